@@ -184,7 +184,10 @@ def test_an_item_of_another_kind_than_its_source_is_refused(
             {"question": ""},
             "row 2: item 'q': the column 'question' is empty; write the question there, or",
         ),
-        ({"kind": "essay"}, "item 'q': kind 'essay' is unknown; write list or choice"),
+        (
+            {"kind": "essay"},
+            "item 'q': kind 'essay' is unknown; write one of list, choice, scale, number, text",
+        ),
         (
             {"option_b": ""},
             "item 'q': a choice question needs 2 to 10 options, but this one has 1; write them",

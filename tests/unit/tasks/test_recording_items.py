@@ -10,8 +10,9 @@ from fieldwork.errors import StudyError
 from fieldwork.files.recordings.answers import Recording
 from fieldwork.records.tasks import Item
 from fieldwork.tasks.items import load_items
+from fieldwork.tasks.listed_options import listed_options
 from fieldwork.tasks.own_items import SourceOptions
-from fieldwork.tasks.recording_items import gold_letter, listed_options
+from fieldwork.tasks.recording_items import gold_letter
 
 COLUMNS = {"item": "q", "answer": "said", "question": "text", "options": "of", "gold": "right"}
 

@@ -63,8 +63,8 @@ def figure_tasks(config: Config) -> dict[str, str | None]:
 def first_suitable(config: Config, figure: str) -> str | None:
     """The selected task that `auto` takes for a figure; None where none suits.
 
-    It is the first that suits. For figure 2 chosen choices go before scales and whole benchmarks, for figure 3
-    a task with a leaderboard before one without, for figure 4 lists before choices.
+    It is the first that suits. For figure 2 chosen choices go before scales and whole benchmarks, for
+    figure 3 a task with a leaderboard before one without, for figure 4 lists before others.
     """
     entries = {task: config["tasks"][task] for task in config["study"]["tasks"]}
     suitable = [task for task in entries if kinds_of(entries[task]) & SUITABLE[figure]]

@@ -141,7 +141,11 @@ def _chosen(
 ) -> _Number | None:
     """The number that the reply gives as its answer; None for several of the same standing."""
     marked_spans = [match.span() for match in _MARKED.finditer(reply)]
-    stated = [number for number in numbers if _STATED.search(reply[: number.start][-100:])]
+    stated = [
+        number
+        for number in numbers
+        if _STATED.search(reply, max(0, number.start - 100), number.start)
+    ]
     circles: tuple[Callable[[], Sequence[_Number]], ...] = (
         lambda: [n for n in numbers if any(a <= n.start < b for a, b in marked_spans)],
         lambda: stated[-1:],
@@ -211,7 +215,9 @@ def _number(match: re.Match[str]) -> _Number:
 
 def _is_range(reply: str, low: _Number, high: _Number) -> bool:
     gap = reply[low.end : high.start]
-    is_between = _AND_GAP.fullmatch(gap) and _BETWEEN.search(reply[: low.start])
+    is_between = _AND_GAP.fullmatch(gap) and _BETWEEN.search(
+        reply, max(0, low.start - 40), low.start
+    )
     return low.low == low.high and bool(_RANGE_GAP.fullmatch(gap) or is_between)
 
 

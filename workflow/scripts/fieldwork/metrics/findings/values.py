@@ -30,8 +30,8 @@ def value_sections(
             "Scales and numbers",
             "How far are answers from those without a user, and from real users'? Higher is the chance "
             "that an answer of the condition is above one of the other, ties counted half: 50 % is no "
-            "difference. The distance is the earth mover's, of a scale as a share of its length; in brackets "
-            "what chance alone makes. All scales together count from 0 to 1.",
+            "difference. The distance is the earth mover's, of a scale as a share of its length; in "
+            "brackets what chance alone makes. All scales together count from 0 to 1.",
             (
                 *arm_columns(outline),
                 *("Question", "Compared with", "Difference of means", "Higher", "Distance", "p"),

@@ -1,0 +1,64 @@
+"""Values as steps: their variance counts how far apart answers are."""
+
+import numpy as np
+import pytest
+from tests.unit.metrics.values.value_frames import answer, frame
+
+from fieldwork.metrics.ordered_answers import MOST_STEPS, read_ordered_answers
+from fieldwork.metrics.variance import measure_variance
+
+
+def test_neighbours_on_a_scale_are_closer_than_its_ends() -> None:
+    rows = [answer("history", f"u{n}", value) for n, value in enumerate([1.0, 2.0, 5.0])]
+    ((_, items),) = read_ordered_answers(frame(rows)).items()
+    low, middle, high = (set(a.options) for a in items["q"].answers)
+    assert [len(low ^ middle), len(middle ^ high), len(low ^ high)] == [1, 1, 2]
+
+
+def test_an_option_beside_the_scale_and_an_unread_answer_are_options_of_their_own() -> None:
+    rows = [
+        answer("history", "u0", 3.0),
+        answer("history", "u1", None, letter="F"),
+        answer("history", "u2", None),
+    ]
+    ((_, items),) = read_ordered_answers(frame(rows)).items()
+    assert [a.options for a in items["q"].answers] == [("step 00",), ("beside F",), ("unknown",)]
+    assert items["q"].n_unread == 1
+
+
+def test_numbers_are_cut_into_steps_so_that_a_far_one_decides_nothing() -> None:
+    values = [*range(100), 1_000_000]
+    rows = [
+        answer("history", f"u{n:03d}", float(v), kind="number", letter=None)
+        for n, v in enumerate(values)
+    ]
+    ((_, items),) = read_ordered_answers(frame(rows)).items()
+    lengths = [len(a.options) for a in items["q"].answers]
+    assert (min(lengths), max(lengths)) == (1, MOST_STEPS)
+    assert lengths == sorted(lengths)
+
+
+@pytest.mark.parametrize("kind", ["scale", "number"])
+def test_users_who_differ_have_the_variance_between_them(kind: str) -> None:
+    random = np.random.default_rng(1)
+    shares = []
+    for spread in (0.0, 2.0):
+        rows = [
+            answer(
+                "history",
+                f"u{user}",
+                float(np.clip(np.rint(level + random.normal(0, 0.6)), 1, 5)),
+                replicate=replicate,
+                kind=kind,
+            )
+            for user, level in enumerate(3 + spread * random.uniform(-1, 1, 50))
+            for replicate in range(2)
+        ]
+        (row,) = measure_variance(
+            frame(rows), baseline="offline", n_permutations=99, seed=1, rarest_users=0.125
+        )
+        shares.append((row.share_who or 0.0, row.p_value or 0.0))
+    assert abs(shares[0][0]) < 0.3
+    assert shares[0][1] > 0.05
+    assert shares[1][0] > 0.5
+    assert shares[1][1] == 0.01

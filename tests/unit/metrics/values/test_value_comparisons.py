@@ -1,0 +1,142 @@
+"""Differences of scales and numbers between conditions, and what chance alone makes of them."""
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.stats import mannwhitneyu, wasserstein_distance
+from tests.unit.metrics.values.value_frames import NUMBER_ITEMS, answer, frame, scale_items
+
+from fieldwork.errors import StudyError
+from fieldwork.metrics.values.comparisons import (
+    earth_movers,
+    measure_value_comparisons,
+    superiority,
+    value_tables,
+)
+from fieldwork.records.values import ValueComparison
+
+NUMBER: dict[str, Any] = {"kind": "number", "letter": None}
+
+
+def compare(
+    rows: list[dict[str, Any]], items: pd.DataFrame | None = None, **settings: Any
+) -> list[ValueComparison]:
+    options: dict[str, Any] = {"n_permutations": 199, "seed": 1, "rarest_users": 0.125}
+    return measure_value_comparisons(
+        frame(rows),
+        scale_items("q") if items is None else items,
+        baseline="offline",
+        **options | settings,
+    )
+
+
+def sides(values: list[float], offline: list[float], **changes: Any) -> list[dict[str, Any]]:
+    """Answers of users, and answers without a user."""
+    rows = [answer("history", f"u{n:03d}", v, **changes) for n, v in enumerate(values)]
+    return rows + [
+        answer("offline", None, v, replicate=n, **changes) for n, v in enumerate(offline)
+    ]
+
+
+def test_distances_and_superiority_are_scipys() -> None:
+    random = np.random.default_rng(3)
+    first, second = random.integers(1, 6, 30).tolist(), random.integers(2, 6, 20).tolist()
+    tables = value_tables(first, second)
+    u = mannwhitneyu(first, second).statistic
+    assert superiority(*tables.rows())[0] == pytest.approx(u / 600)
+    distance = earth_movers(tables.values, *tables.rows())[0]
+    assert distance == pytest.approx(wasserstein_distance(first, second))
+
+
+def test_a_distance_of_a_scale_is_a_share_of_it() -> None:
+    (row,) = compare(sides([5.0] * 4, [1.0] * 4))
+    assert (row.distance, row.superiority, row.difference) == (1.0, 1.0, 4.0)
+    # of 70 ways to deal four of eight answers, two are as far apart
+    assert row.p_value == pytest.approx(2 / 70)
+    assert row.p_least == pytest.approx(2 / 70)
+    assert row.n_permutations == 0
+
+
+def test_numbers_keep_their_unit() -> None:
+    (row,) = compare(sides([20.0] * 3, [10.0] * 3, **NUMBER), NUMBER_ITEMS)
+    assert (row.kind, row.distance, row.difference) == ("number", 10.0, 10.0)
+
+
+def test_a_difference_of_many_users_is_found_with_its_interval() -> None:
+    random = np.random.default_rng(5)
+    rows = sides(random.integers(3, 6, 40).tolist(), random.integers(1, 4, 40).tolist())
+    (row,) = compare(rows)
+    assert row.ci_low is not None
+    assert row.ci_high is not None
+    assert row.difference is not None
+    assert 0 < row.ci_low < row.difference < row.ci_high
+    assert row.p_value is not None
+    assert row.p_value < 0.01
+
+
+def test_a_shift_of_ranks_with_equal_means_is_not_claimed() -> None:
+    """Most users are a little below the baseline, few far above."""
+    random = np.random.default_rng(2)
+    values = [9.0 + 0.1 * random.random() for _ in range(36)] + [19.0] * 4
+    rows = sides(values, [10 + 0.1 * random.random() for _ in range(40)], **NUMBER)
+    (row,) = compare(rows, NUMBER_ITEMS)
+    assert row.superiority is not None
+    assert row.superiority < 0.2
+    assert row.p_value is not None
+    assert row.p_value > 0.5
+
+
+def test_scales_together_are_compared_as_users_means() -> None:
+    rows = [
+        answer(condition, user, value + (item == "r"), item_id=item, replicate=replicate)
+        for condition, user, replicate, value in [
+            *(("history", f"u{n}", 0, 2.0 + n % 3) for n in range(5)),
+            *(("offline", None, n, 1.0 + n % 2) for n in range(5)),
+        ]
+        for item in ("q", "r")
+    ]
+    whole = next(row for row in compare(rows, scale_items("q", "r")) if row.item_id is None)
+    assert whole.difference == pytest.approx((2.8 - 1.4) / 4)
+    assert (whole.n_units, whole.n_units_versus) == (5, 5)
+    assert whole.p_value is not None
+    assert whole.p_least is not None
+
+
+def test_conditions_stand_beside_the_field_too_and_the_field_beside_none() -> None:
+    rows = sides([3.0, 4.0], [2.0, 3.0])
+    rows += [answer("field", f"p{n}", 3.0) for n in range(3)]
+    pairs = {(row.condition, row.versus) for row in compare(rows)}
+    assert pairs == {("history", "offline"), ("history", "field"), ("offline", "field")}
+
+
+def test_a_side_without_values_has_a_reason() -> None:
+    (row,) = compare([*sides([3.0], []), answer("offline", None, None)])
+    assert (row.difference, row.p_value) == (None, None)
+    assert row.reason == "no answer has a value under offline"
+
+
+def test_items_of_a_pair_of_conditions_are_a_family() -> None:
+    rows = [row | {"item_id": item} for item in ("a", "b") for row in sides([5.0] * 4, [1.0] * 4)]
+    items = [row for row in compare(rows, scale_items("a", "b")) if row.item_id]
+    assert [row.p_holm for row in items] == [pytest.approx(4 / 70)] * 2
+
+
+def test_nothing_is_claimed_where_nothing_happens() -> None:
+    """40 studies of a scale without an effect, with fewer answers without a user."""
+    random = np.random.default_rng(11)
+    rows_of_all: list[ValueComparison] = []
+    for seed in range(40):
+        values, offline = (np.clip(np.rint(random.normal(3, 1, n)), 1, 5) for n in (40, 12))
+        rows_of_all += compare(sides(values.tolist(), offline.tolist()), seed=seed)
+    n_rejected = sum(row.p_value is not None and row.p_value < 0.05 for row in rows_of_all)
+    n_missed = sum((row.ci_low or 0) > 0 or (row.ci_high or 0) < 0 for row in rows_of_all)
+    # more than 6 of 40 at a level of 0.05 have a chance of 0.3 %
+    assert n_rejected <= 6
+    assert n_missed <= 6
+
+
+def test_no_permutations_are_refused() -> None:
+    with pytest.raises(StudyError, match="permutations"):
+        compare(sides([3.0], [3.0]), n_permutations=0)

@@ -1,0 +1,82 @@
+"""Means, spread and reliability of scales and numbers."""
+
+import math
+import statistics
+
+import numpy as np
+import pytest
+from tests.unit.metrics.values.value_frames import NUMBER_ITEMS, answer, frame, scale_items
+
+from fieldwork.metrics.values.estimates import cronbach_alpha, measure_values
+
+
+def test_the_first_answer_of_a_user_counts() -> None:
+    rows = [answer("history", f"u{n}", value) for n, value in enumerate([1, 2, 5])]
+    rows += [answer("history", f"u{n}", 1.0, replicate=1) for n in range(3)]
+    (row,) = measure_values(frame(rows), scale_items("q"))
+    assert (row.mean, row.median, row.n_units) == (pytest.approx(8 / 3), 2.0, 3)
+    assert row.sd == pytest.approx(statistics.stdev([1, 2, 5]))
+    assert (row.lower_quartile, row.upper_quartile) == (1.5, 3.5)
+    assert (row.unit, row.ci_low) == ("puppet", None)
+    assert row.reason is not None
+    assert "3 users answer" in row.reason
+
+
+def test_without_users_every_answer_counts_and_the_interval_is_students() -> None:
+    values = [2.0, 3.0, 3.0, 4.0]
+    rows = [answer("offline", None, value, replicate=n) for n, value in enumerate(values)]
+    (row,) = measure_values(frame(rows), scale_items("q"))
+    half = 3.182446 * statistics.stdev(values) / math.sqrt(4)
+    assert (row.ci_low, row.ci_high) == (pytest.approx(3 - half), pytest.approx(3 + half))
+    assert (row.unit, row.reason, row.alpha) == ("response", None, None)
+
+
+def test_answers_without_a_value_are_counted_and_failed_ones_are_no_data() -> None:
+    rows = [
+        answer("offline", None, 3.0),
+        answer("offline", None, None, replicate=1),
+        answer("offline", None, None, replicate=2, outcome="failed"),
+    ]
+    (row,) = measure_values(frame(rows), scale_items("q"))
+    assert (row.n_units, row.n_without, row.reason) == (1, 1, "no interval: one answer has a value")
+
+
+def test_an_item_without_any_value_says_so() -> None:
+    (row,) = measure_values(frame([answer("offline", None, None)]), scale_items("q"))
+    assert (row.mean, row.median, row.reason) == (None, None, "no answer has a value")
+
+
+def test_scales_together_are_means_of_users_who_answer_all() -> None:
+    rows = [answer("history", f"u{n}", n + 1.0) for n in range(4)]
+    rows += [answer("history", f"u{n}", 5.0, item_id="r") for n in range(3)]
+    whole, *_ = measure_values(frame(rows), scale_items("q", "r"))
+    assert whole.item_id is None
+    assert (whole.n_units, whole.n_items) == (3, 2)
+    assert whole.mean == pytest.approx(statistics.mean([(n / 4 + 1) / 2 for n in range(3)]))
+
+
+def test_numbers_have_no_row_together() -> None:
+    rows = [answer("offline", None, 1e6, kind="number", letter=None)]
+    rows += [answer("offline", None, 2.0, kind="number", letter=None, item_id="r")]
+    assert [row.item_id for row in measure_values(frame(rows), NUMBER_ITEMS)] == ["q", "r"]
+
+
+def test_alpha_is_cronbachs() -> None:
+    assert cronbach_alpha(np.array([[1.0, 1.0], [2.0, 2.0], [4.0, 4.0]])) == pytest.approx(1.0)
+    table = np.array([[1.0, 1.0], [2.0, 5.0], [4.0, 5.0], [4.0, 5.0]])
+    of_items = sum(statistics.variance(column) for column in table.T.tolist())
+    of_sums = statistics.variance(table.sum(axis=1).tolist())
+    assert cronbach_alpha(table) == pytest.approx(2 * (1 - of_items / of_sums))
+
+
+def test_alpha_falls_below_0_where_a_reversed_item_is_not_marked() -> None:
+    values = np.array([[0.0, 1.0], [0.25, 0.8], [1.0, 0.0], [0.7, 0.2]])
+    alpha, turned = cronbach_alpha(values), cronbach_alpha(np.abs(values - [0, 1]))
+    assert alpha is not None
+    assert turned is not None
+    assert alpha < 0 < 0.9 < turned
+
+
+@pytest.mark.parametrize("shape", [(2, 3), (5, 1)])
+def test_alpha_needs_units_and_items(shape: tuple[int, int]) -> None:
+    assert cronbach_alpha(np.random.default_rng(0).random(shape)) is None

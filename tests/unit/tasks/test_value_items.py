@@ -1,0 +1,144 @@
+"""Scales, numbers and texts in files of questions, and what is wrong with them."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from fieldwork.errors import StudyError
+from fieldwork.records.tasks import Item
+from fieldwork.tasks.items import load_items
+from fieldwork.tasks.own_items import SourceOptions
+from fieldwork.tasks.value_items import NumberForm, ScaleForm
+
+AGREE = ("Disagree", "Neither", "Agree")
+
+
+def read(tmp_path: Path, text: str, kind: Any, **settings: Any) -> list[Item]:
+    (tmp_path / "mine.csv").write_text(text, encoding="utf-8")
+    options = SourceOptions("items", "mine", kind, **settings)
+    return load_items([tmp_path / "mine.csv"], options, {})
+
+
+def read_scales(tmp_path: Path, text: str, **form: Any) -> list[Item]:
+    return read(tmp_path, text, "scale", scale=ScaleForm(**{"labels": AGREE} | form))
+
+
+def test_labels_of_the_source_are_numbered_and_put_into_the_prompt(tmp_path: Path) -> None:
+    (item,) = read_scales(tmp_path, "item_id,question\nq,I plan.\n", beside=("Don't know",))
+    assert item.choices == [*AGREE, "Don't know"]
+    assert item.marks == ["1", "2", "3", "4"]
+    assert item.points == [1.0, 2.0, 3.0]
+    assert item.prompt == (
+        "I plan.\n1. Disagree\n2. Neither\n3. Agree\n4. Don't know\n\nAnswer with only a single number."
+    )
+
+
+def test_a_row_may_have_points_of_its_own(tmp_path: Path) -> None:
+    text = "item_id,question,option_a,option_b,option_c\nq,How?,Never,Often,Refused\n"
+    (item,) = read_scales(tmp_path, text, beside=("refused",))
+    assert item.choices == ["Never", "Often", "Refused"]
+    assert item.points == [1.0, 2.0]
+
+
+@pytest.mark.parametrize(
+    ("reversed_cell", "order", "points"),
+    [
+        ("", "ascending", [0.0, 1.0, 2.0]),
+        ("yes", "ascending", [2.0, 1.0, 0.0]),
+        ("No", "descending", [2.0, 1.0, 0.0]),
+        ("TRUE", "descending", [0.0, 1.0, 2.0]),
+    ],
+)
+def test_reversed_items_and_descending_scales_turn_the_values(
+    tmp_path: Path, reversed_cell: str, order: str, points: list[float]
+) -> None:
+    text = f"item_id,question,reversed\nq,I plan.,{reversed_cell}\n"
+    (item,) = read_scales(tmp_path, text, first=0, order=order)
+    assert item.points == points
+    assert item.marks == ["0", "1", "2"]
+
+
+def test_a_scale_whose_points_are_numbers_has_labels_at_its_ends(tmp_path: Path) -> None:
+    labels = ("Not at all", "2", "3", "4", "Very much")
+    (item,) = read_scales(tmp_path, "item_id,question\nq,Happy?\n", labels=labels)
+    assert "1. Not at all\n2\n3\n4\n5. Very much" in item.prompt
+
+
+def test_letters_are_asked_for_as_in_a_choice(tmp_path: Path) -> None:
+    (item,) = read_scales(tmp_path, "item_id,question\nq,I plan.\n", marks="letters")
+    assert item.marks is None
+    assert "A. Disagree" in item.prompt
+    assert item.prompt.endswith("Answer with only a single letter.")
+
+
+def test_options_are_read_out_of_a_prompt_that_lists_them(tmp_path: Path) -> None:
+    text = 'item_id,asked\nq,"Pick one.\n(A). Never\n(B). Often\n(C). Refused\nAnswer:"\n'
+    columns = {"prompt": "asked", "question": "asked", "options": "asked"}
+    form = ScaleForm(beside=("Refused",), marks="letters")
+    (item,) = read(tmp_path, text, "scale", columns=columns, scale=form)
+    assert item.choices == ["Never", "Often", "Refused"]
+    assert item.prompt.endswith("Answer:")
+
+
+@pytest.mark.parametrize(
+    ("text", "form", "words"),
+    [
+        ("item_id,question\nq,Why?\n", {"labels": ()}, "write the labels in order"),
+        ("item_id,question\nq,Why?\n", {"labels": ("Yes",)}, "a scale has 2 to 11 points"),
+        ("item_id,question\nq,Why?\n", {"labels": tuple("abcdefghijkl")}, "labels for 12 points"),
+        ("item_id,question\nq,Why?\n", {"labels": ("Agree", "agree")}, "have the same text"),
+        (
+            "item_id,question\nq,Why?\n",
+            {"labels": ("2", "1")},
+            "stands at the point with the number 1",
+        ),
+        ("item_id,question,reversed\nq,Why?,maybe\n", {}, "`reversed` is 'maybe'"),
+        (
+            "item_id,question,option_a,option_b,option_c\nq,Why?,Never,Refused,Often\n",
+            {"beside": ("Refused",)},
+            "move it behind them",
+        ),
+    ],
+)
+def test_what_is_wrong_with_a_scale_is_one_sentence(
+    tmp_path: Path, text: str, form: dict[str, Any], words: str
+) -> None:
+    with pytest.raises(StudyError) as caught:
+        read_scales(tmp_path, text, **form)
+    assert words in str(caught.value)
+    assert "'q'" in str(caught.value)
+
+
+def test_a_number_has_the_unit_and_the_limits_of_its_row_or_its_source(tmp_path: Path) -> None:
+    text = "item_id,question,unit,lowest\na,How long?,hours,1\nb,How much?,,\n"
+    first, second = read(tmp_path, text, "number", number=NumberForm("$", 0.0, 24.0))
+    assert (first.unit, first.lowest, first.highest) == ("hours", 1.0, 24.0)
+    assert (second.unit, second.lowest, second.highest) == ("$", 0.0, 24.0)
+    assert first.prompt == "How long?\n\nAnswer with only a single number, in hours."
+
+
+@pytest.mark.parametrize(
+    ("lowest", "highest", "words"),
+    [
+        ("many", "", "`lowest` is 'many'"),
+        ("5", "1", "`lowest` (5) is above `highest` (1)"),
+        ("", "inf", "`highest` is 'inf'"),
+    ],
+)
+def test_limits_that_are_none(tmp_path: Path, lowest: str, highest: str, words: str) -> None:
+    text = f"item_id,question,lowest,highest\nq,How many?,{lowest},{highest}\n"
+    with pytest.raises(StudyError) as caught:
+        read(tmp_path, text, "number")
+    assert words in str(caught.value)
+
+
+def test_a_text_is_sent_as_it_is(tmp_path: Path) -> None:
+    (item,) = read(tmp_path, "item_id,question\nq,Advise me.\n", "text")
+    assert (item.kind, item.prompt, item.choices) == ("text", "Advise me.", [])
+
+
+def test_scales_have_a_source_of_their_own(tmp_path: Path) -> None:
+    text = "item_id,question,kind,option_a,option_b\nq,Why?,scale,No,Yes\n"
+    with pytest.raises(StudyError, match="is of kind scale"):
+        read(tmp_path, text, "mixed")
