@@ -72,6 +72,8 @@ const modelLabel = (i) => labelOf(study.models[i]);
 const conditionLabel = (i) => labelOf(study.conditions[i]);
 const baselinePlace = conditionPlaces.get(study.baseline) ?? 0;
 const itemPlace = (task, id) => study.items.findIndex((item) => item.task === task && item.item === id);
+// whose answer is one option of the question; other answers are options by name, a number one of them
+const isLettered = (item) => item.kind === "choice" || item.kind === "scale";
 const letterOf = (i) => String.fromCharCode(65 + i);
 const letterPlace = (letter) => (/^[A-Z]$/.test(letter) ? letter.charCodeAt(0) - 65 : -2);
 const choiceLabel = (item, i) => {

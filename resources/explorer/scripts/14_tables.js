@@ -87,7 +87,7 @@ const otherVersion = (answers) =>
   table.size !== study.counts.answers ||
   (answers.version !== undefined && answers.version !== study.version);
 const itemOf = (row) => study.items[column.item[row]];
-const isList = (row) => itemOf(row).kind === "list";
+const isList = (row) => !isLettered(itemOf(row));
 const isRead = (row) => (column.base[row] & READ) !== 0;
 const puppetOf = (row) => (column.puppet[row] < 0 ? null : table.puppets[column.puppet[row]]);
 const reasonOf = (row) => (column.reason[row] < 0 ? null : table.reasons[column.reason[row]]);

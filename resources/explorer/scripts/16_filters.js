@@ -61,7 +61,7 @@ const optionTest = (option) => {
   const name = table.namePlaces.get(option) ?? -1;
   const letter = option === "unknown" ? -1 : letterPlace(option);
   const { optionStarts, optionValues } = column;
-  const listItem = Uint8Array.from(study.items, (item) => Number(item.kind === "list"));
+  const listItem = Uint8Array.from(study.items, (item) => Number(!isLettered(item)));
   return (row) => {
     if (!listItem[column.item[row]]) return column.letter[row] === letter;
     for (let k = optionStarts[row]; k < optionStarts[row + 1]; k += 1) {
@@ -93,7 +93,7 @@ const selectRows = (filters) => {
     .filter(([, pass]) => pass)
     .map(([name, pass]) => ({ values: column[name], pass }));
   const isCounted = filters.getAll("base").includes("counted");
-  const choiceItem = Uint8Array.from(study.items, (item) => Number(item.kind === "choice"));
+  const choiceItem = Uint8Array.from(study.items, (item) => Number(isLettered(item)));
   const replicate = filters.get("replicate");
   const option = filters.has("option") ? optionTest(filters.get("option")) : null;
   const rows = new Int32Array(table.size);

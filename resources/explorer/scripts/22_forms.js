@@ -142,7 +142,14 @@ const FIELDS = {
   condition: () => selectField("condition", "Condition", () => [ANY, ...conditionOptions()]),
   puppet: () => textField("puppet", "User", () => table.puppets),
   replicate: () => textField("replicate", "Repeat", null, { inputmode: "numeric" }),
-  kind: () => selectField("kind", "Kind", () => [ANY, ["list", "lists"], ["choice", "choices"]]),
+  kind: () => selectField("kind", "Kind", () => [
+      ANY,
+      ["list", "lists"],
+      ["choice", "choices"],
+      ["scale", "scales"],
+      ["number", "numbers"],
+      ["text", "texts"],
+    ]),
   option: () =>
     textField("option", "Option or letter", () => [...table.names.slice(0, 500), "A", "unknown"]),
   base: () => selectField("base", "Which answers", () => [ANY, ...BASE_WORDS]),

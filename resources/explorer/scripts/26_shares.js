@@ -21,11 +21,11 @@ const tallyRows = (rows, list) => {
   return tally;
 };
 const optionWords = (item, place) => {
-  if (item.kind === "list") return table.names[place];
+  if (!isLettered(item)) return table.names[place];
   return place < 0 ? "no letter could be read" : choiceLabel(item, place);
 };
 const optionFilter = (item, place) => {
-  if (item.kind === "list") return table.names[place];
+  if (!isLettered(item)) return table.names[place];
   return place < 0 ? UNKNOWN : letterOf(place);
 };
 // all options of some groups, the most frequent in any of them first; letters in their own order
@@ -34,7 +34,7 @@ const optionsOfAll = (item, tallies) => {
   for (const tally of tallies) {
     for (const [place, n] of tally.counts) best.set(place, Math.max(best.get(place) ?? 0, n / tally.n));
   }
-  if (item.kind === "choice") {
+  if (isLettered(item)) {
     (item.choices ?? []).forEach((_, place) => {
       if (!best.has(place)) best.set(place, 0);
     });
@@ -63,7 +63,7 @@ const shareTable = (item, groups, label, { difference = false } = {}) => {
         "th",
         { scope: "row", dir: "auto", class: only ? "only" : null },
         cut(optionWords(item, place), 200),
-        place === gold && item.kind === "choice" ? h("span", { class: "sign" }, " ✓ correct") : null,
+        place === gold && isLettered(item) ? h("span", { class: "sign" }, " ✓ correct") : null,
         only ? h("span", { class: "sign line" }, "only in ", bdi(only.label)) : null,
       ),
       groups.map((group, i) => {

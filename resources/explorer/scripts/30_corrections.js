@@ -177,7 +177,7 @@ const isInNumbers = (row, entry) => {
   const item = itemOf(row);
   if (!entry.text_sha256) return optionsOf(row).some((place) => table.names[place] === entry.canonical);
   const lines = readingLines(entry.reading);
-  if (item.kind === "choice")
+  if (isLettered(item))
     return (lines[0] ?? "") === (column.letter[row] < 0 ? "" : letterOf(column.letter[row]));
   return JSON.stringify(lines) === JSON.stringify(optionsOf(row).map((place) => table.names[place]));
 };
@@ -204,7 +204,7 @@ const readingForm = (row, detail) => {
     addCorrections([entryFor(item, { text_sha256: detail.sha256, reading })]);
     say("The correction is kept. It is not yet in the numbers.");
   };
-  if (item.kind === "choice") {
+  if (isLettered(item)) {
     const letters = (item.choices ?? []).map((_, place) => letterOf(place));
     const select = h(
       "select",

@@ -57,7 +57,7 @@ const questionView = {
         h(
           "p",
           { class: "hint" },
-          item.kind === "list"
+          !isLettered(item)
             ? "A share says how many of the answers name the option. A link leads to these answers."
             : "A share says how many of the answers give the letter. A link leads to these answers.",
         ),
@@ -86,7 +86,7 @@ const sharesByModel = (item, filters) => {
   for (const row of rows) {
     const key = column.model[row] * study.conditions.length + column.condition[row];
     if (!cells.has(key)) cells.set(key, nothing());
-    addRow(cells.get(key), row, item.kind === "list");
+    addRow(cells.get(key), row, !isLettered(item));
   }
   const tables = study.models.flatMap((model, m) => {
     if (wished.length && !wished.includes(model.name)) return [];

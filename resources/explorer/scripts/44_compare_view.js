@@ -88,7 +88,7 @@ const compareView = {
 const comparison = (item, groups, model) => {
   for (const group of groups) {
     group.rows = selectRows(new URLSearchParams(Object.entries(group.filters)));
-    group.tally = tallyRows(group.rows, item.kind === "list");
+    group.tally = tallyRows(group.rows, !isLettered(item));
   }
   const filled = groups.filter((group) => group.tally.n);
   const only = (group) =>
@@ -135,7 +135,7 @@ const answerColumn = (item, { label, rows, filters }, only) => {
   );
 };
 const columnCard = (item, row, only) => {
-  const places = item.kind === "list" ? optionsOf(row) : [column.letter[row]];
+  const places = !isLettered(item) ? optionsOf(row) : [column.letter[row]];
   const reading = isRead(row)
     ? h(
         "ul",

@@ -123,7 +123,7 @@ def answer_columns(
         "letter": [_letter_number(answer.letter) for answer in answers],
         "strict": [_letter_number(answer.letter_strict) for answer in answers],
         "options": [
-            None if answer.items is None else [*map(options, answer.items)] for answer in answers
+            None if (n := _names(answer)) is None else [*map(options, n)] for answer in answers
         ],
         "base": base_bits(answers, readings),
         "doubt": doubt_bits(answers, replies, readings),
@@ -145,12 +145,21 @@ def _letter_number(letter: str | None) -> int:
     return -1 if letter is None else ascii_uppercase.index(letter)
 
 
+def _names(answer: Answer) -> Sequence[str] | None:
+    """The options that the page knows by name: those of a list, and a number."""
+    if answer.kind == "number":
+        return None if answer.value is None else [f"{answer.value:.15g}"]
+    return answer.items
+
+
 def is_readable(answer: Answer) -> bool:
-    """Whether options, a letter or a number were read."""
+    """Whether options, a letter or a number were read; of a text there is nothing to be read."""
     if answer.kind in LETTER_KINDS:
         return answer.letter is not None
     if answer.kind == "number":
         return answer.value is not None
+    if answer.kind == "text":
+        return answer.reason is None
     return bool(answer.items)
 
 
