@@ -78,6 +78,7 @@ from fieldwork.config.memory import (
 from fieldwork.config.models import answer_threads
 from fieldwork.config.needs import needed_filters
 from fieldwork.config.pages import new_pages
+from fieldwork.config.parsing import value_rules
 from fieldwork.config.reading import read_study
 from fieldwork.config.report import report_entry
 from fieldwork.config.study import ANSWERS, CLAIMS, PROFILES, Study

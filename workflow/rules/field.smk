@@ -125,7 +125,7 @@ rule parse_field:
         "../envs/fieldwork.yaml"
     params:
         code=code("field/parse_field"),
-        value_rules=study.value_rules,
+        value_rules=value_rules(config),
     script:
         "../scripts/field/parse_field.py"
 

@@ -15,7 +15,7 @@ rule parse_answers:
         "../envs/fieldwork.yaml"
     params:
         code=code("parsing/parse_answers"),
-        value_rules=study.value_rules,
+        value_rules=value_rules(config),
     script:
         "../scripts/parsing/parse_answers.py"
 

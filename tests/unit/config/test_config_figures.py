@@ -154,7 +154,7 @@ def test_a_named_task_and_null_hold() -> None:
             "figures.fig1: the figure draws questions of kind list, and those of 'trivia' are of kind "
             "choice (kind in tasks.trivia.sources); name another task, or write auto, or null",
         ),
-        (["wishes"], {"fig2": "wishes"}, "draws questions of kind choice, and those of 'wishes'"),
+        (["wishes"], {"fig2": "wishes"}, "draws questions of kind choice or scale, and those of"),
         (["wishes"], {"fig3": "wishes"}, "draws questions of kind choice, and those of 'wishes'"),
         (["mmlu"], {"fig5": "mmlu"}, "draws questions of kind list, and those of 'mmlu'"),
         (

@@ -122,7 +122,14 @@ def numbers(rule: Any, where: str = "") -> Iterator[tuple[str, dict[str, Any]]]:
 
 
 def test_every_number_that_takes_time_or_memory_is_bounded() -> None:
-    harmless = ("usd", "requests_per_minute", "tokens_per_minute", "batch/properties/max_tokens")
+    harmless = (
+        "lowest",
+        "highest",
+        "usd",
+        "requests_per_minute",
+        "tokens_per_minute",
+        "batch/properties/max_tokens",
+    )
     found = dict(numbers(RULES))
     assert len(found) > 30
     for where, rule in found.items():
@@ -620,7 +627,7 @@ def test_whole_sections_are_filled_and_their_defaults_are_not_held_to_the_regist
     assert config["field"] is None
     assert config["metrics"]["permutations"] == 1999
     assert config["figures"] == {
-        **dict.fromkeys(["fig1", "fig5", "categories"]),
+        **dict.fromkeys(["fig1", "fig5", "categories", "values"]),
         **dict.fromkeys(["fig2", "fig3", "fig4"], "mine"),
     }
     assert config["tasks"]["mine"]["leaderboard"] is None

@@ -25,7 +25,9 @@ def read_scales(tmp_path: Path, text: str, **form: Any) -> list[Item]:
 
 
 def test_labels_of_the_source_are_numbered_and_put_into_the_prompt(tmp_path: Path) -> None:
-    (item,) = read_scales(tmp_path, "item_id,question\nq,I plan.\n", beside=("Don't know",))
+    (item,) = read_scales(
+        tmp_path, "item_id,question\nq,I plan.\n", missing_options=("Don't know",)
+    )
     assert item.choices == [*AGREE, "Don't know"]
     assert item.marks == ["1", "2", "3", "4"]
     assert item.points == [1.0, 2.0, 3.0]
@@ -36,7 +38,7 @@ def test_labels_of_the_source_are_numbered_and_put_into_the_prompt(tmp_path: Pat
 
 def test_a_row_may_have_points_of_its_own(tmp_path: Path) -> None:
     text = "item_id,question,option_a,option_b,option_c\nq,How?,Never,Often,Refused\n"
-    (item,) = read_scales(tmp_path, text, beside=("refused",))
+    (item,) = read_scales(tmp_path, text, missing_options=("refused",))
     assert item.choices == ["Never", "Often", "Refused"]
     assert item.points == [1.0, 2.0]
 
@@ -75,7 +77,7 @@ def test_letters_are_asked_for_as_in_a_choice(tmp_path: Path) -> None:
 def test_options_are_read_out_of_a_prompt_that_lists_them(tmp_path: Path) -> None:
     text = 'item_id,asked\nq,"Pick one.\n(A). Never\n(B). Often\n(C). Refused\nAnswer:"\n'
     columns = {"prompt": "asked", "question": "asked", "options": "asked"}
-    form = ScaleForm(beside=("Refused",), marks="letters")
+    form = ScaleForm(missing_options=("Refused",), marks="letters")
     (item,) = read(tmp_path, text, "scale", columns=columns, scale=form)
     assert item.choices == ["Never", "Often", "Refused"]
     assert item.prompt.endswith("Answer:")
@@ -96,7 +98,7 @@ def test_options_are_read_out_of_a_prompt_that_lists_them(tmp_path: Path) -> Non
         ("item_id,question,reversed\nq,Why?,maybe\n", {}, "`reversed` is 'maybe'"),
         (
             "item_id,question,option_a,option_b,option_c\nq,Why?,Never,Refused,Often\n",
-            {"beside": ("Refused",)},
+            {"missing_options": ("Refused",)},
             "move it behind them",
         ),
     ],

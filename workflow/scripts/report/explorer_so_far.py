@@ -27,8 +27,7 @@ def main(
     template: dict[str, Any],
 ) -> None:
     """Read the replies as they would be read in the end, and write the page anew."""
-    read = partial(read_replies, reading=reading)
-    write_unfinished(folder, plan, settings, template, read)
+    write_unfinished(folder, plan, settings, template, partial(read_replies, reading=reading))
 
 
 def read_replies(
@@ -36,15 +35,17 @@ def read_replies(
 ) -> dict[str, list[str]]:
     """Read, merge and score the replies that are there; the tables are of use for the page alone."""
     items = tables.read_questions(files["questions"])
-    corrections = read_corrections(reading["overrides"])
+    corrections, rules = (
+        read_corrections(reading["overrides"]),
+        ValueRules(**reading["value_rules"]),
+    )
     answers = [row for path in files["field"] for row in tables.read_rows(path, Answer)]
     for path in files["responses"]:
         rows = tables.read_rows(path, Response)
         own_items = {key: item for key, item in items.items() if key.task == Path(path).parts[-2]}
-        rules = ValueRules(**reading["value_rules"])
         parsed_answers = parse_responses(rows, own_items.values(), rules)
-        texts = [row.text for row in rows]
-        answers += correct_answers(parsed_answers, texts, own_items, corrections.readings)
+        replies = [row.text for row in rows]
+        answers += correct_answers(parsed_answers, replies, own_items, corrections.readings)
     names = {"aliases": read_aliases(reading["aliases"]), "overrides": corrections.names}
     merges = merge_items(answers, **names, threshold=reading["near_duplicates"])
     paths = {n: str(scratch / n) for n in ("answers.parquet", "items.csv", "runs.parquet")}

@@ -12,6 +12,7 @@ from typing import Any
 from fieldwork.conditions import has_user
 from fieldwork.config.models import held_form
 from fieldwork.config.outline import question_of
+from fieldwork.config.parsing import value_rules
 from fieldwork.config.study import Study
 
 Config = dict[str, Any]
@@ -198,5 +199,5 @@ def reading_settings(study: Study) -> Config:
         "overrides": [overrides] if isinstance(overrides, str) else overrides,
         "near_duplicates": parsing["near_duplicates"],
         "cut_lists": parsing["cut_lists"],
-        "value_rules": study.value_rules,
+        "value_rules": value_rules(study.config),
     }

@@ -73,11 +73,6 @@ class Study(NamedTuple):
         """The condition that the others are compared with."""
         return str(self.config["metrics"]["baseline"])
 
-    @property
-    def value_rules(self) -> Config:
-        """What counts where an answer to a scale or a number gives no one value."""
-        return {name: self.config["parsing"][name] for name in ("several_numbers", "ranges")}
-
     def entries(self, registry: Registry) -> dict[str, Config]:
         """The entries of a registry that the study selects."""
         return {name: self.config[registry][name] for name in self.config["study"][registry]}

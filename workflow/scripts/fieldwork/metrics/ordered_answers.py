@@ -36,7 +36,7 @@ def read_ordered_answers(answers: pd.DataFrame) -> dict[Arm, dict[str, ItemAnswe
     """
     if answers.empty:
         return {}
-    others = read_answer_sets(answers[~answers["kind"].isin(VALUE_KINDS)])
+    option_arms = read_answer_sets(answers[~answers["kind"].isin(VALUE_KINDS)])
     rows = answers[answers["kind"].isin(VALUE_KINDS) & (answers["outcome"] != "failed")]
     steps = _steps(rows)
     columns = ["model", "task", "kind", "condition", "item_id", "puppet_id", "replicate"]
@@ -53,11 +53,11 @@ def read_ordered_answers(answers: pd.DataFrame) -> dict[Arm, dict[str, ItemAnswe
         if options or arm.kind in LETTER_KINDS:
             user = puppet if isinstance(puppet, str) else ""
             answer_sets.append(AnswerSet(user, int(replicate), options or (UNKNOWN,)))
-    ordered = {
+    value_arms = {
         arm: {i: ItemAnswers(sorted(items[i]), n_unread.get((arm, i), 0)) for i in sorted(items)}
         for arm, items in arms.items()
     }
-    return dict(sorted((others | ordered).items()))
+    return dict(sorted((option_arms | value_arms).items()))
 
 
 def _steps(rows: pd.DataFrame) -> Mapping[ItemName, Floats]:

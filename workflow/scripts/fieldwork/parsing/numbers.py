@@ -50,11 +50,11 @@ _NUMBER = re.compile(
 )
 _RANGE_GAP = re.compile(r"\s*(?:-|–|—|~|to|bis|à)\s*", re.IGNORECASE)
 _AND_GAP = re.compile(r"\s*(?:and|und|et)\s*", re.IGNORECASE)
-_BETWEEN = re.compile(r"\b(?:between|zwischen|entre)\s+(?:\w+\s+)?\Z", re.IGNORECASE)
+_RANGE_START = re.compile(r"\b(?:between|zwischen|entre)\s+(?:\w+\s+)?\Z", re.IGNORECASE)
 _ORDINAL = re.compile(r"(?:st|nd|rd|th)\b", re.IGNORECASE)
 _LIST_LINE = re.compile(r"^[ \t]*\(?(?=\d{1,2}[.)]\s+\S)", re.MULTILINE)
-_MARKED = re.compile(r"\\boxed\s?\{([^{}\n]{1,80})\}|\*\*([^*\n]{1,80})\*\*")
-_STATED = re.compile(
+_HIGHLIGHT = re.compile(r"\\boxed\s?\{([^{}\n]{1,80})\}|\*\*([^*\n]{1,80})\*\*")
+_STATEMENT = re.compile(
     r"\b(?:answer|estimate|guess|total|result|response|figure|number|antwort|schätzung|réponse|respuesta)\b"
     r"[^\d\n]{0,60}\Z",
     re.IGNORECASE,
@@ -116,7 +116,7 @@ def parse_number(
     numbers = _numbers(reply)
     if not numbers:
         return ParsedNumber(None, REFUSAL if is_refusal(reply, objecting=False) else NO_NUMBER)
-    number = _chosen(reply, numbers, unit, rules)
+    number = _answer_of(reply, numbers, unit, rules)
     if number is None:
         return ParsedNumber(None, SEVERAL_NUMBERS)
     if number.low != number.high and rules.ranges == "left_out":
@@ -136,19 +136,19 @@ def _in_unit(value: float, word: str | None, unit: str | None) -> float | None:
     return value_in(value, word, unit)
 
 
-def _chosen(
+def _answer_of(
     reply: str, numbers: Sequence[_Number], unit: str | None, rules: ValueRules
 ) -> _Number | None:
     """The number that the reply gives as its answer; None for several of the same standing."""
-    marked_spans = [match.span() for match in _MARKED.finditer(reply)]
-    stated = [
+    spans = [match.span() for match in _HIGHLIGHT.finditer(reply)]
+    statements = [
         number
         for number in numbers
-        if _STATED.search(reply, max(0, number.start - 100), number.start)
+        if _STATEMENT.search(reply, max(0, number.start - 100), number.start)
     ]
     circles: tuple[Callable[[], Sequence[_Number]], ...] = (
-        lambda: [n for n in numbers if any(a <= n.start < b for a, b in marked_spans)],
-        lambda: stated[-1:],
+        lambda: [n for n in numbers if any(a <= n.start < b for a, b in spans)],
+        lambda: statements[-1:],
         lambda: [n for n in numbers if unit and n.unit and is_unit_of(n.unit, unit)],
         lambda: numbers,
     )
@@ -189,15 +189,15 @@ def _words_as_digits(part: str) -> str:
 def _numbers(reply: str) -> list[_Number]:
     """The numbers of a reply in order, without ordinals and those that count lines; a range is one."""
     list_lines = [match.end() for match in _LIST_LINE.finditer(reply)]
-    skipped = set(list_lines) if len(list_lines) > 1 else set[int]()
+    list_marks = set(list_lines) if len(list_lines) > 1 else set[int]()
     numbers: list[_Number] = []
     for match in _NUMBER.finditer(reply):
-        if match.start() in skipped or _ORDINAL.match(reply, match.end("digits")):
+        if match.start() in list_marks or _ORDINAL.match(reply, match.end("digits")):
             continue
         number = _number(match)
-        before = numbers[-1] if numbers else None
-        if before is not None and _is_range(reply, before, number):
-            numbers[-1] = _joined(before, number)
+        previous = numbers[-1] if numbers else None
+        if previous is not None and _is_range(reply, previous, number):
+            numbers[-1] = _range_of(previous, number)
         else:
             numbers.append(number)
     return numbers
@@ -215,13 +215,13 @@ def _number(match: re.Match[str]) -> _Number:
 
 def _is_range(reply: str, low: _Number, high: _Number) -> bool:
     gap = reply[low.end : high.start]
-    is_between = _AND_GAP.fullmatch(gap) and _BETWEEN.search(
+    is_between = _AND_GAP.fullmatch(gap) and _RANGE_START.search(
         reply, max(0, low.start - 40), low.start
     )
     return low.low == low.high and bool(_RANGE_GAP.fullmatch(gap) or is_between)
 
 
-def _joined(low: _Number, high: _Number) -> _Number:
+def _range_of(low: _Number, high: _Number) -> _Number:
     """A range: in '10 to 20 million kg' magnitude and unit stand once, behind the second number."""
     start = low.low * (high.magnitude if low.magnitude == 1 else 1.0)
     ends = sorted((start if start <= high.high else low.low, high.high))
@@ -232,7 +232,7 @@ def _decimal(digits: str) -> float:
     """The value of digits with separators.
 
     Of points and commas the last kind is the decimal one where both occur. One kind alone separates
-    thousands where it occurs several times, or a comma stands before three digits.
+    thousands where it occurs several times, or a comma stands previous three digits.
     """
     digits = re.sub(r"[ '’\u202f]", "", digits)
     point, comma = digits.rfind("."), digits.rfind(",")

@@ -78,7 +78,7 @@ class _Reading(NamedTuple):
     reason: str | None = None
 
 
-class _Numbered(NamedTuple):
+class _NumberScale(NamedTuple):
     """A scale with numbers: its marks and labels, in order; labels that are numbers say nothing more."""
 
     marks: Sequence[str]
@@ -115,7 +115,7 @@ def parse_scale(
         strict, letter, reason = parse_choice(text, letters=letters, choices=choices)
         reason = NO_POINT if reason == NO_LETTER else reason
         return ParsedScale(strict, (letter,) if letter else (), reason)
-    scale = _Numbered(marks, choices)
+    scale = _NumberScale(marks, choices)
     reply = reply_in_digits(text).strip()
     if not reply:
         return ParsedScale(None, (), EMPTY)
@@ -129,7 +129,7 @@ def parse_scale(
     return ParsedScale(strict, letters_read, reason)
 
 
-def _without_description(reply: str, scale: _Numbered) -> str:
+def _without_description(reply: str, scale: _NumberScale) -> str:
     """The reply without what it says of the scale; `4/5`, `4 out of 5` and a lone `four` are 4."""
     if word := _WORD.match(reply):
         return str(_WORDS.index(word[1].lower()))
@@ -143,11 +143,11 @@ def _without_description(reply: str, scale: _Numbered) -> str:
     return _DESCRIPTION.sub(" ", reply)
 
 
-def _read(reply: str, scale: _Numbered) -> _Reading:
+def _read(reply: str, scale: _NumberScale) -> _Reading:
     """The result of the first pattern that says something."""
-    readers: tuple[Callable[[str, _Numbered], _Reading | None], ...] = (
+    readers: tuple[Callable[[str, _NumberScale], _Reading | None], ...] = (
         _range,
-        _alone,
+        _bare_number,
         _statement,
         _marked_line,
         _label,
@@ -157,7 +157,7 @@ def _read(reply: str, scale: _Numbered) -> _Reading:
     return next((reading for reading in readings if reading is not None), _Reading((), NO_POINT))
 
 
-def _range(reply: str, scale: _Numbered) -> _Reading | None:
+def _range(reply: str, scale: _NumberScale) -> _Reading | None:
     """Two points with 'to' between them, or a number between two points; all of a short reply."""
     bare = _MARKUP.sub("", reply)
     match = _RANGE.search(bare) if len(bare) <= 120 else None
@@ -173,7 +173,7 @@ def _range(reply: str, scale: _Numbered) -> _Reading | None:
     return _Reading((ends[0] or "", ends[1] or ""), RANGE)
 
 
-def _alone(reply: str, scale: _Numbered) -> _Reading | None:
+def _bare_number(reply: str, scale: _NumberScale) -> _Reading | None:
     bare = " ".join(_MARKUP.sub("", reply).split())
     match = re.fullmatch(rf"[\W_]*?({_NUMBER})[\s.):=(\[\]–—,-]*([^\d]*)", bare)
     if match is None:
@@ -181,7 +181,7 @@ def _alone(reply: str, scale: _Numbered) -> _Reading | None:
     return _with_label(match[1], match[2], scale)
 
 
-def _with_label(number: str, rest: str, scale: _Numbered) -> _Reading | None:
+def _with_label(number: str, rest: str, scale: _NumberScale) -> _Reading | None:
     """A number and what follows it: nothing, its own label, or another point's, which contradicts it."""
     letter = scale.letter(number)
     if letter is None:
@@ -193,21 +193,21 @@ def _with_label(number: str, rest: str, scale: _Numbered) -> _Reading | None:
     return _Reading((letter,))
 
 
-def _statement(reply: str, scale: _Numbered) -> _Reading | None:
+def _statement(reply: str, scale: _NumberScale) -> _Reading | None:
     """The last number that the reply states as its answer."""
     bare = _MARKUP.sub("", reply)
-    stated = [
+    matches = [
         match
         for match in _STATEMENT.finditer(bare)
         if not _NOT.search(bare[max(0, match.start() - 12) : match.start("number")])
     ]
-    if not stated:
+    if not matches:
         return None
-    rest = re.split(r"[.;,]\s|\bbecause\b|\bas\b", stated[-1]["rest"])[0]
-    return _with_label(stated[-1]["number"], rest[:60], scale)
+    rest = re.split(r"[.;,]\s|\bbecause\b|\bas\b", matches[-1]["rest"])[0]
+    return _with_label(matches[-1]["number"], rest[:60], scale)
 
 
-def _marked_line(reply: str, scale: _Numbered) -> _Reading | None:
+def _marked_line(reply: str, scale: _NumberScale) -> _Reading | None:
     """The one line that begins with a point's number and its label."""
     letters = set()
     for match in _LINE.finditer(reply):
@@ -219,12 +219,12 @@ def _marked_line(reply: str, scale: _Numbered) -> _Reading | None:
     return _Reading((letters.pop(),)) if len(letters) == 1 else None
 
 
-def _label(reply: str, scale: _Numbered) -> _Reading | None:
+def _label(reply: str, scale: _NumberScale) -> _Reading | None:
     letter = scale.label_letter(reply)
     return _Reading((letter,)) if letter else None
 
 
-def _mention(reply: str, scale: _Numbered) -> _Reading | None:
+def _mention(reply: str, scale: _NumberScale) -> _Reading | None:
     """The only number of the scale that is mentioned."""
     numbers = re.findall(_NUMBER, _MARKUP.sub("", reply))
     letters = {letter for number in numbers if (letter := scale.letter(number))}

@@ -248,8 +248,8 @@ def _option_list(value: Any, place: str, name: str) -> list[str] | None:
     if is_empty(value):
         return None
     if isinstance(value, str):
-        if listed := listed_options(value):
-            return listed
+        if lettered_options := listed_options(value):
+            return lettered_options
         try:
             value = json.loads(value)
         except ValueError as error:

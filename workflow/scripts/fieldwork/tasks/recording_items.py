@@ -45,8 +45,8 @@ def recording_items(files: Sequence[Path], options: SourceOptions) -> Iterator[I
             continue
         item_ids.add(answer.item)
         choices = _choices(answer, options)
-        most = MAX_OPTIONS if options.kind == "scale" else MAX_CHOICES
-        if choices is not None and not 2 <= len(choices) <= most:
+        limit = MAX_OPTIONS if options.kind == "scale" else MAX_CHOICES
+        if choices is not None and not 2 <= len(choices) <= limit:
             refusals.append(f"{answer.item[:60]!r} ({answer.source}) has {len(choices)}")
         else:
             yield _item(answer, answer.item, choices, options)

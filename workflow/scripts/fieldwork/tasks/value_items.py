@@ -26,14 +26,14 @@ class ScaleForm(NamedTuple):
 
     Attributes:
         labels: of the points in order, for rows without options of their own.
-        beside: options without a value, such as 'Don't know'; they stand after the points.
+        missing_options: options without a value, such as 'Don't know'; they stand after the points.
         first: number of the first option.
         marks: what stands before an option in the prompt.
         order: whether the lowest point comes first (ascending) or last.
     """
 
     labels: tuple[str, ...] = ()
-    beside: tuple[str, ...] = ()
+    missing_options: tuple[str, ...] = ()
     first: int = 1
     marks: Literal["numbers", "letters"] = "numbers"
     order: Literal["ascending", "descending"] = "ascending"
@@ -47,7 +47,7 @@ class NumberForm(NamedTuple):
     highest: float | None = None
 
 
-class Scale(NamedTuple):
+class ItemScale(NamedTuple):
     """A scale as an item has it: the columns of `Item` with these names."""
 
     choices: list[str]
@@ -55,7 +55,7 @@ class Scale(NamedTuple):
     points: list[float]
 
 
-def scale_of(place: str, cell: Cell, choices: Sequence[str], form: ScaleForm) -> Scale:
+def scale_of(place: str, cell: Cell, choices: Sequence[str], form: ScaleForm) -> ItemScale:
     """The scale of a row.
 
     Args:
@@ -64,14 +64,14 @@ def scale_of(place: str, cell: Cell, choices: Sequence[str], form: ScaleForm) ->
     Raises:
         StudyError: there are no labels, too many, or options beside the scale stand among its points.
     """
-    options = list(choices) or [*form.labels, *form.beside]
-    beside = {" ".join(text.split()).casefold() for text in form.beside}
-    is_beside = [" ".join(text.split()).casefold() in beside for text in options]
-    n_points = is_beside.index(True) if True in is_beside else len(options)
-    if not all(is_beside[n_points:]):
+    options = list(choices) or [*form.labels, *form.missing_options]
+    missing = {" ".join(text.split()).casefold() for text in form.missing_options}
+    is_missing = [" ".join(text.split()).casefold() in missing for text in options]
+    n_points = is_missing.index(True) if True in is_missing else len(options)
+    if not all(is_missing[n_points:]):
         raise StudyError(
-            f"{place}: the option {options[n_points]!r} of `scale.beside` has no value, but stands "
-            "before points of the scale; move it behind them"
+            f"{place}: the option {options[n_points]!r} of `scale.missing_options` has no "
+            "value, but stands before points of the scale; move it behind them"
         )
     if not 2 <= n_points <= MAX_POINTS or len(options) > MAX_OPTIONS:
         raise StudyError(
@@ -85,7 +85,7 @@ def scale_of(place: str, cell: Cell, choices: Sequence[str], form: ScaleForm) ->
     points = [float(form.first + n) for n in range(n_points)]
     if is_reversed(place, cell) != (form.order == "descending"):
         points.reverse()
-    return Scale(options, marks if form.marks == "numbers" else None, points)
+    return ItemScale(options, marks if form.marks == "numbers" else None, points)
 
 
 def _refuse_foreign_marks(place: str, options: Sequence[str], marks: Sequence[str]) -> None:

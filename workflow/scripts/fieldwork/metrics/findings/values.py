@@ -79,12 +79,12 @@ def values_sentence(
     ]
     together = [row for row in against_baseline if row.item_id is None]
     if together:
-        moved = [row for row in together if _verdict(row, claims).is_shown]
-        if not moved:
+        shifts = [row for row in together if _verdict(row, claims).is_shown]
+        if not shifts:
             return "No user is shown to move the scales together"
         moves = [
             f"{outline.label(row.condition)} ({signed_number(row.difference or 0.0, 2)} of the scale)"
-            for row in moved
+            for row in shifts
         ]
         return f"The scales together move with {join_words(moves)}"
     if not against_baseline:

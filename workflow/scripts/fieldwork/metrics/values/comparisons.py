@@ -110,17 +110,17 @@ def _pairs(
     empty = ItemValues([], 0)
     for arm, items in arms.items():
         for versus in (baseline, FIELD):
-            others = arms.get(arm._replace(condition=versus))
-            if others is None or arm.condition in (versus, FIELD):
+            versus_items = arms.get(arm._replace(condition=versus))
+            if versus_items is None or arm.condition in (versus, FIELD):
                 continue
             if names := scale_names(arms, arm.model, arm.task) if arm.kind == "scale" else []:
                 first, second = (
                     battery_sample(read_battery(arm, side, names, ranges))
-                    for side in (items, others)
+                    for side in (items, versus_items)
                 )
                 yield _Pair(arm, versus, None, (first, second), 1.0)
             for item, values in items.items():
-                samples = item_sample(values), item_sample(others.get(item, empty))
+                samples = item_sample(values), item_sample(versus_items.get(item, empty))
                 scale = ranges.get((arm.task, item))
                 yield _Pair(arm, versus, item, samples, scale.high - scale.low if scale else None)
 
@@ -278,5 +278,5 @@ def _distance(tables: ValueTables, pair: _Pair, settings: _Settings) -> tuple[fl
     pooled_counts, size = tables.first + tables.second, int(tables.first.sum())
     deals = random.multivariate_hypergeometric(pooled_counts, size, size=N_DEALS)
     values = tables.values / (pair.span or 1.0)
-    observed = float(earth_movers(values, *tables.rows())[0])
-    return observed, float(earth_movers(values, deals, pooled_counts - deals).mean())
+    distance = float(earth_movers(values, *tables.rows())[0])
+    return distance, float(earth_movers(values, deals, pooled_counts - deals).mean())
