@@ -472,7 +472,7 @@ def test_shipped_studies_are_valid(study: Path) -> None:
         (
             "tasks/probe/sources/0/columns",
             {"answer": "x"},
-            "tasks.probe.sources.0.columns: unknown key 'answer'; known here: gold, item_id, kind",
+            "tasks.probe.sources.0.columns: unknown key 'answer'; known here: gold, highest, item_id",
         ),
         (
             "tasks/probe/sources/0/gold",
