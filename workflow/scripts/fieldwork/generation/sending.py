@@ -43,6 +43,8 @@ class Sender(NamedTuple):
         cache: None where the provider has no prefix cache.
         preflight: called once, before the first call, with the seconds that the job may take.
         batches: where batches go; None where the tier is not `batch`.
+        characters_per_token: most characters of a prompt that a token can stand for, to know a server
+            that cuts prompts; None for no check.
         require_time: called before each call; raises where the calls' time is over.
     """
 
@@ -56,6 +58,7 @@ class Sender(NamedTuple):
     price: Price | None = None
     preflight: Callable[[float], Awaitable[None]] | None = None
     batches: BatchDispatch | None = None
+    characters_per_token: float | None = None
     require_time: Callable[[], None] | None = None
 
 
@@ -119,6 +122,7 @@ def open_sender(
             batches=_batch_dispatch(model, provider, journal_path, stack)
             if tier == "batch"
             else None,
+            characters_per_token=model.get("characters_per_token"),
         )
 
 
