@@ -6,17 +6,14 @@ llama.cpp's entry is asked on the real server (test_llama_server.py).
 import asyncio
 import re
 from collections.abc import Iterator, Mapping
-from functools import cache
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
-import yaml
+from gateway_entries import HOME, gateway_entries
 from provider_cases import CONTEXTS, KEY, item, wire_of
 
-from fieldwork.config.layers import lay_over
-from fieldwork.config.settings import check_config
 from fieldwork.errors import StudyError
 from fieldwork.generation.accounts import Account
 from fieldwork.generation.agenda import Ask, ContextGroup
@@ -39,18 +36,7 @@ from fieldwork.parsing.choices import parse_choice
 from fieldwork.records.puppets import Message
 from servers.gateways import GATEWAYS, Gateway, GatewayServer, Refusal, serve_gateway
 
-HOME = Path(__file__).resolve().parents[4]
-STUDY = "studies/gateways.yaml"
 WINDOW = 2048
-
-
-@cache
-def entries() -> Mapping[str, dict[str, Any]]:
-    """The entries of the file, with the defaults of the schema."""
-    config = lay_over([HOME / "config.yaml", HOME / STUDY], {}).settings
-    check_config(config, HOME / "workflow/schemas/config.schema.yaml", STUDY)
-    names = yaml.safe_load((HOME / STUDY).read_text(encoding="utf-8"))["models"]
-    return {name: config["models"][name] for name in names}
 
 
 @pytest.fixture(params=GATEWAYS)
@@ -66,13 +52,13 @@ def server(name: str) -> Iterator[GatewayServer]:
 
 @pytest.fixture(autouse=True)
 def _keys(monkeypatch: pytest.MonkeyPatch) -> None:
-    for entry in entries().values():
+    for entry in gateway_entries().values():
         if entry["api_key_env"]:
             monkeypatch.setenv(entry["api_key_env"], KEY)
 
 
 def provider_of(name: str, server: GatewayServer, **changes: Any) -> Provider:
-    return make_provider(entries()[name] | {"base_url": server.base_url, **changes}, Path())
+    return make_provider(gateway_entries()[name] | {"base_url": server.base_url, **changes}, Path())
 
 
 def send(provider: Provider, **arguments: Any) -> Exchange:
@@ -91,7 +77,7 @@ def ask(provider: Provider, **arguments: Any) -> Reply:
 
 
 def test_every_gateway_of_the_file_is_asked_here_or_runs_itself() -> None:
-    assert {*entries()} == {*GATEWAYS, "llama_cpp"}
+    assert {*gateway_entries()} == {*GATEWAYS, "llama_cpp"}
 
 
 # --- calls --------------------------------------------------------------------------------------------
@@ -104,7 +90,7 @@ def test_a_call_is_what_the_published_schema_takes(
     ask(provider_of(name, server), context=CONTEXTS[context], context_id="c" * 64)
     (call,) = server.calls
     assert server.ignored == set(), "what is sent has an effect"
-    entry = entries()[name]
+    entry = gateway_entries()[name]
     assert call["model"] == entry["model"]
     assert server.headers[0].get("authorization") == (
         f"Bearer {KEY}" if entry["api_key_env"] else None
@@ -114,7 +100,7 @@ def test_a_call_is_what_the_published_schema_takes(
 
 
 def test_an_address_ends_where_the_interface_begins(name: str) -> None:
-    assert urlsplit(entries()[name]["base_url"]).path == GATEWAYS[name].path
+    assert urlsplit(gateway_entries()[name]["base_url"]).path == GATEWAYS[name].path
 
 
 @pytest.mark.parametrize(
@@ -316,7 +302,7 @@ CUTTING = [name for name, gateway in GATEWAYS.items() if gateway.too_long is Non
 
 
 def settled(provider: Provider, path: Path, contexts: Mapping[str, list[Message]]) -> AnswerTally:
-    ratio = entries()["ollama"]["characters_per_token"]
+    ratio = gateway_entries()["ollama"]["characters_per_token"]
     with open_ledger(path) as ledger:
         limits = Limits(ceiling=1, requests_per_minute=None, tokens_per_minute=None)
         account = Account(None, "live", 8)
@@ -379,4 +365,4 @@ def test_openrouters_last_day_of_a_model_is_read() -> None:
 def test_the_document_has_a_section_and_a_row_for_each() -> None:
     text = (HOME / "docs/gateways.md").read_text(encoding="utf-8")
     documented = re.findall(r"^\| \[?`(\w+)`", text, re.MULTILINE)
-    assert documented == [*entries()]
+    assert documented == [*gateway_entries()]
