@@ -15,7 +15,7 @@ Sources, all read in November 2026:
 - Bedrock: its user guide refers to OpenAI's reference: the types of OpenAI's SDK
 - Ollama: openai/openai.go, server/prompt.go and llm/llama_server.go of 0.33.0-rc2 (2026-08-21)
 - LM Studio: its public documentation (2026-04-29); issues of its bug tracker
-- vLLM: protocol.py of 0.32.0, renderers/params.py
+- vLLM: protocol.py and renderers/params.py of 0.32.0, and what a server of it answered
 """
 
 import json
@@ -303,8 +303,10 @@ def _lm_studio_reply(call: Body, n_prompt: int) -> Body:
 
 def _vllm_reply(call: Body, n_prompt: int) -> Body:
     message = {"refusal": None, "reasoning": None, "tool_calls": []}
-    usage = _usage(n_prompt, prompt_tokens_details=None)
-    return _completion(call, usage, message=message, system_fingerprint=None, prompt_logprobs=None)
+    usage = _usage(n_prompt, prompt_tokens_details={"cached_tokens": 0})
+    return _completion(
+        call, usage, message=message, system_fingerprint="vllm-0.32.0", prompt_logprobs=None
+    )
 
 
 def _openai_error(message: str, **more: Any) -> Body:

@@ -119,9 +119,7 @@ def open_sender(
             tier=tier,
             price=price,
             preflight=_preflight(model, provider),
-            batches=_batch_dispatch(model, provider, journal_path, stack)
-            if tier == "batch"
-            else None,
+            batches=_batch_dispatch(model, provider, journal_path, stack),
             characters_per_token=model.get("characters_per_token"),
         )
 
@@ -141,7 +139,9 @@ def _preflight(
 
 def _batch_dispatch(
     model: Mapping[str, Any], provider: Provider, journal_path: Path, stack: ExitStack
-) -> BatchDispatch:
+) -> BatchDispatch | None:
+    if model.get("dispatch") != "batch":
+        return None
     settings = dict(model["batch"])
     poll_s = settings.pop("poll_s")
     client = stack.enter_context(closing(make_batch_client(provider, journal_path.parent)))

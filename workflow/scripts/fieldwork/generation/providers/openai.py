@@ -252,10 +252,10 @@ def _fingerprint(body: Mapping[str, Any]) -> str | None:
     """
     metadata = as_map(as_map(body.get("openrouter_metadata")).get("endpoints"))
     endpoints = [as_map(endpoint) for endpoint in as_list(metadata.get("available"))]
-    chosen = (
+    providers = (
         endpoint.get("provider") for endpoint in endpoints if endpoint.get("selected") is True
     )
-    provider = as_text(body.get("provider")) or as_text(next(chosen, None))
+    provider = as_text(body.get("provider")) or as_text(next(providers, None))
     return " ".join(filter(None, (provider, as_text(body.get("system_fingerprint"))))) or None
 
 

@@ -73,8 +73,8 @@ def _message(error: Mapping[str, Any]) -> str:
     details = error.get("detail") if message is None else as_map(message).get("detail")
     if isinstance(details, str):
         return details
-    refused = [_refused_field(as_map(detail)) for detail in as_list(details)]
-    return "; ".join(filter(None, refused)) or str(message or "")
+    reasons = [_refused_field(as_map(detail)) for detail in as_list(details)]
+    return "; ".join(filter(None, reasons)) or str(message or "")
 
 
 def _refused_field(detail: Mapping[str, Any]) -> str:
