@@ -438,6 +438,7 @@ class GatewayServer:
 
     Attributes:
         base_url: as in an entry of `models`.
+        model: the one that is listed.
         calls: bodies of the calls, and the headers of each, names in lower case.
         ignored: fields of calls that the maker does not name.
         window: tokens of a prompt, four characters each.
@@ -447,6 +448,7 @@ class GatewayServer:
     base_url: str
     gateway: Gateway
     window: int
+    model: str
     calls: list[Body] = field(default_factory=list)
     headers: list[dict[str, str]] = field(default_factory=list)
     ignored: set[str] = field(default_factory=set)
@@ -474,7 +476,9 @@ class GatewayServer:
 
 
 @contextmanager
-def serve_gateway(gateway: Gateway, *, window: int = 4096) -> Iterator[GatewayServer]:
+def serve_gateway(
+    gateway: Gateway, *, window: int = 4096, model: str = "a-model"
+) -> Iterator[GatewayServer]:
     """Serve on the loopback interface until the block ends."""
 
     class Handler(BaseHTTPRequestHandler):
@@ -490,7 +494,7 @@ def serve_gateway(gateway: Gateway, *, window: int = 4096) -> Iterator[GatewaySe
 
         def do_GET(self) -> None:
             is_list = self.path == f"{gateway.path}/models" and gateway.models is not None
-            listed = gateway.models("asked-model") if is_list and gateway.models else {}
+            listed = gateway.models(model) if is_list and gateway.models else {}
             self.reply(Refusal(200 if is_list else 404, listed))
 
         def reply(self, reply: Refusal) -> None:
@@ -507,9 +511,8 @@ def serve_gateway(gateway: Gateway, *, window: int = 4096) -> Iterator[GatewaySe
             pass
 
     with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as http:
-        server = GatewayServer(
-            f"http://127.0.0.1:{http.server_port}{gateway.path}", gateway, window
-        )
+        base_url = f"http://127.0.0.1:{http.server_port}{gateway.path}"
+        server = GatewayServer(base_url, gateway, window, model)
         http.daemon_threads = True
         thread = threading.Thread(target=http.serve_forever, args=(0.01,), daemon=True)
         thread.start()

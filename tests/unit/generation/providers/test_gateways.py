@@ -15,11 +15,8 @@ from gateway_entries import HOME, gateway_entries
 from provider_cases import CONTEXTS, KEY, item, wire_of
 
 from fieldwork.errors import StudyError
-from fieldwork.generation.accounts import Account
 from fieldwork.generation.agenda import Ask, ContextGroup
 from fieldwork.generation.engine import AnswerTally, settle
-from fieldwork.generation.ledger import open_ledger
-from fieldwork.generation.limits import Limits
 from fieldwork.generation.providers.base import (
     Exchange,
     ModelInfo,
@@ -31,7 +28,7 @@ from fieldwork.generation.providers.base import (
 )
 from fieldwork.generation.providers.openai_stream import _join_events
 from fieldwork.generation.providers.registry import make_provider
-from fieldwork.generation.sending import Sender
+from fieldwork.generation.sending import open_sender
 from fieldwork.parsing.choices import parse_choice
 from fieldwork.records.puppets import Message
 from servers.gateways import GATEWAYS, Gateway, GatewayServer, Refusal, serve_gateway
@@ -46,7 +43,8 @@ def name(request: pytest.FixtureRequest) -> str:
 
 @pytest.fixture
 def server(name: str) -> Iterator[GatewayServer]:
-    with serve_gateway(GATEWAYS[name], window=WINDOW) as running:
+    model = gateway_entries()[name]["model"]
+    with serve_gateway(GATEWAYS[name], window=WINDOW, model=model) as running:
         yield running
 
 
@@ -301,18 +299,20 @@ TURNS = [Message("user", "Tell me a story. " * 40), Message("assistant", "Once t
 CUTTING = [name for name, gateway in GATEWAYS.items() if gateway.too_long is None]
 
 
-def settled(provider: Provider, path: Path, contexts: Mapping[str, list[Message]]) -> AnswerTally:
-    ratio = gateway_entries()["ollama"]["characters_per_token"]
-    with open_ledger(path) as ledger:
-        limits = Limits(ceiling=1, requests_per_minute=None, tokens_per_minute=None)
-        account = Account(None, "live", 8)
-        sender = Sender(provider, ledger, limits, account, 1, characters_per_token=ratio)
+def settled(
+    name: str, server: GatewayServer, folder: Path, contexts: Mapping[str, list[Message]]
+) -> AnswerTally:
+    """Ask a question after each context, as a job of a study does."""
+    entry = gateway_entries()[name] | {"base_url": server.base_url, "concurrency": 1}
+    generation = {"budget_usd": None, "attempts": 1}
+    stores = {"folder": folder, "vector_store": folder / "vectors"}
+    with open_sender(name, entry, generation, {}, max_tokens=8, **stores) as sender:
         groups = [
             ContextGroup(name, context, [Ask(item(f"{name}?"), Sampling(1.0, 8, 1), 0)])
             for name, context in contexts.items()
         ]
         tally = settle(groups, sender, total=len(groups))
-        assert sum(1 for _ in ledger.entries(tally.keys)) == tally.n_asked
+        assert sum(1 for _ in sender.ledger.entries(tally.keys)) == tally.n_asked
         return tally
 
 
@@ -320,7 +320,7 @@ def test_a_prompt_beyond_the_window_never_becomes_an_answer(
     name: str, server: GatewayServer, tmp_path: Path
 ) -> None:
     contexts = {"short": TURNS, "fits": TURNS * 4, "long": TURNS * 12}
-    tally = settled(provider_of(name, server), tmp_path / "m.sqlite", contexts)
+    tally = settled(name, server, tmp_path, contexts)
     assert (tally.n_asked, sum(tally.failures.values())) == (2, 1)
     (failure,) = tally.failures
     assert "conditions.*.token_budget" in failure
@@ -345,7 +345,7 @@ def listed(provider: Provider) -> list[ModelInfo] | None:
 
 
 def test_the_list_of_models_is_read(name: str, server: GatewayServer) -> None:
-    expected = None if server.gateway.models is None else [ModelInfo("asked-model")]
+    expected = None if server.gateway.models is None else [ModelInfo(server.model)]
     assert listed(provider_of(name, server)) == expected
 
 
@@ -364,5 +364,8 @@ def test_openrouters_last_day_of_a_model_is_read() -> None:
 
 def test_the_document_has_a_section_and_a_row_for_each() -> None:
     text = (HOME / "docs/gateways.md").read_text(encoding="utf-8")
-    documented = re.findall(r"^\| \[?`(\w+)`", text, re.MULTILINE)
-    assert documented == [*gateway_entries()]
+    table, _, rest = text.partition("How far to trust")
+    assert re.findall(r"^\| `(\w+)`", table, re.MULTILINE) == [*gateway_entries()]
+    sections = re.findall(r"^### (.+)", rest.partition("## The entries")[2], re.MULTILINE)
+    words = [re.sub(r"\W", "_", section.lower()) for section in sections]
+    assert all(name in word for name, word in zip(gateway_entries(), words, strict=True))
