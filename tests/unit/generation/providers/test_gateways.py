@@ -4,6 +4,7 @@ llama.cpp's entry is asked on the real server (test_llama_server.py).
 """
 
 import asyncio
+import json
 import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -194,11 +195,6 @@ def test_finish_reasons_beyond_openais(choice: dict[str, Any], outcome: str) -> 
 @pytest.mark.parametrize(
     ("reply", "said"),
     [
-        (
-            completion(finish_reason="error", error={"code": 502, "message": "upstream died"}),
-            "broke off: upstream died",
-        ),
-        (completion(finish_reason="error"), "broke off: the server does not say why"),
         (Refusal(200, {"error": {"code": 502, "message": "no reply"}}), "no reply"),
         (Refusal(200, {"object": "error", "message": "overloaded"}), "overloaded"),
     ],
@@ -209,6 +205,21 @@ def test_an_error_under_status_200_is_no_answer(reply: Refusal, said: str) -> No
         with pytest.raises(TransientError, match=said) as caught:
             ask(provider_of("openrouter", server))
     assert caught.value.maybe_billed
+
+
+def test_an_answer_that_broke_off_is_asked_for_again(tmp_path: Path) -> None:
+    error = {"code": 502, "message": "upstream\ndied"}
+    broken = [completion(finish_reason="error", error=error), completion(finish_reason="error")]
+    entry = gateway_entries()["openrouter"]
+    with serve_gateway(GATEWAYS["openrouter"], model=entry["model"]) as server:
+        reply = provider_of("openrouter", server).read(json.dumps(broken[0].body).encode())
+        assert (reply.outcome, reply.text) == ("failed", "The answer is")
+        server.refusals = [*broken]
+        tally = settled("openrouter", server, tmp_path, {"none": []}, attempts=3)
+        assert (tally.n_asked, len(server.calls)) == (1, 3)
+        server.refusals = [*broken]
+        tally = settled("openrouter", server, tmp_path, {"more": TURNS}, attempts=1)
+    assert [*tally.failures] == ["the answer broke off: error: upstream died"]
 
 
 # --- errors -------------------------------------------------------------------------------------------
@@ -300,11 +311,16 @@ CUTTING = [name for name, gateway in GATEWAYS.items() if gateway.too_long is Non
 
 
 def settled(
-    name: str, server: GatewayServer, folder: Path, contexts: Mapping[str, list[Message]]
+    name: str,
+    server: GatewayServer,
+    folder: Path,
+    contexts: Mapping[str, list[Message]],
+    *,
+    attempts: int = 1,
 ) -> AnswerTally:
     """Ask a question after each context, as a job of a study does."""
     entry = gateway_entries()[name] | {"base_url": server.base_url, "concurrency": 1}
-    generation = {"budget_usd": None, "attempts": 1}
+    generation = {"budget_usd": None, "attempts": attempts}
     stores = {"folder": folder, "vector_store": folder / "vectors"}
     with open_sender(name, entry, generation, {}, max_tokens=8, **stores) as sender:
         groups = [

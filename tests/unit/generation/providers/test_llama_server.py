@@ -23,7 +23,6 @@ from fieldwork.generation.engine import AnswerTally, settle
 from fieldwork.generation.ledger import open_ledger
 from fieldwork.generation.limits import Limits
 from fieldwork.generation.preflight import check_model
-from fieldwork.generation.prompt_checks import text_characters
 from fieldwork.generation.providers.base import (
     Exchange,
     RejectedError,
@@ -34,6 +33,7 @@ from fieldwork.generation.providers.base import (
 )
 from fieldwork.generation.providers.openai import OpenAI
 from fieldwork.generation.providers.registry import make_provider
+from fieldwork.generation.reply_checks import text_characters
 from fieldwork.generation.sending import Sender
 from fieldwork.records.puppets import Message
 from servers.llama import WINDOW, LlamaServer, serve_llama, weights

@@ -21,10 +21,10 @@ from gateway_entries import gateway_entries
 from provider_cases import CONTEXTS, wire_of
 from stream_contract import check_error, check_stream
 
-from fieldwork.generation.prompt_checks import text_characters
 from fieldwork.generation.providers.base import ModelInfo, RejectedError, Reply, Sampling
 from fieldwork.generation.providers.openai import OpenAI
 from fieldwork.generation.providers.registry import make_provider
+from fieldwork.generation.reply_checks import text_characters
 from fieldwork.records.puppets import Message
 
 BASE_URL = os.environ.get("VLLM_BASE_URL", "")

@@ -150,8 +150,6 @@ class OpenAI(ServiceModel):
     def _defect(self, body: object, raw: bytes, error: Exception) -> str:
         """What is wrong with a reply; where possible without ids, so that equal failures count as one."""
         error_body = openai_error_in(body, raw)
-        if isinstance(error, _BrokenAnswerError):
-            return error_line(str(error), raw, self._http.mask)
         if isinstance(error, _ContentError) and not error_body.is_there:
             return str(error)
         if isinstance(error, KeyError) and not error_body.is_there:
@@ -210,11 +208,12 @@ def _authorization(settings: OpenAISettings) -> dict[str, str]:
     return {"Authorization": f"Bearer {settings.api_key}"}
 
 
-def _model_info(entry: dict[str, Any]) -> ModelInfo:
+def _model_info(entry: Mapping[str, Any]) -> ModelInfo:
     try:
         # OpenAI's name, then OpenRouter's
-        shutdown = date.fromisoformat((entry.get("shutdown_date") or entry["expiration_date"])[:10])
-    except (KeyError, TypeError, ValueError):
+        days = (entry[name] for name in ("shutdown_date", "expiration_date") if name in entry)
+        shutdown = date.fromisoformat(next(filter(None, days))[:10])
+    except (StopIteration, TypeError, ValueError):
         shutdown = None
     return ModelInfo(str(entry["id"]), shutdown)
 
@@ -224,9 +223,8 @@ def _reply(body: Mapping[str, Any], *, is_whole: bool) -> Reply:
     message = choice["message"]
     text = _text(message.get("content"))
     finish_reason = as_text(choice.get("finish_reason"))
-    if finish_reason == "error":
-        cause = as_text(as_map(choice.get("error")).get("message")) or "the server does not say why"
-        raise _BrokenAnswerError(f"the answer broke off: {cause}")
+    if finish_reason == "error" and (cause := as_text(as_map(choice.get("error")).get("message"))):
+        finish_reason = f"error: {cause}"
     returned_model = as_text(body.get("model")) or None
     usage = as_map(body.get("usage"))
     return Reply(
@@ -270,10 +268,6 @@ class _ContentError(TypeError):
     """A message's content is not text."""
 
 
-class _BrokenAnswerError(ValueError):
-    """The server says that the answer has no end because of an error."""
-
-
 def _text(content: object) -> str | None:
     """A message's text: a string, or parts of which some are text, as servers with thoughts write it."""
     if isinstance(content, list):
@@ -288,6 +282,8 @@ def _outcome(finish_reason: str | None, refusal: object, text: str | None) -> Ou
         return "refused"
     if finish_reason == "content_filter":
         return "filtered"
+    if finish_reason is not None and finish_reason.startswith("error"):
+        return "failed"
     if finish_reason in LENGTH_REASONS:
         return "truncated"
     return "ok" if text and text.strip() else "empty"

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fieldwork.generation.prompt_checks import require_whole_prompt, text_characters
 from fieldwork.generation.providers.base import RejectedError, Usage, Wire
 from fieldwork.generation.providers.jsontext import dumps
+from fieldwork.generation.reply_checks import require_whole_prompt, text_characters
 
 PROSE = "The committee met again on Thursday, and nobody could say what had changed. " * 100
 

@@ -1,17 +1,38 @@
-"""Whether a server read the whole prompt: some cut what is longer than their window, and do not say so.
+"""Replies that can be read and are no answers: the answer broke off, or the server read half a prompt.
 
-An answer after a history that was cut would count as one after the history. The only trace is the number
-of tokens that the reply states, so a cut of less than a quarter or so of a prompt leaves none
-(docs/gateways.md).
+Some servers cut what is longer than their window, and do not say so. An answer after a history that was
+cut would count as one after the history. The only trace is the number of tokens that the reply states, so
+a cut of less than a quarter or so of a prompt leaves none (docs/gateways.md).
 """
 
-from fieldwork.generation.providers.base import RejectedError, Usage, Wire
+from fieldwork.generation.providers.base import (
+    RejectedError,
+    Reply,
+    TransientError,
+    Usage,
+    Wire,
+)
 
 SHORTEST_CHECKED = 4000
 """Characters; a shorter prompt fits any window."""
 
 _MESSAGE = b'{"role":"'
 _FRAME = len(b'{"role":"assistant","content":""},')
+
+
+def require_end(reply: Reply) -> None:
+    """Refuse an answer that broke off by an error of the server, to have it asked for again.
+
+    Raises:
+        TransientError: the server stated an error beside a part of an answer.
+    """
+    if reply.outcome == "failed":
+        raise TransientError(broken_off(reply), maybe_billed=True)
+
+
+def broken_off(reply: Reply) -> str:
+    """Why an answer that broke off is none, in one short line."""
+    return f"the answer broke off: {' '.join((reply.finish_reason or '').split())[:200]}"
 
 
 def require_whole_prompt(wire: Wire, usage: Usage, characters_per_token: float | None) -> None:
