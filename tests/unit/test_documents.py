@@ -33,6 +33,7 @@ PLAIN = [
             "explorer",
             "extending",
             "field",
+            "gateways",
             "judging",
             "memory",
             "methods",

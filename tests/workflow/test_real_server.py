@@ -1,4 +1,7 @@
-"""A study on llama.cpp's own server, which is killed in the middle of it and comes back."""
+"""A study on llama.cpp's own server, which is killed in the middle of it and comes back.
+
+The study is laid over the documented entry of studies/gateways.yaml.
+"""
 
 import sqlite3
 from collections.abc import Iterator
@@ -13,6 +16,7 @@ from workflow.conftest import ONCE, Checkout, answers_only
 
 pytestmark = pytest.mark.workflow
 
+GATEWAYS = "studies/gateways.yaml"
 N_REQUESTS = 2 * 4 * 3
 
 
@@ -26,18 +30,14 @@ def real_study(server: LlamaServer, **history: Any) -> dict[str, Any]:
     return {
         "study": {
             "name": "real",
-            "models": ["smollm2"],
+            "models": ["llama_cpp"],
             "conditions": ["offline", "history"],
             "tasks": ["probe"],
         },
         "models": {
-            "smollm2": {
-                "provider": "openai",
-                "label": "SmolLM2 135M",
+            "llama_cpp": {
                 "model": "smollm2",
                 "base_url": server.base_url,
-                "api_key_env": None,
-                "send_seed": True,
                 "concurrency": 2,
                 "timeout_s": 60,
             }
@@ -51,7 +51,7 @@ def real_study(server: LlamaServer, **history: Any) -> dict[str, Any]:
 
 
 def n_stored(checkout: Checkout) -> int:
-    path = checkout.directory / "resources/ledger/smollm2.sqlite"
+    path = checkout.directory / "resources/ledger/llama_cpp.sqlite"
     if not path.exists():
         return 0
     with sqlite3.connect(f"file:{path}?mode=ro", uri=True) as ledger:
@@ -72,7 +72,7 @@ def test_a_server_killed_in_the_middle_costs_no_answer(
     checkout: Checkout, llama: LlamaServer
 ) -> None:
     study = checkout.study("real", real_study(llama))
-    arguments = (*answers_only("real"), "--configfile", str(study))
+    arguments = (*answers_only("real"), "--configfile", GATEWAYS, str(study))
     is_over = Event()
     killer = Thread(target=kill_after, args=(llama, checkout, 10, is_over))
     killer.start()
@@ -88,7 +88,7 @@ def test_a_server_killed_in_the_middle_costs_no_answer(
     finished = checkout.snakemake(*arguments)
     assert finished.returncode == 0, finished.stderr[-3000:]
     assert n_stored(checkout) == N_REQUESTS
-    responses = f"'{checkout.root}/results/real/responses/smollm2/*/*.parquet'"
+    responses = f"'{checkout.root}/results/real/responses/llama_cpp/*/*.parquet'"
     rows = duckdb.sql(
         f"""SELECT count(*), count(input_tokens), count(output_tokens), min(returned_model),
         count(DISTINCT finish_reason) FROM {responses}"""
@@ -105,7 +105,9 @@ def test_a_context_over_the_window_is_counted_with_the_way_out(
 ) -> None:
     """Ten conversations do not fit; each such request fails by itself, and blank calls do not."""
     study = checkout.study("real", real_study(llama, conversations=10, pool="corpus"))
-    failed = checkout.snakemake(*answers_only("real"), "--keep-going", "--configfile", str(study))
+    failed = checkout.snakemake(
+        *answers_only("real"), "--keep-going", "--configfile", GATEWAYS, str(study)
+    )
     assert failed.returncode != 0
     assert f"exceeds the available context size ({WINDOW} tokens)" in failed.stderr
     assert "lower conditions.*.token_budget" in failed.stderr

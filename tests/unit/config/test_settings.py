@@ -1,6 +1,7 @@
 """The config and its schema agree, and mistakes are told in one line."""
 
 import copy
+import math
 from collections.abc import Iterator
 from datetime import date
 from pathlib import Path
@@ -344,6 +345,19 @@ def test_shipped_studies_are_valid(study: Path) -> None:
             "models.m.headers.X: the value does not fit (",
         ),
         ("models/m", OPENAI | {"headers": {"X\n": "a"}}, "models.m.headers"),
+        (
+            "models/m",
+            OPENAI | {"extra_body": {"top_k": 0, "max_tokens": 5}},
+            "models.m.extra_body.max_tokens: take it out; tasks.*.max_tokens writes this field",
+        ),
+        ("models/m", OPENAI | {"extra_body": {3: 1, "a": 2}}, "models.m.extra_body: cannot be wri"),
+        ("models/m", OPENAI | {"extra_body": {"x": math.nan}}, "models.m.extra_body.x: nan is no"),
+        ("models/m", OPENAI | {"seed_field": "sed"}, "models.m.seed_field: 'sed' is not one of"),
+        (
+            "models/m",
+            OPENAI | {"characters_per_token": 0},
+            "models.m.characters_per_token: 0 is less than the minimum of 1",
+        ),
         ("datasets/d", {"path": ""}, "datasets.d.path: '' should"),
         (
             "tasks/t",

@@ -12,13 +12,16 @@ from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import NamedTuple
 
-TRANSIENT_STATUSES = frozenset({408, 409, 425, 429, 499, *range(500, 600)} - {501, 505})
+TRANSIENT_STATUSES = frozenset({408, 409, 425, 429, 498, 499, *range(500, 600)} - {501, 505})
 """Statuses after which another try may succeed."""
 
-THROTTLED_STATUSES = frozenset({429, 503, 529})
-"""Statuses of a server that gets too many requests: all requests to it should slow down."""
+THROTTLED_STATUSES = frozenset({429, 498, 503, 529})
+"""Statuses of a server that gets too many requests: all requests to it should slow down.
 
-UNPROCESSED_STATUSES = frozenset({425, 429})
+498 is Groq's, of a flex tier without room.
+"""
+
+UNPROCESSED_STATUSES = frozenset({425, 429, 498})
 """Statuses of a server that turned the request away before it did anything."""
 
 GATEWAY_TIMEOUT_STATUSES = frozenset({504, 524})

@@ -9,9 +9,11 @@ import threading
 from collections.abc import Iterator, Sequence
 from datetime import date
 from pathlib import Path
+from typing import Any
 
 import pytest
-from provider_cases import CONTEXTS, item, make_openai
+from gateway_entries import gateway_entries
+from provider_cases import CONTEXTS, item, make_openai, wire_of
 from stream_contract import check_error, check_stream
 
 from fieldwork.errors import StudyError
@@ -30,6 +32,8 @@ from fieldwork.generation.providers.base import (
     Wire,
 )
 from fieldwork.generation.providers.openai import OpenAI
+from fieldwork.generation.providers.registry import make_provider
+from fieldwork.generation.reply_checks import text_characters
 from fieldwork.generation.sending import Sender
 from fieldwork.records.puppets import Message
 from servers.llama import WINDOW, LlamaServer, serve_llama, weights
@@ -212,6 +216,57 @@ def test_a_server_that_was_killed_and_is_back_answers_the_rest(
     assert (tally.n_asked, sum(tally.failures.values())) == (6, 0)
     assert all(reply.text for reply in answers(llama, path, tally.keys))
 
+
+# --- the entry of studies/gateways.yaml ---------------------------------------------------------------
+
+
+def draw(server: LlamaServer, n: int, **extra_body: Any) -> list[Reply]:
+    """Answers to one question under different seeds; `extra_body` stands over the entry's."""
+    entry = gateway_entries()["llama_cpp"]
+    settings = {"base_url": server.base_url, "model": "smollm2", "timeout_s": 60}
+    fields = {"extra_body": {**entry["extra_body"], **extra_body}}
+    provider = make_provider(entry | settings | fields, Path())
+
+    async def session() -> list[Reply]:
+        try:
+            wires = [
+                wire_of(provider, prompt=FRUITS, sampling=Sampling(1.0, 8, n)) for n in range(n)
+            ]
+            return [provider.read((await provider.send(wire.body())).raw) for wire in wires]
+        finally:
+            await provider.close()
+
+    return asyncio.run(session())
+
+
+def test_the_documented_entry_is_answered(llama: LlamaServer) -> None:
+    (reply,) = draw(llama, 1)
+    assert reply.defects == ()
+    assert reply.returned_model == "smollm2"
+
+
+def test_further_fields_of_a_call_have_an_effect(llama: LlamaServer) -> None:
+    """The best token alone is one answer under any seed; the whole distribution is many."""
+    assert len({reply.text for reply in draw(llama, 6, top_k=1)}) == 1
+    assert len({reply.text for reply in draw(llama, 6)}) > 1
+
+
+def test_a_field_of_another_kind_is_refused_by_name(llama: LlamaServer) -> None:
+    with pytest.raises(RejectedError, match=r"^HTTP 400: Field 'top_k'"):
+        draw(llama, 1, top_k="many")
+
+
+def test_a_real_models_tokens_are_far_from_the_ratio_that_tells_a_cut(llama: LlamaServer) -> None:
+    ratio = gateway_entries()["llama_cpp"]["characters_per_token"]
+    context = [Message("user", "The committee met again on Thursday to hear both sides. " * 12)]
+    reply = ask(llama, context, max_tokens=1)
+    prefix = provider_of(llama).prefix(context)
+    # short, as a processor reads slowly; so the check itself would let it pass
+    characters_per_token = text_characters(prefix) / (reply.usage.input or 0)
+    assert ratio / 2 < characters_per_token < ratio - 1
+
+
+# --- probabilities ------------------------------------------------------------------------------------
 
 QUESTION = (
     "Which planet is known as the Red Planet?\nA. Venus\nB. Mars\nC. Jupiter\nD. Saturn\n\n"

@@ -225,10 +225,12 @@ def test_a_retry_after_that_says_nothing(chat: Chat, header: str) -> None:
     ("fault", "said"),
     [
         (http_error(400, message="too long"), "HTTP 400: too long"),
-        (http_error(413), "HTTP 413: something is wrong"),
         (Fault(status=422, body=b"<p>no\n\nJSON</p>"), "HTTP 422: <p>no JSON</p>"),
         (Fault(status=400, body=b""), "HTTP 400: an empty body"),
-        (Fault(status=400, body=b'{"error": "text"}'), 'HTTP 400: {"error": "text"}'),
+        (Fault(status=400, body=b'{"error": "text"}'), "HTTP 400: text"),
+        (Fault(status=400, body=b'{"error": 7}'), 'HTTP 400: {"error": 7}'),
+        (Fault(status=400, body=b'{"message": {"detail": "odd"}}'), "HTTP 400: odd"),
+        (Fault(status=400, body=b'{"detail": [7, {"loc": 3, "msg": "odd"}]}'), "HTTP 400: odd"),
         (Fault(status=400, body=b"x" * 5000), "HTTP 400: " + "x" * 120),
     ],
 )
@@ -300,6 +302,8 @@ def test_milliseconds_win(recorder: Recorder, headers: dict[str, str], wait: flo
         ({"message": "x", "code": "context_length_exceeded"}, 400),
         ({"message": "x", "type": "exceed_context_size_error"}, 400),
         ({"message": "This model's maximum context length is 8192 tokens."}, 400),
+        ({"message": "the context window is 8192 tokens"}, 422),
+        ({"message": "too large"}, 413),
     ],
 )
 def test_a_prompt_beyond_the_window_is_told_so(

@@ -7,7 +7,7 @@ import pytest
 from provider_cases import KEY, Recorder, Said, make_openai
 
 from fieldwork.errors import StudyError
-from fieldwork.generation.providers.base import ModelInfo, TransientError
+from fieldwork.generation.providers.base import ModelInfo, RejectedError, TransientError
 from fieldwork.generation.providers.openai import OpenAI
 
 
@@ -45,6 +45,12 @@ def test_the_list_of_models(recorder: Recorder) -> None:
     assert call.headers["authorization"] == f"Bearer {KEY}"
 
 
+def test_a_bare_list_is_a_list_too(recorder: Recorder) -> None:
+    recorder.replies = [Said([{"id": "a"}, {"id": "b", "expiration_date": "2027-01-14"}])]
+    expected = [ModelInfo("a"), ModelInfo("b", date(2027, 1, 14))]
+    assert listed(make_openai(recorder.url)) == expected
+
+
 @pytest.mark.parametrize("status", [404, 405, 501])
 def test_a_server_without_a_list(recorder: Recorder, status: int) -> None:
     recorder.replies = [Said(b"nothing here", status)]
@@ -59,6 +65,8 @@ def test_azure_has_no_list_of_deployments() -> None:
     ("said", "error"),
     [
         (Said(b"{}", 401), StudyError),
+        # a key that may ask a model need not be allowed to list them
+        (Said(b'{"error": {"message": "missing scope"}}', 403), RejectedError),
         (Said(b"{}", 500), TransientError),
         (Said(b"<html>"), TransientError),
         (Said({"data": None}), TransientError),

@@ -61,6 +61,18 @@ OPTIONS: list[tuple[dict[str, Any], dict[str, Any]]] = [
         {"cache_key": True},
         {"max_tokens": 16, "temperature": 1.0, "prompt_cache_key": CONTEXT_ID},
     ),
+    (
+        {"extra_body": {"top_k": 0, "provider": {"only": ["a"], "allow_fallbacks": False}}},
+        {
+            "max_tokens": 16,
+            "temperature": 1.0,
+            "extra_body": {"top_k": 0, "provider": {"only": ["a"], "allow_fallbacks": False}},
+        },
+    ),
+    (
+        {"send_seed": True, "seed_field": "random_seed"},
+        {"max_tokens": 16, "temperature": 1.0, "extra_body": {"random_seed": 42}},
+    ),
 ]
 
 
@@ -128,6 +140,14 @@ def test_what_steers_delivery_is_no_part_of_the_key() -> None:
         assert ours[:2] == theirs[:2]
         assert theirs.delivery
         assert not ours.delivery
+
+
+def test_the_order_of_further_fields_asks_nothing_again() -> None:
+    one = make_openai(extra_body={"top_k": 0, "provider": {"only": ["a"], "sort": "price"}})
+    other = make_openai(extra_body={"provider": {"sort": "price", "only": ["a"]}, "top_k": 0})
+    assert wire_of(one) == wire_of(other)
+    assert wire_of(make_openai(extra_body={"top_k": 1})) != wire_of(one)
+    assert wire_of(make_openai(extra_body={})) == wire_of(make_openai())
 
 
 def test_no_cache_key_without_a_context() -> None:

@@ -93,6 +93,16 @@ def compatible_server(url: str) -> Provider:
     return make_openai(f"{url}/v1", timeout_s=TIMEOUT_S, api_key=None, send_seed=True)
 
 
+def gateway(url: str) -> Provider:
+    return make_openai(
+        f"{url}/v1",
+        timeout_s=TIMEOUT_S,
+        send_seed=True,
+        seed_field="random_seed",
+        extra_body={"provider": {"only": ["a"]}, "top_k": 0},
+    )
+
+
 def gemini(url: str) -> Provider:
     return Gemini(GeminiSettings(model="gemini-x", base_url=url, api_key=KEY, timeout_s=TIMEOUT_S))
 
@@ -208,6 +218,23 @@ OPENAI_REPLIES = {
     "readable usage": chat_reply(usage={"prompt_tokens": "many", "completion_tokens": -1}),
     "model": chat_reply(model=...),
 }
+
+
+def gateway_reply(**changes: Any) -> bytes:
+    parts = [{"type": "thinking", "thinking": []}, {"type": "text", "text": "B"}]
+    endpoints = {"available": [{"provider": "a", "selected": True}]}
+    sound: dict[str, Any] = {
+        "choices": [{"message": {"content": parts}, "finish_reason": "stop"}],
+        "openrouter_metadata": {"endpoints": endpoints},
+    }
+    return chat_reply(**sound | changes)
+
+
+GATEWAY_REPLIES = {
+    "text": gateway_reply(choices=[{"message": {"content": []}, "finish_reason": "stop"}]),
+    "usage": gateway_reply(usage=...),
+    "model": gateway_reply(model=...),
+}
 GEMINI_REPLIES = {
     "text": gemini_reply(candidates=[{"finishReason": "STOP"}]),
     "blank text": gemini_reply(candidates=[{"content": {"parts": [{"text": " "}]}}]),
@@ -234,6 +261,7 @@ CASES = {
     "openai with breakpoints": Case(openai_with_breakpoints, chat_reply(), OPENAI_REPLIES),
     "azure": Case(azure, chat_reply(), OPENAI_REPLIES),
     "compatible server": Case(compatible_server, chat_reply(), OPENAI_REPLIES),
+    "gateway": Case(gateway, gateway_reply(), GATEWAY_REPLIES),
     "gemini": Case(gemini, gemini_reply(), GEMINI_REPLIES),
     "vertex": Case(vertex, gemini_reply(), GEMINI_REPLIES),
     "anthropic": Case(anthropic, anthropic_reply(), ANTHROPIC_REPLIES),
@@ -329,6 +357,7 @@ STATUSES = (
     422,
     425,
     429,
+    498,
     499,
     500,
     501,

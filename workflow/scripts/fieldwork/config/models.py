@@ -3,6 +3,7 @@
 Read while Snakemake parses the workflow, so it imports no scientific package.
 """
 
+import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 from urllib.parse import urlsplit
@@ -67,6 +68,38 @@ def broken_models(config: Config) -> Iterator[str]:
                     f"not the usual one"
                 )
         yield from _secret_headers(name, model.get("headers") or {})
+        yield from _broken_fields(name, model.get("extra_body") or {})
+
+
+_WRITTEN_FIELDS: Mapping[str, str] = {
+    "model": "models.*.model",
+    "messages": "conditions and tasks",
+    "max_tokens": "tasks.*.max_tokens",
+    "max_completion_tokens": "tasks.*.max_tokens",
+    "temperature": "conditions.*.temperature",
+    "seed": "models.*.send_seed",
+    "random_seed": "models.*.send_seed",
+    "logprobs": "models.*.top_logprobs",
+    "top_logprobs": "models.*.top_logprobs",
+    "n": "conditions.*.replicates",
+    "stream": "models.*.first_token_sample",
+    "stream_options": "models.*.first_token_sample",
+    "service_tier": "models.*.dispatch",
+    "prompt_cache_key": "models.*.prefix_cache",
+    "prompt_cache_options": "models.*.prefix_cache",
+}
+"""Fields of a call, and the settings that write them."""
+
+
+def _broken_fields(model: str, fields: Mapping[str, Any]) -> Iterator[str]:
+    setting = f"models.{model}.extra_body"
+    for field in fields:
+        if field in _WRITTEN_FIELDS:
+            yield f"{setting}.{field}: take it out; {_WRITTEN_FIELDS[field]} writes this field"
+    try:
+        json.dumps(fields, sort_keys=True)
+    except (TypeError, ValueError) as error:
+        yield f"{setting}: cannot be written as JSON ({error}); write names and dates in quotes"
 
 
 def _has_host(address: str) -> bool:

@@ -12,6 +12,7 @@ from fieldwork.generation.agenda import Agenda, Call
 from fieldwork.generation.budget import BudgetReached, Reservation
 from fieldwork.generation.outage import Outage
 from fieldwork.generation.providers.base import Exchange, RejectedError, Reply, TransientError
+from fieldwork.generation.reply_checks import require_end, require_whole_prompt
 from fieldwork.generation.sending import Sender
 from fieldwork.generation.waiting import CallWaits
 from fieldwork.retries import FIRST_WAIT_S, RetryPolicy
@@ -108,6 +109,8 @@ class Caller:
             with self._waits.call_under_way():
                 exchange = await provider.send(call.wire.body())
             reply = provider.read(exchange.raw)
+            require_end(reply)
+            require_whole_prompt(call.wire, reply.usage, self._sender.characters_per_token)
             return exchange, reply
         except TransientError as error:
             failure, is_unbilled = error, not error.maybe_billed

@@ -43,6 +43,8 @@ class Sender(NamedTuple):
         cache: None where the provider has no prefix cache.
         preflight: called once, before the first call, with the seconds that the job may take.
         batches: where batches go; None where the tier is not `batch`.
+        characters_per_token: most characters of a prompt that a token can stand for, to know a server
+            that cuts prompts; None for no check.
         require_time: called before each call; raises where the calls' time is over.
     """
 
@@ -56,6 +58,7 @@ class Sender(NamedTuple):
     price: Price | None = None
     preflight: Callable[[float], Awaitable[None]] | None = None
     batches: BatchDispatch | None = None
+    characters_per_token: float | None = None
     require_time: Callable[[], None] | None = None
 
 
@@ -116,9 +119,8 @@ def open_sender(
             tier=tier,
             price=price,
             preflight=_preflight(model, provider),
-            batches=_batch_dispatch(model, provider, journal_path, stack)
-            if tier == "batch"
-            else None,
+            batches=_batch_dispatch(model, provider, journal_path, stack),
+            characters_per_token=model.get("characters_per_token"),
         )
 
 
@@ -137,7 +139,9 @@ def _preflight(
 
 def _batch_dispatch(
     model: Mapping[str, Any], provider: Provider, journal_path: Path, stack: ExitStack
-) -> BatchDispatch:
+) -> BatchDispatch | None:
+    if model.get("dispatch") != "batch":
+        return None
     settings = dict(model["batch"])
     poll_s = settings.pop("poll_s")
     client = stack.enter_context(closing(make_batch_client(provider, journal_path.parent)))

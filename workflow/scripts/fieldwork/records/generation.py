@@ -59,7 +59,9 @@ class Response:
     outcome: Outcome = column("ok, truncated, refused, filtered, empty or failed")
     finish_reason: str | None = column("as the provider said it")
     returned_model: str | None = column("model the provider says answered")
-    fingerprint: str | None = column("system fingerprint or model version")
+    fingerprint: str | None = column(
+        "system fingerprint or model version, after the provider that a gateway names"
+    )
     input_tokens: int | None = column("tokens of the prompt, as billed")
     cached_tokens: int | None = column("of these, read from the provider's prefix cache")
     cache_write_tokens: int | None = column("of these, written to the cache")

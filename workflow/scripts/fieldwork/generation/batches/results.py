@@ -29,6 +29,7 @@ from fieldwork.generation.providers.base import (
 )
 from fieldwork.generation.providers.batch_base import BatchClient, BatchRow, BatchStatus
 from fieldwork.generation.providers.jsontext import loads, well_formed
+from fieldwork.generation.reply_checks import broken_off
 
 logger = logging.getLogger(__name__)
 
@@ -234,6 +235,8 @@ def _reply_or_cause(row: BatchRow, provider: Provider) -> Reply | str:
     except (TransientError, StudyError) as error:
         return str(error) if row.status == 200 else _error_text(row)
     # a filter in front of the model answers with an error's status: that is an outcome all the same
+    if reply.outcome == "failed":
+        return broken_off(reply)
     is_answer = row.status == 200 or reply.outcome == "filtered"
     return reply if is_answer else _error_text(row)
 

@@ -175,6 +175,7 @@ class Provider(Protocol):
       say that the server is throttled: only `send` can know.
     - Nobody but the reply states tokens: `Usage` holds what it says, and None for the rest. Money and
       tokens are added up by `Account` alone.
+    - An answer that broke off by an error of the server has the outcome `failed`. It is asked for again.
     - `text` is None or without a word only where the outcome is not `ok`. A missing model, missing tokens
       and replaced bytes are listed in `defects`; a local model has no such defects.
 

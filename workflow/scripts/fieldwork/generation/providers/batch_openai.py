@@ -27,7 +27,8 @@ from fieldwork.generation.providers.batch_base import (
 )
 from fieldwork.generation.providers.http import HttpReply, ssl_context
 from fieldwork.generation.providers.jsontext import dumps, load_leniently, original_part
-from fieldwork.generation.providers.openai import OpenAISettings, openai_error, status_line
+from fieldwork.generation.providers.openai import OpenAISettings
+from fieldwork.generation.providers.openai_errors import openai_error, status_line
 from fieldwork.retries import UNPROCESSED_STATUSES
 
 RUN = "fieldwork_run"

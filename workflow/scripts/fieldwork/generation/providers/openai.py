@@ -1,4 +1,4 @@
-"""Chat Completions, the interface of OpenAI, Azure and compatible servers (vLLM, Ollama, llama.cpp).
+"""Chat Completions, the interface of OpenAI, of Azure and of compatible gateways and servers.
 
 A body is joined from bytes that are made once per context and once per question. JSON text holds no raw
 line break, so line breaks mark the content of a context's last message: one stands before it, one after.
@@ -7,13 +7,13 @@ concerns delivery only. The ledger's key covers the body without it, so nothing 
 study starts to use breakpoints.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import date
-from typing import Any, NamedTuple
+from typing import Any
 from urllib.parse import quote
 
-from fieldwork.errors import StudyError
 from fieldwork.generation.providers.base import (
     Exchange,
     ModelInfo,
@@ -25,7 +25,7 @@ from fieldwork.generation.providers.base import (
     defects_of,
 )
 from fieldwork.generation.providers.breakpoints import marked_turns, with_breakpoint
-from fieldwork.generation.providers.http import HttpReply, Watch
+from fieldwork.generation.providers.http import Watch
 from fieldwork.generation.providers.jsontext import (
     as_count,
     as_list,
@@ -43,17 +43,18 @@ from fieldwork.generation.providers.letters import (
     letter_probabilities,
     read_alternatives,
 )
+from fieldwork.generation.providers.openai_errors import (
+    openai_error,
+    openai_error_in,
+    status_line,
+)
 from fieldwork.generation.providers.service import ServiceModel, ServiceSettings
 from fieldwork.records.generation import Outcome
 from fieldwork.records.puppets import Message
 from fieldwork.records.tasks import Item
-from fieldwork.retries import TRANSIENT_STATUSES
 
-_EMPTY_ACCOUNT = frozenset({"insufficient_quota", "billing_hard_limit_reached"})
-_TOO_LONG = frozenset({"context_length_exceeded", "exceed_context_size_error"})
-_FILTER_CODES = frozenset(
-    {"content_filter", "content_policy_violation", "ResponsibleAIPolicyViolation"}
-)
+LENGTH_REASONS = frozenset({"length", "model_length"})
+"""Finish reasons of answers that met a limit; the second is Mistral's, of the model's window."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,6 +64,9 @@ class OpenAISettings(ServiceSettings):
     Attributes:
         base_url: up to and including `/v1`; with Azure, the resource's address.
         token_limit_field: `max_tokens`, or `max_completion_tokens` for newer OpenAI models.
+        seed_field: `seed`, or `random_seed` for Mistral.
+        extra_body: further fields of every call. They can change the answer, so the ledger's key covers
+            them; their order does not count.
         azure_version: the `api-version` of Azure's interface; None for every other server.
         cache_key: send the context's id as `prompt_cache_key`.
         cache_breakpoint: mark the end of the context as the end of what the server caches. Questions
@@ -71,6 +75,8 @@ class OpenAISettings(ServiceSettings):
 
     base_url: str
     token_limit_field: str
+    seed_field: str = "seed"
+    extra_body: Mapping[str, Any] = field(default_factory=dict)
     azure_version: str | None = None
     cache_key: bool = False
     cache_breakpoint: bool = False
@@ -83,6 +89,7 @@ class OpenAI(ServiceModel):
         super().__init__(settings, _endpoint(settings), _authorization(settings))
         self.settings = settings
         self._start = b'{"model":' + dumps(settings.model) + b',"messages":['
+        self._extra = json.loads(json.dumps(dict(settings.extra_body), sort_keys=True))
 
     def prefix(self, context: Sequence[Message]) -> bytes:
         """The model and the context's messages; equal contexts give equal bytes."""
@@ -96,11 +103,11 @@ class OpenAI(ServiceModel):
         if settings.send_temperature and sampling.temperature is not None:
             options["temperature"] = sampling.temperature
         if settings.send_seed:
-            options["seed"] = sampling.seed
+            options[settings.seed_field] = sampling.seed
         if settings.top_logprobs and item.kind == "choice":
             options |= {"logprobs": True, "top_logprobs": settings.top_logprobs}
         message = dumps({"role": "user", "content": item.prompt})
-        return message + b"]," + dumps(options)[1:-1]
+        return message + b"]," + dumps(options | self._extra)[1:-1]
 
     def delivery(self, context_id: str | None) -> bytes:
         """The cache key of a context, and the service tier."""
@@ -123,7 +130,7 @@ class OpenAI(ServiceModel):
     async def _post(self, body: bytes, watch: Watch | None = None) -> Exchange:
         reply = await self._http.call("POST", self.endpoint, self.wire(body), watch=watch)
         if reply.status != 200:
-            error = _error_in(loads_or_none(reply.raw), reply.raw)
+            error = openai_error_in(loads_or_none(reply.raw), reply.raw)
             if reply.status not in (400, 403) or not error.is_filtered:
                 raise openai_error(reply, self.endpoint, self._http.mask)
         return reply.exchange()
@@ -133,7 +140,7 @@ class OpenAI(ServiceModel):
         body: Any = None
         try:
             body, is_whole = load_leniently(raw)
-            if "choices" not in body and _error_in(body, raw).is_filtered:
+            if "choices" not in body and openai_error_in(body, raw).is_filtered:
                 return Reply(text=None, outcome="filtered", finish_reason="content_filter")
             return _reply(body, is_whole=is_whole)
         except (ValueError, KeyError, IndexError, TypeError, AttributeError) as error:
@@ -142,7 +149,7 @@ class OpenAI(ServiceModel):
 
     def _defect(self, body: object, raw: bytes, error: Exception) -> str:
         """What is wrong with a reply; where possible without ids, so that equal failures count as one."""
-        error_body = _error_in(body, raw)
+        error_body = openai_error_in(body, raw)
         if isinstance(error, _ContentError) and not error_body.is_there:
             return str(error)
         if isinstance(error, KeyError) and not error_body.is_there:
@@ -152,58 +159,37 @@ class OpenAI(ServiceModel):
         return error_line(error_body.message, raw, self._http.mask)
 
     async def models(self) -> list[ModelInfo] | None:
-        """The server's list; None for Azure too, whose list names no deployments."""
+        """The server's list; None for Azure too, whose list names no deployments.
+
+        Raises:
+            RejectedError: the key may not list models; it may be allowed to ask them all the same.
+        """
         if self.settings.azure_version is not None:
             return None
         url = self.settings.base_url.rstrip("/") + "/models"
         reply = await self._http.call("GET", url)
         if reply.status in (404, 405, 501):
             return None
+        if reply.status == 403:
+            raise RejectedError(status_line(reply, self._http.mask))
         if reply.status != 200:
             raise openai_error(reply, self.endpoint, self._http.mask)
         body: Any = None
         try:
             body = loads(reply.raw)
-            return [_model_info(entry) for entry in body["data"]]
+            # Together's list is no object
+            return [
+                _model_info(entry) for entry in (body if isinstance(body, list) else body["data"])
+            ]
         except (ValueError, KeyError, TypeError) as error:
-            message = error_line(_error_in(body, reply.raw).message, reply.raw, self._http.mask)
+            message = error_line(
+                openai_error_in(body, reply.raw).message, reply.raw, self._http.mask
+            )
             raise TransientError(f"no list of models: {message}") from error
 
 
 _PART_START = b'[{"type":"text","text":'
 _PART_END = b',"prompt_cache_breakpoint":{"mode":"explicit"}}]'
-
-
-def status_line(reply: HttpReply, mask: Callable[[str], str]) -> str:
-    """The status of a reply and its error, as one short line without secrets."""
-    message = _error_in(loads_or_none(reply.raw), reply.raw).message
-    return f"HTTP {reply.status}: {error_line(message, reply.raw, mask)}"
-
-
-def openai_error(reply: HttpReply, server: str, mask: Callable[[str], str]) -> Exception:
-    """The error for a reply whose status is not 200.
-
-    Args:
-        server: its name in messages.
-        mask: removes secrets from a message.
-    """
-    status, error = reply.status, _error_in(loads_or_none(reply.raw), reply.raw)
-    message = status_line(reply, mask)
-    is_out_of_quota = status == 429 and b"insufficient_q" in reply.raw
-    if status == 402 or error.codes & _EMPTY_ACCOUNT or is_out_of_quota:
-        return StudyError(f"{server}: {message}; add credit to the account, then run again")
-    if status in (401, 403):
-        return StudyError(
-            f"{server}: {message}; check the key in the environment variable that models.*.api_key_env "
-            f"names"
-        )
-    if status == 404:
-        return StudyError(f"{server}: {message}; check models.*.model and models.*.base_url")
-    if status in TRANSIENT_STATUSES:
-        return reply.transient_error(message)
-    if error.codes & _TOO_LONG or b"maximum context length" in reply.raw:
-        message += "; the prompt is too long for the model: lower conditions.*.token_budget"
-    return RejectedError(message)
 
 
 def _endpoint(settings: OpenAISettings) -> str:
@@ -222,10 +208,12 @@ def _authorization(settings: OpenAISettings) -> dict[str, str]:
     return {"Authorization": f"Bearer {settings.api_key}"}
 
 
-def _model_info(entry: dict[str, Any]) -> ModelInfo:
+def _model_info(entry: Mapping[str, Any]) -> ModelInfo:
     try:
-        shutdown = date.fromisoformat(entry["shutdown_date"][:10])
-    except (KeyError, TypeError, ValueError):
+        # OpenAI's name, then OpenRouter's
+        days = (entry[name] for name in ("shutdown_date", "expiration_date") if name in entry)
+        shutdown = date.fromisoformat(next(filter(None, days))[:10])
+    except (StopIteration, TypeError, ValueError):
         shutdown = None
     return ModelInfo(str(entry["id"]), shutdown)
 
@@ -235,6 +223,8 @@ def _reply(body: Mapping[str, Any], *, is_whole: bool) -> Reply:
     message = choice["message"]
     text = _text(message.get("content"))
     finish_reason = as_text(choice.get("finish_reason"))
+    if finish_reason == "error" and (cause := as_text(as_map(choice.get("error")).get("message"))):
+        finish_reason = f"error: {cause}"
     returned_model = as_text(body.get("model")) or None
     usage = as_map(body.get("usage"))
     return Reply(
@@ -242,7 +232,7 @@ def _reply(body: Mapping[str, Any], *, is_whole: bool) -> Reply:
         outcome=_outcome(finish_reason, message.get("refusal"), text),
         finish_reason=finish_reason,
         returned_model=returned_model,
-        fingerprint=as_text(body.get("system_fingerprint")),
+        fingerprint=_fingerprint(body),
         service_tier=as_text(body.get("service_tier")),
         usage=_usage(usage),
         defects=defects_of(
@@ -251,6 +241,20 @@ def _reply(body: Mapping[str, Any], *, is_whole: bool) -> Reply:
         is_tempered=False,
         option_probabilities=letter_probabilities(_token_places(as_map(choice.get("logprobs")))),
     )
+
+
+def _fingerprint(body: Mapping[str, Any]) -> str | None:
+    """The provider that a gateway took, and that provider's fingerprint, as far as they are stated.
+
+    OpenRouter names the provider beside the answer, or in metadata that a header asks for.
+    """
+    metadata = as_map(as_map(body.get("openrouter_metadata")).get("endpoints"))
+    endpoints = [as_map(endpoint) for endpoint in as_list(metadata.get("available"))]
+    providers = (
+        endpoint.get("provider") for endpoint in endpoints if endpoint.get("selected") is True
+    )
+    provider = as_text(body.get("provider")) or as_text(next(providers, None))
+    return " ".join(filter(None, (provider, as_text(body.get("system_fingerprint"))))) or None
 
 
 def _token_places(logprobs: Mapping[str, Any]) -> Iterator[TokenPlace]:
@@ -273,43 +277,14 @@ def _text(content: object) -> str | None:
     return content and well_formed(content)
 
 
-class OpenAIErrorBody(NamedTuple):
-    """What the body of an error says.
-
-    Attributes:
-        codes: its codes and types.
-        message: empty where it has none.
-        is_filtered: a filter before the model refused the prompt.
-        is_there: the body has an error.
-    """
-
-    codes: frozenset[str]
-    message: str
-    is_filtered: bool
-    is_there: bool
-
-
-def _error_in(body: object, raw: bytes) -> OpenAIErrorBody:
-    """The error in a body, parsed and as it came."""
-    error = as_map(as_map(body).get("error"))
-    values = (error.get("code"), error.get("type"), as_map(error.get("innererror")).get("code"))
-    codes = frozenset(value for value in values if isinstance(value, str))
-    # OpenAI gives this code to malformed prompts too, and only the sentence tells them apart
-    is_flagged = "invalid_prompt" in codes and b"flagged" in raw
-    return OpenAIErrorBody(
-        codes,
-        message=str(error.get("message") or ""),
-        is_filtered=bool(codes & _FILTER_CODES) or is_flagged,
-        is_there=bool(error),
-    )
-
-
 def _outcome(finish_reason: str | None, refusal: object, text: str | None) -> Outcome:
     if refusal:
         return "refused"
     if finish_reason == "content_filter":
         return "filtered"
-    if finish_reason == "length":
+    if finish_reason is not None and finish_reason.startswith("error"):
+        return "failed"
+    if finish_reason in LENGTH_REASONS:
         return "truncated"
     return "ok" if text and text.strip() else "empty"
 

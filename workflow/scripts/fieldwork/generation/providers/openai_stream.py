@@ -26,7 +26,7 @@ FIRST_TEXT = "first_token_s"
 
 _OPTIONS = b',"stream":true,"stream_options":{"include_usage":true}'
 _EVENT, _END = b"data:", b"[DONE]"
-_HEAD = ("id", "created", "model", "system_fingerprint", "service_tier")
+_HEAD = ("id", "created", "model", "system_fingerprint", "service_tier", "provider")
 
 
 def first_text_s(raw: bytes) -> float | None:

@@ -1,0 +1,387 @@
+"""The entries of studies/gateways.yaml, each on a stand-in of its gateway: calls, replies and errors.
+
+llama.cpp's entry is asked on the real server (test_llama_server.py).
+"""
+
+import asyncio
+import json
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import pytest
+from gateway_entries import HOME, gateway_entries
+from provider_cases import CONTEXTS, KEY, item, wire_of
+
+from fieldwork.errors import StudyError
+from fieldwork.generation.agenda import Ask, ContextGroup
+from fieldwork.generation.engine import AnswerTally, settle
+from fieldwork.generation.providers.base import (
+    Exchange,
+    ModelInfo,
+    Provider,
+    RejectedError,
+    Reply,
+    Sampling,
+    TransientError,
+)
+from fieldwork.generation.providers.openai_stream import _join_events
+from fieldwork.generation.providers.registry import make_provider
+from fieldwork.generation.sending import open_sender
+from fieldwork.parsing.choices import parse_choice
+from fieldwork.records.puppets import Message
+from servers.gateways import GATEWAYS, Gateway, GatewayServer, Refusal, serve_gateway
+
+WINDOW = 2048
+
+
+@pytest.fixture(params=GATEWAYS)
+def name(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
+@pytest.fixture
+def server(name: str) -> Iterator[GatewayServer]:
+    model = gateway_entries()[name]["model"]
+    with serve_gateway(GATEWAYS[name], window=WINDOW, model=model) as running:
+        yield running
+
+
+@pytest.fixture(autouse=True)
+def _keys(monkeypatch: pytest.MonkeyPatch) -> None:
+    for entry in gateway_entries().values():
+        if entry["api_key_env"]:
+            monkeypatch.setenv(entry["api_key_env"], KEY)
+
+
+def provider_of(name: str, server: GatewayServer, **changes: Any) -> Provider:
+    return make_provider(gateway_entries()[name] | {"base_url": server.base_url, **changes}, Path())
+
+
+def send(provider: Provider, **arguments: Any) -> Exchange:
+    async def session() -> Exchange:
+        try:
+            wire = wire_of(provider, arguments.pop("context", CONTEXTS["history"]), **arguments)
+            return await provider.send(wire.body())
+        finally:
+            await provider.close()
+
+    return asyncio.run(session())
+
+
+def ask(provider: Provider, **arguments: Any) -> Reply:
+    return provider.read(send(provider, **arguments).raw)
+
+
+def test_every_gateway_of_the_file_is_asked_here_or_runs_itself() -> None:
+    assert {*gateway_entries()} == {*GATEWAYS, "llama_cpp"}
+
+
+# --- calls --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("context", CONTEXTS)
+def test_a_call_is_what_the_published_schema_takes(
+    name: str, server: GatewayServer, context: str
+) -> None:
+    ask(provider_of(name, server), context=CONTEXTS[context], context_id="c" * 64)
+    (call,) = server.calls
+    assert server.ignored == set(), "what is sent has an effect"
+    entry = gateway_entries()[name]
+    assert call["model"] == entry["model"]
+    assert server.headers[0].get("authorization") == (
+        f"Bearer {KEY}" if entry["api_key_env"] else None
+    )
+    for field, value in entry["extra_body"].items():
+        assert call[field] == value
+
+
+def test_an_address_ends_where_the_interface_begins(name: str) -> None:
+    assert urlsplit(gateway_entries()[name]["base_url"]).path == GATEWAYS[name].path
+
+
+@pytest.mark.parametrize(
+    ("name", "changes", "place"),
+    [
+        ("mistral", {"seed_field": "seed"}, "body.seed"),
+        ("mistral", {"token_limit_field": "max_completion_tokens"}, "body.max_completion_tokens"),
+        ("mistral", {"top_logprobs": 5}, "body.logprobs"),
+        ("mistral", {"dispatch": "flex"}, "service_tier"),
+        ("groq", {"top_logprobs": 5}, "logprobs"),
+        ("groq", {"prefix_cache": {"key": True}}, "prompt_cache_key"),
+        ("together", {"top_logprobs": 5}, "logprobs"),
+        ("openrouter", {"extra_body": {"provider": {"fallbacks": False}}}, "provider"),
+    ],
+)
+def test_what_a_gateway_refuses_is_named(
+    name: str, server: GatewayServer, changes: dict[str, Any], place: str
+) -> None:
+    with pytest.raises(RejectedError, match=rf"{place}.*: ") as caught:
+        send(provider_of(name, server, **changes), context_id="c")
+    assert "token_budget" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("name", "changes", "ignored"),
+    [
+        ("ollama", {"extra_body": {"top_k": 0}}, {"top_k"}),
+        ("ollama", {"prefix_cache": {"key": True}}, {"prompt_cache_key"}),
+        ("lm_studio", {"top_logprobs": 5}, {"logprobs", "top_logprobs"}),
+        ("vllm", {"prefix_cache": {"key": True}}, {"prompt_cache_key"}),
+    ],
+)
+def test_what_a_server_ignores_is_known(
+    name: str, server: GatewayServer, changes: dict[str, Any], ignored: set[str]
+) -> None:
+    send(provider_of(name, server, **changes), context_id="c")
+    assert server.ignored == ignored
+
+
+# --- replies ------------------------------------------------------------------------------------------
+
+
+def test_an_answer_is_read_without_thoughts(name: str, server: GatewayServer) -> None:
+    reply = ask(provider_of(name, server))
+    assert (reply.outcome, reply.defects) == ("ok", ())
+    assert parse_choice(reply.text).letter == "B"
+    assert reply.usage.input is not None
+    assert reply.usage.output == 7
+
+
+def test_the_answering_model_is_the_one_asked(name: str, server: GatewayServer) -> None:
+    provider = provider_of(name, server)
+    assert provider.is_asked_for(ask(provider).returned_model or "")
+
+
+def test_openrouter_names_the_provider_that_answered() -> None:
+    with serve_gateway(GATEWAYS["openrouter"]) as server:
+        provider = provider_of("openrouter", server)
+        assert ask(provider).fingerprint == "DeepInfra"
+        assert server.headers[0]["x-openrouter-metadata"] == "enabled"
+    beside = (
+        b'{"provider":"Novita","system_fingerprint":"fp_1","choices":[{"message":{"content":"A"}}]}'
+    )
+    assert provider.read(beside).fingerprint == "Novita fp_1"
+    event = (
+        b'data: {"provider":"Novita","choices":[{"delta":{"content":"A"},"finish_reason":"stop"}]}'
+    )
+    assert _join_events(event)["provider"] == "Novita"
+
+
+def completion(**choice: Any) -> Refusal:
+    message = {"content": "The answer is"}
+    return Refusal(200, {"choices": [{"message": message, **choice}], "model": "m"})
+
+
+@pytest.mark.parametrize(
+    ("choice", "outcome"),
+    [
+        ({"finish_reason": "model_length"}, "truncated"),
+        ({"finish_reason": "eos"}, "ok"),
+        ({"finish_reason": "content_filter"}, "filtered"),
+        ({"finish_reason": "a_new_reason"}, "ok"),
+    ],
+)
+def test_finish_reasons_beyond_openais(choice: dict[str, Any], outcome: str) -> None:
+    with serve_gateway(GATEWAYS["together"]) as server:
+        server.refusals = [completion(**choice)]
+        reply = ask(provider_of("together", server))
+    assert (reply.outcome, reply.finish_reason) == (outcome, choice["finish_reason"])
+    assert reply.defects == ("usage",)
+
+
+@pytest.mark.parametrize(
+    ("reply", "said"),
+    [
+        (Refusal(200, {"error": {"code": 502, "message": "no reply"}}), "no reply"),
+        (Refusal(200, {"object": "error", "message": "overloaded"}), "overloaded"),
+    ],
+)
+def test_an_error_under_status_200_is_no_answer(reply: Refusal, said: str) -> None:
+    with serve_gateway(GATEWAYS["openrouter"]) as server:
+        server.refusals = [reply]
+        with pytest.raises(TransientError, match=said) as caught:
+            ask(provider_of("openrouter", server))
+    assert caught.value.maybe_billed
+
+
+def test_an_answer_that_broke_off_is_asked_for_again(tmp_path: Path) -> None:
+    error = {"code": 502, "message": "upstream\ndied"}
+    broken = [completion(finish_reason="error", error=error), completion(finish_reason="error")]
+    entry = gateway_entries()["openrouter"]
+    with serve_gateway(GATEWAYS["openrouter"], model=entry["model"]) as server:
+        reply = provider_of("openrouter", server).read(json.dumps(broken[0].body).encode())
+        assert (reply.outcome, reply.text) == ("failed", "The answer is")
+        server.refusals = [*broken]
+        tally = settled("openrouter", server, tmp_path, {"none": []}, attempts=3)
+        assert (tally.n_asked, len(server.calls)) == (1, 3)
+        server.refusals = [*broken]
+        tally = settled("openrouter", server, tmp_path, {"more": TURNS}, attempts=1)
+    assert [*tally.failures] == ["the answer broke off: error: upstream died"]
+
+
+# --- errors -------------------------------------------------------------------------------------------
+
+FLAGGED = {"error": {"code": 403, "message": "flagged", "metadata": {"reasons": ["violence"]}}}
+BLOCKED = {"error": {"code": 403, "message": "blocked", "metadata": {"patterns": ["ignore all"]}}}
+ERRORS = [
+    (
+        "openrouter",
+        Refusal(402, {"error": {"code": 402, "message": "no credits"}}),
+        StudyError,
+        "add",
+    ),
+    (
+        "openrouter",
+        Refusal(402, {"error": {"code": 402, "message": "in flight"}}, {"Retry-After": "3"}),
+        TransientError,
+        "in flight",
+    ),
+    ("openrouter", Refusal(403, BLOCKED), RejectedError, "blocked"),
+    (
+        "openrouter",
+        Refusal(503, {"error": {"code": 503, "message": "no provider meets the request"}}),
+        TransientError,
+        "no provider meets",
+    ),
+    (
+        "groq",
+        Refusal(498, {"error": {"message": "no room", "code": "capacity_exceeded"}}),
+        TransientError,
+        "no room",
+    ),
+    (
+        "groq",
+        Refusal(413, {"error": {"message": "Request too large", "code": "rate_limit_exceeded"}}),
+        RejectedError,
+        r"too long for the model or the account.*token_budget",
+    ),
+    ("mistral", Refusal(401, {"detail": "Unauthorized"}), StudyError, r"Unauthorized.*api_key_env"),
+    ("mistral", Refusal(429, {"message": "Requests rate limit exceeded"}), TransientError, "rate"),
+    (
+        "mistral",
+        Refusal(
+            422, {"detail": [{"loc": ["body", "temperature"], "msg": "should be at most 1.5"}]}
+        ),
+        RejectedError,
+        r"body\.temperature: should be at most 1\.5$",
+    ),
+    ("bedrock", Refusal(429, {"message": "Too many tokens"}), TransientError, "Too many tokens"),
+    ("bedrock", Refusal(403, {"message": "not authorized"}), StudyError, "not authorized"),
+    ("together", Refusal(503, {"error": {"message": "overloaded"}}), TransientError, "overloaded"),
+    (
+        "ollama",
+        Refusal(404, {"error": {"message": "model 'x' not found", "type": "not_found_error"}}),
+        StudyError,
+        r"models\.\*\.model",
+    ),
+    (
+        "lm_studio",
+        Refusal(400, {"error": "loaded with context length of only 4096 tokens"}),
+        RejectedError,
+        r"^HTTP 400: loaded with.*token_budget",
+    ),
+]
+
+
+@pytest.mark.parametrize(("name", "refusal", "kind", "said"), ERRORS)
+def test_an_error_of_a_gateway_says_what_to_do(
+    name: str, server: GatewayServer, refusal: Refusal, kind: type[Exception], said: str
+) -> None:
+    server.refusals = [refusal]
+    with pytest.raises(kind, match=said) as caught:
+        send(provider_of(name, server))
+    if isinstance(caught.value, TransientError):
+        assert caught.value.is_throttled == (refusal.status in (429, 498, 503))
+        assert caught.value.retry_after_s == (3.0 if refusal.headers else None)
+
+
+def test_a_flagged_prompt_is_an_outcome() -> None:
+    with serve_gateway(GATEWAYS["openrouter"]) as server:
+        server.refusals = [Refusal(403, FLAGGED)]
+        assert ask(provider_of("openrouter", server)).outcome == "filtered"
+
+
+# --- long prompts -------------------------------------------------------------------------------------
+
+TURNS = [Message("user", "Tell me a story. " * 40), Message("assistant", "Once there was. " * 60)]
+CUTTING = [name for name, gateway in GATEWAYS.items() if gateway.too_long is None]
+
+
+def settled(
+    name: str,
+    server: GatewayServer,
+    folder: Path,
+    contexts: Mapping[str, list[Message]],
+    *,
+    attempts: int = 1,
+) -> AnswerTally:
+    """Ask a question after each context, as a job of a study does."""
+    entry = gateway_entries()[name] | {"base_url": server.base_url, "concurrency": 1}
+    generation = {"budget_usd": None, "attempts": attempts}
+    stores = {"folder": folder, "vector_store": folder / "vectors"}
+    with open_sender(name, entry, generation, {}, max_tokens=8, **stores) as sender:
+        groups = [
+            ContextGroup(name, context, [Ask(item(f"{name}?"), Sampling(1.0, 8, 1), 0)])
+            for name, context in contexts.items()
+        ]
+        tally = settle(groups, sender, total=len(groups))
+        assert sum(1 for _ in sender.ledger.entries(tally.keys)) == tally.n_asked
+        return tally
+
+
+def test_a_prompt_beyond_the_window_never_becomes_an_answer(
+    name: str, server: GatewayServer, tmp_path: Path
+) -> None:
+    contexts = {"short": TURNS, "fits": TURNS * 4, "long": TURNS * 12}
+    tally = settled(name, server, tmp_path, contexts)
+    assert (tally.n_asked, sum(tally.failures.values())) == (2, 1)
+    (failure,) = tally.failures
+    assert "conditions.*.token_budget" in failure
+    assert ("read only a part of the prompt" in failure) == (name in CUTTING)
+
+
+def test_some_servers_cut_and_do_not_say_so() -> None:
+    assert CUTTING == ["ollama", "lm_studio"]
+
+
+# --- models -------------------------------------------------------------------------------------------
+
+
+def listed(provider: Provider) -> list[ModelInfo] | None:
+    async def session() -> list[ModelInfo] | None:
+        try:
+            return await provider.models()
+        finally:
+            await provider.close()
+
+    return asyncio.run(session())
+
+
+def test_the_list_of_models_is_read(name: str, server: GatewayServer) -> None:
+    expected = None if server.gateway.models is None else [ModelInfo(server.model)]
+    assert listed(provider_of(name, server)) == expected
+
+
+def test_openrouters_last_day_of_a_model_is_read() -> None:
+    def models(model: str) -> Any:
+        return {"data": [{"id": model, "expiration_date": "2027-02-01"}, {"id": "b"}]}
+
+    gateway: Gateway = GATEWAYS["openrouter"]._replace(models=models)
+    with serve_gateway(gateway) as server:
+        first, second = listed(provider_of("openrouter", server)) or []
+    assert (str(first.shutdown), second.shutdown) == ("2027-02-01", None)
+
+
+# --- the document -------------------------------------------------------------------------------------
+
+
+def test_the_document_has_a_section_and_a_row_for_each() -> None:
+    text = (HOME / "docs/gateways.md").read_text(encoding="utf-8")
+    table, _, rest = text.partition("How far to trust")
+    assert re.findall(r"^\| `(\w+)`", table, re.MULTILINE) == [*gateway_entries()]
+    sections = re.findall(r"^### (.+)", rest.partition("## The entries")[2], re.MULTILINE)
+    words = [re.sub(r"\W", "_", section.lower()) for section in sections]
+    assert all(name in word for name, word in zip(gateway_entries(), words, strict=True))
