@@ -340,6 +340,39 @@ def drop_rows(source: str | Path, target: str | Path, numbers: Collection[int]) 
         raise unreadable_parquet(source, error) from error
 
 
+def blank_columns(source: str | Path, target: str | Path, names: Collection[str]) -> None:
+    """Write a Parquet table with nothing in some columns, which are never read.
+
+    Texts are NULL or empty, lists are NULL or empty; rows, their order and all types stay. A name that is
+    no column of the table is passed over.
+
+    Raises:
+        StudyError: the table cannot be read, or the disk refuses the new one.
+    """
+    schema = _read_schema(source)
+    kept = _read_parquet(source, columns=[name for name in schema.names if name not in names])
+    columns = [
+        kept[field.name] if field.name not in names else _blank(field, kept.num_rows)
+        for field in schema
+    ]
+    with atomic_path(target) as partial:
+        pq.write_table(pa.Table.from_arrays(columns, schema=schema), partial, compression="zstd")
+
+
+def _read_schema(path: str | Path) -> pa.Schema:
+    try:
+        return pq.read_schema(path)
+    except (pa.ArrowException, OSError) as error:
+        raise unreadable_parquet(path, error) from error
+
+
+def _blank(field: pa.Field, n_rows: int) -> pa.Array:
+    if field.nullable:
+        return pa.nulls(n_rows, field.type)
+    value: Any = [] if pa.types.is_list(field.type) else ""
+    return pa.array([value] * n_rows, field.type)
+
+
 def read_groups(path: str | Path, key: str, value: str) -> dict[str, list[str]]:
     """For each value of column `key` the sorted values of column `value` beside it."""
     groups: dict[str, list[str]] = {}

@@ -75,7 +75,7 @@ def open_sender(
     Args:
         name: entry of `models`.
         model: that entry, with defaults.
-        generation: the section `generation`.
+        generation: the section `generation`, and `may_ask`, false where answers come from the ledger alone.
         prices: the registry `prices`.
         max_tokens: limit of tokens in an answer.
         folder: where ledgers and the budget are.
@@ -115,7 +115,9 @@ def open_sender(
             cache=PrefixCache(cache["min_tokens"], cache["requests_per_minute"]) if cache else None,
             tier=tier,
             price=price,
-            preflight=_preflight(model, provider),
+            preflight=_preflight(model, provider)
+            if generation.get("may_ask", True)
+            else _refusal(name, path),
             batches=_batch_dispatch(model, provider, journal_path, stack)
             if tier == "batch"
             else None,
@@ -133,6 +135,19 @@ def _preflight(
         await check_model(provider, model, estimate_s=estimate_s, today=today)
 
     return check
+
+
+def _refusal(name: str, ledger: Path) -> Callable[[float], Awaitable[None]]:
+    """What ends a job that would ask a model, where none may be asked."""
+
+    async def refuse(_: float) -> None:
+        raise StudyError(
+            f"{ledger}: the archive's ledger of {name} lacks an answer, and a study from an archive asks no "
+            f"model (archived); the texts before a question differ from those that were asked with, or the "
+            f"replies were left out: begin with the tables that came with the archive (README.md)"
+        )
+
+    return refuse
 
 
 def _batch_dispatch(
