@@ -88,7 +88,9 @@ def archive_plan(study: Study) -> Config:
         "sources": [source._asdict() for source in sources.values()],
         "given": given,
         "tables": published,
-        "remade": [path for path in published if path not in given],
+        "remade": [
+            path for path in (published if is_whole else _claims()) if path not in given
+        ],
         "pages": [*_pages(study)],
         "explorer": _page_obstacle(study, sources) is None,
         "prompts": [f"tasks/{task}.parquet" for task in _open_tasks(study, sources)],
@@ -206,17 +208,20 @@ def _estimates(study: Study) -> Iterator[str]:
         yield path.replace(".parquet", ".csv")
 
 
+def _claims() -> list[str]:
+    path = _plain(CLAIMS)
+    return [path, path.replace(".parquet", ".csv")]
+
+
 def _published(study: Study) -> list[str]:
     """The tables that the study ends with."""
-    claims = _plain(CLAIMS)
     field_tables = ["field/quality.csv", "field/attrition.csv"]
     # both hold what single people wrote
     answers = [_plain(ANSWERS), "answers/items.csv"] if _has_field_answers(study) else []
     return [
         *answers,
         *_estimates(study),
-        claims,
-        claims.replace(".parquet", ".csv"),
+        *_claims(),
         *(["cost.csv"] if "<results>/cost.csv" in study.outputs() else []),
         *study.has("field", field_tables),
     ]
