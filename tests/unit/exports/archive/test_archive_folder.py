@@ -24,6 +24,7 @@ from fieldwork.exports.archive.pages import (
     write_readme,
     write_record,
 )
+from fieldwork.records.metrics import RunAccuracy
 from fieldwork.records.parsing import MergedItem
 from fieldwork.records.puppets import Context, Message
 from fieldwork.records.tasks import Item
@@ -49,6 +50,7 @@ PLAN = ArchivePlan(
         "tasks/quiz.parquet": False,
     },
     tables=["answers/items.csv"],
+    of_models_alone=[],
     remade=["answers/items.csv"],
     pages=["findings.md", "figures/fig1.svg"],
     explorer=True,
@@ -264,6 +266,22 @@ def test_the_description_names_files_by_their_places(home: Path, tmp_path: Path)
     assert contexts["includes"] == "results/trivia/contexts/*/*.parquet"
 
 
+def test_rows_of_real_users_stay_out_of_a_table_of_users(home: Path, tmp_path: Path) -> None:
+    def run(condition: str, puppet: str) -> RunAccuracy:
+        return RunAccuracy("m", "quiz", condition, 0, puppet, 0, 0.5, 0.5, 0.0, 4, 1, True)
+
+    table = "metrics/accuracy_runs.parquet"
+    runs = [run("history", "user 1"), run("field", "p0123456789abcdef")]
+    tables.write_table(Path("results/trivia") / table, runs, RunAccuracy)
+    paths = [table, table.replace(".parquet", ".csv")]
+    plan = PLAN._replace(tables=paths, given=dict.fromkeys(paths, False), of_models_alone=paths)
+    gather(tmp_path / "out", plan, home, [])
+    for place in ("tables", "results/trivia"):
+        left = tables.read_rows(tmp_path / "out" / place / table, RunAccuracy)
+        assert [row.puppet_id for row in left] == ["user 1"]
+        assert [row["puppet_id"] for row in rows(tmp_path / "out" / place / paths[1])] == ["user 1"]
+
+
 def test_a_file_that_is_gone_is_one_sentence(home: Path, tmp_path: Path) -> None:
     Path("results/trivia/findings.md").unlink()
     with pytest.raises(StudyError, match=r"findings\.md: the file is gone, and the archive needs"):
@@ -301,7 +319,7 @@ def test_every_column_with_texts_of_users_is_known() -> None:
         *("attribute_id", "new_attribute_id", "attribute_ids", "conversation_ids", "kind"),
         *("reason", "action", "evidence_id", "unit_id", "unit_kind", "code", "unit_group"),
         *("author_a", "author_b", "source", "filters", "unit", "scale", "rater", "rater_kind"),
-        *("value", "first_side", "note", "labels_of", "text_sha256", "step", "filter", "setting"),
+        *("value", "first_side", "labels_of", "text_sha256", "step", "filter", "setting"),
     }
     for stage in (puppets, memory, judging):
         for row_type in row_types_of(stage):

@@ -64,6 +64,9 @@ _FIELD_TABLES = (
     "field/quality.csv",
     "field/attrition.csv",
 )
+_PERSONAL_TABLES = ("metrics/accuracy_runs.parquet", "metrics/accuracy_runs.csv")
+"""Estimates with a row for each user, real ones under their pseudonyms."""
+
 _PATH_KEYS = frozenset({"path", "key_file"})
 
 
@@ -88,6 +91,7 @@ def archive_plan(study: Study) -> Config:
         "sources": [source._asdict() for source in sources.values()],
         "given": given,
         "tables": published,
+        "of_models_alone": [] if _has_field_answers(study) else [*_PERSONAL_TABLES],
         "remade": [
             path for path in (published if is_whole else _claims()) if path not in given
         ],
@@ -194,7 +198,9 @@ def _given_of_auxiliaries(study: Study, sources: dict[str, Source]) -> Iterator[
     for part in ("memory", "judging"):
         folder = Path(study.results, part)
         for path in sorted(folder.rglob("*.parquet")) if study.has(part, [part]) else ():
-            yield path.relative_to(study.results).as_posix(), is_closed
+            name = path.relative_to(study.results).as_posix()
+            # what raters wrote beside their judgements is theirs
+            yield name, is_closed or (part == "judging" and not name.startswith("judging/texts/"))
     if study.has("memory", ["memory"]):
         yield from (("metrics/memory_matches" + end, False) for end in (".parquet", ".csv"))
     if not is_closed:
@@ -391,6 +397,7 @@ def _left_out_of_people(study: Study) -> Iterator[tuple[str, str, str]]:
             yield "masked answers of real users", "archive.field is false", ask
     if study.config["judging"]:
         yield "files of raters", "they hold the ids of people", "results/*/judging has what they say"
+        yield "notes of raters", "they may name people", ask
     if memory_conditions(study.config) and study.config["memory"]["reference"]:
         yield "memory.reference", "it says what is true of users", ask
 

@@ -13,6 +13,7 @@ import yaml
 
 from fieldwork import tables
 from fieldwork.errors import StudyError
+from fieldwork.records.field import FIELD
 
 TEXT_COLUMNS = frozenset(
     (
@@ -24,6 +25,7 @@ TEXT_COLUMNS = frozenset(
         "attribute",
         "facts",
         "evidence",
+        "note",
         "question",
         "text_a",
         "text_b",
@@ -56,6 +58,7 @@ class ArchivePlan(NamedTuple):
         inputs: files that the config names, by their places in the archive.
         ledgers: the tables that name a model's answers, by model.
         key_files: of pseudonyms.
+        of_models_alone: tables whose rows of real users are left out.
         remade: of these the ones that others can make again.
         is_whole: whether every table can be made again.
         left_out: what stays out, why, and what others do instead.
@@ -67,6 +70,7 @@ class ArchivePlan(NamedTuple):
     sources: Sequence[Mapping[str, Any]]
     given: Mapping[str, bool]
     tables: Sequence[str]
+    of_models_alone: Sequence[str]
     remade: Sequence[str]
     pages: Sequence[str]
     explorer: bool
@@ -99,9 +103,9 @@ def gather(folder: Path, plan: ArchivePlan, home: Path, code: Sequence[str]) -> 
         if is_blank and target.suffix == ".parquet":
             tables.blank_columns(results / path, target, TEXT_COLUMNS)
         else:
-            _copy(results / path, target)
+            _put_table(path, results, folder / plan.results, plan)
     for path in plan.tables:
-        _copy(results / path, folder / TABLES / path)
+        _put_table(path, results, folder / TABLES, plan)
     for path in plan.pages:
         _copy(results / path, folder / path)
     for path in files_below(results / "explorer") if plan.explorer else ():
@@ -116,6 +120,18 @@ def gather(folder: Path, plan: ArchivePlan, home: Path, code: Sequence[str]) -> 
             _copy(own, folder / path)
     settings = yaml.safe_dump(dict(plan.config), sort_keys=False, allow_unicode=True)
     tables.write_text(folder / SETTINGS, _SETTINGS_HEAD + settings)
+
+
+def _put_table(path: str, results: Path, folder: Path, plan: ArchivePlan) -> None:
+    source, target = results / path, folder / path
+    if path not in plan.of_models_alone:
+        _copy(source, target)
+    elif target.suffix == ".parquet":
+        conditions = tables.read_frame(source)["condition"]
+        with tables.atomic_path(target) as partial:
+            tables.drop_rows(source, partial, {*conditions.index[conditions == FIELD]})
+    else:
+        tables.write_csv(target, target.with_suffix(".parquet"))
 
 
 _SETTINGS_HEAD = """\
