@@ -19,6 +19,7 @@ import psutil
 import pytest
 
 from fieldwork import tables
+from fieldwork.exports.archive.contents import FILLER
 from fieldwork.field.deletion.marks import Mark, Matcher
 from fieldwork.field.deletion.search import files_beneath, search
 from fieldwork.generation.ledger import open_ledger
@@ -73,9 +74,18 @@ def test_an_archive_holds_no_text_that_may_not_be_handed_on(
     assert len(matcher.texts) > 10
     found = search(files_beneath(unpacked), matcher)
     assert (found.holders, found.obstacles) == ([], {})
-    contexts = unpacked / "results/quickstart/contexts/probe"
-    assert not any(c.messages for c in tables.read_rows(contexts / "history.parquet", Context))
-    assert all(c.messages for c in tables.read_rows(contexts / "profile.parquet", Context))
+    contents = {
+        condition: {
+            message.content
+            for context in tables.read_rows(
+                unpacked / f"results/quickstart/contexts/probe/{condition}.parquet", Context
+            )
+            for message in context.messages
+        }
+        for condition in ("history", "profile")
+    }
+    assert contents["history"] == {FILLER}
+    assert FILLER not in contents["profile"]
     assert not (unpacked / "explorer").exists()
     left_out = {row["what"] for row in read_csv(unpacked / "left_out.csv")}
     assert {"texts of corpora.sample", "explorer", "study.duckdb"} <= left_out
@@ -113,13 +123,13 @@ def test_a_second_machine_makes_every_table_again_without_a_model(
 
 
 def test_a_study_from_an_archive_asks_no_model(unpacked: Path) -> None:
-    """Not even where somebody deletes the answers: its contexts are without texts."""
+    """Not even where somebody deletes the answers. Those that the model gave to blank calls are not taken."""
     table = "results/quickstart/responses/embedded/probe/history.parquet"
     (unpacked / table).unlink()
     second = Checkout(unpacked / "code", unpacked)
     ran = second.snakemake(table, "--configfile", str(unpacked / "study.yaml"))
     assert ran.returncode != 0
-    assert "the archive's ledger of embedded lacks an answer, and a study from an" in ran.stderr
+    assert "the ledger of this archive lacks an answer, and a study from an" in ran.stderr
     assert not (unpacked / table).exists()
 
 

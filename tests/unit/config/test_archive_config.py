@@ -51,14 +51,14 @@ def test_the_quickstart_is_archived_whole() -> None:
     whole = plan(study())
     assert whole.is_whole
     assert whole.explorer
-    assert not any(whole.given.values())
+    assert not any(whole.first_tables.values())
     assert {"answers/answers.parquet", "metrics/claims.csv"} <= {*whole.tables}
     assert [*whole.remade] == [*whole.tables]
     assert {"findings.md", "figures/fig1.svg", "provenance/versions.csv"} <= {*whole.pages}
     assert whole.config["archived"] == {"left_out": []}
     assert "resources/sample/conversations.parquet" in whole.inputs
     assert whole.ledgers == {
-        "smollm2": [path for path in whole.given if path.startswith("responses/smollm2/")]
+        "smollm2": [path for path in whole.first_tables if path.startswith("responses/smollm2/")]
     }
     assert not any("wildchat" in what for what, _, _ in whole.left_out)
 
@@ -66,7 +66,7 @@ def test_the_quickstart_is_archived_whole() -> None:
 def test_texts_that_may_not_be_handed_on_stay_out_and_that_is_said() -> None:
     closed = closed_plan()
     assert closed.is_whole
-    assert {path for path, is_blank in closed.given.items() if is_blank} == {
+    assert {path for path, is_blank in closed.first_tables.items() if is_blank} == {
         "corpus/sample_short/conversations.parquet",
         *(
             f"contexts/{task}/{condition}.parquet"
@@ -88,7 +88,7 @@ def test_texts_that_may_not_be_handed_on_stay_out_and_that_is_said() -> None:
 def test_a_page_without_these_texts_stays() -> None:
     hidden = plan(study(explorer={"contexts": "ids"}))
     assert hidden.explorer
-    assert hidden.given["personas/profiles.parquet"]
+    assert hidden.first_tables["personas/profiles.parquet"]
 
 
 def test_questions_that_may_not_be_handed_on_leave_tables_that_cannot_be_made_again() -> None:
@@ -96,16 +96,16 @@ def test_questions_that_may_not_be_handed_on_leave_tables_that_cannot_be_made_ag
     assert not closed.is_whole
     assert not closed.explorer
     assert [*closed.prompts] == ["tasks/recommendations_lite.parquet"]
-    assert "tasks/choices_lite.parquet" not in closed.given
+    assert "tasks/choices_lite.parquet" not in closed.first_tables
     assert [*closed.remade] == ["metrics/claims.parquet", "metrics/claims.csv"]
-    assert "metrics/heterogeneity.parquet" in closed.given
+    assert "metrics/heterogeneity.parquet" in closed.first_tables
 
 
 @pytest.mark.parametrize("is_shared", [False, True])
 def test_answers_of_real_users_are_in_it_where_the_study_says_so(is_shared: bool) -> None:
     fields = plan(study(field=FIELD, archive={"field": is_shared}))
     assert fields.is_whole is is_shared
-    assert FIELD_TABLES & {*fields.given} == (FIELD_TABLES if is_shared else set())
+    assert FIELD_TABLES & {*fields.first_tables} == (FIELD_TABLES if is_shared else set())
     assert ("answers/answers.parquet" in fields.tables) is is_shared
     left_out = {what for what, _, _ in fields.left_out}
     assert {"raw answers of real users", "the key of pseudonyms"} <= left_out

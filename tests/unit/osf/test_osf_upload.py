@@ -74,7 +74,7 @@ def test_files_arrive_under_their_paths_and_nothing_else_changes(
 ) -> None:
     account = send(osf, files)
     assert osf.nodes[NODE] == OTHERS | BELOW
-    assert account.sent == sorted(BELOW)
+    assert account.new_paths == sorted(BELOW)
     assert account.n_bytes == sum(map(len, CONTENTS.values()))
     assert waits == []
     assert {r.token for r in osf.requests if r.host == "api"} == {"right"}
@@ -84,7 +84,7 @@ def test_what_is_there_is_not_sent_again(osf: Osf, files: dict[str, Path]) -> No
     send(osf, files)
     n_uploads = len(osf.uploads())
     account = send(osf, files)
-    assert (account.kept, account.sent, account.n_bytes) == (sorted(BELOW), [], 0)
+    assert (account.same_paths, account.new_paths, account.n_bytes) == (sorted(BELOW), [], 0)
     assert len(osf.uploads()) == n_uploads
 
 
@@ -92,7 +92,7 @@ def test_a_file_that_changed_becomes_a_new_version(osf: Osf, files: dict[str, Pa
     send(osf, files)
     files["README.md"].write_bytes(b"# A study\r")  # of the same size
     account = send(osf, files)
-    assert account.updated == ["trivia/README.md"]
+    assert account.changed_paths == ["trivia/README.md"]
     assert osf.nodes[NODE]["trivia/README.md"] == b"# A study\r"
     assert osf.versions["trivia/README.md"] == 2
     assert [r.status for r in osf.uploads()][-1] == 200
@@ -100,7 +100,7 @@ def test_a_file_that_changed_becomes_a_new_version(osf: Osf, files: dict[str, Pa
 
 def test_files_without_sha256_are_compared_by_md5(files: dict[str, Path]) -> None:
     with serve_osf({NODE: BELOW}, md5_only=list(BELOW)) as osf:
-        assert send(osf, files).kept == sorted(BELOW)
+        assert send(osf, files).same_paths == sorted(BELOW)
 
 
 @pytest.mark.parametrize("folder", ["a/b/c", "trivia"])
@@ -166,8 +166,8 @@ def test_a_server_that_stays_busy_is_given_up_and_the_next_run_sends_the_rest(
     assert waits == [1.0, 2.0, 4.0, 8.0]
     assert "trivia/README.md" in osf.nodes[NODE]
     account = send(osf, files)
-    assert account.sent == ["trivia/trivia.zip"]
-    assert len(account.kept) == len(BELOW) - 1
+    assert account.new_paths == ["trivia/trivia.zip"]
+    assert len(account.same_paths) == len(BELOW) - 1
 
 
 KILLED = """
@@ -194,7 +194,7 @@ def test_an_upload_that_was_killed_goes_on_where_it_was(
     running.wait()
     assert "trivia/trivia.zip" not in osf.nodes[NODE]
     n_uploads = len(osf.uploads())
-    assert send(osf, files).sent == ["trivia/trivia.zip"]
+    assert send(osf, files).new_paths == ["trivia/trivia.zip"]
     assert osf.nodes[NODE] == OTHERS | BELOW
     assert len(osf.uploads()) == n_uploads + 1
 

@@ -44,7 +44,7 @@ PLAN = ArchivePlan(
             "reason": "its licence is not known",
         }
     ],
-    given={
+    first_tables={
         "contexts/quiz/history.parquet": True,
         "contexts/quiz/profile.parquet": False,
         "tasks/quiz.parquet": False,
@@ -139,7 +139,8 @@ def test_texts_that_stay_behind_are_in_no_file(home: Path, tmp_path: Path) -> No
     contexts = folder / "results/trivia/contexts/quiz"
     (closed,) = tables.read_rows(contexts / "history.parquet", Context)
     (open_context,) = tables.read_rows(contexts / "profile.parquet", Context)
-    assert closed.messages == []
+    # no context at all would be another call, with an answer of its own
+    assert closed.messages == [Message("user", contents.FILLER)]
     assert (closed.context_id, closed.n_tokens, closed.conversation_ids) == ("c1", 7, ["t1"])
     assert open_context.messages == [Message("user", SECRET_TEXT)]
     assert b"what a user" not in (contexts / "history.parquet").read_bytes()
@@ -149,7 +150,7 @@ def test_no_template_is_packed_twice_where_the_study_lies_in_the_project(
     home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(home)
-    plan = PLAN._replace(given={}, tables=[], pages=[], explorer=False, prompts=[], inputs={})
+    plan = PLAN._replace(first_tables={}, tables=[], pages=[], explorer=False, prompts=[], inputs={})
     gather(tmp_path / "out", plan, home, ["resources/pages"])
     assert files_below(tmp_path / "out") == ["code/resources/pages/page.html", "study.yaml"]
 
@@ -274,7 +275,7 @@ def test_rows_of_real_users_stay_out_of_a_table_of_users(home: Path, tmp_path: P
     runs = [run("history", "user 1"), run("field", "p0123456789abcdef")]
     tables.write_table(Path("results/trivia") / table, runs, RunAccuracy)
     paths = [table, table.replace(".parquet", ".csv")]
-    plan = PLAN._replace(tables=paths, given=dict.fromkeys(paths, False), of_models_alone=paths)
+    plan = PLAN._replace(tables=paths, first_tables=dict.fromkeys(paths, False), of_models_alone=paths)
     gather(tmp_path / "out", plan, home, [])
     for place in ("tables", "results/trivia"):
         left = tables.read_rows(tmp_path / "out" / place / table, RunAccuracy)

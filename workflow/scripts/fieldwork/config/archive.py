@@ -20,7 +20,6 @@ from fieldwork.config.study import ANSWERS, CLAIMS, Study
 from fieldwork.config.study_files import single_files
 from fieldwork.config.variants import source_settings
 from fieldwork.errors import StudyError
-from fieldwork.run_record import LockState
 
 Config = dict[str, Any]
 
@@ -80,7 +79,7 @@ def archive_plan(study: Study) -> Config:
     """
     sources = sources_of(study)
     is_whole = _is_whole(study, sources)
-    given, published = dict(_given(study, sources, is_whole=is_whole)), _published(study)
+    first_tables, final_tables = dict(_first_tables(study, sources, is_whole=is_whole)), _final_tables(study)
     left_out = [*_left_out_always(study), *_left_out_by_choice(study, sources)]
     inputs = _inputs(study, sources)
     config = _archived_config(study, sources)
@@ -88,12 +87,16 @@ def archive_plan(study: Study) -> Config:
         "study": study.name,
         "license": study.config["archive"]["license"],
         "config": config,
-        "sources": [source._asdict() for source in sources.values()],
-        "given": given,
-        "tables": published,
+        "sources": [
+            source._replace(origin=_shown_origin(source))._asdict() for source in sources.values()
+        ],
+        "first_tables": first_tables,
+        "tables": final_tables,
         "of_models_alone": [] if _has_field_answers(study) else [*_PERSONAL_TABLES],
         "remade": [
-            path for path in (published if is_whole else _claims()) if path not in given
+            path
+            for path in (final_tables if is_whole else _claims())
+            if path not in first_tables
         ],
         "pages": [*_pages(study)],
         "explorer": _page_obstacle(study, sources) is None,
@@ -106,11 +109,11 @@ def archive_plan(study: Study) -> Config:
     }
 
 
-def require_finished(study: Study, lock: LockState) -> list[str]:
+def require_finished(study: Study, lock: str) -> list[str]:
     """The files of a finished study, which an archive is made of.
 
     Args:
-        lock: that of the folder as this run begins.
+        lock: that of the folder as this run begins (`LockState` in `run_record`).
 
     Raises:
         StudyError: the study runs, or is not finished.
@@ -160,7 +163,7 @@ def _open_tasks(study: Study, sources: dict[str, Source]) -> list[str]:
     ]
 
 
-def _given(
+def _first_tables(
     study: Study, sources: dict[str, Source], *, is_whole: bool
 ) -> Iterator[tuple[str, bool]]:
     """The tables that others begin with, and whether they are without texts."""
@@ -182,14 +185,14 @@ def _given(
         *(["<results>/cost.csv"] if "<results>/cost.csv" in study.outputs() else []),
     ]
     yield from ((_plain(path), False) for path in plain_tables)
-    yield from _given_of_auxiliaries(study, sources)
+    yield from _auxiliary_tables(study, sources)
     if study.config["field"] and _has_field_answers(study):
         yield from ((path, False) for path in _FIELD_TABLES)
     if not is_whole:
         yield from ((path, False) for path in _estimates(study))
 
 
-def _given_of_auxiliaries(study: Study, sources: dict[str, Source]) -> Iterator[tuple[str, bool]]:
+def _auxiliary_tables(study: Study, sources: dict[str, Source]) -> Iterator[tuple[str, bool]]:
     """Memory and judging, which models and people made."""
     is_closed = any(
         source.use in ("conversations", "profiles") and not source.is_open
@@ -219,7 +222,7 @@ def _claims() -> list[str]:
     return [path, path.replace(".parquet", ".csv")]
 
 
-def _published(study: Study) -> list[str]:
+def _final_tables(study: Study) -> list[str]:
     """The tables that the study ends with."""
     field_tables = ["field/quality.csv", "field/attrition.csv"]
     # both hold what single people wrote
@@ -243,9 +246,9 @@ def _pages(study: Study) -> Iterator[str]:
 def _page_obstacle(study: Study, sources: dict[str, Source]) -> str | None:
     """Why the study's page may not be in the archive; None where it may."""
     conditions = study.entries("conditions")
-    closed = [s for name in conditions for s in closed_sources_of(study, name, sources)]
-    if context_form(study) == "full" and closed:
-        return f"it shows texts of {closed[0].setting} (explorer.contexts)"
+    closed_sources = [s for name in conditions for s in closed_sources_of(study, name, sources)]
+    if context_form(study) == "full" and closed_sources:
+        return f"it shows texts of {closed_sources[0].setting} (explorer.contexts)"
     if len(_open_tasks(study, sources)) < len(study.tasks):
         return "it shows questions that may not be handed on"
     if shows_field(study) and not study.config["archive"]["field"]:
@@ -257,11 +260,11 @@ def _ledgers(study: Study, sources: dict[str, Source]) -> dict[str, list[str]]:
     """The tables that name the answers in each model's ledger."""
     if not study.config["archive"]["replies"]:
         return {}
-    given = [path for path, _ in _given(study, sources, is_whole=True)]
+    paths = [path for path, _ in _first_tables(study, sources, is_whole=True)]
     return {
         model: [
             path
-            for path in given
+            for path in paths
             if path.startswith((f"responses/{model}/", f"first_tokens/{model}/"))
         ]
         for model in askable_models(study)
@@ -378,14 +381,19 @@ def _left_out_by_choice(
     """What this archive does not hold, by licence, for privacy, or as the config says."""
     for source in sources.values():
         if not source.is_open:
-            where = f"put it at {source.origin}" if source.files else "the workflow downloads it"
-            yield f"texts of {source.setting}", source.reason, f"get {source.origin}: {where}"
+            step = f"put it at {_shown_origin(source)}" if source.files else "the workflow downloads it"
+            yield f"texts of {source.setting}", source.reason, f"get {_shown_origin(source)}: {step}"
     obstacle = _page_obstacle(study, sources)
     if obstacle is not None:
         yield "explorer", obstacle, "`make rebuild` makes a page without these"
     if not study.config["archive"]["replies"]:
         yield "raw replies", "archive.replies is false", "answers are in results/*/responses"
     yield from _left_out_of_people(study)
+
+
+def _shown_origin(source: Source) -> str:
+    """Where a source comes from, without folders of this machine."""
+    return outside_place(source.origin) if is_outside(source.origin) else source.origin
 
 
 def _left_out_of_people(study: Study) -> Iterator[tuple[str, str, str]]:

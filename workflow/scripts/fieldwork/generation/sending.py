@@ -115,9 +115,7 @@ def open_sender(
             cache=PrefixCache(cache["min_tokens"], cache["requests_per_minute"]) if cache else None,
             tier=tier,
             price=price,
-            preflight=_preflight(model, provider)
-            if generation.get("may_ask", True)
-            else _refusal(name, path),
+            preflight=_preflight(model, provider, path, may_ask=generation.get("may_ask", True)),
             batches=_batch_dispatch(model, provider, journal_path, stack)
             if tier == "batch"
             else None,
@@ -125,8 +123,10 @@ def open_sender(
 
 
 def _preflight(
-    model: Mapping[str, Any], provider: Provider
+    model: Mapping[str, Any], provider: Provider, ledger: Path, *, may_ask: bool
 ) -> Callable[[float], Awaitable[None]] | None:
+    if not may_ask:
+        return _refusal(ledger)
     if is_local(model):
         return None
 
@@ -137,12 +137,12 @@ def _preflight(
     return check
 
 
-def _refusal(name: str, ledger: Path) -> Callable[[float], Awaitable[None]]:
+def _refusal(ledger: Path) -> Callable[[float], Awaitable[None]]:
     """What ends a job that would ask a model, where none may be asked."""
 
     async def refuse(_: float) -> None:
         raise StudyError(
-            f"{ledger}: the archive's ledger of {name} lacks an answer, and a study from an archive asks no "
+            f"{ledger}: the ledger of this archive lacks an answer, and a study from an archive asks no "
             f"model (archived); the texts before a question differ from those that were asked with, or the "
             f"replies were left out: begin with the tables that came with the archive (README.md)"
         )

@@ -37,15 +37,15 @@ class UploadAccount(NamedTuple):
     """What an upload came to.
 
     Attributes:
-        sent: paths of new files.
-        updated: paths of files that became a new version.
-        kept: paths of files that were there with the same content.
+        new_paths: of new files.
+        changed_paths: of files that became a new version.
+        same_paths: of files that were there with the same content.
         n_bytes: sent.
     """
 
-    sent: list[str]
-    updated: list[str]
-    kept: list[str]
+    new_paths: list[str]
+    changed_paths: list[str]
+    same_paths: list[str]
     n_bytes: int
 
 
@@ -185,7 +185,7 @@ class _Upload:
         """Send a file unless it is there; whether it was sent."""
         entry = self._entries.get(path)
         if entry is not None and _is_same(entry.file, file):
-            self._account.kept.append(path)
+            self._account.same_paths.append(path)
             return False
         try:
             # an attempt whose reply was lost may have arrived, and the next one finds its name taken
@@ -194,9 +194,9 @@ class _Upload:
             self._look_again(path)
             if not self._is_there(path, file):
                 with_retries(self._session, lambda: self._send_once(path, file))
-        (self._account.sent if entry is None else self._account.updated).append(path)
-        n_bytes = self._account.n_bytes + file.stat().st_size
-        self._account = self._account._replace(n_bytes=n_bytes)
+        account = self._account
+        (account.new_paths if entry is None else account.changed_paths).append(path)
+        self._account = account._replace(n_bytes=account.n_bytes + file.stat().st_size)
         return True
 
     def _is_there(self, path: str, file: Path) -> bool:
@@ -264,5 +264,6 @@ def _is_same(listed_file: ListedFile | None, file: Path) -> bool:
 
 def _with_query(url: str, **query: str) -> str:
     """An address with these settings; one that it has already stays as it is."""
-    added = {key: value for key, value in query.items() if f"{key}=" not in url}
-    return f"{url}{'&' if '?' in url else '?'}{urlencode(added, quote_via=quote)}" if added else url
+    new_query = {key: value for key, value in query.items() if f"{key}=" not in url}
+    mark = "&" if "?" in url else "?"
+    return f"{url}{mark}{urlencode(new_query, quote_via=quote)}" if new_query else url

@@ -34,6 +34,10 @@ TEXT_COLUMNS = frozenset(
 """Columns that hold texts of users or what was read off these, in tables of users, contexts, memory and
 judging."""
 
+FILLER = "[left out of this archive: left_out.csv says why]"
+"""What stands where a text was. It is not empty, as a call without a context is another call: its answer
+would be taken for one that was given after the text."""
+
 TABLES = "tables"
 CODE = "code"
 SETTINGS = "study.yaml"
@@ -49,7 +53,7 @@ class ArchivePlan(NamedTuple):
         license: of the study's own tables; None where none was chosen.
         config: of the study, as it is run from the archive.
         sources: where texts come from; keys are those of `Source` in `config/licences`.
-        given: the tables that others begin with, from the study's folder of results, and whether they
+        first_tables: the tables that others begin with, from the study's folder of results, and whether they
             are without texts.
         tables: those that the study ends with.
         pages: what people read: findings, figures, versions.
@@ -68,7 +72,7 @@ class ArchivePlan(NamedTuple):
     license: str | None
     config: Mapping[str, Any]
     sources: Sequence[Mapping[str, Any]]
-    given: Mapping[str, bool]
+    first_tables: Mapping[str, bool]
     tables: Sequence[str]
     of_models_alone: Sequence[str]
     remade: Sequence[str]
@@ -98,10 +102,10 @@ def gather(folder: Path, plan: ArchivePlan, home: Path, code: Sequence[str]) -> 
         StudyError: a file is gone, or the disk refuses a copy.
     """
     results = Path(plan.results)
-    for path, is_blank in plan.given.items():
+    for path, is_blank in plan.first_tables.items():
         target = folder / plan.results / path
         if is_blank and target.suffix == ".parquet":
-            tables.blank_columns(results / path, target, TEXT_COLUMNS)
+            tables.blank_columns(results / path, target, TEXT_COLUMNS, FILLER)
         else:
             _put_table(path, results, folder / plan.results, plan)
     for path in plan.tables:
@@ -115,9 +119,10 @@ def gather(folder: Path, plan: ArchivePlan, home: Path, code: Sequence[str]) -> 
     for path in _code_files(home, code):
         _copy(home / path, folder / CODE / path)
         # a study may have templates of its own
-        own = Path(path)
-        if own.parts[0] == "resources" and own.is_file() and not own.samefile(home / path):
-            _copy(own, folder / path)
+        template = Path(path)
+        is_template = template.parts[0] == "resources" and template.is_file()
+        if is_template and not template.samefile(home / path):
+            _copy(template, folder / path)
     settings = yaml.safe_dump(dict(plan.config), sort_keys=False, allow_unicode=True)
     tables.write_text(folder / SETTINGS, _SETTINGS_HEAD + settings)
 

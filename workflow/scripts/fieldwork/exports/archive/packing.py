@@ -14,7 +14,7 @@ CHECKSUMS = "checksums.sha256"
 _BLOCK = 1 << 20
 # the first day that a zip file can name
 _TIME = (1980, 1, 1, 0, 0, 0)
-_PACKED = frozenset((".parquet", ".png", ".zip", ".sqlite"))
+_COMPRESSED_ENDINGS = frozenset((".parquet", ".png", ".zip", ".sqlite"))
 _UNIX = 3
 _REGULAR_FILE = 0o100000
 
@@ -35,9 +35,9 @@ def write_checksums(folder: Path) -> None:
 def checksum_lines(hashes: Mapping[str, str]) -> Iterable[str]:
     """Lines of hashes by path; a name with a line break or a backslash is escaped as there."""
     for path, digest in sorted(hashes.items()):
-        escaped = path.replace("\\", "\\\\").replace("\n", "\\n").replace("\r", "\\r")
-        mark = "\\" if escaped != path else ""
-        yield f"{mark}{digest}  {escaped}\n"
+        name = path.replace("\\", "\\\\").replace("\n", "\\n").replace("\r", "\\r")
+        mark = "\\" if name != path else ""
+        yield f"{mark}{digest}  {name}\n"
 
 
 def write_zip(path: Path, folder: Path) -> None:
@@ -53,7 +53,7 @@ def write_zip(path: Path, folder: Path) -> None:
             file = folder / name
             entry = zipfile.ZipInfo(f"{folder.name}/{name}", _TIME)
             entry.compress_type = (
-                zipfile.ZIP_STORED if file.suffix in _PACKED else zipfile.ZIP_DEFLATED
+                zipfile.ZIP_STORED if file.suffix in _COMPRESSED_ENDINGS else zipfile.ZIP_DEFLATED
             )
             entry.create_system = _UNIX
             mode = 0o755 if os.access(file, os.X_OK) else 0o644

@@ -32,8 +32,8 @@ class CodeVersion(NamedTuple):
         """In words."""
         if self.commit is None:
             return f"Fieldwork {self.release}"
-        changed = ", with changes that are in `code/`" if self.is_changed else ""
-        return f"Fieldwork {self.release} (commit {self.commit}{changed})"
+        changes = ", with changes that are in `code/`" if self.is_changed else ""
+        return f"Fieldwork {self.release} (commit {self.commit}{changes})"
 
 
 def code_version_at(home: Path, release: str) -> CodeVersion:
@@ -62,9 +62,9 @@ def write_lists(folder: Path, plan: ArchivePlan) -> None:
         (s["setting"], s["use"], s["origin"], s["license"], _yes_no(s["is_open"]), s["reason"])
         for s in plan.sources
     ]
-    own = ("this study", "tables, figures, answers", "its authors", plan.license, "yes", None)
+    study = ("this study", "tables, figures, answers", "its authors", plan.license, "yes", None)
     code = ("Fieldwork", "code and templates", "code/LICENSE", "MIT", "yes", None)
-    tables.write_csv_tuples(folder / "licences.csv", names, [own, code, *rows])
+    tables.write_csv_tuples(folder / "licences.csv", names, [study, code, *rows])
     header = ("task", "item_id", "kind", "prompt", "choices", "gold")
     tables.write_csv_tuples(folder / "prompts.csv", header, _prompts(plan))
 
@@ -155,7 +155,7 @@ def _contents(folder: Path) -> str:
 
 
 def _left_out(plan: ArchivePlan) -> str:
-    lines = [f"- {what}: {why}. Instead: {instead}." for what, why, instead in plan.left_out]
+    lines = ["- {}: {}. Instead: {}.".format(*entry) for entry in plan.left_out]
     return "\n".join(["## What is not here", "", *lines])
 
 
