@@ -125,8 +125,8 @@ def serve_osf(
 
     `private` ones want the token; `registrations` are listed as such, and not as nodes; paths in
     `md5_only` are listed without a sha256; `listed_paths` renames files in the listing only. Without
-    `ranges` the store sends files whole. The token's account may not write to `read_only` projects; tokens
-    in `revoked` are known no more. A project holds `room` bytes at most.
+    `ranges` the store sends files whole. The token's account may not write to `read_only` projects;
+    tokens in `revoked` are known no more. A project holds `room` bytes at most.
     """
     osf = Osf(
         {node: dict(files) for node, files in nodes.items()},
@@ -239,7 +239,6 @@ class _Handler(BaseHTTPRequestHandler):
             self.wfile.flush()
             self.close_connection = True
 
-
     def _log(self, status: int, n_bytes: int) -> None:
         token = (self.headers.get("Authorization") or "").removeprefix("Bearer ") or None
         seen = Request(
@@ -298,9 +297,7 @@ class _Api(_Handler):
     def _take(self, body: bytes, length: str | None, *, is_lost: bool) -> None:
         """A file or a folder that is sent to the file service."""
         parts = urlsplit(self.path)
-        place = re.fullmatch(
-            r"/v1/resources/(\w+)/providers/osfstorage/(?:(\w+)(/)?)?", parts.path
-        )
+        place = re.fullmatch(r"/v1/resources/(\w+)/providers/osfstorage/(?:(\w+)(/)?)?", parts.path)
         query = {key: values[0] for key, values in parse_qs(parts.query).items()}
         if self._is_revoked():
             self._reject(401, "Unauthorized")

@@ -90,7 +90,10 @@ def test_a_damaged_archive_is_one_sentence(
     is_allowed = damage is None and path.startswith("results/")
     assert rebuild.main("2") == int(not is_allowed)
     error = capsys.readouterr().err
-    assert is_allowed or f"ERROR: 1 files of the archive are missing or not as they were packed ({path})" in error
+    assert (
+        is_allowed
+        or f"ERROR: 1 files of the archive are missing or not as they were packed ({path})" in error
+    )
 
 
 def test_all_files_are_older_than_what_is_made_of_them(rebuild: ModuleType, tmp_path: Path) -> None:

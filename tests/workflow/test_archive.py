@@ -123,7 +123,7 @@ def test_a_second_machine_makes_every_table_again_without_a_model(
 
 
 def test_a_study_from_an_archive_asks_no_model(unpacked: Path) -> None:
-    """Not even where somebody deletes the answers. Those that the model gave to blank calls are not taken."""
+    """Not even where somebody deletes answers. Those to blank calls are not taken in their place."""
     table = "results/quickstart/responses/embedded/probe/history.parquet"
     (unpacked / table).unlink()
     second = Checkout(unpacked / "code", unpacked)
@@ -144,7 +144,10 @@ def test_an_unfinished_study_is_one_sentence(tmp_path: Path) -> None:
 
 
 def test_a_study_that_still_runs_is_one_sentence(archived: Checkout) -> None:
-    locks, record = archived.root / ".snakemake/locks", archived.root / ".snakemake/fieldwork_run.json"
+    locks, record = (
+        archived.root / ".snakemake/locks",
+        archived.root / ".snakemake/fieldwork_run.json",
+    )
     before = record.read_text()
     locks.mkdir(exist_ok=True)
     lock = locks / "0.output.lock"

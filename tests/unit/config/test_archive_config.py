@@ -1,4 +1,4 @@
-"""What an archive is made of, read off the config: nothing that nobody named, and no path of a machine."""
+"""What an archive is made of, read off the config: nothing that nobody named, no path of a machine."""
 
 import json
 import shutil
@@ -223,7 +223,9 @@ def test_an_unfinished_study_is_one_sentence(
     with pytest.raises(StudyError) as caught:
         require_finished(unfinished, "none")
     assert "is not finished, " in str(caught.value)
-    assert "(results/quickstart/study.duckdb); run `snakemake all` for it first" in str(caught.value)
+    assert "(results/quickstart/study.duckdb); run `snakemake all` for it first" in str(
+        caught.value
+    )
     for path in map(unfinished.place, unfinished.outputs()):
         Path(path).parent.mkdir(parents=True, exist_ok=True)
         Path(path).touch()
@@ -232,7 +234,9 @@ def test_an_unfinished_study_is_one_sentence(
 
 
 def test_texts_of_an_entry_that_is_nowhere() -> None:
-    with pytest.raises(StudyError, match=r"archive\.texts: 'sampel' is not in corpora, datasets or"):
+    with pytest.raises(
+        StudyError, match=r"archive\.texts: 'sampel' is not in corpora, datasets or"
+    ):
         study(archive={"texts": {"sampel": True}})
 
 

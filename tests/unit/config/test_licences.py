@@ -43,7 +43,8 @@ def test_licences_that_let_texts_be_handed_on(name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["CC-BY-ND-4.0", "CC-BY-NC-ND-4.0", "other", "LMSYS-Chat-1M agreement", "proprietary", ""]
+    "name",
+    ["CC-BY-ND-4.0", "CC-BY-NC-ND-4.0", "other", "LMSYS-Chat-1M agreement", "proprietary", ""],
 )
 def test_licences_that_do_not(name: str) -> None:
     assert not is_open_licence(name)

@@ -206,7 +206,11 @@ def test_an_upload_that_was_killed_goes_on_where_it_was(
         ({}, "old", "does not take the token in OSF_TOKEN (HTTP 401), which was revoked"),
         ({}, "stranger", "may not be written to with the token in OSF_TOKEN (HTTP 403)"),
         ({"node": "pub34"}, "stranger", "may not be written to by the account of OSF_TOKEN, which"),
-        ({"node": "ro567"}, "right", "may not be written to by the account of OSF_TOKEN, which may"),
+        (
+            {"node": "ro567"},
+            "right",
+            "may not be written to by the account of OSF_TOKEN, which may",
+        ),
         ({"node": "zzzzz"}, "right", "does not exist (HTTP 404); archive.osf.node is what follows"),
     ],
 )
@@ -250,7 +254,9 @@ def test_what_the_file_service_refuses_is_one_sentence(
 
 def test_a_full_project_is_one_sentence(files: dict[str, Path]) -> None:
     with serve_osf({NODE: OTHERS}, room=10_000) as osf:
-        assert "has no room left (HTTP 507): OSF gives a private project 5 GB" in refusal(osf, files)
+        assert "has no room left (HTTP 507): OSF gives a private project 5 GB" in refusal(
+            osf, files
+        )
 
 
 def test_a_file_that_is_too_large_is_refused_before_anything_is_sent(

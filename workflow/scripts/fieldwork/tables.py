@@ -345,8 +345,8 @@ def blank_columns(
 ) -> None:
     """Write a Parquet table without what stands in some columns, which are never read.
 
-    NULL takes its place, or `filler` where a text or a list of messages may not be NULL, or an empty list;
-    rows, their order and all types stay. A name that is no column of the table is passed over.
+    NULL takes its place, or `filler` where a text or a list of messages may not be NULL, or an empty
+    list; rows, their order and all types stay. A name that is no column of the table is passed over.
 
     Raises:
         StudyError: the table cannot be read, or the disk refuses the new one.

@@ -29,8 +29,9 @@ def main(archive: str, study_name: str, osf: dict[str, Any] | None) -> None:
         files={path.removeprefix(f"{study_name}/"): Path(archive, path) for path in paths},
     )
     sentence = (
-        f"{len(account.new_paths)} files are new on OSF, {len(account.changed_paths)} became a new version, and "
-        f"{len(account.same_paths)} were there already ({size_text(account.n_bytes)} sent to {osf['node']})."
+        f"{len(account.new_paths)} files are new on OSF, {len(account.changed_paths)} became a new "
+        f"version, and {len(account.same_paths)} were there already ({size_text(account.n_bytes)} sent "
+        f"to {osf['node']})."
     )
     logging.getLogger("fieldwork.upload_archive").info("%s", sentence)
     print(sentence)

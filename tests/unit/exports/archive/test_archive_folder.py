@@ -150,7 +150,9 @@ def test_no_template_is_packed_twice_where_the_study_lies_in_the_project(
     home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(home)
-    plan = PLAN._replace(first_tables={}, tables=[], pages=[], explorer=False, prompts=[], inputs={})
+    plan = PLAN._replace(
+        first_tables={}, tables=[], pages=[], explorer=False, prompts=[], inputs={}
+    )
     gather(tmp_path / "out", plan, home, ["resources/pages"])
     assert files_below(tmp_path / "out") == ["code/resources/pages/page.html", "study.yaml"]
 
@@ -236,7 +238,9 @@ def test_the_readme_names_what_is_there_alone(home: Path, tmp_path: Path) -> Non
     assert "| `findings.md` |" in page
     assert "| `results/trivia` |" in page
     assert "resources/ledger` |" not in page
-    assert "- texts of corpora.talks: its licence is not known. Instead: get my/talks.jsonl." in page
+    assert (
+        "- texts of corpora.talks: its licence is not known. Instead: get my/talks.jsonl." in page
+    )
     assert "Fieldwork 0.1.0 made it" in page
     assert "Tables, figures and answers: CC-BY-4.0." in page
     assert "<results>" not in page
@@ -275,7 +279,9 @@ def test_rows_of_real_users_stay_out_of_a_table_of_users(home: Path, tmp_path: P
     runs = [run("history", "user 1"), run("field", "p0123456789abcdef")]
     tables.write_table(Path("results/trivia") / table, runs, RunAccuracy)
     paths = [table, table.replace(".parquet", ".csv")]
-    plan = PLAN._replace(tables=paths, first_tables=dict.fromkeys(paths, False), of_models_alone=paths)
+    plan = PLAN._replace(
+        tables=paths, first_tables=dict.fromkeys(paths, False), of_models_alone=paths
+    )
     gather(tmp_path / "out", plan, home, [])
     for place in ("tables", "results/trivia"):
         left = tables.read_rows(tmp_path / "out" / place / table, RunAccuracy)

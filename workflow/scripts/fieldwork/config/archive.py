@@ -79,7 +79,10 @@ def archive_plan(study: Study) -> Config:
     """
     sources = sources_of(study)
     is_whole = _is_whole(study, sources)
-    first_tables, final_tables = dict(_first_tables(study, sources, is_whole=is_whole)), _final_tables(study)
+    first_tables, final_tables = (
+        dict(_first_tables(study, sources, is_whole=is_whole)),
+        _final_tables(study),
+    )
     left_out = [*_left_out_always(study), *_left_out_by_choice(study, sources)]
     inputs = _inputs(study, sources)
     config = _archived_config(study, sources)
@@ -94,9 +97,7 @@ def archive_plan(study: Study) -> Config:
         "tables": final_tables,
         "of_models_alone": [] if _has_field_answers(study) else [*_PERSONAL_TABLES],
         "remade": [
-            path
-            for path in (final_tables if is_whole else _claims())
-            if path not in first_tables
+            path for path in (final_tables if is_whole else _claims()) if path not in first_tables
         ],
         "pages": [*_pages(study)],
         "explorer": _page_obstacle(study, sources) is None,
@@ -128,8 +129,9 @@ def require_finished(study: Study, lock: str) -> list[str]:
     missing_paths = [path for path in map(study.place, paths) if not Path(path).exists()]
     if missing_paths:
         raise StudyError(
-            f"{study.results}: the study is not finished, {len(missing_paths)} of its results are missing "
-            f"({missing_paths[0]}); run `snakemake all` for it first, and an archive asks no model"
+            f"{study.results}: the study is not finished, {len(missing_paths)} of its results are "
+            f"missing ({missing_paths[0]}); run `snakemake all` for it first, and an archive asks no "
+            f"model"
         )
     return paths
 
@@ -309,7 +311,9 @@ def _place(study: Study, setting: str, file: str) -> str:
     """Where a file lies in the archive: under the path of its setting."""
     if not is_outside(setting):
         path = Path(file)
-        return (path.relative_to(study.home) if path.is_relative_to(study.home) else path).as_posix()
+        return (
+            path.relative_to(study.home) if path.is_relative_to(study.home) else path
+        ).as_posix()
     inner = Path(file).relative_to(setting) if Path(setting).is_dir() else Path()
     return (Path(outside_place(setting)) / inner).as_posix()
 
@@ -325,7 +329,8 @@ def _archived_config(study: Study, sources: dict[str, Source]) -> Config:
     field, reference = study.config["field"], study.config["memory"]["reference"]
     left_out += [field["path"]] if field and field["path"] else []
     left_out += [reference] if reference else []
-    left_out += [_groups_of(study)] if _groups_of(study) else []
+    groups = _groups_of(study)
+    left_out += [groups] if groups else []
     judging = study.config["judging"]
     left_out += [one["path"] for one in judging["sources"].values()] if judging else []
     config: Config = _without_machine(study.config)
@@ -370,19 +375,33 @@ def _left_out_always(study: Study) -> Iterator[tuple[str, str, str]]:
     yield "study.duckdb", "it holds every table once more", "`make rebuild` makes it"
     yield "embeddings", "they are computed from texts", "they are made again from the texts"
     yield "logs and reports", "they name folders and processes of a machine", "nobody needs them"
-    yield "answers that other studies asked for", "a ledger is shared by studies", "nobody needs them"
+    yield (
+        "answers that other studies asked for",
+        "a ledger is shared by studies",
+        "nobody needs them",
+    )
     if any(key == "path" and value for _, key, value in settings_in(study.asked_models())):
-        yield "weights of models", "they are large, and their licences differ", "nothing asks a model"
+        yield (
+            "weights of models",
+            "they are large, and their licences differ",
+            "nothing asks a model",
+        )
 
 
-def _left_out_by_choice(
-    study: Study, sources: dict[str, Source]
-) -> Iterator[tuple[str, str, str]]:
+def _left_out_by_choice(study: Study, sources: dict[str, Source]) -> Iterator[tuple[str, str, str]]:
     """What this archive does not hold, by licence, for privacy, or as the config says."""
     for source in sources.values():
         if not source.is_open:
-            step = f"put it at {_shown_origin(source)}" if source.files else "the workflow downloads it"
-            yield f"texts of {source.setting}", source.reason, f"get {_shown_origin(source)}: {step}"
+            step = (
+                f"put it at {_shown_origin(source)}"
+                if source.files
+                else "the workflow downloads it"
+            )
+            yield (
+                f"texts of {source.setting}",
+                source.reason,
+                f"get {_shown_origin(source)}: {step}",
+            )
     obstacle = _page_obstacle(study, sources)
     if obstacle is not None:
         yield "explorer", obstacle, "`make rebuild` makes a page without these"
@@ -404,7 +423,11 @@ def _left_out_of_people(study: Study) -> Iterator[tuple[str, str, str]]:
         if not study.config["archive"]["field"]:
             yield "masked answers of real users", "archive.field is false", ask
     if study.config["judging"]:
-        yield "files of raters", "they hold the ids of people", "results/*/judging has what they say"
+        yield (
+            "files of raters",
+            "they hold the ids of people",
+            "results/*/judging has what they say",
+        )
         yield "notes of raters", "they may name people", ask
     if memory_conditions(study.config) and study.config["memory"]["reference"]:
         yield "memory.reference", "it says what is true of users", ask

@@ -1,6 +1,7 @@
 """A study that was unpacked from an archive: which files it lacks, and that it asks no model.
 
-Owns the setting `archived`. Read while Snakemake parses the workflow, so it imports no scientific package.
+Owns the setting `archived`. Read while Snakemake parses the workflow, so it imports no scientific
+package.
 """
 
 from collections.abc import Mapping

@@ -1,7 +1,7 @@
 """Licences of corpora, datasets and recordings: which let others hand the texts on.
 
-Owns which sources of a study an archive may hold the texts of, and the sentence why or why not. Read while
-Snakemake parses the workflow, so it imports no scientific package.
+Owns which sources of a study an archive may hold the texts of, and the sentence why or why not. Read
+while Snakemake parses the workflow, so it imports no scientific package.
 """
 
 import re
@@ -21,8 +21,8 @@ _OPEN = re.compile(
     r"(CC0|CC-BY|CC-BY-SA|CC-BY-NC|CC-BY-NC-SA|ODC-BY|ODBL|PDDL|MIT|MIT-0|APACHE|BSD-\d-CLAUSE|ISC"
     r"|CDLA-PERMISSIVE|CDLA-SHARING|UNLICENSE)(-\d[\d.]*)?(-ONLY|-OR-LATER)?"
 )
-"""Licences, without their versions, under which texts may be handed on, in parts too, with a note of where
-they come from. Licences that allow whole copies only are not among them."""
+"""Licences, without their versions, under which texts may be handed on, in parts too, with a note of
+where they come from. Licences that allow whole copies only are not among them."""
 
 
 class Source(NamedTuple):
@@ -115,4 +115,3 @@ def closed_sources_of(study: Study, condition: str, sources: dict[str, Source]) 
     if "profiles" in materials:
         names += [n for n, one in sources.items() if one.use == "profiles"]
     return [sources[name] for name in dict.fromkeys(names) if not sources[name].is_open]
-

@@ -1,8 +1,9 @@
 """Files of an OSF project, by its id, through OSF's API v2 (https://developer.osf.io).
 
 Owns which files are asked for, and how an edited file stays edited. `osf` asks for listings, and
-`downloads.transfer` fetches and verifies. The listing is kept beside the files: a project that changes stays as it was first seen until
-that listing is deleted. No network is used once every file is there and whole.
+`downloads.transfer` fetches and verifies. The listing is kept beside the files: a project that changes
+stays as it was first seen until that listing is deleted. No network is used once every file is there
+and whole.
 """
 
 import hashlib

@@ -75,7 +75,8 @@ def open_sender(
     Args:
         name: entry of `models`.
         model: that entry, with defaults.
-        generation: the section `generation`, and `may_ask`, false where answers come from the ledger alone.
+        generation: the section `generation`, and `may_ask`, false where answers come from the ledger
+            alone.
         prices: the registry `prices`.
         max_tokens: limit of tokens in an answer.
         folder: where ledgers and the budget are.
@@ -143,8 +144,8 @@ def _refusal(ledger: Path) -> Callable[[float], Awaitable[None]]:
     async def refuse(_: float) -> None:
         raise StudyError(
             f"{ledger}: the ledger of this archive lacks an answer, and a study from an archive asks no "
-            f"model (archived); the texts before a question differ from those that were asked with, or the "
-            f"replies were left out: begin with the tables that came with the archive (README.md)"
+            f"model (archived); the texts before a question differ from those that were asked with, or "
+            f"the replies were left out: begin with the tables that came with the archive (README.md)"
         )
 
     return refuse

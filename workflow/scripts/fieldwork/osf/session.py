@@ -17,7 +17,7 @@ from fieldwork.errors import StudyError
 from fieldwork.masking import environment_key
 from fieldwork.retries import TRANSIENT_STATUSES, retry_after_s
 
-TOKEN = "OSF_TOKEN"  # noqa: S105  # the name of a variable
+TOKEN = "OSF_TOKEN"  # the name of a variable
 """The variable of the environment with a personal access token."""
 
 _TIMEOUT_S = 30.0

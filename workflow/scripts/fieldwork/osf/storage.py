@@ -106,9 +106,7 @@ def _providers(session: OsfSession, remote: Remote) -> list[Mapping[str, Any]]:
         return list(_entries(session, remote, urls[1]))
 
 
-def _entries(
-    session: OsfSession, remote: Remote, first_url: str
-) -> Iterator[Mapping[str, Any]]:
+def _entries(session: OsfSession, remote: Remote, first_url: str) -> Iterator[Mapping[str, Any]]:
     """The entries of a list, page by page."""
     url: str | None = first_url
     for _ in range(_MOST_PAGES):

@@ -53,8 +53,8 @@ class ArchivePlan(NamedTuple):
         license: of the study's own tables; None where none was chosen.
         config: of the study, as it is run from the archive.
         sources: where texts come from; keys are those of `Source` in `config/licences`.
-        first_tables: the tables that others begin with, from the study's folder of results, and whether they
-            are without texts.
+        first_tables: the tables that others begin with, from the study's folder of results, and whether
+            they are without texts.
         tables: those that the study ends with.
         pages: what people read: findings, figures, versions.
         explorer: whether the study's page is in it.
@@ -140,8 +140,8 @@ def _put_table(path: str, results: Path, folder: Path, plan: ArchivePlan) -> Non
 
 
 _SETTINGS_HEAD = """\
-# The settings of the study, with all defaults. `archived` says that it came out of an archive: no model is
-# asked, and these files are missing. README.md says how every table is made again.
+# The settings of the study, with all defaults. `archived` says that it came out of an archive: no model
+# is asked, and these files are missing. README.md says how every table is made again.
 
 """
 

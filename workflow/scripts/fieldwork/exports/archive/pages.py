@@ -69,7 +69,7 @@ def write_lists(folder: Path, plan: ArchivePlan) -> None:
     tables.write_csv_tuples(folder / "prompts.csv", header, _prompts(plan))
 
 
-def _yes_no(value: bool) -> str:  # noqa: FBT001
+def _yes_no(value: bool) -> str:
     return "yes" if value else "no"
 
 
@@ -119,8 +119,8 @@ def write_readme(folder: Path, plan: ArchivePlan, code: CodeVersion) -> None:
 _HEAD = """
 # The study <study>
 
-This folder is a finished study as one archive. <code> made it, a workflow that measures what language models do for
-their users. `findings.md` says what was found; begin there.
+This folder is a finished study as one archive. <code> made it, a workflow that measures what language
+models do for their users. `findings.md` says what was found; begin there.
 """
 
 _PLACES = {
@@ -175,29 +175,30 @@ cd code
 make rebuild
 ```
 
-It compares every file with its checksum, installs what is needed into `code/.venv`, makes the tables again from the
-answers, and says which of them are the same, byte for byte. Tables come to `<results>/`, and are compared with those in
-`tables/`. `make rebuild WHAT=all` makes the figures, the page and `study.duckdb` too.
+It compares every file with its checksum, installs what is needed into `code/.venv`, makes the tables
+again from the answers, and says which of them are the same, byte for byte. Tables come to `<results>/`,
+and are compared with those in `tables/`. `make rebuild WHAT=all` makes the figures, the page and
+`study.duckdb` too.
 """
 
 _NOT_WHOLE = """
-Some answers or questions are not in this archive. So only the corrected tests (`metrics/claims`) are made again, from the
-tables of estimates as they were computed, and `WHAT=all` makes nothing.
+Some answers or questions are not in this archive. So only the corrected tests (`metrics/claims`) are
+made again, from the tables of estimates as they were computed, and `WHAT=all` makes nothing.
 """
 
 _FROM_TEXTS = """
 ## To begin with the texts
 
-The step above begins with contexts and answers. Who has the texts that `left_out.csv` names can begin before: put them
-where `study.yaml` has their paths, delete `<results>/`, and run `make rebuild` again. The workflow fetches what it can
-from the hub, in the same revision. Each context that comes out the same finds its answers in `resources/ledger/`. One that
-differs ends the run with a sentence, as a study from an archive asks no model. A model's variable for a key must be set
-then, to any text.
+The step above begins with contexts and answers. Who has the texts that `left_out.csv` names can begin
+before: put them where `study.yaml` has their paths, delete `<results>/`, and run `make rebuild` again.
+The workflow fetches what it can from the hub, in the same revision. Each context that comes out the
+same finds its answers in `resources/ledger/`. One that differs ends the run with a sentence, as a study
+from an archive asks no model. A model's variable for a key must be set then, to any text.
 """
 
 _LICENCES = """
 ## Licences
 
-Tables, figures and answers: <license>. The code is under the MIT licence. Texts of others keep their own licences, which
-`licences.csv` lists.
+Tables, figures and answers: <license>. The code is under the MIT licence. Texts of others keep their
+own licences, which `licences.csv` lists.
 """

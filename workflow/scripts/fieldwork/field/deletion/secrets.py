@@ -36,8 +36,8 @@ def refuse_secrets(outcome: Search, folder: Path) -> None:
     for path in outcome.holders:
         raise StudyError(
             f"{path.relative_to(folder)}: a key or a password that is set in the environment, or a key "
-            f"of pseudonyms, stands in this file, so nothing was packed; take it out where it comes from, "
-            f"and change that key"
+            f"of pseudonyms, stands in this file, so nothing was packed; take it out where it comes "
+            f"from, and change that key"
         )
     for path, reason in outcome.obstacles.items():
         raise StudyError(
