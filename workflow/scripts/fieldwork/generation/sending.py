@@ -75,8 +75,7 @@ def open_sender(
     Args:
         name: entry of `models`.
         model: that entry, with defaults.
-        generation: the section `generation`, and `may_ask`, false where answers come from the ledger
-            alone.
+        generation: that section, and `may_ask`: false takes answers from the ledger alone.
         prices: the registry `prices`.
         max_tokens: limit of tokens in an answer.
         folder: where ledgers and the budget are.
