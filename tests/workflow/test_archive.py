@@ -17,16 +17,19 @@ from typing import Any
 
 import psutil
 import pytest
+import yaml
 
 from fieldwork import tables
+from fieldwork.config.archive import archive_plan
 from fieldwork.exports.archive.contents import FILLER
 from fieldwork.field.deletion.marks import Mark, Matcher
 from fieldwork.field.deletion.search import files_beneath, search
 from fieldwork.generation.ledger import open_ledger
 from fieldwork.records.puppets import Context, Conversation
 from servers.osf import Osf, serve_osf
+from unit.config.test_study import study as study_of
 from unit.generation.test_ledger import entry
-from workflow.conftest import REPOSITORY, Checkout, clean_environment
+from workflow.conftest import REPOSITORY, Checkout, clean_environment, planned_rules
 
 pytestmark = pytest.mark.workflow
 
@@ -131,6 +134,35 @@ def test_a_study_from_an_archive_asks_no_model(unpacked: Path) -> None:
     assert ran.returncode != 0
     assert "the ledger of this archive lacks an answer, and a study from an" in ran.stderr
     assert not (unpacked / table).exists()
+
+
+@pytest.mark.parametrize("is_shared", [True, False])
+def test_a_second_machine_needs_no_file_of_the_field(tmp_path: Path, is_shared: bool) -> None:
+    """Without the answers of real users only the corrected tests are made again."""
+    field = {
+        "path": str(tmp_path / "raw.csv"),
+        "layout": "wide",
+        "columns": {"participant": "id"},
+        "prompts": {"hobbies": "Q1"},
+    }
+    (tmp_path / "raw.csv").write_text("id,Q1\n")
+    plan = archive_plan(study_of(field=field, archive={"field": is_shared}))
+    (tmp_path / "raw.csv").unlink()
+    (tmp_path / "study.yaml").write_text(yaml.safe_dump(plan["config"]))
+    for path in plan["first_tables"]:
+        table = tmp_path / "results/quickstart" / path
+        table.parent.mkdir(parents=True, exist_ok=True)
+        table.touch()
+        os.utime(table, (0, 0))
+    targets = [f"results/quickstart/{path}" for path in plan["remade"]]
+    second = Checkout(REPOSITORY, tmp_path)
+    ran = second.snakemake("-n", *targets, "--configfile", str(tmp_path / "study.yaml"))
+    assert ran.returncode == 0, ran.stderr[-3000:]
+    rules = planned_rules(ran.stdout + ran.stderr)
+    assert "measure_claims" in rules
+    assert ("parse_field" in rules) is is_shared
+    assert not rules & {"import_field", "generate_responses", "build_contexts", "prepare_corpus"}
+    assert is_shared or rules == {"measure_claims"}
 
 
 def test_an_unfinished_study_is_one_sentence(tmp_path: Path) -> None:

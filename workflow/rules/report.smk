@@ -173,6 +173,7 @@ rule archive:
         archive.FOLDER,
 
 
+# on the machine that Snakemake runs on: its environment has the keys that are looked for
 rule archive_study:
     input:
         archived_files,
