@@ -7,12 +7,13 @@ export PATH := $(CURDIR)/.venv/bin:$(PATH)
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help run study questions test bench bench-scale bench-interrupted bench-retrieval bench-explorer validity reruns reproduce
+.PHONY: help run rebuild study questions test bench bench-scale bench-interrupted bench-retrieval bench-explorer validity reruns reproduce
 
 help:
 	@echo "make run    install into .venv, run the study in config.yaml, say what it found"
 	@echo "make study NAME=trivia QUESTIONS=my/trivia.csv   write studies/trivia.yaml for your own files, and say"
 	@echo "            what it guessed; also LISTS=, CANDIDATES=, CONVERSATIONS= and PERSONAS= (docs/own_data.md)"
+	@echo "make rebuild   in the folder code of an archive: make its tables again, and compare (docs/archive.md)"
 	@echo "make questions LOG=my/log.csv COLUMN=text N=50   draw a test set from a log of questions (docs/practice.md)"
 	@echo "make test   the same and what tests need, then every gate: snakefmt, lint, ruff, mypy, pytest"
 	@echo "make bench  ask a local server, side by side with other tools: 20 minutes on a quiet machine"
@@ -47,6 +48,9 @@ help:
 
 run: .venv/installed
 	@workflow/run_study $(CORES)
+
+rebuild: .venv/installed
+	@workflow/rebuild_archive $(CORES) $(WHAT)
 
 study: .venv/installed
 	@python workflow/new_study.py --name "$(NAME)" --questions "$(QUESTIONS)" --lists "$(LISTS)" \

@@ -60,6 +60,7 @@ FLOORS: dict[str, set[str]] = {
     "exports": {"dictionary", "errors", "records", "tables"},
     "files": {"errors", "records", "streams", "tables"},
     "downloads": {"errors", "retries", "tables"},
+    "osf": {"downloads", "errors", "masking", "retries"},
     "statistics": {"errors", "records"},
     "token_estimate": set(),
 }

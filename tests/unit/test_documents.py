@@ -29,6 +29,7 @@ PLAIN = [
         f"docs/{name}.md"
         for name in (
             "architecture",
+            "archive",
             "cluster",
             "explorer",
             "extending",

@@ -1,5 +1,6 @@
 """Tables hold what their row types say, come out the same whatever went in first, or not at all."""
 
+import dataclasses
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
@@ -270,3 +271,23 @@ def test_items_of_several_tasks_are_one_frame(tmp_path: Path) -> None:
     questions = tables.read_questions(paths)
     assert [*questions] == [ItemKey("x", "i"), ItemKey("y", "i")]
     assert questions["y", "i"] == item
+
+
+def test_columns_are_blanked_and_all_else_stays(tmp_path: Path) -> None:
+    source, target = tmp_path / "profiles.parquet", tmp_path / "blank.parquet"
+    write_profiles(source, profile("one"), profile("two", "q"))
+    tables.blank_columns(source, target, {"persona", "sentences", "text", "messages"}, "gone")
+    assert tables.read_rows(target, Profile) == [
+        Profile(puppet_id, "gone", [], "gone") for puppet_id in ("p", "q")
+    ]
+    assert b"persona description" not in target.read_bytes()
+
+
+def test_messages_are_blanked_to_a_note(tmp_path: Path) -> None:
+    source, target = tmp_path / "conversations.parquet", tmp_path / "blank.parquet"
+    tables.write_rows(source, [CONVERSATION], Conversation)
+    tables.blank_columns(source, target, {"messages", "language"}, "gone")
+    (blank,) = tables.read_rows(target, Conversation)
+    assert blank == dataclasses.replace(CONVERSATION, messages=[Message("user", "gone")])
+    with pytest.raises(StudyError, match="cannot be read as Parquet"):
+        tables.blank_columns(tmp_path / "none.parquet", target, {"messages"}, "gone")

@@ -1,4 +1,4 @@
-"""Scales, numbers and texts, from a person's files through a model that writes to figure, findings and page."""
+"""Scales, numbers and texts: from a person's files through a model that writes to figure and findings."""
 
 import hashlib
 from collections.abc import Iterator, Mapping

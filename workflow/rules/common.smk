@@ -18,6 +18,7 @@ SCRIPTS = HOME / "workflow" / "scripts"
 sys.path.insert(0, str(SCRIPTS))
 
 from fieldwork.config import (
+    archive,
     auxiliary_arms,
     explorer,
     first_tokens,
@@ -27,6 +28,7 @@ from fieldwork.config import (
     variants,
     waves,
 )
+from fieldwork.config.archived import generation_settings
 from fieldwork.config.exports import data_settings
 from fieldwork.config.field import field_files
 from fieldwork.config.judging import (
@@ -136,7 +138,8 @@ def study_label(study):
     """What an export says of the study itself; keys are those of `StudyLabel` in `exports/croissant`."""
     citation = (HOME / "CITATION.cff").read_text("utf-8")
     version = re.search(r"^version: *(\S+)", citation, re.MULTILINE)[1]
-    return {"name": study.name, "version": version, "url": None, "license": None}
+    license_name = study.config["archive"]["license"]
+    return {"name": study.name, "version": version, "url": None, "license": license_name}
 
 
 def any_of(names):
@@ -159,6 +162,16 @@ def drawing(figure):
 def figure_items(figure):
     """The table with the questions that a figure draws, as an input function."""
     return lambda wildcards: f"<results>/tasks/{drawing(figure)(wildcards)['task']}.parquet"
+
+
+def archived_files(wildcards):
+    """What an archive is made of, as an input function, which says so where the study is not finished."""
+    try:
+        # jobs run while this very run has the folder
+        lock = lock_state(Path()) if workflow.is_main_process else "none"
+        return archive.require_finished(study, lock)
+    except StudyError as error:
+        raise WorkflowError(str(error))
 
 
 def metric_tables(*names):

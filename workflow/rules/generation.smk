@@ -79,7 +79,7 @@ rule generate_responses:
         code=code("generation/generate_responses"),
         arm=lambda wildcards: study.generation_arm(*wildcards),
         settings=lambda wildcards: first_tokens.call_settings(study, wildcards.model),
-        generation=config["generation"],
+        generation=generation_settings(config),
         prices=lambda wildcards: study.price(wildcards.model),
     script:
         "../scripts/generation/generate_responses.py"
@@ -109,7 +109,7 @@ rule sample_first_tokens:
         size=lambda wildcards: first_tokens.sample_size(study, wildcards.model),
         arm=lambda wildcards: study.generation_arm(*wildcards),
         settings=lambda wildcards: first_tokens.call_settings(study, wildcards.model),
-        generation=config["generation"],
+        generation=generation_settings(config),
         prices=lambda wildcards: study.price(wildcards.model),
     script:
         "../scripts/generation/sample_first_tokens.py"

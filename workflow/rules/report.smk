@@ -167,6 +167,49 @@ rule write_data_files:
         "../scripts/report/write_data_files.py"
 
 
+# never part of `all`: `snakemake archive`
+rule archive:
+    input:
+        archive.FOLDER,
+
+
+# on the machine that Snakemake runs on: its environment has the keys that are looked for
+rule archive_study:
+    input:
+        archived_files,
+    output:
+        archive=directory(archive.FOLDER),
+    log:
+        "<logs>/archive_study.log",
+    localrule: True
+    conda:
+        "../envs/fieldwork.yaml"
+    params:
+        code=code("report/archive_study"),
+        label=study_label(study),
+        home=str(HOME),
+        digest=digest(config),
+    script:
+        "../scripts/report/archive_study.py"
+
+
+# by hand, never part of a study; it has no outputs, as OSF knows what is there
+rule upload_archive:
+    input:
+        archive=archive.FOLDER,
+    log:
+        "<logs>/upload_archive.log",
+    localrule: True
+    conda:
+        "../envs/fieldwork.yaml"
+    params:
+        code=code("report/upload_archive"),
+        study_name=study.name,
+        osf=config["archive"]["osf"],
+    script:
+        "../scripts/report/upload_archive.py"
+
+
 # after the findings, so that it never says more of a study than its results show
 rule record_provenance:
     input:

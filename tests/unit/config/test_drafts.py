@@ -76,7 +76,7 @@ def test_what_the_files_say_is_in_the_study() -> None:
         # what the model of the study reads
         "max_tokens": 7000,
     }
-    assert config["datasets"]["my_questions"] == {"path": "my: data/q.csv"}
+    assert config["datasets"]["my_questions"] == {"path": "my: data/q.csv", "license": None}
     assert config["profiles"]["personas"] == {"dataset": "my_personas", "column": None}
     assert {c: config["conditions"][c]["replicates"] for c in ("history", "profile")} == {
         "history": 2,

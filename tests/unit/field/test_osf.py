@@ -15,7 +15,7 @@ from fieldwork.downloads.manifest import local_files
 from fieldwork.downloads.transfer import RETRIES, DownloadedFile
 from fieldwork.errors import StudyError
 from fieldwork.field.osf import download
-from fieldwork.field.osf_http import _is_own, _origin
+from fieldwork.osf.session import _is_own, _origin
 from servers.osf import MODIFIED, Fault, Osf, serve_osf
 
 NODE = "abc12"

@@ -340,6 +340,44 @@ def drop_rows(source: str | Path, target: str | Path, numbers: Collection[int]) 
         raise unreadable_parquet(source, error) from error
 
 
+def blank_columns(
+    source: str | Path, target: str | Path, names: Collection[str], filler: str
+) -> None:
+    """Write a Parquet table without what stands in some columns, which are never read.
+
+    NULL takes its place, or `filler` where a text or a list of messages may not be NULL, or an empty
+    list; rows, their order and all types stay. A name that is no column of the table is passed over.
+
+    Raises:
+        StudyError: the table cannot be read, or the disk refuses the new one.
+    """
+    schema = _read_schema(source)
+    rest = _read_parquet(source, columns=[name for name in schema.names if name not in names])
+    columns = [
+        rest[field.name] if field.name not in names else _blank(field, rest.num_rows, filler)
+        for field in schema
+    ]
+    with atomic_path(target) as partial:
+        pq.write_table(pa.Table.from_arrays(columns, schema=schema), partial, compression="zstd")
+
+
+def _read_schema(path: str | Path) -> pa.Schema:
+    try:
+        return pq.read_schema(path)
+    except (pa.ArrowException, OSError) as error:
+        raise unreadable_parquet(path, error) from error
+
+
+def _blank(field: pa.Field, n_rows: int, filler: str) -> pa.Array:
+    if field.nullable:
+        return pa.nulls(n_rows, field.type)
+    value: Any = filler
+    if pa.types.is_list(field.type):
+        is_message = pa.types.is_struct(field.type.value_type)
+        value = [{"role": "user", "content": filler}] if is_message else []
+    return pa.array([value] * n_rows, field.type)
+
+
 def read_groups(path: str | Path, key: str, value: str) -> dict[str, list[str]]:
     """For each value of column `key` the sorted values of column `value` beside it."""
     groups: dict[str, list[str]] = {}

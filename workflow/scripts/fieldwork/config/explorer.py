@@ -42,7 +42,7 @@ def context_form(study: Study) -> str:
     setting = str(study.config["explorer"]["contexts"])
     if setting != "auto":
         return setting
-    return "full" if all(map(_is_shipped, _user_files(study))) else "ids"
+    return "full" if all(map(is_shipped, _user_files(study))) else "ids"
 
 
 def _user_files(study: Study) -> Iterator[str]:
@@ -57,7 +57,8 @@ def _user_files(study: Study) -> Iterator[str]:
             yield from study.source(profiles["sentences"]["dataset"])
 
 
-def _is_shipped(path: str) -> bool:
+def is_shipped(path: str) -> bool:
+    """Whether a file holds the invented users that come with the workflow, byte for byte."""
     # a file of one's own may lie where a shipped one lay
     file = Path(path)
     if not file.is_file() or file.stat().st_size > _LARGEST_SHIPPED:

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from fieldwork.config.archived import is_left_out
 from fieldwork.errors import StudyError
 
 Config = dict[str, Any]
@@ -63,6 +64,8 @@ def field_files(config: Config) -> list[str]:
     # spreadsheet programs leave a lock beside an open file
     files = [f for f in paths if Path(f).is_file() and not _is_of_others(f)]
     files = [path] if not files and Path(path).is_file() else files
+    if not files and is_left_out(config, path):
+        return [path]
     if not files:
         raise StudyError(f"field.path: nothing at {path}; correct the path, or give osf")
     readable = [file for file in files if Path(file).suffix.lower() in READABLE]

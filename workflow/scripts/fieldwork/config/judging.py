@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+from fieldwork.config.archived import is_left_out
 from fieldwork.config.auxiliaries import Auxiliary
 from fieldwork.config.memory import REFINED_UNITS, memory_conditions, memory_corpus, refines
 from fieldwork.config.models import is_recorded
@@ -61,7 +62,7 @@ def judgement_sources(
     """
     judging = config["judging"] or {"sources": {}}
     return {
-        name: {**source, "files": _source_files(name, source["path"], find_shipped)}
+        name: {**source, "files": _source_files(config, name, find_shipped)}
         for name, source in judging["sources"].items()
         if source["units"] == "given" or not is_given
     }
@@ -239,10 +240,13 @@ def judging_files(config: Config) -> Iterator[tuple[str, str]]:
         yield f"judging.judges.prompts.{name}", judge_prompt(config, name)
 
 
-def _source_files(name: str, path: str, find_shipped: Callable[[str], str]) -> list[str]:
+def _source_files(config: Config, name: str, find_shipped: Callable[[str], str]) -> list[str]:
+    path = config["judging"]["sources"][name]["path"]
     for place in (path, find_shipped(path)):
         if files := files_at(place):
             return files
+    if is_left_out(config, path):
+        return [path]
     raise StudyError(f"judging.sources.{name}.path: nothing at {path}; correct the path")
 
 

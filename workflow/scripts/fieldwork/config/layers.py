@@ -18,7 +18,7 @@ Config = dict[str, Any]
 KINDS = {"models": "provider", "conditions": "context", "corpora": "format", "recordings": "format"}
 """The key of each registry's entries that says which other keys they have."""
 
-LOCATION = ("path", "repo", "revision", "files")
+LOCATION = ("path", "repo", "revision", "files", "license")
 
 
 class Places(NamedTuple):

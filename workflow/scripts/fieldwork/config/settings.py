@@ -81,6 +81,7 @@ def _problems(config: Config) -> Iterator[str]:
         broken_judging(config),
         broken_memory(config),
         _broken_calibration(config),
+        _broken_archive(config),
     )
 
 
@@ -265,6 +266,16 @@ def _broken_calibration(config: Config) -> Iterator[str]:
             f"calibration.weights: no file {weights}; give the calibration_weights.parquet of another "
             f"study, or null"
         )
+
+
+def _broken_archive(config: Config) -> Iterator[str]:
+    names = {*config["corpora"], *config["datasets"], *config["recordings"]}
+    for name in config["archive"]["texts"]:
+        if name not in names:
+            yield (
+                f"archive.texts: {name!r} is not in corpora, datasets or recordings (there are "
+                f"{', '.join(sorted(names))})"
+            )
 
 
 def study_corpora(config: Config) -> list[str]:

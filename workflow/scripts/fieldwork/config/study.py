@@ -64,6 +64,10 @@ class Study(NamedTuple):
     def results(self) -> str:
         return f"results/{self.name}"
 
+    def place(self, path: str) -> str:
+        """A path with the folder of results where a rule writes `<results>`."""
+        return path.replace("<results>", self.results)
+
     @property
     def tasks(self) -> list[str]:
         return [*self.config["study"]["tasks"]]

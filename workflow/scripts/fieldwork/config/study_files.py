@@ -6,6 +6,7 @@ Read while Snakemake parses the workflow, so it imports no scientific package.
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+from fieldwork.config.archived import is_left_out
 from fieldwork.config.judging import judging_files
 from fieldwork.config.layers import Places, with_place
 from fieldwork.config.memory import memory_files
@@ -38,14 +39,14 @@ def _missing_files(config: Config, find_shipped: Callable[[str], str]) -> Iterat
             source_files(config, name, find_shipped)
         except StudyError as error:
             yield str(error)
-    for setting, path in _single_files(config):
+    for setting, path in single_files(config):
         # a person's own corrections never come with the workflow
         place = path if setting == "parsing.overrides" else find_shipped(path)
-        if not Path(place).is_file():
+        if not Path(place).is_file() and not is_left_out(config, path):
             yield f"{setting}: no file at {path}; correct the path"
 
 
-def _single_files(config: Config) -> Iterator[tuple[str, str]]:
+def single_files(config: Config) -> Iterator[tuple[str, str]]:
     """Settings that name a file each, or some, with the path."""
     for setting in ("parsing.aliases", "parsing.overrides", "metrics.categories"):
         section, key = setting.split(".")
@@ -90,6 +91,8 @@ def source_files(config: Config, name: str, find_shipped: Callable[[str], str]) 
         files = files_at(place)
         if files:
             return files
+    if is_left_out(config, path):
+        return [path]
     registry = next(key for key in ("corpora", "recordings", "datasets") if name in config[key])
     raise StudyError(
         f"{registry}.{name}.path: nothing at {path}; correct the path, or remove it and give "

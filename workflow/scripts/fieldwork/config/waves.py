@@ -9,6 +9,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from fieldwork.config.archived import is_archived
 from fieldwork.waves import Span, Wave, present, read_wave, wave_of
 
 Config = dict[str, Any]
@@ -63,7 +64,7 @@ def add_waves(config: Config, time: datetime | None = None) -> str | None:
     """Put waves in the place of the conditions that `waves` names, in `config`.
 
     They are those in which the study was run, and the present one. A config that has them already gains
-    only the new ones.
+    only the new ones, and that of an archive none.
 
     Returns:
         What is wrong with a wave, beginning with the setting; None where all is right.
@@ -71,7 +72,7 @@ def add_waves(config: Config, time: datetime | None = None) -> str | None:
     time = time or present()
     problem = next(_broken_waves(config, time), None)
     rule = config["waves"]
-    if problem is not None or rule is None:
+    if problem is not None or rule is None or is_archived(config):
         return problem
     study, conditions = config["study"], config["conditions"]
     waves = {*_recorded_waves(study["name"], rule["every"]), wave_of(time.date(), rule["every"])}

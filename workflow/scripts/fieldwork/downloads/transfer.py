@@ -16,7 +16,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 import httpx2
 
@@ -61,6 +61,17 @@ class DownloadedFile(NamedTuple):
     def details(self) -> dict[str, Any]:
         """What a manifest keeps of a file that may change where it came from."""
         return {"bytes": self.n_bytes, "version": self.version, "modified": self.modified_at}
+
+
+class Remote(Protocol):
+    """A server that is asked more than once, and what is said where it stays silent."""
+
+    @property
+    def name(self) -> str:
+        """In log lines."""
+
+    def unreachable(self, reason: str) -> StudyError:
+        """The error where it cannot be asked."""
 
 
 class DownloadSource(NamedTuple):
@@ -197,7 +208,7 @@ def explain_disk_errors(source: DownloadSource) -> Iterator[None]:
 
 
 def with_retries(
-    source: DownloadSource, attempt: Callable[[], _Reply], progress: Callable[[], int] = int
+    source: Remote, attempt: Callable[[], _Reply], progress: Callable[[], int] = int
 ) -> _Reply:
     """What an attempt returns, tried again after passing failures.
 

@@ -9,7 +9,7 @@ import dataclasses
 import glob
 import hashlib
 import re
-from collections.abc import Iterator
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -55,17 +55,26 @@ class StudyLabel(NamedTuple):
     license: str | None
 
 
-def croissant(folder: Path, study: StudyLabel) -> JsonObject:
-    """The description of all tables in a study's folder; paths are those from this folder."""
+def croissant(folder: Path, study: StudyLabel, places: Sequence[str] = ("",)) -> JsonObject:
+    """The description of all tables in a study's folder; paths are those from this folder.
+
+    Args:
+        places: the folders in it in which tables lie; a table is described where it is first met.
+    """
     record_sets: list[JsonObject] = []
     files: dict[str, JsonObject] = {}
+    sets: list[JsonObject] = []
     for stage in STAGES.values():
         for row_type in row_types_of(stage):
-            paths = _files_of(folder, table_of(row_type).path)
-            if paths:
-                files |= {path: _file(folder, path) for path in paths}
-                record_sets.append(_record_set(row_type, paths))
-    sets = [_file_set(row_type) for row_type in _types_with_sets(folder)]
+            patterns = [f"{place}/{table_of(row_type).path}".lstrip("/") for place in places]
+            pattern = next((one for one in patterns if _files_of(folder, one)), None)
+            if pattern is None:
+                continue
+            paths = _files_of(folder, pattern)
+            files |= {path: _file(folder, path) for path in paths}
+            record_sets.append(_record_set(row_type, paths))
+            if "{" in pattern:
+                sets.append(_file_set(row_type, pattern))
     description: JsonObject = {
         "@context": _context(),
         "@type": "sc:Dataset",
@@ -104,15 +113,6 @@ def _files_of(folder: Path, pattern: str) -> list[str]:
     return sorted(str(Path(path).relative_to(folder)) for path in glob.glob(place))
 
 
-def _types_with_sets(folder: Path) -> Iterator[type[Any]]:
-    """Row types whose tables have a file for each model, task or condition."""
-    for stage in STAGES.values():
-        for row_type in row_types_of(stage):
-            pattern = table_of(row_type).path
-            if "{" in pattern and _files_of(folder, pattern):
-                yield row_type
-
-
 def _file(folder: Path, path: str) -> JsonObject:
     return {
         "@type": "cr:FileObject",
@@ -124,8 +124,7 @@ def _file(folder: Path, path: str) -> JsonObject:
     }
 
 
-def _file_set(row_type: type[Any]) -> JsonObject:
-    pattern = table_of(row_type).path
+def _file_set(row_type: type[Any], pattern: str) -> JsonObject:
     return {
         "@type": "cr:FileSet",
         "@id": _name_of(row_type) + "-files",

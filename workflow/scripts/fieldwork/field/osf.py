@@ -1,31 +1,27 @@
 """Files of an OSF project, by its id, through OSF's API v2 (https://developer.osf.io).
 
-Owns what OSF lists of a project, and how an edited file stays edited. `downloads.transfer` fetches and
-verifies. The listing is kept beside the files: a project that changes stays as it was first seen until
-that listing is deleted. No network is used once every file is there and whole.
+Owns which files are asked for, and how an edited file stays edited. `osf` asks for listings, and
+`downloads.transfer` fetches and verifies. The listing is kept beside the files: a project that changes
+stays as it was first seen until that listing is deleted. No network is used once every file is there
+and whole.
 """
 
 import hashlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import closing
 from fnmatch import fnmatchcase
-from functools import partial
 from operator import attrgetter
 from pathlib import Path
 from typing import Any, NamedTuple
-from urllib.parse import quote
 
 from fieldwork.config.field import READABLE
 from fieldwork.downloads import transfer
 from fieldwork.downloads.manifest import change_entry
 from fieldwork.downloads.transfer import DownloadedFile, DownloadSource, ListedFile
-from fieldwork.field.osf_http import NotThereError, OsfProject, OsfSession
+from fieldwork.osf.session import OsfProject, OsfSession
+from fieldwork.osf.storage import read_storage, walk
 
-_KINDS = ("nodes", "registrations")
-_STORAGE = "osfstorage"
-_PAGE_SIZE = "page%5Bsize%5D=100"
 _MOST_NAMES = 12
-_MOST_PAGES = 2_000
 
 
 class _OsfRequest(NamedTuple):
@@ -97,18 +93,9 @@ def _read_listing(path: Path) -> list[ListedFile] | None:
 
 
 def _ask_listing(request: _OsfRequest) -> list[ListedFile]:
-    project = request.session.project
-    try:
-        storage = [e for e in _providers(request) if e["attributes"]["name"] == _STORAGE]
-        if not storage:
-            raise project.error(
-                f"has no OSF Storage, where files would be; {request.source.alternative}"
-            )
-        entries = list(_walk(request, _children_url(storage[0])))
-    except (KeyError, TypeError, AttributeError, ValueError) as error:
-        raise project.error(
-            "lists its files in another form than OSF's API does; check field.osf.url"
-        ) from error
+    session, source = request.session, request.source
+    storage = read_storage(session, source, source.alternative)
+    entries = [entry.file for entry in walk(session, source, storage) if entry.file is not None]
     _refuse_unmatched(request, entries)
     matches = [e for e in entries if any(fnmatchcase(e.path, p) for p in request.patterns)]
     return sorted(matches, key=attrgetter("path"))
@@ -124,57 +111,6 @@ def _refuse_unmatched(request: _OsfRequest, entries: Sequence[ListedFile]) -> No
             f"has no file {', '.join(unmatched_patterns)} (field.osf.files); there are "
             f"{', '.join(paths[:_MOST_NAMES]) or 'none'}{rest}"
         )
-
-
-def _providers(request: _OsfRequest) -> list[Mapping[str, Any]]:
-    """Where a project, or a frozen registration of one, keeps files."""
-    node = quote(request.session.project.node, safe="")
-    urls = [f"{request.session.project.url}/{kind}/{node}/files/?{_PAGE_SIZE}" for kind in _KINDS]
-    try:
-        return list(_entries(request, urls[0]))
-    except NotThereError:
-        return list(_entries(request, urls[1]))
-
-
-def _children_url(folder: Mapping[str, Any]) -> str:
-    href = str(folder["relationships"]["files"]["links"]["related"]["href"])
-    return f"{href}{'&' if '?' in href else '?'}{_PAGE_SIZE}"
-
-
-def _entries(request: _OsfRequest, url: str | None) -> Iterator[Mapping[str, Any]]:
-    """The entries of a list, page by page."""
-    for _ in range(_MOST_PAGES):
-        if url is None:
-            return
-        page = transfer.with_retries(request.source, partial(request.session.page, url))
-        yield from page["data"]
-        url = page["links"].get("next")
-    raise request.session.project.error("lists its files without end; try again later")
-
-
-def _walk(request: _OsfRequest, url: str) -> Iterator[ListedFile]:
-    queue, urls = [url], {url}
-    while queue:
-        for entry in _entries(request, queue.pop(0)):
-            if entry["attributes"]["kind"] == "file":
-                yield _entry_of(entry)
-            elif (url_below := _children_url(entry)) not in urls:
-                urls.add(url_below)
-                queue.append(url_below)
-
-
-def _entry_of(entry: Mapping[str, Any]) -> ListedFile:
-    attributes = entry["attributes"]
-    hashes = attributes["extra"]["hashes"]
-    digest = hashes.get("sha256") or hashes["md5"]
-    return ListedFile(
-        path=str(attributes["materialized_path"]).lstrip("/"),
-        size=int(attributes["size"]),
-        digest=str(digest).lower(),
-        modified_at=str(attributes.get("date_modified") or attributes.get("last_touched") or ""),
-        version=int(attributes.get("current_version") or 1),
-        url=str(entry["links"]["download"]),
-    )
 
 
 # ---- edited files --------------------------------------------------------------------------------

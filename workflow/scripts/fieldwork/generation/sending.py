@@ -78,7 +78,7 @@ def open_sender(
     Args:
         name: entry of `models`.
         model: that entry, with defaults.
-        generation: the section `generation`.
+        generation: that section, and `may_ask`: false takes answers from the ledger alone.
         prices: the registry `prices`.
         max_tokens: limit of tokens in an answer.
         folder: where ledgers and the budget are.
@@ -118,15 +118,17 @@ def open_sender(
             cache=PrefixCache(cache["min_tokens"], cache["requests_per_minute"]) if cache else None,
             tier=tier,
             price=price,
-            preflight=_preflight(model, provider),
+            preflight=_preflight(model, provider, path, may_ask=generation.get("may_ask", True)),
             batches=_batch_dispatch(model, provider, journal_path, stack),
             characters_per_token=model.get("characters_per_token"),
         )
 
 
 def _preflight(
-    model: Mapping[str, Any], provider: Provider
+    model: Mapping[str, Any], provider: Provider, ledger: Path, *, may_ask: bool
 ) -> Callable[[float], Awaitable[None]] | None:
+    if not may_ask:
+        return _refusal(ledger)
     if is_local(model):
         return None
 
@@ -135,6 +137,19 @@ def _preflight(
         await check_model(provider, model, estimate_s=estimate_s, today=today)
 
     return check
+
+
+def _refusal(ledger: Path) -> Callable[[float], Awaitable[None]]:
+    """What ends a job that would ask a model, where none may be asked."""
+
+    async def refuse(_: float) -> None:
+        raise StudyError(
+            f"{ledger}: the ledger of this archive lacks an answer, and a study from an archive asks no "
+            f"model (archived); the texts before a question differ from those that were asked with, or "
+            f"the replies were left out: begin with the tables that came with the archive (README.md)"
+        )
+
+    return refuse
 
 
 def _batch_dispatch(

@@ -26,6 +26,7 @@ _OF_THE_FIELD = (
     "explorer/**/*",
     "explorer_so_far/**/*",
     "export/**/*",
+    "archive/**/*",
     "croissant.json",
     "findings.md",
     "metrics/*",

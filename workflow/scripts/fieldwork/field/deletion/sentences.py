@@ -1,6 +1,7 @@
 """What a deletion did, in sentences for the person who runs it. None of them quotes an id."""
 
 from collections.abc import Iterator
+from pathlib import Path
 
 from fieldwork.field.deletion.forgetting import DeletionOutcome, Proof
 from fieldwork.field.deletion.marks import LEAST_LENGTH, is_distinctive, without_ids
@@ -80,6 +81,13 @@ def _notice_sentences(plan: DeletionPlan, proof: Proof, site: Site) -> Iterator[
             f"The project on OSF still holds what was deleted from its copy in {site.manifest.parent}. "
             f"Delete it there too: a new download brings it back, and the import would then stop."
         )
+    archives = [study for study, paths in plan.studies.items() if any(map(_is_archived, paths))]
+    for study in archives:
+        yield (
+            f"The archive of {study} was deleted too. Copies of it that were uploaded or given away "
+            f"still count the participants: delete these there, and make a new one with `snakemake "
+            f"archive`."
+        )
     if proof.ambiguous_files:
         names = ", ".join(without_ids(str(path), ids) for path in proof.ambiguous_files)
         yield (
@@ -92,6 +100,10 @@ def _notice_sentences(plan: DeletionPlan, proof: Proof, site: Site) -> Iterator[
             f"pseudonyms have another key. If a participant took part there too, run `snakemake "
             f"forget` with that study's --configfile, or delete the folder."
         )
+
+
+def _is_archived(path: Path) -> bool:
+    return "archive" in path.parts
 
 
 def _remainder_sentences(plan: DeletionPlan, proof: Proof) -> Iterator[str]:

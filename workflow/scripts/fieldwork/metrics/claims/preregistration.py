@@ -24,6 +24,8 @@ FORMAT = "fieldwork-preregistration-1"
 MOST_SETTINGS = 8
 """Changed settings that the findings name; the record has the whole config."""
 
+_PACKING = frozenset(("archive", "archived"))
+
 Form = Mapping[str, Mapping[str, str]]
 """Answers by section and question of the OSF Preregistration form."""
 
@@ -265,8 +267,12 @@ def _power_table(rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
 
 
 def changed_settings(record: Mapping[str, Any], config: Mapping[str, Any]) -> list[str]:
-    """Settings that are other than in the record, by their path, in order."""
-    return [*_differences(record["config"], config, "")]
+    """Settings that are other than in the record, by their path, in order; how it is packed is none."""
+    old, new = (
+        {key: value for key, value in one.items() if key not in _PACKING}
+        for one in (record["config"], config)
+    )
+    return [*_differences(old, new, "")]
 
 
 def _differences(old_value: Any, value: Any, setting: str) -> Iterator[str]:

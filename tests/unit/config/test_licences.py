@@ -1,0 +1,117 @@
+"""Which texts may be handed on: by licence, by choice, and never because nobody looked."""
+
+from typing import Any
+
+import pytest
+
+from fieldwork.config.licences import (
+    Source,
+    closed_sources_of,
+    is_open_licence,
+    sources_of,
+)
+from fieldwork.config.study import Study
+from unit.config.test_study import HOME, study
+
+OWN = "resources/tasks/recommendations.csv"
+"""Any file that is there, and holds no invented users."""
+
+
+@pytest.fixture(autouse=True)
+def _in_the_project(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(HOME)
+
+
+def with_corpus(license_name: str | None, **archive: Any) -> Study:
+    corpus = {"path": OWN, "license": license_name}
+    return study(corpora={"sample_short": corpus}, archive=archive)
+
+
+def corpus_source(a_study: Study) -> Source:
+    return sources_of(a_study)["sample_short"]
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("MIT", "mit", "Apache-2.0", "CC-BY-4.0", "CC-BY-NC-SA-4.0", "cc by 4.0", "CC0-1.0"),
+        *("ODC-BY-1.0", "ODbL-1.0", "PDDL-1.0", "BSD-3-Clause", "CDLA-Permissive-2.0"),
+    ],
+)
+def test_licences_that_let_texts_be_handed_on(name: str) -> None:
+    assert is_open_licence(name)
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["CC-BY-ND-4.0", "CC-BY-NC-ND-4.0", "other", "LMSYS-Chat-1M agreement", "proprietary", ""],
+)
+def test_licences_that_do_not(name: str) -> None:
+    assert not is_open_licence(name)
+
+
+def test_what_comes_with_the_workflow_may_be_handed_on() -> None:
+    sources = sources_of(study())
+    assert {name: source.is_open for name, source in sources.items()} == {
+        "sample_short": True,
+        "sample_personas": True,
+        "sample_sentences": True,
+        "recommendations": True,
+        "sample_mmlu": True,
+    }
+    assert sources["sample_short"].setting == "corpora.sample_short"
+    assert {source.use for source in sources.values()} == {
+        "conversations",
+        "profiles",
+        "questions",
+    }
+
+
+def test_the_corpora_of_the_config_go_by_their_licences() -> None:
+    sources = sources_of(study("studies/corpora.yaml"))
+    corpora = {name: s.is_open for name, s in sources.items() if s.use == "conversations"}
+    assert corpora.pop("lmsys_chat_1m", False) is False
+    assert set(corpora.values()) <= {True}
+    assert sources_of(study("studies/wildchat.yaml"))["wildchat_1m"].is_open
+
+
+@pytest.mark.parametrize(
+    ("license_name", "archive", "is_open", "reason"),
+    [
+        (None, {}, False, "its licence is not known"),
+        ("CC-BY-4.0", {}, True, "CC-BY-4.0 lets texts be handed on"),
+        ("secret", {}, False, "secret does not let everybody hand texts on"),
+        (None, {"texts": {"sample_short": True}}, True, "archive.texts.sample_short says so"),
+        ("MIT", {"texts": {"sample_short": False}}, False, "archive.texts.sample_short says so"),
+    ],
+)
+def test_texts_of_ones_own_corpus(
+    license_name: str | None, archive: dict[str, Any], is_open: bool, reason: str
+) -> None:
+    source = corpus_source(with_corpus(license_name, **archive))
+    assert (source.is_open, source.reason) == (is_open, reason)
+
+
+def test_what_the_page_leaves_out_for_privacy_is_in_no_archive() -> None:
+    hidden = study(explorer={"contexts": "ids"})
+    sources = sources_of(hidden)
+    assert not sources["sample_short"].is_open
+    assert not sources["sample_personas"].is_open
+    assert sources["sample_mmlu"].is_open
+
+
+def test_ones_own_questions_are_part_of_the_study() -> None:
+    assert sources_of(study())["recommendations"].reason == "they are the study's own questions"
+    closed = study(datasets={"recommendations": {"license": "all rights reserved"}})
+    assert not sources_of(closed)["recommendations"].is_open
+
+
+def test_contexts_are_closed_where_one_of_their_sources_is() -> None:
+    closed = with_corpus(None)
+    sources = sources_of(closed)
+    names = {
+        condition: [source.name for source in closed_sources_of(closed, condition, sources)]
+        for condition in ("offline", "history", "rag", "profile")
+    }
+    corpus = ["sample_short"]
+    assert names == {"offline": [], "history": corpus, "rag": corpus, "profile": []}

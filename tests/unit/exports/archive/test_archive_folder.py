@@ -1,0 +1,342 @@
+"""An archive: what lies where, that it is packed alike twice, and what it says of itself."""
+
+import csv
+import hashlib
+import json
+import stat
+import subprocess
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from fieldwork import tables
+from fieldwork.errors import StudyError
+from fieldwork.exports.archive import contents, packing
+from fieldwork.exports.archive.contents import ArchivePlan, files_below, gather
+from fieldwork.exports.archive.packing import checksum_lines, write_checksums, write_zip
+from fieldwork.exports.archive.pages import (
+    CodeVersion,
+    code_version_at,
+    write_lists,
+    write_readme,
+    write_record,
+)
+from fieldwork.records.metrics import RunAccuracy
+from fieldwork.records.parsing import MergedItem
+from fieldwork.records.puppets import Context, Message
+from fieldwork.records.tasks import Item
+
+SECRET_TEXT = "what a user wrote to a model"
+PLAN = ArchivePlan(
+    study="trivia",
+    license="CC-BY-4.0",
+    config={"study": {"name": "trivia"}, "archived": {"left_out": ["my/talks.jsonl"]}},
+    sources=[
+        {
+            "setting": "corpora.talks",
+            "use": "conversations",
+            "origin": "my/talks.jsonl",
+            "license": None,
+            "is_open": False,
+            "reason": "its licence is not known",
+        }
+    ],
+    first_tables={
+        "contexts/quiz/history.parquet": True,
+        "contexts/quiz/profile.parquet": False,
+        "tasks/quiz.parquet": False,
+    },
+    tables=["answers/items.csv"],
+    of_models_alone=[],
+    remade=["answers/items.csv"],
+    pages=["findings.md", "figures/fig1.svg"],
+    explorer=True,
+    prompts=["tasks/quiz.parquet"],
+    inputs={"my/questions.csv": "my/questions.csv", "inputs/a.csv": "elsewhere/a.csv"},
+    ledgers={},
+    key_files=[],
+    is_whole=True,
+    left_out=[("texts of corpora.talks", "its licence is not known", "get my/talks.jsonl")],
+)
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A project beside the folder of a finished study, where the test runs."""
+    home, study = tmp_path / "project", tmp_path / "study"
+    files = {
+        home / "Snakefile": "rule all",
+        home / "workflow/run": "#!/bin/sh",
+        home / "workflow/__pycache__/run.pyc": "",
+        home / "resources/pages/page.html": "shipped",
+        study / "resources/pages/page.html": "of the study's own",
+        study / "my/questions.csv": "question\nRound?\n",
+        study / "elsewhere/a.csv": "a",
+        study / "results/trivia/findings.md": "# Findings",
+        study / "results/trivia/figures/fig1.svg": "<svg/>",
+        study / "results/trivia/explorer/index.html": "<html>",
+        study / "results/trivia/explorer/data/1.js": "load()",
+        study / "results/trivia/study.duckdb": "DUCK",
+    }
+    for path, text in files.items():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    (home / "workflow/run").chmod(0o700)
+    monkeypatch.chdir(study)
+    context = Context("c1", "p1", None, ["t1"], [Message("user", SECRET_TEXT)], 7, 0)
+    results = study / "results/trivia"
+    for condition in ("history", "profile"):
+        tables.write_table(results / f"contexts/quiz/{condition}.parquet", [context], Context)
+    item = Item("q1", "choice", "Round?", "Round?\nA) yes", ["yes", "no"], "A", None, "test")
+    tables.write_table(results / "tasks/quiz.parquet", [item], Item)
+    tables.write_table(results / "answers/items.csv", [], MergedItem)
+    return home
+
+
+def packed(home: Path, place: Path, plan: ArchivePlan = PLAN) -> Path:
+    folder = place / "trivia"
+    gather(folder, plan, home, ["Snakefile", "workflow", "resources/pages"])
+    write_lists(folder, plan)
+    code = CodeVersion("0.1.0", None, is_changed=False)
+    write_record(folder, plan, code)
+    write_readme(folder, plan, code)
+    write_checksums(folder)
+    write_zip(place / "trivia.zip", folder)
+    return folder
+
+
+def rows(path: Path) -> list[dict[str, str]]:
+    with path.open(newline="", encoding="utf-8") as handle:
+        return list(csv.DictReader(handle))
+
+
+def test_everything_lies_in_its_place_and_nothing_else(home: Path, tmp_path: Path) -> None:
+    folder = packed(home, tmp_path / "out")
+    assert files_below(folder) == sorted(
+        [
+            *("README.md", "archive.json", "checksums.sha256", "croissant.json"),
+            *("left_out.csv", "licences.csv", "prompts.csv", "study.yaml"),
+            *("code/Snakefile", "code/resources/pages/page.html", "code/workflow/run"),
+            *("explorer/data/1.js", "explorer/index.html", "figures/fig1.svg", "findings.md"),
+            *("inputs/a.csv", "my/questions.csv", "resources/pages/page.html"),
+            "results/trivia/contexts/quiz/history.parquet",
+            "results/trivia/contexts/quiz/profile.parquet",
+            "results/trivia/tasks/quiz.parquet",
+            "tables/answers/items.csv",
+        ]
+    )
+    assert (folder / "code/resources/pages/page.html").read_text() == "shipped"
+    assert (folder / "resources/pages/page.html").read_text() == "of the study's own"
+    settings = yaml.safe_load((folder / "study.yaml").read_text(encoding="utf-8"))
+    assert settings == PLAN.config
+
+
+def test_texts_that_stay_behind_are_in_no_file(home: Path, tmp_path: Path) -> None:
+    folder = packed(home, tmp_path / "out")
+    contexts = folder / "results/trivia/contexts/quiz"
+    (closed,) = tables.read_rows(contexts / "history.parquet", Context)
+    (open_context,) = tables.read_rows(contexts / "profile.parquet", Context)
+    # no context at all would be another call, with an answer of its own
+    assert closed.messages == [Message("user", contents.FILLER)]
+    assert (closed.context_id, closed.n_tokens, closed.conversation_ids) == ("c1", 7, ["t1"])
+    assert open_context.messages == [Message("user", SECRET_TEXT)]
+    assert b"what a user" not in (contexts / "history.parquet").read_bytes()
+
+
+def test_no_template_is_packed_twice_where_the_study_lies_in_the_project(
+    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(home)
+    plan = PLAN._replace(
+        first_tables={}, tables=[], pages=[], explorer=False, prompts=[], inputs={}
+    )
+    gather(tmp_path / "out", plan, home, ["resources/pages"])
+    assert files_below(tmp_path / "out") == ["code/resources/pages/page.html", "study.yaml"]
+
+
+def test_two_archives_of_one_study_are_the_same_bytes(home: Path, tmp_path: Path) -> None:
+    one, other = packed(home, tmp_path / "one"), packed(home, tmp_path / "other")
+    packages = [(folder.parent / "trivia.zip").read_bytes() for folder in (one, other)]
+    assert packages[0] == packages[1]
+
+
+def test_a_package_unpacks_to_the_folder_with_its_rights(home: Path, tmp_path: Path) -> None:
+    folder = packed(home, tmp_path / "out")
+    with zipfile.ZipFile(tmp_path / "out/trivia.zip") as package:
+        assert package.testzip() is None
+        assert package.namelist() == [f"trivia/{path}" for path in files_below(folder)]
+        modes = {e.filename: stat.S_IMODE(e.external_attr >> 16) for e in package.infolist()}
+        assert {e.date_time[0] for e in package.infolist()} == {1980}
+        package.extractall(tmp_path / "unpacked")
+    assert modes["trivia/code/workflow/run"] == 0o755
+    assert modes["trivia/README.md"] == 0o644
+    unpacked = tmp_path / "unpacked/trivia"
+    assert all(
+        (unpacked / p).read_bytes() == (folder / p).read_bytes() for p in files_below(folder)
+    )
+
+
+def test_a_package_of_many_files_has_room_for_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "many").mkdir()
+    for number in range(5):
+        (tmp_path / f"many/{number}.txt").touch()
+    monkeypatch.setattr(zipfile, "ZIP_FILECOUNT_LIMIT", 3)
+    write_zip(tmp_path / "many.zip", tmp_path / "many")
+    assert b"PK\x06\x06" in (tmp_path / "many.zip").read_bytes()  # Zip64's end of the list
+    with zipfile.ZipFile(tmp_path / "many.zip") as package:
+        assert len(package.namelist()) == 5
+
+
+def test_a_large_file_is_written_in_the_form_that_has_room_for_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "large").mkdir()
+    (tmp_path / "large/a.txt").write_text("a" * 2_000)
+    monkeypatch.setattr(zipfile, "ZIP64_LIMIT", 1_000)
+    write_zip(tmp_path / "large.zip", tmp_path / "large")
+    assert (tmp_path / "large.zip").read_bytes()[4:6] == b"\x2d\x00"  # version 4.5: Zip64
+    with zipfile.ZipFile(tmp_path / "large.zip") as package:
+        assert package.read("large/a.txt") == b"a" * 2_000
+
+
+def test_checksums_are_those_of_sha256sum(home: Path, tmp_path: Path) -> None:
+    folder = packed(home, tmp_path / "out")
+    command = ["sha256sum", "--check", "--quiet", packing.CHECKSUMS]
+    assert subprocess.run(command, cwd=folder, check=False).returncode == 0
+    (folder / "findings.md").write_text("others")
+    assert subprocess.run(command, cwd=folder, check=False, capture_output=True).returncode != 0
+    assert list(checksum_lines({"a\nb": "0f"})) == ["\\0f  a\\nb\n"]
+
+
+def test_lists_say_what_is_there_and_what_is_not(home: Path, tmp_path: Path) -> None:
+    folder = packed(home, tmp_path / "out")
+    assert rows(folder / "left_out.csv") == [
+        {
+            "what": "texts of corpora.talks",
+            "why": "its licence is not known",
+            "instead": "get my/talks.jsonl",
+        }
+    ]
+    licences = rows(folder / "licences.csv")
+    assert [(row["source"], row["license"], row["texts"]) for row in licences] == [
+        ("this study", "CC-BY-4.0", "yes"),
+        ("Fieldwork", "MIT", "yes"),
+        ("corpora.talks", "", "no"),
+    ]
+    (prompt,) = rows(folder / "prompts.csv")
+    assert (prompt["task"], prompt["prompt"]) == ("quiz", "Round?\nA) yes")
+    assert json.loads(prompt["choices"]) == ["yes", "no"]
+
+
+def test_the_readme_names_what_is_there_alone(home: Path, tmp_path: Path) -> None:
+    page = (packed(home, tmp_path / "out") / "README.md").read_text(encoding="utf-8")
+    assert "| `findings.md` |" in page
+    assert "| `results/trivia` |" in page
+    assert "resources/ledger` |" not in page
+    assert (
+        "- texts of corpora.talks: its licence is not known. Instead: get my/talks.jsonl." in page
+    )
+    assert "Fieldwork 0.1.0 made it" in page
+    assert "Tables, figures and answers: CC-BY-4.0." in page
+    assert "<results>" not in page
+    assert "only the corrected tests" not in page
+
+
+def test_the_readme_of_an_archive_with_gaps_says_so(home: Path, tmp_path: Path) -> None:
+    plan = PLAN._replace(is_whole=False, license=None)
+    page = (packed(home, tmp_path / "out", plan) / "README.md").read_text(encoding="utf-8")
+    assert "So only the corrected tests" in page
+    assert "no licence was chosen" in page
+
+
+def test_the_description_names_files_by_their_places(home: Path, tmp_path: Path) -> None:
+    folder = packed(home, tmp_path / "out")
+    description = json.loads((folder / "croissant.json").read_text(encoding="utf-8"))
+    assert description["license"] == "CC-BY-4.0"
+    files = {f["@id"]: f for f in description["distribution"] if f["@type"] == "cr:FileObject"}
+    assert set(files) == {
+        "tables/answers/items.csv",
+        "results/trivia/contexts/quiz/history.parquet",
+        "results/trivia/contexts/quiz/profile.parquet",
+        "results/trivia/tasks/quiz.parquet",
+    }
+    for path, file in files.items():
+        assert file["sha256"] == hashlib.sha256((folder / path).read_bytes()).hexdigest()
+    (contexts,) = (s for s in description["distribution"] if s["@id"] == "contexts-files")
+    assert contexts["includes"] == "results/trivia/contexts/*/*.parquet"
+
+
+def test_rows_of_real_users_stay_out_of_a_table_of_users(home: Path, tmp_path: Path) -> None:
+    def run(condition: str, puppet: str) -> RunAccuracy:
+        return RunAccuracy("m", "quiz", condition, 0, puppet, 0, 0.5, 0.5, 0.0, 4, 1, True)
+
+    table = "metrics/accuracy_runs.parquet"
+    runs = [run("history", "user 1"), run("field", "p0123456789abcdef")]
+    tables.write_table(Path("results/trivia") / table, runs, RunAccuracy)
+    paths = [table, table.replace(".parquet", ".csv")]
+    plan = PLAN._replace(
+        tables=paths, first_tables=dict.fromkeys(paths, False), of_models_alone=paths
+    )
+    gather(tmp_path / "out", plan, home, [])
+    for place in ("tables", "results/trivia"):
+        left = tables.read_rows(tmp_path / "out" / place / table, RunAccuracy)
+        assert [row.puppet_id for row in left] == ["user 1"]
+        assert [row["puppet_id"] for row in rows(tmp_path / "out" / place / paths[1])] == ["user 1"]
+
+
+def test_a_file_that_is_gone_is_one_sentence(home: Path, tmp_path: Path) -> None:
+    Path("results/trivia/findings.md").unlink()
+    with pytest.raises(StudyError, match=r"findings\.md: the file is gone, and the archive needs"):
+        gather(tmp_path / "out", PLAN, home, [])
+
+
+def test_the_version_of_the_code(tmp_path: Path) -> None:
+    assert code_version_at(tmp_path, "0.1.0").sentence() == "Fieldwork 0.1.0"
+
+    def git(*words: str) -> str:
+        name = ["-c", "user.name=a", "-c", "user.email=a@b.example"]
+        command = ["git", *name, "-C", str(tmp_path), *words]
+        return subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
+
+    (tmp_path / "a").touch()
+    git("init", "-q")
+    git("add", "a")
+    git("commit", "-qm", "a")
+    commit = git("rev-parse", "HEAD")
+    assert code_version_at(tmp_path, "1").sentence() == f"Fieldwork 1 (commit {commit})"
+    (tmp_path / "a").write_text("b")
+    assert "with changes that are in `code/`" in code_version_at(tmp_path, "1").sentence()
+
+
+def test_every_column_with_texts_of_users_is_known() -> None:
+    """A new column of such a table is either blanked, or named here as holding no text."""
+    import dataclasses
+    import typing
+
+    from fieldwork.records import judging, memory, puppets
+    from fieldwork.records.columns import row_types_of, table_of
+
+    harmless = {
+        *("conversation_id", "user_id", "language", "model", "puppet_id", "context_id", "item_id"),
+        *("attribute_id", "new_attribute_id", "attribute_ids", "conversation_ids", "kind"),
+        *("reason", "action", "evidence_id", "unit_id", "unit_kind", "code", "unit_group"),
+        *("author_a", "author_b", "source", "filters", "unit", "scale", "rater", "rater_kind"),
+        *("value", "first_side", "labels_of", "text_sha256", "step", "filter", "setting"),
+    }
+    for stage in (puppets, memory, judging):
+        for row_type in row_types_of(stage):
+            path = table_of(row_type).path
+            if not path.startswith(("corpus/", "contexts/", "personas/", "memory/", "judging/")):
+                continue
+            hints: dict[str, Any] = typing.get_type_hints(row_type)
+            texts = {
+                field.name
+                for field in dataclasses.fields(row_type)
+                if "str" in str(hints[field.name]) or "Message" in str(hints[field.name])
+            }
+            assert texts <= contents.TEXT_COLUMNS | harmless, path

@@ -1,0 +1,120 @@
+"""The script that makes an archive's tables again: what it checks, and how it compares."""
+
+import hashlib
+import importlib.machinery
+import importlib.util
+import json
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+SCRIPT = Path(__file__).resolve().parents[2] / "workflow/rebuild_archive"
+
+
+@pytest.fixture
+def rebuild(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
+    """The script, as if it lay in an archive; Snakemake is not started."""
+    loader = importlib.machinery.SourceFileLoader("rebuild_archive", str(SCRIPT))
+    spec = importlib.util.spec_from_loader("rebuild_archive", loader)
+    assert spec is not None
+    module: Any = importlib.util.module_from_spec(spec)
+    loader.exec_module(module)
+    monkeypatch.setattr(module, "ARCHIVE", tmp_path)
+    monkeypatch.setattr(module, "run", lambda *_: 0)
+    return module  # type: ignore[no-any-return]
+
+
+def archive(folder: Path, published: str, remade: str | None, *, name: str = "a.csv") -> None:
+    """An archive of one table, and what was made again of it."""
+    files = {f"tables/{name}": published, "results/trivia/tasks.parquet": "given"}
+    record = {"remade": {f"tables/{name}": f"results/trivia/{name}"}, "is_whole": True}
+    files["archive.json"] = json.dumps(record)
+    for path, text in files.items():
+        (folder / path).parent.mkdir(parents=True, exist_ok=True)
+        (folder / path).write_text(text)
+    digests = {path: hashlib.sha256((folder / path).read_bytes()).hexdigest() for path in files}
+    lines = [f"{digest}  {path}\n" for path, digest in digests.items()]
+    (folder / "checksums.sha256").write_text("".join(lines))
+    if remade is not None:
+        (folder / f"results/trivia/{name}").write_text(remade)
+
+
+@pytest.mark.parametrize(
+    ("published", "remade", "status", "sentence"),
+    [
+        ("a,b\n1,x\n", "a,b\n1,x\n", 0, "1 files were made again and are the same, byte"),
+        ("a,b\n0.1,x\n", "a,b\n0.10000000000000002,x\n", 0, "1 more are the same but for the r"),
+        ("a,b\n0.1,x\n", "a,b\n0.11,x\n", 1, "DIFFERENT: tables/a.csv"),
+        ("a,b\n0.1,x\n", "a,b\n0.1,y\n", 1, "DIFFERENT: tables/a.csv"),
+        ("a,b\n0.1,x\n", "a,b\n0.1,\n", 1, "DIFFERENT: tables/a.csv"),
+        ("a,b\n0.1,x\n", "a,b\n", 1, "DIFFERENT: tables/a.csv"),
+        ("a,b\n0.1,x\n", None, 1, "NOT MADE: tables/a.csv"),
+    ],
+)
+def test_tables_are_compared_by_bytes_and_then_by_values(
+    rebuild: ModuleType,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    published: str,
+    remade: str | None,
+    status: int,
+    sentence: str,
+) -> None:
+    archive(tmp_path, published, remade)
+    assert rebuild.main("2") == status
+    assert sentence in capsys.readouterr().out
+
+
+def test_a_parquet_table_is_as_near_as_its_csv(rebuild: ModuleType, tmp_path: Path) -> None:
+    archive(tmp_path, "1.0", "1.00", name="a.csv")
+    for place, text in (("tables", "PAR1 one"), ("results/trivia", "PAR1 other")):
+        (tmp_path / place / "a.parquet").write_text(text)
+    pair = (tmp_path / "tables/a.parquet", tmp_path / "results/trivia/a.parquet")
+    assert rebuild.compare(*pair) == "rounded"
+
+
+@pytest.mark.parametrize("damage", ["changed", None])
+@pytest.mark.parametrize("path", ["tables/a.csv", "results/trivia/tasks.parquet"])
+def test_a_damaged_archive_is_one_sentence(
+    rebuild: ModuleType,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    path: str,
+    damage: str | None,
+) -> None:
+    archive(tmp_path, "a\n", "a\n")
+    (tmp_path / path).unlink() if damage is None else (tmp_path / path).write_text(damage)
+    # who begins with the texts deletes the tables
+    is_allowed = damage is None and path.startswith("results/")
+    assert rebuild.main("2") == int(not is_allowed)
+    error = capsys.readouterr().err
+    assert (
+        is_allowed
+        or f"ERROR: 1 files of the archive are missing or not as they were packed ({path})" in error
+    )
+
+
+def test_all_files_are_older_than_what_is_made_of_them(rebuild: ModuleType, tmp_path: Path) -> None:
+    archive(tmp_path, "a\n", None)
+    assert [*rebuild.check()] == []
+    times = {
+        (tmp_path / path).stat().st_mtime
+        for path in ("tables/a.csv", "results/trivia/tasks.parquet", "archive.json")
+    }
+    assert times == {rebuild.LONG_AGO}
+
+
+def test_a_second_run_takes_what_the_first_one_made(rebuild: ModuleType, tmp_path: Path) -> None:
+    archive(tmp_path, "a\n", "a\n")
+    (tmp_path / ".snakemake").mkdir()
+    (tmp_path / "results/trivia/tasks.parquet").write_text("made from the texts")
+    assert rebuild.main("2") == 0
+
+
+def test_outside_of_an_archive_it_says_so(
+    rebuild: ModuleType, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert rebuild.main("2") == 1
+    assert "is no archive of a study: unpack one" in capsys.readouterr().err

@@ -1,0 +1,1 @@
+"""A study as one archive: its files gathered, described, checked and packed."""

@@ -1,0 +1,1 @@
+"""OSF: requests to it, what the storage of a project holds, and files sent there."""
