@@ -1,0 +1,52 @@
+"""The section and the sentence about scales and numbers."""
+
+from typing import Any
+
+from tests.unit.metrics.findings.finding_rows import OUTLINE, cells, claims_of, filled
+
+from fieldwork.metrics.findings.values import value_sections, values_sentence
+from fieldwork.records.values import ValueComparison
+
+
+def row(p: float | None, item_id: str | None = None, **values: Any) -> ValueComparison:
+    difference = {"difference": 0.1, "ci_low": 0.05, "ci_high": 0.15, "p_value": p, "p_least": 1e-6}
+    names = {"model": "m", "task": "mmlu", "condition": "rag", "versus": "offline", "kind": "scale"}
+    rest = {"superiority": 0.7, "distance": 0.2, "distance_same": 0.05}
+    made: ValueComparison = filled(
+        ValueComparison, **names | difference | rest | {"item_id": item_id} | values
+    )
+    return made
+
+
+def test_a_study_without_values_has_no_section_and_no_sentence() -> None:
+    assert value_sections([], claims_of(), OUTLINE) == []
+    assert values_sentence([], claims_of(), OUTLINE) is None
+
+
+def test_a_row_names_question_and_comparison_and_gives_chance_beside_the_distance() -> None:
+    rows = [row(0.001), row(0.4, "q")]
+    (section,) = value_sections(rows, claims_of(*rows), OUTLINE)
+    first, second = cells(section)
+    assert first[2:8] == (
+        "all scales together",
+        "T1",
+        "+0.10 (0.05…0.15)",
+        "70 %",
+        "0.20 (0.05)",
+        "0.001",
+    )
+    assert first[-1] == "higher"
+    assert (second[2], second[-1]) == ("q", "undecided")
+
+
+def test_the_sentence_is_about_the_scales_together_where_there_are_any() -> None:
+    rows = [row(0.001), row(0.9, condition="history"), row(0.001, "q")]
+    sentence = values_sentence(rows, claims_of(*rows), OUTLINE)
+    assert sentence == "The scales together move with RAG (+0.10 of the scale)"
+    rows = [row(0.9)]
+    assert values_sentence(rows, claims_of(*rows), OUTLINE) == (
+        "No user is shown to move the scales together"
+    )
+    rows = [row(0.001, "q"), row(0.9, "r")]
+    sentence = values_sentence(rows, claims_of(*rows), OUTLINE)
+    assert sentence == "A user moves 1 of 2 means of scales and numbers"
