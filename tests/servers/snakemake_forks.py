@@ -2,8 +2,8 @@
 
 A child sees what `python -m snakemake` would: arguments, folder, environment, streams. Nothing of the
 project is imported before, as each test has a copy of its own. Requests are lines of JSON on stdin:
-`arguments`, `cwd`, `env`, `stdout` and `stderr` (files). Answers are lines too: first the child's process
-id, then its exit status.
+`arguments`, `cwd`, `env`, `interpreter` (of scripts), `stdout` and `stderr` (files). Answers are lines
+too: first the child's process id, then its exit status.
 """
 
 import atexit
@@ -37,6 +37,7 @@ def run_child(request: dict[str, Any]) -> None:
         flags = os.O_RDONLY if descriptor == 0 else os.O_WRONLY | os.O_CREAT | os.O_TRUNC
         os.dup2(os.open(name, flags, 0o644), descriptor)
     sys.path[0] = request["cwd"]
+    sys.executable = request["interpreter"]
     import snakemake.cli
     import snakemake.workflow
 
@@ -72,9 +73,18 @@ class SnakemakeForks:
         atexit.register(self._process.kill)
 
     def run(
-        self, arguments: Sequence[str], *, cwd: Path, env: Mapping[str, str], timeout: float
+        self,
+        arguments: Sequence[str],
+        *,
+        cwd: Path,
+        env: Mapping[str, str],
+        timeout: float,
+        interpreter: str | Path = sys.executable,
     ) -> subprocess.CompletedProcess[str]:
         """Run Snakemake to its end.
+
+        Args:
+            interpreter: of scripts of rules.
 
         Raises:
             subprocess.TimeoutExpired: it took longer than `timeout` seconds, and was killed.
@@ -82,7 +92,13 @@ class SnakemakeForks:
         assert self._process.stdin is not None
         with tempfile.TemporaryDirectory() as folder:
             files = {name: str(Path(folder) / name) for name in ("stdout", "stderr")}
-            request = {"arguments": list(arguments), "cwd": str(cwd), "env": dict(env), **files}
+            request = {
+                "arguments": list(arguments),
+                "cwd": str(cwd),
+                "env": dict(env),
+                "interpreter": str(interpreter),
+                **files,
+            }
             self._process.stdin.write(json.dumps(request).encode() + b"\n")
             child = int(self._line(60))
             try:

@@ -34,6 +34,7 @@ FLOORS: dict[str, set[str]] = {
     "provenance": set(),
     "library_path": set(),
     "run_record": set(),
+    "scheduling": set(),
     "progress": set(),
     "arguments": set(),
     "stage": {"arguments", "errors", "masking"},
@@ -74,6 +75,7 @@ WINGS_MAY = set(FLOORS) - {
     "exports",
     "library_path",
     "run_record",
+    "scheduling",
     "stage",
 }
 OF_CONFIG = {"config.models", "config.needs", "config.yaml_files", "config.field"}

@@ -20,6 +20,7 @@ import pytest
 import yaml
 
 from fieldwork.provenance import READINGS_FILE
+from servers.script_forks import ScriptForksByEnvironment
 from servers.snakemake_forks import SnakemakeForks
 
 REPOSITORY = Path(__file__).parents[2]
@@ -45,12 +46,27 @@ class Checkout:
     directory: Path
 
     def snakemake(
-        self, *arguments: str, env: Mapping[str, str] | None = None, cores: int = 8
+        self,
+        *arguments: str,
+        env: Mapping[str, str] | None = None,
+        cores: int = 8,
+        as_users_do: bool = False,
     ) -> subprocess.CompletedProcess[str]:
-        """Run Snakemake to its end; keys of the caller's environment are not passed on."""
+        """Run Snakemake to its end; keys of the caller's environment are not passed on.
+
+        Args:
+            as_users_do: each of its processes starts Python anew, with another seed of hashes; else they
+                are forks of a process that has imported libraries.
+        """
         command, whole_env = self.command(*arguments, cores=cores), clean_environment(env or {})
-        if "PYTHONPATH" not in (env or {}):
-            return forks().run(command[3:], cwd=self.root, env=whole_env, timeout=900)
+        if not as_users_do and "PYTHONPATH" not in (env or {}):
+            return forks().run(
+                command[3:],
+                cwd=self.root,
+                env=whole_env,
+                timeout=900,
+                interpreter=script_forks().interpreter(whole_env),
+            )
         # Python reads it when it starts
         return subprocess.run(
             command,
@@ -111,6 +127,12 @@ class Checkout:
 def forks() -> SnakemakeForks:
     """What starts Snakemake for the tests of this process."""
     return SnakemakeForks()
+
+
+@cache
+def script_forks() -> ScriptForksByEnvironment:
+    """What starts the scripts of rules for the tests of this process."""
+    return ScriptForksByEnvironment()
 
 
 def clean_environment(extra: Mapping[str, str]) -> dict[str, str]:

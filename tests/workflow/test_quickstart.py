@@ -207,11 +207,13 @@ def test_a_second_run_does_nothing_and_says_so(quickstart: Checkout) -> None:
 
 
 def test_elsewhere_from_nothing_gives_the_same_bytes(checkout: Checkout, tmp_path: Path) -> None:
-    """With other cores, and with vectors that were computed anew."""
+    """With other cores, with vectors that were computed anew, and every job a start of Python."""
     elsewhere = Checkout(checkout.root, tmp_path / "elsewhere")
     small = checkout.study("small", TINY)
     for place, cores in ((checkout, 8), (elsewhere, 2)):
-        finished = place.snakemake("all", "--configfile", str(small), cores=cores)
+        finished = place.snakemake(
+            "all", "--configfile", str(small), cores=cores, as_users_do=place is elsewhere
+        )
         assert finished.returncode == 0, finished.stderr[-3000:]
     first = digests(checkout.root, *TABLES)
     second = digests(elsewhere.directory, *TABLES)

@@ -87,7 +87,7 @@ def test_elsewhere_from_nothing_gives_the_same_bytes(
     (elsewhere.directory / "resources").mkdir()
     (elsewhere.directory / "resources/models").symlink_to(made.root / "resources/models")
     target = "results/quickstart/responses/smollm2/recommendations_lite/history.parquet"
-    finished = elsewhere.snakemake(target, *arguments[1:], cores=2)
+    finished = elsewhere.snakemake(target, *arguments[1:], cores=2, as_users_do=True)
     assert finished.returncode == 0, finished.stderr[-3000:]
     assert digests(elsewhere.directory, target) == digests(made.root, target)
 

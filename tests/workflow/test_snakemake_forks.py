@@ -1,12 +1,15 @@
-"""A start of Snakemake in these tests is a fork; it must do what `python -m snakemake` does."""
+"""Starts of Snakemake and of scripts in these tests are forks; they must do what starts of Python do."""
 
+import json
 import re
 import subprocess
+import time
 from pathlib import Path
 
+import psutil
 import pytest
 
-from workflow.conftest import REPOSITORY, Checkout, clean_environment, forks
+from workflow.conftest import REPOSITORY, Checkout, clean_environment, forks, script_forks
 
 pytestmark = pytest.mark.workflow
 
@@ -18,13 +21,45 @@ rule all:
     shell: "echo $FOR_JOBS > {output}; sleep {config[seconds]}"
 rule refused:
     shell: "echo refused; exit 3"
+rule script:
+    params: end=config.get("end")
+    script: "script.py"
 print(os.getcwd(), os.environ["FOR_JOBS"], sys.path[0], file=sys.stderr)
+"""
+
+SCRIPT = """
+import json, os, random, signal, sys, threading, time
+from pathlib import Path
+import numpy
+Path("seen.json").write_text(json.dumps({
+    "name": __name__, "main": sys.modules["__main__"].__file__ is not None, "file": __file__,
+    "arguments": len(sys.argv),
+    "place": sys.path[0],
+    # Snakemake makes a folder for each of its runs, and adds one more when it is imported
+    "path": sorted({entry for entry in sys.path if "runtime-cache" not in entry}),
+    "program": sys.executable, "cwd": os.getcwd(),
+    "env": {n: v for n, v in os.environ.items() if n != "_"},
+    "stdin": os.read(0, 1).decode(), "is_main": threading.current_thread() is threading.main_thread(),
+}))
+with open("random.txt", "a") as file:
+    print(random.random(), numpy.random.random(), file=file)
+print("to standard output")
+print("to standard error", file=sys.stderr)
+def fail():
+    raise ValueError("on purpose")
+match snakemake.params.end:
+    case "error": fail()
+    case "sentence": sys.exit("what is wrong")
+    case "status": sys.exit(3)
+    case "signal": os.kill(os.getpid(), signal.SIGTERM)
+    case "wait": Path("running").write_text(str(os.getpid())), time.sleep(300)
 """
 
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     (tmp_path / "Snakefile").write_text(SNAKEFILE)
+    (tmp_path / "script.py").write_text(SCRIPT)
     return tmp_path
 
 
@@ -54,12 +89,47 @@ def test_a_fork_says_and_returns_what_a_start_does(
     assert f"{folder} seen {folder}" in forked.stderr
 
 
+@pytest.mark.parametrize("end", ["well", "error", "sentence", "status", "signal"])
+def test_a_forked_script_sees_says_and_returns_what_a_started_one_does(
+    folder: Path, end: str
+) -> None:
+    checkout, seen = Checkout(folder, folder), folder / "seen.json"
+    arguments = ("script", "--config", f"end={end}")
+    started = checkout.snakemake(*arguments, env={"FOR_JOBS": "seen"}, as_users_do=True)
+    seen_by_started = json.loads(seen.read_text())
+    # the third and later ones of this process find numpy imported
+    for _ in range(3 if end == "well" else 1):
+        seen.unlink()
+        forked = checkout.snakemake(*arguments, env={"FOR_JOBS": "seen"})
+    assert forked.returncode == started.returncode == (end != "well")
+    assert without_interpreters(forked.stdout) == without_interpreters(started.stdout)
+    assert without_interpreters(forked.stderr) == without_interpreters(started.stderr)
+    assert json.loads(seen.read_text()) == seen_by_started
+    draws = [line.split() for line in (folder / "random.txt").read_text().splitlines()]
+    assert all(len(set(column)) == len(draws) > 1 for column in zip(*draws, strict=True))
+
+
+def without_interpreters(text: str) -> str:
+    text = re.sub(r"tmp\w+\.script\.py", "script.py", without_times(text))
+    return re.sub(r"\S*/(python\S*) ", "python ", text)
+
+
 def test_jobs_of_a_fork_see_its_environment_and_end_with_it(folder: Path) -> None:
     env = clean_environment({"FOR_JOBS": "mine"})
+    arguments = ["--cores", "2", "all", "script", "--config", "seconds=300", "end=wait"]
     with pytest.raises(subprocess.TimeoutExpired):
         forks().run(
-            ["--cores", "1", "all", "--config", "seconds=300"], cwd=folder, env=env, timeout=25
+            arguments,
+            cwd=folder,
+            env=env,
+            timeout=25,
+            interpreter=script_forks().interpreter(env),
         )
     assert (folder / "made.txt").read_text() == "mine\n"
+    script = int((folder / "running").read_text())
+    deadline = time.monotonic() + 60
+    while psutil.pid_exists(script) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert not psutil.pid_exists(script)
     # the next one is served
     assert Checkout(REPOSITORY, folder).snakemake("--version").stdout.strip()

@@ -88,6 +88,7 @@ from fieldwork.errors import StudyError
 from fieldwork.library_path import export_library
 from fieldwork.provenance import code_version, digest
 from fieldwork.run_record import lock_state, record_run
+from fieldwork.scheduling import end_rechecks
 
 export_library()
 
@@ -220,6 +221,7 @@ onstart:
     # a run beside another one takes no lock, and leaves the record of the one that has it
     if workflow.execution_settings.lock:
         record_run(Path())
+    end_rechecks(workflow.scheduler)
 
 
 onsuccess:

@@ -1,0 +1,277 @@
+"""Scripts of rules run by forking a process that has imported what they import, most of what a job costs.
+
+A child sees what `python script.py` would: arguments, folder, environment, streams, search path. What is
+imported before is learnt: a package that two scripts imported is imported for those after them. Nothing
+of the project is, as each test has a copy of its own. What is not forked: a start with more than one
+thread for linear algebra, which libraries read once.
+
+A client stands in for the interpreter: it sends its arguments, folder, environment and streams over a
+socket beside it, waits, and ends as the script did. A client that is killed takes its script with it.
+What is not run is the interpreter's own end, where it frees what is imported.
+"""
+
+import atexit
+import importlib
+import json
+import os
+import re
+import selectors
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import sysconfig
+import tempfile
+import threading
+import warnings
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+# what Snakemake sets for a job of one thread
+THREADS = {
+    f"{library}_NUM_THREADS": "1" for library in ("OMP", "GOTO", "OPENBLAS", "MKL", "NUMEXPR")
+} | {"VECLIB_MAXIMUM_THREADS": "1"}
+
+# an import is worth its time once a third script needs it
+IMPORTED_BY = 2
+
+KEPT = 2
+
+# no library looks at these when it is imported
+_READ_LATER = re.compile(r"_API_KEY$|^PYTEST_|^FOR_JOBS$")
+
+CLIENT = """#!{python} -IS
+import json, os, signal, socket, sys
+arguments = sys.argv[1:]
+is_script = arguments and not arguments[0].startswith("-")
+if not is_script or os.environ.get("OMP_NUM_THREADS", "1") != "1":
+    os.execv({python!r}, [{python!r}, *arguments])
+connection = socket.socket(socket.AF_UNIX)
+connection.connect({address!r})
+request = {{"arguments": arguments, "cwd": os.getcwd(), "env": dict(os.environ)}}
+socket.send_fds(connection, [b"."], [0, 1, 2])
+connection.sendall(json.dumps(request).encode() + b"\\n")
+answer = connection.recv(16)
+# no answer: the process that forks is gone
+status = int(answer) if answer else 1
+if status < 0:
+    signal.signal(-status, signal.SIG_DFL) if -status != signal.SIGKILL else None
+    os.kill(os.getpid(), -status)
+sys.exit(status)
+"""
+
+
+class ScriptForks:
+    """The process that forks, for jobs of one environment; it ends with the process that made it."""
+
+    def __init__(self, env: Mapping[str, str]) -> None:
+        self._folder = Path(tempfile.mkdtemp(prefix="forks-"))
+        self.interpreter = self._folder / "python"
+        address = str(self._folder / "socket")
+        self.interpreter.write_text(CLIENT.format(python=sys.executable, address=address))
+        self.interpreter.chmod(0o755)
+        self._process = subprocess.Popen(
+            [sys.executable, __file__, address],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            cwd=self._folder,
+            # a script has a search path of its own
+            env={name: env[name] for name in env if name != "PYTHONPATH"} | THREADS,
+        )
+        assert self._process.stdout is not None
+        assert self._process.stdout.readline(), "the process that forks scripts did not start"
+        atexit.register(self.close)
+
+    def close(self) -> None:
+        """End it, with the scripts that it runs."""
+        atexit.unregister(self.close)
+        assert self._process.stdin is not None
+        self._process.stdin.close()
+        self._process.wait()
+        shutil.rmtree(self._folder, ignore_errors=True)
+
+
+class ScriptForksByEnvironment:
+    """A process that forks for each environment, as far as libraries look at it when imported."""
+
+    def __init__(self) -> None:
+        self._forks: dict[str, ScriptForks] = {}
+
+    def interpreter(self, env: Mapping[str, str]) -> Path:
+        """What Snakemake is to start scripts with."""
+        key = json.dumps({name: env[name] for name in sorted(env) if not _READ_LATER.search(name)})
+        forks = self._forks.pop(key, None) or ScriptForks(env)
+        self._forks[key] = forks
+        # each holds what it imported in memory
+        if len(self._forks) > KEPT:
+            self._forks.pop(next(iter(self._forks))).close()
+        return forks.interpreter
+
+
+class _Server:
+    """Accepts requests, forks a child for each, and tells a client how its child ended."""
+
+    def __init__(self, address: str) -> None:
+        self._folder = Path(address).parent
+        self._listener = socket.socket(socket.AF_UNIX)
+        self._listener.bind(address)
+        self._listener.listen(64)
+        self._clients: dict[int, socket.socket] = {}
+        self._imported: Counter[str] = Counter()
+        self._selector = selectors.DefaultSelector()
+        # a child's end wakes the loop
+        ends, self._ended = socket.socketpair()
+        for end in (ends, self._ended):
+            end.setblocking(False)
+        signal.signal(signal.SIGCHLD, lambda *_: None)
+        signal.set_wakeup_fd(self._ended.fileno())
+        for file in (self._listener, ends, sys.stdin):
+            self._selector.register(file, selectors.EVENT_READ)
+        self._ends = ends
+
+    def request(self) -> tuple[dict[str, Any], list[int]] | None:
+        """In a child, what it is to run and its streams; None at the end of all."""
+        while True:
+            for key, _ in self._selector.select():
+                if key.fileobj is sys.stdin:
+                    for child in self._clients:
+                        _kill(child)
+                    return None
+                if key.fileobj is self._ends:
+                    self._ends.recv(4096)
+                    self._reap()
+                elif key.fileobj is self._listener:
+                    if (request := self._accept()) is not None:
+                        return request
+                else:
+                    self._drop(key.fileobj)
+
+    def _accept(self) -> tuple[dict[str, Any], list[int]] | None:
+        client, _ = self._listener.accept()
+        _, streams, _, _ = socket.recv_fds(client, 1, 3)
+        with client.makefile("rb") as lines:
+            line = lines.readline()
+        child = os.fork()
+        if not child:
+            signal.set_wakeup_fd(-1)
+            signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+            for other in (*self._clients.values(), client, self._listener, self._ends, self._ended):
+                other.close()
+            self._selector.close()
+            return json.loads(line), streams
+        for stream in streams:
+            os.close(stream)
+        self._clients[child] = client
+        # it sends no more: what comes is its end
+        self._selector.register(client, selectors.EVENT_READ)
+        return None
+
+    def _drop(self, client: Any) -> None:
+        self._selector.unregister(client)
+        for child, other in self._clients.items():
+            if other is client:
+                _kill(child)
+
+    def _reap(self) -> None:
+        while self._clients:
+            child, status = os.waitpid(-1, os.WNOHANG)
+            if not child:
+                return
+            client = self._clients.pop(child)
+            with suppress(OSError):
+                client.sendall(str(os.waitstatus_to_exitcode(status)).encode())
+            with suppress(KeyError):
+                self._selector.unregister(client)
+            client.close()
+            self._learn(self._folder / f"{child}.json")
+
+    def _learn(self, file: Path) -> None:
+        if not file.exists():
+            return  # it was killed
+        names = json.loads(file.read_text())
+        file.unlink()
+        self._imported.update(names)
+        wanted = [n for n in names if self._imported[n] >= IMPORTED_BY and n not in sys.modules]
+        for name in wanted:
+            # some can only be imported by those that do, and old names warn
+            with suppress(Exception), warnings.catch_warnings(action="ignore"):
+                importlib.import_module(name)
+
+
+def _kill(child: int) -> None:
+    with suppress(ProcessLookupError):
+        os.killpg(child, signal.SIGKILL)
+
+
+def run_script(request: Mapping[str, Any], streams: Sequence[int], folder: Path) -> int:
+    """Be `python script.py` to the end; the exit status."""
+    os.setsid()
+    for number, stream in enumerate(streams):
+        os.dup2(stream, number)
+        os.close(stream)
+    os.chdir(request["cwd"])
+    os.environ.clear()
+    os.environ.update(request["env"])
+    sys.argv = request["arguments"]
+    script = Path(sys.argv[0])
+    entries = os.environ.get("PYTHONPATH", "").split(os.pathsep)
+    sys.path[:1] = [str(script.parent.absolute()), *filter(None, entries)]
+    if "numpy.random" in sys.modules:
+        # seeded when it is imported; the library `random` sees to it itself
+        sys.modules["numpy.random"].seed()
+    main = ModuleType("__main__")
+    main.__file__ = str(script)
+    sys.modules["__main__"] = main
+    try:
+        exec(compile(script.read_bytes(), str(script), "exec"), main.__dict__)
+    except SystemExit as end:
+        return _status_of(end)
+    except BaseException as error:  # noqa: BLE001 - as the interpreter does
+        trace = error.__traceback__
+        # without the frame above
+        error.__traceback__ = trace and trace.tb_next
+        sys.excepthook(type(error), error, error.__traceback__)
+        return 1
+    finally:
+        (folder / f"{os.getpid()}.json").write_text(json.dumps(_packages()))
+    return 0
+
+
+def _status_of(end: SystemExit) -> int:
+    if end.code is None or isinstance(end.code, int):
+        return end.code or 0
+    print(end.code, file=sys.stderr)
+    return 1
+
+
+def _packages() -> list[str]:
+    """Modules of installed packages that are imported, in the order of their imports."""
+    roots = tuple({sysconfig.get_path(name) for name in ("purelib", "platlib")})
+    specs = {name: getattr(module, "__spec__", None) for name, module in sys.modules.items()}
+    return [
+        name
+        for name, spec in [*specs.items()]
+        if spec is not None and str(spec.origin).startswith(roots)
+    ]
+
+
+def main() -> None:
+    """Serve until standard input ends; a child returns from here as well."""
+    server = _Server(sys.argv[1])
+    print("ready", flush=True)
+    request = server.request()
+    if request is not None:
+        status = run_script(*request, Path(sys.argv[1]).parent)
+        threading._shutdown()  # type: ignore[attr-defined] # waits for threads
+        atexit._run_exitfuncs()
+        sys.stdout.flush()
+        os._exit(status)
+
+
+if __name__ == "__main__":
+    main()
