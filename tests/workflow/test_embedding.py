@@ -1,5 +1,9 @@
-"""A corpus whose embedding is killed midway is taken up where it stopped."""
+"""A corpus whose embedding is killed midway is taken up where it stopped, in the same precision."""
 
+import csv
+import json
+import re
+import shutil
 import sqlite3
 from contextlib import closing
 from pathlib import Path
@@ -60,3 +64,59 @@ def test_a_killed_embedding_computes_no_vector_twice(checkout: Checkout) -> None
     vectors = pq.read_table(shard).column("vector").to_pylist()
     kept = sum(vector == mark.tobytes() for vector in vectors)
     assert 0 < before == kept < len(vectors)
+
+
+# ---- the precision that the processor decides ----------------------------------------------------------
+
+OPEN_STUDY = {
+    "study": {"name": "open", "corpus": "mine", "conditions": ["rag"], "tasks": ["probe"]},
+    "corpora": {
+        "mine": {
+            "path": "resources/mine/conversations.jsonl",
+            "filters": {"min_user_turns": 1, "languages": [], "max_tokens": None},
+        }
+    },
+    "filters": {"exclude_toxic": False, "exclude_redacted": False},
+    "embedding": {"precision": "auto", "shards": 2},
+    "tasks": {"probe": {"runs": 3}},
+    "metrics": {"baseline": "rag"},
+}
+OPEN_TARGET = "results/open/contexts/probe/rag.parquet"
+
+
+def precisions_of_vectors(checkout: Checkout) -> list[set[str]]:
+    """The precisions of the vectors of each shard, and of those of the questions."""
+    vectors = checkout.root / "results/vectors"
+    shards: list[set[str]] = [set(), set(), set()]
+    for path in [*stores(checkout), vectors / "questions/probe/rag.sqlite"]:
+        with closing(sqlite3.connect(path)) as store:
+            names = {name for (name,) in store.execute("SELECT DISTINCT model FROM vectors")}
+        shard = int(path.stem) % 2 if path.stem.isdigit() else 2
+        shards[shard] |= {name.rpartition("/")[2] for name in names}
+    return shards
+
+
+def test_the_precision_is_found_once_and_no_other_machine_changes_it(tmp_path: Path) -> None:
+    checkout = copy_project(tmp_path / "project", with_vectors=False)
+    arguments = (OPEN_TARGET, "--configfile", str(checkout.study("open", OPEN_STUDY)))
+    first = checkout.snakemake(*arguments)
+    assert first.returncode == 0, first.stderr[-3000:]
+    said = re.findall(r"auto is (\w+) in this study: .* measured on", first.stderr)
+    assert len(said) == 1
+    record = checkout.root / "resources/precision/open.json"
+    (entry,) = json.loads(record.read_text()).values()
+    assert said == [entry["precision"]]
+    assert precisions_of_vectors(checkout) == [{entry["precision"]}] * 3
+
+    # the study goes on where a processor of the other kind had begun it, and no result is left
+    other = {"fp32": "bf16", "bf16": "fp32"}[entry["precision"]]
+    entry |= {"precision": other, "processor": "another processor"}
+    record.write_text(json.dumps({"all-MiniLM-L6-v2": entry}))
+    for folder in ("results/open", "results/vectors"):
+        shutil.rmtree(checkout.root / folder)
+    second = checkout.snakemake(*arguments)
+    assert second.returncode == 0, second.stderr[-3000:]
+    assert precisions_of_vectors(checkout) == [{other}] * 3
+    (row,) = csv.DictReader((checkout.root / "results/open/encoder.csv").open())
+    assert (row["precision"], row["processor"]) == (other, "another processor")
+    assert json.loads(record.read_text())["all-MiniLM-L6-v2"] == entry

@@ -238,6 +238,17 @@ def test_gpus_are_asked_for_by_jobs_that_encode() -> None:
     assert study().gpus() == 0
 
 
+def test_the_precision_is_looked_up_where_the_config_leaves_it_open() -> None:
+    is_open, is_set = study(embedding={"precision": "auto"}), study()
+    assert is_open.encoder_choice() == is_open.encoder_choice("rag") == ["<results>/encoder.csv"]
+    assert is_open.encoder_choice("history") == is_set.encoder_choice() == []
+
+
+def test_a_precision_that_there_is_not_is_refused() -> None:
+    with pytest.raises(StudyError, match=r"embedding\.precision.*'?fp16'?.*auto"):
+        study(embedding={"precision": "fp16"})
+
+
 def test_small_sources_are_counted_with_their_reading_and_filters() -> None:
     sources = small_sources(study())
     assert set(sources["corpora"]) == {"sample_short"}

@@ -7,7 +7,8 @@ Out: <results>/memory/verified_attributes.parquet, verifications.parquet, and un
 from typing import Any
 
 from fieldwork import stage, tables
-from fieldwork.encoder import VECTORS, Encoder, settings_of
+from fieldwork.encoder import VECTORS, Encoder
+from fieldwork.encoder_settings import settings_of
 from fieldwork.judging.learning import Verifier
 from fieldwork.judging.scales import answer_scales
 from fieldwork.judging.units import refined_units
@@ -30,6 +31,7 @@ def main(
     keep_above: float,
     scales: list[dict[str, Any]],
     scale: str,
+    encoder_choice: list[str],
     embedding: dict[str, Any],
     threads: int,
 ) -> None:
@@ -39,7 +41,7 @@ def main(
     talks = tables.read_by_key(conversations, Conversation, "conversation_id", ids)
     replies = [reply for path in responses for reply in tables.read_rows(path, Response)]
     new_attributes = refinements(rows, replies, talks, form)
-    encoder = Encoder(settings_of(embedding, threads), VECTORS / "judging.sqlite")
+    encoder = Encoder(settings_of(embedding, threads, encoder_choice), VECTORS / "judging.sqlite")
     verifier = Verifier(
         tables.read_rows(texts[0], UnitText),
         tables.read_rows(judgements[0], Judgement),
