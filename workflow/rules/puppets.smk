@@ -117,7 +117,7 @@ rule choose_precision:
 rule embed_corpus:
     input:
         texts="<results>/embeddings/{corpus}/texts/{scatteritem}.parquet",
-        encoder_choice=study.encoder_choice(),
+        encoder_choice=encoder_choice(study),
     output:
         shard="<results>/embeddings/{corpus}/shards/{scatteritem}.parquet",
     log:
@@ -159,7 +159,7 @@ rule build_contexts:
     input:
         unpack(lambda wildcards: study.context_inputs(wildcards.condition, gather.embedding)),
         puppets=study.puppet_counts(),
-        encoder_choice=lambda wildcards: study.encoder_choice(wildcards.condition),
+        encoder_choice=lambda wildcards: encoder_choice(study, wildcards.condition),
     output:
         contexts="<results>/contexts/{task}/{condition}.parquet",
     log:

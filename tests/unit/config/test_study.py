@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 import yaml
 
+from fieldwork.config.encoding import encoder_choice
 from fieldwork.config.plan_inputs import (
     plan_settings,
     plan_tables,
@@ -240,8 +241,8 @@ def test_gpus_are_asked_for_by_jobs_that_encode() -> None:
 
 def test_the_precision_is_looked_up_where_the_config_leaves_it_open() -> None:
     is_open, is_set = study(embedding={"precision": "auto"}), study()
-    assert is_open.encoder_choice() == is_open.encoder_choice("rag") == ["<results>/encoder.csv"]
-    assert is_open.encoder_choice("history") == is_set.encoder_choice() == []
+    assert encoder_choice(is_open) == encoder_choice(is_open, "rag") == ["<results>/encoder.csv"]
+    assert encoder_choice(is_open, "history") == encoder_choice(is_set) == []
 
 
 def test_a_precision_that_there_is_not_is_refused() -> None:

@@ -25,7 +25,7 @@ from fieldwork.records.puppets import EncoderChoice
 logger = logging.getLogger(__name__)
 
 AUTO = "auto"
-MEASURED = Path("resources/precision")
+KEPT_CHOICES = Path("resources/precision")
 """A file a study, with what was measured of each of its encoders."""
 GAIN = 1.2
 """How many times as fast as fp32 bf16 must be: less is within what a busy machine does to a timing."""
@@ -83,12 +83,12 @@ def choose_precision(study: str, settings: EncoderSettings, texts: Sequence[str]
     Raises:
         StudyError: the encoder cannot be loaded, or what was kept cannot be read.
     """
-    path = MEASURED / f"{study}.json"
-    measured = _read(path)
-    entry = measured.get(settings.model)
+    path = KEPT_CHOICES / f"{study}.json"
+    entries = _read(path)
+    entry = entries.get(settings.model)
     if entry is None:
         entry = _measured_entry(try_precisions(Encoder(settings, Path()), texts))
-        tables.write_text(path, json.dumps(measured | {settings.model: entry}, indent=2) + "\n")
+        tables.write_text(path, json.dumps(entries | {settings.model: entry}, indent=2) + "\n")
     logger.info(
         "embedding.precision: auto is %s in this study: %s (measured on %s, %s; kept in %s)",
         entry["precision"],

@@ -37,16 +37,14 @@ def main(
 ) -> None:
     """Verify, refine, write."""
     rows = tables.read_rows(attributes, Attribute)
-    ids = evidence_ids(rows)
-    talks = tables.read_by_key(conversations, Conversation, "conversation_id", ids)
+    talks = tables.read_by_key(conversations, Conversation, "conversation_id", evidence_ids(rows))
     replies = [reply for path in responses for reply in tables.read_rows(path, Response)]
     new_attributes = refinements(rows, replies, talks, form)
-    encoder = Encoder(settings_of(embedding, threads, encoder_choice), VECTORS / "judging.sqlite")
     verifier = Verifier(
         tables.read_rows(texts[0], UnitText),
         tables.read_rows(judgements[0], Judgement),
         answer_scales(scales)[scale],
-        encoder.encode,
+        Encoder(settings_of(embedding, threads, encoder_choice), VECTORS / "judging.sqlite").encode,
     )
     new_units = refined_units(new_attributes, talks)
     score_rows = tables.read_rows(scores[0], LearntScore)

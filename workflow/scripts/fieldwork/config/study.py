@@ -268,15 +268,6 @@ class Study(NamedTuple):
         """The table of puppet counts, where the study needs any puppets."""
         return ["<results>/puppets.csv"] if self.needs() else []
 
-    def encoder_choice(self, condition: str | None = None) -> list[str]:
-        """The table of the precision, for jobs that encode, where the config leaves it open."""
-        is_open = self.config["embedding"]["precision"] == "auto"
-        return ["<results>/encoder.csv"] if is_open and self._is_encoded(condition) else []
-
-    def _is_encoded(self, condition: str | None) -> bool:
-        """Whether an encoder makes the contexts of a condition; None stands for all other jobs."""
-        return condition is None or kind_of(self.condition(condition)).is_retrieved
-
     def context_inputs(
         self, condition: str, gather: Callable[[str], list[str]]
     ) -> dict[str, str | list[str]]:
@@ -473,8 +464,8 @@ class Study(NamedTuple):
 
     def gpus(self, condition: str | None = None) -> int:
         """GPUs of a job that encodes the corpus, or the questions of a condition: 0 or 1."""
-        device = str(self.config["embedding"]["device"])
-        return int(self._is_encoded(condition) and device.startswith("cuda"))
+        is_encoded = condition is None or kind_of(self.condition(condition)).is_retrieved
+        return int(is_encoded and str(self.config["embedding"]["device"]).startswith("cuda"))
 
     def price(self, model: str) -> Config:
         """The price table's line for a model, if any, by the model's id."""
