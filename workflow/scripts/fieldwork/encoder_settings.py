@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from fieldwork import tables
-from fieldwork.encoder import PRECISIONS, Encoder, EncoderSettings, Precision, Vectors
+from fieldwork.encoder import PRECISIONS, Encoder, EncoderSettings, Precision
 from fieldwork.errors import StudyError, first_line
 from fieldwork.files.texts import read_table
 from fieldwork.records.puppets import EncoderChoice
@@ -29,9 +29,11 @@ KEPT_CHOICES = Path("resources/precision")
 """A file a study, with what was measured of each of its encoders."""
 GAIN = 1.2
 """How many times as fast as fp32 bf16 must be: less is within what a busy machine does to a timing."""
-NEARNESS = 0.995
+NEARNESS = 0.999
 """The least cosine that a text's vectors in fp32 and bf16 must have."""
 ROUNDS = 3
+LOSS = 2.0
+"""How many times as long as fp32 bf16 may take in a round; after more the trial is over."""
 
 
 class PrecisionTrial(NamedTuple):
@@ -104,25 +106,26 @@ def choose_precision(study: str, settings: EncoderSettings, texts: Sequence[str]
 
 def try_precisions(encoder: Encoder, texts: Sequence[str]) -> PrecisionTrial:
     """Encode texts in both precisions, in turn, as the study will: one by one or in its batches."""
-    seconds: dict[Precision, list[float]] = {precision: [] for precision in PRECISIONS}
-    vectors: dict[Precision, Vectors] = {}
+    best: dict[Precision, float] = dict.fromkeys(PRECISIONS, np.inf)
+    cosine = np.nan
     for _ in range(ROUNDS):
-        for precision in PRECISIONS:
-            begun = time.perf_counter()
-            try:
-                vectors[precision] = encoder.compute(texts, precision)
-            # torch's error for what a device cannot do
-            except RuntimeError as error:
-                if precision == "fp32":
-                    raise
-                logger.info("%s: torch cannot compute in it here (%s)", precision, error)
-                seconds[precision].append(float("inf"))
-                continue
-            seconds[precision].append(time.perf_counter() - begun)
-    rates = {precision: len(texts) / min(times) for precision, times in seconds.items()}
-    is_whole = vectors.keys() == {*PRECISIONS}
-    cosines = (vectors["fp32"] * vectors["bf16"]).sum(axis=1) if is_whole else np.array([np.nan])
-    return PrecisionTrial(rates, float(cosines.min()), encoder.processor())
+        begun = time.perf_counter()
+        vectors = encoder.compute(texts, "fp32")
+        fp32_s = time.perf_counter() - begun
+        best["fp32"] = min(best["fp32"], fp32_s)
+        try:
+            near_vectors = encoder.compute(texts, "bf16")
+        # torch's error for what a device cannot do
+        except RuntimeError as error:
+            logger.info("torch cannot compute in bf16 here (%s)", first_line(error))
+            break
+        bf16_s = time.perf_counter() - begun - fp32_s
+        best["bf16"] = min(best["bf16"], bf16_s)
+        cosine = float((vectors * near_vectors).sum(axis=1).min())
+        if bf16_s > LOSS * fp32_s:
+            break
+    rates = {precision: len(texts) / seconds for precision, seconds in best.items()}
+    return PrecisionTrial(rates, cosine, encoder.processor())
 
 
 def verdict(trial: PrecisionTrial) -> tuple[Precision, str]:
