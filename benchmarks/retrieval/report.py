@@ -204,8 +204,9 @@ def _encode(results: Results) -> list[str]:
         "",
         f"Recall@{results.note('asked', 'k')} of bf16 against fp32 over {n:,} conversations:",
         f"{_number(prompts)} for the 13 prompts, {_number(mmlu)} for the 514 MMLU questions. The default",
-        "is fp32 nonetheless, as bf16 is slow on a processor without the instructions. ONNX int8 is not",
-        "offered: its package would pull sentence-transformers and transformers back.",
+        "is fp32 nonetheless, as bf16 is slow on a processor without the instructions",
+        "([by machine](precision.md)). ONNX int8 is not offered: its package would pull",
+        "sentence-transformers and transformers back.",
     ]
 
 

@@ -49,6 +49,7 @@ FLOORS: dict[str, set[str]] = {
     "database": {"errors", "tables"},
     "dictionary": {"records", "tables"},
     "encoder": {"errors", "progress"},
+    "encoder_settings": {"encoder", "errors", "files", "records", "tables"},
     "explorer": {
         "addresses",
         "files",

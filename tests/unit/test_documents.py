@@ -31,6 +31,7 @@ PLAIN = [
             "architecture",
             "archive",
             "cluster",
+            "container",
             "explorer",
             "extending",
             "field",

@@ -173,7 +173,8 @@ def copy_shipped(to: Path) -> Checkout:
     # else each of the first jobs compiles the whole library
     compileall.compile_dir(to / "workflow/scripts", quiet=1)
     # a developer's own; the library has folders of the same names
-    for folder in ("downloads", "field", "judging", "ledger", "models", "recorded", "waves"):
+    own = ("downloads", "field", "judging", "ledger", "models", "precision", "recorded", "waves")
+    for folder in own:
         shutil.rmtree(to / "resources" / folder, ignore_errors=True)
     # what the code means is the same in every copy
     readings = REPOSITORY / READINGS_FILE

@@ -1,5 +1,7 @@
-"""A corpus whose embedding is killed midway is taken up where it stopped."""
+"""A corpus whose embedding is killed midway is taken up where it stopped, in the same precision."""
 
+import csv
+import json
 import sqlite3
 from contextlib import closing
 from pathlib import Path
@@ -60,3 +62,51 @@ def test_a_killed_embedding_computes_no_vector_twice(checkout: Checkout) -> None
     vectors = pq.read_table(shard).column("vector").to_pylist()
     kept = sum(vector == mark.tobytes() for vector in vectors)
     assert 0 < before == kept < len(vectors)
+
+
+# ---- the precision that the processor decides ----------------------------------------------------------
+
+OPEN_STUDY = {
+    "study": {"name": "open", "corpus": "mine", "conditions": ["rag"], "tasks": ["probe"]},
+    "corpora": {
+        "mine": {
+            "path": "resources/mine/conversations.jsonl",
+            "filters": {"min_user_turns": 1, "languages": [], "max_tokens": None},
+        }
+    },
+    "filters": {"exclude_toxic": False, "exclude_redacted": False},
+    "embedding": {"precision": "auto", "shards": 2},
+    "tasks": {"probe": {"runs": 3}},
+    "metrics": {"baseline": "rag"},
+}
+OPEN_TARGET = "results/open/contexts/probe/rag.parquet"
+
+
+def precisions_of_vectors(checkout: Checkout) -> list[set[str]]:
+    """The precisions of the vectors of each shard, and of those of the questions."""
+    vectors = checkout.root / "results/vectors"
+    shards: list[set[str]] = [set(), set(), set()]
+    for path in [*stores(checkout), vectors / "questions/probe/rag.sqlite"]:
+        with closing(sqlite3.connect(path)) as store:
+            names = {name for (name,) in store.execute("SELECT DISTINCT model FROM vectors")}
+        shard = int(path.stem) % 2 if path.stem.isdigit() else 2
+        shards[shard] |= {name.rpartition("/")[2] for name in names}
+    return shards
+
+
+def test_all_jobs_follow_what_was_measured_on_another_machine(tmp_path: Path) -> None:
+    checkout = copy_project(tmp_path / "project", with_vectors=False)
+    record = checkout.root / "resources/precision/open.json"
+    entry = {"precision": "bf16", "reason": "it was faster", "processor": "one with bfloat16"}
+    content = json.dumps({"all-MiniLM-L6-v2": entry | {"day": "2026-11-24"}})
+    record.parent.mkdir()
+    record.write_text(content)
+    study = checkout.study("open", OPEN_STUDY)
+    finished = checkout.snakemake(OPEN_TARGET, "--configfile", str(study))
+    assert finished.returncode == 0, finished.stderr[-3000:]
+    # once, on the terminal
+    assert finished.stderr.count("auto is bf16 in this study: it was faster (measured on one") == 1
+    assert precisions_of_vectors(checkout) == [{"bf16"}] * 3
+    (row,) = csv.DictReader((checkout.root / "results/open/encoder.csv").open())
+    assert row == {"encoder": "all-MiniLM-L6-v2", **entry}
+    assert record.read_text() == content

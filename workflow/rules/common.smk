@@ -29,6 +29,7 @@ from fieldwork.config import (
     waves,
 )
 from fieldwork.config.archived import generation_settings
+from fieldwork.config.encoding import encoder_choice
 from fieldwork.config.exports import data_settings
 from fieldwork.config.field import field_files
 from fieldwork.config.judging import (

@@ -180,6 +180,7 @@ rule learn_scores:
     input:
         texts="<results>/judging/texts/{units}.parquet",
         judgements="<results>/judging/parts/{units}.parquet",
+        encoder_choice=encoder_choice(study),
     output:
         scores="<results>/judging/learnt/{units}.parquet",
     log:

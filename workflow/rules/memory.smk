@@ -30,6 +30,7 @@ rule read_attributes:
         responses=f"<results>/responses/{reading_model(config)}/{READ}/{READ}.parquet",
         users="<results>/memory/users.parquet",
         conversations=f"<results>/corpus/{memory_corpus(config)}/conversations.parquet",
+        encoder_choice=encoder_choice(study),
     output:
         statements="<results>/memory/statements.parquet",
         attributes="<results>/memory/attributes.parquet",
@@ -76,6 +77,7 @@ rule verify_attributes:
         texts=verifying_tables(config, "texts"),
         judgements=verifying_tables(config, "parts"),
         responses=refining_responses(config),
+        encoder_choice=encoder_choice(study),
     output:
         verified_attributes="<results>/memory/verified_attributes.parquet",
         verifications="<results>/memory/verifications.parquet",
@@ -120,6 +122,7 @@ rule select_attributes:
         model_answers=lambda wildcards: selecting_answers(config, wildcards.condition),
         judgements=lambda wildcards: selecting_judgements(config, wildcards.condition),
         scores=lambda wildcards: selecting_scores(config, wildcards.condition),
+        encoder_choice=encoder_choice(study),
     output:
         selection_table="<results>/memory/selected/{task}/{condition}.parquet",
     log:
@@ -169,6 +172,7 @@ rule measure_memory:
         verified_attributes=[VERIFIED_ATTRIBUTES] if config["memory"]["verify"] else [],
         users="<results>/memory/users.parquet",
         reference=study.optional_file(config["memory"]["reference"]),
+        encoder_choice=encoder_choice(study),
     output:
         **metric_tables("memory_matches"),
     log:

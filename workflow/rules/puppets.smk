@@ -1,5 +1,5 @@
 # Simulated users. In: the corpora that conditions name, and the persona sources. Out: <results>/corpus,
-# <results>/embeddings, <results>/personas, <results>/puppets.csv, <results>/contexts; downloads go to
+# <results>/embeddings, <results>/encoder.csv, <results>/personas, <results>/puppets.csv, <results>/contexts; downloads go to
 # resources/downloads.
 
 
@@ -86,9 +86,38 @@ rule split_corpus:
         "../scripts/puppets/split_corpus.py"
 
 
+# Once in a study, for all its shards, nodes and later runs: what is measured is kept in
+# resources/precision/{study}.json, which no run deletes. It runs where texts are encoded, as Snakemake's own machine
+# may be another one. Only a study whose precision is `auto` has this job.
+rule choose_precision:
+    input:
+        conversations=study.resolve("resources/sample/conversations.parquet"),
+    output:
+        encoder=report(
+            "<results>/encoder.csv",
+            caption="../report/encoder.rst",
+            category="Provenance",
+            labels={"record": "precision of the encoder"},
+        ),
+    log:
+        "<logs>/choose_precision.log",
+    conda:
+        "../envs/fieldwork.yaml"
+    threads: config["embedding"]["threads"]
+    resources:
+        gpu=study.gpus(),
+    params:
+        code=code("puppets/choose_precision"),
+        study=study.name,
+        embedding=config["embedding"],
+    script:
+        "../scripts/puppets/choose_precision.py"
+
+
 rule embed_corpus:
     input:
         texts="<results>/embeddings/{corpus}/texts/{scatteritem}.parquet",
+        encoder_choice=encoder_choice(study),
     output:
         shard="<results>/embeddings/{corpus}/shards/{scatteritem}.parquet",
     log:
@@ -130,6 +159,7 @@ rule build_contexts:
     input:
         unpack(lambda wildcards: study.context_inputs(wildcards.condition, gather.embedding)),
         puppets=study.puppet_counts(),
+        encoder_choice=lambda wildcards: encoder_choice(study, wildcards.condition),
     output:
         contexts="<results>/contexts/{task}/{condition}.parquet",
     log:

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 import yaml
 
+from fieldwork.config.encoding import encoder_choice, precision_record
 from fieldwork.config.plan_inputs import (
     plan_settings,
     plan_tables,
@@ -236,6 +237,30 @@ def test_gpus_are_asked_for_by_jobs_that_encode() -> None:
     on_gpu = study(embedding={"device": "cuda"})
     assert (on_gpu.gpus(), on_gpu.gpus("rag"), on_gpu.gpus("history")) == (1, 1, 0)
     assert study().gpus() == 0
+
+
+def test_the_precision_is_looked_up_where_the_config_leaves_it_open() -> None:
+    is_open, is_set = study(embedding={"precision": "auto"}), study()
+    assert encoder_choice(is_open) == encoder_choice(is_open, "rag") == ["<results>/encoder.csv"]
+    assert encoder_choice(is_open, "history") == encoder_choice(is_set) == []
+
+
+def test_an_archive_takes_the_kept_precision_along(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert precision_record(study(embedding={"precision": "auto"})) == []
+    record = tmp_path / "resources/precision/quickstart.json"
+    record.parent.mkdir(parents=True)
+    record.touch()
+    kept = precision_record(study(embedding={"precision": "auto"}))
+    assert kept == ["resources/precision/quickstart.json"]
+    assert precision_record(study()) == []
+
+
+def test_a_precision_that_there_is_not_is_refused() -> None:
+    with pytest.raises(StudyError, match=r"embedding\.precision.*'?fp16'?.*auto"):
+        study(embedding={"precision": "fp16"})
 
 
 def test_small_sources_are_counted_with_their_reading_and_filters() -> None:

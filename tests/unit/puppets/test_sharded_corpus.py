@@ -39,7 +39,7 @@ class Study:
         split_corpus.main(str(corpus), [str(path) for path in texts], "user_turns")
         shards = [self.folder / f"{i}-of-{n_shards}.parquet" for i in range(n_shards)]
         for text, shard in zip(texts, shards, strict=True):
-            embed_corpus.main(str(text), str(shard), "sample", EMBEDDING, 1)
+            embed_corpus.main(str(text), [], str(shard), "sample", EMBEDDING, 1)
         return shards
 
 

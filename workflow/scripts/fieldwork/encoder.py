@@ -8,11 +8,12 @@ give the same bytes whatever was computed before it.
 
 import hashlib
 import logging
+import platform
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -24,6 +25,7 @@ logger = logging.getLogger(__name__)
 
 Vectors = npt.NDArray[np.float32]
 Precision = Literal["fp32", "bf16"]
+PRECISIONS: tuple[Precision, ...] = get_args(Precision)
 
 VECTORS = Path("results/vectors")
 """Stores of vectors; they depend on texts and encoder alone, so studies share them."""
@@ -114,7 +116,7 @@ class Encoder:
     def _vectors(self, sources: "_VectorSources", report: Callable[[int], None]) -> Vectors:
         vectors_by_key = dict(sources.stored_vectors)
         for chunk in _chunks(sources.texts, TEXTS_PER_COMMIT):
-            new_vectors = self._compute([sources.texts[key] for key in chunk])
+            new_vectors = self.compute([sources.texts[key] for key in chunk])
             new_by_key = dict(zip(chunk, new_vectors, strict=True))
             for store in sorted({path for key in chunk for path in sources.stores[key]}):
                 for_store = {k: v for k, v in new_by_key.items() if store in sources.stores[k]}
@@ -138,18 +140,41 @@ class Encoder:
             self._stores[path] = _VectorStore(path)
         return self._stores[path]
 
-    def _compute(self, texts: list[str]) -> Vectors:
-        if self._model is None:
-            self._model = _load(self.settings)
-        with _precision(self.settings.precision, self._model):
-            vectors: Vectors = self._model.encode(
-                texts,
+    def compute(self, texts: Sequence[str], precision: Precision | None = None) -> Vectors:
+        """Vectors of `texts` as `encode` gives them, from no store.
+
+        Args:
+            precision: another one than that of the settings.
+
+        Raises:
+            StudyError: the encoder cannot be loaded, or its file is not the published one.
+        """
+        model = self._loaded_model()
+        with _precision(precision or self.settings.precision, model):
+            vectors: Vectors = model.encode(
+                [*texts],
                 batch_size=self.settings.batch_size,
                 normalize_embeddings=True,
                 convert_to_numpy=True,
                 show_progress_bar=False,
             )
         return vectors.astype(np.float32)
+
+    def processor(self) -> str:
+        """The name of the processor or GPU that this encoder computes on, as it calls itself."""
+        import torch
+
+        device = self._loaded_model().device
+        if device.type == "cuda":
+            return str(torch.cuda.get_device_name(device))
+        if device.type == "cpu":
+            return str(torch.cpu.get_capabilities().get("cpu_name") or platform.machine())
+        return f"{device.type} on {platform.machine()}"
+
+    def _loaded_model(self) -> Any:
+        if self._model is None:
+            self._model = _load(self.settings)
+        return self._model
 
 
 class _VectorSources(NamedTuple):
@@ -166,17 +191,6 @@ class _VectorSources(NamedTuple):
     stored_vectors: dict[str, Vectors]
     texts: dict[str, str]
     stores: dict[str, list[Path]]
-
-
-def settings_of(embedding: dict[str, Any], threads: int | None = None) -> EncoderSettings:
-    """The encoder that the setting `embedding` names."""
-    return EncoderSettings(
-        model=embedding["model"],
-        batch_size=embedding["batch_size"],
-        device=embedding["device"],
-        precision=embedding["precision"],
-        threads=threads,
-    )
 
 
 def text_key(text: str) -> str:

@@ -6,7 +6,8 @@ In: units, and judgements of some of them. Out: <results>/judging/learnt/{units}
 from typing import Any
 
 from fieldwork import stage, tables
-from fieldwork.encoder import VECTORS, Encoder, settings_of
+from fieldwork.encoder import VECTORS, Encoder
+from fieldwork.encoder_settings import settings_of
 from fieldwork.judging.learning import learnt_scores
 from fieldwork.judging.scales import answer_scales
 from fieldwork.records.judging import Judgement, LearntScore, UnitText
@@ -18,11 +19,12 @@ def main(
     scores: str,
     scales: list[dict[str, Any]],
     scale: str,
+    encoder_choice: list[str],
     embedding: dict[str, Any],
     threads: int,
 ) -> None:
     """Learn and write."""
-    encoder = Encoder(settings_of(embedding, threads), VECTORS / "judging.sqlite")
+    encoder = Encoder(settings_of(embedding, threads, encoder_choice), VECTORS / "judging.sqlite")
     units, rows = tables.read_rows(texts, UnitText), tables.read_rows(judgements, Judgement)
     score_rows = learnt_scores(units, rows, answer_scales(scales)[scale], encoder.encode)
     tables.write_table(scores, score_rows, LearntScore)

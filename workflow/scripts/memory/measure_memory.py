@@ -7,7 +7,8 @@ In: attributes, before and after they are verified, and the reference. Out:
 from typing import Any
 
 from fieldwork import stage, tables
-from fieldwork.encoder import VECTORS, Encoder, settings_of
+from fieldwork.encoder import VECTORS, Encoder
+from fieldwork.encoder_settings import settings_of
 from fieldwork.files.texts import read_table
 from fieldwork.metrics.memory_matches import match_rows
 from fieldwork.records.memory import Attribute, MemoryMatch, MemoryStage, MemoryUser
@@ -21,11 +22,12 @@ def main(
     memory_matches: str,
     match_above: float,
     rarest_users: float,
+    encoder_choice: list[str],
     embedding: dict[str, Any],
     threads: int,
 ) -> None:
     """Match and write."""
-    encoder = Encoder(settings_of(embedding, threads), VECTORS / "memory.sqlite")
+    encoder = Encoder(settings_of(embedding, threads, encoder_choice), VECTORS / "memory.sqlite")
     stages: dict[MemoryStage, list[Attribute]] = {"read": tables.read_rows(attributes, Attribute)}
     for path in verified_attributes:
         stages["verified"] = tables.read_rows(path, Attribute)

@@ -7,7 +7,8 @@ attributes.parquet.
 from typing import Any
 
 from fieldwork import stage, tables
-from fieldwork.encoder import VECTORS, Encoder, settings_of
+from fieldwork.encoder import VECTORS, Encoder
+from fieldwork.encoder_settings import settings_of
 from fieldwork.memory.merging import MergeSettings, merge_statements
 from fieldwork.memory.reading import Form
 from fieldwork.memory.statements import read_statements
@@ -24,6 +25,7 @@ def main(
     attributes: str,
     form: Form,
     merging: dict[str, Any],
+    encoder_choice: list[str],
     embedding: dict[str, Any],
     threads: int,
 ) -> None:
@@ -35,7 +37,7 @@ def main(
         for reply in tables.read_rows(responses, Response)
         for statement in read_statements(reply, talks[reply.item_id], form)
     ]
-    encoder = Encoder(settings_of(embedding, threads), VECTORS / "memory.sqlite")
+    encoder = Encoder(settings_of(embedding, threads, encoder_choice), VECTORS / "memory.sqlite")
     memory = merge_statements(rows_stated, talks, encoder.encode, MergeSettings(**merging))
     tables.write_table(statements, memory.statements, Statement)
     tables.write_table(attributes, memory.attributes, Attribute)

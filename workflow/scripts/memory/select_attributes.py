@@ -7,7 +7,8 @@ Out: <results>/memory/selected/{task}/{condition}.parquet.
 from typing import Any
 
 from fieldwork import stage, tables
-from fieldwork.encoder import VECTORS, Encoder, settings_of
+from fieldwork.encoder import VECTORS, Encoder
+from fieldwork.encoder_settings import settings_of
 from fieldwork.memory.selection import (
     ScoreSources,
     SelectionSettings,
@@ -30,17 +31,19 @@ def main(
     task: str,
     settings: dict[str, Any],
     yes_options: dict[str, Any] | None,
+    encoder_choice: list[str],
     embedding: dict[str, Any],
     threads: int,
 ) -> None:
     """Score, select, write."""
     rows, items = tables.read_rows(attributes, Attribute), tables.read_rows(questions, Item)
+    encoder = Encoder(settings_of(embedding, threads, encoder_choice), VECTORS / "memory.sqlite")
     sources = ScoreSources(
         answers=[a for path in model_answers for a in tables.read_rows(path, Answer)],
         judgements=[j for path in judgements for j in tables.read_rows(path, Judgement)],
         scores=[s for path in scores for s in tables.read_rows(path, LearntScore)],
         yes_options=yes_options,
-        encode=Encoder(settings_of(embedding, threads), VECTORS / "memory.sqlite").encode,
+        encode=encoder.encode,
     )
     selection = SelectionSettings(**settings)
     score = scorer(selection.by, rows, items, task, sources)

@@ -7,7 +7,8 @@ Out: <results>/memory/verified_attributes.parquet, verifications.parquet, and un
 from typing import Any
 
 from fieldwork import stage, tables
-from fieldwork.encoder import VECTORS, Encoder, settings_of
+from fieldwork.encoder import VECTORS, Encoder
+from fieldwork.encoder_settings import settings_of
 from fieldwork.judging.learning import Verifier
 from fieldwork.judging.scales import answer_scales
 from fieldwork.judging.units import refined_units
@@ -30,21 +31,20 @@ def main(
     keep_above: float,
     scales: list[dict[str, Any]],
     scale: str,
+    encoder_choice: list[str],
     embedding: dict[str, Any],
     threads: int,
 ) -> None:
     """Verify, refine, write."""
     rows = tables.read_rows(attributes, Attribute)
-    ids = evidence_ids(rows)
-    talks = tables.read_by_key(conversations, Conversation, "conversation_id", ids)
+    talks = tables.read_by_key(conversations, Conversation, "conversation_id", evidence_ids(rows))
     replies = [reply for path in responses for reply in tables.read_rows(path, Response)]
     new_attributes = refinements(rows, replies, talks, form)
-    encoder = Encoder(settings_of(embedding, threads), VECTORS / "judging.sqlite")
     verifier = Verifier(
         tables.read_rows(texts[0], UnitText),
         tables.read_rows(judgements[0], Judgement),
         answer_scales(scales)[scale],
-        encoder.encode,
+        Encoder(settings_of(embedding, threads, encoder_choice), VECTORS / "judging.sqlite").encode,
     )
     new_units = refined_units(new_attributes, talks)
     score_rows = tables.read_rows(scores[0], LearntScore)

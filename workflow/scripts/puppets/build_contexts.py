@@ -7,7 +7,8 @@ Out: <results>/contexts/{task}/{condition}.parquet.
 from typing import Any
 
 from fieldwork import stage, tables
-from fieldwork.encoder import VECTORS, Encoder, settings_of
+from fieldwork.encoder import VECTORS, Encoder
+from fieldwork.encoder_settings import settings_of
 from fieldwork.puppets.context_kinds import Materials, make_contexts
 from fieldwork.records.puppets import Context
 
@@ -19,13 +20,17 @@ def main(
     condition: str,
     settings: dict[str, Any],
     n_puppets: int,
+    encoder_choice: list[str],
     embedding: dict[str, Any],
     threads: int,
     seed: int,
 ) -> None:
     """Build and write the contexts of one condition."""
-    store = VECTORS / "questions" / task / f"{condition}.sqlite"
-    encoder = Encoder(settings_of(embedding, threads), store)
+
+    def encoder() -> Encoder:
+        store = VECTORS / "questions" / task / f"{condition}.sqlite"
+        return Encoder(settings_of(embedding, threads, encoder_choice), store)
+
     rows = make_contexts(Materials(settings, n_puppets, seed, encoder, inputs))
     tables.write_table(contexts, rows, Context)
 

@@ -11,6 +11,7 @@ from typing import Any
 from fieldwork.conditions import kind_of
 from fieldwork.config.archived import SECTION
 from fieldwork.config.auxiliary_arms import askable_models, auxiliary_requests, auxiliary_tables
+from fieldwork.config.encoding import precision_record
 from fieldwork.config.explorer import context_form, shows_field
 from fieldwork.config.first_tokens import first_token_tables
 from fieldwork.config.layers import settings_in
@@ -288,7 +289,8 @@ def _inputs(study: Study, sources: dict[str, Source]) -> dict[str, str]:
     weights = study.config["calibration"]["weights"]
     if weights:
         files[_place(study, weights, weights)] = weights
-    for file in (*study.preregistrations(), *_registration_pages(study)):
+    kept_files = (*study.preregistrations(), *_registration_pages(study), *precision_record(study))
+    for file in kept_files:
         files[file] = file
     return files
 

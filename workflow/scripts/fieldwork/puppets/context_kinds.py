@@ -19,14 +19,14 @@ class Materials(NamedTuple):
         settings: the condition's entry in the config.
         n_puppets: how many puppets there are to be.
         seed: of every draw.
-        encoder: encodes questions, for retrieval.
+        encoder: makes what encodes questions, for retrieval.
         files: paths of the tables that the kind needs, by the names of `conditions.Material`.
     """
 
     settings: Mapping[str, Any]
     n_puppets: int
     seed: int
-    encoder: Encoder
+    encoder: Callable[[], Encoder]
     files: Mapping[str, Any]
 
     def users(self) -> dict[str, list[str]]:
@@ -54,7 +54,7 @@ def _random_histories(materials: Materials) -> list[Context]:
 
 def _relevant_histories(materials: Materials) -> list[Context]:
     settings, users = materials.history_settings(), materials.users()
-    n_puppets, seed, encoder = materials.n_puppets, materials.seed, materials.encoder
+    n_puppets, seed, encoder = materials.n_puppets, materials.seed, materials.encoder()
     questions = {
         i.item_id: i.question for i in tables.read_rows(materials.files["questions"], Item)
     }

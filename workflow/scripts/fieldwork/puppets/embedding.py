@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Literal
 
+from fieldwork import tables
 from fieldwork.encoder import Encoder, text_key
 from fieldwork.records.puppets import Conversation, ConversationText, Message
 from fieldwork.streams import KeyedBlock
@@ -17,6 +18,7 @@ from fieldwork.streams import KeyedBlock
 EmbeddedText = Literal["user_turns", "first_user_turn", "all_turns"]
 
 N_STORES = 64
+N_TRIAL_TEXTS = 32
 
 
 def store_of(conversation_id: str) -> int:
@@ -46,6 +48,20 @@ def conversation_text(messages: Sequence[Message], text: EmbeddedText) -> str:
         return "\n\n".join(m.content for m in messages)
     turns = [m.content for m in messages if m.role == "user"]
     return turns[0] if text == "first_user_turn" and turns else "\n\n".join(turns)
+
+
+def trial_texts(conversations: str, text: EmbeddedText) -> list[str]:
+    """Texts of all lengths on which an encoder is tried.
+
+    Args:
+        conversations: Parquet file in WildChat's schema with `N_TRIAL_TEXTS` conversations or more.
+    """
+    columns = tables.read_arrow(conversations).column("conversation").to_pylist()
+    every = len(columns) // N_TRIAL_TEXTS
+    return [
+        conversation_text([Message(turn["role"], turn["content"]) for turn in turns], text)
+        for turns in columns[::every][:N_TRIAL_TEXTS]
+    ]
 
 
 def texts_by_shard(

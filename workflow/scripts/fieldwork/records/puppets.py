@@ -56,6 +56,16 @@ class ConversationVector:
     vector: bytes = column("unit vector, little-endian float32: `numpy.frombuffer(vector, '<f4')`")
 
 
+@table("encoder.csv")
+class EncoderChoice:
+    """The precision that texts are encoded in, where the study leaves it to the processor."""
+
+    encoder: str = column("the setting `embedding.model`")
+    precision: str = column("`fp32` or `bf16`: what `embedding.precision: auto` is in this study")
+    processor: str = column("the processor or GPU that it was measured on")
+    reason: str = column("why this precision was taken")
+
+
 @table("personas/profiles.parquet", "puppet_id")
 class Profile:
     """A profile puppet."""

@@ -1,0 +1,166 @@
+"""`precision: auto` is the faster precision, if it is good enough; it is measured once and kept."""
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from fieldwork import encoder, encoder_settings, tables
+from fieldwork.encoder import Encoder, EncoderSettings, Precision, Vectors
+from fieldwork.encoder_settings import (
+    PrecisionTrial,
+    choose_precision,
+    settings_of,
+    try_precisions,
+    verdict,
+)
+from fieldwork.errors import StudyError
+from fieldwork.puppets.embedding import N_TRIAL_TEXTS, trial_texts
+from fieldwork.records.puppets import EncoderChoice
+
+SAMPLE = Path(__file__).resolve().parents[2] / "resources/sample/conversations.parquet"
+EMBEDDING = {"model": "all-MiniLM-L6-v2", "batch_size": 1, "device": None, "precision": "auto"}
+FAST = PrecisionTrial({"fp32": 62.0, "bf16": 109.0}, 0.9991, "a processor with bfloat16")
+SLOW = PrecisionTrial({"fp32": 62.0, "bf16": 15.0}, 0.9991, "a processor without")
+
+
+# ---- which one is taken --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("fp32", "bf16", "cosine", "precision", "reason"),
+    [
+        (62.0, 109.0, 0.9991, "bf16", "more than 1.2 times as fast"),
+        (62.0, 75.0, 0.9991, "bf16", "more than 1.2 times as fast"),
+        (62.0, 70.0, 0.9991, "fp32", "not 1.2 times as fast"),
+        (62.0, 15.0, 0.9991, "fp32", "not 1.2 times as fast"),
+        (62.0, 109.0, 0.98, "fp32", "a cosine below"),
+        (62.0, 109.0, float("nan"), "fp32", "a cosine below"),
+        (62.0, 0.0, float("nan"), "fp32", "cannot compute in bf16"),
+    ],
+)
+def test_the_faster_precision_is_taken_where_its_vectors_are_good(
+    fp32: float, bf16: float, cosine: float, precision: Precision, reason: str
+) -> None:
+    taken, why = verdict(PrecisionTrial({"fp32": fp32, "bf16": bf16}, cosine, "a processor"))
+    assert taken == precision
+    assert reason in why
+
+
+class NoBfloat16(Encoder):
+    """On a device that multiplies no bfloat16."""
+
+    def compute(self, texts: Sequence[str], precision: Precision | None = None) -> Vectors:
+        if precision == "bf16":
+            raise RuntimeError("not implemented for 'BFloat16'")
+        return np.full((len(texts), 4), 0.5, np.float32)
+
+    def processor(self) -> str:
+        return "an old device"
+
+
+def test_a_device_without_bfloat16_is_no_error() -> None:
+    trial = try_precisions(NoBfloat16(EncoderSettings(), Path()), ["a", "b"])
+    assert trial.rates["fp32"] > 0
+    assert verdict(trial) == ("fp32", "torch cannot compute in bf16 there")
+
+
+def test_the_packaged_encoder_is_tried_as_it_will_encode(tmp_path: Path) -> None:
+    texts = trial_texts(str(SAMPLE), "user_turns")
+    assert len(texts) == N_TRIAL_TEXTS == len({*texts})
+    trial = try_precisions(Encoder(EncoderSettings(threads=1), tmp_path / "no"), texts[:4])
+    assert min(trial.rates.values()) > 0
+    assert encoder_settings.NEARNESS < trial.cosine < 1 - 1e-7
+    assert trial.processor
+    assert not [*tmp_path.iterdir()]
+
+
+# ---- it is kept ----------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def trials(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[PrecisionTrial]:
+    """What the next trials on this machine give; the test fails where one more is made."""
+    monkeypatch.chdir(tmp_path)
+    left: list[PrecisionTrial] = []
+    monkeypatch.setattr(encoder_settings, "try_precisions", lambda *_: left.pop(0))
+    return left
+
+
+def test_another_machine_goes_on_as_the_first_one_began(trials: list[PrecisionTrial]) -> None:
+    trials += [FAST]
+    first = choose_precision("wildchat", EncoderSettings(), ["a"])
+    assert first.precision == "bf16"
+    trials += [SLOW]
+    assert choose_precision("wildchat", EncoderSettings(), ["a"]) == first
+    assert choose_precision("other", EncoderSettings(), ["a"]).precision == "fp32"
+
+
+def test_each_encoder_of_a_study_is_measured_once(trials: list[PrecisionTrial]) -> None:
+    trials += [FAST, SLOW]
+    other = EncoderSettings("other")
+    assert choose_precision("s", EncoderSettings(), ["a"]).precision == "bf16"
+    assert choose_precision("s", other, ["a"]).precision == "fp32"
+    assert choose_precision("s", EncoderSettings(), ["a"]).precision == "bf16"
+    assert choose_precision("s", other, ["a"]).processor == SLOW.processor
+
+
+def test_what_was_measured_is_written_down(trials: list[PrecisionTrial], tmp_path: Path) -> None:
+    trials += [FAST]
+    choose_precision("s", EncoderSettings(), ["a"])
+    (entry,) = json.loads((tmp_path / "resources/precision/s.json").read_text()).values()
+    assert entry["texts_per_second"] == {"fp32": 62.0, "bf16": 109.0}
+    assert entry["least_cosine"] == 0.9991
+    assert entry["processor"] == FAST.processor
+
+
+GOOD = {"precision": "bf16", "reason": "r", "processor": "p", "day": "2026-11-24"}
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "",
+        "[]",
+        '["all-MiniLM-L6-v2"]',
+        json.dumps({"all-MiniLM-L6-v2": GOOD | {"precision": "int8"}}),
+        json.dumps({"all-MiniLM-L6-v2": GOOD | {"precision": ["bf16"]}}),
+        json.dumps({"all-MiniLM-L6-v2": GOOD | {"reason": None}}),
+        json.dumps({"all-MiniLM-L6-v2": {"precision": "bf16"}}),
+        json.dumps({"all-MiniLM-L6-v2": "bf16"}),
+    ],
+)
+def test_a_record_that_says_nothing_is_not_measured_anew(
+    trials: list[PrecisionTrial], content: str
+) -> None:
+    trials += [FAST]
+    path = Path("resources/precision/s.json")
+    path.parent.mkdir(parents=True)
+    path.write_text(content)
+    with pytest.raises(StudyError, match=r"set embedding\.precision to fp32 or bf16") as caught:
+        choose_precision("s", EncoderSettings(), ["a"])
+    assert str(caught.value).startswith("resources/precision/s.json: ")
+    assert "\n" not in str(caught.value)
+
+
+# ---- and used ------------------------------------------------------------------------------------------
+
+
+def table(folder: Path, precision: str) -> str:
+    path = folder / "encoder.csv"
+    tables.write_table(path, [EncoderChoice("m", precision, "p", "r")], EncoderChoice)
+    return str(path)
+
+
+@pytest.mark.parametrize("precision", encoder.PRECISIONS)
+def test_jobs_encode_as_the_study_does(tmp_path: Path, precision: Precision) -> None:
+    settings = settings_of(EMBEDDING, 3, [table(tmp_path, precision)])
+    assert settings == EncoderSettings("all-MiniLM-L6-v2", 1, None, precision, 3)
+
+
+def test_a_precision_of_the_config_needs_no_table() -> None:
+    pinned: dict[str, Any] = {**EMBEDDING, "precision": "bf16"}
+    assert settings_of(pinned).precision == "bf16"
