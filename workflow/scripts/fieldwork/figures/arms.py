@@ -16,6 +16,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
+from fieldwork.figures.labels import KIND_NOUNS
 from fieldwork.figures.marks import MarkedAnswers, MarkedValue, add_mark, span_of
 from fieldwork.figures.selection import (
     absence_reason,
@@ -175,7 +176,7 @@ def _short(value: float, decimals: int) -> str:
 def _title(rows: Sequence[Any], column: _TaskColumn) -> str:
     puppets = range_of(int(row.n_puppets) for row in rows if row.n_puppets)
     prompts = range_of(int(row.n_items) for row in rows if row.measure == "share_who")
-    kind = "lists" if column.kind == "list" else "letters"
+    kind = KIND_NOUNS[column.kind]
     return (
         f"{column.task.replace('_', ' ')} ({kind})\nn = {puppets or 0} puppets, {prompts} prompts"
     )

@@ -43,6 +43,15 @@ def item_names(
     }
 
 
+KIND_NOUNS: Mapping[str, str] = {
+    "list": "lists",
+    "choice": "letters",
+    "scale": "scales",
+    "number": "numbers",
+}
+"""What a figure calls the answers of a kind."""
+
+
 def option_name(item: Item | None, answer: str) -> str:
     """The printed name of an answer: a letter of a choice or a scale is followed by the option's text."""
     if item is None or item.kind not in LETTER_KINDS or answer not in ascii_uppercase:

@@ -16,6 +16,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
+from fieldwork.figures.labels import KIND_NOUNS
 from fieldwork.figures.marks import MarkedAnswers, MarkedValue, add_mark, span_of
 from fieldwork.figures.selection import (
     conditions_in,
@@ -137,8 +138,8 @@ def draw(variance: pd.DataFrame, novelty: pd.DataFrame, settings: WhoAsksSetting
 
 def _share_panel(table: pd.DataFrame) -> _UserPanel:
     def words(rows: Sequence[Any]) -> str:
-        kind = "lists" if rows[0].kind == "list" else "letters"
-        return f"{kind}, {_counts(rows, 'n_items')} prompts\nn = {_counts(rows, 'n_puppets')}"
+        noun = KIND_NOUNS[rows[0].kind]
+        return f"{noun}, {_counts(rows, 'n_items')} prompts\nn = {_counts(rows, 'n_puppets')}"
 
     marks = [_mark(row, row.share_who, reference=0.0) for row in rows_of(table)]
     units = between(set(table["condition"]))
@@ -157,8 +158,9 @@ def _novelty_panel(table: pd.DataFrame) -> _UserPanel:
 
 
 def _task_key(row: Any) -> str:
-    """Lists stand before letters; a task of both kinds has two places on an axis."""
-    return f"{'list' if getattr(row, 'kind', 'choice') == 'list' else 'questions'} {row.task}"
+    """Lists stand before others; a task of two kinds has two places on an axis."""
+    kind = getattr(row, "kind", "choice")
+    return f"{int(kind != 'list')} {kind} {row.task}"
 
 
 def _ticks(table: pd.DataFrame, words: Callable[[Sequence[Any]], str]) -> dict[str, str]:
@@ -294,7 +296,7 @@ def _keep_mark(
 ) -> None:
     if mark.value is None:
         return
-    kind, _, task = mark.task.partition(" ")
+    _, kind, task = mark.task.split(" ", 2)
     caption = MarkedValue(
         measure=" ".join(panel.label.split()),
         label=style.label,
@@ -308,7 +310,7 @@ def _keep_mark(
         model=mark.model,
         task=task,
         condition=mark.condition,
-        kind="list" if kind == "list" else "choice",
+        kind=kind,
         base="counted",
         n=mark.n,
     )
