@@ -35,17 +35,15 @@ def read_replies(
 ) -> dict[str, list[str]]:
     """Read, merge and score the replies that are there; the tables are of use for the page alone."""
     items = tables.read_questions(files["questions"])
-    corrections, rules = (
-        read_corrections(reading["overrides"]),
-        ValueRules(**reading["value_rules"]),
-    )
+    corrections = read_corrections(reading["overrides"])
+    rules = ValueRules(**reading["value_rules"])
     answers = [row for path in files["field"] for row in tables.read_rows(path, Answer)]
     for path in files["responses"]:
         rows = tables.read_rows(path, Response)
         own_items = {key: item for key, item in items.items() if key.task == Path(path).parts[-2]}
         parsed_answers = parse_responses(rows, own_items.values(), rules)
-        replies = [row.text for row in rows]
-        answers += correct_answers(parsed_answers, replies, own_items, corrections.readings)
+        texts = [row.text for row in rows]
+        answers += correct_answers(parsed_answers, texts, own_items, corrections.readings)
     names = {"aliases": read_aliases(reading["aliases"]), "overrides": corrections.names}
     merges = merge_items(answers, **names, threshold=reading["near_duplicates"])
     paths = {n: str(scratch / n) for n in ("answers.parquet", "items.csv", "runs.parquet")}
@@ -55,8 +53,9 @@ def read_replies(
     frame = tables.read_frame(paths["answers.parquet"], Answer)
     runs = measure_runs(frame, tables.read_items(files["questions"]))
     tables.write_rows(paths["runs.parquet"], runs, RunAccuracy)
-    stages = ("answers", "merges", "accuracy_runs")
-    return {name: [path] for name, path in zip(stages, paths.values(), strict=True)}
+    return dict(
+        zip(("answers", "merges", "accuracy_runs"), [[p] for p in paths.values()], strict=True)
+    )
 
 
 if __name__ == "__main__":
