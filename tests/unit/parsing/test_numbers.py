@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from fieldwork.parsing.numbers import LENIENT, ParsedNumber, ValueRules, parse_number
+from fieldwork.parsing.numbers import LENIENT, ParsedNumber, parse_number
 from fieldwork.records.parsing import (
     EMPTY,
     NO_NUMBER,
@@ -13,6 +13,7 @@ from fieldwork.records.parsing import (
     RANGE,
     REFUSAL,
     SEVERAL_NUMBERS,
+    ValueRules,
 )
 
 

@@ -11,9 +11,8 @@ from fieldwork import stage, tables
 from fieldwork.field.pasted import without_prompt
 from fieldwork.parsing.answers import parse_field_answer
 from fieldwork.parsing.corrections import correct_answers, read_corrections
-from fieldwork.parsing.numbers import ValueRules
 from fieldwork.records.field import FieldAnswer
-from fieldwork.records.parsing import Answer
+from fieldwork.records.parsing import Answer, ValueRules
 
 
 def main(

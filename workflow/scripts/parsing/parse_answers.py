@@ -10,10 +10,9 @@ from fieldwork import stage, tables
 from fieldwork.parsing.answers import parse_responses
 from fieldwork.parsing.corrections import correct_answers, read_corrections
 from fieldwork.parsing.form.readings import read_forms
-from fieldwork.parsing.numbers import ValueRules
 from fieldwork.records.answer_form import FormReading
 from fieldwork.records.generation import Response
-from fieldwork.records.parsing import Answer
+from fieldwork.records.parsing import Answer, ValueRules
 
 
 def main(

@@ -13,10 +13,9 @@ from fieldwork.metrics.accuracy import measure_runs
 from fieldwork.parsing.answers import apply_merges, merge_items, parse_responses
 from fieldwork.parsing.canonical import read_aliases
 from fieldwork.parsing.corrections import correct_answers, read_corrections
-from fieldwork.parsing.numbers import ValueRules
 from fieldwork.records.generation import Response
 from fieldwork.records.metrics import RunAccuracy
-from fieldwork.records.parsing import Answer, MergedItem
+from fieldwork.records.parsing import Answer, MergedItem, ValueRules
 
 
 def main(
@@ -36,12 +35,11 @@ def read_replies(
     """Read, merge and score the replies that are there; the tables are of use for the page alone."""
     items = tables.read_questions(files["questions"])
     corrections = read_corrections(reading["overrides"])
-    rules = ValueRules(**reading["value_rules"])
     answers = [row for path in files["field"] for row in tables.read_rows(path, Answer)]
     for path in files["responses"]:
         rows = tables.read_rows(path, Response)
         own_items = {key: item for key, item in items.items() if key.task == Path(path).parts[-2]}
-        parsed_answers = parse_responses(rows, own_items.values(), rules)
+        parsed_answers = parse_responses(rows, own_items.values(), ValueRules(**reading["values"]))
         texts = [row.text for row in rows]
         answers += correct_answers(parsed_answers, texts, own_items, corrections.readings)
     names = {"aliases": read_aliases(reading["aliases"]), "overrides": corrections.names}
@@ -53,9 +51,8 @@ def read_replies(
     frame = tables.read_frame(paths["answers.parquet"], Answer)
     runs = measure_runs(frame, tables.read_items(files["questions"]))
     tables.write_rows(paths["runs.parquet"], runs, RunAccuracy)
-    return dict(
-        zip(("answers", "merges", "accuracy_runs"), [[p] for p in paths.values()], strict=True)
-    )
+    stages = ("answers", "merges", "accuracy_runs")
+    return {name: [path] for name, path in zip(stages, paths.values(), strict=True)}
 
 
 if __name__ == "__main__":

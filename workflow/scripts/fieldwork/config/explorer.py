@@ -200,5 +200,5 @@ def reading_settings(study: Study) -> Config:
         "overrides": [overrides] if isinstance(overrides, str) else overrides,
         "near_duplicates": parsing["near_duplicates"],
         "cut_lists": parsing["cut_lists"],
-        "value_rules": value_rules(study.config),
+        "values": value_rules(study.config),
     }

@@ -13,11 +13,11 @@ from fieldwork.list_lengths import list_length
 from fieldwork.parsing.canonical import canonicalise
 from fieldwork.parsing.choices import parse_choice
 from fieldwork.parsing.lists import parse_list
-from fieldwork.parsing.numbers import LENIENT, STRICT, ValueRules, parse_number
+from fieldwork.parsing.numbers import LENIENT, STRICT, parse_number
 from fieldwork.parsing.scales import parse_scale
 from fieldwork.records.field import FIELD, FieldAnswer
 from fieldwork.records.generation import OptionProbability, Outcome, Response
-from fieldwork.records.parsing import OUTCOME_REASONS, REFUSALS, Answer, MergedItem
+from fieldwork.records.parsing import OUTCOME_REASONS, REFUSALS, Answer, MergedItem, ValueRules
 from fieldwork.records.tasks import LETTER_KINDS, Item
 
 logger = logging.getLogger(__name__)

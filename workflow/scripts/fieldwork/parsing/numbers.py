@@ -9,7 +9,7 @@ gives it. Promises that a number in another unit is converted or left out, never
 import math
 import re
 from collections.abc import Callable, Sequence
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 from fieldwork.parsing.refusals import is_refusal
 from fieldwork.parsing.replies import reply_in_digits
@@ -22,6 +22,7 @@ from fieldwork.records.parsing import (
     RANGE,
     REFUSAL,
     SEVERAL_NUMBERS,
+    ValueRules,
 )
 
 _MAGNITUDES = {
@@ -63,13 +64,6 @@ _MAGNITUDE_WORD = re.compile(
     r"((?<=\d)\s?(?:thousand|million|billion|trillion)s?\b)", re.IGNORECASE
 )
 _DECIMAL_AND_MAGNITUDE = re.compile(r"(\d\.\d+) (1(?:000)+)\b")
-
-
-class ValueRules(NamedTuple):
-    """What counts where a reply gives no one value: the settings of `parsing` with these names."""
-
-    several_numbers: Literal["left_out", "first", "last"] = "left_out"
-    ranges: Literal["left_out", "middle"] = "left_out"
 
 
 STRICT = ValueRules()
