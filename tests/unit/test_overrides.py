@@ -124,7 +124,7 @@ def test_a_persons_readings_reach_answers_and_nobody_elses_change(
 
     def read(*overrides: str) -> dict[str, Answer]:
         """Answers by the text they are of."""
-        files = {"overrides": list(overrides), "answers": parsed}
+        files: Any = {"overrides": list(overrides), "value_rules": {}, "answers": parsed}
         if source == "field":
             parse_field.main(str(tmp_path / "field.parquet"), [questions], **files)
         else:

@@ -59,12 +59,12 @@ def overlay(server: Chat) -> dict[str, Any]:
         "tasks": {
             name: {
                 "sources": [{"format": "items", "dataset": name} | source],
-                "runs": 14,
+                "runs": 39,
                 "max_tokens": 20,
             }
             for name, source in sources.items()
         },
-        "metrics": {"permutations": 99, "rarest_users": 0.4},
+        "metrics": {"permutations": 99},
     }
 
 
@@ -99,7 +99,7 @@ def test_scales_numbers_and_texts_are_answered_measured_and_shown(
     )
     assert 9.9 < low < high < 11.4
     (texts,) = rows_of(checkout, f"SELECT count(*), count(value) {answers} WHERE kind = 'text'")
-    assert texts == (28, 0)
+    assert texts == (78, 0)
     page = (checkout.results("values") / "findings.md").read_text()
     assert "## Scales and numbers" in page
     claims = rows_of(

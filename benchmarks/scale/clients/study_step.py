@@ -152,6 +152,7 @@ class Study:
                 self._table("responses", *arm),
                 self._items(arm[0]),
                 overrides=[],
+                value_rules={},
                 answers=self._table("parsed", *arm),
                 forms=self._table("forms", *arm),
             )
@@ -351,6 +352,7 @@ class Study:
     def _sources(self, task: str) -> list[dict[str, Any]]:
         plain = {"item_ids": [], "subjects": [], "shots": None, "letter_instruction": True}
         plain |= {"columns": {}, "gold": "auto", "list_length": None, "recording": None, "rows": {}}
+        plain |= {"scale": {}, "number": {}}
         if task == "recommendations":
             source = {
                 "format": "items",

@@ -414,7 +414,7 @@ def test_a_task_is_read_source_by_source(tmp_path: Path) -> None:
     candidates = csv_file(tmp_path / "c.csv", [["item_id", "candidate"], ["dogs", "Beagle"]])
     plain: dict[str, Any] = {"format": "items", "subjects": [], "item_ids": [], "shots": 0}
     plain |= {"letter_instruction": True, "rows": {}, "columns": {}, "gold": "auto"}
-    plain |= {"list_length": None, "recording": None}
+    plain |= {"list_length": None, "recording": None, "scale": {}, "number": {}}
     own = {"dataset": "own", "kind": "list", "files": [str(names)], "candidates": str(candidates)}
     other = {"dataset": "b", "kind": "choice", "files": [str(letters)], "candidates": None}
     dogs, ends = read_sources([plain | own, plain | other])

@@ -195,6 +195,7 @@ def translated(folder: Path, text: str, **source: object) -> Step:
         "format": "items", "dataset": "swahili", "kind": "choice", "subjects": [], "item_ids": [],
         "shots": 0, "letter_instruction": True, "rows": {}, "columns": {}, "gold": "auto",
         "list_length": None, "recording": None, "candidates": None, "files": [str(file)],
+        "scale": {}, "number": {},
     }  # fmt: skip
     return Step("tasks.sw.put.translated", "translated", defaults | source, None, 0)
 

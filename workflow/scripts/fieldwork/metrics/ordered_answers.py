@@ -34,8 +34,8 @@ def read_ordered_answers(answers: pd.DataFrame) -> dict[Arm, dict[str, ItemAnswe
     A scale's answer without a value is the option beside the scale, or `unknown`; a number's is left out
     and counted.
     """
-    if answers.empty:
-        return {}
+    if answers.empty or not answers["kind"].isin(VALUE_KINDS).any():
+        return read_answer_sets(answers)
     option_arms = read_answer_sets(answers[~answers["kind"].isin(VALUE_KINDS)])
     rows = answers[answers["kind"].isin(VALUE_KINDS) & (answers["outcome"] != "failed")]
     steps = _steps(rows)
