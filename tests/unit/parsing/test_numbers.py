@@ -118,4 +118,5 @@ def test_limits_are_those_of_the_question(text: str) -> None:
 
 def test_any_reply_is_read_in_time() -> None:
     for text in ("1 " * 30_000, "1-" * 30_000, "$" * 60_000, "one " * 20_000, "1.1" * 20_000):
-        parse_number(text, unit="kg")
+        parsed = parse_number(text, unit="kg")
+        assert (parsed.value is None) != (parsed.reason is None)

@@ -109,7 +109,8 @@ def test_any_reply_is_read_in_time() -> None:
         "(" * 100_000,
         "answer " * 30_000,
     ):
-        parse_scale(text, marks=NUMBERS, choices=LABELS)
+        parsed = parse_scale(text, marks=NUMBERS, choices=LABELS)
+        assert bool(parsed.reason) == (len(parsed.letters) != 1)
 
 
 @pytest.mark.skipif(not DATA.is_dir(), reason="the extracts of real data are not here")

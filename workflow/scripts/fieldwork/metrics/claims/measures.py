@@ -81,6 +81,7 @@ class ClaimMeasure(NamedTuple):
         is_of_field: compares with real users, or real users among themselves.
         is_of_tasks: compares two tasks under one condition, with a user or without.
         is_claimed: which rows of the table the page may claim; None for all.
+        is_of_means: the estimate is a difference of means, which has no margin.
     """
 
     row_type: type[Any]
@@ -94,6 +95,12 @@ class ClaimMeasure(NamedTuple):
     is_of_tasks: bool = False
     detail: Callable[[Any], str | None] | None = None
     is_claimed: Callable[[Any], bool] | None = None
+    is_of_means: bool = False
+
+    @property
+    def needs_interval(self) -> bool:
+        """Whether a direction is only claimed with the interval of the estimate."""
+        return self.interval is not None and (self.margin is not None or self.is_of_means)
 
 
 def score_reading(condition: str) -> str:
@@ -188,6 +195,7 @@ MEASURES: Mapping[str, ClaimMeasure] = {
         ("ci_low", "ci_high"),
         detail=lambda row: str(row.kind),
         is_claimed=lambda row: row.versus != FIELD,
+        is_of_means=True,
     ),
     "novelty": ClaimMeasure(
         Novelty,
@@ -278,6 +286,7 @@ MEASURES: Mapping[str, ClaimMeasure] = {
         is_of_field=True,
         detail=lambda row: str(row.kind),
         is_claimed=lambda row: row.versus == FIELD,
+        is_of_means=True,
     ),
     "field_place": ClaimMeasure(
         ItemAgreement, "rank_change", ("moves", "moves"), p_value="p_rank", is_of_field=True
@@ -336,7 +345,7 @@ def _test(key: ClaimKey, form: ClaimMeasure, row: Any) -> StudyTest:
 
 def _direction(form: ClaimMeasure, row: Any) -> str:
     """Without its interval a test says that answers differ, not whether their mean is higher."""
-    if form.margin and form.interval and getattr(row, form.interval[0]) is None:
+    if form.needs_interval and form.interval and getattr(row, form.interval[0]) is None:
         return "differs"
     estimate = getattr(row, form.estimate) if form.estimate else None
     return form.directions[(estimate or 0.0) < 0]

@@ -127,8 +127,10 @@ def _row(
 def no_interval_reason(sample: ValueSample, rarest_users: float) -> str:
     """Why there is no value, or no interval of the mean."""
     if not sample.values:
-        whole = "no user or rerun answers all scales" if sample.n_items > 1 else "no answer"
-        return f"{whole} with a value" if sample.n_items > 1 else f"{whole} has a value"
+        is_battery = sample.n_items > 1
+        return (
+            "no user or rerun has a value on all scales" if is_battery else "no answer has a value"
+        )
     if sample.has_users and (shortage := too_few_users(len(sample.values), rarest_users)):
         return shortage
     if len(sample.values) == 1:
