@@ -4,6 +4,7 @@ const ARRIVED = 1;
 const READ = 2;
 const FIRST = 4;
 const RUNS = 8;
+const VALUES = 16;
 // `counted`: what metrics count, a list that was read or any choice that arrived
 const BASES = new Map([
   ["counted", ARRIVED],
@@ -11,6 +12,7 @@ const BASES = new Map([
   ["read", READ],
   ["first", FIRST],
   ["runs", RUNS],
+  ["values", VALUES],
 ]);
 const BASE_WORDS = new Map([
   ["counted", "that count: lists read, choices arrived"],
@@ -18,6 +20,7 @@ const BASE_WORDS = new Map([
   ["read", "that could be read"],
   ["first", "first of each user to each question"],
   ["runs", "in scored runs"],
+  ["values", "first with a value of each user to each scale or number"],
 ]);
 const DOUBTS = new Map([
   ["unread", { bit: 1, label: "Not read", text: "No option or letter could be read." }],

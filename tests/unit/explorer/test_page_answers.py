@@ -1,6 +1,7 @@
 """The columns of the page's answers: what they count equals what the metrics count."""
 
 import dataclasses
+import itertools
 import random
 from collections import Counter
 from collections.abc import Iterator
@@ -14,6 +15,7 @@ from fieldwork.explorer.answers import (
     COUNTED_RUN,
     CUT,
     FIRST_ANSWER,
+    FIRST_VALUE,
     LIKENESS,
     NO_READING,
     ODD_LENGTH,
@@ -31,6 +33,7 @@ from fieldwork.metrics.accuracy import measure_accuracy, measure_runs
 from fieldwork.metrics.answer_sets import read_answer_sets
 from fieldwork.metrics.distributions import measure_distributions
 from fieldwork.metrics.heterogeneity import measure_heterogeneity
+from fieldwork.metrics.values.estimates import measure_values
 from fieldwork.records.parsing import NO_ANSWER, Answer, MergedItem
 from fieldwork.records.shared import ItemKey
 from fieldwork.records.tasks import Item, ItemKind
@@ -191,6 +194,38 @@ def test_answers_of_counted_runs_are_those_that_scores_are_made_of(
     scores = [row for row in measure_accuracy(runs) if row.metric == "em_strict"]
     assert sum(row.n_runs for row in scores) > 10
     assert by_arm == {(row.model, row.condition): row.n_runs * row.n_items for row in scores}
+
+
+def test_first_values_are_those_that_means_count() -> None:
+    """A user whose first answer has no value counts by the next one."""
+    draw = random.Random(5)
+    rows = []
+    for condition in CONDITIONS:
+        users = [None] if condition == "offline" else [f"{condition}-{n}" for n in range(9)]
+        for puppet, item_id, replicate in itertools.product(users, ("agree", "years"), range(3)):
+            kind: ItemKind = "scale" if item_id == "agree" else "number"
+            blank = dataclasses.replace(
+                answer(kind, condition=condition, item_id=item_id, puppet=puppet),
+                replicate=replicate,
+                outcome=draw.choice(["ok", "ok", "ok", "failed"]),
+            )
+            value = draw.choice([1.0, 2.0, None])
+            letter = "AB"[int(value) - 1] if value and kind == "scale" else None
+            rows.append(dataclasses.replace(blank, value=value, letter=letter))
+    table = pd.DataFrame([dataclasses.asdict(row) for row in rows])
+    scale = {"item_id": "agree", "kind": "scale", "task": "lists", "points": [1.0, 2.0]}
+    number = {"item_id": "years", "kind": "number", "task": "lists", "points": None}
+    estimates = measure_values(table, pd.DataFrame([scale, number]))
+    assert len(estimates) == 6
+    by_item = counts(rows, FIRST_VALUE)
+    for row in estimates:
+        assert row.n_units == by_item[row.model, row.task, row.condition, str(row.item_id)]
+    second_answers = [
+        row
+        for row, bits in zip(rows, base_bits(rows, NO_READINGS), strict=True)
+        if bits & FIRST_VALUE and row.puppet_id and row.replicate
+    ]
+    assert second_answers
 
 
 def test_what_failed_counts_for_nothing() -> None:

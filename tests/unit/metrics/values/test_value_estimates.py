@@ -31,6 +31,18 @@ def test_without_users_every_answer_counts_and_the_interval_is_students() -> Non
     assert (row.unit, row.reason, row.alpha) == ("response", None, None)
 
 
+def test_an_interval_ends_where_the_scale_does() -> None:
+    rows = [answer("offline", None, value, replicate=n) for n, value in enumerate([1.0, 1.0, 2.0])]
+    (row,) = measure_values(frame(rows), scale_items("q"))
+    assert row.ci_low == 1.0
+    assert row.ci_high is not None
+    assert 2 < row.ci_high < 5
+    rows = [row | {"kind": "number", "letter": None} for row in rows]
+    (row,) = measure_values(frame(rows), NUMBER_ITEMS)
+    assert row.ci_low is not None
+    assert row.ci_low < 0
+
+
 def test_answers_without_a_value_are_counted_and_failed_ones_are_no_data() -> None:
     rows = [
         answer("offline", None, 3.0),

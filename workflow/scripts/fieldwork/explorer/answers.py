@@ -13,12 +13,13 @@ from fieldwork.explorer.replies import Merges, spellings
 from fieldwork.records.metrics import RunAccuracy
 from fieldwork.records.parsing import REFUSALS, Answer
 from fieldwork.records.shared import ItemKey
-from fieldwork.records.tasks import LETTER_KINDS
+from fieldwork.records.tasks import LETTER_KINDS, VALUE_KINDS
 from fieldwork.statistics.first_answers import first_answers
 
-ARRIVAL, READING, FIRST_ANSWER, COUNTED_RUN = 1, 2, 4, 8
+ARRIVAL, READING, FIRST_ANSWER, COUNTED_RUN, FIRST_VALUE = 1, 2, 4, 8, 16
 """Bits of `base`: the call did not fail; options or a letter were read; it counts as its user's
-independent answer to the item; it belongs to a run that a score is made of."""
+independent answer to the item; it belongs to a run that a score is made of; it is its user's
+first answer with a value, to a scale or a number."""
 
 NO_READING, REFUSAL, CUT, LIKENESS, ODD_LENGTH, CORRECTION = 1, 2, 4, 8, 16, 32
 """Bits of `doubt`: nothing was read, by a person either, and it is no refusal; a refusal, or filtered by
@@ -165,7 +166,7 @@ def is_readable(answer: Answer) -> bool:
 
 def base_bits(answers: Sequence[Answer], readings: Readings) -> list[int]:
     """What each answer counts for."""
-    firsts = first_rows(answers)
+    firsts, values = first_rows(answers), first_value_rows(answers)
     return [
         0
         if answer.outcome == "failed"
@@ -173,6 +174,7 @@ def base_bits(answers: Sequence[Answer], readings: Readings) -> list[int]:
         + READING * is_readable(answer)
         + FIRST_ANSWER * (row in firsts)
         + COUNTED_RUN * _is_in_run(answer, readings)
+        + FIRST_VALUE * (row in values)
         for row, answer in enumerate(answers)
     ]
 
@@ -207,6 +209,21 @@ def first_rows(answers: Sequence[Answer]) -> set[int]:
             )
             entry = _CountedAnswer(answer.puppet_id or "", answer.replicate, options, row)
             entries.setdefault(group, []).append(entry)
+    return _firsts_of(entries)
+
+
+def first_value_rows(answers: Sequence[Answer]) -> set[int]:
+    """Rows of each user's first answer with a value to a scale or a number, and of all without a user."""
+    entries: dict[Hashable, list[_CountedAnswer]] = {}
+    for row, answer in enumerate(answers):
+        if answer.kind in VALUE_KINDS and answer.outcome != "failed" and answer.value is not None:
+            group = (answer.model, answer.task, answer.kind, answer.condition, answer.item_id)
+            entry = _CountedAnswer(answer.puppet_id or "", answer.replicate, (), row)
+            entries.setdefault(group, []).append(entry)
+    return _firsts_of(entries)
+
+
+def _firsts_of(entries: Mapping[Hashable, list[_CountedAnswer]]) -> set[int]:
     return {
         entry.row
         for group in entries.values()

@@ -160,14 +160,16 @@ def _draw_row(axes: Any, place: int, row: Any, style: ConditionStyle) -> None:
         ci_low=low,
         ci_high=high,
     )
+    item = row.item_id if _is_text(row.item_id) else None
     answers = MarkedAnswers(
         model=row.model,
         condition=row.condition,
         task=row.task,
-        item_id=row.item_id if _is_text(row.item_id) else None,
+        item_id=item,
         kind=row.kind,
-        base="first",
-        n=int(row.n_units),
+        base="values",
+        # the scales together are of users, not of answers
+        n=int(row.n_units) if item else None,
     )
     add_mark(axes, span_of(float(row.mean), row), (place - 0.3, place + 0.3), caption, answers)
 

@@ -231,8 +231,8 @@ def _rows(
     rarest = rarest_users if unit_of(runs) == "puppet" else None
     for metric, read in READERS.items():
         scores = counted_scores(runs, read)
-        interval = mean_interval(scores, rarest) if scores else None
-        clipped_interval = interval and Interval(max(0.0, interval.low), min(1.0, interval.high))
+        whole_interval = mean_interval(scores, rarest) if scores else None
+        interval = whole_interval.within(0.0, 1.0) if whole_interval else None
         yield Accuracy(
             model=arm.model,
             task=arm.task,
@@ -241,8 +241,8 @@ def _rows(
             mean=mean(scores) if scores else None,
             minimum=min(scores) if len(scores) > 1 else None,
             maximum=max(scores) if len(scores) > 1 else None,
-            ci_low=clipped_interval.low if clipped_interval else None,
-            ci_high=clipped_interval.high if clipped_interval else None,
+            ci_low=interval.low if interval else None,
+            ci_high=interval.high if interval else None,
             n_runs=len(scores),
             n_items=n_items,
             unit=unit_of(runs),

@@ -314,11 +314,11 @@ def excess_interval(sides: NewLetters, *, rarest_users: float | None) -> Interva
             )
             for share, side_moves, rarest in zip(shares, moves, (rarest_users, None), strict=True)
         )
-        low, high = difference_interval(side, [control])
+        interval = difference_interval(side, [control])
     else:
         freedom = welch_freedom(variances, [len(side) - 1 for side in units])
-        low, high = student_interval(shares[0] - shares[1], math.sqrt(sum(variances)), freedom)
-    return Interval(max(-1.0, low), min(1.0, high))
+        interval = student_interval(shares[0] - shares[1], math.sqrt(sum(variances)), freedom)
+    return interval.within(-1.0, 1.0)
 
 
 def _losses(new_letters: Floats, size: int) -> Floats:

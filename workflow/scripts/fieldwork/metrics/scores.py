@@ -172,7 +172,7 @@ def score_difference_interval(
         offline: of reruns.
     """
     interval = mean_difference_interval(scores, offline, (rarest_users, None), confidence)
-    return Interval(max(-1.0, interval.low), min(1.0, interval.high)) if interval else None
+    return interval.within(-1.0, 1.0) if interval else None
 
 
 def _splits(

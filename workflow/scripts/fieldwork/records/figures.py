@@ -4,12 +4,13 @@ from typing import Literal
 
 from fieldwork.records.columns import column, table
 
-AnswerBase = Literal["counted", "read", "first", "runs"]
+AnswerBase = Literal["counted", "read", "first", "runs", "values"]
 """Which answers of an arm an estimate is computed from.
 
 `counted`: answers to choices, read or not, and lists that can be read. `read`: of both those that can be
 read. `first`: the first counted one of each user to each item, and all without users. `runs`: those of
-the runs that scores are made of.
+the runs that scores are made of. `values`: the first with a value of each user to each scale or number,
+and all with a value without users.
 """
 
 
@@ -28,7 +29,8 @@ class FigureMark:
     answer: str | None = column("the option or letter whose share it shows, NULL for others")
     kind: str | None = column("kind of the items, NULL where the task has one")
     base: AnswerBase = column(
-        "which answers it is computed from: `counted`, `read`, `first` or `runs` (docs/explorer.md)"
+        "which answers it is computed from: `counted`, `read`, `first`, `runs` or `values`"
+        " (docs/explorer.md)"
     )
     value: float | None = column("the estimate as drawn, NULL for `n/a`")
     ci_low: float | None = column("lower end of the 95 % interval drawn")

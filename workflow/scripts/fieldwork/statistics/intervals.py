@@ -6,7 +6,7 @@ Promises that equal arguments give equal bits.
 import math
 from collections.abc import Callable, Sequence
 from statistics import NormalDist
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 import numpy as np
 from scipy.special import stdtr, stdtrit
@@ -31,6 +31,10 @@ class Interval(NamedTuple):
 
     low: float
     high: float
+
+    def within(self, low: float, high: float) -> Self:
+        """The part of it that an estimate can reach, which lies from `low` to `high`."""
+        return self._replace(low=max(low, self.low), high=min(high, self.high))
 
 
 class ShareCount(NamedTuple):
@@ -113,8 +117,7 @@ def newcombe_interval(count: ShareCount, other_counts: Sequence[ShareCount]) -> 
     first, *rest = (
         BoundedValue(side.share, wilson_interval(*side)) for side in (count, *other_counts)
     )
-    low, high = difference_interval(first, rest)
-    return Interval(max(-1.0, low), min(1.0, high))
+    return difference_interval(first, rest).within(-1.0, 1.0)
 
 
 def student_quantile(freedom: float, confidence: float = CONFIDENCE) -> float:

@@ -70,6 +70,11 @@ class ScaleRange(NamedTuple):
     low: float
     high: float
 
+    @property
+    def span(self) -> float:
+        """From one end to the other."""
+        return self.high - self.low
+
 
 ItemRanges = Mapping[tuple[str, str], ScaleRange]
 """Of scales, by task and item."""

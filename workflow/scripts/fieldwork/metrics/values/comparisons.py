@@ -57,17 +57,18 @@ class _Settings(NamedTuple):
 
 
 class _Pair(NamedTuple):
-    """Two samples of one item, or of the scales together (`item` is None).
-
-    Attributes:
-        span: length of the scale; None for a number.
-    """
+    """Two samples of one item, or of the scales together (`item` is None)."""
 
     arm: Arm
     versus: str
     item: str | None
     sides: tuple[ValueSample, ValueSample]
-    span: float | None
+
+    @property
+    def span(self) -> float | None:
+        """Length of the scale; None for a number."""
+        scale = self.sides[0].scale
+        return scale.span if scale else None
 
 
 def measure_value_comparisons(
@@ -118,11 +119,13 @@ def _pairs(
                     battery_sample(read_battery(arm, side, names, ranges))
                     for side in (items, versus_items)
                 )
-                yield _Pair(arm, versus, None, (first, second), 1.0)
+                yield _Pair(arm, versus, None, (first, second))
             for item, values in items.items():
-                samples = item_sample(values), item_sample(versus_items.get(item, empty))
                 scale = ranges.get((arm.task, item))
-                yield _Pair(arm, versus, item, samples, scale.high - scale.low if scale else None)
+                first, second = (
+                    item_sample(side, scale) for side in (values, versus_items.get(item, empty))
+                )
+                yield _Pair(arm, versus, item, (first, second))
 
 
 def _compare(pair: _Pair, settings: _Settings) -> ValueComparison:
@@ -182,7 +185,10 @@ def _interval(pair: _Pair, rarest_users: float, confidence: float | None = None)
     first, second = pair.sides
     rarest = first.rarest(rarest_users), second.rarest(rarest_users)
     options = {} if confidence is None else {"confidence": confidence}
-    return mean_difference_interval(first.values, second.values, rarest, **options)
+    interval = mean_difference_interval(first.values, second.values, rarest, **options)
+    if interval and pair.span:
+        return interval.within(-pair.span, pair.span)
+    return interval
 
 
 def _held_p(pair: _Pair, test: PermutationTest, rarest_users: float) -> float:

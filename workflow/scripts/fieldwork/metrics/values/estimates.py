@@ -11,6 +11,7 @@ from fieldwork.metrics.answer_sets import Arm
 from fieldwork.metrics.values.answers import (
     Battery,
     ItemValues,
+    ScaleRange,
     read_battery,
     read_ranges,
     read_values,
@@ -28,12 +29,14 @@ class ValueSample(NamedTuple):
 
     Attributes:
         n_without: answers without a value.
+        scale: what values can reach; None for numbers.
         n_items: items that each value is of.
     """
 
     values: list[float]
     has_users: bool
     n_without: int
+    scale: ScaleRange | None
     n_items: int = 1
 
     @property
@@ -46,17 +49,20 @@ class ValueSample(NamedTuple):
         return rarest_users if self.has_users else None
 
 
-def item_sample(values: ItemValues) -> ValueSample:
-    """The first values of an item."""
+def item_sample(values: ItemValues, scale: ScaleRange | None) -> ValueSample:
+    """The first values of an item.
+
+    Args:
+        scale: None for a number.
+    """
     firsts = [answer.value for answer in values.firsts()]
-    return ValueSample(firsts, values.has_users, values.n_without)
+    return ValueSample(firsts, values.has_users, values.n_without, scale)
 
 
 def battery_sample(battery: Battery) -> ValueSample:
     """The scores of the units that answer all scales."""
-    return ValueSample(
-        battery.scores(), battery.has_users, battery.n_without, battery.values.shape[1]
-    )
+    scale, n_items = ScaleRange(0.0, 1.0), battery.values.shape[1]
+    return ValueSample(battery.scores(), battery.has_users, battery.n_without, scale, n_items)
 
 
 def scale_names(arms: Mapping[Arm, Mapping[str, ItemValues]], model: str, task: str) -> list[str]:
@@ -90,7 +96,7 @@ def measure_values(
             alpha = cronbach_alpha(battery.values) if battery.has_users else None
             rows.append(_row(arm, None, battery_sample(battery), rarest_users, alpha))
         rows += [
-            _row(arm, item, item_sample(values), rarest_users, None)
+            _row(arm, item, item_sample(values, ranges.get((arm.task, item))), rarest_users, None)
             for item, values in arm_items.items()
         ]
     return sorted(rows, key=lambda r: (r.model, r.task, r.condition, r.kind, r.item_id or ""))
@@ -102,6 +108,8 @@ def _row(
     values = sample.values
     quartiles = [float(q) for q in np.quantile(values, (0.25, 0.5, 0.75))] if values else [None] * 3
     interval = mean_interval(values, sample.rarest(rarest_users)) if values else None
+    if interval and sample.scale:
+        interval = interval.within(*sample.scale)
     return ValueEstimate(
         model=arm.model,
         task=arm.task,
