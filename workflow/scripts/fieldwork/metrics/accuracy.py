@@ -232,7 +232,7 @@ def _rows(
     for metric, read in READERS.items():
         scores = counted_scores(runs, read)
         whole_interval = mean_interval(scores, rarest) if scores else None
-        interval = whole_interval.within(0.0, 1.0) if whole_interval else None
+        interval = whole_interval.clip(0.0, 1.0) if whole_interval else None
         yield Accuracy(
             model=arm.model,
             task=arm.task,

@@ -297,7 +297,7 @@ def _with_interval(
     interval = None if reason else unit_interval(value, moves, rarest_users=rarest_users)
     if interval is None:
         return _Estimate(measure, value, None, reason or NO_SPREAD)
-    return _Estimate(measure, value, interval.within(0.0, 1.0), None)
+    return _Estimate(measure, value, interval.clip(0.0, 1.0), None)
 
 
 def _novelty(

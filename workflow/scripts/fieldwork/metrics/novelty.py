@@ -318,7 +318,7 @@ def excess_interval(sides: NewLetters, *, rarest_users: float | None) -> Interva
     else:
         freedom = welch_freedom(variances, [len(side) - 1 for side in units])
         interval = student_interval(shares[0] - shares[1], math.sqrt(sum(variances)), freedom)
-    return interval.within(-1.0, 1.0)
+    return interval.clip(-1.0, 1.0)
 
 
 def _losses(new_letters: Floats, size: int) -> Floats:

@@ -172,7 +172,7 @@ def score_difference_interval(
         offline: of reruns.
     """
     interval = mean_difference_interval(scores, offline, (rarest_users, None), confidence)
-    return interval.within(-1.0, 1.0) if interval else None
+    return interval.clip(-1.0, 1.0) if interval else None
 
 
 def _splits(

@@ -32,7 +32,7 @@ class Interval(NamedTuple):
     low: float
     high: float
 
-    def within(self, low: float, high: float) -> Self:
+    def clip(self, low: float, high: float) -> Self:
         """The part of it that an estimate can reach, which lies from `low` to `high`."""
         return self._replace(low=max(low, self.low), high=min(high, self.high))
 
@@ -117,7 +117,7 @@ def newcombe_interval(count: ShareCount, other_counts: Sequence[ShareCount]) -> 
     first, *rest = (
         BoundedValue(side.share, wilson_interval(*side)) for side in (count, *other_counts)
     )
-    return difference_interval(first, rest).within(-1.0, 1.0)
+    return difference_interval(first, rest).clip(-1.0, 1.0)
 
 
 def student_quantile(freedom: float, confidence: float = CONFIDENCE) -> float:

@@ -46,7 +46,7 @@ def paired_interval(differences: Floats, n_answers: int) -> Interval:
     values = np.concatenate([differences, added_items(differences, n_answers)])
     n = len(values)
     error = math.sqrt(float(values.var(ddof=1)) / n)
-    return student_interval(math.fsum(values.tolist()) / n, error, n - 1).within(-1.0, 1.0)
+    return student_interval(math.fsum(values.tolist()) / n, error, n - 1).clip(-1.0, 1.0)
 
 
 def paired_ratio_interval(

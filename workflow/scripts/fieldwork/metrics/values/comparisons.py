@@ -187,7 +187,7 @@ def _interval(pair: _Pair, rarest_users: float, confidence: float | None = None)
     options = {} if confidence is None else {"confidence": confidence}
     interval = mean_difference_interval(first.values, second.values, rarest, **options)
     if interval and pair.span:
-        return interval.within(-pair.span, pair.span)
+        return interval.clip(-pair.span, pair.span)
     return interval
 
 

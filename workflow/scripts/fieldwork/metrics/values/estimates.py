@@ -109,7 +109,7 @@ def _row(
     quartiles = [float(q) for q in np.quantile(values, (0.25, 0.5, 0.75))] if values else [None] * 3
     interval = mean_interval(values, sample.rarest(rarest_users)) if values else None
     if interval and sample.scale:
-        interval = interval.within(*sample.scale)
+        interval = interval.clip(*sample.scale)
     return ValueEstimate(
         model=arm.model,
         task=arm.task,
