@@ -60,14 +60,15 @@ questions: .venv/installed
 	@python workflow/sample_questions.py --log "$(LOG)" --column "$(COLUMN)" --n "$(or $(N),50)" \
 		--seed "$(or $(SEED),0)" --out "$(or $(OUT),my/questions.csv)"
 
-# two processes take the files of tests in turn, those that run Snakemake, Slurm or a browser first
+# three processes take the files of tests in turn, those that run Snakemake, Slurm or a browser first: on two cores,
+# as tests of Slurm, browsers and servers wait much of their time
 test: .venv/tested
 	snakefmt --check Snakefile workflow
 	snakemake --lint
 	ruff format --check .
 	ruff check .
 	mypy
-	python -m pytest -n 2 --dist loadfile --no-loadscope-reorder tests/cluster tests/browser tests/workflow tests/unit
+	python -m pytest -n 3 --dist loadfile --no-loadscope-reorder tests/cluster tests/browser tests/workflow tests/unit
 
 bench: .venv/installed
 	python benchmarks/generation/run.py
