@@ -47,10 +47,10 @@ help:
 	@touch $@
 
 run: .venv/installed
-	@workflow/run_study $(CORES)
+	@python workflow/run_study $(CORES)
 
 rebuild: .venv/installed
-	@workflow/rebuild_archive $(CORES) $(WHAT)
+	@python workflow/rebuild_archive $(CORES) $(WHAT)
 
 study: .venv/installed
 	@python workflow/new_study.py --name "$(NAME)" --questions "$(QUESTIONS)" --lists "$(LISTS)" \

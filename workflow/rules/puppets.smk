@@ -137,8 +137,8 @@ rule embed_corpus:
 
 rule build_profiles:
     input:
-        personas=study.source(config["profiles"]["personas"]["dataset"]),
-        sentences=study.source(config["profiles"]["sentences"]["dataset"]),
+        personas=lambda wildcards: study.source(config["profiles"]["personas"]["dataset"]),
+        sentences=lambda wildcards: study.source(config["profiles"]["sentences"]["dataset"]),
         template=study.resolve(config["profiles"]["template"]),
     output:
         profiles=PROFILES,

@@ -131,3 +131,12 @@ def test_each_file_of_corrections_is_looked_for(
         check_files(config, lambda path: str(HOME / path), "mine.yaml")
     Path("corrections.csv").touch()
     check_files(config, lambda path: str(HOME / path), "mine.yaml")
+
+
+def test_personas_are_needed_where_a_condition_has_profiles(quickstart: dict[str, Any]) -> None:
+    config = copy.deepcopy(quickstart)
+    config["datasets"]["sample_personas"]["path"] = "nowhere.jsonl"
+    with pytest.raises(StudyError, match=r"datasets\.sample_personas\.path: nothing at nowhere"):
+        check_files(config, shipped, "config.yaml")
+    config["study"]["conditions"] = ["offline", "history"]
+    check_files(config, shipped, "config.yaml")

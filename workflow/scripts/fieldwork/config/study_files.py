@@ -6,6 +6,7 @@ Read while Snakemake parses the workflow, so it imports no scientific package.
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+from fieldwork.conditions import materials_of
 from fieldwork.config.archived import is_left_out
 from fieldwork.config.judging import judging_files
 from fieldwork.config.layers import Places, with_place
@@ -31,7 +32,10 @@ def check_files(config: Config, find_shipped: Callable[[str], str], source: str 
 
 def _missing_files(config: Config, find_shipped: Callable[[str], str]) -> Iterator[str]:
     """Settings that name a file that is not there, a sentence each."""
-    datasets = [config["profiles"][part]["dataset"] for part in ("personas", "sentences")]
+    conditions = [config["conditions"][name] for name in config["study"]["conditions"]]
+    has_profiles = any("profiles" in materials_of(condition) for condition in conditions)
+    parts = ("personas", "sentences") if has_profiles else ()
+    datasets = [config["profiles"][part]["dataset"] for part in parts]
     for task in config["study"]["tasks"]:
         datasets += [part["dataset"] for part in source_settings(config, task).values()]
     for name in [*study_corpora(config), *datasets, *study_recordings(config)]:
