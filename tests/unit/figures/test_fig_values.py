@@ -69,11 +69,11 @@ def test_conditions_say_how_many_answers_they_have_or_that_there_is_none() -> No
     assert [text.get_text() for text in axes.texts] == ["n/a"]
 
 
-def test_a_mark_leads_to_the_first_answers_to_its_question() -> None:
+def test_a_mark_leads_to_the_answers_with_a_value() -> None:
     figure = figure_of(row("history", "a", 2.5, ci_low=2.0, ci_high=3.0), a=item("a"))
     ((_, _, _, caption, answers),) = figure.drawn_marks
     assert caption.text(40) == "Mean, SP-History: 2.50 [2.00, 3.00], n = 40"
-    assert (answers.item_id, answers.base, answers.kind) == ("a", "first", "scale")
+    assert (answers.item_id, answers.base, answers.kind) == ("a", "values", "scale")
 
 
 def test_an_empty_table_says_so() -> None:
