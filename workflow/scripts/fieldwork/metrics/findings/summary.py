@@ -36,8 +36,8 @@ BASES: Mapping[str, AnswerBase] = {
     "score": "runs",
     "score_spread": "runs",
     "entropy_bits": "first",
-    "value": "first",
-    "field_value": "first",
+    "value": "values",
+    "field_value": "values",
 }
 """The answers that a measure is computed from, where they are not all that count."""
 NAMED_OPTIONS = 3
