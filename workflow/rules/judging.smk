@@ -251,5 +251,6 @@ rule plot_raters:
     params:
         code=code("judging/plot_raters"),
         drawing=auxiliary_arms.rater_drawing(study),
+        scales=scale_settings(config),
     script:
         "../scripts/judging/plot_raters.py"

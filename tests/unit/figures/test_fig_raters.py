@@ -5,10 +5,18 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from fieldwork.figures.raters import draw
-from fieldwork.figures.settings import FigureSettings
+from fieldwork.figures.raters import RatersFigureSettings, ScaleAxis, draw
 
-SETTINGS = FigureSettings(conditions=[], model_labels={"gpt": "GPT"})
+SETTINGS = RatersFigureSettings(
+    conditions=[],
+    model_labels={"gpt": "GPT"},
+    scales={
+        "right": ScaleAxis(["It is right"]),
+        "better": ScaleAxis(
+            points={1: "The first is better", 2: "Equal", 3: "The second is better"}
+        ),
+    },
+)
 
 
 def row(
@@ -16,7 +24,7 @@ def row(
 ) -> dict[str, Any]:
     values = {
         "scale": scale, "measure": measure, "raters": raters, "versus": None, "unit_group": None,
-        "option": None, "estimate": estimate, "ci_low": None, "ci_high": None,
+        "option": None, "estimate": estimate, "ci_low": None, "ci_high": None, "n_units": 60,
     }  # fmt: skip
     return values | changes
 
@@ -26,7 +34,7 @@ def panels(*rows: dict[str, Any]) -> list[tuple[list[str], str]]:
     figure = draw(pd.DataFrame(rows), SETTINGS)
     return [
         (
-            [label.get_text() for label in axes.get_yticklabels()],
+            [label.get_text().removesuffix(", n = 60") for label in axes.get_yticklabels()],
             " ".join([axes.get_xlabel(), *(text.get_text() for text in beside.texts)]).strip(),
         )
         for axes, beside in zip(figure.axes[::2], figure.axes[1::2], strict=True)
@@ -37,7 +45,7 @@ def test_people_come_first_and_models_by_name_where_there_are_several() -> None:
     shares = [row("right", "accepted", name, 0.5) for name in ("models", "gpt", "other", "people")]
     ((lines, beside),) = panels(*shares)
     assert lines == ["People", "GPT", "other"]
-    assert beside == "accepted, %"
+    assert beside == "accepted, %: It is right"
     ((lines, _),) = panels(*(s for s in shares if s["raters"] in ("models", "people")))
     assert lines == ["People", "Models"]
 
@@ -69,6 +77,23 @@ def test_beside_a_panel_stands_what_sets_raters_beside_each_other() -> None:
     ):
         assert words in beside
     assert "no better, people: 55" in beside
+
+
+def test_panels_stand_in_the_order_of_the_scales_and_lines_say_how_many_units_they_are_of() -> None:
+    first, *_ = draw(
+        pd.DataFrame([row("better", "mean", "people", 2), row("right", "accepted", "people", 0.5)]),
+        SETTINGS,
+    ).axes
+    assert first.get_title() == "right"
+    assert [label.get_text() for label in first.get_yticklabels()] == ["People, n = 60"]
+
+
+def test_an_axis_of_ratings_is_the_whole_scale_in_the_words_of_raters() -> None:
+    axes, _ = draw(pd.DataFrame([row("better", "mean", "people", 2.1)]), SETTINGS).axes
+    texts = [label.get_text() for label in axes.get_xticklabels()]
+    assert texts == ["1\nThe first is better", "2\nEqual", "3\nThe second is better"]
+    low, high = axes.get_xlim()
+    assert (low < 1, high > 3) == (True, True)
 
 
 def test_a_scale_without_order_or_acceptance_has_no_panel() -> None:

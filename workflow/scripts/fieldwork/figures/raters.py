@@ -5,12 +5,14 @@ model, by group of units where there are several. Beside a panel stands what set
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import pandas as pd
 from matplotlib.figure import Figure
-from matplotlib.ticker import FuncFormatter, MaxNLocator
+from matplotlib.ticker import MaxNLocator
 
+from fieldwork.figures.labels import cut
 from fieldwork.figures.selection import float_or_none, rows_of
 from fieldwork.figures.settings import FigureSettings
 from fieldwork.figures.style import (
@@ -29,13 +31,36 @@ MAIN_MEASURES: Mapping[str, str] = {"accepted": "accepted, %", "mean": "mean rat
 """What a panel shows, the first that the scale has, and the name of its axis."""
 _WIDTHS = (3, 2)
 """Of panels and of what stands beside them."""
+_PANEL_INCHES = 3.8
 _NOTE_INCHES = 2.3
+_LONGEST_LABEL = 26
+"""Letters of a label below an axis."""
 _LINE_HEIGHT = 0.22
 _NOTE_HEIGHT = 0.15
-_PANEL_HEIGHT = 0.75
+_PANEL_HEIGHT = 0.85
 """Of a panel's title and axis, inches."""
 _PEOPLE_STYLE = ConditionStyle("#E69F00", "s", True, "People")
 _MODEL_COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#000000")
+
+
+class ScaleAxis(NamedTuple):
+    """A scale as raters read it.
+
+    Attributes:
+        yes_labels: labels of the options that count as accepted.
+        points: labels of the options by their number, from the lowest; empty where they have no order.
+    """
+
+    yes_labels: Sequence[str] = ()
+    points: Mapping[float, str] = {}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RatersFigureSettings(FigureSettings):
+    """What a study decides about the figure of raters."""
+
+    scales: Mapping[str, ScaleAxis] = field(default_factory=dict)
+    """The scales by name; their order is that of the panels."""
 
 
 class _ScalePanel(NamedTuple):
@@ -47,7 +72,7 @@ class _ScalePanel(NamedTuple):
     notes: Sequence[str]
 
 
-def draw(judgements: pd.DataFrame, settings: FigureSettings) -> Figure:
+def draw(judgements: pd.DataFrame, settings: RatersFigureSettings) -> Figure:
     """Draw every scale on which units are accepted or rated.
 
     Args:
@@ -64,6 +89,7 @@ def draw(judgements: pd.DataFrame, settings: FigureSettings) -> Figure:
     )
     for panel, (axes, note_axes) in zip(panels, grid, strict=True):
         _draw_panel(axes, panel, styles)
+        _draw_axis(axes, panel.measure, settings.scales.get(panel.scale, ScaleAxis()))
         note_axes.set_axis_off()
         note_axes.text(0, 0.96, "\n".join(panel.notes), va="top", fontsize=TEXT_POINTS)
     # each line is named, so there is no legend
@@ -83,8 +109,10 @@ def _no_people(panels: Sequence[_ScalePanel]) -> str | None:
     return None if has_people else "No person judged: all of this is what models say."
 
 
-def _panels(table: pd.DataFrame, settings: FigureSettings) -> Iterator[_ScalePanel]:
-    for scale, part in table.groupby("scale", sort=False):
+def _panels(table: pd.DataFrame, settings: RatersFigureSettings) -> Iterator[_ScalePanel]:
+    parts = {str(scale): part for scale, part in table.groupby("scale", sort=False)}
+    for scale in sorted(parts, key=[*settings.scales, *parts].index):
+        part = parts[scale]
         for measure in MAIN_MEASURES:
             rows = [
                 row
@@ -95,7 +123,7 @@ def _panels(table: pd.DataFrame, settings: FigureSettings) -> Iterator[_ScalePan
                 notes = [
                     wrap_text(note, inches=_NOTE_INCHES) for note in _notes(rows_of(part), settings)
                 ]
-                yield _ScalePanel(str(scale), measure, _in_order(rows), notes)
+                yield _ScalePanel(scale, measure, _in_order(rows), notes)
                 break
 
 
@@ -169,16 +197,36 @@ def _draw_panel(
         axes.plot(
             [factor * row.estimate], [place], linestyle="none", **marker_arguments(style, size=5)
         )
-        labels.append(f"{style.label}{_group(row)}")
+        labels.append(f"{style.label}{_group(row)}, n = {row.n_units}")
     axes.set_yticks(range(len(panel.rows)), labels)
     axes.set_ylim(len(panel.rows) - 0.4, -0.6)
-    if panel.measure == "accepted":
-        axes.set_xlim(-3, 103)
-        axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:.0f}"))
-    axes.xaxis.set_major_locator(MaxNLocator(5))
     axes.set_title(panel.scale.replace("_", " "))
-    axes.set_xlabel(MAIN_MEASURES[panel.measure])
     axes.grid(axis="x", color=GREY, alpha=0.25, linewidth=0.5)
+
+
+def _draw_axis(axes: Any, measure: str, scale: ScaleAxis) -> None:
+    """The whole scale, whatever part of it is used, in the words that raters read."""
+    name = MAIN_MEASURES[measure]
+    if measure == "accepted":
+        axes.set_xlim(-3, 103)
+        axes.set_xticks([0, 25, 50, 75, 100])
+        if scale.yes_labels:
+            name = f"{name}: {'; '.join(scale.yes_labels)}"
+    elif len(scale.points) > 1:
+        points = sorted(scale.points)
+        named = {points[0], points[-1]} | ({points[len(points) // 2]} if len(points) % 2 else set())
+        texts = [
+            f"{point:g}\n{cut(scale.points[point], letters=_LONGEST_LABEL)}"
+            if point in named
+            else f"{point:g}"
+            for point in points
+        ]
+        margin = 0.03 * (points[-1] - points[0])
+        axes.set_xlim(points[0] - margin, points[-1] + margin)
+        axes.set_xticks(points, texts)
+    else:
+        axes.xaxis.set_major_locator(MaxNLocator(5))
+    axes.set_xlabel(wrap_text(name, inches=_PANEL_INCHES))
 
 
 def _group(row: Any) -> str:
