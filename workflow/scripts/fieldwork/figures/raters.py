@@ -214,10 +214,12 @@ def _draw_axis(axes: Any, measure: str, scale: ScaleAxis) -> None:
             name = f"{name}: {'; '.join(scale.yes_labels)}"
     elif len(scale.points) > 1:
         points = sorted(scale.points)
-        named = {points[0], points[-1]} | ({points[len(points) // 2]} if len(points) % 2 else set())
+        ends_and_middle = {points[0], points[-1]} | (
+            {points[len(points) // 2]} if len(points) % 2 else set()
+        )
         texts = [
             f"{point:g}\n{cut(scale.points[point], letters=_LONGEST_LABEL)}"
-            if point in named
+            if point in ends_and_middle
             else f"{point:g}"
             for point in points
         ]
