@@ -17,9 +17,18 @@ LABELS = ["Strongly disagree", "Disagree", "Neither agree nor disagree", "Agree"
 NUMBERS = ["1", "2", "3", "4", "5"]
 
 
-def point(text: str, marks: list[str] | None = NUMBERS, labels: list[str] = LABELS) -> str | None:
+UNSURE = [*LABELS, "Don't know"]
+LONG = " Technology has brought people closer and let many work from home." * 4
+
+
+def point(
+    text: str,
+    marks: list[str] | None = NUMBERS,
+    labels: list[str] = LABELS,
+    n_points: int | None = None,
+) -> str | None:
     """The number of the point, or why there is none."""
-    parsed = parse_scale(text, marks=marks, choices=labels)
+    parsed = parse_scale(text, marks=marks, choices=labels, n_points=n_points)
     if len(parsed.letters) == 1:
         return str("ABCDEFGHIJK".index(parsed.letters[0]) + 1)
     return parsed.reason
@@ -75,6 +84,114 @@ def test_numbers_words_and_labels_are_read(text: str, number: str) -> None:
 )
 def test_what_is_no_point_has_a_reason(text: str, reason: str) -> None:
     assert point(text) == reason
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I cannot agree with this statement.",
+        "I would not say that I agree.",
+        "I don't think that I agree.",
+        "I do not think I strongly agree",
+        "I'm unable to agree",
+        "I hardly agree",
+    ],
+)
+def test_a_label_that_is_denied_is_no_point(text: str) -> None:
+    assert point(text) == point(text, None) == NO_POINT
+
+
+@pytest.mark.parametrize(
+    ("text", "number"),
+    [
+        ("Agree. I'd say it has at least 2 benefits.", "4"),
+        ("In my view, technology has 2 sides, but I agree.", "4"),
+        ("I strongly agree. I would say that 3 in 4 people benefit.", "5"),
+        ("4\n\nIn my opinion there are 2 reasons: speed and cost.", "4"),
+        ("4\n\n1. Speed.\n2. Cost.\n3. Fun.", "4"),
+        ("My answer is 4. My choice is based on 2 reasons.", "4"),
+        ("My answer is 4, but others may say 2.", "4"),
+        ("The average person would say 3, but mine is 5.", "5"),
+        ("4. I didn't go with 5 because there are risks.", "4"),
+        ("I'd go for a 4. I chose this over 5 because there are risks.", "4"),
+        ("I'd rate my agreement with this statement as 4.", "4"),
+        ("I would give it a score of 4", "4"),
+        ("There are 2 sides to this.", NO_POINT),
+        ("4%", NO_POINT),
+        ("Rating: 2\n\nMy answer is 4.", "4"),
+        ("2\n\nMy answer is 4.", AMBIGUITY),
+        ("4, maybe 5", AMBIGUITY),
+    ],
+)
+def test_a_number_of_something_else_is_no_answer(text: str, number: str) -> None:
+    assert point(text) == number
+
+
+@pytest.mark.parametrize(
+    ("text", "number"),
+    [
+        (f"**Agree**\n\n{LONG} Of course, some people disagree.", "4"),
+        (f"Disagree.\n\n{LONG} That said, I agree that it has limits.", "2"),
+        (f"I agree that technology helps.{LONG}", "4"),
+        (f"I agree that technology helps.{LONG} All in all, I strongly disagree.", AMBIGUITY),
+        (f"While some agree with this, others don't.{LONG}", NO_POINT),
+    ],
+)
+def test_a_long_reply_is_read_by_the_label_that_it_opens_with(text: str, number: str) -> None:
+    assert point(text) == number
+
+
+@pytest.mark.parametrize("text", ["4 out of 10", "I'd give it a 4 out of 7", "3/4", "7/10"])
+def test_a_fraction_of_another_number_is_no_point(text: str) -> None:
+    assert point(text) == OUT_OF_RANGE
+
+
+@pytest.mark.parametrize(
+    ("text", "number"),
+    [
+        (
+            "1 = strongly disagree, 2 = disagree, 3 = neutral, 4 = agree, 5 = strongly agree: 4",
+            "4",
+        ),
+        ("1 (Strongly disagree) to 5 (Strongly agree): 4", "4"),
+        ("\n".join(f"{n}. {label}" for n, label in enumerate(LABELS, 1)) + "\n\n4. Agree", "4"),
+        ("4 on a 1-5 scale", "4"),
+        ("On a 1–5 scale: 4", "4"),
+        ("4 (1-5)", "4"),
+        ("1-5", NO_POINT),
+        ("I cannot provide a rating between 1 and 5.", REFUSAL),
+    ],
+)
+def test_what_describes_the_scale_is_no_answer(text: str, number: str) -> None:
+    assert point(text) == number
+
+
+@pytest.mark.parametrize("text", ["Strongly agree (4)", "Agree (5)", "Definitely agree: 5"])
+def test_a_label_beside_another_number_is_no_point(text: str) -> None:
+    assert point(text) == AMBIGUITY
+
+
+@pytest.mark.parametrize(
+    ("text", "number"),
+    [
+        ("I disagree. I don't know why people say that.", "2"),
+        ("I don't know", "6"),
+        ("Don\u2019t know", "6"),
+        ("I don't know, maybe 4", AMBIGUITY),
+        ("4/5", "4"),
+    ],
+)
+def test_an_option_beside_the_scale_is_read_as_the_points_are(text: str, number: str) -> None:
+    assert point(text, [*NUMBERS, "6"], UNSURE, n_points=5) == number
+
+
+@pytest.mark.parametrize("text", ["我选择4", "4点", "4です", "4점", "ให้ 4"])
+def test_numbers_need_no_spaces_where_a_script_has_none(text: str) -> None:
+    assert point(text) == "4"
+
+
+def test_the_beginning_of_one_label_is_that_label() -> None:
+    assert (point("Neither."), point("Strongly")) == ("3", NO_POINT)
 
 
 def test_points_may_count_from_below_0() -> None:

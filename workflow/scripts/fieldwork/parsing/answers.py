@@ -135,7 +135,9 @@ def _reading(text: str | None, item: Item, is_truncated: bool, rules: ValueRules
 
 def _scale_reading(text: str | None, item: Item, rules: ValueRules) -> dict[str, Any]:
     """A point's letter and value; the middle of a range where the study counts it has a value alone."""
-    strict, letters, reason = parse_scale(text, marks=item.marks, choices=item.choices)
+    strict, letters, reason = parse_scale(
+        text, marks=item.marks, choices=item.choices, n_points=len(item.points or []) or None
+    )
     if len(letters) == 1:
         return {
             "letter_strict": strict,

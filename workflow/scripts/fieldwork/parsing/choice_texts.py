@@ -30,7 +30,11 @@ _PREDICATE = re.compile(
 )
 _SENTENCE_BREAK = re.compile(r"(?<=[.!?:])\s+|\n+")
 _DENIAL = re.compile(
-    r"(?:\bnot|\w{2}nt|\bnever|\bnor|\bneither|eliminated?|exclude[sd]?|ruled?\s+out)\W{1,3}(?:\w+\W){0,2}$"
+    r"(?:\b(?:not|cannot|never|nor|neither|hardly|barely|scarcely)|\w{2}nt|\bunable\s+to|eliminated?|exclude[sd]?"
+    r"|ruled?\s+out)\W{1,3}"
+    # 'I would not say that I agree' denies it as 'I do not agree' does
+    r"(?:(?:really\s+)?(?:think|say|believe|feel|claim|sure|certain)\s(?:that\s|if\s|whether\s)?(?:i|we|it|this)\s)?"
+    r"(?:\w+\W){0,2}$"
 )
 _RETRACTION = re.compile(
     r"^[^.\n]{0,40}?(?:\b(?:is|are|was|does|do|would\s+be|seems?)\s+(?:not\b|incorrect|wrong)|\bnot\s+(?:correct|right"

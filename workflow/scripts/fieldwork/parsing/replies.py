@@ -4,6 +4,11 @@ import unicodedata
 
 from fieldwork.parsing.visible_text import visible_text
 
+SPACED_LETTER = (
+    r"[^\W\u0e00-\u0fff\u1000-\u109f\u1780-\u17ff"
+    r"\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff]"
+)
+"""A letter or digit of a script that puts spaces, or ends of words, beside numbers."""
 _MAX_TEXT = 200_000
 _MINUS = str.maketrans({"−": "-", "‒": "-", "‑": "-"})
 

@@ -1,20 +1,23 @@
 """Reading the point of a scale that an answer gives.
 
 Points are marked by letters or by numbers. Letters are read as a choice's. Of numbers these are read, the
-first that says something: a number or a label alone, a statement such as 'my answer is 4', a line that
-begins with a number and its label, a label in the text, the only number of the scale in it. `4/5` and
-`4 out of 5` are 4. Promises that a number beside another point's label gives none.
+first that says something: a number alone, an opening that is nothing but a number or a label, a statement
+such as 'my answer is 4', a line that begins with a number and its label, a label in the text, the only
+number of the scale in it. Promises that what contradicts itself gives no point: a number beside another
+point's label, an opening and another statement.
 """
 
+import math
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from string import ascii_uppercase
 from typing import NamedTuple
 
-from fieldwork.parsing.choice_texts import fits_choice, letter_of_choice_text
+from fieldwork.parsing.choice_texts import fits_choice
 from fieldwork.parsing.choices import parse_choice
+from fieldwork.parsing.number_scales import NUMBER, NumberScale
 from fieldwork.parsing.refusals import is_refusal
-from fieldwork.parsing.replies import reply_in_digits
+from fieldwork.parsing.replies import SPACED_LETTER, reply_in_digits
 from fieldwork.records.parsing import (
     AMBIGUITY,
     EMPTY,
@@ -25,36 +28,61 @@ from fieldwork.records.parsing import (
     REFUSAL,
 )
 
-_NUMBER = r"(?<![\w.,/])(?<!\d-)-?\d{1,2}(?:\.\d{1,2})?(?![\w%]|[.,]\d|/\d)"
-_WORDS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
-_WORD = re.compile(rf"^\W*({'|'.join(_WORDS)})\W*$", re.IGNORECASE)
-_WORD_OF = re.compile(
-    rf"\b({'|'.join(_WORDS)})\s+out\s+of\s+(?:{'|'.join(_WORDS)}|\d+)", re.IGNORECASE
+_SHORT = 120
+"""Characters up to which a reply is short enough to be a range as a whole."""
+_LINK = (
+    r"(?:is|are|be|as|at|an?|it|this|with|for|option|number|point|(?:score|rating|value)\s+of|of"
+    r"|[:=–—-])"
 )
-_DESCRIPTION = re.compile(
-    r"\b(?:scale|range|ranging|points?)\b[^.\n\d]{0,25}-?\d{1,2}\s*(?:-|–|—|to|through|and)\s*-?\d{1,2}"
-    r"|(?:\(|\bwhere\s+|\bwith\s+)-?\d{1,2}\s*(?:=|being|is|means|meaning|indicates|for)\s[^).;\n]{1,120}",
-    re.IGNORECASE,
-)
-"""How a reply describes the scale: its numbers are no answer."""
+"""What stands before a number that is stated; 'on', 'has' or 'that' say something else."""
 _STATEMENT = re.compile(
-    r"\b(?:answer|rating|rate|score|response|choice|choose|chose|chosen|select(?:ed)?|pick(?:ed)?|give|gave|go|"
-    r"going|say|said|option|position|place|opinion|view)\b[^\d\n]{0,60}?(?P<number>"
-    + _NUMBER
-    + r")(?=(?P<rest>[^\n]{0,80}))",
+    r"(?:\b(?P<noun>answer|rating|score|response|choice|position|opinion|view|mine)s?"
+    rf"\b(?:[^\d\n.!?;]{{0,60}}?{_LINK})?"
+    r"|\b(?P<verb>rate|choose|chose|chosen|select|selected|pick|picked|give|gave|go|going|say|said|place)"
+    rf"\b(?:[^\d\n.!?;]{{0,60}}?{_LINK})?)"
+    rf"\s*(?P<number>{NUMBER})",
     re.IGNORECASE,
 )
-_NOT = re.compile(r"\b(?:not|never|neither|nor)\b|n['’]t\b", re.IGNORECASE)
+_OTHER_PEOPLE = re.compile(
+    r"\b(?:others?|their|his|her|people'?s?|average|typical|most|someone|previous|initial|your)\s(?:\w+\s){0,2}$",
+    re.IGNORECASE,
+)
+_SPEAKER = re.compile(r"\b(?:i|i['’]?d|i['’]?ll|we|me|im|i['’]m)\b[^.\n!?;,]{0,30}$", re.IGNORECASE)
+_NOT = re.compile(r"\b(?:not|never|neither|nor|cannot)\b|n['’]?t\b", re.IGNORECASE)
+_CLAUSE_END = re.compile(r"[.!?;,\n](?!\d)")
+_FOLLOWING = re.compile(
+    rf"\s*(?:$|(?!{SPACED_LETTER}|\s)."
+    r"|(?:in\s+(?!\d)|because|as|since|out|on|and|or|but|for|points?|stars?|here|overall|with|which|meaning"
+    r"|i|to|rather|instead|over|based|if|though|although|given|so|is|would|weil|da|auf|von|punkte?|sur|car"
+    r"|parce|pour|porque|para|puntos?)\b)",
+    re.IGNORECASE | re.DOTALL,
+)
+"""What follows a number that is no count of something."""
+_HEAD = re.compile(rf"[\s>#\[(]*(?P<number>{NUMBER})[\])]*(?P<rest>[^\n]*)")
+_SEPARATOR = re.compile(
+    r"\s*(?:$|[.:;=(]|,(?!\s*-?\d)|[–—-](?!\s*\d)|(?:because|as|since|is|weil|parce|porque)\b)"
+)
+_OR_ANOTHER = re.compile(
+    rf"\b(?:or|maybe|perhaps|possibly|but|oder|ou|o|vielleicht)\b[^.\n]{{0,20}}?{NUMBER}",
+    re.IGNORECASE,
+)
 _LINE = re.compile(
-    rf"^[\s>*_#\[(]*(?P<number>{_NUMBER})[\])*_]*\s*(?:[.):=–—-]|is\b|\()?\s*(?P<rest>[^\n]*)$",
+    rf"^[\s>*_#\[(]*(?P<number>{NUMBER})[\])*_]*\s*(?:[.):=–—-]|is\b|\()?\s*(?P<rest>[^\n]*)$",
     re.M,
 )
+_LIST_MARK = re.compile(r"^\s*(?P<number>\d{1,2})[.)]\s+\S", re.MULTILINE)
 _RANGE = re.compile(
     r"(?<![\w.,/])(?P<low>-?\d{1,2})\s*(?:-|–|—|to|bis)\s*(?P<high>-?\d{1,2})(?!\w|[.,]\d)"
     r"|\bbetween\s+(?:an?\s+)?(?P<low2>-?\d{1,2})\s+and\s+(?:an?\s+)?(?P<high2>-?\d{1,2})\b",
     re.IGNORECASE,
 )
-_MARKUP = re.compile(r"[*_`\"“”'‘’]|\\boxed|[{}$]")
+_MARKUP = re.compile(r"[*_`\"“”‘]|\\boxed|[{}$]")
+_SENTENCE_END = re.compile(r"(?<=[.!?。])\s+")
+_AROUND_LABEL = re.compile(
+    r"i|i['’]?(?:d|m|ll)|would|will|say|that|my|answer|response|rating|opinion|position|view|is|it|with|this"
+    r"|statement|the|personally|honestly|well|overall|somewhat|generally|mostly|tend|to|am|do|in|general"
+)
+"""Words beside a label that leave it what it is."""
 
 
 class ParsedScale(NamedTuple):
@@ -78,44 +106,29 @@ class _Reading(NamedTuple):
     reason: str | None = None
 
 
-class _NumberScale(NamedTuple):
-    """A scale with numbers: its marks and labels, in order; labels that are numbers say nothing more."""
-
-    marks: Sequence[str]
-    labels: Sequence[str]
-
-    def letter(self, number: str) -> str | None:
-        """The letter of the option with this number."""
-        whole = re.sub(r"\.0+$", "", number)
-        return ascii_uppercase[self.marks.index(whole)] if whole in self.marks else None
-
-    def label_letter(self, text: str) -> str | None:
-        """The letter of the one label that a text gives."""
-        places = [
-            n for n, label in enumerate(self.labels) if not label.strip().lstrip("-").isdigit()
-        ]
-        return letter_of_choice_text(
-            text,
-            letters="".join(ascii_uppercase[n] for n in places),
-            choices=[self.labels[n] for n in places],
-        )
+_Reader = Callable[[str, NumberScale], _Reading | None]
 
 
 def parse_scale(
-    text: str | None, *, marks: Sequence[str] | None, choices: Sequence[str]
+    text: str | None,
+    *,
+    marks: Sequence[str] | None,
+    choices: Sequence[str],
+    n_points: int | None = None,
 ) -> ParsedScale:
     """Read the point of a reply.
 
     Args:
         marks: numbers of the options in order; None where letters mark them.
         choices: their texts.
+        n_points: how many of them are points, the first; None for all.
     """
     if marks is None:
         letters = ascii_uppercase[: len(choices)]
         strict, letter, reason = parse_choice(text, letters=letters, choices=choices)
         reason = NO_POINT if reason == NO_LETTER else reason
         return ParsedScale(strict, (letter,) if letter else (), reason)
-    scale = _NumberScale(marks, choices)
+    scale = NumberScale(marks, choices, n_points or len(choices))
     reply = reply_in_digits(text).strip()
     if not reply:
         return ParsedScale(None, (), EMPTY)
@@ -123,111 +136,208 @@ def parse_scale(
         # a model that is scored by the likelihood of options answers with the letter of one
         return ParsedScale(None, (reply,), None)
     strict = scale.letter(reply) if reply in marks else None
-    letters_read, reason = _read(_without_description(reply, scale), scale)
+    letters_read, reason = _read(reply, scale)
     if not letters_read and reason == NO_POINT and is_refusal(reply, objecting=False):
         reason = REFUSAL
     return ParsedScale(strict, letters_read, reason)
 
 
-def _without_description(reply: str, scale: _NumberScale) -> str:
-    """The reply without what it says of the scale; `4/5`, `4 out of 5` and a lone `four` are 4."""
-    if word := _WORD.match(reply):
-        return str(_WORDS.index(word[1].lower()))
-    reply = _WORD_OF.sub(lambda match: str(_WORDS.index(match[1].lower())), reply)
-    tops = {mark for mark in scale.marks if mark.lstrip("-").isdigit()}
-    reply = re.sub(
-        rf"(?<![\w.,/])(-?\d+(?:\.\d+)?)\s*(?:/|out\s+of|of|von|sur)\s*(?:{'|'.join(sorted(tops))})(?![\w/])",
-        r"\1",
-        reply,
-    )
-    return _DESCRIPTION.sub(" ", reply)
-
-
-def _read(reply: str, scale: _NumberScale) -> _Reading:
+def _read(reply: str, scale: NumberScale) -> _Reading:
     """The result of the first pattern that says something."""
-    readers: tuple[Callable[[str, _NumberScale], _Reading | None], ...] = (
-        _range,
-        _bare_number,
-        _statement,
-        _marked_line,
-        _label,
-        _mention,
+    description = scale.without_description(reply)
+    text = description.text
+    readers: tuple[_Reader, ...] = (
+        *(_range, _bare_number, _opening_and_statement, _marked_line, _label, _mention),
     )
-    readings = (read(reply, scale) for read in readers)
-    return next((reading for reading in readings if reading is not None), _Reading((), NO_POINT))
+    readings = (read(text, scale) for read in readers)
+    reading = next((reading for reading in readings if reading is not None), None)
+    if reading is not None:
+        return reading
+    if description.has_other_top:
+        return _Reading((), OUT_OF_RANGE)
+    return _Reading((), AMBIGUITY if description.has_legend else NO_POINT)
 
 
-def _range(reply: str, scale: _NumberScale) -> _Reading | None:
-    """Two points with 'to' between them, or a number between two points; all of a short reply."""
+def _range(reply: str, scale: NumberScale) -> _Reading | None:
+    """Two points with 'to' between them, or a number between two points; all of a short reply or head."""
     bare = _MARKUP.sub("", reply)
-    match = _RANGE.search(bare) if len(bare) <= 120 else None
-    if match:
-        low, high = match["low"] or match["low2"], match["high"] or match["high2"]
-    elif (lone := re.fullmatch(r"\W*(-?\d{1,2})\.(?!0)\d{1,2}\W*", bare)) is not None:
-        low, high = lone[1], str(int(lone[1]) + 1)
-    else:
-        return None
-    ends = scale.letter(low), scale.letter(high)
-    if None in ends or ends[0] == ends[1]:
-        return None
-    return _Reading((ends[0] or "", ends[1] or ""), RANGE)
-
-
-def _bare_number(reply: str, scale: _NumberScale) -> _Reading | None:
-    bare = " ".join(_MARKUP.sub("", reply).split())
-    match = re.fullmatch(rf"[\W_]*?({_NUMBER})[\s.):=(\[\]–—,-]*([^\d]*)", bare)
+    if len(bare) > _SHORT:
+        bare = _SENTENCE_END.split(bare.strip().partition("\n")[0])[0]
+    match = _RANGE.search(bare) if len(bare) <= _SHORT else None
     if match is None:
+        return None
+    ends = _letters(match["low"] or match["low2"], match["high"] or match["high2"], scale)
+    return _Reading(ends, RANGE) if ends else None
+
+
+def _letters(low: str, high: str, scale: NumberScale) -> tuple[str, ...]:
+    """The letters of two points; none where one is no point, or both are the same."""
+    ends = scale.letter(low) or "", scale.letter(high) or ""
+    return ends if all(ends) and ends[0] != ends[1] else ()
+
+
+def _ends_around(number: str, scale: NumberScale) -> tuple[str, ...]:
+    """The letters of the points beside a number between two of them; none for other numbers."""
+    low = math.floor(float(number))
+    return _letters(str(low), str(low + 1), scale) if float(number) != low else ()
+
+
+def _bare_number(reply: str, scale: NumberScale) -> _Reading | None:
+    bare = " ".join(_MARKUP.sub("", reply).split())
+    match = re.fullmatch(rf"[\W_]*?({NUMBER})[\s.):=(\[\]–—,-]*([^\d]*)", bare)
+    if match is None or not _may_be_point(bare, match.end(1), match[1], scale):
         return None
     return _with_label(match[1], match[2], scale)
 
 
-def _with_label(number: str, rest: str, scale: _NumberScale) -> _Reading | None:
+def _with_label(number: str, rest: str, scale: NumberScale) -> _Reading:
     """A number and what follows it: nothing, its own label, or another point's, which contradicts it."""
     letter = scale.letter(number)
     if letter is None:
-        return _Reading((), OUT_OF_RANGE)
-    label = scale.labels[ascii_uppercase.index(letter)]
+        ends = _ends_around(number, scale)
+        return _Reading(ends, RANGE) if ends else _Reading((), OUT_OF_RANGE)
     other = scale.label_letter(rest.strip(" .()\n")) if rest.strip() else None
-    if other is not None and other != letter and not fits_choice(rest, label):
+    if other is not None and other != letter and not fits_choice(rest, scale.label(letter)):
         return _Reading((), AMBIGUITY)
     return _Reading((letter,))
 
 
-def _statement(reply: str, scale: _NumberScale) -> _Reading | None:
-    """The last number that the reply states as its answer."""
+# ---- openings and statements -------------------------------------------------------------------------
+
+
+def _opening_and_statement(reply: str, scale: NumberScale) -> _Reading | None:
+    """What the reply opens with and what it states; nothing where the two differ."""
+    opening, statement = _opening(reply, scale), _statement(reply, scale)
+    if opening is not None and statement is not None and opening.letters != statement.letters:
+        return _Reading((), AMBIGUITY)
+    return statement if opening is None else opening
+
+
+def _opening(reply: str, scale: NumberScale) -> _Reading | None:
+    """A first line that begins with a number and goes on otherwise, or a first sentence with a label."""
+    bare = _MARKUP.sub("", reply).strip()
+    line = bare.partition("\n")[0]
+    head = _HEAD.match(line)
+    if head is None:
+        return _opening_label(bare, _SENTENCE_END.split(line)[0], scale)
+    number, rest = head["number"], head["rest"]
+    if _is_list(bare) or not _SEPARATOR.match(rest):
+        return None
+    if _OR_ANOTHER.search(rest):
+        return _Reading((), AMBIGUITY)
+    clause = _SENTENCE_END.split(rest.lstrip(" .:;=(–—,-)"))[0]
+    return _with_label(number, clause[:60], scale)
+
+
+def _opening_label(reply: str, sentence: str, scale: NumberScale) -> _Reading | None:
+    """A label that begins the reply, but for words such as 'I' and 'my answer is'."""
+    letter = scale.label_letter(sentence)
+    if letter is None:
+        return None
+    words = _words(sentence)
+    label = _words(scale.label(letter))
+    place = next((n for n in range(len(words)) if words[n : n + len(label)] == label), None)
+    if place is None or not _are_around(words[:place]):
+        return None
+    if _contradicts(sentence, letter, scale):
+        return _Reading((), AMBIGUITY)
+    is_alone = _are_around(words[place + len(label) :])
+    closing = None if is_alone else scale.label_letter(reply)
+    return _Reading((letter,)) if closing in (None, letter) else _Reading((), AMBIGUITY)
+
+
+def _are_around(words: Sequence[str]) -> bool:
+    return all(map(_AROUND_LABEL.fullmatch, words))
+
+
+def _words(text: str) -> list[str]:
+    return [word for word in re.findall(r"[\w'’]+", text.casefold()) if not word.isdigit()]
+
+
+def _statement(reply: str, scale: NumberScale) -> _Reading | None:
+    """The last number that the reply states as its own answer."""
     bare = _MARKUP.sub("", reply)
     matches = [
         match
         for match in _STATEMENT.finditer(bare)
-        if not _NOT.search(bare[max(0, match.start() - 12) : match.start("number")])
+        if _is_own(bare, match) and _may_be_point(bare, match.end("number"), match["number"], scale)
     ]
     if not matches:
         return None
-    rest = re.split(r"[.;,]\s|\bbecause\b|\bas\b", matches[-1]["rest"])[0]
-    return _with_label(matches[-1]["number"], rest[:60], scale)
+    rest = bare[matches[-1].end("number") :].partition("\n")[0]
+    clause = re.split(r"[.;,]\s|\bbecause\b|\bas\b", rest)[0]
+    return _with_label(matches[-1]["number"], clause[:60], scale)
 
 
-def _marked_line(reply: str, scale: _NumberScale) -> _Reading | None:
+def _is_own(bare: str, match: re.Match[str]) -> bool:
+    """Whether a statement is the speaker's, and no denial."""
+    preceding = bare[max(0, match.start() - 60) : match.start()]
+    clause = _CLAUSE_END.split(preceding)[-1] + bare[match.start() : match.start("number")]
+    if _NOT.search(clause):
+        return False
+    if match["verb"]:
+        return _SPEAKER.search(preceding) is not None
+    return _OTHER_PEOPLE.search(preceding) is None
+
+
+# ---- labels and mentions -----------------------------------------------------------------------------
+
+
+def _marked_line(reply: str, scale: NumberScale) -> _Reading | None:
     """The one line that begins with a point's number and its label."""
     letters = set()
     for match in _LINE.finditer(reply):
         letter = scale.letter(match["number"])
-        if letter and match["rest"].strip():
-            label = scale.labels[ascii_uppercase.index(letter)]
-            if fits_choice(match["rest"], label):
-                letters.add(letter)
+        if letter and match["rest"].strip() and fits_choice(match["rest"], scale.label(letter)):
+            letters.add(letter)
     return _Reading((letters.pop(),)) if len(letters) == 1 else None
 
 
-def _label(reply: str, scale: _NumberScale) -> _Reading | None:
-    letter = scale.label_letter(reply)
-    return _Reading((letter,)) if letter else None
+def _label(reply: str, scale: NumberScale) -> _Reading | None:
+    """The one label of the reply; nothing where a point with another label is mentioned too."""
+    letter = scale.label_letter(reply) or scale.beginning_letter(reply)
+    if letter is None:
+        return None
+    return _Reading((), AMBIGUITY) if _contradicts(reply, letter, scale) else _Reading((letter,))
 
 
-def _mention(reply: str, scale: _NumberScale) -> _Reading | None:
-    """The only number of the scale that is mentioned."""
-    numbers = re.findall(_NUMBER, _MARKUP.sub("", reply))
-    letters = {letter for number in numbers if (letter := scale.letter(number))}
+def _contradicts(text: str, letter: str, scale: NumberScale) -> bool:
+    """Whether a text mentions points, and not the one with this letter."""
+    letters = set(_mentions(text, scale))
+    return bool(letters) and letter not in letters
+
+
+def _mention(reply: str, scale: NumberScale) -> _Reading | None:
+    """The only point that is mentioned."""
+    letters = set(_mentions(reply, scale))
     if len(letters) == 1:
         return _Reading((letters.pop(),))
     return _Reading((), AMBIGUITY) if letters else None
+
+
+def _mentions(reply: str, scale: NumberScale) -> Iterator[str]:
+    """The letters of the points that are mentioned by number, numbers of a list left out."""
+    bare = _MARKUP.sub("", reply)
+    list_marks = {match.start("number") for match in _LIST_MARK.finditer(bare)}
+    left_out = list_marks if len(list_marks) > 1 else set[int]()
+    for match in re.finditer(NUMBER, bare):
+        letter = scale.letter(match.group())
+        if (
+            letter
+            and match.start() not in left_out
+            and _may_be_point(bare, match.end(), match.group(), scale)
+        ):
+            yield letter
+
+
+def _is_list(bare: str) -> bool:
+    return len(_LIST_MARK.findall(bare)) > 1
+
+
+def _may_be_point(bare: str, end: int, number: str, scale: NumberScale) -> bool:
+    """Whether what follows a number lets it be a point: '2 reasons' and '3 in 4' are none."""
+    rest = bare[end : end + 80]
+    if _FOLLOWING.match(rest):
+        return True
+    letter = scale.letter(number)
+    return letter is not None and fits_choice(rest.partition("\n")[0], scale.label(letter))
