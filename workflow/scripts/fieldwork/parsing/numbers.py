@@ -1,9 +1,9 @@
 """Reading the number that an answer gives.
 
-Owns how numbers are written (separators, magnitudes, words, digits of any script), which of several
-counts, and what a unit says. What counts is, in this order: what is boxed or bold, the last number stated
-as the answer, the numbers with the question's unit, all numbers; the first of these that holds one number
-gives it. Promises that a number in another unit is converted or left out, never taken as it is.
+Owns how numbers are written (separators, magnitudes, powers, digits of any script), which of several
+counts, and what a unit says. What counts is, in this order: what is boxed or bold, what is stated as the
+answer, the numbers with the question's unit, all numbers; the first of these that holds one number gives
+it. Promises that a number in another unit is converted or left out, never taken as it is.
 """
 
 import math
@@ -11,9 +11,10 @@ import re
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
+from fieldwork.parsing.number_words import with_numerals
 from fieldwork.parsing.refusals import is_refusal
-from fieldwork.parsing.replies import reply_in_digits
-from fieldwork.parsing.units import is_unit_of, known_unit, value_in
+from fieldwork.parsing.replies import SPACED_LETTER, reply_in_digits
+from fieldwork.parsing.units import SIGNS, Unit, is_known, is_unit_of, unit_of, value_in
 from fieldwork.records.parsing import (
     EMPTY,
     NO_NUMBER,
@@ -25,46 +26,90 @@ from fieldwork.records.parsing import (
     ValueRules,
 )
 
+_LARGEST = 1e100
+"""Above it a number is a run of digits that did not end."""
 _MAGNITUDES = {
-    **dict.fromkeys(("k", "thousand", "thousands", "tsd"), 1e3),
-    "lakh": 1e5,
-    **dict.fromkeys(("million", "millions", "millionen", "millones", "mio", "mn"), 1e6),
-    "crore": 1e7,
-    **dict.fromkeys(("billion", "billions", "milliarden", "milliards", "bn", "mrd"), 1e9),
-    **dict.fromkeys(("trillion", "trillions"), 1e12),
+    **dict.fromkeys(("hundred", "hundreds"), 1e2),
+    "dozen": 12.0,
+    **dict.fromkeys(("k", "thousand", "thousands", "tsd", "tausend", "mille", "mila", "mil"), 1e3),
+    **dict.fromkeys(("тысяча", "тысячи", "тысяч", "тыс", "ألف", "हज़ार"), 1e3),
+    **dict.fromkeys(("lakh", "lakhs", "लाख"), 1e5),
+    **dict.fromkeys(("million", "millions", "millionen", "millones", "mio", "mn", "mln"), 1e6),
+    **dict.fromkeys(("millón", "milione", "milioni", "milhão", "milhões", "miljoen"), 1e6),
+    **dict.fromkeys(("миллион", "миллиона", "миллионов", "млн", "مليون"), 1e6),
+    **dict.fromkeys(("crore", "crores", "करोड़"), 1e7),
+    **dict.fromkeys(
+        ("billion", "billions", "milliarde", "milliarden", "milliard", "milliards"), 1e9
+    ),
+    **dict.fromkeys(("miliardo", "miliardi", "bilhão", "bilhões", "miljard", "bn", "mrd"), 1e9),
+    **dict.fromkeys(("миллиард", "миллиарда", "миллиардов", "млрд", "مليار"), 1e9),
+    **dict.fromkeys(("trillion", "trillions", "billionen", "billones", "трлн"), 1e12),
 }
+_SIGN_MAGNITUDES = {
+    **dict.fromkeys("千천", 1e3),
+    **dict.fromkeys("万萬만", 1e4),
+    **dict.fromkeys("億亿억", 1e8),
+    **dict.fromkeys("兆조", 1e12),
+}
+_LETTER_MAGNITUDES = {"m": 1e6, "b": 1e9, "t": 1e12}
 _DIGITS = (
     # groups of three; India's groups of two; a decimal with point or comma
     r"\d{1,3}(?:[ '’\u202f.,]\d{3})+(?:[.,]\d+)?(?!\d)"
     r"|\d{1,2}(?:,\d{2})+,\d{3}(?:\.\d+)?(?!\d)"
     r"|\d+(?:[.,]\d+)?|\.\d+"
 )
-_NO_UNIT = r"(?!(?:to|and|or|bis|und|et|in|at|as|a|an|is|on|of|for|with|per|out|by)\b)"
+_CODES = "USD|EUR|GBP|CHF|JPY|CNY|RMB|INR|KRW|CAD|AUD|NZD|HKD|SGD|BRL|MXN|SEK|NOK|DKK|PLN|ZAR|RUB"
+_NO_UNIT = (
+    r"(?!(?:to|and|or|bis|und|et|in|at|as|a|an|is|on|of|for|with|per|out|by|because|since)\b)"
+)
 _NUMBER = re.compile(
-    r"(?<![\w.,^])(?<![^\W\d_]-)(?P<sign>-(?=[$€£]?\.?\d))?(?P<currency>[$€£¥₹])?[ ]?"
+    rf"(?<!{SPACED_LETTER})(?<![.,^])(?P<sign>-(?=[{SIGNS}]?\.?\d))?"
+    rf"(?P<currency>(?:US|CA?|AU?|NZ|HK|S|R|MX)?\$|[{SIGNS}]|(?-i:{_CODES})(?=[ ]?\d))?[ ]?"
     rf"(?P<digits>{_DIGITS})"
-    r"(?:e(?P<exponent>[+-]?\d{1,2})\b)?"
+    r"(?:e(?P<exponent>[+-]?\d{1,2})\b"
+    r"|\s?(?:[x×*·]|\\times)\s?10\s?(?:\^|\*\*)\s?\{?(?P<power>[+-]?\d{1,2})\}?"
+    r"|(?:\^|\*\*)\{?(?P<raised>[+-]?\d{1,3})\}?)?"
     rf"(?:[ -]?(?P<magnitude>{'|'.join(sorted(_MAGNITUDES, key=len, reverse=True))})\b"
-    r"|(?-i:(?P<million>M))(?![\w²³/]))?"
-    rf"(?:[ -]?{_NO_UNIT}(?P<unit>%|[$€£¥₹]|°?[^\W\d_]+[²³]?(?:/[^\W\d_]+)?))?",
+    rf"|(?P<sign_magnitude>[{''.join(_SIGN_MAGNITUDES)}])"
+    r"|(?-i:(?P<letter>(?(currency)[ ]?[mbtMBT]|(?:[ ]?M|B)))(?![\w²³/^])))?"
+    rf"(?:[ -]?{_NO_UNIT}(?P<unit>%|[{SIGNS}]"
+    r"|(?:(?:square|cubic|sq|metric|us|degrees?)\s)?(?:°\s?)?[^\W\d_]+(?:\^?[23](?!\w))?))?"
+    r"(?:\s*(?:/\s*|\b(?:per|an?|each)\s+)(?P<per>[^\W\d_]+))?",
     re.IGNORECASE,
 )
 _RANGE_GAP = re.compile(r"\s*(?:-|–|—|~|to|bis|à)\s*", re.IGNORECASE)
 _AND_GAP = re.compile(r"\s*(?:and|und|et)\s*", re.IGNORECASE)
+_PART_GAP = re.compile(r"\s*,?\s*(?:and\s+)?", re.IGNORECASE)
 _RANGE_START = re.compile(r"\b(?:between|zwischen|entre)\s+(?:\w+\s+)?\Z", re.IGNORECASE)
 _ORDINAL = re.compile(r"(?:st|nd|rd|th)\b", re.IGNORECASE)
+_NAME_HYPHEN = re.compile(r"[^\W\d_]-\Z")
+_UNIT_HYPHEN = re.compile(r"\d\s?[^\W\d_]{1,10}-\Z")
 _LIST_LINE = re.compile(r"^[ \t]*\(?(?=\d{1,2}[.)]\s+\S)", re.MULTILINE)
 _HIGHLIGHT = re.compile(r"\\boxed\s?\{([^{}\n]{1,80})\}|\*\*([^*\n]{1,80})\*\*")
-_STATEMENT = re.compile(
-    r"\b(?:answer|estimate|guess|total|result|response|figure|number|antwort|schätzung|réponse|respuesta)\b"
-    r"[^\d\n]{0,60}\Z",
+_HEADING = re.compile(
+    r"\b(?:step|question|part|option|case|example|point|phase|method|scenario|note|figure|table|chapter|day"
+    r"|year)\s\Z",
     re.IGNORECASE,
 )
-_MAGNITUDE_WORD = re.compile(
-    r"((?<=\d)\s?(?:thousand|million|billion|trillion)s?\b)", re.IGNORECASE
+_EQUATION = re.compile(
+    r"(?<![\w.,])[\d.,()]+(?:\s*(?:[×x*+÷/·-]|\\times)\s*[\d.,()]+){1,20}\s*=\s*(?=-?[\d$€£.])"
 )
-_DECIMAL_AND_MAGNITUDE = re.compile(r"(\d\.\d+) (1(?:000)+)\b")
-
+"""What is worked out before the result."""
+_STATEMENT_NOUN = re.compile(
+    r"\b(?:answer|antwort|réponse|respuesta|estimate|guess|total|result|response|figure|number|schätzung)\b",
+    re.IGNORECASE,
+)
+_STATEMENT_LINK = re.compile(
+    r"[^\n.!?;]{0,60}?(?:\b(?:is|was|are|were|be|equals|to|of|ist|est|es)|[:=≈~])[\s*_`]*"
+    r"(?:(?:about|around|approximately|approx\.?|roughly|nearly|almost|circa|ca\.|some|probably|likely|exactly"
+    r"|just|over|under|maybe|perhaps|close\s+to|between|from|be|an?)\s+){0,3}[*_`]*",
+    re.IGNORECASE,
+)
+"""What may stand between such a noun and the number: 'is about', but not 'has' or 'in'."""
+_STATEMENT = 100
+"""Characters before a number in which the noun stands."""
+_ANSWER_NOUNS = frozenset(("answer", "antwort", "réponse", "respuesta"))
+_YEARS = range(1900, 2100)
 
 STRICT = ValueRules()
 """Rules under which only a reply that gives one number has a value."""
@@ -80,14 +125,14 @@ class ParsedNumber(NamedTuple):
 
 
 class _Number(NamedTuple):
-    """A number of a reply, or a range: its ends, its place, its magnitude and the word of its unit."""
+    """A number of a reply, or a range: its ends, its place, its magnitude and its unit."""
 
     low: float
     high: float
     start: int
     end: int
     magnitude: float
-    unit: str | None
+    unit: Unit | None
 
 
 def parse_number(
@@ -104,46 +149,62 @@ def parse_number(
         unit: of the question; numbers in other units of its dimension are converted.
         lowest, highest: limits of what counts, in that unit.
     """
-    reply = _with_numerals(reply_in_digits(text).strip())
+    reply = _EQUATION.sub("= ", with_numerals(reply_in_digits(text).strip()))
     if not reply:
         return ParsedNumber(None, EMPTY)
-    numbers = _numbers(reply)
+    question_unit = unit_of(unit) if unit else None
+    numbers = _numbers(reply, question_unit)
     if not numbers:
         return ParsedNumber(None, REFUSAL if is_refusal(reply, objecting=False) else NO_NUMBER)
-    number = _answer_of(reply, numbers, unit, rules)
+    if _are_years(numbers) and is_refusal(reply, objecting=False):
+        return ParsedNumber(None, REFUSAL)
+    number = _answer_of(reply, numbers, question_unit, rules)
     if number is None:
         return ParsedNumber(None, SEVERAL_NUMBERS)
     if number.low != number.high and rules.ranges == "left_out":
         return ParsedNumber(None, RANGE)
-    value = _in_unit((number.low + number.high) / 2, number.unit, unit)
+    value = _in_unit(number, question_unit)
     if value is None:
         return ParsedNumber(None, OTHER_UNIT)
     is_inside = (-math.inf if lowest is None else lowest) <= value
-    is_inside &= value <= (math.inf if highest is None else highest) and math.isfinite(value)
+    is_inside &= value <= (math.inf if highest is None else highest) and abs(value) <= _LARGEST
     return ParsedNumber(value, None) if is_inside else ParsedNumber(None, OUT_OF_RANGE)
 
 
-def _in_unit(value: float, word: str | None, unit: str | None) -> float | None:
-    """A value in the question's unit; None where its word is a unit that cannot be converted to it."""
-    if word is None or unit is None or is_unit_of(word, unit) or not known_unit(word):
+def _are_years(numbers: Sequence[_Number]) -> bool:
+    """Whether all numbers are years: 'my knowledge ends in 2021'."""
+    return all(number.low == number.high and number.low in _YEARS for number in numbers)
+
+
+def _in_unit(number: _Number, unit: Unit | None) -> float | None:
+    """The number in the question's unit; None where it has a unit that cannot be converted to it."""
+    value = (number.low + number.high) / 2
+    if unit is None:
         return value
-    return value_in(value, word, unit)
+    if number.unit is not None:
+        value_in_unit = value_in(value, number.unit, unit)
+        if value_in_unit is None:
+            return None
+        value = value_in_unit
+    # '5 million' and '5' are the same in 'million $'
+    is_in_full = number.magnitude > 1 or abs(value) >= unit.factor
+    return value / unit.factor if is_in_full else value
 
 
 def _answer_of(
-    reply: str, numbers: Sequence[_Number], unit: str | None, rules: ValueRules
+    reply: str, numbers: Sequence[_Number], unit: Unit | None, rules: ValueRules
 ) -> _Number | None:
     """The number that the reply gives as its answer; None for several of the same standing."""
     spans = [match.span() for match in _HIGHLIGHT.finditer(reply)]
-    statements = [
-        number
-        for number in numbers
-        if _STATEMENT.search(reply, max(0, number.start - 100), number.start)
-    ]
     circles: tuple[Callable[[], Sequence[_Number]], ...] = (
-        lambda: [n for n in numbers if any(a <= n.start < b for a, b in spans)],
-        lambda: statements[-1:],
-        lambda: [n for n in numbers if unit and n.unit and is_unit_of(n.unit, unit)],
+        lambda: [
+            n
+            for n in numbers
+            if any(a <= n.start < b for a, b in spans)
+            and not _HEADING.search(reply, max(0, n.start - 20), n.start)
+        ],
+        lambda: _stated_numbers(reply, numbers),
+        lambda: [n for n in numbers if unit and n.unit and is_unit_of(n.unit.word, unit)],
         lambda: numbers,
     )
     for circle in circles:
@@ -155,56 +216,109 @@ def _answer_of(
     return numbers[0 if rules.several_numbers == "first" else -1]
 
 
+def _stated_numbers(reply: str, numbers: Sequence[_Number]) -> list[_Number]:
+    """The last number that is called the answer; else those that are called a total, an estimate, …"""
+    statements = [(_statement_noun(reply, number), number) for number in numbers]
+    answers = [number for noun, number in statements if noun in _ANSWER_NOUNS]
+    return answers[-1:] or [number for noun, number in statements if noun]
+
+
+def _statement_noun(reply: str, number: _Number) -> str | None:
+    """The last noun before a number, where it says that the number is the answer, a total, …"""
+    text = reply[max(0, number.start - _STATEMENT) : number.start]
+    noun = max(_STATEMENT_NOUN.finditer(text), key=re.Match.start, default=None)
+    is_stated = noun is not None and _STATEMENT_LINK.fullmatch(text, noun.end())
+    return noun[0].lower() if noun is not None and is_stated else None
+
+
 # ---- the numbers of a reply --------------------------------------------------------------------------
 
 
-def _with_numerals(reply: str) -> str:
-    """The reply with English number words as digits: 'twenty-three' is 23."""
-    reply = re.sub(r"\bhalf\s+an?\s+(million|billion)\b", r"0.5 \1", reply, flags=re.IGNORECASE)
-    # a magnitude after digits stays: the library would make a number of its own of it
-    parts = _MAGNITUDE_WORD.split(reply)
-    parts[::2] = [_words_as_digits(part) for part in parts[::2]]
-    return "".join(parts)
+def _numbers(reply: str, unit: Unit | None) -> list[_Number]:
+    """The numbers of a reply in order, without ordinals and those that count lines.
 
-
-def _words_as_digits(part: str) -> str:
-    """A part of a reply, line by line, with its number words as digits."""
-    if not re.search(r"[^\W\d_]{3}", part):
-        return part
-    from text_to_num import alpha2digit
-
-    lines = [alpha2digit(line, "en") if line.strip() else line for line in part.split("\n")]
-    # 'three point five million' comes as '3.5 1000000'
-    return _DECIMAL_AND_MAGNITUDE.sub(
-        lambda match: f"{float(match[1]) * float(match[2]):.15g}", "\n".join(lines)
-    )
-
-
-def _numbers(reply: str) -> list[_Number]:
-    """The numbers of a reply in order, without ordinals and those that count lines; a range is one."""
+    A range is one, and so are the parts of a quantity, as '2 hours 30 minutes'.
+    """
     list_lines = [match.end() for match in _LIST_LINE.finditer(reply)]
     list_marks = set(list_lines) if len(list_lines) > 1 else set[int]()
     numbers: list[_Number] = []
     for match in _NUMBER.finditer(reply):
-        if match.start() in list_marks or _ORDINAL.match(reply, match.end("digits")):
+        if match.start() in list_marks or _is_part_of_a_name(reply, match):
             continue
         number = _number(match)
         previous = numbers[-1] if numbers else None
-        if previous is not None and _is_range(reply, previous, number):
-            numbers[-1] = _range_of(previous, number)
-        else:
+        joint = None if previous is None else _joint_of(reply, previous, number, unit)
+        if joint is None:
             numbers.append(number)
+        else:
+            numbers[-1] = joint
     return numbers
 
 
+def _is_part_of_a_name(reply: str, match: re.Match[str]) -> bool:
+    """Whether a number is an ordinal, or belongs to a name such as COVID-19."""
+    start = match.start()
+    preceding = reply[max(0, start - 16) : start]
+    is_name = _NAME_HYPHEN.search(preceding) and not _UNIT_HYPHEN.search(preceding)
+    return bool(is_name or _ORDINAL.match(reply, match.end("digits")))
+
+
 def _number(match: re.Match[str]) -> _Number:
-    magnitude = _MAGNITUDES.get(
-        (match["magnitude"] or "").lower(), 1e6 if match["million"] else 1.0
-    )
-    value = _decimal(match["digits"]) * magnitude * 10.0 ** int(match["exponent"] or 0)
+    magnitude = _magnitude(match)
+    value = _decimal(match["digits"])
+    if match["raised"]:
+        value = _power(value, int(match["raised"]))
+    value *= magnitude * 10.0 ** int(match["exponent"] or match["power"] or 0)
     value = -value if match["sign"] else value
-    unit = match["currency"] or match["unit"]
+    word = match["currency"] or match["unit"]
+    unit = unit_of(word)._replace(per=match["per"]) if word else None
     return _Number(value, value, match.start(), match.end(), magnitude, unit)
+
+
+def _magnitude(match: re.Match[str]) -> float:
+    if match["magnitude"]:
+        return _MAGNITUDES[match["magnitude"].lower()]
+    if match["sign_magnitude"]:
+        return _SIGN_MAGNITUDES[match["sign_magnitude"]]
+    return _LETTER_MAGNITUDES[match["letter"].strip().lower()] if match["letter"] else 1.0
+
+
+def _power(value: float, exponent: int) -> float:
+    try:
+        return value**exponent
+    except (OverflowError, ZeroDivisionError):
+        return math.inf
+
+
+def _joint_of(reply: str, first: _Number, second: _Number, unit: Unit | None) -> _Number | None:
+    """One number of two that belong together; None where they do not."""
+    gap = reply[first.end : second.start]
+    if _is_range(reply, first, second):
+        return _range_of(first, second)
+    if not gap and first.magnitude > second.magnitude and first.unit is None:
+        # 3億5000万
+        value = first.low + second.low
+        return second._replace(low=value, high=value, start=first.start, magnitude=first.magnitude)
+    is_gap_of_parts = len(gap) <= 6 and _PART_GAP.fullmatch(gap)
+    return _sum_of_parts(first, second, unit) if unit and is_gap_of_parts else None
+
+
+def _sum_of_parts(first: _Number, second: _Number, unit: Unit) -> _Number | None:
+    """'2 hours 30 minutes' in the question's unit; None for numbers that are no such parts."""
+    parts = []
+    for number in (first, second):
+        if number.unit is None or not is_known(number.unit.word):
+            return None
+        one, value = (value_in(n, number.unit, unit) for n in (1.0, number.low))
+        if one is None or value is None:
+            return None
+        parts.append((one, value))
+    (one_of_first, large), (one_of_second, small) = parts
+    # the smaller part does not fill one of the larger unit
+    if not (one_of_second < one_of_first and 0 <= small < one_of_first):
+        return None
+    total = large + small
+    return second._replace(low=total, high=total, start=first.start, unit=unit)
 
 
 def _is_range(reply: str, low: _Number, high: _Number) -> bool:

@@ -1,5 +1,6 @@
 """What readers of numbers and scales see of a reply: its visible part, in the digits of ASCII."""
 
+import re
 import unicodedata
 
 from fieldwork.parsing.visible_text import visible_text
@@ -11,11 +12,12 @@ SPACED_LETTER = (
 """A letter or digit of a script that puts spaces, or ends of words, beside numbers."""
 _MAX_TEXT = 200_000
 _MINUS = str.maketrans({"−": "-", "‒": "-", "‑": "-"})
+_POWER = re.compile("[⁺⁻]?[⁰¹²³⁴⁵⁶⁷⁸⁹]+")
 
 
 def reply_in_digits(text: str | None) -> str:
     """The visible part of a reply: full-width forms and digits of any script become ASCII's."""
-    visible = unicodedata.normalize("NFKC", visible_text(text)[-_MAX_TEXT:]).translate(_MINUS)
+    visible = with_ascii_powers(visible_text(text)[-_MAX_TEXT:]).translate(_MINUS)
     return (
         "".join(
             str(unicodedata.decimal(sign)) if sign.isdecimal() and not sign.isascii() else sign
@@ -24,3 +26,9 @@ def reply_in_digits(text: str | None) -> str:
         .replace("\u066c", ",")
         .replace("\u066b", ".")
     )
+
+
+def with_ascii_powers(text: str) -> str:
+    """The text in its compatibility form; raised digits keep a mark: 10⁶ is 10^6, and not 106."""
+    with_marks = _POWER.sub(lambda match: f"^{match.group()}", text)
+    return unicodedata.normalize("NFKC", with_marks)

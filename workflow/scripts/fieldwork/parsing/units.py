@@ -1,70 +1,181 @@
 """What the word behind a number says: the question's unit, another one, or nothing of a unit.
 
 Currencies and percent are known by name and sign, and are never converted; all other units are pint's.
+Owns how the text of a question's unit is understood: 'hours per week', '% of people', 'million $'.
 """
 
+import re
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from fieldwork.parsing.replies import with_ascii_powers
 
 if TYPE_CHECKING:
     from pint import UnitRegistry
 
-_SAME = {
-    **dict.fromkeys(("%", "percent", "pct", "prozent", "pourcent"), "%"),
-    **dict.fromkeys(("$", "usd", "dollar", "dollars"), "$"),
+SIGNS = "$€£¥₹₩₽₺₪฿₫₱₴₦¢"
+"""Signs of currencies, of one character."""
+_CURRENCIES = {
+    **dict.fromkeys(("$", "usd", "us$", "u.s.$", "dollar", "dollars"), "$"),
+    **dict.fromkeys(("us dollar", "us dollars", "u.s. dollars", "american dollars"), "$"),
     **dict.fromkeys(("€", "eur", "euro", "euros"), "€"),
-    **dict.fromkeys(("£", "gbp"), "£"),
+    **dict.fromkeys(("£", "gbp", "quid"), "£"),
     **dict.fromkeys(("¥", "jpy", "yen"), "¥"),
-    **dict.fromkeys(("₹", "inr", "rupee", "rupees"), "₹"),
+    **dict.fromkeys(("₹", "inr", "rupee", "rupees", "rs"), "₹"),
+    **dict.fromkeys(("₩", "krw", "won"), "₩"),
+    **dict.fromkeys(("₽", "rub", "ruble", "rubles", "rouble", "roubles"), "₽"),
+    **dict.fromkeys(("¢", "cent", "cents", "pence"), "¢"),
+    **dict.fromkeys(("cny", "rmb", "yuan", "renminbi"), "cny"),
+    **dict.fromkeys(("chf", "franken", "francs"), "chf"),
+    **dict.fromkeys(("c$", "ca$", "cad"), "cad"),
+    **dict.fromkeys(("a$", "au$", "aud"), "aud"),
+    **dict.fromkeys(("nz$", "nzd"), "nzd"),
+    **dict.fromkeys(("hk$", "hkd"), "hkd"),
+    **dict.fromkeys(("s$", "sgd"), "sgd"),
+    **dict.fromkeys(("r$", "brl", "reais"), "brl"),
+    **dict.fromkeys(("mx$", "mxn", "peso", "pesos"), "mxn"),
+    **{name: name for name in ("sek", "nok", "dkk", "pln", "zar", "thb", "twd", "php")},
+    **{sign: sign for sign in "₺₪฿₫₱₴₦"},
 }
-_TEMPERATURES = {"°c": "degC", "°f": "degF", "celsius": "degC", "fahrenheit": "degF"}
-_SHORT_UNITS = frozenset(
-    [
-        "g",
-        "kg",
-        "mg",
-        "t",
-        "lb",
-        "oz",
-        "m",
-        "km",
-        "cm",
-        "mm",
-        "ft",
-        "mi",
-        "yd",
-        "h",
-        "s",
-        "ms",
-        "l",
-        "ml",
-        "cl",
-    ]
+_PERCENT = frozenset(("%", "percent", "per cent", "pct", "prozent", "pourcent"))
+_POUNDS = frozenset(("pound", "pounds"))
+_TEMPERATURES = {
+    **dict.fromkeys(("°c", "c", "celsius", "centigrade"), "degC"),
+    **dict.fromkeys(("°f", "f", "fahrenheit"), "degF"),
+}
+_CALORIES = frozenset(("cal", "cals", "calorie", "calories"))
+"""In everyday words as often kilocalories."""
+_SHORT_UNIT = re.compile(
+    r"[kmc]?g|t|lb|oz|[knmc]?m|ft|mi|yd|h|m?s|[mcd]?l|ha|[kMGT]?W|[kMG]?J|Wh|k?V|Pa|Hz|[kMGT]B"
 )
 """Units of one or two letters that are taken for units; others, such as `as` and `do`, are words."""
+_WORD = re.compile(r"°?[^\W\d_]+(?:\^-?\d)?")
+_NUMBER_OF = re.compile(r"^(?:#(?:\s*of)?|(?:the\s+)?number\s+of|no\.\s+of|in)\s+", re.IGNORECASE)
+_MAGNITUDE = re.compile(
+    r"\b(?P<name>hundred|thousand|million|billion|trillion)s?\b(?:\s+of)?", re.IGNORECASE
+)
+_FACTORS = {"hundred": 1e2, "thousand": 1e3, "million": 1e6, "billion": 1e9, "trillion": 1e12}
+_PER = re.compile(r"\s*(?:/|\bper\b|\beach\b|\ban?\b)\s*", re.IGNORECASE)
+_REST = re.compile(r"\s*(?:\bof\b|\bold\b|\bout\b|\().*$", re.IGNORECASE | re.DOTALL)
+_POWERS = {"square": "^2", "sq": "^2", "cubic": "^3"}
+_BARE_POWER = re.compile(r"(?<=[^\W\d_])([23])$")
 
 
-def is_unit_of(word: str, unit: str) -> bool:
+class Unit(NamedTuple):
+    """The unit of a question, or of a number in a reply.
+
+    Attributes:
+        word: its name or sign, without what stands around it.
+        per: what it is counted for, as `week` in 'hours per week'.
+        factor: what one of it stands for: a million in 'million $'.
+    """
+
+    word: str
+    per: str | None = None
+    factor: float = 1.0
+
+    @property
+    def name(self) -> str:
+        """Pint's name of it; empty where it has none."""
+        word = pint_name(self.word)
+        per = pint_name(self.per) if self.per else ""
+        return f"{word} / ({per})" if word and per else word
+
+
+@cache
+def unit_of(text: str) -> Unit:
+    """The unit that a text names."""
+    text = " ".join(with_ascii_powers(text).split()).strip("[](){}.,;:")
+    factor = 1.0
+    if _known_sign(text) is None:
+        text = _NUMBER_OF.sub("", text)
+        if magnitude := _MAGNITUDE.search(text):
+            factor = _FACTORS[magnitude["name"].lower()]
+            text = f"{text[: magnitude.start()]} {text[magnitude.end() :]}".strip()
+    word, *pers = _PER.split(text, maxsplit=1)
+    per = pers[0].split()[-1] if pers and pers[0].split() else None
+    return Unit(_one_word(word), per, factor)
+
+
+def _one_word(text: str) -> str:
+    """The unit's own word of several: 'square metres' is metres^2, 'degrees Celsius' Celsius."""
+    text = _REST.sub("", text).strip() if _known_sign(text) is None else text
+    if _known_sign(text) is not None:
+        return text
+    words = [_BARE_POWER.sub(r"^\1", word) for word in text.split()] or [""]
+    if len(words) > 1:
+        first, second = words[0].lower(), words[1]
+        if first in _POWERS:
+            return second + _POWERS[first]
+        if first == "metric" and second.lower().startswith("ton"):
+            return "tonnes"
+        if first.startswith("degree"):
+            return second
+    return next((word for word in words if is_known(word)), words[0])
+
+
+def _known_sign(word: str) -> str | None:
+    """The sign that a currency or percent is known by here."""
+    word = word.casefold()
+    return "%" if word in _PERCENT else _CURRENCIES.get(word)
+
+
+def is_unit_of(word: str, unit: Unit) -> bool:
     """Whether a word is the unit, in another case, number or spelling."""
-    word, unit = word.casefold(), unit.casefold()
-    if _SAME.get(word, word) == _SAME.get(unit, unit):
+    sign, other = _known_sign(word), _known_sign(unit.word)
+    if other == "£" and word.casefold() in _POUNDS:
         return True
+    if sign is not None or other is not None:
+        return sign == other
+    if _is_temperature(unit.word):
+        is_degree = word.casefold() in ("degree", "degrees", "°")
+        return is_degree or _temperature(word) == _temperature(unit.word)
     return (
-        word.removesuffix("s") == unit.removesuffix("s")
-        or _pint_name(word) == _pint_name(unit) != ""
+        word.casefold().removesuffix("s") == unit.word.casefold().removesuffix("s")
+        or pint_name(word) == pint_name(unit.word) != ""
     )
 
 
-def known_unit(word: str) -> bool:
+def _temperature(word: str) -> str | None:
+    return _TEMPERATURES.get(word.casefold())
+
+
+def _is_temperature(word: str) -> bool:
+    return _temperature(word) is not None or word.casefold() in ("k", "kelvin")
+
+
+@cache
+def is_known(word: str) -> bool:
     """Whether a word is a unit at all."""
-    return word.casefold() in _SAME or bool(_pint_name(word.casefold()))
+    return _known_sign(word) is not None or bool(pint_name(word))
 
 
-def value_in(value: float, word: str, unit: str) -> float | None:
-    """A value given in one unit, in another; None where it cannot be converted."""
-    if {word.casefold(), unit.casefold()} & _SAME.keys():
+def value_in(value: float, source: Unit, unit: Unit) -> float | None:
+    """A value in the question's unit; None where it is in a unit that cannot be converted.
+
+    A word that is no unit says nothing, and the value is as it is.
+    """
+    per = source.per if source.per and pint_name(source.per) else None
+    is_same_per = (
+        per is None or unit.per is None or is_unit_of(per, Unit(unit.per.rpartition(" ")[2]))
+    )
+    if is_unit_of(source.word, unit) and is_same_per:
+        return value
+    is_other_temperature = _is_temperature(unit.word) and _temperature(source.word) is not None
+    if not (is_known(source.word) or is_other_temperature):
+        return value
+    if _known_sign(source.word) or _known_sign(unit.word):
         return None
-    names = _pint_name(word.casefold()), _pint_name(unit.casefold())
+    is_everyday = source.word.casefold() in _CALORIES
+    return None if is_everyday else _converted_by_pint(value, source._replace(per=per), unit)
+
+
+def _converted_by_pint(value: float, source: Unit, unit: Unit) -> float | None:
+    names = (
+        (_temperature(source.word) or source.name, _temperature(unit.word) or unit.name)
+        if _is_temperature(unit.word)
+        else (source.name, unit.name)
+    )
     if not all(names):
         return None
     from pint.errors import PintError
@@ -77,16 +188,28 @@ def value_in(value: float, word: str, unit: str) -> float | None:
 
 
 @cache
-def _pint_name(word: str) -> str:
-    """The name of a unit in pint's registry; empty where it has none."""
-    word = _TEMPERATURES.get(word, word)
-    if len(word) <= 2 and word not in _SHORT_UNITS:
+def pint_name(word: str) -> str:
+    """The name of a unit in pint's registry; empty where it has none.
+
+    In its own case first, as MJ and mJ differ, then in small letters.
+    """
+    if not _WORD.fullmatch(word):
         return ""
+    for spelling in dict.fromkeys((word, word.casefold())):
+        plain = spelling.partition("^")[0]
+        if len(plain) > 2 or _SHORT_UNIT.fullmatch(plain) or spelling in ("°c", "°f"):
+            name = _name_in_registry(_TEMPERATURES.get(spelling, spelling))
+            if name:
+                return name
+    return ""
+
+
+def _name_in_registry(word: str) -> str:
     from pint.errors import PintError
 
     try:
         return str(_registry().parse_units(word))
-    except (PintError, ValueError, AttributeError, TypeError):
+    except (PintError, ValueError, AttributeError, TypeError, AssertionError):
         return ""
 
 

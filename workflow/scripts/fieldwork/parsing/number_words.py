@@ -1,0 +1,86 @@
+"""English number words of a reply as digits, and what has no number taken out.
+
+The words are text2num's. Promises that a word for a magnitude without a number ('millions', 'deux
+millions') and a fraction ('two thirds') are no number.
+"""
+
+import re
+
+_UNITS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
+_HALVES = {word: number for number, word in enumerate((*_UNITS, "eleven", "twelve"))}
+_NUMBER_WORDS = (
+    rf"{'|'.join(_HALVES)}|(?:thir|four|fif|six|seven|eigh|nine)teen"
+    r"|(?:twen|thir|for|fif|six|seven|eigh|nine)ty"
+    r"|hundred|thousand|million|billion|trillion"
+)
+_MAGNITUDE = r"(?:hundred|thousand|million|billion|trillion)s?"
+_HALF_A = re.compile(r"\bhalf\s+an?\s+(thousand|million|billion|trillion)\b", re.IGNORECASE)
+_AND_A_HALF = re.compile(
+    rf"\b(?P<number>{'|'.join(_HALVES)}|\d+)\s+and\s+(?:a|one)\s+half\b", re.IGNORECASE
+)
+_FRACTION = re.compile(
+    rf"\b(?:an?|\d+|{_NUMBER_WORDS})[\s-]+"
+    r"(?:half|halves|thirds?|quarters?|fourths?|fifths?|sixths?|eighths?|tenths?)\b",
+    re.IGNORECASE,
+)
+_BARE_MAGNITUDE = re.compile(
+    rf"(?<![\w.,])(?<!\d\s)(?P<word>[^\W\d_]+[\s-]+)?(?P<magnitude>{_MAGNITUDE})\b", re.IGNORECASE
+)
+_OF_A_NUMBER = re.compile(rf"(?:an?|{_NUMBER_WORDS})[\s-]+", re.IGNORECASE)
+_NO_NUMBER = "…"
+"""Stands where a word said something of a number, but no number."""
+_PRONOUN = re.compile(
+    r"\b(?:this|that|the|no|any|each|every|another|which)\s+one\b"
+    r"|\bone\s+(?:of|thing|reason|way|can|could|might|would|should|must|has|is)\b",
+    re.IGNORECASE,
+)
+_SMALL_IN_RANGE = re.compile(
+    rf"\b(zero|one|two)(?=\s*(?:to|or|-|–)\s*(?:\d|(?:{_NUMBER_WORDS})\b))", re.IGNORECASE
+)
+_MAGNITUDE_AFTER_DIGITS = re.compile(rf"((?<=\d)\s?{_MAGNITUDE}\b)", re.IGNORECASE)
+_DECIMAL_AND_MAGNITUDE = re.compile(r"(\d\.\d+) (1(?:000)+)\b")
+_MINUS = re.compile(r"(?<![\d)%])(?<!\d\s)\b(?:minus|negative)\s+(?=[$€£]?\.?\d)", re.IGNORECASE)
+_SHORT = 8
+"""Words up to which 'one' and 'two' of a reply are numbers, as 'two children' is."""
+_SMALL = 3
+"""From which a number word is one in any text: text2num's own threshold."""
+
+
+def with_numerals(reply: str) -> str:
+    """The reply with English number words as digits: 'twenty-three' is 23."""
+    reply = _HALF_A.sub(r"0.5 \1", reply)
+    reply = _AND_A_HALF.sub(_with_half, reply)
+    reply = _FRACTION.sub(_NO_NUMBER, reply)
+    reply = _BARE_MAGNITUDE.sub(_with_number_only, reply)
+    reply = _SMALL_IN_RANGE.sub(lambda match: str(_HALVES[match[1].lower()]), reply)
+    threshold = 0 if len(reply.split()) <= _SHORT and not _PRONOUN.search(reply) else _SMALL
+    # a magnitude after digits stays: the library would make a number of its own of it
+    parts = _MAGNITUDE_AFTER_DIGITS.split(reply)
+    parts[::2] = [_in_digits(part, threshold) for part in parts[::2]]
+    return _MINUS.sub("-", "".join(parts))
+
+
+def _with_half(match: re.Match[str]) -> str:
+    number = match["number"].lower()
+    return f"{_HALVES.get(number, number)}.5"
+
+
+def _with_number_only(match: re.Match[str]) -> str:
+    """A magnitude where a number stands before it; else a mark in its place."""
+    word = match["word"] or ""
+    return match.group() if _OF_A_NUMBER.fullmatch(word) else f"{word}{_NO_NUMBER}"
+
+
+def _in_digits(part: str, threshold: int) -> str:
+    """A part of a reply, line by line, with its number words as digits."""
+    if not re.search(r"[^\W\d_]{3}", part):
+        return part
+    from text_to_num import alpha2digit
+
+    lines = [
+        alpha2digit(line, "en", threshold) if line.strip() else line for line in part.split("\n")
+    ]
+    # 'three point five million' comes as '3.5 1000000'
+    return _DECIMAL_AND_MAGNITUDE.sub(
+        lambda match: f"{float(match[1]) * float(match[2]):.15g}", "\n".join(lines)
+    )
