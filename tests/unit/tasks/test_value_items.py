@@ -43,6 +43,12 @@ def test_a_row_may_have_points_of_its_own(tmp_path: Path) -> None:
     assert item.points == [1.0, 2.0]
 
 
+def test_a_curly_apostrophe_makes_no_point_of_a_missing_option(tmp_path: Path) -> None:
+    text = "item_id,question,option_a,option_b,option_c\nq,How?,Never,Often,Don\u2019t know\n"
+    (item,) = read_scales(tmp_path, text, missing_options=("Don't know",))
+    assert item.points == [1.0, 2.0]
+
+
 @pytest.mark.parametrize(
     ("reversed_cell", "order", "points"),
     [

@@ -49,7 +49,7 @@ def test_the_sentence_is_about_the_scales_together_where_there_are_any() -> None
     )
     rows = [row(0.001, "q"), row(0.9, "r")]
     sentence = values_sentence(rows, claims_of(*rows), OUTLINE)
-    assert sentence == "A user moves 1 of 2 means of scales and numbers"
+    assert sentence == "A user moves the answers in 1 of 2 tests of scales and numbers"
 
 
 def test_without_an_interval_of_the_means_a_test_of_ranks_claims_no_direction() -> None:
@@ -57,3 +57,6 @@ def test_without_an_interval_of_the_means_a_test_of_ranks_claims_no_direction() 
     rows = [row(0.001, "q", ci_low=None, ci_high=None, reason="no interval: 12 users answer")]
     (section,) = value_sections(rows, claims_of(*rows), OUTLINE)
     assert cells(section)[0][-1] == "differs"
+    rows = [row(0.001, ci_low=None, ci_high=None, reason="no interval: 12 users answer")]
+    sentence = values_sentence(rows, claims_of(*rows), OUTLINE)
+    assert sentence == "The scales together move with RAG (without a direction)"

@@ -117,6 +117,26 @@ def test_a_side_without_values_has_a_reason() -> None:
     assert row.reason == "no answer has a value under offline"
 
 
+def test_the_side_that_is_too_small_for_an_interval_is_the_reason() -> None:
+    users = [answer("history", f"u{n:03d}", 1.0 + n % 5) for n in range(120)]
+    people = [answer("field", f"p{n}", 1.0 + n % 5) for n in range(6)]
+    compared = compare([*users, *people, answer("offline", None, 3.0)])
+    rows = {row.versus: row for row in compared if row.condition == "history"}
+    assert rows["offline"].reason == "no interval: one answer has a value"
+    assert "6 users answer" in (rows["field"].reason or "")
+
+
+def test_scales_together_need_a_unit_with_all_of_them() -> None:
+    rows = [row | {"item_id": item} for item in ("q", "r") for row in sides([3.0, 4.0], [2.0])]
+    rows += [answer("field", f"p{n}", 3.0) | {"item_id": "q"} for n in range(3)]
+    whole = next(
+        row
+        for row in compare(rows, scale_items("q", "r"))
+        if row.item_id is None and (row.condition, row.versus) == ("history", "field")
+    )
+    assert whole.reason == "no user or rerun has a value on all scales under field"
+
+
 def test_items_of_a_pair_of_conditions_are_a_family() -> None:
     rows = [row | {"item_id": item} for item in ("a", "b") for row in sides([5.0] * 4, [1.0] * 4)]
     items = [row for row in compare(rows, scale_items("a", "b")) if row.item_id]

@@ -5,6 +5,7 @@ units and limits. Messages name the place and the way out.
 """
 
 import math
+import unicodedata
 from collections.abc import Callable, Sequence
 from string import ascii_uppercase
 from typing import Any, Literal, NamedTuple
@@ -65,8 +66,8 @@ def scale_of(place: str, cell: Cell, choices: Sequence[str], form: ScaleForm) ->
         StudyError: there are no labels, too many, or options beside the scale stand among its points.
     """
     options = list(choices) or [*form.labels, *form.missing_options]
-    missing = {" ".join(text.split()).casefold() for text in form.missing_options}
-    is_missing = [" ".join(text.split()).casefold() in missing for text in options]
+    missing = set(map(_folded_text, form.missing_options))
+    is_missing = [_folded_text(text) in missing for text in options]
     n_points = is_missing.index(True) if True in is_missing else len(options)
     if not all(is_missing[n_points:]):
         raise StudyError(
@@ -86,6 +87,12 @@ def scale_of(place: str, cell: Cell, choices: Sequence[str], form: ScaleForm) ->
     if is_reversed(place, cell) != (form.order == "descending"):
         points.reverse()
     return ItemScale(options, marks if form.marks == "numbers" else None, points)
+
+
+def _folded_text(text: str) -> str:
+    """A text without what typography changes: case, spaces, curly apostrophes."""
+    plain = unicodedata.normalize("NFKC", text).translate({0x2018: "'", 0x2019: "'"})
+    return " ".join(plain.split()).casefold()
 
 
 def _refuse_foreign_marks(place: str, options: Sequence[str], marks: Sequence[str]) -> None:

@@ -82,12 +82,19 @@ def values_sentence(
         shifts = [row for row in together if _verdict(row, claims).is_shown]
         if not shifts:
             return "No user is shown to move the scales together"
-        moves = [
-            f"{outline.label(row.condition)} ({signed_number(row.difference or 0.0, 2)} of the scale)"
-            for row in shifts
-        ]
-        return f"The scales together move with {join_words(moves)}"
+        return (
+            f"The scales together move with {join_words([_move(row, outline) for row in shifts])}"
+        )
     if not against_baseline:
         return None
     n_moved = sum(_verdict(row, claims).is_shown for row in against_baseline)
-    return f"A user moves {n_moved} of {len(against_baseline)} means of scales and numbers"
+    n = len(against_baseline)
+    return f"A user moves the answers in {n_moved} of {n} tests of scales and numbers"
+
+
+def _move(row: ValueComparison, outline: StudyOutline) -> str:
+    """A condition and how far it moves the scales, where an interval shows the direction."""
+    label = outline.label(row.condition)
+    has_interval = row.difference is not None and row.ci_low is not None
+    distance = f"{signed_number(row.difference or 0.0, 2)} of the scale" if has_interval else None
+    return f"{label} ({distance or 'without a direction'})"

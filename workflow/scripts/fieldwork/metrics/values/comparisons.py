@@ -42,7 +42,11 @@ from fieldwork.statistics.permutation import (
     unit_splits,
 )
 from fieldwork.statistics.seeds import generator
-from fieldwork.statistics.user_intervals import RAREST_USERS, mean_difference_interval
+from fieldwork.statistics.user_intervals import (
+    RAREST_USERS,
+    mean_difference_interval,
+    too_few_users,
+)
 
 N_DEALS = 200
 """Random deals behind the distance that chance alone makes."""
@@ -165,16 +169,17 @@ def _missing(pair: _Pair) -> str | None:
     """Why there is nothing to compare."""
     places = ("here", f"under {pair.versus}")
     empty = [place for side, place in zip(pair.sides, places, strict=True) if not side.values]
-    return f"no answer has a value {' and '.join(empty)}" if empty else None
+    subject = "answer has a value" if pair.item else "user or rerun has a value on all scales"
+    return f"no {subject} {' and '.join(empty)}" if empty else None
 
 
 def _no_interval(pair: _Pair, rarest_users: float) -> str:
-    reasons = [
-        no_interval_reason(side, rarest_users)
-        for side in pair.sides
-        if len(side.values) < 2 or side.has_users
-    ]
-    return reasons[0] if reasons else "no interval: all answers have the same value"
+    """The shortage of the first side that has one."""
+    for side in pair.sides:
+        n = len(side.values)
+        if n < 2 or (side.has_users and too_few_users(n, rarest_users)):
+            return no_interval_reason(side, rarest_users)
+    return "no interval: all answers have the same value"
 
 
 def _mean(values: Sequence[float]) -> float:
