@@ -62,7 +62,10 @@ class Judgement:
     unit_id: str = column("what is judged")
     rater: str = column("keyed hash of a person's id, or the name of a model")
     rater_kind: RaterKind = column("`person` or `model`")
-    repeat: int = column("how often the rater had judged the unit on this scale before, from 0")
+    repeat: int = column(
+        "number of the judgement among the rater's of this unit on this scale, from 0; the first with a "
+        "value is 0, and those without a value come last"
+    )
     value: str | None = column("option of the scale, NULL with a reason")
     number: float | None = column(
         "the option's number where it is one, else its place from 1; NULL for scales without an order"
