@@ -5,7 +5,7 @@ answers side by side. No row carries what a person is called elsewhere: `rater` 
 hash, and notes are masked.
 """
 
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, get_args
 
 from fieldwork.records.columns import column, table
 
@@ -14,6 +14,8 @@ RaterKind = Literal["person", "model"]
 Level = Literal["nominal", "ordinal", "interval"]
 
 Side = Literal["a", "b"]
+
+SIDES: tuple[Side, ...] = get_args(Side)
 
 InterventionArm = Literal["all", "untrained", "learnt", "before", "verified", "refined"]
 
