@@ -141,7 +141,7 @@ def test_the_interval_of_peoples_mean_hangs_on_the_few_units_that_people_rated(
     few = rated_by_few(0, n_rated, n_users, has_users=True)
     row, _ = prediction_powered_rows(sample_of(*tables_of(few, RATING), RATING, 0.05), "judge")
     assert row.ci_low is None
-    assert f"{n_rated} users have judged units, and 100 are needed" in (row.reason or "")
+    assert f"{n_rated} users have units that count here, and 100 are needed" in (row.reason or "")
     n_covered, n_studies = 0, 200
     for seed in range(n_studies):
         few = rated_by_few(seed, n_rated, n_users, has_users=False)
@@ -195,7 +195,7 @@ def test_a_correlation_counts_the_users_whose_units_several_people_rated() -> No
         row = found[measure, "judge", "people"]
         assert row.estimate is not None
         assert (row.n_units, row.n_owners, row.n_raters, row.ci_low) == (15, 15, 2, None)
-        assert "15 users have judged units, and 100 are needed" in (row.reason or "")
+        assert "15 users have units that count here, and 100 are needed" in (row.reason or "")
 
 
 def test_a_judge_that_says_what_all_people_say_may_stand_in_for_each() -> None:

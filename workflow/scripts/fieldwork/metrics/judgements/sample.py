@@ -77,7 +77,7 @@ class JudgementSample(NamedTuple):
         # fewer than the most clusters are an owner each, so that no caller can claim more users
         n_users = n_owners if len(rest) == MOST_CLUSTERS else len(rest)
         n_decisive = n_users if n_decisive is None else min(n_users, n_decisive)
-        shortage = too_few_users(n_decisive, self.rarest_users, "have judged units")
+        shortage = too_few_users(n_decisive, self.rarest_users, "have units that count here")
         if self.has_users and shortage:
             return None, shortage
         if not np.isfinite(rest).all():
