@@ -30,7 +30,7 @@
     if (!store.isOpen && hasJudged()) event.preventDefault();
   });
 
-  // ---- what the rater is given: [section, unit, whether side b is shown first], in order
+  // ---- what the rater is given: [section, unit, whether its answers are turned], in order
   const codeOf = (text) => Object.keys(review.raters).find((code) => code.toLowerCase() === text.trim().toLowerCase());
   const slots = () => review.raters[codeOf(state.rater) ?? ""] ?? [];
   const sectionOf = (slot) => review.sections[slot[0]];
@@ -92,7 +92,7 @@
     setPart("evidence", unit.evidence);
     setPart("question", unit.question);
     setPart("attribute", unit.attribute);
-    const answers = slot[2] ? [unit.b, unit.a] : [unit.a, unit.b];
+    const answers = slot[2] ? [...unit.answers].reverse() : unit.answers;
     element("answers-part").hidden = answers.every((text) => text === null);
     element("second-part").hidden = answers[1] === null;
     element("first-title").textContent = answers[1] === null ? words.answer : words.answer_first;
@@ -153,7 +153,7 @@
   };
 
   // ---- the file that a rater saves: a row for each judgement, with the option as it was shown
-  const side = (slot) => (unitOf(slot).b === null ? "" : slot[2] ? "b" : "a");
+  const side = (slot) => unitOf(slot).orders[slot[2]];
   const rows = () => slots().flatMap((slot, index) => {
     const [section, judgement] = [sectionOf(slot), judgementOf(index)];
     const row = (scale, value, seconds, note) => [

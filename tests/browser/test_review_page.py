@@ -25,7 +25,9 @@ from browser.conftest import Seen, watched_pages
 from fieldwork.judging.kit import page as review_page
 from fieldwork.judging.kit.allocation import KitSettings, allot_units
 from fieldwork.judging.kit.questions import RaterQuestion, ReviewKit, WhyQuestion
+from fieldwork.judging.units import side_code
 from fieldwork.page_texts import read_words
+from fieldwork.records.judging import SIDES
 from servers.provider import Chat, ModelSpec, serve_provider
 from unit.judging.unit_texts import BETTER, RIGHT, WHY, pair, unit_text
 from workflow.conftest import Checkout, copy_project, rows_of
@@ -89,6 +91,10 @@ def saved_rows(page: Page) -> list[dict[str, str]]:
     return list(csv.DictReader(io.StringIO(text)))
 
 
+def order_codes(name: str) -> set[str]:
+    return {side_code(name, f"code-{name}", side) for side in SIDES}
+
+
 def test_a_rater_judges_says_why_and_saves_a_file(opened: Opener) -> None:
     page = opened()
     begin(page)
@@ -123,7 +129,8 @@ def test_a_rater_judges_says_why_and_saves_a_file(opened: Opener) -> None:
     assert {row["rater"] for row in rows} == {"R01"}
     assert rows[1]["note"] == "'=not sure"
     assert {row["first_side"] for row in rows[:4]} == {""}
-    assert set(rows[4]["first_side"]) < set("ab")
+    # the order is a code of the unit, so that no rater learns which side is whose
+    assert rows[4]["first_side"] in order_codes("p0") | order_codes("p1")
     assert float(rows[0]["seconds"]) > 0
 
 
@@ -135,10 +142,16 @@ def test_the_side_that_the_file_names_is_the_one_that_stood_first(opened: Opener
         for _ in range(5):
             if page.locator("#second-part").is_visible():
                 number = (page.locator("#judging-title").text_content() or "").split()[1]
-                shown[number] = (page.locator("#first").text_content() or "")[-1].lower()
+                side = (page.locator("#first").text_content() or "")[-1].lower()
+                shown[number] = "ab".index(side)
             page.locator("#next").click()
         rows = [row for row in saved_rows(page) if row["scale"] == "better"]
-        assert {row["position"]: row["first_side"] for row in rows} == shown
+        sides = {
+            side_code(name, f"code-{name}", side): place
+            for name in ("p0", "p1")
+            for place, side in enumerate(SIDES)
+        }
+        assert {row["position"]: sides[row["first_side"]] for row in rows} == shown
 
 
 def test_everything_can_be_done_by_keyboard(opened: Opener) -> None:

@@ -91,6 +91,13 @@ def test_options_are_texts_whatever_yaml_makes_of_them() -> None:
             {"sources__mine__columns": {**SOURCE["columns"], "rater_kind": "kind"}},
             "both are given of rater_kind and columns.rater_kind",
         ),
+        (
+            {
+                "sources__mine__sides": "shown",
+                "sources__mine__columns": {**SOURCE["columns"], "first_side": "first"},
+            },
+            "judging.sources.mine.sides: no option of the scale right prefers a side",
+        ),
     ],
 )
 def test_a_mistake_is_one_sentence(changes: dict[str, Any], sentence: str) -> None:

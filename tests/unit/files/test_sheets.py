@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import openpyxl
 import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -190,6 +191,21 @@ def test_a_workbook_keeps_its_cells_and_its_row_numbers(tmp_path: Path) -> None:
 def test_a_workbook_of_several_sheets_is_refused(tmp_path: Path) -> None:
     path = workbook(tmp_path / "a.xlsx", {"One": [["id"], [1]], "Two": [["x"]]})
     assert "has 2 sheets with cells; save the one" in refusal(path)
+
+
+def test_a_hidden_sheet_is_read_where_it_is_the_only_one(tmp_path: Path) -> None:
+    path = workbook(tmp_path / "a.xlsx", {"One": [["id"], [1]], "Lists": [["x"]]})
+    hide_sheet(path, "Lists")
+    assert read_whole(path).rows == [(2, (1,))]
+    path = workbook(tmp_path / "b.xlsx", {"Empty": [], "Lists": [["id"], [2]]})
+    hide_sheet(path, "Lists")
+    assert read_whole(path).rows == [(2, (2,))]
+
+
+def hide_sheet(path: Path, name: str) -> None:
+    book = openpyxl.load_workbook(path)
+    book[name].sheet_state = "hidden"
+    book.save(path)
 
 
 CELLS = st.text(

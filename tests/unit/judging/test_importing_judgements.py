@@ -1,5 +1,6 @@
 """Judgements from files: as the scale says, with nobody named, or one sentence."""
 
+import json
 import re
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,8 @@ from fieldwork.judging.importing import (
     import_judgements,
 )
 from fieldwork.judging.scales import AnswerScale, answer_scales
+from fieldwork.judging.units import side_code
+from fieldwork.records.judging import SIDES as SIDES_OF_PAIRS
 from fieldwork.records.judging import JudgedUnit, Judgement
 
 SCALES: list[dict[str, Any]] = [
@@ -52,8 +55,16 @@ SOURCE: dict[str, Any] = {
 }
 
 
+BETTER: dict[str, Any] = {
+    **SCALES[0],
+    "name": "better",
+    "prefers_a": ["1"],
+    "prefers_b": ["3"],
+}
+
+
 def scales() -> dict[str, AnswerScale]:
-    return answer_scales(SCALES)
+    return answer_scales([*SCALES, BETTER])
 
 
 NOTHING = StudyUnits({}, [])
@@ -83,6 +94,30 @@ def test_nobody_is_named_and_notes_are_masked(tmp_path: Path) -> None:
     assert "ann" not in row.note
     assert "555" not in row.note
     assert "[e-mail]" in row.note
+
+
+def test_who_judges_what_is_said_of_them_is_not_named_by_the_unit(tmp_path: Path) -> None:
+    text = (
+        "mail,about,n,answer\n"
+        "Ann.Lee@example.com,ann.lee@example.com,7,1\n"
+        "rater-cem,ann.lee@example.com,7,2\n"
+        "rater-cem,rater-cem,1,2\n"
+        "rater-cem,bob@example.com,1,2\n"
+    )
+    columns = {"unit": ["about", "n"], "user": "about", "rater": "mail", "value": "answer"}
+    rows = read(tmp_path, text, columns=columns)
+    assert not any(name in str(rows).lower() for name in ("ann", "example", "cem", "bob"))
+    ann, cem = rows.judgements[0].rater, rows.judgements[1].rater
+    assert [unit.unit_id for unit in rows.units[:2]] == [f"{ann}/7", f"{cem}/1"]
+    assert [unit.user_id for unit in rows.units[:2]] == [ann, cem]
+    assert [j.unit_id for j in rows.judgements[:3]] == [f"{ann}/7", f"{ann}/7", f"{cem}/1"]
+    assert len({unit.user_id for unit in rows.units}) == 3
+
+
+def test_units_and_models_keep_their_names(tmp_path: Path) -> None:
+    text = "unit,who,answer\n81/gpt-x,gpt-x,2\n"
+    rows = read(tmp_path, text, rater_kind="model")
+    assert rows.units[0].unit_id == "81/gpt-x"
 
 
 def test_a_model_keeps_its_name(tmp_path: Path) -> None:
@@ -165,7 +200,7 @@ def test_scales_kinds_and_sides_may_stand_in_columns(tmp_path: Path) -> None:
         (
             "unit,who,answer,scale\na,ann,1,mood\n",
             {"columns": {**COLUMNS, "scale": "scale"}, "scale": None},
-            "its scale is not in judging.scales (helpful, right)",
+            "its scale is not in judging.scales (helpful, right, better)",
         ),
         (
             "unit,who,answer,user\na,ann,1,u1\na,bob,1,u2\n",
@@ -205,7 +240,8 @@ SIDES = {**COLUMNS, "first_side": "first"}
 
 def test_a_unit_of_the_study_is_known_by_its_code_and_sides_are_turned_back(tmp_path: Path) -> None:
     text = "unit,who,answer,first\nc0de,ann,1,a\nc0de,bob,1,b\nc0de,cem,2,b\n"
-    rows = read(tmp_path, text, OF_STUDY, units="given", sides="shown", columns=SIDES)
+    shown = {"units": "given", "sides": "shown", "columns": SIDES}
+    rows = read(tmp_path, text, OF_STUDY, **shown, scale="better")
     assert rows.units == [GIVEN]
     people = [
         (j.unit_id, j.first_side, j.value) for j in rows.judgements if j.rater_kind == "person"
@@ -213,6 +249,84 @@ def test_a_unit_of_the_study_is_known_by_its_code_and_sides_are_turned_back(tmp_
     assert people == [("u1/pair", "a", "1"), ("u1/pair", "b", "3"), ("u1/pair", "b", "2")]
     # the study's own judge goes through the same table
     assert JUDGED in rows.judgements
+    # kits say the side by a code, which for another unit is another one
+    codes = [side_code(GIVEN.unit_id, "c0de", side) for side in SIDES_OF_PAIRS]
+    text = f"unit,who,answer,first\nc0de,ann,1,{codes[0]}\nc0de,bob,1,{codes[1]}\n"
+    rows = read(tmp_path, text, OF_STUDY, **shown, scale="better")
+    assert [(j.first_side, j.value) for j in rows.judgements[1:]] == [("a", "1"), ("b", "3")]
+    assert not {side_code("u2/pair", "c0de", side) for side in SIDES_OF_PAIRS} & {*codes}
+
+
+@pytest.mark.parametrize("scale", ["helpful", "right"])
+def test_a_reason_or_a_rating_has_no_side_to_turn(tmp_path: Path, scale: str) -> None:
+    value = {"helpful": "1", "right": "yes"}[scale]
+    text = f"unit,who,answer,first\nc0de,ann,{value},b\n"
+    shown = {"units": "given", "sides": "shown", "columns": SIDES}
+    rows = read(tmp_path, text, OF_STUDY, **shown, scale=scale)
+    assert rows.judgements[-1].value == value
+
+
+def test_a_skipped_unit_that_is_judged_later_is_no_repeat(tmp_path: Path) -> None:
+    rows = read(tmp_path, "unit,who,answer\na,ann,\na,ann,3\n").judgements
+    assert [(row.value, row.repeat) for row in rows] == [(None, 1), ("3", 0)]
+
+
+def read_files(tmp_path: Path, texts: dict[str, str], **changes: Any) -> JudgementRows:
+    for name, text in texts.items():
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    files = [str(tmp_path / name) for name in texts]
+    sources = {"mine": {**SOURCE, **changes, "files": files}}
+    return import_judgements(sources, scales(), str(tmp_path / "key"), OF_STUDY)
+
+
+PLACES = {**COLUMNS, "position": "position", "kit": "kit"}
+PAGE_HEAD = "who,unit,answer,position,kit\n"
+OF_KIT: dict[str, Any] = {"units": "given", "columns": PLACES}
+
+
+def test_a_file_that_a_rater_saved_twice_counts_once(tmp_path: Path) -> None:
+    early = f"{PAGE_HEAD}ann,c0de,2,1,k\nann,c0de,,7,k\n"
+    late = f"{PAGE_HEAD}ann,c0de,2,1,k\nann,c0de,3,7,k\n"
+    for texts in ({"a.csv": early, "a (1).csv": late}, {"a.csv": late, "b.csv": early}):
+        rows = read_files(tmp_path, texts, **OF_KIT).judgements[1:]
+        # the unit was given twice: that is a repeat, and the second file is none
+        assert [(row.value, row.repeat) for row in rows] == [("2", 0), ("3", 1)]
+    other_kit = late.replace(",k", ",l")
+    rows = read_files(tmp_path, {"a.csv": late, "b.csv": other_kit}, **OF_KIT).judgements[1:]
+    assert [row.repeat for row in rows] == [0, 1, 2, 3]
+
+
+def test_two_answers_to_the_same_question_stop_the_import(tmp_path: Path) -> None:
+    texts = {"a.csv": f"{PAGE_HEAD}ann,c0de,2,1,k\n", "b.csv": f"{PAGE_HEAD}ann,c0de,3,1,k\n"}
+    with pytest.raises(StudyError, match=r"b\.csv: row 2: its rater gave another answer .*a\.csv"):
+        read_files(tmp_path, texts, **OF_KIT)
+
+
+def test_files_of_earlier_kits_have_no_places(tmp_path: Path) -> None:
+    rows = read_files(tmp_path, {"a.csv": "who,unit,answer\nann,c0de,2\nann,c0de,2\n"}, **OF_KIT)
+    assert [row.repeat for row in rows.judgements[1:]] == [0, 1]
+
+
+JSON_COLUMNS = {**COLUMNS, "note": "remark"}
+
+
+def test_an_entry_of_json_may_leave_out_what_was_not_answered(tmp_path: Path) -> None:
+    entries = [{"unit": "a", "who": 1}, {"unit": "b", "who": 1, "answer": "3", "remark": "so"}]
+    rows = read_files(tmp_path, {"a.json": json.dumps(entries)}, columns=JSON_COLUMNS).judgements
+    assert [(row.value, row.note) for row in rows[1:]] == [(None, None), ("3", "so")]
+
+
+def test_a_key_that_no_entry_has_stops_the_import_unless_the_kit_asked_for_it(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    text = json.dumps([{"unit": "c0de", "who": 1}])
+    with pytest.raises(StudyError, match=r"entry 1: no column 'answer'"):
+        read_files(tmp_path, {"a.json": text})
+    rows = read_files(tmp_path, {"a.json": text}, units="given").judgements[1:]
+    assert [row.reason for row in rows] == [EMPTY]
+    assert "no entry has an answer to 'answer'" in caplog.text
+    with pytest.raises(StudyError, match=r"entry 1: no column 'who'"):
+        read_files(tmp_path, {"a.json": json.dumps([{"unit": "c0de"}])}, units="given")
 
 
 def test_a_unit_that_nobody_was_given_stops_the_import(tmp_path: Path) -> None:

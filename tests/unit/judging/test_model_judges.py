@@ -48,6 +48,20 @@ def test_a_letter_means_the_side_and_not_the_place() -> None:
     }
 
 
+def test_a_bar_in_the_id_of_a_user_is_no_side() -> None:
+    """Ids of some login services have one."""
+    units = {name: unit_text(name) for name in ("t/q/auth0|123", "t/q/auth0|a")}
+    answers = [answer(item.item_id, "A") for item in judge_items(units.values(), RIGHT, PROMPT)]
+    rows = list(model_judgements(answers, units, RIGHT, "mine"))
+    assert [(row.unit_id, row.first_side) for row in rows] == [(name, None) for name in units]
+    pairs = {name: pair(name) for name in ("auth0|123", "auth0|a")}
+    answers = [answer(item.item_id, "A") for item in judge_items(pairs.values(), BETTER, PROMPT)]
+    rows = list(model_judgements(answers, pairs, BETTER, "mine"))
+    assert sorted((row.unit_id, row.first_side) for row in rows) == [
+        (name, side) for name in pairs for side in ("a", "b")
+    ]
+
+
 def test_no_side_stands_first_in_all_first_judgements() -> None:
     units = {f"p{n}": pair(f"p{n}") for n in range(200)}
     answers = [answer(f"{name}|{side}", "A") for name in units for side in "ab"]

@@ -3,6 +3,7 @@
 from typing import Any
 
 from fieldwork.memory.verification import (
+    KNOWN_ALREADY,
     NO_SCORE,
     NOT_REFINED,
     STILL_REJECTED,
@@ -92,7 +93,7 @@ def test_a_better_statement_is_taken_and_another_bad_one_is_not() -> None:
 def test_what_is_known_already_is_not_taken_twice() -> None:
     texts, actions = outcome({"bad": attribute("bad-2", "Is a nurse")}, 0.9)
     assert texts == ["Is a nurse", "Owns a dog"]
-    assert actions["bad"][0] == "drop"
+    assert actions["bad"] == ("drop", KNOWN_ALREADY)
 
 
 def test_nothing_known_is_nothing_verified() -> None:

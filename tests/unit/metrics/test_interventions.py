@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from fieldwork.metrics.interventions import intervention_rows, refining_rows
+from fieldwork.metrics.interventions import NONE_COMPARABLE, intervention_rows, refining_rows
 from fieldwork.records.judging import InterventionEstimate, Judgement, LearntScore
 from fieldwork.records.memory import Verification
 
@@ -126,6 +126,56 @@ def test_acceptance_is_followed_from_before_to_refined() -> None:
     unjudged = by_arm(list(refining_rows(labels, verifications, [], ["accept"], 0.125)))
     assert unjudged["refined", "accepted"].estimate is None
     assert "name models in judging.judges" in (unjudged["refined", "accepted"].reason or "")
+
+
+def test_what_is_stated_anew_counts_where_its_attribute_was_judged() -> None:
+    """150 attributes, of which 60 were judged and every third is stated once more, always in vain."""
+    labels = [
+        LearntScore(
+            f"{n}-0", f"u{n}", n % 5, 0.5, 0.5, float(n % 3 > 0) if n < 60 else None, "people", None
+        )
+        for n in range(150)
+    ]
+    verifications = [
+        verification(n, 0, *(("keep",) if n % 3 else ("refine", f"new-{n}"))) for n in range(150)
+    ]
+    rechecks = [
+        Judgement(
+            "right", f"new-{n}", "gpt", "model", 0, "reject", None, None, None, None, "x", None
+        )
+        for n in range(0, 150, 3)
+    ]
+    found = by_arm(list(refining_rows(labels, verifications, rechecks, ["accept"], 0.125)))
+    arms = [found[arm, "accepted"] for arm in ("before", "verified", "refined")]
+    assert [arm.n_units for arm in arms] == [60, 40, 60]
+    assert [arm.estimate for arm in arms] == [pytest.approx(2 / 3), 1, pytest.approx(2 / 3)]
+    of_others = [row for row in rechecks if int(row.unit_id.removeprefix("new-")) >= 60]
+    found = by_arm(list(refining_rows(labels, verifications, of_others, ["accept"], 0.125)))
+    assert found["refined", "accepted"].reason == NONE_COMPARABLE
+
+
+def test_intervals_end_where_shares_do() -> None:
+    generator, highest = np.random.default_rng(1), []
+    for _ in range(30):
+        # users have unequal numbers of units, nearly all accepted
+        rows = [
+            LearntScore(
+                f"{user}-{n}",
+                f"u{user}",
+                user % 5,
+                0.9,
+                0.5 + 0.1 * generator.random(),
+                float(generator.random() < 0.95),
+                "people",
+                None,
+            )
+            for user in range(40)
+            for n in range(generator.integers(1, 8))
+        ]
+        found = by_arm(list(intervention_rows("right", "attributes", rows, 0.15)))
+        highest.append(found["untrained", "recall"].ci_high)
+    ends = [end for end in highest if end is not None]
+    assert max(ends) == 1.0
 
 
 def test_everything_dropped_is_a_reason_and_no_number() -> None:

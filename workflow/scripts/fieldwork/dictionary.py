@@ -195,10 +195,10 @@ be UTF-8.
 
 `field` names files (`path`) or an OSF project (`osf`) and their columns; docs/field.md explains it step
 by step. CSV and TSV may be UTF-8, UTF-16 or Windows-1252, separated by comma, semicolon or tab; a file
-that mixes encodings is refused. An Excel file (`.xlsx`) must have one sheet with cells, and its answers
-must be text. Parquet is read too. A folder stands for all such files in it, which are read together: a
-participant may be in several. The two rows that Qualtrics writes below the header are not read as
-answers.
+that mixes encodings is refused. An Excel file (`.xlsx`) must have one sheet with cells, besides hidden
+ones, and its answers must be text. Parquet is read too. A folder stands for all such files in it, which
+are read together: a participant may be in several. The two rows that Qualtrics writes below the header
+are not read as answers.
 
 - `layout: wide` has one row for each participant; `prompts` names the column of each item. `layout: long`
   has one row for each answer; `prompts` names the value of each item in the column `prompt`, which may

@@ -98,6 +98,11 @@ TELEPHONE = "[telephone]"
 ID = "[id]"
 
 
+def is_personal_id(text: str) -> bool:
+    """Whether an id has the form of a person's: it holds an e-mail address or an id of a panel."""
+    return any(pattern.search(text) for pattern in (_EMAIL, _PANEL_IDS))
+
+
 class MaskedText(NamedTuple):
     """A text with its personal data masked, and in how many places."""
 

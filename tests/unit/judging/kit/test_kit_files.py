@@ -9,8 +9,9 @@ from xml.etree import ElementTree
 
 import pytest
 import yaml
-from openpyxl import load_workbook
+from openpyxl import Workbook, load_workbook
 
+from fieldwork.errors import StudyError
 from fieldwork.judging.importing import StudyUnits, import_judgements
 from fieldwork.judging.kit import page
 from fieldwork.judging.kit.allocation import KitSettings, allot_units
@@ -20,7 +21,7 @@ from fieldwork.judging.kit.spreadsheets import write_workbooks
 from fieldwork.judging.scales import AnswerScale
 from fieldwork.judging.units import judged_unit
 from fieldwork.page_texts import read_words
-from fieldwork.records.judging import Judgement
+from fieldwork.records.judging import Judgement, Scale
 from unit.judging.unit_texts import BETTER, RIGHT, WHY, pair, unit_text
 
 SHIPPED = Path(__file__).resolve().parents[4] / "resources"
@@ -82,12 +83,18 @@ def test_nothing_on_the_page_says_whose_answer_it_is() -> None:
         "evidence",
         "question",
         "attribute",
-        "a",
-        "b",
+        "answers",
+        "orders",
     }
     assert "user0" not in json.dumps(data)
     allotted = {rater: len(slots) for rater, slots in data["raters"].items()}
     assert sum(allotted.values()) == len(kit().allotments)
+    # the first condition's answer stands first in some units, and no code of an order comes twice
+    firsts = {unit["answers"][0] for unit in data["units"][1]}
+    assert firsts == {"Answer A", "Answer B"}
+    codes = [code for unit in data["units"][1] for code in unit["orders"]]
+    assert len(set(codes)) == 12
+    assert not {"a", "b"} & set(codes)
 
 
 def test_every_word_of_the_page_is_used() -> None:
@@ -139,7 +146,7 @@ def test_workbooks_come_back_with_sides_turned_and_no_formula(tmp_path: Path) ->
     n_rows = 0
     for path in folder.rglob("*.xlsx"):
         book = load_workbook(path)
-        for sheet in book.worksheets:
+        for sheet in book.worksheets[:1]:
             columns = {cell.value: cell.column for cell in sheet[1]}
             for row in range(2, sheet.max_row + 1):
                 n_rows += 1
@@ -195,11 +202,106 @@ def test_label_studio_has_a_configuration_and_tasks_and_its_export_comes_back(
     assert {r.seconds for r in rows} == {2.5}
 
 
-def test_another_question_or_unit_makes_another_kit() -> None:
-    first = kit()
-    question = first.questions[0]
-    other = [first._replace(questions=[question._replace(text="?"), first.questions[1]])]
-    other += [
-        first._replace(questions=[question._replace(units=question.units[1:]), first.questions[1]])
+def test_an_export_of_label_studio_lacks_reasons_that_nobody_was_asked_for(tmp_path: Path) -> None:
+    made = kit()
+    folder = tmp_path / "label_studio"
+    folder.mkdir()
+    tasks = json.loads(label_studio_texts(made, WORDS)["label_studio/right.json"])
+    export = [
+        {**task["data"], "annotator": 7, "lead_time": 2.5, "value": "accept"} for task in tasks
     ]
-    assert len({made.digest for made in [first, *other]}) == 3
+    maps = yaml.safe_load(kit_texts(made, sources(), "")["review_label_studio.yaml"])
+    names = ("review_right", "review_right_why")
+    source = {name: maps["judging"]["sources"][name] for name in names}
+    for reasons in ({}, {"value": "reject", "why": "too general"}):
+        export[0] |= reasons
+        (folder / "right.json").write_text(json.dumps(export), encoding="utf-8")
+        rows = imported(made, source, folder)
+        values = [row.value for row in rows if row.scale == "why"]
+        assert values == [reasons.get("why"), *[None] * 7]
+
+
+def test_another_question_unit_or_allotment_makes_another_kit() -> None:
+    first = kit()
+    question, *others = first.questions
+    changes: list[dict[str, Any]] = [
+        {"text": "?"},
+        {"units": question.units[1:]},
+        {"reason": WhyQuestion(WHY, ["reject"])},
+        {"reason": None},
+    ]
+    made = [first, *(first._replace(questions=[question._replace(**c), *others]) for c in changes)]
+    # the page keeps answers by the place of a unit, so more raters make another kit
+    settings = KitSettings(raters=4, overlap=0.5, shared_by=2, repeat_share=0.2, seed=1)
+    allotments = [a for q in first.questions for a in allot_units(q.units, settings, q.name)]
+    made.append(first._replace(allotments=allotments))
+    assert len({kit.digest for kit in made}) == len(made)
+    assert first.digest == kit().digest
+
+
+def test_nothing_to_judge_is_one_sentence() -> None:
+    nothing = ReviewKit("demo", [q._replace(units=[]) for q in kit().questions], [])
+    with pytest.raises(
+        StudyError, match=r"judging\.units: none of its entries \(right, better\) has"
+    ):
+        kit_texts(nothing, sources(), "")
+
+
+def workbook_of(question: RaterQuestion, folder: Path) -> Workbook:
+    settings = KitSettings(raters=2, overlap=1, shared_by=2, repeat_share=0, seed=1)
+    made = ReviewKit("demo", [question], allot_units(question.units, settings, question.name))
+    write_workbooks(made, folder)
+    return load_workbook(folder / question.name / "R01.xlsx")
+
+
+def column_of(book: Workbook, name: str) -> list[Any]:
+    header, *rows = book.worksheets[0].iter_rows(values_only=True)
+    return [row[header.index(name)] for row in rows]
+
+
+def test_a_workbook_does_not_say_whose_answer_it_is_and_is_protected(tmp_path: Path) -> None:
+    units = [pair(f"p{n}", f"user{n}") for n in range(20)]
+    book = workbook_of(RaterQuestion("better", "Which one?", BETTER, None, units), tmp_path)
+    codes = column_of(book, "first_side")
+    assert len(set(codes)) == 20
+    assert all(re.fullmatch("[a-r]{6}", code) for code in codes)
+    assert {*column_of(book, "answer 1")} == {"Answer A", "Answer B"}
+    sheet = book.worksheets[0]
+    assert sheet.protection.sheet
+    locked = {sheet.cell(1, cell.column).value: cell.protection.locked for cell in sheet[2]}
+    assert [name for name, is_locked in locked.items() if not is_locked] == ["value", "why", "note"]
+
+
+def test_options_of_any_length_and_with_commas_are_offered(tmp_path: Path) -> None:
+    options = ("Yes, fully", 'No, not "at all"', "x" * 260)
+    scale = AnswerScale(Scale("long", "nominal", options), {}, {})
+    book = workbook_of(RaterQuestion("long", "?", scale, None, [unit_text("a")]), tmp_path)
+    sheet, lists = book.worksheets
+    (validation,) = sheet.data_validations.dataValidation
+    assert validation.formula1 == "options!$A$1:$A$3"
+    assert tuple(cell.value for cell in lists["A"]) == options
+    assert lists.sheet_state == "hidden"
+
+
+def test_what_no_workbook_may_hold_is_left_out(tmp_path: Path) -> None:
+    units = [unit_text("a", attribute="a\x0bb\x00c\nd")]
+    book = workbook_of(RaterQuestion("right", "?", RIGHT, None, units), tmp_path)
+    assert column_of(book, "concluded") == ["abc\nd"]
+
+
+def test_a_workbook_that_comes_back_twice_counts_once(tmp_path: Path) -> None:
+    made = kit()
+    folder = tmp_path / "spreadsheets"
+    write_workbooks(made, folder)
+    for path in [*folder.rglob("*.xlsx")]:
+        book = load_workbook(path)
+        sheet = book.worksheets[0]
+        columns = {cell.value: cell.column for cell in sheet[1]}
+        for row in range(2, sheet.max_row + 1):
+            value = "reject" if path.parent.name == "right" else "3"
+            sheet.cell(row, columns["value"]).value = value
+        book.save(path)
+        book.save(path.with_stem(f"{path.stem} (1)"))
+    maps = yaml.safe_load(kit_texts(made, sources(), "")["review_spreadsheets.yaml"])
+    rows = imported(made, maps["judging"]["sources"], folder)
+    assert sum(row.scale != "why" for row in rows) == len(made.allotments)

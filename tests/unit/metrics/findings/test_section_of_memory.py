@@ -43,7 +43,10 @@ def test_shares_are_percent_with_intervals() -> None:
     [
         (["people", "people"], "The judgements are people's."),
         (["models", "models"], "No person judged: the judgements are a model's."),
-        (["people", "models"], "Judgements are people's, but for what is stated once more"),
+        (
+            ["people", "models"],
+            "The judgements are people's, but for what is stated once more, which models judged.",
+        ),
     ],
 )
 def test_models_judgements_are_never_taken_for_peoples(labels: list[str], sentence: str) -> None:
@@ -51,6 +54,20 @@ def test_models_judgements_are_never_taken_for_peoples(labels: list[str], senten
     (section,) = memory_sections([], rows)
     assert sentence in section.question
     assert [f.cells[1] for f in section.findings] == ["before", "verified, and stated once more"]
+
+
+def test_units_that_models_alone_judged_are_named() -> None:
+    rows = [
+        estimate("all"),
+        estimate("all", "models", units="better", kind="pairs"),
+        estimate("before", units="memory.verify"),
+        estimate("refined", "models", units="memory.verify"),
+    ]
+    (section,) = memory_sections([], rows)
+    sentence = "but for better and what is stated once more, which models judged."
+    assert f"The judgements are people's, {sentence}" in section.question
+    (section,) = memory_sections([], rows[:2])
+    assert "people's, but for better, which models judged." in section.question
 
 
 def test_what_could_not_be_learnt_is_no_row() -> None:

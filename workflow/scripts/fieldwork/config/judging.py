@@ -386,6 +386,12 @@ def _broken_source(setting: str, source: Config, judging: Config) -> Iterator[st
         yield (
             f"{setting}.sides: it takes columns.first_side to know what was shown first; name the column"
         )
+    prefers_a = scales.get(source["scale"], {"prefers_a": None})["prefers_a"]
+    if source["sides"] == "shown" and source["units"] == "described" and prefers_a == []:
+        yield (
+            f"{setting}.sides: no option of the scale {source['scale']} prefers a side, so none can be "
+            f"turned; give the scale prefers_a and prefers_b, or leave sides out"
+        )
     for key in ("scale", "rater_kind"):
         if (source[key] is None) == (columns.get(key) is None):
             problem = "both are given" if source[key] is not None else "neither is given"

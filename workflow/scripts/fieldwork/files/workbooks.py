@@ -1,4 +1,4 @@
-"""Excel workbooks: the cells of the one sheet that has any.
+"""Excel workbooks: the cells of the one sheet that has any; hidden sheets count where no other has cells.
 
 Promises that a cell is what the workbook holds, under the row number that Excel shows. A formula without
 a computed value is refused rather than read as an empty cell.
@@ -30,21 +30,22 @@ def _cells_of(path: Path, *, of_formulas: bool) -> list[SheetRow]:
     import pandas as pd  # takes half a second, which only a study with a workbook needs
 
     try:
-        sheets = pd.read_excel(
-            path,
-            sheet_name=None,
-            header=None,
-            dtype=object,
-            na_filter=False,
-            engine="openpyxl",
-            engine_kwargs={"data_only": not of_formulas},
-        )
+        with pd.ExcelFile(
+            path, engine="openpyxl", engine_kwargs={"data_only": not of_formulas}
+        ) as book:
+            sheets = pd.read_excel(
+                book, sheet_name=None, header=None, dtype=object, na_filter=False
+            )
+            hidden_names = {s.title for s in book.book.worksheets if s.sheet_state != "visible"}
     except (OSError, ValueError, KeyError, TypeError, zipfile.BadZipFile) as error:
         raise StudyError(
             f"{path}: cannot be read as an Excel workbook ({first_line(error)}); save it as .xlsx "
             f"without a password, or as CSV"
         ) from error
     sheets_with_cells = {str(name): frame for name, frame in sheets.items() if not frame.empty}
+    # a hidden sheet holds what lists offer, as a rule
+    visible_sheets = {n: f for n, f in sheets_with_cells.items() if n not in hidden_names}
+    sheets_with_cells = visible_sheets or sheets_with_cells
     if len(sheets_with_cells) > 1:
         raise StudyError(
             f"{path}: has {len(sheets_with_cells)} sheets with cells; save the one you mean as a file of "

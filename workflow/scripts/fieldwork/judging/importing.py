@@ -6,7 +6,6 @@ quotes a cell.
 """
 
 import logging
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields, replace
 from pathlib import Path
@@ -18,15 +17,23 @@ from fieldwork.files.headers import name_list
 from fieldwork.files.recordings.answers import matches
 from fieldwork.files.recordings.rows import ABSENT, joined_text, value_at
 from fieldwork.files.rows import cell_text, is_empty
+from fieldwork.judging.answer_places import AnswerPlace, AnswerPlaces
 from fieldwork.judging.raters import RaterKinds
+from fieldwork.judging.repeats import number_repeats
 from fieldwork.judging.scales import AnswerScale
+from fieldwork.judging.unit_names import UnitNames
+from fieldwork.judging.units import side_code
 from fieldwork.privacy import mask, pseudonym, read_key
-from fieldwork.records.judging import JudgedUnit, Judgement
+from fieldwork.records.judging import SIDES, JudgedUnit, Judgement, Side
 
 logger = logging.getLogger(__name__)
 
 EMPTY = "the file has no answer"
 _COLUMN_LISTS = ("unit", "item", "user")
+_PLACES = ("position", "kit")
+"""Roles that files of earlier kits have no column for."""
+_OF_EVERY_ENTRY = ("unit", "rater")
+"""Roles that an entry of JSON cannot leave out."""
 _MOST_SECONDS = 86_400.0
 
 
@@ -69,12 +76,10 @@ def import_judgements(
             is a person and a model, a unit is described in two ways or was given to nobody.
     """
     key = read_key(Path(key_file), "judging.key_file") if sources else b""
-    judgements: list[Judgement] = list(study.judgements)
-    units = {unit.unit_id: unit for unit in study.units.values()}
-    kinds = RaterKinds()
-    for judgement in judgements:
+    own_units = {unit.unit_id: unit for unit in study.units.values()}
+    units, kinds, answers = dict(own_units), RaterKinds(), AnswerPlaces()
+    for judgement in study.judgements:
         kinds.add(judgement.rater, "model", "the study's judges (judging.judges)")
-    counts: Counter[tuple[str, str, str]] = Counter()
     for name, source in sources.items():
         reader = _SourceReader(name, source, scales, key, study.units)
         for row in reader.rows([Path(file) for file in source["files"]]):
@@ -83,19 +88,35 @@ def import_judgements(
             judgement = reader.judgement(row)
             kinds.add(reader.rater(row), judgement.rater_kind, row.place)
             _add_unit(units, reader.unit(row), row.place)
-            names = (judgement.scale, judgement.unit_id, judgement.rater)
-            judgements.append(_with_repeat(judgement, counts[names]))
-            counts[names] += 1
-    n_repeats = sum(count - 1 for count in counts.values())
+            answers.add(judgement, reader.answer_place(row), row.place)
+    described_units = {name: unit for name, unit in units.items() if name not in own_units}
+    rows = _without_people(answers.judgements, described_units, UnitNames(kinds.people, key))
+    judgements = number_repeats([*study.judgements, *rows.judgements])
+    all_units = [*own_units.values(), *rows.units]
     logger.info(
-        "%d judgements of %d units by %d raters; %d judge a unit again",
-        *(len(judgements), len(units), len({j.rater for j in judgements}), n_repeats),
+        "%d judgements of %d units by %d raters; %d judge a unit again, %d were in two files",
+        *(len(judgements), len(all_units), len({j.rater for j in judgements})),
+        *(sum(j.repeat > 0 and j.value is not None for j in judgements), answers.n_copies),
     )
-    return JudgementRows(judgements, list(units.values()))
+    return JudgementRows(judgements, all_units)
 
 
-def _with_repeat(judgement: Judgement, repeat: int) -> Judgement:
-    return replace(judgement, repeat=repeat)
+def _without_people(
+    judgements: Sequence[Judgement], units: Mapping[str, JudgedUnit], names: UnitNames
+) -> JudgementRows:
+    """Judgements and described units without people's ids.
+
+    Args:
+        units: that files describe, by their ids there.
+    """
+    new_units = {unit_id: names.unit(unit) for unit_id, unit in units.items()}
+    return JudgementRows(
+        [
+            replace(j, unit_id=new_units[j.unit_id].unit_id) if j.unit_id in new_units else j
+            for j in judgements
+        ],
+        list({unit.unit_id: unit for unit in new_units.values()}.values()),
+    )
 
 
 def _add_unit(units: dict[str, JudgedUnit], unit: JudgedUnit, place: str) -> None:
@@ -117,6 +138,20 @@ class _SourceRow(NamedTuple):
 
     place: str
     values: Mapping[str, Any]
+
+
+class _Columns:
+    """What the rows of a file have, as entries of JSON may leave out what was not answered.
+
+    Attributes:
+        present_roles: that some row has.
+        problems: of roles that some row lacks, the sentence about the first one.
+    """
+
+    def __init__(self, *, is_json: bool) -> None:
+        self.is_json = is_json
+        self.present_roles: set[str] = set()
+        self.problems: dict[str, str] = {}
 
 
 class _SourceReader:
@@ -146,28 +181,47 @@ class _SourceReader:
         """
         n_rows = n_counted = 0
         for path in files:
+            columns = _Columns(is_json=sheets.is_json(path))
             for place, cells in sheets.stream_records(path):
                 n_rows += 1
                 if matches(cells, self._source["rows"]):
                     n_counted += 1
-                    yield self._row(f"{path}: {place}", cells)
+                    yield self._row(f"{path}: {place}", cells, columns)
+            self._check_absences(columns, path)
         if not n_counted:
             problem = "has no rows" if not n_rows else f"has {n_rows} rows, none with these values"
             setting = "path" if not n_rows else "rows"
             raise StudyError(f"judging.sources.{self._name}.{setting}: it {problem}; correct it")
 
-    def _row(self, place: str, cells: Mapping[str, Any]) -> _SourceRow:
+    def _row(self, place: str, cells: Mapping[str, Any], columns: _Columns) -> _SourceRow:
         values: dict[str, Any] = {}
         for role, column in self._columns.items():
             is_joined = role in _COLUMN_LISTS and not isinstance(column, str)
             value = joined_text(cells, column) if is_joined else value_at(cells, column)
-            if value is ABSENT:
-                raise StudyError(
+            if value is not ABSENT:
+                columns.present_roles.add(role)
+                values[role] = value
+            elif role not in _PLACES:
+                problem = (
                     f"{place}: no column {column!r} (judging.sources.{self._name}.columns.{role}); there "
                     f"are {name_list(cells)}"
                 )
-            values[role] = value
+                if not columns.is_json or is_joined or role in _OF_EVERY_ENTRY:
+                    raise StudyError(problem)
+                columns.problems.setdefault(role, problem)
         return _SourceRow(place, values)
+
+    def _check_absences(self, columns: _Columns, path: Path) -> None:
+        """Refuse a column that no entry has; of the study's own units nobody may have answered."""
+        for role, problem in columns.problems.items():
+            if role not in columns.present_roles:
+                if self._source["units"] != "given":
+                    raise StudyError(problem)
+                logger.warning(
+                    "%s: no entry has an answer to %r (judging.sources.%s.columns.%s), so nothing is "
+                    "read from it",
+                    *(path, self._columns[role], self._name, role),
+                )
 
     def judgement(self, row: _SourceRow) -> Judgement:
         """The judgement of a row, its repeat not counted yet."""
@@ -175,7 +229,8 @@ class _SourceReader:
         answer = self._text(row, "value")
         option = None if answer is None else scale.option(answer, row.place)
         side = self._side(row)
-        if option is not None and self._source["sides"] == "shown" and side == "b":
+        is_turned = self._source["sides"] == "shown" and side == "b" and scale.has_sides
+        if option is not None and is_turned:
             option = scale.mirror(option)
         kind, rater = self._kind(row), self.rater(row)
         note = self._text(row, "note")
@@ -193,6 +248,11 @@ class _SourceReader:
             source=self._name,
             reason=EMPTY if option is None else None,
         )
+
+    def answer_place(self, row: _SourceRow) -> AnswerPlace | None:
+        """Where the rater saw the unit, if the file says it."""
+        position = self._text(row, "position")
+        return None if position is None else AnswerPlace(self._text(row, "kit"), position)
 
     def rater(self, row: _SourceRow) -> str:
         """What the file calls the rater; never to be stored of a person."""
@@ -254,14 +314,18 @@ class _SourceReader:
             )
         return kind
 
-    def _side(self, row: _SourceRow) -> Any:
-        side = self._text(row, "first_side")
-        if side not in (None, "a", "b"):
+    def _side(self, row: _SourceRow) -> Side | None:
+        text = self._text(row, "first_side")
+        sides: dict[str | None, Side | None] = {None: None, "a": "a", "b": "b"}
+        if self._source["units"] == "given":
+            unit, code = self._given_unit(row), self._required_text(row, "unit")
+            sides |= {side_code(unit.unit_id, code, side): side for side in SIDES}
+        if text not in sides:
             raise StudyError(
-                f"{row.place}: the side that was shown first is not a or b "
-                f"(judging.sources.{self._name}.columns.first_side); correct the cell"
+                f"{row.place}: the side that was shown first is not a or b, nor the unit's code of a "
+                f"side (judging.sources.{self._name}.columns.first_side); correct the cell"
             )
-        return side
+        return sides[text]
 
     def _text(self, row: _SourceRow, role: str) -> str | None:
         value = row.values.get(role)

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from string import ascii_uppercase
 from typing import NamedTuple
 
+from fieldwork.judging.repeats import number_repeats
 from fieldwork.judging.scales import AnswerScale
 from fieldwork.records.judging import Judgement, Side, UnitText
 from fieldwork.records.parsing import Answer
@@ -88,29 +89,44 @@ def model_judgements(
     """
     by_unit: dict[tuple[str, str], list[tuple[Answer, Side | None]]] = {}
     for answer in answers:
-        name, separator, side = answer.item_id.rpartition(_SEPARATOR)
-        unit_id = name if separator else answer.item_id
-        first_side: Side | None = None if not separator else ("a" if side == "a" else "b")
+        unit_id, first_side = _unit_and_side(answer.item_id, units)
         by_unit.setdefault((answer.model, unit_id), []).append((answer, first_side))
-    for (model, unit_id), pairs in by_unit.items():
+    for (_, unit_id), pairs in by_unit.items():
         drawn_side = _drawn_side(units[unit_id])
         pairs.sort(key=lambda pair: (pair[0].replicate, pair[1] != drawn_side))
-        for repeat, (answer, first_side) in enumerate(pairs):
-            option = _option(answer, first_side, scale)
-            yield Judgement(
-                scale=scale.name,
-                unit_id=unit_id,
-                rater=model,
-                rater_kind="model",
-                repeat=repeat,
-                value=option,
-                number=None if option is None else scale.number(option),
-                first_side=first_side,
-                seconds=None,
-                note=None,
-                source=source,
-                reason=answer.reason if option is None else None,
-            )
+        yield from number_repeats(
+            [_judgement(answer, side, unit_id, scale, source) for answer, side in pairs]
+        )
+
+
+def _unit_and_side(item_id: str, units: Mapping[str, UnitText]) -> tuple[str, Side | None]:
+    """The unit of a question and the side that it shows first; ids of users may have a bar too."""
+    unit = units.get(item_id)
+    if unit is not None and unit.text_b is None:
+        return item_id, None
+    unit_id, _, side = item_id.rpartition(_SEPARATOR)
+    return unit_id, "a" if side == "a" else "b"
+
+
+def _judgement(
+    answer: Answer, first_side: Side | None, unit_id: str, scale: AnswerScale, source: str
+) -> Judgement:
+    """The judgement that a letter is, its repeats not numbered yet."""
+    option = _option(answer, first_side, scale)
+    return Judgement(
+        scale=scale.name,
+        unit_id=unit_id,
+        rater=answer.model,
+        rater_kind="model",
+        repeat=0,
+        value=option,
+        number=None if option is None else scale.number(option),
+        first_side=first_side,
+        seconds=None,
+        note=None,
+        source=source,
+        reason=answer.reason if option is None else None,
+    )
 
 
 def _option(answer: Answer, first_side: Side | None, scale: AnswerScale) -> str | None:

@@ -10,6 +10,11 @@ class RaterKinds:
     def __init__(self) -> None:
         self._kinds: dict[str, tuple[RaterKind, str]] = {}
 
+    @property
+    def people(self) -> list[str]:
+        """The people among them; never to be stored."""
+        return [rater for rater, (kind, _) in self._kinds.items() if kind == "person"]
+
     def add(self, rater: str, kind: RaterKind, place: str) -> None:
         """Take note of a rater.
 

@@ -23,6 +23,11 @@ class AnswerScale(NamedTuple):
     def name(self) -> str:
         return self.scale.name
 
+    @property
+    def has_sides(self) -> bool:
+        """Whether its options prefer one of two answers; reasons and ratings are of no side."""
+        return bool(self.scale.prefers_a or self.scale.prefers_b)
+
     def option(self, answer: str, place: str) -> str:
         """The option that an answer is.
 

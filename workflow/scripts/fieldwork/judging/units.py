@@ -12,13 +12,15 @@ from typing import NamedTuple
 
 from fieldwork.errors import StudyError
 from fieldwork.records.generation import Response
-from fieldwork.records.judging import JudgedUnit, UnitKind, UnitText
+from fieldwork.records.judging import JudgedUnit, Side, UnitKind, UnitText
 from fieldwork.records.memory import Attribute
 from fieldwork.records.puppets import Conversation
 from fieldwork.records.shared import ItemKey
 from fieldwork.records.tasks import Item
 
 CODE_DIGITS = 12
+SIDE_LETTERS = 6
+_LETTERS = str.maketrans("0123456789", "ghijkmnpqr")
 _SPEAKERS = {"user": "User", "assistant": "Assistant", "system": "System"}
 
 
@@ -128,6 +130,16 @@ def draw_units(units: Sequence[UnitText], n: int, seed: int) -> list[UnitText]:
 def unit_code(name: str, unit_id: str, seed: int) -> str:
     """What raters' files call a unit."""
     return hashlib.sha256(f"{seed}\0{name}\0{unit_id}".encode()).hexdigest()[:CODE_DIGITS]
+
+
+def side_code(unit_id: str, code: str, side: Side) -> str:
+    """What raters' files call the side that is shown first, which differs from unit to unit.
+
+    Letters alone, which no spreadsheet takes for a number. Raters do not know the unit's id, so the code
+    does not tell them which answer is whose.
+    """
+    digits = hashlib.sha256(f"{unit_id}\0{code}\0{side}".encode()).hexdigest()[:SIDE_LETTERS]
+    return digits.translate(_LETTERS)
 
 
 def judged_unit(unit: UnitText) -> JudgedUnit:

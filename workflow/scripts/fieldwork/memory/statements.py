@@ -28,6 +28,7 @@ RAN_AWAY = f"longer than {LONGEST_STATEMENT} characters"
 
 _CONFIDENCE_WORDS = {"high": 0.9, "medium": 0.6, "low": 0.3}
 _KINDS: tuple[AttributeKind, ...] = get_args(AttributeKind)
+_LARGEST_TURN = 999_999
 _MARKER = re.compile(r"^\s*(?:[-*•–]|\(?\d{1,3}[.):])\s*")
 
 
@@ -148,7 +149,8 @@ def _turns(value: Any) -> Iterator[int]:
     if isinstance(value, bool) or value is None:
         return
     if isinstance(value, int):
-        yield value
+        # a number that no column holds is no turn either, as 0 is none
+        yield value if abs(value) <= _LARGEST_TURN else 0
     elif isinstance(value, str):
         yield from (int(number) for number in re.findall(r"\d{1,6}", value))
     elif isinstance(value, list):
@@ -157,11 +159,21 @@ def _turns(value: Any) -> Iterator[int]:
 
 
 def _confidence(value: Any) -> float | None:
+    """A confidence from 0 to 1, also as a text: a word, a number or a percentage."""
     if isinstance(value, str):
-        return _CONFIDENCE_WORDS.get(value.strip().lower())
+        text = value.strip().lower()
+        return _CONFIDENCE_WORDS.get(text, _confidence(_number_in(text)))
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
     return float(value) if 0 <= value <= 1 else None
+
+
+def _number_in(text: str) -> float | None:
+    digits = text.removesuffix("%")
+    try:
+        return float(digits) / (1 if digits == text else 100)
+    except ValueError:
+        return None
 
 
 def _check(one: _ReadStatement, conversation: Conversation) -> _ReadStatement:

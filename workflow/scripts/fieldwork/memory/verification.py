@@ -5,7 +5,7 @@ by a model that has seen them. An attribute that nobody was judged enough to sco
 """
 
 import dataclasses
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from typing import NamedTuple
 
 from fieldwork.memory.merging import attribute_id
@@ -21,6 +21,7 @@ from fieldwork.text_templates import render
 NO_SCORE = "nothing could be learnt, so it is kept"
 NOT_REFINED = "nothing better was stated"
 STILL_REJECTED = "what was stated in its place would be rejected too"
+KNOWN_ALREADY = "what was stated in its place is known of the user already"
 
 
 class VerifiedMemory(NamedTuple):
@@ -157,18 +158,31 @@ def verify(
         )
         if attribute.attribute_id not in rejected_ids:
             rows.append(attribute)
-        elif (
-            new is not None
-            and (new_score or 0.0) >= keep_above
-            and (new.user_id, new.text) not in texts
-        ):
+        elif (reason := _reason_to_drop(new, new_score, texts, keep_above)) is None and new:
             texts.add((new.user_id, new.text))
             rows.append(new)
             verification = dataclasses.replace(
                 verification, action="refine", new_attribute_id=new.attribute_id
             )
         else:
-            reason = NOT_REFINED if new is None else STILL_REJECTED
             verification = dataclasses.replace(verification, action="drop", reason=reason)
         verifications.append(verification)
     return VerifiedMemory(rows, verifications)
+
+
+def _reason_to_drop(
+    new: Attribute | None,
+    new_score: float | None,
+    known_texts: Set[tuple[str, str]],
+    keep_above: float,
+) -> str | None:
+    """Why an attribute that raters would reject gets no other wording; None where it gets one.
+
+    Args:
+        known_texts: user and text of what is kept so far.
+    """
+    if new is None:
+        return NOT_REFINED
+    if (new_score or 0.0) < keep_above:
+        return STILL_REJECTED
+    return KNOWN_ALREADY if (new.user_id, new.text) in known_texts else None

@@ -5,6 +5,7 @@ before; `untrained` takes by a cosine and `learnt` by a model, each above the th
 the other folds' users (by F1). Of pairs: how the order of ratings is foretold. Intervals leave out users.
 """
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
@@ -25,6 +26,14 @@ from fieldwork.statistics.user_intervals import interval_or_reason
 NOBODY = "no unit is judged"
 NOTHING_TAKEN = "nothing is taken, or nothing is accepted"
 NO_ORDER = "the scores or the ratings are all alike"
+NO_RECHECK = "nothing that was stated once more is judged: name models in judging.judges"
+NONE_REFINED = "nothing is stated once more: the verifier keeps every attribute, or refines none"
+NONE_COMPARABLE = "what was stated once more stands for attributes that raters had not judged"
+
+
+_SHARE = (0.0, 1.0)
+_ENDS = {"rho": (-1.0, 1.0), "over_selection": (0.0, math.inf)}
+"""The least and the largest value of measures that are no shares."""
 
 
 class _Selection(NamedTuple):
@@ -156,6 +165,7 @@ class _Row(NamedTuple):
         interval = None
         if value is not None:
             interval, reason = interval_or_reason(value, rest, self.rarest_users)
+            interval = interval and interval.clip(*_ENDS.get(measure, _SHARE))
         return InterventionEstimate(
             units=self.units,
             kind=self.kind,
@@ -198,6 +208,9 @@ def refining_rows(
 ) -> Iterator[InterventionEstimate]:
     """Acceptance before, of what is kept, and of what is kept or stated anew.
 
+    All three are of the attributes that raters judged: judges are asked of everything that was stated
+    anew, and counting all of it beside a draw of what is kept would mix a census with a sample.
+
     Args:
         scores: of the attributes, with what raters say of them.
         rechecks: of the study's judges, on what was stated anew.
@@ -222,22 +235,23 @@ def refining_rows(
     new = [
         (v.user_id, new_labels[v.new_attribute_id])
         for v in verifications
-        if v.new_attribute_id in new_labels
+        if v.new_attribute_id in new_labels and v.attribute_id in labels
     ]
     raters = scores[0].labels_of if scores else None
     for arm, pairs in (*steps.items(), ("refined", [*steps["verified"], *new])):
         reason = None
         if arm == "refined" and not new:
-            reason = _no_recheck(verifications)
+            reason = _no_recheck(verifications, new_labels)
         of_new = "models" if arm == "refined" and new and raters != "models" else None
         yield _acceptance(arm, pairs, rarest_users, of_new or raters, reason)
 
 
-def _no_recheck(verifications: Sequence[Verification]) -> str:
+def _no_recheck(verifications: Sequence[Verification], new_labels: Mapping[str, float]) -> str:
     """Why nothing is known of what was stated once more."""
-    if any(verification.new_attribute_id for verification in verifications):
-        return "nothing that was stated once more is judged: name models in judging.judges"
-    return "nothing is stated once more: the verifier keeps every attribute, or refines none"
+    new_ids = {v.new_attribute_id for v in verifications if v.new_attribute_id}
+    if not new_ids:
+        return NONE_REFINED
+    return NONE_COMPARABLE if new_ids & new_labels.keys() else NO_RECHECK
 
 
 def _acceptance(
@@ -257,6 +271,7 @@ def _acceptance(
             [values[users != user].mean() if n_users > 1 else np.nan for user in range(n_users)]
         )
         interval, reason = interval_or_reason(value, rest, rarest_users)
+        interval = interval and interval.clip(*_SHARE)
     return InterventionEstimate(
         units="memory.verify",
         kind="attributes",

@@ -5,7 +5,7 @@ answers side by side. No row carries what a person is called elsewhere: `rater` 
 hash, and notes are masked.
 """
 
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, get_args
 
 from fieldwork.records.columns import column, table
 
@@ -14,6 +14,8 @@ RaterKind = Literal["person", "model"]
 Level = Literal["nominal", "ordinal", "interval"]
 
 Side = Literal["a", "b"]
+
+SIDES: tuple[Side, ...] = get_args(Side)
 
 InterventionArm = Literal["all", "untrained", "learnt", "before", "verified", "refined"]
 
@@ -62,7 +64,10 @@ class Judgement:
     unit_id: str = column("what is judged")
     rater: str = column("keyed hash of a person's id, or the name of a model")
     rater_kind: RaterKind = column("`person` or `model`")
-    repeat: int = column("how often the rater had judged the unit on this scale before, from 0")
+    repeat: int = column(
+        "number of the judgement among the rater's of this unit on this scale, from 0; the first with a "
+        "value is 0, and those without a value come last"
+    )
     value: str | None = column("option of the scale, NULL with a reason")
     number: float | None = column(
         "the option's number where it is one, else its place from 1; NULL for scales without an order"

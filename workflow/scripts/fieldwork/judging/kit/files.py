@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import yaml
 
+from fieldwork.errors import StudyError
 from fieldwork.files import texts
 from fieldwork.judging.kit import label_studio, page
 from fieldwork.judging.kit.questions import (
@@ -49,6 +50,9 @@ def kit_texts(kit: ReviewKit, sources: KitSources, sharing: str) -> dict[str, st
 
     Args:
         sharing: how units are shared among raters, a sentence or two.
+
+    Raises:
+        StudyError: there is no unit, or a template has an unknown placeholder.
     """
     drafts = [sources.consent_name] if is_draft(sources.consent) else []
     for draft in drafts:
@@ -56,6 +60,13 @@ def kit_texts(kit: ReviewKit, sources: KitSources, sharing: str) -> dict[str, st
             "%s: replace what is marked REPLACE before anyone sees the page (or name your own text in "
             "judging.kit.consent), and run `snakemake review_kit` again",
             draft,
+        )
+    if not kit.raters:
+        names = ", ".join(question.name for question in kit.questions) or "none"
+        raise StudyError(
+            f"judging.units: none of its entries ({names}) has anything to judge; look whether users "
+            f"have attributes and the conditions have answers, correct the entries, and run "
+            f"`snakemake review_kit` again"
         )
     facts = {
         "study": kit.study,

@@ -1,11 +1,11 @@
 """The kit for Label Studio: a labelling configuration and a list of tasks for each kind of question."""
 
-import hashlib
 import html
 import json
 from collections.abc import Iterator, Mapping
 
 from fieldwork.judging.kit.questions import RaterQuestion, option_labels, question_line
+from fieldwork.judging.kit.sides import drawn_side, shown_answers, shown_side
 from fieldwork.judging.scales import AnswerScale
 from fieldwork.records.judging import UnitText
 
@@ -53,21 +53,17 @@ def tasks(question: RaterQuestion) -> str:
 
 
 def _data(unit: UnitText) -> dict[str, str]:
-    answers = [unit.text_a or "", unit.text_b or ""]
-    first_side = ""
-    if unit.text_b is not None:
-        first_side = "ab"[hashlib.sha256(f"{unit.code}:side".encode()).digest()[0] % 2]
-    if first_side == "b":
-        answers.reverse()
+    first_side = drawn_side(unit)
+    answers = shown_answers(unit, first_side)
     return {
         "unit": unit.code,
-        "first_side": first_side,
+        "first_side": shown_side(unit, first_side),
         "facts": "\n".join(unit.facts),
         "evidence": unit.evidence or "",
         "question": unit.question or "",
         "attribute": unit.attribute or "",
-        "answer_1": answers[0],
-        "answer_2": answers[1],
+        "answer_1": answers[0] or "",
+        "answer_2": answers[1] or "",
     }
 
 

@@ -5,10 +5,11 @@ the page's policy names the hashes of its one script and its one style.
 """
 
 import html
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from fieldwork.judging.kit.questions import PAGE_COLUMNS, RaterQuestion, ReviewKit, option_labels
+from fieldwork.judging.kit.sides import drawn_side, other_side, shown_answers, shown_side
 from fieldwork.page_templates import fill, inline_text, page_policy, script_json
 from fieldwork.page_texts import is_draft, paragraphs
 from fieldwork.records.judging import UnitText
@@ -53,14 +54,16 @@ def _data(kit: ReviewKit, words: Mapping[str, str]) -> dict[str, Any]:
     slots: dict[str, list[list[int]]] = {rater: [] for rater in kit.raters}
     for one in sorted(kit.allotments, key=lambda a: (places[a.units, a.code][0], a.place)):
         section, place = places[one.units, one.code]
-        slots[one.rater].append([section, place, int(one.first_side == "b")])
+        unit = kit.questions[section].units[place]
+        is_turned = one.first_side is not None and one.first_side != drawn_side(unit)
+        slots[one.rater].append([section, place, int(is_turned)])
     return {
         "study": kit.study,
         "kit": kit.digest,
         "columns": PAGE_COLUMNS,
         "raters": slots,
         "sections": [_section(question, words) for question in kit.questions],
-        "units": [_units(question.units) for question in kit.questions],
+        "units": [[_unit(unit) for unit in question.units] for question in kit.questions],
         "texts": dict(words),
     }
 
@@ -82,16 +85,16 @@ def _section(question: RaterQuestion, words: Mapping[str, str]) -> dict[str, Any
     }
 
 
-def _units(units: Sequence[UnitText]) -> list[dict[str, Any]]:
-    return [
-        {
-            "code": unit.code,
-            "facts": unit.facts,
-            "evidence": unit.evidence,
-            "question": unit.question,
-            "attribute": unit.attribute,
-            "a": unit.text_a,
-            "b": unit.text_b,
-        }
-        for unit in units
-    ]
+def _unit(unit: UnitText) -> dict[str, Any]:
+    """A unit as the page has it: answers in a drawn order, and the code of either order."""
+    first_side = drawn_side(unit)
+    orders = [first_side, other_side(first_side)]
+    return {
+        "code": unit.code,
+        "facts": unit.facts,
+        "evidence": unit.evidence,
+        "question": unit.question,
+        "attribute": unit.attribute,
+        "answers": shown_answers(unit, first_side),
+        "orders": [shown_side(unit, side) for side in orders],
+    }

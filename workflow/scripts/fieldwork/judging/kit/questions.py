@@ -65,17 +65,24 @@ class ReviewKit(NamedTuple):
 
     @property
     def digest(self) -> str:
-        """Tells kits apart: another unit, question or option makes another one."""
+        """Tells kits apart: another unit, question, option or allotment makes another one.
+
+        The page keeps answers by the rater's place, so what stands there is a part of it.
+        """
         parts = [
             [
                 question.name,
                 question.text,
                 option_labels(question.scale),
+                question.reason
+                and [option_labels(question.reason.scale), list(question.reason.options)],
                 [unit.code for unit in question.units],
             ]
             for question in self.questions
         ]
-        return hashlib.sha256(json.dumps([self.study, parts]).encode()).hexdigest()[:12]
+        places = [(a.rater, a.units, a.place, a.code, a.first_side) for a in self.allotments]
+        text = json.dumps([self.study, parts, sorted(places, key=str)])
+        return hashlib.sha256(text.encode()).hexdigest()[:12]
 
 
 def rater_questions(
@@ -123,16 +130,16 @@ def question_line(text: str, scale: AnswerScale) -> str:
 
 def page_sources(folder: str) -> dict[str, Any]:
     """The source of the page's files."""
-    names = ("rater", "unit", "scale", "value", "first_side", "seconds", "note")
+    names = ("rater", "unit", "scale", "value", "first_side", "seconds", "note", "position", "kit")
     return {"review_page": _source(folder, {name: name for name in names})}
 
 
 def sheet_sources(questions: Sequence[RaterQuestion], folder: str) -> dict[str, Any]:
     """The sources of the workbooks: one for each question, and one for each of its reasons."""
-    columns = {name: name for name in ("rater", "unit", "first_side", "note")}
+    columns = {name: name for name in ("rater", "unit", "first_side", "note", "position", "kit")}
     return {
         f"review_{question.name}{suffix}": _source(
-            f"{folder}/{question.name}", {**columns, "value": column}, scale=scale.name
+            f"{folder}/{question.name}", {**columns, "value": column}, scale
         )
         for question in questions
         for suffix, column, scale in _scales_of(question)
@@ -146,7 +153,7 @@ def label_studio_sources(questions: Sequence[RaterQuestion], folder: str) -> dic
         f"review_{question.name}{suffix}": _source(
             f"{folder}/{question.name}.json",
             {**columns, "value": column, "seconds": "lead_time"},
-            scale=scale.name,
+            scale,
         )
         for question in questions
         for suffix, column, scale in _scales_of(question)
@@ -158,8 +165,12 @@ def _scales_of(question: RaterQuestion) -> list[tuple[str, str, AnswerScale]]:
     return scales + ([("_why", "why", question.reason.scale)] if question.reason else [])
 
 
-def _source(path: str, columns: Mapping[str, str], scale: str | None = None) -> dict[str, Any]:
+def _source(
+    path: str, columns: Mapping[str, str], scale: AnswerScale | None = None
+) -> dict[str, Any]:
     # what every answer of the kit has in common
-    common = {"rater_kind": "person", "units": "given", "sides": "shown"}
-    of_scale = {} if scale is None else {"scale": scale}
-    return {"path": path, **common, **of_scale, "columns": dict(columns)}
+    common = {"rater_kind": "person", "units": "given"}
+    # a reason means the same whatever stood first
+    sides = "fixed" if scale is not None and not scale.has_sides else "shown"
+    of_scale = {} if scale is None else {"scale": scale.name}
+    return {"path": path, **common, "sides": sides, **of_scale, "columns": dict(columns)}

@@ -1,6 +1,6 @@
 """The sections about what is known of users, and about interventions that learn from raters."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from fieldwork.metrics.findings.layout import Finding, FindingsSection
 from fieldwork.metrics.findings.verdicts import FindingVerdict
@@ -64,9 +64,19 @@ def _labels_sentence(rows: Sequence[InterventionEstimate]) -> str:
     raters = {row.labels_of for row in rows if row.labels_of is not None}
     if raters == {"models"}:
         return "No person judged: the judgements are a model's."
-    if "models" in raters:
-        return "Judgements are people's, but for what is stated once more, which models judged."
+    names = list(dict.fromkeys(_judged_by_models(rows)))
+    if names:
+        parts = " and ".join([", ".join(names[:-1]), names[-1]] if names[1:] else names)
+        return f"The judgements are people's, but for {parts}, which models judged."
     return "The judgements are people's."
+
+
+def _judged_by_models(rows: Sequence[InterventionEstimate]) -> Iterator[str]:
+    """What models judged and no person did, as a reader calls it."""
+    for row in rows:
+        # attributes before and after verification are those of an entry that has rows of its own
+        if row.labels_of == "models" and row.arm not in ("before", "verified"):
+            yield "what is stated once more" if row.arm == "refined" else literal(row.units)
 
 
 def _match_finding(row: MemoryMatch) -> Finding:

@@ -69,10 +69,8 @@ def _pair_rows(
 ) -> Iterator[JudgementEstimate]:
     if first.empty or second.empty:
         return
-    columns = ["unit", "rater", "place", "owner", "cluster"]
-    pairs = first[columns].merge(
-        second[columns], on=["unit", "owner", "cluster"], suffixes=("", "_other")
-    )
+    columns = ["unit", "rater", "place", "owner"]
+    pairs = first[columns].merge(second[columns], on=["unit", "owner"], suffixes=("", "_other"))
     is_within = name.raters == name.versus
     keep = pairs["rater"] < pairs["rater_other"] if is_within else pairs["rater"].notna()
     pairs = pairs[keep]
@@ -97,7 +95,7 @@ def _table_rows(
 ) -> Iterator[JudgementEstimate]:
     tables = _tables(pairs, len(sample.scale.options), in_both_orders)
     whole = pair_agreement(tables.sum(axis=0))
-    rests = [pair_agreement(rest) for rest in without_each_sum(tables, pairs["cluster"].to_numpy())]
+    rests = [pair_agreement(rest) for rest in without_each_sum(tables, pairs["owner"].to_numpy())]
     if whole is None:
         return
     for measure, read in PAIR_MEASURES.items():
@@ -160,7 +158,7 @@ def _coefficient_value(
 ) -> EstimateValue:
     units = rated_units(rows, n_options)
     value = coefficient(units.counts)
-    rest = without_each(units.clusters, lambda mask: coefficient(units.counts[mask]))
+    rest = without_each(units.owners, lambda mask: coefficient(units.counts[mask]))
     reason = None if value is not None else ONE_OPTION
     return EstimateValue(value, rest, CORRELATION, reason=reason)
 
@@ -173,14 +171,19 @@ def _usual_size(rows: pd.DataFrame) -> int:
 
 
 def _repeat_rows(sample: JudgementSample, group: str | None) -> Iterator[JudgementEstimate]:
-    """Agreement of each kind of raters with themselves, where units came again."""
+    """Agreement of each kind of raters with themselves, where units came again as they were.
+
+    A pair of answers in the other order is another question (`same_in_both_orders`), so it counts where
+    the same side stood first.
+    """
     for kind, raters in KINDS.items():
         rows = sample.judgements[sample.judgements["rater_kind"] == kind]
-        columns = ["unit", "owner", "cluster", "rater", "place"]
-        first, second = rows[rows["repeat"] == 0], rows[rows["repeat"] == 1]
-        pairs = first[columns].merge(
-            second[columns], on=["unit", "owner", "cluster", "rater"], suffixes=("", "_other")
-        )
+        rows = rows.assign(first_side=rows["first_side"].fillna(""))
+        names = ["unit", "owner", "rater", "first_side"]
+        turns = rows.sort_values("repeat", kind="stable").groupby(names).cumcount()
+        first, second = (rows[turns.reindex(rows.index) == turn] for turn in (0, 1))
+        columns = [*names, "place"]
+        pairs = first[columns].merge(second[columns], on=names, suffixes=("", "_other"))
         if pairs.empty:
             continue
         name = EstimateName("", raters, "themselves", group)

@@ -60,8 +60,6 @@ def _test_beside(
         is_near, is_person_near = judge_scores >= person_scores, person_scores >= judge_scores
         differences = is_person_near.astype(np.float64) - is_near
         p_value = _one_sided_p(differences, sample.scale.penalty)
-        if p_value is None:
-            reason = "the judge and the person differ alike on every unit"
     return AlternativeAnnotator(
         scale=sample.scale.name,
         judge=judge,
@@ -91,15 +89,18 @@ def _nearness(sample: JudgementSample, places: pd.Series, peers: pd.DataFrame) -
     return distances
 
 
-def _one_sided_p(differences: Floats, penalty: float) -> float | None:
-    """Student's t test that the mean lies below the penalty; None without a difference between units."""
+def _one_sided_p(differences: Floats, penalty: float) -> float:
+    """Student's t test that the mean lies below the penalty.
+
+    Units that are all alike leave nothing to chance: the mean lies below the penalty, or it does not.
+    """
     from scipy.special import stdtr
 
-    n = len(differences)
+    n, mean = len(differences), float(differences.mean())
     error = float(differences.std(ddof=1)) / math.sqrt(n)
     if not error > 0:
-        return None
-    return float(stdtr(n - 1, (float(differences.mean()) - penalty) / error))
+        return 0.0 if mean < penalty else 1.0
+    return float(stdtr(n - 1, (mean - penalty) / error))
 
 
 def _correct_tests(tests: list[AlternativeAnnotator]) -> Iterator[AlternativeAnnotator]:

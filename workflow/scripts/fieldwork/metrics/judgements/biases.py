@@ -81,10 +81,10 @@ def _order_rows(sample: JudgementSample, name: EstimateName) -> Iterator[Judgeme
     if kind == "model":
         rows = rows[rows["rater"] == name.raters]
     orders = rows.drop_duplicates(["unit", "rater", "first_side"])
-    columns = ["unit", "owner", "cluster", "rater", "place"]
+    columns = ["unit", "owner", "rater", "place"]
     a_first, b_first = (orders[orders["first_side"] == side] for side in ("a", "b"))
     pairs = a_first[columns].merge(
-        b_first[columns], on=["unit", "owner", "cluster", "rater"], suffixes=("", "_other")
+        b_first[columns], on=["unit", "owner", "rater"], suffixes=("", "_other")
     )
     if len(pairs):
         is_same = np.asarray(pairs["place"].eq(pairs["place_other"]), dtype=np.float64)
@@ -104,13 +104,13 @@ def _own_rows(
     means = [
         side.groupby("unit")["is_own"].mean().loc[units].to_numpy() for side in (judge, people_side)
     ]
-    clusters = judge.drop_duplicates("unit").set_index("unit").loc[units, "cluster"].to_numpy()
+    owners = judge.drop_duplicates("unit").set_index("unit").loc[units, "owner"].to_numpy()
     differences: Floats = means[0] - means[1]
 
     def mean_of(mask: Flags) -> float | None:
         return float(differences[mask].mean()) if mask.any() else None
 
-    result = EstimateValue(float(differences.mean()), without_each(clusters, mean_of))
+    result = EstimateValue(float(differences.mean()), without_each(owners, mean_of))
     basis = basis_of(pd.concat([judge, people_side]))
     yield estimate_row(sample, name, result, basis)
 

@@ -36,14 +36,15 @@ class JudgedPair(NamedTuple):
         judge, people: the judge's number and the mean of people's.
         judge_accepts: whether the judge accepts it.
         people_accept: share of people who accept it.
-        clusters: whose unit it is.
+        units, owners: which unit it is, and whose.
     """
 
     judge: Floats
     people: Floats
     judge_accepts: Flags
     people_accept: Floats
-    clusters: Indices
+    units: Indices
+    owners: Indices
 
 
 def judge_rows(
@@ -53,19 +54,19 @@ def judge_rows(
     rows = sample.of_kind("model")
     rows, people = rows[rows["rater"] == judge], sample.of_kind("person")
     shared_units = judged_by_both(sample, rows, people)
-    if not len(shared_units.clusters):
+    if not len(shared_units.units):
         return
     on_both = people[people["unit"].isin(rows["unit"])]
-    basis = basis_of(on_both)
     name = EstimateName("", judge, PEOPLE, group)
     if sample.scale.accepted:
-        yield from _acceptance_rows(sample, name, shared_units, basis)
+        yield from _acceptance_rows(sample, name, shared_units, on_both)
     if sample.scale.is_ordered:
-        rest = without_each(shared_units.clusters, lambda mask: _inflation(shared_units, mask))
+        rest = without_each(shared_units.owners, lambda mask: _inflation(shared_units, mask))
         result = EstimateValue(
-            _inflation(shared_units, np.ones(len(shared_units.clusters), dtype=bool)), rest
+            _inflation(shared_units, np.ones(len(shared_units.units), dtype=bool)), rest
         )
-        yield estimate_row(sample, name._replace(measure="inflation"), result, basis)
+        row_name = name._replace(measure="inflation")
+        yield estimate_row(sample, row_name, result, basis_of(on_both))
         yield from _order_rows(sample, name, rows, people)
         yield from author_rows(sample, name, rows, people)
 
@@ -86,7 +87,8 @@ def judged_by_both(sample: JudgementSample, rows: pd.DataFrame, people: pd.DataF
         people=means.loc[units, "number_of_option"].to_numpy(dtype=np.float64),
         judge_accepts=judge_side["value"].isin(sample.scale.accepted).to_numpy(),
         people_accept=means.loc[units, "accepts"].to_numpy(dtype=np.float64),
-        clusters=judge_side["cluster"].to_numpy(),
+        units=units.to_numpy(),
+        owners=judge_side["owner"].to_numpy(),
     )
 
 
@@ -99,16 +101,20 @@ def _inflation(shared_units: JudgedPair, mask: Flags) -> float | None:
 
 
 def _acceptance_rows(
-    sample: JudgementSample, name: EstimateName, shared_units: JudgedPair, basis: EstimateBasis
+    sample: JudgementSample, name: EstimateName, shared_units: JudgedPair, on_both: pd.DataFrame
 ) -> Iterator[JudgementEstimate]:
-    """The judge's acceptance held against people's verdicts."""
+    """The judge's acceptance held against people's verdicts.
+
+    Args:
+        on_both: people's judgements of these units.
+    """
     has_verdict = shared_units.people_accept != 0.5
     judge, people = (
         shared_units.judge_accepts[has_verdict],
         shared_units.people_accept[has_verdict] > 0.5,
     )
-    clusters = shared_units.clusters[has_verdict]
-    verdict_basis = basis._replace(n_units=len(clusters))
+    owners = shared_units.owners[has_verdict]
+    basis = basis_of(on_both[on_both["unit"].isin(shared_units.units[has_verdict])])
     measures: dict[str, Callable[[Flags], float | None]] = {
         "precision": lambda mask: _share((judge & people & mask).sum(), (judge & mask).sum()),
         "recall": lambda mask: _share((judge & people & mask).sum(), (people & mask).sum()),
@@ -117,16 +123,16 @@ def _acceptance_rows(
         ),
         "over_selection": lambda mask: _share((judge & mask).sum(), (people & mask).sum()),
     }
-    everything = np.ones(len(clusters), dtype=bool)
+    everything = np.ones(len(owners), dtype=bool)
     for measure, statistic in measures.items():
         value = statistic(everything)
         result = EstimateValue(
             value,
-            without_each(clusters, statistic),
+            without_each(owners, statistic),
             SHARE if measure != "over_selection" else (0.0, np.inf),
             reason=None if value is not None else "nothing was accepted",
         )
-        yield estimate_row(sample, name._replace(measure=measure), result, verdict_basis)
+        yield estimate_row(sample, name._replace(measure=measure), result, basis)
 
 
 def _share(part: int, whole: int) -> float | None:
@@ -137,11 +143,16 @@ def _share(part: int, whole: int) -> float | None:
 
 
 class _OrderSide(NamedTuple):
-    """Ratings of the units of one person by someone, and by the mean of the other people."""
+    """Ratings of the units of one person by someone, and by the mean of the other people.
+
+    Attributes:
+        units, owners: which unit each is, and whose.
+    """
 
     ratings: Floats
     others_mean: Floats
-    clusters: Indices
+    units: Indices
+    owners: Indices
 
 
 def _order_rows(
@@ -155,16 +166,11 @@ def _order_rows(
     sides = _order_sides(sample, rows, people)
     for measure, place in (("rho", 0), ("rho_of_people", 1)):
         parts = [pair[place] for pair in sides]
-        value = _mean_rho(parts, None)
-        clusters: Indices = np.unique(
-            np.concatenate([np.empty(0, np.int64), *(p.clusters for p in parts)])
-        )
-        rest = np.array([_or_nan(_mean_rho(parts, cluster)) for cluster in clusters])
-        n_ratings = sum(len(part.ratings) for part in parts)
-        basis = basis_of(people, n_ratings)._replace(n_raters=len(parts))
+        value = _mean_rho(parts, [np.ones(len(part.ratings), dtype=bool) for part in parts])
+        basis = _basis_of_sides(parts)
         reason = f"no person has {FEW_UNITS} units that another person and the judge rated too"
         result = EstimateValue(
-            value, rest, CORRELATION, reason=None if value is not None else reason
+            value, _rest(parts), CORRELATION, reason=None if value is not None else reason
         )
         yield estimate_row(sample, name._replace(measure=measure), result, basis)
 
@@ -186,27 +192,39 @@ def _order_sides(
             continue
         ratings = person["rating"].to_numpy()[keep]
         others_mean = (total[keep] - ratings) / (count[keep] - 1)
-        clusters = person["cluster"].to_numpy()[keep]
-        of_judge = judge.loc[units[keep]].to_numpy()
-        sides.append(
-            (
-                _OrderSide(of_judge, others_mean, clusters),
-                _OrderSide(ratings, others_mean, clusters),
-            )
-        )
+        owners = person["owner"].to_numpy()[keep]
+        of_person = _OrderSide(ratings, others_mean, units[keep], owners)
+        sides.append((of_person._replace(ratings=judge.loc[units[keep]].to_numpy()), of_person))
     return sides
 
 
-def _mean_rho(sides: list[_OrderSide], left_out: int | None) -> float | None:
-    """Mean over people of Spearman's ρ; people whose units are all alike have none."""
+def _basis_of_sides(sides: list[_OrderSide]) -> EstimateBasis:
+    """What stands behind a mean over people: the units that they share with others and the judge."""
+    return EstimateBasis(
+        n_units=len({unit for side in sides for unit in side.units.tolist()}),
+        n_judgements=sum(len(side.ratings) for side in sides),
+        n_raters=len(sides),
+        n_owners=len({owner for side in sides for owner in side.owners.tolist()}),
+    )
+
+
+def _rest(sides: list[_OrderSide]) -> Floats:
+    """The mean without each cluster of owners, NaN where there is none."""
+    if not sides:
+        return np.empty(0)
+    ends = np.cumsum([len(side.owners) for side in sides])[:-1]
+
+    def mean_of(mask: Flags) -> float | None:
+        return _mean_rho(sides, np.split(mask, ends))
+
+    return without_each(np.concatenate([side.owners for side in sides]), mean_of)
+
+
+def _mean_rho(sides: list[_OrderSide], masks: list[Flags]) -> float | None:
+    """Mean over people of Spearman's ρ of what masks keep; people whose units are all alike have none."""
     values = []
-    for side in sides:
-        mask = side.clusters != (-1 if left_out is None else left_out)
+    for side, mask in zip(sides, masks, strict=True):
         if mask.sum() > 1:
             rho = mean_rho(side.ratings[None, mask], side.others_mean[None, mask])
             values += [] if rho is None else [rho]
     return float(np.mean(values)) if values else None
-
-
-def _or_nan(value: float | None) -> float:
-    return np.nan if value is None else value

@@ -17,14 +17,19 @@ from fieldwork.metrics.judgements.rows import (
     basis_of,
     estimate_row,
 )
-from fieldwork.metrics.judgements.sample import PEOPLE, JudgementSample
+from fieldwork.metrics.judgements.sample import PEOPLE, JudgementSample, clusters_of
 from fieldwork.records.judging import JudgementEstimate
 from fieldwork.statistics.arrays import Floats, Indices
 from fieldwork.statistics.intervals import jackknife_variance
 
 
 class _PoweredUnits(NamedTuple):
-    """Units rated by both, and those rated by the judge alone; numbers and whose unit each is."""
+    """Units rated by both, and those rated by the judge alone.
+
+    Attributes:
+        people, judge, judge_alone: the mean rating of people, and the judge's.
+        clusters, clusters_alone: numbers of the users, or units, that are left out together.
+    """
 
     people: Floats
     judge: Floats
@@ -41,22 +46,25 @@ def prediction_powered_rows(sample: JudgementSample, judge: str) -> Iterator[Jud
     rows, people = rows[rows["rater"] == judge], sample.of_kind("person")
     shared_units = judged_by_both(sample, rows, people)
     unrated_rows = rows[~rows["unit"].isin(people["unit"])]
-    if len(shared_units.clusters) < 2 or unrated_rows.empty:
+    if len(shared_units.units) < 2 or unrated_rows.empty:
         return
     numbers = sample.numbers()[unrated_rows["place"].to_numpy()]
+    owners = np.concatenate([shared_units.owners, unrated_rows["owner"].to_numpy()])
+    # users whom people rated come first, so that few of them are in one group
+    is_rated = np.isin(owners, shared_units.owners)
+    groups = clusters_of(np.where(is_rated, owners, owners + owners.max() + 1))
+    clusters, clusters_alone = np.split(groups, [len(shared_units.units)])
     units = _PoweredUnits(
-        shared_units.people,
-        shared_units.judge,
-        shared_units.clusters,
-        numbers,
-        unrated_rows["cluster"].to_numpy(),
+        shared_units.people, shared_units.judge, clusters, numbers, clusters_alone
     )
     weight = _weight(units)
-    clusters = np.unique(np.concatenate([units.clusters, units.clusters_alone]))
+    clusters = np.unique(groups)
     rest = np.array([_mean(units, weight, cluster) for cluster in clusters])
     basis = basis_of(rows)._replace(n_raters=int(people["rater"].nunique()))
     name = EstimateName("people_mean", judge, PEOPLE)
-    value = EstimateValue(_mean(units, weight, None), rest)
+    # the judge's many units make people's few no more: the interval hangs on these
+    n_rated_owners = len(np.unique(shared_units.owners))
+    value = EstimateValue(_mean(units, weight, None), rest, n_decisive=n_rated_owners)
     yield estimate_row(sample, name, value, basis)
     n_saved = _units_saved(units, weight, clusters)
     reason = (

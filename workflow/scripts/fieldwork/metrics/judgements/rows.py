@@ -33,12 +33,14 @@ class EstimateValue(NamedTuple):
         value: None with a reason.
         rest: the value without each cluster; None where the estimate has no interval.
         ends: the least and the largest value that there can be.
+        n_decisive: owners that the precision hangs on, where these are not all behind the value.
         chance, largest, p_value: as in the table.
     """
 
     value: float | None
     rest: Floats | None = None
     ends: tuple[float, float] = (-math.inf, math.inf)
+    n_decisive: int | None = None
     chance: float | None = None
     largest: float | None = None
     p_value: float | None = None
@@ -74,7 +76,9 @@ def estimate_row(
     """The row of an estimate, with its interval over users where there is one."""
     interval, reason = None, result.reason
     if result.value is not None and result.rest is not None:
-        interval, reason = sample.interval(result.value, result.rest, basis.n_owners)
+        interval, reason = sample.interval(
+            result.value, result.rest, basis.n_owners, result.n_decisive
+        )
     return JudgementEstimate(
         scale=sample.scale.name,
         measure=name.measure,

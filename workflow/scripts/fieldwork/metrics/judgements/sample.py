@@ -1,11 +1,12 @@
 """The judgements on one scale as arrays, and intervals of what is computed from them.
 
-Owns which judgements count: of each rater and unit the first one that has a value. Owns the jackknife
+Of each rater and unit the first judgement that has a value counts (`repeat` 0). Owns the jackknife
 that leaves out a user with all of its units, as judgements of one user's units are alike. Where the users
 of some units are not known, units are left out instead, and where there are many, groups of them. Raters
 are not resampled: an interval speaks of these raters and of more users.
 """
 
+import math
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -14,7 +15,12 @@ import pandas as pd
 
 from fieldwork.records.judging import Scale
 from fieldwork.statistics.arrays import Counts, Flags, Floats, Indices
-from fieldwork.statistics.intervals import Interval
+from fieldwork.statistics.intervals import (
+    NO_ERROR,
+    Interval,
+    jackknife_variance,
+    student_interval,
+)
 from fieldwork.statistics.user_intervals import too_few_users, unit_interval
 
 PEOPLE, MODELS = "people", "models"
@@ -29,8 +35,8 @@ class JudgementSample(NamedTuple):
 
     Attributes:
         judgements: a row a judgement with a value. Columns are those of `Judgement` and of its unit,
-            `place` (of its option on the scale), and numbers from 0: `unit`, `owner` (its user, or the
-            unit itself where users are not known) and `cluster` (owners that are left out together).
+            `place` (of its option on the scale), and numbers from 0: `unit` and `owner` (its user, or
+            the unit itself where users are not known).
         has_users: whether owners are users.
         rarest_users: share of users of the rarest kind that intervals cover.
     """
@@ -43,7 +49,8 @@ class JudgementSample(NamedTuple):
     def of_group(self, group: str) -> "JudgementSample":
         """The units of one group."""
         rows = self.judgements
-        return self._replace(judgements=rows[rows["unit_group"] == group])
+        rows, has_users = _with_owners(rows[rows["unit_group"] == group])
+        return self._replace(judgements=rows, has_users=has_users)
 
     def of_kind(self, kind: str) -> pd.DataFrame:
         """The first judgements of people or of models, `person` or `model`."""
@@ -58,21 +65,38 @@ class JudgementSample(NamedTuple):
         return np.array([self.scale.number(option) for option in self.scale.options])
 
     def interval(
-        self, value: float, rest: Floats, n_owners: int
+        self, value: float, rest: Floats, n_owners: int, n_decisive: int | None = None
     ) -> tuple[Interval | None, str | None]:
         """The interval of a value, and why there is none.
 
         Args:
-            rest: the value without each cluster, NaN where it is not defined.
+            rest: the value without each cluster of owners, NaN where it is not defined.
+            n_owners: behind the value.
+            n_decisive: of them, those that its precision hangs on; all of them by default.
         """
-        if self.has_users and (shortage := too_few_users(n_owners, self.rarest_users)):
+        # fewer than the most clusters are an owner each, so that no caller can claim more users
+        n_users = n_owners if len(rest) == MOST_CLUSTERS else len(rest)
+        n_decisive = n_users if n_decisive is None else min(n_users, n_decisive)
+        shortage = too_few_users(n_decisive, self.rarest_users, "have units that count here")
+        if self.has_users and shortage:
             return None, shortage
         if not np.isfinite(rest).all():
             return None, "no interval: without one of the units' users there is no value"
         # groups of users are no fewer users than the check above asks for
-        rarest = self.rarest_users if self.has_users and n_owners <= MOST_CLUSTERS else None
-        interval = unit_interval(value, rest - value, rarest_users=rarest)
+        rarest = self.rarest_users if self.has_users and n_users <= MOST_CLUSTERS else None
+        if n_decisive < len(rest):
+            interval = _interval_of_few(value, rest, n_decisive)
+        else:
+            interval = unit_interval(value, rest - value, rarest_users=rarest)
         return interval, None if interval else "no interval: leaving out a user changes nothing"
+
+
+def _interval_of_few(value: float, rest: Floats, n_decisive: int) -> Interval | None:
+    """Student's t with the degrees of freedom of the few owners that the precision hangs on."""
+    error = math.sqrt(float(jackknife_variance(rest)))
+    if n_decisive < 2 or not error > NO_ERROR:
+        return None
+    return student_interval(value, error, n_decisive - 1)
 
 
 def sample_of(
@@ -86,16 +110,19 @@ def sample_of(
     """
     rows = judgements[(judgements["scale"] == scale.name) & judgements["value"].notna()]
     rows = rows.sort_values(["unit_id", "rater", "repeat"]).reset_index(drop=True)
-    # a judgement without a value does not make the next one a repeat
-    rows["repeat"] = rows.groupby(["unit_id", "rater"]).cumcount()
     rows = rows.merge(units, on="unit_id", how="left", validate="many_to_one")
     places = {option: place for place, option in enumerate(scale.options)}
     rows["place"] = rows["value"].map(places).astype(np.int64)
-    has_users = bool(len(rows)) and bool(rows["user_id"].notna().all())
     rows["unit"] = pd.factorize(rows["unit_id"])[0]
-    rows["owner"] = pd.factorize(rows["user_id" if has_users else "unit_id"], sort=True)[0]
-    rows["cluster"] = rows["owner"] % MOST_CLUSTERS
+    rows, has_users = _with_owners(rows)
     return JudgementSample(scale, rows, has_users, rarest_users)
+
+
+def _with_owners(rows: pd.DataFrame) -> tuple[pd.DataFrame, bool]:
+    """The rows with whose unit each is, and whether these are users: they are if all users are known."""
+    has_users = bool(len(rows)) and bool(rows["user_id"].notna().all())
+    owners = pd.factorize(rows["user_id" if has_users else "unit_id"], sort=True)[0]
+    return rows.assign(owner=owners), has_users
 
 
 class RatedUnits(NamedTuple):
@@ -103,11 +130,11 @@ class RatedUnits(NamedTuple):
 
     Attributes:
         counts: shape (units, options).
-        clusters: of each unit.
+        owners: of each unit.
     """
 
     counts: Counts
-    clusters: Indices
+    owners: Indices
 
 
 def rated_units(rows: pd.DataFrame, n_options: int) -> RatedUnits:
@@ -115,25 +142,35 @@ def rated_units(rows: pd.DataFrame, n_options: int) -> RatedUnits:
     units, index = np.unique(rows["unit"].to_numpy(), return_inverse=True)
     counts = np.zeros((len(units), n_options), dtype=np.int64)
     np.add.at(counts, (index, rows["place"].to_numpy()), 1)
-    clusters = np.zeros(len(units), dtype=np.int64)
-    clusters[index] = rows["cluster"].to_numpy()
-    return RatedUnits(counts, clusters)
+    owners = np.zeros(len(units), dtype=np.int64)
+    owners[index] = rows["owner"].to_numpy()
+    return RatedUnits(counts, owners)
 
 
-def without_each(clusters: Indices, statistic: Callable[[Flags], float | None]) -> Floats:
+def clusters_of(owners: Indices) -> Indices:
+    """The owners that are left out together, as numbers from 0 without a gap: each alone if few.
+
+    Made from the owners of the very rows that a value is of: numbers made for more rows would put
+    some of these owners together and leave other clusters empty.
+    """
+    return np.unique(owners, return_inverse=True)[1] % MOST_CLUSTERS
+
+
+def without_each(owners: Indices, statistic: Callable[[Flags], float | None]) -> Floats:
     """A statistic without each cluster, NaN where it is not defined: shape (clusters,).
 
     Args:
-        clusters: of each row.
+        owners: of each row.
         statistic: of the rows that a mask keeps.
     """
+    clusters = clusters_of(owners)
     values = [statistic(clusters != cluster) for cluster in np.unique(clusters)]
     return np.array([np.nan if value is None else value for value in values])
 
 
-def without_each_sum(sums: Floats, clusters: Indices) -> Floats:
+def without_each_sum(sums: Floats, owners: Indices) -> Floats:
     """Sums over rows without each cluster: shape (clusters, ...)."""
-    names, index = np.unique(clusters, return_inverse=True)
-    parts = np.zeros((len(names), *sums.shape[1:]))
-    np.add.at(parts, index, sums)
+    clusters = clusters_of(owners)
+    parts = np.zeros((len(np.unique(clusters)), *sums.shape[1:]))
+    np.add.at(parts, clusters, sums)
     return np.asarray(parts.sum(axis=0) - parts)

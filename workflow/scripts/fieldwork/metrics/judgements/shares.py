@@ -40,8 +40,8 @@ def share_rows(sample: JudgementSample, group: str | None) -> Iterator[Judgement
 
 def mean_value(rows: pd.DataFrame, values: Floats) -> EstimateValue:
     """The mean of a value of each row, and the means without each cluster."""
-    clusters = rows["cluster"].to_numpy()
-    sums = without_each_sum(np.column_stack([values, np.ones(len(values))]), clusters)
+    owners = rows["owner"].to_numpy()
+    sums = without_each_sum(np.column_stack([values, np.ones(len(values))]), owners)
     with np.errstate(invalid="ignore"):
         rest = sums[:, 0] / sums[:, 1]
     return EstimateValue(float(values.mean()), rest, (float(values.min()), float(values.max())))

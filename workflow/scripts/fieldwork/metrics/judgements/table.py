@@ -70,22 +70,24 @@ def _winning_rows(
 ) -> Iterator[JudgementEstimate]:
     """The share of people whom a judge may stand in for, and how often it is as near as they are.
 
-    People with too few units are not among them; those without a test count as not replaceable.
+    People with too few units have no test and are not among them.
     """
-    tests_with_shares = [test for test in tests if test.judge_share is not None]
+    complete_tests = [test for test in tests if test.is_replaceable is not None]
     people = sample.of_kind("person")
-    if not people["unit"].isin(_units_of(sample, judge)).any():
+    people = people[people["unit"].isin(_units_of(sample, judge))]
+    if people.empty:
         return
     shortage = "no person shares enough units with other people and the judge"
-    n_judgements = sum(test.n_units for test in tests_with_shares)
-    basis = basis_of(people, n_judgements)._replace(n_raters=len(tests_with_shares))
-    wins = [float(bool(test.is_replaceable)) for test in tests_with_shares]
-    shares = [test.judge_share or 0.0 for test in tests_with_shares]
+    people = people[people.groupby("unit")["rater"].transform("size") >= 2]
+    people = people[people["rater"].isin([test.person for test in complete_tests])]
+    basis = basis_of(people)
+    wins = [float(bool(test.is_replaceable)) for test in complete_tests]
+    shares = [test.judge_share or 0.0 for test in complete_tests]
     for measure, values in (("winning_rate", wins), ("advantage", shares)):
         value = float(np.mean(values)) if values else None
         name = EstimateName(measure, judge, PEOPLE)
         result = EstimateValue(
-            value, reason="people are tests_with_shares, not users" if values else shortage
+            value, reason="no interval: people are compared, not users" if values else shortage
         )
         yield estimate_row(sample, name, result, basis)
 
