@@ -13,7 +13,7 @@ from typing import NamedTuple
 from fieldwork.errors import StudyError
 from fieldwork.generation.agenda import Agenda, Ask, Call, ContextGroup
 from fieldwork.generation.batches.patience import shown_clock
-from fieldwork.generation.batches.settling import settle_batches
+from fieldwork.generation.batches.settling import settle_batches, settle_leftovers
 from fieldwork.generation.engine import AnswerTally, settle
 from fieldwork.generation.legibility import Legibility, LegibilityRules
 from fieldwork.generation.providers.base import Sampling
@@ -259,6 +259,8 @@ def _settle(numbered_requests: Sequence[_NumberedRequest], job: _GenerationJob) 
     sender, legibility = job.sender, job.legibility()
     groups = _groups(numbered_requests, job.items, job.contexts, job.arm)
     label = f"{job.arm.model}, {job.arm.task}, {job.arm.condition}"
+    if sender.leftovers is not None:
+        settle_leftovers(set(_keys_of(numbered_requests, job)), sender, sender.leftovers)
     if sender.batches is None:
         return settle(
             groups, sender, total=len(numbered_requests), legibility=legibility, label=label

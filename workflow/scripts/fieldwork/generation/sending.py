@@ -43,6 +43,8 @@ class Sender(NamedTuple):
         cache: None where the provider has no prefix cache.
         preflight: called once, before the first call, with the seconds that the job may take.
         batches: where batches go; None where the tier is not `batch`.
+        leftovers: where batches of earlier runs are, some of them under way; None where there are none,
+            where the tier is `batch`, and where nothing may be asked.
         characters_per_token: most characters of a prompt that a token can stand for, to know a server
             that cuts prompts; None for no check.
         require_time: called before each call; raises where the calls' time is over.
@@ -58,6 +60,7 @@ class Sender(NamedTuple):
     price: Price | None = None
     preflight: Callable[[float], Awaitable[None]] | None = None
     batches: BatchDispatch | None = None
+    leftovers: BatchDispatch | None = None
     characters_per_token: float | None = None
     require_time: Callable[[], None] | None = None
 
@@ -103,8 +106,13 @@ def open_sender(
             )
         provider, cache = make_provider(model, vector_store), model.get("prefix_cache")
         journal_path = folder / f"{name}.batches.sqlite"
-        if budget is not None and price is not None and not _awaits_batches(provider, journal_path):
+        may_ask = generation.get("may_ask", True)
+        awaits_batches = _awaits_batches(provider, journal_path)
+        if budget is not None and price is not None and not awaits_batches:
             free_leftovers(budget, ledger, provider, price)
+        dispatch = None
+        if tier == "batch" or (awaits_batches and may_ask):
+            dispatch = _batch_dispatch(model, provider, journal_path, stack)
         yield Sender(
             provider=provider,
             ledger=ledger,
@@ -118,8 +126,9 @@ def open_sender(
             cache=PrefixCache(cache["min_tokens"], cache["requests_per_minute"]) if cache else None,
             tier=tier,
             price=price,
-            preflight=_preflight(model, provider, path, may_ask=generation.get("may_ask", True)),
-            batches=_batch_dispatch(model, provider, journal_path, stack),
+            preflight=_preflight(model, provider, path, may_ask=may_ask),
+            batches=dispatch if tier == "batch" else None,
+            leftovers=None if tier == "batch" else dispatch,
             characters_per_token=model.get("characters_per_token"),
         )
 
@@ -154,9 +163,7 @@ def _refusal(ledger: Path) -> Callable[[float], Awaitable[None]]:
 
 def _batch_dispatch(
     model: Mapping[str, Any], provider: Provider, journal_path: Path, stack: ExitStack
-) -> BatchDispatch | None:
-    if model.get("dispatch") != "batch":
-        return None
+) -> BatchDispatch:
     settings = dict(model["batch"])
     poll_s = settings.pop("poll_s")
     client = stack.enter_context(closing(make_batch_client(provider, journal_path.parent)))
