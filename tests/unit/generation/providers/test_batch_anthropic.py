@@ -425,6 +425,15 @@ def test_rows_carry_the_status_of_their_error(kind: str, client: AnthropicBatche
     assert loads(row.raw)["error"]["message"] == "m ***masked***"
 
 
+def test_an_answer_that_the_filter_withheld_is_an_outcome(desk: Desk, chat: Chat) -> None:
+    provider = Anthropic(settings_for(chat.anthropic_url))
+    raw = anthropic_error("Output blocked by content filtering policy", "invalid_request_error")
+    chat.faults.append(Fault(status=400, body=raw, step="row", times=1))
+    assert desk.settle() == Counter()
+    replies = [provider.read(entry.raw) for entry in desk.entries().values()]
+    assert Counter(reply.outcome for reply in replies) == Counter(ok=5, filtered=1)
+
+
 @pytest.mark.parametrize(
     "line",
     [
