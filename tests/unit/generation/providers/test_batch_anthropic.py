@@ -343,6 +343,7 @@ def test_results_that_are_gone_are_told(client: AnthropicBatches, chat: Chat) ->
     chat.faults.append(Fault(step="batches.get", body=json.dumps(archived).encode()))
     status = client.status("b1")
     assert (status.is_over, status.n_done, status.files) == (True, 2, ())
+    assert status.is_lost
     assert status.error == "the provider no longer has its results"
 
 
