@@ -53,8 +53,15 @@ from fieldwork.records.generation import Outcome
 from fieldwork.records.puppets import Message
 from fieldwork.records.tasks import Item
 
-LENGTH_REASONS = frozenset({"length", "model_length"})
-"""Finish reasons of answers that met a limit; the second is Mistral's, of the model's window."""
+LENGTH_REASONS = frozenset({"length", "model_length", "max_tokens", "max_output_tokens"})
+"""Finish reasons of answers that met a limit. The second is Mistral's, of the model's window. Gateways pass
+on the last two from other interfaces."""
+
+FILTER_REASONS = frozenset({"content_filter", "guardrail_intervened"})
+"""Finish reasons of answers that a filter withheld; the second is Bedrock's."""
+
+BREAK_REASONS = frozenset({"abort", "aborted", "insufficient_system_resource"})
+"""Finish reasons of answers that the server broke off: vLLM's and SGLang's, and DeepSeek's."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -278,13 +285,16 @@ def _text(content: object) -> str | None:
 
 
 def _outcome(finish_reason: str | None, refusal: object, text: str | None) -> Outcome:
+    """The outcome of an answer; one that ended for an unknown reason counts by its text."""
+    # some gateways write the reasons in capital letters
+    reason = (finish_reason or "").lower()
     if refusal:
         return "refused"
-    if finish_reason == "content_filter":
+    if reason in FILTER_REASONS:
         return "filtered"
-    if finish_reason is not None and finish_reason.startswith("error"):
+    if reason in BREAK_REASONS or reason.startswith("error"):
         return "failed"
-    if finish_reason in LENGTH_REASONS:
+    if reason in LENGTH_REASONS:
         return "truncated"
     return "ok" if text and text.strip() else "empty"
 
