@@ -120,6 +120,7 @@ def open_sender(
                 ceiling=provider.concurrency,
                 requests_per_minute=model.get("requests_per_minute"),
                 tokens_per_minute=model.get("tokens_per_minute"),
+                answer_tokens=max_tokens,
             ),
             account=Account(price, tier, max_tokens, budget),
             attempts=generation["attempts"],

@@ -54,8 +54,8 @@ from fieldwork.records.puppets import Message
 from fieldwork.records.tasks import Item
 
 LENGTH_REASONS = frozenset({"length", "model_length", "max_tokens", "max_output_tokens"})
-"""Finish reasons of answers that met a limit. The second is Mistral's, of the model's window. Gateways pass
-on the last two from other interfaces."""
+"""Finish reasons of answers that met a limit. The second is Mistral's, of the model's window. The last
+two are of other interfaces, and gateways pass them on."""
 
 FILTER_REASONS = frozenset({"content_filter", "guardrail_intervened"})
 """Finish reasons of answers that a filter withheld; the second is Bedrock's."""
