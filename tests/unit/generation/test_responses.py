@@ -89,6 +89,15 @@ def blank(item_id: str, replicate: int = 0) -> Request:
     return Request(item_id, None, None, replicate)
 
 
+def test_a_number_written_otherwise_is_the_same_call(chat: Chat, ledger: Ledger) -> None:
+    (answer,) = ask(chat, ledger, blank("a"), temperature=1)
+    assert b'"temperature":1,' in chat.requests[-1].raw
+    assert ask(chat, ledger, blank("a"), temperature=1.0, max_tokens=9.0) == [answer]
+    ask(chat, ledger, blank("a"), temperature=0)
+    ask(chat, ledger, blank("a"), temperature=0.0)
+    assert len(chat.requests) == 2
+
+
 def after(item_id: str, name: str, replicate: int = 0) -> Request:
     return Request(item_id, f"c-{name}", name, replicate)
 

@@ -17,6 +17,7 @@ from fieldwork.generation.batches.settling import settle_batches, settle_leftove
 from fieldwork.generation.engine import AnswerTally, settle
 from fieldwork.generation.legibility import Legibility, LegibilityRules
 from fieldwork.generation.providers.base import Sampling
+from fieldwork.generation.providers.jsontext import plain_numbers
 from fieldwork.generation.rows import GenerationArm, response_of
 from fieldwork.generation.sending import Sender
 from fieldwork.progress import Progress
@@ -342,7 +343,8 @@ def _groups(
 
 
 def _sampling(arm: GenerationArm, draw: int) -> Sampling:
-    return Sampling(arm.temperature, arm.max_tokens, arm.seed * 1_000_003 + draw)
+    temperature, max_tokens, seed = map(plain_numbers, (arm.temperature, arm.max_tokens, arm.seed))
+    return Sampling(temperature, max_tokens, seed * 1_000_003 + draw)
 
 
 def _failure_message(tally: AnswerTally, arm: GenerationArm) -> str:
