@@ -61,6 +61,9 @@ REFUSAL_REASONS = frozenset({"refusal"})
 FILTER_REASON = "content_filter"
 """Stands in place of a stop reason where the service's filter answered with an error, which has none."""
 
+NOT_THERE_STATUSES = frozenset({404, 405, 501})
+"""What a service answers that has no such list, or no such model in it."""
+
 LAST_VERSION_WITH_TEMPERATURE = "2023-06-01"
 
 
@@ -173,7 +176,7 @@ class Anthropic(ServiceModel):
         while True:
             query = urlencode({"limit": 1000, **({"after_id": page} if page else {})})
             reply = await self._http.call("GET", f"{self._root}/models?{query}")
-            if reply.status in (404, 405, 501):
+            if reply.status in NOT_THERE_STATUSES:
                 return None
             if reply.status != 200:
                 raise anthropic_error(reply, self.endpoint, self._http.mask)
@@ -195,7 +198,12 @@ class Anthropic(ServiceModel):
         if any(model.id == name for model in models):
             return []
         reply = await self._http.call("GET", f"{self._root}/models/{quote(name, safe='')}")
-        return [] if reply.status != 200 else [self._read_namesake(reply)]
+        if reply.status in NOT_THERE_STATUSES:
+            return []
+        if reply.status != 200:
+            # a failure that may pass must not look like a model that is gone
+            raise anthropic_error(reply, self.endpoint, self._http.mask)
+        return [self._read_namesake(reply)]
 
     def _read_namesake(self, reply: HttpReply) -> ModelInfo:
         body: Any = None
