@@ -275,13 +275,24 @@ class _ContentError(TypeError):
     """A message's content is not text."""
 
 
-def _text(content: object) -> str | None:
-    """A message's text: a string, or parts of which some are text, as servers with thoughts write it."""
+def content_text(content: object) -> str | None:
+    """The text in a message's content, or in a piece of it, which may hold half an emoji.
+
+    It is a string, or parts of which some are text, as servers with thoughts write it.
+
+    Raises:
+        TypeError, KeyError: it is anything else.
+    """
     if isinstance(content, list):
         content = "".join(part["text"] for part in content if part["type"] == "text")
     if content is not None and not isinstance(content, str):
         raise _ContentError(f"a message's content is of type {type(content).__name__}, not text")
-    return content and well_formed(content)
+    return content
+
+
+def _text(content: object) -> str | None:
+    text = content_text(content)
+    return text and well_formed(text)
 
 
 def _outcome(finish_reason: str | None, refusal: object, text: str | None) -> Outcome:
