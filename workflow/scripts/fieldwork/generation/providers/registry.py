@@ -44,7 +44,7 @@ def make_batch_client(provider: Provider, folder: Path) -> BatchClient:
     if isinstance(provider, OpenAI):
         from fieldwork.generation.providers.batch_openai import OpenAIBatches
 
-        return OpenAIBatches(provider.settings, provider.wire)
+        return OpenAIBatches(provider.settings)
     if isinstance(provider, Gemini):
         from fieldwork.generation.providers.batch_gemini import GeminiBatches
 
