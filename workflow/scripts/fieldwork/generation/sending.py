@@ -96,32 +96,24 @@ def open_sender(
         path = folder / f"{name}.sqlite"
         stack.enter_context(sole_asker(path))
         ledger = stack.enter_context(open_ledger(path))
-        budget = None
-        if generation["budget_usd"] is not None and not is_local(model):
+        limit_usd, budget = generation["budget_usd"], None
+        if limit_usd is not None and not is_local(model):
             _require_countable(name, model, price)
         if price is not None:
             # without a limit too, so that today's spending counts if one is set later
-            budget = stack.enter_context(
-                open_budget(folder / "budget.sqlite", generation["budget_usd"], name)
-            )
+            budget = stack.enter_context(open_budget(folder / "budget.sqlite", limit_usd, name))
         provider, cache = make_provider(model, vector_store), model.get("prefix_cache")
         journal_path = folder / f"{name}.batches.sqlite"
         may_ask = generation.get("may_ask", True)
         awaits_batches = _awaits_batches(provider, journal_path)
         if budget is not None and price is not None and not awaits_batches:
             free_leftovers(budget, ledger, provider, price)
-        dispatch = None
-        if tier == "batch" or (awaits_batches and may_ask):
-            dispatch = _batch_dispatch(model, provider, journal_path, stack)
+        has_batches = tier == "batch" or (awaits_batches and may_ask)
+        dispatch = _batch_dispatch(model, provider, journal_path, stack) if has_batches else None
         yield Sender(
             provider=provider,
             ledger=ledger,
-            limits=Limits(
-                ceiling=provider.concurrency,
-                requests_per_minute=model.get("requests_per_minute"),
-                tokens_per_minute=model.get("tokens_per_minute"),
-                answer_tokens=max_tokens,
-            ),
+            limits=_limits(model, provider, max_tokens),
             account=Account(price, tier, max_tokens, budget),
             attempts=generation["attempts"],
             cache=PrefixCache(cache["min_tokens"], cache["requests_per_minute"]) if cache else None,
@@ -132,6 +124,15 @@ def open_sender(
             leftovers=None if tier == "batch" else dispatch,
             characters_per_token=model.get("characters_per_token"),
         )
+
+
+def _limits(model: Mapping[str, Any], provider: Provider, max_tokens: int) -> Limits:
+    return Limits(
+        ceiling=provider.concurrency,
+        requests_per_minute=model.get("requests_per_minute"),
+        tokens_per_minute=model.get("tokens_per_minute"),
+        answer_tokens=max_tokens,
+    )
 
 
 def _preflight(
