@@ -331,9 +331,17 @@ def _groups(
     contexts: Mapping[str, Context],
     arm: GenerationArm,
 ) -> Iterator[ContextGroup]:
-    samplings = {draw: _sampling(arm, draw) for draw in {one.draw for one in numbered_requests}}
+    draws = {one.draw for one in numbered_requests}
+    plain_arm = _in_plain_numbers(arm)
+    samplings = {draw: _sampling(plain_arm, draw) for draw in draws}
+    # 1 and 1.0 are equal, and differ as text
+    is_plain = repr(plain_arm) == repr(arm)
+    former_samplings = {} if is_plain else {draw: _sampling(arm, draw) for draw in draws}
     asks = (
-        (request.context_id, Ask(items[request.item_id], samplings[draw], draw))
+        (
+            request.context_id,
+            Ask(items[request.item_id], samplings[draw], draw, former_samplings.get(draw)),
+        )
         for request, draw in numbered_requests
     )
     for context_id, members in groupby(asks, key=lambda member: member[0]):
@@ -342,9 +350,17 @@ def _groups(
             yield ContextGroup(context_id, context, chunk)
 
 
+def _in_plain_numbers(arm: GenerationArm) -> GenerationArm:
+    """The arm as it is asked: however the config writes a number, the call is the same."""
+    return arm._replace(
+        temperature=plain_numbers(arm.temperature),
+        max_tokens=plain_numbers(arm.max_tokens),
+        seed=plain_numbers(arm.seed),
+    )
+
+
 def _sampling(arm: GenerationArm, draw: int) -> Sampling:
-    temperature, max_tokens, seed = map(plain_numbers, (arm.temperature, arm.max_tokens, arm.seed))
-    return Sampling(temperature, max_tokens, seed * 1_000_003 + draw)
+    return Sampling(arm.temperature, arm.max_tokens, arm.seed * 1_000_003 + draw)
 
 
 def _failure_message(tally: AnswerTally, arm: GenerationArm) -> str:
