@@ -1,8 +1,8 @@
 """A provider without a server, for tests of what surrounds providers. It holds their contract.
 
 `providers/test_provider_contract.py` says so. Its replies are JSON: an answer is
-`{"text": "…", "model": "…", "usage": {"input": 1, "output": 1}}`, and a filter's refusal is
-`{"error": {"code": "content_filter"}}`.
+`{"text": "…", "model": "…", "usage": {"input": 1, "output": 1}}`, one that broke off has `"error": true`
+beside these, and a filter's refusal is `{"error": {"code": "content_filter"}}`.
 """
 
 import asyncio
@@ -20,6 +20,7 @@ from fieldwork.generation.providers.base import (
     defects_of,
 )
 from fieldwork.generation.providers.jsontext import as_count, as_map, as_text, load_leniently
+from fieldwork.records.generation import Outcome
 from fieldwork.records.puppets import Message
 from fieldwork.records.tasks import Item
 
@@ -131,9 +132,10 @@ def _reply(body: dict[str, Any], *, is_whole: bool) -> Reply:
     tokens = as_map(body.get("usage"))
     usage = Usage(input=as_count(tokens.get("input")), output=as_count(tokens.get("output")))
     has_usage = None not in (usage.input, usage.output)
+    outcome: Outcome = "ok" if text and text.strip() else "empty"
     return Reply(
         text,
-        "ok" if text and text.strip() else "empty",
+        "failed" if body.get("error") is True else outcome,
         returned_model=model,
         usage=usage,
         defects=defects_of(is_whole=is_whole, has_usage=has_usage, returned_model=model),

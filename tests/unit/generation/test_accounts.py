@@ -9,15 +9,21 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from survival_study import PRICE as PRICE_ENTRY
+from survival_study import Study
+from test_survival import prepare
 
 from fieldwork.errors import StudyError
 from fieldwork.generation.accounts import Account, bill_usd, free_leftovers
 from fieldwork.generation.batches.journal import open_journal
 from fieldwork.generation.budget import open_budget
 from fieldwork.generation.ledger import Entry, Ledger, open_ledger
-from fieldwork.generation.pricing import Price
+from fieldwork.generation.pricing import Price, price_of
+from fieldwork.generation.providers.base import Usage
 from fieldwork.generation.providers.openai import OpenAI, OpenAISettings
+from fieldwork.generation.providers.registry import make_provider
 from fieldwork.generation.sending import open_sender
+from servers.provider import Fault, ModelSpec, serve_provider
 
 PRICE = Price(1.0, 0.5, 1.0, 4.0, date(2026, 11, 1), "the test")
 PROVIDER = OpenAI(
@@ -139,6 +145,7 @@ def start_of_a_job(folder: Path, **changes: object) -> None:
         "timeout_s": 9,
         "concurrency": 1,
         "dispatch": "live",
+        "batch": {"poll_s": 1.0},
         **changes,
     }
     prices = {
@@ -177,3 +184,37 @@ def test_a_budget_that_could_be_passed_unseen_is_refused(tmp_path: Path) -> None
         StudyError, match=r"models\.m\.explicit_cache .*set explicit_cache to false"
     ):
         start_of_a_job(tmp_path, explicit_cache=True)
+
+
+def test_flex_calls_answered_as_usual_ones_cost_as_much(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    prepare(monkeypatch)
+    with serve_provider(specs=[ModelSpec("gpt-x")]) as chat:
+        chat.faults.append(Fault(reply={"service_tier": "default"}, times=10))
+        study = Study(tmp_path, "openai", chat.gemini_url, dispatch="flex", budget_usd=1.0)
+        rows = study.run()
+        costs = [
+            (row["service_tier"], (row["input_tokens"] + 4 * row["output_tokens"]) / 1e6)
+            for row in rows
+        ]
+        assert [tier for tier, _ in costs].count("default") == 10
+        expected = [usd if tier == "default" else usd / 2 for tier, usd in costs]
+        assert [row["cost_usd"] for row in rows] == pytest.approx(expected)
+        assert {row["dispatch"] for row in rows} == {"flex"}
+        with open_budget(study.ledger.parent / "budget.sqlite", None) as budget:
+            assert budget.totals().spent_usd == pytest.approx(sum(expected), abs=1e-7)
+        with open_ledger(study.ledger) as ledger:
+            provider = make_provider(study.entry, tmp_path)
+            price = price_of({"gpt-x": PRICE_ENTRY}, "gpt-x")
+            assert price is not None
+            assert bill_usd(ledger, provider, price) == pytest.approx(sum(expected), abs=1e-7)
+
+
+def test_a_flex_call_sets_aside_what_a_usual_one_costs(tmp_path: Path) -> None:
+    with open_budget(tmp_path / "budget.sqlite", None) as budget:
+        account = Account(PRICE, "flex", 1000, budget)
+        reservation = account.reserve(1000)
+        assert budget.totals().reserved_usd == pytest.approx(USD)
+        account.settle(reservation, Usage(1000, output=1000), service_tier="flex")
+        assert budget.totals() == (USD / 2, 0.0)

@@ -52,11 +52,13 @@ def made(
     ceiling: int = 100,
     requests: float | None = None,
     tokens_per_minute: float | None = None,
+    answer_tokens: int = 0,
 ) -> Limits:
     return Limits(
         ceiling=ceiling,
         requests_per_minute=requests,
         tokens_per_minute=tokens_per_minute,
+        answer_tokens=answer_tokens,
         clock=now,
     )
 
@@ -91,6 +93,34 @@ async def round_of(
 async def settle_down() -> None:
     for _ in range(5):
         await asyncio.sleep(0)
+
+
+# --- answers ---
+
+
+def test_a_configured_limit_counts_the_longest_answers_too() -> None:
+    async def story() -> float:
+        limits = made(tokens_per_minute=6000, answer_tokens=900)
+        for _ in range(7):
+            await limits.acquire(100)
+            limits.release(error=None, headers={})
+        return asyncio.get_running_loop().time()
+
+    # six calls of 1,000 tokens in a minute
+    assert play(story()) == pytest.approx(60, rel=0.05)
+
+
+def test_a_learnt_limit_counts_prompts_alone() -> None:
+    headers = {"x-ratelimit-limit-tokens": "6000", "x-ratelimit-remaining-tokens": "5900"}
+
+    async def story() -> float:
+        limits = made(answer_tokens=6000)
+        for _ in range(7):
+            await limits.acquire(100)
+            limits.release(error=None, headers=headers)
+        return asyncio.get_running_loop().time()
+
+    assert play(story()) < 1
 
 
 # --- the window ----------------------------------------------------------------------------------

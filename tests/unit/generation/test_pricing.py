@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fieldwork.generation.ledger import Tier
-from fieldwork.generation.pricing import Price, cost_usd, most_usd, price_of
+from fieldwork.generation.pricing import Price, billed_tier, cost_usd, most_usd, price_of
 from fieldwork.generation.providers.base import Usage
 
 DAY = date(2026, 11, 1)
@@ -23,6 +23,29 @@ FLASH = Price(0.30, 0.03, 0.30, 2.50, DAY, "price page", batch=0.5, flex=0.8)
 def entry(**changes: Any) -> dict[str, Any]:
     fields = {"as_of": "2026-11-01", "source": "price page", "input": 0.15, "output": 0.6}
     return {**fields, **changes}
+
+
+# --- tiers ---
+
+
+@pytest.mark.parametrize(
+    ("tier", "service_tier", "billed"),
+    [
+        ("flex", "default", "live"),
+        ("flex", "STANDARD", "live"),
+        ("flex", "flex", "flex"),
+        ("flex", None, "flex"),
+        # a service with names of its own, such as Groq's
+        ("flex", "on_demand", "flex"),
+        ("live", "default", "live"),
+        ("live", "flex", "live"),
+        ("batch", "default", "batch"),
+    ],
+)
+def test_a_flex_call_that_was_answered_as_a_usual_one_is_billed_as_one(
+    tier: Tier, service_tier: str | None, billed: Tier
+) -> None:
+    assert billed_tier(tier, service_tier) == billed
 
 
 # --- bills ---------------------------------------------------------------------------------------

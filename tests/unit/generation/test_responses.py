@@ -89,6 +89,32 @@ def blank(item_id: str, replicate: int = 0) -> Request:
     return Request(item_id, None, None, replicate)
 
 
+def test_answers_to_numbers_with_a_point_are_taken(
+    chat: Chat, ledger: Ledger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    requests = [blank("a"), blank("b"), Request("c", "c-anna", "anna", 0)]
+    with monkeypatch.context() as patched:
+        # as calls were made before
+        patched.setattr(responses, "plain_numbers", lambda value: value)
+        answers = ask(chat, ledger, *requests[:2], temperature=1.0)
+    assert b'"temperature":1.0,' in chat.requests[-1].raw
+    rows = ask(chat, ledger, *requests, temperature=1.0)
+    assert rows[:2] == answers
+    assert len(chat.requests) == 3
+    assert b'"temperature":1,' in chat.requests[-1].raw
+    assert ask(chat, ledger, *requests, temperature=1.0) == rows
+    assert len(chat.requests) == 3
+
+
+def test_a_number_written_otherwise_is_the_same_call(chat: Chat, ledger: Ledger) -> None:
+    (answer,) = ask(chat, ledger, blank("a"), temperature=1)
+    assert b'"temperature":1,' in chat.requests[-1].raw
+    assert ask(chat, ledger, blank("a"), temperature=1.0, max_tokens=9.0) == [answer]
+    ask(chat, ledger, blank("a"), temperature=0)
+    ask(chat, ledger, blank("a"), temperature=0.0)
+    assert len(chat.requests) == 2
+
+
 def after(item_id: str, name: str, replicate: int = 0) -> Request:
     return Request(item_id, f"c-{name}", name, replicate)
 

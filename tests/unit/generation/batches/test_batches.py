@@ -763,6 +763,43 @@ def test_what_was_not_answered_costs_nothing(desk: Desk) -> None:
     assert Counter(usage is None for usage in purse.paid) == Counter({True: 4, False: 3})
 
 
+def test_a_row_with_an_error_costs_nothing(desk: Desk) -> None:
+    purse = Purse(7)
+    desk.service.spoil = lambda lines: [error_row(row, 400, "bad", "no") for row in lines]
+    desk.settle(account=purse)
+    assert purse.paid == [None] * 7
+
+
+def test_an_answer_that_cannot_be_read_may_cost_all_that_was_set_aside(desk: Desk) -> None:
+    purse = Purse(7)
+    desk.service.spoil = lambda lines: [{**row, "body": {}} for row in lines]
+    desk.settle(account=purse)
+    assert purse.paid == [Usage()] * 7
+
+
+def test_an_answer_that_broke_off_costs_what_it_says(desk: Desk) -> None:
+    purse = Purse(7)
+    desk.service.spoil = lambda lines: [
+        {**row, "body": {**row["body"], "error": True}} for row in lines
+    ]
+    desk.settle(account=purse)
+    assert purse.paid == [Usage(10, output=1)] * 7
+
+
+def test_results_that_are_gone_may_cost_all_that_was_set_aside(desk: Desk) -> None:
+    purse = Purse(7)
+    desk.service.faults = {"download": [RejectedError("HTTP 404: no such file")]}
+    desk.settle(account=purse)
+    assert Counter(purse.paid) == Counter({Usage(): 3, Usage(10, output=1): 4})
+
+
+def test_a_line_that_cannot_be_read_may_be_an_answer_that_was_billed(desk: Desk) -> None:
+    purse = Purse(7)
+    desk.service.spoil = lambda lines: b"{cut\n" + written(lines[1:])
+    desk.settle(account=purse)
+    assert purse.paid.count(Usage()) == 3
+
+
 def test_an_answer_that_came_live_meanwhile_is_not_asked_for(desk: Desk) -> None:
     with open_ledger(desk.ledger) as ledger:
         ledger.store([Entry(CALLS[0].key, "scripted", 0, b'{"text": "live"}', None, None, 1)])

@@ -319,3 +319,21 @@ def test_a_refused_call_is_refused_alone(recorder: Recorder, said: Said, message
     with pytest.raises(RejectedError) as caught:
         send(make(recorder.url))
     assert str(caught.value) == message
+
+
+BLOCKED = "Output blocked by content filtering policy"
+
+
+def test_an_answer_that_the_filter_withheld_is_an_outcome(recorder: Recorder) -> None:
+    recorder.replies = [error(400, "invalid_request_error", BLOCKED)]
+    provider = make(recorder.url)
+    answer = provider.read(send(provider).raw)
+    assert (answer.outcome, answer.text, answer.usage) == ("filtered", None, Usage())
+    assert answer.finish_reason == "content_filter"
+
+
+@pytest.mark.parametrize("status", [429, 500, 529])
+def test_the_filter_s_sentence_in_another_error_may_pass(recorder: Recorder, status: int) -> None:
+    recorder.replies = [error(status, "api_error", BLOCKED)]
+    with pytest.raises(TransientError):
+        send(make(recorder.url))

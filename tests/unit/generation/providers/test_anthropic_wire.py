@@ -17,7 +17,7 @@ from fieldwork.generation.providers.anthropic import (
     Anthropic,
     AnthropicSettings,
 )
-from fieldwork.generation.providers.base import ModelInfo, Sampling
+from fieldwork.generation.providers.base import ModelInfo, Sampling, TransientError
 from fieldwork.records.puppets import Message
 
 MODEL = "claude-x"
@@ -195,6 +195,21 @@ def test_a_name_without_its_date_is_looked_up(recorder: Recorder) -> None:
     assert [model.id for model in found] == ["claude-x-20260101", "claude-x"]
     assert str(found[1].shutdown) == "2099-01-01"
     recorder.replies = [listed("claude-a"), Said({"error": {}}, 404)]
+    assert models_of(make(recorder.url)) == [ModelInfo("claude-a")]
+
+
+@pytest.mark.parametrize("status", [429, 500, 529])
+def test_a_name_that_cannot_be_looked_up_now_is_not_taken_for_unknown(
+    recorder: Recorder, status: int
+) -> None:
+    recorder.replies = [listed("claude-x-20260101"), Said({"error": {}}, status)]
+    with pytest.raises(TransientError):
+        models_of(make(recorder.url))
+
+
+@pytest.mark.parametrize("status", [404, 405, 501])
+def test_a_name_that_is_not_there_is_in_no_list(recorder: Recorder, status: int) -> None:
+    recorder.replies = [listed("claude-a"), Said({"error": {}}, status)]
     assert models_of(make(recorder.url)) == [ModelInfo("claude-a")]
 
 

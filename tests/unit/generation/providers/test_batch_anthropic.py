@@ -343,6 +343,7 @@ def test_results_that_are_gone_are_told(client: AnthropicBatches, chat: Chat) ->
     chat.faults.append(Fault(step="batches.get", body=json.dumps(archived).encode()))
     status = client.status("b1")
     assert (status.is_over, status.n_done, status.files) == (True, 2, ())
+    assert status.is_lost
     assert status.error == "the provider no longer has its results"
 
 
@@ -423,6 +424,15 @@ def test_rows_carry_the_status_of_their_error(kind: str, client: AnthropicBatche
     row = client.row(json.dumps(line).encode())
     assert (row.custom_id, row.status, row.request_id) == ("a", HTTP_STATUS[kind], "r")
     assert loads(row.raw)["error"]["message"] == "m ***masked***"
+
+
+def test_an_answer_that_the_filter_withheld_is_an_outcome(desk: Desk, chat: Chat) -> None:
+    provider = Anthropic(settings_for(chat.anthropic_url))
+    raw = anthropic_error("Output blocked by content filtering policy", "invalid_request_error")
+    chat.faults.append(Fault(status=400, body=raw, step="row", times=1))
+    assert desk.settle() == Counter()
+    replies = [provider.read(entry.raw) for entry in desk.entries().values()]
+    assert Counter(reply.outcome for reply in replies) == Counter(ok=5, filtered=1)
 
 
 @pytest.mark.parametrize(

@@ -50,8 +50,7 @@ def settings_for(chat: Chat, **more: Any) -> OpenAISettings:
 
 
 def client_for(chat: Chat, **more: Any) -> OpenAIBatches:
-    settings = settings_for(chat, **more)
-    return OpenAIBatches(settings, OpenAI(settings).wire)
+    return OpenAIBatches(settings_for(chat, **more))
 
 
 @pytest.fixture
@@ -76,23 +75,23 @@ def test_requests_are_answered_once_at_the_batch_tier(desk: Desk, chat: Chat) ->
 
 
 @pytest.mark.parametrize("breakpoint_", [False, True])
-def test_a_line_holds_what_a_live_call_would_send(
+def test_a_line_holds_what_a_live_call_would_send_but_no_breakpoint(
     breakpoint_: bool, chat: Chat, tmp_path: Path
 ) -> None:
     settings = settings_for(chat, cache_key=True, cache_breakpoint=breakpoint_)
     provider = OpenAI(settings)
     call = Desk(tmp_path, client_for(chat), provider, 1).calls[0]
-    line = OpenAIBatches(settings, provider.wire).line("id", call.wire.body())
+    line = OpenAIBatches(settings).line("id", call.wire.body())
     assert line.count(b"\n") == 1
     entry = json.loads(line)
     assert entry == {
         "custom_id": "id",
         "method": "POST",
         "url": "/v1/chat/completions",
-        "body": json.loads(provider.wire(call.wire.body())),
+        "body": json.loads(call.wire.body()),
     }
     assert entry["body"]["prompt_cache_key"] == "c"
-    assert (b"prompt_cache_breakpoint" in line) is breakpoint_
+    assert b"prompt_cache_breakpoint" not in line
 
 
 def test_azure(chat: Chat, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

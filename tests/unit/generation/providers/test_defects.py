@@ -44,11 +44,7 @@ def short_line(api: str, raw: bytes) -> bytes:
 
 def by_batch(api: str, raw: bytes) -> Reply:
     """The reply as a batch's row brings it."""
-    client = (
-        OpenAIBatches(make_openai().settings, lambda wire: wire)
-        if api == "openai"
-        else GeminiBatches(GEMINI)
-    )
+    client = OpenAIBatches(make_openai().settings) if api == "openai" else GeminiBatches(GEMINI)
     row = client.row(short_line(api, raw))
     client.close()
     return provider(api).read(row.raw)
@@ -80,7 +76,7 @@ def test_bytes_that_are_no_utf8_cost_no_answer(api: str, read: Any, wrong: bytes
 @APIS
 def test_a_batch_keeps_such_bytes_as_they_came(api: str) -> None:
     raw = body(api, text="caf@").replace(b"@", b"\xe9")
-    client = OpenAIBatches(make_openai().settings, lambda wire: wire)
+    client = OpenAIBatches(make_openai().settings)
     row = (client if api == "openai" else GeminiBatches(GEMINI)).row(short_line(api, raw))
     assert b"caf\xe9" in row.raw
 

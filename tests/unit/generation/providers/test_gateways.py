@@ -182,6 +182,15 @@ def completion(**choice: Any) -> Refusal:
         ({"finish_reason": "eos"}, "ok"),
         ({"finish_reason": "content_filter"}, "filtered"),
         ({"finish_reason": "a_new_reason"}, "ok"),
+        ({"finish_reason": "max_tokens"}, "truncated"),
+        ({"finish_reason": "MAX_TOKENS"}, "truncated"),
+        ({"finish_reason": "max_output_tokens"}, "truncated"),
+        ({"finish_reason": "CONTENT_FILTER"}, "filtered"),
+        ({"finish_reason": "guardrail_intervened"}, "filtered"),
+        # vLLM's and SGLang's of a call that was stopped, and DeepSeek's of a machine that is full
+        ({"finish_reason": "abort"}, "failed"),
+        ({"finish_reason": "aborted"}, "failed"),
+        ({"finish_reason": "insufficient_system_resource"}, "failed"),
     ],
 )
 def test_finish_reasons_beyond_openais(choice: dict[str, Any], outcome: str) -> None:

@@ -329,6 +329,39 @@ def test_an_empty_account_by_any_name(
         send(make_openai(recorder.url))
 
 
+# as OpenAI and Azure word it, and with the code that throttled calls have too
+ABOVE_THE_LIMIT = (
+    "Request too large for gpt-4o in organization org-x on tokens per min (TPM): Limit 30000, Requested "
+    "36278. The input or output tokens must be reduced in order to run successfully."
+)
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        ABOVE_THE_LIMIT,
+        "Limit 30000. The input must be reduced in order to run successfully.",
+        "request too large for this account",
+    ],
+)
+def test_a_call_above_the_tokens_of_a_minute_is_refused_alone(
+    recorder: Recorder, message: str
+) -> None:
+    error = {"message": message, "type": "tokens", "code": "rate_limit_exceeded"}
+    recorder.replies = [Said({"error": error}, 429)]
+    with pytest.raises(RejectedError, match=r"lower conditions\.\*\.token_budget"):
+        send(make_openai(recorder.url))
+
+
+def test_a_call_that_would_fit_a_minute_is_throttled(recorder: Recorder) -> None:
+    message = "Rate limit reached for gpt-4o on tokens per min (TPM): Limit 30000, Used 29000."
+    error = {"message": message, "type": "tokens", "code": "rate_limit_exceeded"}
+    recorder.replies = [Said({"error": error}, 429)]
+    with pytest.raises(TransientError) as caught:
+        send(make_openai(recorder.url))
+    assert caught.value.is_throttled
+
+
 FILTERED = [
     {"message": "filtered", "code": "content_filter", "param": "prompt"},
     {"message": "filtered", "code": None, "innererror": {"code": "ResponsibleAIPolicyViolation"}},

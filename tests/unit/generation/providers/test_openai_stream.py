@@ -9,7 +9,7 @@ from provider_cases import KEY, SAMPLING, item, make_openai
 from stream_contract import ask_once, check_error, check_stream
 
 from fieldwork.errors import StudyError
-from fieldwork.generation.providers.base import RejectedError, TransientError
+from fieldwork.generation.providers.base import RejectedError, Reply, TransientError
 from fieldwork.generation.providers.openai_stream import (
     FIRST_TEXT,
     StreamedOpenAI,
@@ -129,6 +129,71 @@ def test_refusals_and_reasons_to_end_are_kept(server: Chat) -> None:
     assert reply.outcome == "refused"
     assert first_text_s(exchange.raw) is not None
     assert "usage" in reply.defects
+
+
+def ask_stream(server: Chat, *events: dict[str, Any]) -> tuple[dict[str, Any], Reply]:
+    """What is stored of a stream of `events`, and the reply that it is read as."""
+    raw = b"".join(event(**fields) for fields in events)
+    server.faults.append(Fault(body=raw + b"data: [DONE]\n\n", times=1))
+    exchange, reply = ask_once(streamed(server), "Which?", 4)
+    return json.loads(exchange.raw), reply
+
+
+USAGE = {"prompt_tokens": 5, "completion_tokens": 1}
+
+
+def test_an_event_without_names_before_the_answer_hides_none(server: Chat) -> None:
+    # Azure's first event is about the prompt's filters
+    head = {"id": "c", "created": 9, "model": "gpt-4o-2024-08-06", "system_fingerprint": "fp_1"}
+    stored, reply = ask_stream(
+        server,
+        {"choices": [], "id": "", "created": 0, "model": "", "prompt_filter_results": []},
+        {**head, "choices": [{"delta": {"role": "assistant", "content": ""}}]},
+        {**head, "choices": [{"delta": {"content": "Hi"}, "finish_reason": None}]},
+        {**head, "choices": [{"delta": {}, "finish_reason": "stop"}]},
+        {**head, "choices": [], "usage": USAGE},
+    )
+    assert {name: stored[name] for name in head} == head
+    assert (reply.returned_model, reply.fingerprint) == ("gpt-4o-2024-08-06", "fp_1")
+    assert reply.defects == ()
+
+
+def test_pieces_that_are_lists_of_parts_are_read_as_whole_answers_are(server: Chat) -> None:
+    # as Mistral's models that think write them
+    thought = {"type": "thinking", "thinking": [{"type": "text", "text": "hm"}]}
+    stored, reply = ask_stream(
+        server,
+        {"model": "m", "choices": [{"delta": {"content": [thought]}}]},
+        {"model": "m", "choices": [{"delta": {"content": [{"type": "text", "text": "Par"}]}}]},
+        {"model": "m", "choices": [{"delta": {"content": "is"}, "finish_reason": "stop"}]},
+        {"choices": [], "usage": USAGE},
+    )
+    assert (reply.text, reply.outcome) == ("Paris", "ok")
+    assert stored[FIRST_TEXT] is not None
+
+
+def test_thoughts_are_no_first_text() -> None:
+    watch = _FirstText()
+    thought = {"type": "thinking", "thinking": [{"type": "text", "text": "hm"}]}
+    pieces: list[Any] = [[thought], [{"type": "text"}], ["odd"], 7, [{"type": "text", "text": "A"}]]
+    for second, content in enumerate(pieces):
+        watch.note(event(choices=[{"delta": {"content": content}}]), float(second))
+    assert watch.seconds == 4.0
+
+
+def test_an_error_that_is_null_is_none(server: Chat) -> None:
+    choice = {"delta": {"content": "Hi"}, "finish_reason": "stop"}
+    _, reply = ask_stream(server, {"error": None, "model": "m", "choices": [choice]})
+    assert (reply.text, reply.outcome) == ("Hi", "ok")
+
+
+def test_an_emoji_whose_halves_come_in_two_pieces_is_whole(server: Chat) -> None:
+    _, reply = ask_stream(
+        server,
+        {"choices": [{"delta": {"content": "\ud83d"}}]},
+        {"choices": [{"delta": {"content": "\ude00"}, "finish_reason": "stop"}]},
+    )
+    assert reply.text == "\U0001f600"
 
 
 def test_errors_are_those_of_a_whole_call(server: Chat) -> None:

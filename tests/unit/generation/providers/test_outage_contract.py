@@ -267,7 +267,7 @@ A_BATCH = 20
 
 def openai_desk(chat: Chat) -> tuple[Provider, BatchClient]:
     provider = make_openai(chat.base_url)
-    return provider, OpenAIBatches(provider.settings, provider.wire)
+    return provider, OpenAIBatches(provider.settings)
 
 
 def gemini_desk(chat: Chat) -> tuple[Provider, BatchClient]:

@@ -609,7 +609,7 @@ def test_a_list_of_models_comes_or_a_declared_error(name: str, body: str, chat: 
 
 def openai_batches(url: str, _: Path) -> BatchClient:
     provider = make_openai(f"{url}/v1", timeout_s=TIMEOUT_S)
-    return OpenAIBatches(provider.settings, provider.wire)
+    return OpenAIBatches(provider.settings)
 
 
 def gemini_batches(url: str, _: Path) -> BatchClient:

@@ -1,11 +1,13 @@
 """From the config to a provider: the right one, with the config's settings and the environment's key."""
 
+import json
 import shutil
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 import pytest
+from provider_cases import wire_of
 
 from fieldwork.errors import StudyError
 from fieldwork.generation.providers import embedded
@@ -239,3 +241,25 @@ def test_a_missing_key_is_named_with_its_setting(
     for model in (REMOTE, GEMINI, ANTHROPIC):
         with pytest.raises(StudyError, match=r"TEST_MODEL_KEY.*models\.\*\.api_key_env.*null"):
             make_provider(model, tmp_path)
+
+
+def test_numbers_of_a_body_do_not_depend_on_how_the_config_writes_them(tmp_path: Path) -> None:
+    def question(**settings: Any) -> bytes:
+        provider = make_provider(REMOTE | {"api_key_env": None} | settings, tmp_path)
+        return wire_of(provider).question
+
+    fields = {"top_p": 1.0, "top_k": 40.0, "min_p": 0.05, "x": [{"y": 2.0, "on": True}], "z": 1e300}
+    body = json.loads(
+        b"{" + question(extra_body=fields, top_logprobs=5.0).split(b"],", 1)[1] + b"}"
+    )
+    assert body["top_k"].__class__ is int
+    assert question(extra_body=fields, top_logprobs=5.0) == question(
+        extra_body={
+            "top_p": 1,
+            "top_k": 40,
+            "min_p": 0.05,
+            "x": [{"y": 2, "on": True}],
+            "z": 1e300,
+        },
+        top_logprobs=5,
+    )

@@ -5,7 +5,7 @@ import logging
 from fieldwork.errors import StudyError
 from fieldwork.generation.budget import NANOS, Budget, Reservation, nanos_of
 from fieldwork.generation.ledger import Entry, Ledger, Tier
-from fieldwork.generation.pricing import Price, cost_usd, most_usd
+from fieldwork.generation.pricing import Price, billed_tier, cost_usd, most_usd
 from fieldwork.generation.providers.base import Provider, TransientError, Usage
 
 logger = logging.getLogger(__name__)
@@ -40,19 +40,27 @@ class Account:
         """
         if self._budget is None or self._price is None:
             return None
+        # a flex call may be answered, and billed, as a usual one
+        tier: Tier = "batch" if self._tier == "batch" else "live"
         return self._budget.reserve(
-            most_usd(input_tokens, self._max_tokens, self._price, self._tier),
+            most_usd(input_tokens, self._max_tokens, self._price, tier),
             # the journal of batches finds them again after any crash
             is_safe=self._tier == "batch",
         )
 
     def settle(
-        self, reservation: Reservation | None, usage: Usage | None, *, is_unbilled: bool = True
+        self,
+        reservation: Reservation | None,
+        usage: Usage | None,
+        *,
+        service_tier: str | None = None,
+        is_unbilled: bool = True,
     ) -> None:
         """Put what a call cost in the place of what was set aside.
 
         Args:
             usage: None for a call without a reply.
+            service_tier: how the call was answered, in the provider's words.
             is_unbilled: whether a call without a reply certainly cost nothing. One that may have been
                 billed counts with all that was set aside, and so does a reply without token counts.
         """
@@ -61,7 +69,8 @@ class Account:
             self._input_tokens += usage.input or 0
             self._cached_tokens += usage.cache_read or 0
             self._output_tokens += usage.output or 0
-            usd = cost_usd(usage, self._price, self._tier) if self._price is not None else None
+            tier = billed_tier(self._tier, service_tier)
+            usd = cost_usd(usage, self._price, tier) if self._price is not None else None
             self._usd += usd or 0.0
         if self._budget is not None and reservation is not None:
             self._budget.settle(reservation, usd)
@@ -131,7 +140,7 @@ def _cost(entry: Entry, provider: Provider, price: Price) -> float | None:
     if entry.endpoint != provider.endpoint:
         return None
     try:
-        usage = provider.read(entry.raw).usage
+        reply = provider.read(entry.raw)
     except (TransientError, StudyError):
         return None
-    return cost_usd(usage, price, entry.tier)
+    return cost_usd(reply.usage, price, billed_tier(entry.tier, reply.service_tier))

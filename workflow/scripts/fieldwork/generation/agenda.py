@@ -40,11 +40,18 @@ class PrefixCache(NamedTuple):
 
 
 class Ask(NamedTuple):
-    """One request after a group's context. `draw` distinguishes equal requests."""
+    """One request after a group's context.
+
+    Attributes:
+        draw: distinguishes equal requests.
+        former_sampling: the same sampling in numbers as an earlier version sent them, whose answers
+            count; None where they are the same.
+    """
 
     item: Item
     sampling: Sampling
     draw: int
+    former_sampling: Sampling | None = None
 
 
 class ContextGroup(NamedTuple):
@@ -231,16 +238,13 @@ class Agenda:
 
     def _missing(self, group: ContextGroup, prefix: bytes, open_group: OpenGroup) -> list[Call]:
         prefix_hash = hashlib.sha256(prefix)
-        context_digest = prefix_hash.digest()
+        former_keys = self._former_keys(group, prefix_hash)
         delivery = self._provider.delivery(group.context_id)
         calls: dict[bytes, tuple[Ask, bytes]] = {}
         for ask in group.asks:
             question = self._provider.question(ask.item, ask.sampling)
-            digest = prefix_hash.copy()
-            digest.update(question + b"}")
-            key = ledger_key(
-                digest.digest(), self._provider.endpoint, ask.draw, context_digest=context_digest
-            )
+            key = self._key(prefix_hash, question, ask.draw)
+            key = former_keys.get(key, key)
             self.keys.append(key)
             if key not in self._keys_handled:
                 calls[key] = (ask, question)
@@ -255,6 +259,35 @@ class Agenda:
             for key, (ask, question) in calls.items()
             if key not in answered_keys
         ]
+
+    def _key(self, prefix_hash: "hashlib._Hash", question: bytes, draw: int) -> bytes:
+        digest = prefix_hash.copy()
+        digest.update(question + b"}")
+        return ledger_key(
+            digest.digest(),
+            self._provider.endpoint,
+            draw,
+            context_digest=prefix_hash.digest(),
+        )
+
+    def _former_keys(self, group: ContextGroup, prefix_hash: "hashlib._Hash") -> dict[bytes, bytes]:
+        """Of requests that only a call in former numbers answers: key → the key of that call."""
+        former_keys: dict[bytes, bytes] = {}
+        for ask in group.asks:
+            if ask.former_sampling is not None:
+                key, former_key = (
+                    self._key(prefix_hash, self._provider.question(ask.item, sampling), ask.draw)
+                    for sampling in (ask.sampling, ask.former_sampling)
+                )
+                former_keys[key] = former_key
+        if not former_keys:
+            return {}
+        answered_keys = self._ledger.answered_keys([*former_keys, *former_keys.values()])
+        return {
+            key: former_key
+            for key, former_key in former_keys.items()
+            if former_key in answered_keys and key not in answered_keys
+        }
 
     def _accept(self, keys: list[bytes]) -> set[bytes]:
         """Accept the quarantined answers to `keys` whose model the config now accepts.

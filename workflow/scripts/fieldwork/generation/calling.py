@@ -124,7 +124,12 @@ class Caller:
             if reservation is not None:
                 self._n_reservations -= 1
                 self._release.set()
-            account.settle(reservation, reply.usage if reply else None, is_unbilled=is_unbilled)
+            account.settle(
+                reservation,
+                reply.usage if reply else None,
+                service_tier=reply.service_tier if reply else None,
+                is_unbilled=is_unbilled,
+            )
 
     async def _reserve(self, tokens: int) -> Reservation | None:
         """Set money aside. Where calls under way hold the rest of it, wait for what they leave."""

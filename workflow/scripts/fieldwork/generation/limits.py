@@ -57,7 +57,9 @@ class Limits:
     Args:
         ceiling: most calls at once.
         requests_per_minute: None takes the limit from the server's headers, if they hold one.
-        tokens_per_minute: None as above. Input and the longest answer count, as providers count them.
+        tokens_per_minute: None as above.
+        answer_tokens: of the longest answer. They count against a limit of tokens that is given, as the
+            account's does. One that is learnt may be of input alone, and the server's replies correct it.
         clock: seconds that only go up.
         sleep: waits so many of the clock's seconds.
 
@@ -71,6 +73,7 @@ class Limits:
         ceiling: int,
         requests_per_minute: float | None,
         tokens_per_minute: float | None,
+        answer_tokens: int = 0,
         clock: Callable[[], float] = time.monotonic,
         sleep: Callable[[float], Awaitable[object]] = asyncio.sleep,
     ) -> None:
@@ -78,6 +81,7 @@ class Limits:
         self._clock, self._sleep = clock, sleep
         self._requests = _Bucket("requests", requests_per_minute, clock())
         self._tokens = _Bucket("tokens", tokens_per_minute, clock())
+        self._answer_tokens = answer_tokens if tokens_per_minute is not None else 0
         self.window = min(FIRST_WINDOW, self._ceiling)
         self._slow_start = True
         # a window that was never full since it last changed has proved nothing
@@ -100,10 +104,11 @@ class Limits:
         return hold if hold and hold.reason else None
 
     async def acquire(self, tokens: int) -> None:
-        """Wait until a call of about `tokens` tokens may be sent.
+        """Wait until a call may be sent whose prompt has about `tokens` tokens.
 
         A call that is cancelled while it waits takes nothing from the limits.
         """
+        tokens += self._answer_tokens
         if not self._waiters and self._in_flight < self.window and self._is_open(tokens):
             self._begin(tokens)
             return

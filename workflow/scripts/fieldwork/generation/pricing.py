@@ -17,6 +17,9 @@ from fieldwork.generation.providers.base import Usage
 _BILLION = 10**9
 _TOKENS = 10**6
 
+USUAL_TIERS = frozenset({"default", "standard"})
+"""What OpenAI and Gemini call calls at the full price."""
+
 
 class Price(NamedTuple):
     """What a model costs, in US dollars for a million tokens.
@@ -72,6 +75,17 @@ def price_of(prices: Mapping[str, Any], model_id: str) -> Price | None:
         flex=amount("flex", 0.5),
         cache_storage=None if storage is None else float(storage),
     )
+
+
+def billed_tier(tier: Tier, service_tier: str | None) -> Tier:
+    """The tier at whose price a call is billed: a flex call may be answered, and billed, as a usual one.
+
+    Args:
+        tier: how the call was sent.
+        service_tier: how it was answered, in the provider's words; None where it does not say.
+    """
+    is_usual = (service_tier or "").lower() in USUAL_TIERS
+    return "live" if tier == "flex" and is_usual else tier
 
 
 def cost_usd(usage: Usage, price: Price, tier: Tier) -> float | None:

@@ -13,10 +13,11 @@ from typing import NamedTuple
 from fieldwork.errors import StudyError
 from fieldwork.generation.agenda import Agenda, Ask, Call, ContextGroup
 from fieldwork.generation.batches.patience import shown_clock
-from fieldwork.generation.batches.settling import settle_batches
+from fieldwork.generation.batches.settling import settle_batches, settle_leftovers
 from fieldwork.generation.engine import AnswerTally, settle
 from fieldwork.generation.legibility import Legibility, LegibilityRules
 from fieldwork.generation.providers.base import Sampling
+from fieldwork.generation.providers.jsontext import plain_numbers
 from fieldwork.generation.rows import GenerationArm, response_of
 from fieldwork.generation.sending import Sender
 from fieldwork.progress import Progress
@@ -259,6 +260,8 @@ def _settle(numbered_requests: Sequence[_NumberedRequest], job: _GenerationJob) 
     sender, legibility = job.sender, job.legibility()
     groups = _groups(numbered_requests, job.items, job.contexts, job.arm)
     label = f"{job.arm.model}, {job.arm.task}, {job.arm.condition}"
+    if sender.leftovers is not None:
+        settle_leftovers(set(_keys_of(numbered_requests, job)), sender, sender.leftovers)
     if sender.batches is None:
         return settle(
             groups, sender, total=len(numbered_requests), legibility=legibility, label=label
@@ -328,15 +331,32 @@ def _groups(
     contexts: Mapping[str, Context],
     arm: GenerationArm,
 ) -> Iterator[ContextGroup]:
-    samplings = {draw: _sampling(arm, draw) for draw in {one.draw for one in numbered_requests}}
+    draws = {one.draw for one in numbered_requests}
+    plain_arm = _in_plain_numbers(arm)
+    samplings = {draw: _sampling(plain_arm, draw) for draw in draws}
+    # 1 and 1.0 are equal, and differ as text
+    is_plain = repr(plain_arm) == repr(arm)
+    former_samplings = {} if is_plain else {draw: _sampling(arm, draw) for draw in draws}
     asks = (
-        (request.context_id, Ask(items[request.item_id], samplings[draw], draw))
+        (
+            request.context_id,
+            Ask(items[request.item_id], samplings[draw], draw, former_samplings.get(draw)),
+        )
         for request, draw in numbered_requests
     )
     for context_id, members in groupby(asks, key=lambda member: member[0]):
         context = contexts[context_id].messages if context_id is not None else []
         while chunk := [ask for _, ask in islice(members, BLANK_GROUP)]:
             yield ContextGroup(context_id, context, chunk)
+
+
+def _in_plain_numbers(arm: GenerationArm) -> GenerationArm:
+    """The arm as it is asked: however the config writes a number, the call is the same."""
+    return arm._replace(
+        temperature=plain_numbers(arm.temperature),
+        max_tokens=plain_numbers(arm.max_tokens),
+        seed=plain_numbers(arm.seed),
+    )
 
 
 def _sampling(arm: GenerationArm, draw: int) -> Sampling:

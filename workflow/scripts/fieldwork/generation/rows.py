@@ -3,7 +3,7 @@
 from typing import NamedTuple
 
 from fieldwork.generation.ledger import Entry
-from fieldwork.generation.pricing import cost_usd
+from fieldwork.generation.pricing import billed_tier, cost_usd
 from fieldwork.generation.providers.base import Reply
 from fieldwork.generation.providers.letters import at_temperature
 from fieldwork.generation.sending import Sender
@@ -39,6 +39,7 @@ def response_of(
         reply: what the provider reads in `entry.raw`.
     """
     usage, price = reply.usage, sender.price
+    tier = billed_tier(entry.tier, reply.service_tier)
     # in the order of the columns: passing them by name takes half as long again, for very many rows
     return Response(
         arm.model,
@@ -59,7 +60,7 @@ def response_of(
         usage.cache_write,
         usage.output,
         usage.reasoning,
-        cost_usd(usage, price, entry.tier) if price is not None else None,
+        cost_usd(usage, price, tier) if price is not None else None,
         entry.latency_s,
         entry.attempts,
         entry.started_at,

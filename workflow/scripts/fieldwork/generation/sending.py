@@ -43,6 +43,8 @@ class Sender(NamedTuple):
         cache: None where the provider has no prefix cache.
         preflight: called once, before the first call, with the seconds that the job may take.
         batches: where batches go; None where the tier is not `batch`.
+        leftovers: where batches of earlier runs are, some of them under way; None where there are none,
+            where the tier is `batch`, and where nothing may be asked.
         characters_per_token: most characters of a prompt that a token can stand for, to know a server
             that cuts prompts; None for no check.
         require_time: called before each call; raises where the calls' time is over.
@@ -58,6 +60,7 @@ class Sender(NamedTuple):
     price: Price | None = None
     preflight: Callable[[float], Awaitable[None]] | None = None
     batches: BatchDispatch | None = None
+    leftovers: BatchDispatch | None = None
     characters_per_token: float | None = None
     require_time: Callable[[], None] | None = None
 
@@ -93,35 +96,43 @@ def open_sender(
         path = folder / f"{name}.sqlite"
         stack.enter_context(sole_asker(path))
         ledger = stack.enter_context(open_ledger(path))
-        budget = None
-        if generation["budget_usd"] is not None and not is_local(model):
+        limit_usd, budget = generation["budget_usd"], None
+        if limit_usd is not None and not is_local(model):
             _require_countable(name, model, price)
         if price is not None:
             # without a limit too, so that today's spending counts if one is set later
-            budget = stack.enter_context(
-                open_budget(folder / "budget.sqlite", generation["budget_usd"], name)
-            )
+            budget = stack.enter_context(open_budget(folder / "budget.sqlite", limit_usd, name))
         provider, cache = make_provider(model, vector_store), model.get("prefix_cache")
         journal_path = folder / f"{name}.batches.sqlite"
-        if budget is not None and price is not None and not _awaits_batches(provider, journal_path):
+        may_ask = generation.get("may_ask", True)
+        awaits_batches = _awaits_batches(provider, journal_path)
+        if budget is not None and price is not None and not awaits_batches:
             free_leftovers(budget, ledger, provider, price)
+        has_batches = tier == "batch" or (awaits_batches and may_ask)
+        dispatch = _batch_dispatch(model, provider, journal_path, stack) if has_batches else None
         yield Sender(
             provider=provider,
             ledger=ledger,
-            limits=Limits(
-                ceiling=provider.concurrency,
-                requests_per_minute=model.get("requests_per_minute"),
-                tokens_per_minute=model.get("tokens_per_minute"),
-            ),
+            limits=_limits(model, provider, max_tokens),
             account=Account(price, tier, max_tokens, budget),
             attempts=generation["attempts"],
             cache=PrefixCache(cache["min_tokens"], cache["requests_per_minute"]) if cache else None,
             tier=tier,
             price=price,
-            preflight=_preflight(model, provider, path, may_ask=generation.get("may_ask", True)),
-            batches=_batch_dispatch(model, provider, journal_path, stack),
+            preflight=_preflight(model, provider, path, may_ask=may_ask),
+            batches=dispatch if tier == "batch" else None,
+            leftovers=None if tier == "batch" else dispatch,
             characters_per_token=model.get("characters_per_token"),
         )
+
+
+def _limits(model: Mapping[str, Any], provider: Provider, max_tokens: int) -> Limits:
+    return Limits(
+        ceiling=provider.concurrency,
+        requests_per_minute=model.get("requests_per_minute"),
+        tokens_per_minute=model.get("tokens_per_minute"),
+        answer_tokens=max_tokens,
+    )
 
 
 def _preflight(
@@ -154,9 +165,7 @@ def _refusal(ledger: Path) -> Callable[[float], Awaitable[None]]:
 
 def _batch_dispatch(
     model: Mapping[str, Any], provider: Provider, journal_path: Path, stack: ExitStack
-) -> BatchDispatch | None:
-    if model.get("dispatch") != "batch":
-        return None
+) -> BatchDispatch:
     settings = dict(model["batch"])
     poll_s = settings.pop("poll_s")
     client = stack.enter_context(closing(make_batch_client(provider, journal_path.parent)))

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import BinaryIO, cast
+from typing import BinaryIO, NamedTuple, cast
 
 from fieldwork.errors import StudyError
 from fieldwork.generation.agenda import wrong_model_message
@@ -38,7 +38,7 @@ ROWS_PER_COMMIT = 500
 BYTES_PER_COMMIT = 8 * 1024 * 1024
 
 CountUsage = Callable[[bytes, Usage | None], None]
-"""Takes a request's key, and its usage; None where it was not billed."""
+"""Takes a request's key, and its usage; None where it was not billed, empty where nobody knows."""
 NoteAnswer = Callable[[Entry, Reply], None]
 """Takes an answer that was stored, and the reply that was read from it."""
 
@@ -73,7 +73,8 @@ def download(
             _fetch_whole(client, patience, file_id, spool)
         except RejectedError as error:
             # providers keep results for some weeks only
-            status = status._replace(error=f"the provider no longer has results {file_id}: {error}")
+            sentence = f"the provider no longer has results {file_id}: {error}"
+            status = status._replace(error=sentence, is_lost=True)
             logger.warning("%s", status.error)
     spool.seek(0)
     return status
@@ -166,9 +167,11 @@ class ResultsReader:
         cause = self._status.error or (
             f"the batch ended as {self._status.state} and its results hold no row for it"
         )
+        # a row that cannot be had may be of an answer, and answers are billed
+        may_be_billed = self._status.is_lost or self._results.skips["unreadable"] > 0
         for key in self._draws.keys() - self._read_keys:
             self._results.causes[key] = cause
-            self._count_usage(key, None)
+            self._count_usage(key, Usage() if may_be_billed else None)
         return self._results
 
     def _take(self, row: BatchRow) -> None:
@@ -182,10 +185,10 @@ class ResultsReader:
             self._sort_in(key, row)
 
     def _sort_in(self, key: bytes, row: BatchRow) -> None:
-        reply = _reply_or_cause(row, self._provider)
-        if isinstance(reply, str):
-            self._results.causes[key] = reply
-            self._count_usage(key, None)
+        reply = _reply_or_gap(row, self._provider)
+        if isinstance(reply, _Gap):
+            self._results.causes[key] = reply.cause
+            self._count_usage(key, reply.usage)
             return
         entry = Entry(
             key=key,
@@ -228,17 +231,25 @@ def _key(custom_id: str) -> bytes:
         return b""
 
 
-def _reply_or_cause(row: BatchRow, provider: Provider) -> Reply | str:
-    """The reply that answers a request, or the cause why a row has none."""
+class _Gap(NamedTuple):
+    """Why a row answers no request, and what it was billed; None for nothing."""
+
+    cause: str
+    usage: Usage | None
+
+
+def _reply_or_gap(row: BatchRow, provider: Provider) -> Reply | _Gap:
+    """The reply that answers a request, or why a row has none."""
+    is_answer = row.status == 200
     try:
         reply = provider.read(row.raw)
     except (TransientError, StudyError) as error:
-        return str(error) if row.status == 200 else _error_text(row)
-    # a filter in front of the model answers with an error's status: that is an outcome all the same
+        return _Gap(str(error), Usage()) if is_answer else _Gap(_error_text(row), None)
     if reply.outcome == "failed":
-        return broken_off(reply)
-    is_answer = row.status == 200 or reply.outcome == "filtered"
-    return reply if is_answer else _error_text(row)
+        return _Gap(broken_off(reply), reply.usage if is_answer else None)
+    # a filter in front of the model answers with an error's status: that is an outcome all the same
+    is_answer |= reply.outcome == "filtered"
+    return reply if is_answer else _Gap(_error_text(row), None)
 
 
 def _error_text(row: BatchRow) -> str:

@@ -10,10 +10,11 @@ below.
 import logging
 import secrets
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Set
 from functools import partial
 
 from fieldwork.errors import StudyError
+from fieldwork.generation.accounts import Account
 from fieldwork.generation.agenda import Call
 from fieldwork.generation.batches.files import RequestFile, write_files
 from fieldwork.generation.batches.journal import BatchRun, Journal, open_journal
@@ -25,7 +26,7 @@ from fieldwork.generation.batches.results import (
     spool_file,
 )
 from fieldwork.generation.budget import Reservation
-from fieldwork.generation.ledger import Entry
+from fieldwork.generation.ledger import Entry, Tier
 from fieldwork.generation.legibility import Legibility
 from fieldwork.generation.providers.base import RejectedError, Reply, TransientError, Usage
 from fieldwork.generation.providers.batch_base import BatchStatus
@@ -40,13 +41,17 @@ ShowProgress = Callable[[int, str], None]
 SECONDS_BETWEEN_LISTINGS = 5.0
 
 
+def _show_nothing(n_answers: int, note: str) -> None:
+    """For jobs without a line of progress."""
+
+
 def settle_batches(
     calls: Iterable[Call],
     sender: Sender,
     dispatch: BatchDispatch,
     *,
     legibility: Legibility | None = None,
-    show: ShowProgress = lambda n_answers, note: None,  # noqa: ARG005
+    show: ShowProgress = _show_nothing,
     clock: Clock | None = None,
 ) -> Counter[str]:
     """Have every call answered by batches, and wait for them.
@@ -67,6 +72,28 @@ def settle_batches(
     with open_journal(dispatch.journal_path, sender.provider.endpoint) as journal:
         settlement = _Settlement(sender, dispatch, journal, legibility, show, clock or Clock())
         return settlement.run(calls)
+
+
+def settle_leftovers(
+    keys: Set[bytes], sender: Sender, dispatch: BatchDispatch, clock: Clock | None = None
+) -> None:
+    """Take what batches of earlier runs brought, before a job sends requests in another way.
+
+    Batches of other requests are left alone, and so is everything where no batch holds one of `keys`.
+
+    Args:
+        keys: the job's requests.
+
+    Raises:
+        StudyError: some of them are in batches under way, and would be paid for twice.
+    """
+    with open_journal(dispatch.journal_path, sender.provider.endpoint) as journal:
+        if keys.isdisjoint(journal.open_keys()):
+            return
+        # the job's account counts at the price of its own way of dispatch, a batch has another one
+        sender = sender._replace(account=Account(sender.price, "batch", 0))
+        settlement = _Settlement(sender, dispatch, journal, None, _show_nothing, clock or Clock())
+        settlement.take_leftovers(keys, sender.tier)
 
 
 class _Settlement:
@@ -120,6 +147,27 @@ class _Settlement:
         self._show(0, note)
 
     # -- what earlier runs left
+
+    def take_leftovers(self, keys: Set[bytes], tier: Tier) -> None:
+        """Settle the batches that hold some of `keys`, which are to be sent by `tier` instead."""
+        self._reconcile()
+        self._settle_ended()
+        if self._stop_reason is not None:
+            raise StudyError(self._stop_reason)
+        for run in self._journal.open_runs():
+            if run.state == "uploaded" and not keys.isdisjoint(self._journal.draws(run)):
+                self._give_up(run, f"its batch was never made, and dispatch is {tier} now")
+        runs = {run.number: run.batch_id for run in self._journal.open_runs()}
+        numbers = [number for key, number in self._journal.open_keys().items() if key in keys]
+        if numbers:
+            batch_ids = ", ".join(str(runs[number]) for number in sorted(set(numbers)))
+            raise StudyError(
+                f"{self._provider.endpoint}: {len(numbers)} of {len(keys)} requests are in batches under "
+                f"way: {batch_ids}. Nothing was sent with models.*.dispatch: {tier}, as these requests "
+                f"would be paid for twice. To wait for the batches, set dispatch back to batch and run "
+                f"again. To have the answers sooner, cancel these batches at the provider and run again: "
+                f"answers that were finished are taken, and only the rest is asked for."
+            )
 
     def _reconcile(self) -> None:
         for run in self._journal.open_runs():

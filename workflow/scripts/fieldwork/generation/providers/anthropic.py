@@ -18,7 +18,11 @@ from typing import Any
 from urllib.parse import quote, urlencode
 
 from fieldwork.errors import StudyError
-from fieldwork.generation.providers.anthropic_errors import anthropic_error, anthropic_error_in
+from fieldwork.generation.providers.anthropic_errors import (
+    AnthropicErrorBody,
+    anthropic_error,
+    anthropic_error_in,
+)
 from fieldwork.generation.providers.base import (
     Exchange,
     ModelInfo,
@@ -37,6 +41,7 @@ from fieldwork.generation.providers.jsontext import (
     dumps,
     load_leniently,
     loads,
+    loads_or_none,
     well_formed,
 )
 from fieldwork.generation.providers.service import ServiceModel, ServiceSettings
@@ -52,6 +57,12 @@ LIMIT_REASONS = frozenset({"max_tokens", "model_context_window_exceeded", "pause
 
 REFUSAL_REASONS = frozenset({"refusal"})
 """Stop reasons of answers that the service's classifiers withheld; the interface calls them refusals."""
+
+FILTER_REASON = "content_filter"
+"""Stands in place of a stop reason where the service's filter answered with an error, which has none."""
+
+NOT_THERE_STATUSES = frozenset({404, 405, 501})
+"""What a service answers that has no such list, or no such model in it."""
 
 LAST_VERSION_WITH_TEMPERATURE = "2023-06-01"
 
@@ -128,25 +139,35 @@ class Anthropic(ServiceModel):
         return with_breakpoint(body, _BLOCK_START, _BLOCK_END) if has_breakpoint else body
 
     async def send(self, body: bytes) -> Exchange:
-        """Send one POST."""
+        """Send one POST. The filter's error is a reply too: filtered."""
         reply = await self._http.call("POST", f"{self._root}/messages", self.wire(body))
         if reply.status != 200:
-            raise anthropic_error(reply, self.endpoint, self._http.mask)
+            error = self._error_in(loads_or_none(reply.raw), reply.raw)
+            if reply.status != 400 or not error.is_filtered:
+                raise anthropic_error(reply, self.endpoint, self._http.mask)
         exchange = reply.exchange()
         return exchange._replace(headers=limit_headers(exchange.headers))
 
     def read(self, raw: bytes) -> Reply:
-        """Read a message. Blocks of other kinds than text, such as thoughts, are no part of its text."""
+        """Read a message, or the filter's error.
+
+        Blocks of other kinds than text, such as thoughts, are no part of a message's text.
+        """
         body: Any = None
         try:
             body, is_whole = load_leniently(raw)
+            if "content" not in body and self._error_in(body, raw).is_filtered:
+                return Reply(text=None, outcome="filtered", finish_reason=FILTER_REASON)
             return _reply(body, is_whole=is_whole)
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             raise self._unreadable("message", body, raw) from error
 
     def _unreadable(self, kind: str, body: object, raw: bytes) -> TransientError:
-        message = anthropic_error_in(body, raw, self._http.mask).message
+        message = self._error_in(body, raw).message
         return TransientError(f"no {kind}: {message}", maybe_billed=True)
+
+    def _error_in(self, body: object, raw: bytes) -> AnthropicErrorBody:
+        return anthropic_error_in(body, raw, self._http.mask)
 
     async def models(self) -> list[ModelInfo] | None:
         """The service's list, and the model itself where its name stands for a dated one."""
@@ -155,7 +176,7 @@ class Anthropic(ServiceModel):
         while True:
             query = urlencode({"limit": 1000, **({"after_id": page} if page else {})})
             reply = await self._http.call("GET", f"{self._root}/models?{query}")
-            if reply.status in (404, 405, 501):
+            if reply.status in NOT_THERE_STATUSES:
                 return None
             if reply.status != 200:
                 raise anthropic_error(reply, self.endpoint, self._http.mask)
@@ -177,7 +198,12 @@ class Anthropic(ServiceModel):
         if any(model.id == name for model in models):
             return []
         reply = await self._http.call("GET", f"{self._root}/models/{quote(name, safe='')}")
-        return [] if reply.status != 200 else [self._read_namesake(reply)]
+        if reply.status in NOT_THERE_STATUSES:
+            return []
+        if reply.status != 200:
+            # a failure that may pass must not look like a model that is gone
+            raise anthropic_error(reply, self.endpoint, self._http.mask)
+        return [self._read_namesake(reply)]
 
     def _read_namesake(self, reply: HttpReply) -> ModelInfo:
         body: Any = None

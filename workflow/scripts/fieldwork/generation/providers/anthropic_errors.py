@@ -20,6 +20,7 @@ _EMPTY_ACCOUNT_CODES = frozenset(
 )
 # these have no code, and only the sentence tells them from a malformed request
 _EMPTY_ACCOUNT_WORDS = ("credit balance is too low", "specified API usage limits")
+_FILTER_WORDS = "blocked by content filtering policy"
 _TOO_LONG_WORDS = ("prompt is too long", "exceed context limit")
 
 HTTP_STATUS = {
@@ -50,6 +51,11 @@ class AnthropicErrorBody(NamedTuple):
     message: str
     kind: str
     code: str
+
+    @property
+    def is_filtered(self) -> bool:
+        """Whether the service's filter withheld the answer, as it would do again."""
+        return self.kind == "invalid_request_error" and _FILTER_WORDS in self.message
 
 
 def anthropic_error_in(body: object, raw: bytes, mask: Callable[[str], str]) -> AnthropicErrorBody:

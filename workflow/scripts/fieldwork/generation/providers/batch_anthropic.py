@@ -389,11 +389,13 @@ def _has_results(batch: Mapping[str, Any]) -> bool:
 def _status(batch: Mapping[str, Any]) -> BatchStatus:
     state, counts = _text(batch["processing_status"]), _counts(batch)
     is_over, has_results = state == "ended", _has_results(batch)
+    is_lost = is_over and not has_results
     return BatchStatus(
         state=state,
         is_over=is_over,
         created_at=datetime.fromisoformat(batch["created_at"]).astimezone(UTC),
         n_done=sum(counts.values()) - counts.get("processing", 0),
         files=(_text(batch["id"]),) if has_results else (),
-        error="the provider no longer has its results" if is_over and not has_results else None,
+        error="the provider no longer has its results" if is_lost else None,
+        is_lost=is_lost,
     )

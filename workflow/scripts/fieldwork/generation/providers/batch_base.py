@@ -25,6 +25,7 @@ class BatchStatus(NamedTuple):
         files: the files with its results, in the order of reading.
         error: why it failed; None where it did not.
         no_room: it failed before anything ran, because too many tokens were enqueued already.
+        is_lost: the provider no longer has all of its results, so answers may be billed and gone.
     """
 
     state: str
@@ -34,6 +35,7 @@ class BatchStatus(NamedTuple):
     files: tuple[str, ...] = ()
     error: str | None = None
     no_room: bool = False
+    is_lost: bool = False
 
 
 class BatchRow(NamedTuple):

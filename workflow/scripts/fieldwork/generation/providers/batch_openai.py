@@ -1,10 +1,12 @@
 """Batches of OpenAI and Azure through the official SDK, which is set to try nothing twice.
 
 A line of the input file holds the same bytes as a live call, without line breaks: JSON allows them
-between its parts, JSONL does not. Input files are streamed from disk, and results are streamed to it.
+between its parts, JSONL does not. It has no cache breakpoint either: batches run in no order, so what a
+breakpoint writes is billed and seldom read. A call that allows no other breakpoints then has no cache.
+Input files are streamed from disk, and results are streamed to it.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
@@ -43,15 +45,12 @@ Path_ = Literal["/v1/chat/completions"]
 class OpenAIBatches:
     """Batches of one model; a `BatchClient`.
 
-    Args:
-        wire: makes the bytes that a live call would send for a body; `OpenAI.wire`.
-
     Raises:
         StudyError: the file of certificates cannot be read.
     """
 
-    def __init__(self, settings: OpenAISettings, wire: Callable[[bytes], bytes]) -> None:
-        self._settings, self._wire = settings, wire
+    def __init__(self, settings: OpenAISettings) -> None:
+        self._settings = settings
         self._is_azure = settings.azure_version is not None
         # Azure's interface has no version in its paths
         self._url = "/chat/completions" if self._is_azure else "/v1/chat/completions"
@@ -60,7 +59,7 @@ class OpenAIBatches:
 
     def line(self, custom_id: str, body: bytes) -> bytes:
         head = dumps({"custom_id": custom_id, "method": "POST", "url": self._url})[:-1]
-        return b"".join((head, b',"body":', self._wire(body).replace(b"\n", b""), b"}\n"))
+        return b"".join((head, b',"body":', body.replace(b"\n", b""), b"}\n"))
 
     def upload(self, path: Path) -> str:
         """Stream the input file; its id."""

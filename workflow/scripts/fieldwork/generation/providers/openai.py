@@ -53,8 +53,15 @@ from fieldwork.records.generation import Outcome
 from fieldwork.records.puppets import Message
 from fieldwork.records.tasks import Item
 
-LENGTH_REASONS = frozenset({"length", "model_length"})
-"""Finish reasons of answers that met a limit; the second is Mistral's, of the model's window."""
+LENGTH_REASONS = frozenset({"length", "model_length", "max_tokens", "max_output_tokens"})
+"""Finish reasons of answers that met a limit. The second is Mistral's, of the model's window. The last
+two are of other interfaces, and gateways pass them on."""
+
+FILTER_REASONS = frozenset({"content_filter", "guardrail_intervened"})
+"""Finish reasons of answers that a filter withheld; the second is Bedrock's."""
+
+BREAK_REASONS = frozenset({"abort", "aborted", "insufficient_system_resource"})
+"""Finish reasons of answers that the server broke off: vLLM's and SGLang's, and DeepSeek's."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -268,23 +275,37 @@ class _ContentError(TypeError):
     """A message's content is not text."""
 
 
-def _text(content: object) -> str | None:
-    """A message's text: a string, or parts of which some are text, as servers with thoughts write it."""
+def content_text(content: object) -> str | None:
+    """The text in a message's content, or in a piece of it, which may hold half an emoji.
+
+    It is a string, or parts of which some are text, as servers with thoughts write it.
+
+    Raises:
+        TypeError, KeyError: it is anything else.
+    """
     if isinstance(content, list):
         content = "".join(part["text"] for part in content if part["type"] == "text")
     if content is not None and not isinstance(content, str):
         raise _ContentError(f"a message's content is of type {type(content).__name__}, not text")
-    return content and well_formed(content)
+    return content
+
+
+def _text(content: object) -> str | None:
+    text = content_text(content)
+    return text and well_formed(text)
 
 
 def _outcome(finish_reason: str | None, refusal: object, text: str | None) -> Outcome:
+    """The outcome of an answer; one that ended for an unknown reason counts by its text."""
+    # some gateways write the reasons in capital letters
+    reason = (finish_reason or "").lower()
     if refusal:
         return "refused"
-    if finish_reason == "content_filter":
+    if reason in FILTER_REASONS:
         return "filtered"
-    if finish_reason is not None and finish_reason.startswith("error"):
+    if reason in BREAK_REASONS or reason.startswith("error"):
         return "failed"
-    if finish_reason in LENGTH_REASONS:
+    if reason in LENGTH_REASONS:
         return "truncated"
     return "ok" if text and text.strip() else "empty"
 

@@ -20,6 +20,11 @@ _TOO_LONG_WORDS = re.compile(
     rb"context[ _-](?:length|window|size)|(?:prompt|input) is too long|max_new_tokens",
     re.IGNORECASE,
 )
+_ABOVE_LIMIT_WORDS = re.compile(
+    rb"request too large|must be reduced in order to run", re.IGNORECASE
+)
+"""Of a call that is larger than a minute's tokens: it has status and code of throttled calls, but no
+wait helps."""
 _FILTER_CODES = frozenset(
     {"content_filter", "content_policy_violation", "ResponsibleAIPolicyViolation"}
 )
@@ -112,6 +117,11 @@ def openai_error(reply: HttpReply, server: str, mask: Callable[[str], str]) -> E
         )
     if status == 404:
         return StudyError(f"{server}: {message}; check models.*.model and models.*.base_url")
+    if status == 429 and _ABOVE_LIMIT_WORDS.search(reply.raw):
+        return RejectedError(
+            f"{message}; the call is larger than the account's tokens of a minute: lower "
+            f"conditions.*.token_budget or tasks.*.max_tokens"
+        )
     if status in TRANSIENT_STATUSES:
         return reply.transient_error(message)
     if status == 413 or error.codes & _TOO_LONG or _TOO_LONG_WORDS.search(reply.raw):

@@ -18,7 +18,7 @@ from fieldwork.generation.providers.jsontext import (
     loads,
     loads_or_none,
 )
-from fieldwork.generation.providers.openai import OpenAI
+from fieldwork.generation.providers.openai import OpenAI, content_text
 from fieldwork.records.tasks import Item
 
 FIRST_TEXT = "first_token_s"
@@ -76,7 +76,7 @@ class _FirstText:
         if self.seconds is not None:
             return
         *lines, self._rest = (self._rest + piece).split(b"\n")
-        if any(_text_of(loads_or_none(data)) for data in _events(lines)):
+        if any(_has_text(loads_or_none(data)) for data in _events(lines)):
             self.seconds = round(seconds, 4)
 
 
@@ -94,9 +94,14 @@ def _choice(event: object) -> Mapping[str, Any]:
     return as_map(choices[0]) if choices else {}
 
 
-def _text_of(event: object) -> str:
+def _has_text(event: object) -> bool:
+    """Whether an event brings a piece of an answer; one that cannot be read is met at the end."""
     delta = as_map(_choice(event).get("delta"))
-    return as_text(delta.get("content")) or as_text(delta.get("refusal")) or ""
+    try:
+        text = content_text(delta.get("content"))
+    except (KeyError, TypeError):
+        text = None
+    return bool(text or as_text(delta.get("refusal")))
 
 
 def _join_events(raw: bytes) -> dict[str, Any]:
@@ -104,18 +109,20 @@ def _join_events(raw: bytes) -> dict[str, Any]:
 
     Raises:
         ValueError: an event is no JSON, or nothing says why the answer ended.
+        TypeError, KeyError: a piece of the answer is no text.
     """
     events = [as_map(loads(data)) for data in _events(raw.split(b"\n"))]
     choices = [_choice(event) for event in events]
     deltas = [as_map(choice.get("delta")) for choice in choices]
     finish = [choice["finish_reason"] for choice in choices if choice.get("finish_reason")]
-    if not finish or any("error" in event for event in events):
+    if not finish or any(event.get("error") for event in events):
         raise ValueError("the stream has no end")
-    body = {name: event[name] for event in reversed(events) for name in _HEAD if name in event}
+    # the first that is not empty: Azure begins with an event that names neither model nor call
+    body = {name: event[name] for event in reversed(events) for name in _HEAD if event.get(name)}
     usage = next((event["usage"] for event in reversed(events) if event.get("usage")), None)
     message = {
         "role": "assistant",
-        "content": "".join(as_text(delta.get("content")) or "" for delta in deltas),
+        "content": "".join(content_text(delta.get("content")) or "" for delta in deltas),
         "refusal": "".join(as_text(delta.get("refusal")) or "" for delta in deltas) or None,
     }
     choice = {"index": 0, "message": message, "finish_reason": finish[-1]}

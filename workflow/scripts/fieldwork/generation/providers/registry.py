@@ -8,6 +8,7 @@ from typing import Any
 from fieldwork.errors import StudyError
 from fieldwork.generation.providers.base import Provider
 from fieldwork.generation.providers.batch_base import BatchClient
+from fieldwork.generation.providers.jsontext import plain_numbers
 from fieldwork.masking import environment_key, with_tokens
 
 # the flex tier answers when it has room, which takes up to a quarter of an hour
@@ -43,7 +44,7 @@ def make_batch_client(provider: Provider, folder: Path) -> BatchClient:
     if isinstance(provider, OpenAI):
         from fieldwork.generation.providers.batch_openai import OpenAIBatches
 
-        return OpenAIBatches(provider.settings, provider.wire)
+        return OpenAIBatches(provider.settings)
     if isinstance(provider, Gemini):
         from fieldwork.generation.providers.batch_gemini import GeminiBatches
 
@@ -153,7 +154,7 @@ def _direct_settings(model: Mapping[str, Any], kind: type[Any]) -> dict[str, Any
     """The entry's settings that a provider takes as they are."""
     converted_names = {"vertex", "headers", "secrets", "accept_models", "timeout_s"}
     names = {field.name for field in fields(kind)} - converted_names
-    return {name: value for name, value in model.items() if name in names}
+    return {name: plain_numbers(value) for name, value in model.items() if name in names}
 
 
 def _common_settings(model: Mapping[str, Any]) -> dict[str, Any]:
