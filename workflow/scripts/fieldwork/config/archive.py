@@ -177,7 +177,8 @@ def _left_out_by_choice(study: Study, sources: Sources) -> Iterator[tuple[str, s
     yield from _left_out_with_texts(study, sources)
     obstacle = _page_obstacle(study, sources)
     if obstacle is not None:
-        yield "explorer", obstacle, "`make rebuild` makes a page without these"
+        step = "`make rebuild WHAT=all` makes a page without these"
+        yield "explorer", obstacle, step if is_whole(study, sources) else "read findings.md"
     if not study.config["archive"]["replies"]:
         yield "raw replies", "archive.replies is false", "answers are in results/*/responses"
     yield from _left_out_of_people(study)

@@ -92,13 +92,13 @@ def shown_path(study: Study, path: str) -> str:
 def _place(study: Study, path: str, file: str) -> str:
     """Where a file lies in the archive that is at a path of the config."""
     if not is_outside(path):
-        return _without(study.home, Path(file)).as_posix()
+        return _below(study.home, Path(file)).as_posix()
     base, rest = _split(path)
     folder = shown_path(study, path).removesuffix(rest)
-    return (Path(folder) / _without(base, _without(study.home, Path(file)))).as_posix()
+    return (Path(folder) / _below(base, _below(study.home, Path(file)))).as_posix()
 
 
-def _without(folder: Path, file: Path) -> Path:
+def _below(folder: Path, file: Path) -> Path:
     return file.relative_to(folder) if file.is_relative_to(folder) else file
 
 

@@ -246,9 +246,9 @@ class _Upload:
             raise self._clash(path, "a file", "a folder")
         return entry
 
-    def _clash(self, path: str, there: str, wish: str) -> StudyError:
+    def _clash(self, path: str, obstacle: str, kind: str) -> StudyError:
         return self._session.project.error(
-            f"has {there} at {path}, where the archive has {wish}; rename it on OSF, or name another "
+            f"has {obstacle} at {path}, where the archive has {kind}; rename it on OSF, or name another "
             f"folder in {SETTING}.folder"
         )
 

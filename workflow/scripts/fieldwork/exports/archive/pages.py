@@ -94,6 +94,7 @@ _PLACES = {
     "tables": "the tables, as Parquet and CSV; `code/docs/data.md` says what each column means",
     "prompts.csv": "every question, word for word",
     "study.yaml": "all settings",
+    "inputs": "files of the study that lay outside of its folder, by the setting that names them",
     "resources/preregistration": "what was announced before anything was asked",
     "<results>": "the tables that others begin with: questions, contexts and answers",
     LEDGERS: "the raw replies of the models, those of this study alone",
