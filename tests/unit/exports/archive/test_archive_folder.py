@@ -7,19 +7,24 @@ import stat
 import subprocess
 import zipfile
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
 
 from fieldwork import tables
+from fieldwork.config.archive_tables import ANSWER_COLUMNS, GROUP_COLUMNS, TEXT_COLUMNS
 from fieldwork.errors import StudyError
 from fieldwork.exports.archive import contents, packing
 from fieldwork.exports.archive.code import CodeVersion
 from fieldwork.exports.archive.contents import ArchivePlan, files_below, gather
 from fieldwork.exports.archive.packing import checksum_lines, write_checksums, write_zip
 from fieldwork.exports.archive.pages import write_lists, write_readme, write_record
+from fieldwork.records.generation import OptionProbability
+from fieldwork.records.judging import UnitText
+from fieldwork.records.memory import Attribute, Evidence, MemoryText, Statement, Verification
 from fieldwork.records.metrics import RunAccuracy
-from fieldwork.records.parsing import MergedItem
+from fieldwork.records.parsing import Answer, MergedItem
 from fieldwork.records.puppets import Context, Message
 from fieldwork.records.tasks import Item
 
@@ -291,3 +296,72 @@ def test_a_file_that_is_gone_is_one_sentence(home: Path, tmp_path: Path) -> None
     Path("results/trivia/findings.md").unlink()
     with pytest.raises(StudyError, match=r"findings\.md: the file is gone, and the archive needs"):
         gather(tmp_path / "out", PLAN, home, [])
+
+
+def test_memory_of_a_closed_corpus_is_in_no_file(home: Path, tmp_path: Path) -> None:
+    shown_turns = [Evidence("t1", 1)]
+    attribute = Attribute("a1", "u1", 0, SECRET_TEXT, "fact", 0.9, 1, None, shown_turns)
+    statement = Statement("u1", "t1", 0, SECRET_TEXT, "fact", [1], 0.9, "a1", None)
+    verification = Verification("u1", "a1", 0.2, "refine", "a2", SECRET_TEXT, 0.9, None)
+    memory_text = MemoryText("u1", "q1", SECRET_TEXT, ["a1"], ["t1"], 0)
+    unit = UnitText(
+        *("n1", "answers", "c1", "u1", "q1", "patients", None, None),
+        attribute=SECRET_TEXT,
+        facts=[SECRET_TEXT],
+        evidence=SECRET_TEXT,
+        question=SECRET_TEXT,
+        text_a=SECRET_TEXT,
+        text_b=SECRET_TEXT,
+    )
+    rows_by_table: dict[str, Any] = {
+        "memory/attributes.parquet": attribute,
+        "memory/statements.parquet": statement,
+        "memory/verifications.parquet": verification,
+        "memory/texts/quiz/memory.parquet": memory_text,
+        "judging/texts/answers.parquet": unit,
+    }
+    for path, record in rows_by_table.items():
+        tables.write_rows(Path("results/trivia") / path, [record], type(record))
+    blank_columns = dict.fromkeys(rows_by_table, (*TEXT_COLUMNS, *GROUP_COLUMNS))
+    gather(tmp_path / "out", PLAN._replace(first_tables=blank_columns), home, [])
+    for path, record in rows_by_table.items():
+        content = (tmp_path / "out/results/trivia" / path).read_bytes()
+        assert SECRET_TEXT.encode() not in content
+        assert b"patients" not in content
+        (blank,) = tables.read_rows(tmp_path / "out/results/trivia" / path, type(record))
+        assert blank.user_id == "u1"
+
+
+def test_words_of_a_closed_recording_are_in_no_table(home: Path, tmp_path: Path) -> None:
+    answer = Answer(
+        *("m", "quiz", "blank", "q1", None, 0, "list", "ok"),
+        raw_items=[SECRET_TEXT],
+        items=[SECRET_TEXT],
+        letter_strict=None,
+        letter=None,
+        reason=None,
+        option_probabilities=[OptionProbability(SECRET_TEXT, 1.0)],
+    )
+    path = "answers/answers.parquet"
+    tables.write_rows(Path("results/trivia") / path, [answer], Answer)
+    plan = PLAN._replace(tables={path: ANSWER_COLUMNS}, first_tables={})
+    gather(tmp_path / "out", plan, home, [])
+    (blank,) = tables.read_rows(tmp_path / "out/tables" / path, Answer)
+    assert (blank.outcome, blank.raw_items, blank.items) == ("ok", None, None)
+    assert SECRET_TEXT.encode() not in (tmp_path / "out/tables" / path).read_bytes()
+
+
+def test_settings_of_the_project_name_no_folder_of_a_machine(home: Path, tmp_path: Path) -> None:
+    (home / "config.yaml").write_text("parsing: {aliases: /home/me/aliases.csv}")
+    moved = {"parsing": {"aliases": "inputs/parsing.aliases/aliases.csv"}}
+    for number, (settings, text) in enumerate([(None, "/home/me"), (moved, "inputs/parsing")]):
+        folder = tmp_path / str(number)
+        gather(folder, PLAN._replace(project_config=settings), home, ["config.yaml"])
+        assert text in (folder / "code/config.yaml").read_text()
+
+
+def test_a_private_file_is_no_template_of_the_study(home: Path, tmp_path: Path) -> None:
+    private_file = str(Path("resources/pages/page.html").resolve())
+    plan = PLAN._replace(private_files=[private_file])
+    gather(tmp_path / "out", plan, home, ["resources/pages/page.html"])
+    assert not (tmp_path / "out/resources").exists()

@@ -173,9 +173,7 @@ def _code_table(name: str, codes: Sequence[JsonObject], n_short: int) -> str:
     table = _html_table(("code", "value", "label"), rows)
     heading = f'<h3 id="codes_{name}">{name}</h3>'
     if n_short:
-        heading += (
-            f"<p>{n_short:,} labels are too long for .sav and .dta, and are shortened there.</p>"
-        )
+        heading += f"<p>Labels that .sav and .dta files do not show whole: {n_short:,}.</p>"
     if len(rows) <= _MOST_VALUES_SHOWN:
         return heading + table
     return f"{heading}<details><summary>{len(rows):,} values</summary>{table}</details>"
