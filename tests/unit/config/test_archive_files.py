@@ -166,3 +166,11 @@ def test_the_projects_settings_name_no_folder_of_this_machine(tmp_path: Path) ->
     own = plan(study()._replace(home=home))
     assert own.project_config is not None
     assert own.project_config["parsing"] == {"aliases": "inputs/parsing.aliases/aliases.csv"}
+
+
+def test_a_whole_path_into_the_project_itself() -> None:
+    aliases = str(HOME / "resources/tasks/aliases.csv")
+    own = plan(study(parsing={"aliases": aliases}))
+    place = own.config["parsing"]["aliases"]
+    assert place == "inputs/parsing.aliases/aliases.csv"
+    assert own.inputs[place] == aliases

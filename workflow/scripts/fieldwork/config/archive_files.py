@@ -95,7 +95,8 @@ def _place(study: Study, path: str, file: str) -> str:
         return _below(study.home, Path(file)).as_posix()
     base, rest = _split(path)
     folder = shown_path(study, path).removesuffix(rest)
-    return (Path(folder) / _below(base, _below(study.home, Path(file)))).as_posix()
+    # a path that leads up from the study's folder may be found from the project's
+    return (Path(folder) / _below(study.home / base, _below(base, Path(file)))).as_posix()
 
 
 def _below(folder: Path, file: Path) -> Path:
