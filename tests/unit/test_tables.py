@@ -14,6 +14,7 @@ import pytest
 from fieldwork import tables
 from fieldwork.errors import StudyError
 from fieldwork.records.generation import Request, Response
+from fieldwork.records.memory import Attribute, Evidence
 from fieldwork.records.metrics import AnswerShare
 from fieldwork.records.puppets import Context, Conversation, ConversationVector, Message, Profile
 from fieldwork.records.shared import ItemKey
@@ -291,3 +292,13 @@ def test_messages_are_blanked_to_a_note(tmp_path: Path) -> None:
     assert blank == dataclasses.replace(CONVERSATION, messages=[Message("user", "gone")])
     with pytest.raises(StudyError, match="cannot be read as Parquet"):
         tables.blank_columns(tmp_path / "none.parquet", target, {"messages"}, "gone")
+
+
+def test_a_list_that_holds_no_messages_is_blanked_to_an_empty_one(tmp_path: Path) -> None:
+    source, target = tmp_path / "attributes.parquet", tmp_path / "blank.parquet"
+    evidence = [Evidence("talk", 3)]
+    attribute = Attribute("a", "u", 0, "likes rain", "fact", None, 1, None, evidence)
+    tables.write_rows(source, [attribute], Attribute)
+    tables.blank_columns(source, target, {"text", "evidence"}, "gone")
+    (blank,) = tables.read_rows(target, Attribute)
+    assert (blank.text, blank.evidence) == ("gone", [])

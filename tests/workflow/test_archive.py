@@ -165,6 +165,40 @@ def test_a_second_machine_needs_no_file_of_the_field(tmp_path: Path, is_shared: 
     assert is_shared or rules == {"measure_claims"}
 
 
+def test_a_second_machine_takes_the_estimates_of_groups_as_they_are(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It has no file of groups, and units without them."""
+    units = ("attributes", "relevance", "answers")
+    names = [
+        *("judging/judgements", "judging/units", "memory/attributes", "memory/verifications"),
+        *(f"judging/{part}/{name}" for part in ("texts", "models", "learnt") for name in units),
+        "judging/models/memory.refined",
+    ]
+    for name in names:
+        table = tmp_path / f"results/personalisation/{name}.parquet"
+        table.parent.mkdir(parents=True, exist_ok=True)
+        table.touch()
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "groups.csv").write_text("user_id,group\nu1,patients\n")
+    grouped = study_of("studies/personalisation.yaml", judging={"groups": "groups.csv"})
+    plan = archive_plan(grouped)
+    (tmp_path / "groups.csv").unlink()
+    (tmp_path / "study.yaml").write_text(yaml.safe_dump(plan["config"]))
+    for path in plan["first_tables"]:
+        table = tmp_path / "results/personalisation" / path
+        table.parent.mkdir(parents=True, exist_ok=True)
+        table.touch()
+        os.utime(table, (0, 0))
+    targets = [f"results/personalisation/{path}" for path in plan["remade"]]
+    second = Checkout(REPOSITORY, tmp_path)
+    ran = second.snakemake("-n", *targets, "--configfile", str(tmp_path / "study.yaml"))
+    assert ran.returncode == 0, ran.stderr[-3000:]
+    rules = planned_rules(ran.stdout + ran.stderr)
+    assert {"measure_interventions", "measure_claims"} <= rules
+    assert not rules & {"measure_judgements", "import_judgements", "draw_units", "read_memory"}
+
+
 def test_an_unfinished_study_is_one_sentence(tmp_path: Path) -> None:
     checkout = Checkout(REPOSITORY, tmp_path)
     study = checkout.study("begun", {})

@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 import yaml
 
-from fieldwork.config.archive import CODE, archive_plan, require_finished, sent_files
+from fieldwork.config.archive import archive_plan, require_finished, sent_files
+from fieldwork.config.archive_files import CODE
 from fieldwork.config.archived import generation_settings, is_left_out
 from fieldwork.config.plan_inputs import require_puppets
 from fieldwork.config.reading import read_study
@@ -143,12 +144,15 @@ def test_files_elsewhere_get_a_place_in_the_archive(tmp_path: Path) -> None:
     )
     text = json.dumps(away.config)
     assert str(tmp_path) not in text
-    assert away.config["datasets"]["sample_mmlu"]["path"] == "inputs/questions"
-    assert away.config["parsing"]["aliases"] == "inputs/aliases.csv"
-    assert away.inputs["inputs/aliases.csv"] == str(aliases)
-    assert "inputs/questions/test/sample_grammar_test.csv" in away.inputs
-    assert away.config["archived"]["left_out"] == ["inputs/talks.jsonl"]
-    assert "inputs/talks.jsonl" not in away.inputs
+    assert (
+        away.config["datasets"]["sample_mmlu"]["path"]
+        == "inputs/datasets.sample_mmlu.path/questions"
+    )
+    assert away.config["parsing"]["aliases"] == "inputs/parsing.aliases/aliases.csv"
+    assert away.inputs["inputs/parsing.aliases/aliases.csv"] == str(aliases)
+    assert "inputs/datasets.sample_mmlu.path/questions/test/sample_grammar_test.csv" in away.inputs
+    assert away.config["archived"]["left_out"] == ["inputs/corpora.sample_short.path/talks.jsonl"]
+    assert "inputs/corpora.sample_short.path/talks.jsonl" not in away.inputs
 
 
 def test_the_code_of_an_archive_is_there_and_holds_nothing_of_ones_own() -> None:
@@ -182,8 +186,8 @@ def test_a_study_without_the_files_that_were_left_out_is_read(
     for file in tmp_path.iterdir():
         file.unlink()
     again = reread(config, tmp_path)
-    assert again.source("sample_short") == ["inputs/talks.jsonl"]
-    assert is_left_out(again.config, "inputs/answers.csv")
+    assert again.source("sample_short") == ["inputs/corpora.sample_short.path/talks.jsonl"]
+    assert is_left_out(again.config, "inputs/field.path/answers.csv")
     require_puppets(again)
     assert generation_settings(again.config)["may_ask"] is False
     assert generation_settings(own.config)["may_ask"] is True

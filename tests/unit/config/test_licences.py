@@ -60,7 +60,7 @@ def test_what_comes_with_the_workflow_may_be_handed_on() -> None:
         "sample_mmlu": True,
     }
     assert sources["sample_short"].setting == "corpora.sample_short"
-    assert {source.use for source in sources.values()} == {
+    assert {use for source in sources.values() for use in source.uses} == {
         "conversations",
         "profiles",
         "questions",
@@ -69,7 +69,7 @@ def test_what_comes_with_the_workflow_may_be_handed_on() -> None:
 
 def test_the_corpora_of_the_config_go_by_their_licences() -> None:
     sources = sources_of(study("studies/corpora.yaml"))
-    corpora = {name: s.is_open for name, s in sources.items() if s.use == "conversations"}
+    corpora = {name: s.is_open for name, s in sources.items() if "conversations" in s.uses}
     assert corpora.pop("lmsys_chat_1m", False) is False
     assert set(corpora.values()) <= {True}
     assert sources_of(study("studies/wildchat.yaml"))["wildchat_1m"].is_open
@@ -115,3 +115,17 @@ def test_contexts_are_closed_where_one_of_their_sources_is() -> None:
     }
     corpus = ["sample_short"]
     assert names == {"offline": [], "history": corpus, "rag": corpus, "profile": []}
+
+
+def test_the_strictest_use_of_a_dataset_decides() -> None:
+    """Personas that are asked as questions too are still what users were."""
+    name = study().config["profiles"]["personas"]["dataset"]
+    source = {"format": "items", "dataset": name, "kind": "list"}
+    both = study(
+        datasets={name: {"path": OWN, "license": None}},
+        tasks={"second": {"sources": [source], "runs": 5, "max_tokens": 10}},
+        study={"tasks": ["recommendations_lite", "second"], "primary": []},
+    )
+    one = sources_of(both)[name]
+    assert (one.uses, one.is_open) == (["profiles", "questions"], False)
+    assert one.reason == "its licence is not known"

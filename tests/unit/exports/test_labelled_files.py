@@ -10,10 +10,12 @@ import pytest
 from fieldwork.errors import StudyError
 from fieldwork.exports import code_sets
 from fieldwork.exports.code_sets import code_set, cut_text
+from fieldwork.exports.codebook import CodebookHead, TableEntry, codebook, render, variable_entry
 from fieldwork.exports.labelled_files import (
     LabelledTable,
     coded_column,
     cut_texts,
+    n_with_nul,
     refuse_infinity,
     write_dta,
     write_sav,
@@ -136,3 +138,48 @@ def test_more_values_than_stata_labels_have_no_codes(monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(code_sets, "MOST_CODES", 2)
     assert code_set((), ["a", "b"], {}) is not None
     assert code_set((), ["a", "b", "c"], {}) is None
+
+
+def test_labels_that_begin_alike_stay_two(tmp_path: Path) -> None:
+    """R takes two codes with one label for one value."""
+    same = "The statement is very long, and its versions differ at the end alone. " * 2
+    values = [f"{same}alpha", f"{same}beta", "a (4)", "a", "a ", "b\0c", " ", "x"]
+    codes = code_set(values, (), {})
+    assert codes is not None
+    labels = codes.value_labels()
+    assert len(set(labels.values())) == len(values)
+    assert all(len(label.encode()) <= 120 for label in labels.values())
+    assert labels[2].endswith("… (2)")
+    assert (labels[4], labels[5]) == ("a", "a (5)")
+    assert (labels[6], labels[7], labels[8]) == ("b\ufffdc", "(empty)", "x")
+    assert codes.n_cut() == 5
+    frame = pd.DataFrame({"a": [float(code) for code in labels]})
+    table = LabelledTable("t", [variable("a", "code", "", "a")], frame, {"a": codes})
+    write_sav(tmp_path / "t.sav", table)
+    write_dta(tmp_path / "t.dta", table)
+    for read, file in ((pyreadstat.read_sav, "t.sav"), (pyreadstat.read_dta, "t.dta")):
+        frame, _ = read(tmp_path / file, apply_value_formats=True)
+        assert frame["a"].nunique() == len(values)
+
+
+def test_a_text_does_not_end_at_a_nul(tmp_path: Path) -> None:
+    text, values = variable("a", "text"), ["one\0two", None, "three"]
+    frame = pd.DataFrame({"a": coded_column(text, values, None)})
+    assert n_with_nul(text, values) == 1
+    table = LabelledTable("t", [text], frame, {})
+    write_sav(tmp_path / "t.sav", table)
+    write_dta(tmp_path / "t.dta", table)
+    for read, file in ((pyreadstat.read_sav, "t.sav"), (pyreadstat.read_dta, "t.dta")):
+        assert read(tmp_path / file)[0]["a"].tolist() == ["one\ufffdtwo", "", "three"]
+
+
+def test_the_codebook_counts_what_programs_do_not_show_whole() -> None:
+    codes = code_set((), ["long " * 30, "short"], {})
+    assert codes is not None
+    entry = variable_entry(variable("a", "text"), ["x"]) | {"n_with_nul": 3}
+    table = TableEntry("answers", "an answer", ["answers.csv"], 1, [], [entry])
+    book = codebook(CodebookHead("trivia", "1"), [table], {"a": codes})
+    assert book["n_short_labels"] == {"a": 1}
+    page = render(book)
+    assert "Labels that .sav and .dta files do not show whole: 1." in page
+    assert "(3 with � for NUL in .sav and .dta)" in page

@@ -157,6 +157,49 @@ def test_a_name_that_somebody_else_took_meanwhile_becomes_a_new_version(
     assert osf.nodes[NODE] == OTHERS | BELOW
 
 
+@pytest.mark.parametrize(
+    ("there", "name", "sentence"),
+    [
+        (
+            "trivia/README.md/x",
+            "README.md",
+            "has a folder at trivia/README.md, where the archive has",
+        ),
+        (
+            "trivia",
+            "README.md",
+            "has a file at trivia, where the archive has a folder; rename it on OSF",
+        ),
+        (
+            "trivia/tables",
+            "tables/a.csv",
+            "has a file at trivia/tables, where the archive has a folder",
+        ),
+    ],
+)
+def test_a_file_and_a_folder_of_one_name_are_one_sentence(
+    files: dict[str, Path], there: str, name: str, sentence: str
+) -> None:
+    with serve_osf({NODE: {there: b"precious"}}, private=[NODE]) as server:
+        message = refusal(server, {name: files["README.md"]})
+        assert sentence in message
+        assert message.endswith("name another folder in archive.osf.folder")
+        assert server.nodes[NODE] == {there: b"precious"}
+
+
+def test_a_name_that_is_listed_otherwise_is_one_sentence(files: dict[str, Path]) -> None:
+    """OSF takes two spellings of a name for one, and lists one of them."""
+    nodes, spelling = (
+        {NODE: {"trivia/README.md": b"old"}},
+        {"trivia/README.md": "/trivia/readme.md"},
+    )
+    with serve_osf(nodes, private=[NODE], listed_paths=spelling) as server:
+        message = refusal(server, {"README.md": files["README.md"]})
+    assert (
+        "says that trivia/README.md is there already, and lists it under another spell" in message
+    )
+
+
 def test_a_server_that_stays_busy_is_given_up_and_the_next_run_sends_the_rest(
     osf: Osf, files: dict[str, Path], waits: list[float]
 ) -> None:

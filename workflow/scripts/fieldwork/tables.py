@@ -373,9 +373,12 @@ def _blank(field: pa.Field, n_rows: int, filler: str) -> pa.Array:
         return pa.nulls(n_rows, field.type)
     value: Any = filler
     if pa.types.is_list(field.type):
-        is_message = pa.types.is_struct(field.type.value_type)
-        value = [{"role": "user", "content": filler}] if is_message else []
+        value = [{"role": "user", "content": filler}] if _is_message(field.type.value_type) else []
     return pa.array([value] * n_rows, field.type)
+
+
+def _is_message(kind: pa.DataType) -> bool:
+    return pa.types.is_struct(kind) and {field.name for field in kind} == {"role", "content"}
 
 
 def read_groups(path: str | Path, key: str, value: str) -> dict[str, list[str]]:

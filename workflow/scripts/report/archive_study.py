@@ -7,16 +7,13 @@ from pathlib import Path
 from typing import Any
 
 from fieldwork import stage, tables
-from fieldwork.config.archive import CODE, archive_plan
+from fieldwork.config.archive import archive_plan
+from fieldwork.config.archive_files import CODE
 from fieldwork.config.study import Study
+from fieldwork.exports.archive.code import code_files, code_version_at
 from fieldwork.exports.archive.contents import LEDGERS, ArchivePlan, gather
 from fieldwork.exports.archive.packing import write_checksums, write_zip
-from fieldwork.exports.archive.pages import (
-    code_version_at,
-    write_lists,
-    write_readme,
-    write_record,
-)
+from fieldwork.exports.archive.pages import write_lists, write_readme, write_record
 from fieldwork.field.deletion.search import files_beneath, search
 from fieldwork.field.deletion.secrets import refuse_secrets, secret_marks
 from fieldwork.generation.answer_copies import copy_answers
@@ -27,7 +24,7 @@ def main(archive: str, label: dict[str, Any], home: str, config: dict[str, Any])
     """Gather, describe, look for secrets, and pack."""
     plan = ArchivePlan(**archive_plan(Study(config, Path(home))))
     folder, code = Path(archive, plan.study), code_version_at(Path(home), label["version"])
-    gather(folder, plan, Path(home), CODE)
+    gather(folder, plan, Path(home), code_files(Path(home), CODE, plan.private_files))
     for model, paths in plan.ledgers.items():
         keys = [
             bytes.fromhex(key)

@@ -13,19 +13,18 @@ import pytest
 import yaml
 
 from fieldwork import tables
+from fieldwork.config.archive_tables import ANSWER_COLUMNS, GROUP_COLUMNS, TEXT_COLUMNS
 from fieldwork.errors import StudyError
 from fieldwork.exports.archive import contents, packing
+from fieldwork.exports.archive.code import CodeVersion
 from fieldwork.exports.archive.contents import ArchivePlan, files_below, gather
 from fieldwork.exports.archive.packing import checksum_lines, write_checksums, write_zip
-from fieldwork.exports.archive.pages import (
-    CodeVersion,
-    code_version_at,
-    write_lists,
-    write_readme,
-    write_record,
-)
+from fieldwork.exports.archive.pages import write_lists, write_readme, write_record
+from fieldwork.records.generation import OptionProbability
+from fieldwork.records.judging import UnitText
+from fieldwork.records.memory import Attribute, Evidence, MemoryText, Statement, Verification
 from fieldwork.records.metrics import RunAccuracy
-from fieldwork.records.parsing import MergedItem
+from fieldwork.records.parsing import Answer, MergedItem
 from fieldwork.records.puppets import Context, Message
 from fieldwork.records.tasks import Item
 
@@ -34,10 +33,11 @@ PLAN = ArchivePlan(
     study="trivia",
     license="CC-BY-4.0",
     config={"study": {"name": "trivia"}, "archived": {"left_out": ["my/talks.jsonl"]}},
+    project_config=None,
     sources=[
         {
             "setting": "corpora.talks",
-            "use": "conversations",
+            "uses": ["conversations"],
             "origin": "my/talks.jsonl",
             "license": None,
             "is_open": False,
@@ -45,17 +45,18 @@ PLAN = ArchivePlan(
         }
     ],
     first_tables={
-        "contexts/quiz/history.parquet": True,
-        "contexts/quiz/profile.parquet": False,
-        "tasks/quiz.parquet": False,
+        "contexts/quiz/history.parquet": ["messages"],
+        "contexts/quiz/profile.parquet": [],
+        "tasks/quiz.parquet": [],
     },
-    tables=["answers/items.csv"],
+    tables={"answers/items.csv": []},
     of_models_alone=[],
     remade=["answers/items.csv"],
     pages=["findings.md", "figures/fig1.svg"],
     explorer=True,
     prompts=["tasks/quiz.parquet"],
     inputs={"my/questions.csv": "my/questions.csv", "inputs/a.csv": "elsewhere/a.csv"},
+    private_files=[],
     ledgers={},
     key_files=[],
     is_whole=True,
@@ -98,7 +99,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def packed(home: Path, place: Path, plan: ArchivePlan = PLAN) -> Path:
     folder = place / "trivia"
-    gather(folder, plan, home, ["Snakefile", "workflow", "resources/pages"])
+    gather(folder, plan, home, ["Snakefile", "workflow/run", "resources/pages/page.html"])
     write_lists(folder, plan)
     code = CodeVersion("0.1.0", None, is_changed=False)
     write_record(folder, plan, code)
@@ -151,9 +152,9 @@ def test_no_template_is_packed_twice_where_the_study_lies_in_the_project(
 ) -> None:
     monkeypatch.chdir(home)
     plan = PLAN._replace(
-        first_tables={}, tables=[], pages=[], explorer=False, prompts=[], inputs={}
+        first_tables={}, tables={}, pages=[], explorer=False, prompts=[], inputs={}
     )
-    gather(tmp_path / "out", plan, home, ["resources/pages"])
+    gather(tmp_path / "out", plan, home, ["resources/pages/page.html"])
     assert files_below(tmp_path / "out") == ["code/resources/pages/page.html", "study.yaml"]
 
 
@@ -280,7 +281,9 @@ def test_rows_of_real_users_stay_out_of_a_table_of_users(home: Path, tmp_path: P
     tables.write_table(Path("results/trivia") / table, runs, RunAccuracy)
     paths = [table, table.replace(".parquet", ".csv")]
     plan = PLAN._replace(
-        tables=paths, first_tables=dict.fromkeys(paths, False), of_models_alone=paths
+        tables=dict.fromkeys(paths, ()),
+        first_tables=dict.fromkeys(paths, ()),
+        of_models_alone=paths,
     )
     gather(tmp_path / "out", plan, home, [])
     for place in ("tables", "results/trivia"):
@@ -295,48 +298,70 @@ def test_a_file_that_is_gone_is_one_sentence(home: Path, tmp_path: Path) -> None
         gather(tmp_path / "out", PLAN, home, [])
 
 
-def test_the_version_of_the_code(tmp_path: Path) -> None:
-    assert code_version_at(tmp_path, "0.1.0").sentence() == "Fieldwork 0.1.0"
-
-    def git(*words: str) -> str:
-        name = ["-c", "user.name=a", "-c", "user.email=a@b.example"]
-        command = ["git", *name, "-C", str(tmp_path), *words]
-        return subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
-
-    (tmp_path / "a").touch()
-    git("init", "-q")
-    git("add", "a")
-    git("commit", "-qm", "a")
-    commit = git("rev-parse", "HEAD")
-    assert code_version_at(tmp_path, "1").sentence() == f"Fieldwork 1 (commit {commit})"
-    (tmp_path / "a").write_text("b")
-    assert "with changes that are in `code/`" in code_version_at(tmp_path, "1").sentence()
-
-
-def test_every_column_with_texts_of_users_is_known() -> None:
-    """A new column of such a table is either blanked, or named here as holding no text."""
-    import dataclasses
-    import typing
-
-    from fieldwork.records import judging, memory, puppets
-    from fieldwork.records.columns import row_types_of, table_of
-
-    harmless = {
-        *("conversation_id", "user_id", "language", "model", "puppet_id", "context_id", "item_id"),
-        *("attribute_id", "new_attribute_id", "attribute_ids", "conversation_ids", "kind"),
-        *("reason", "action", "evidence_id", "unit_id", "unit_kind", "code", "unit_group"),
-        *("author_a", "author_b", "source", "filters", "unit", "scale", "rater", "rater_kind"),
-        *("value", "first_side", "labels_of", "text_sha256", "step", "filter", "setting"),
+def test_memory_of_a_closed_corpus_is_in_no_file(home: Path, tmp_path: Path) -> None:
+    shown_turns = [Evidence("t1", 1)]
+    attribute = Attribute("a1", "u1", 0, SECRET_TEXT, "fact", 0.9, 1, None, shown_turns)
+    statement = Statement("u1", "t1", 0, SECRET_TEXT, "fact", [1], 0.9, "a1", None)
+    verification = Verification("u1", "a1", 0.2, "refine", "a2", SECRET_TEXT, 0.9, None)
+    memory_text = MemoryText("u1", "q1", SECRET_TEXT, ["a1"], ["t1"], 0)
+    unit = UnitText(
+        *("n1", "answers", "c1", "u1", "q1", "patients", None, None),
+        attribute=SECRET_TEXT,
+        facts=[SECRET_TEXT],
+        evidence=SECRET_TEXT,
+        question=SECRET_TEXT,
+        text_a=SECRET_TEXT,
+        text_b=SECRET_TEXT,
+    )
+    rows_by_table: dict[str, Any] = {
+        "memory/attributes.parquet": attribute,
+        "memory/statements.parquet": statement,
+        "memory/verifications.parquet": verification,
+        "memory/texts/quiz/memory.parquet": memory_text,
+        "judging/texts/answers.parquet": unit,
     }
-    for stage in (puppets, memory, judging):
-        for row_type in row_types_of(stage):
-            path = table_of(row_type).path
-            if not path.startswith(("corpus/", "contexts/", "personas/", "memory/", "judging/")):
-                continue
-            hints: dict[str, Any] = typing.get_type_hints(row_type)
-            texts = {
-                field.name
-                for field in dataclasses.fields(row_type)
-                if "str" in str(hints[field.name]) or "Message" in str(hints[field.name])
-            }
-            assert texts <= contents.TEXT_COLUMNS | harmless, path
+    for path, record in rows_by_table.items():
+        tables.write_rows(Path("results/trivia") / path, [record], type(record))
+    blank_columns = dict.fromkeys(rows_by_table, (*TEXT_COLUMNS, *GROUP_COLUMNS))
+    gather(tmp_path / "out", PLAN._replace(first_tables=blank_columns), home, [])
+    for path, record in rows_by_table.items():
+        content = (tmp_path / "out/results/trivia" / path).read_bytes()
+        assert SECRET_TEXT.encode() not in content
+        assert b"patients" not in content
+        (blank,) = tables.read_rows(tmp_path / "out/results/trivia" / path, type(record))
+        assert blank.user_id == "u1"
+
+
+def test_words_of_a_closed_recording_are_in_no_table(home: Path, tmp_path: Path) -> None:
+    answer = Answer(
+        *("m", "quiz", "blank", "q1", None, 0, "list", "ok"),
+        raw_items=[SECRET_TEXT],
+        items=[SECRET_TEXT],
+        letter_strict=None,
+        letter=None,
+        reason=None,
+        option_probabilities=[OptionProbability(SECRET_TEXT, 1.0)],
+    )
+    path = "answers/answers.parquet"
+    tables.write_rows(Path("results/trivia") / path, [answer], Answer)
+    plan = PLAN._replace(tables={path: ANSWER_COLUMNS}, first_tables={})
+    gather(tmp_path / "out", plan, home, [])
+    (blank,) = tables.read_rows(tmp_path / "out/tables" / path, Answer)
+    assert (blank.outcome, blank.raw_items, blank.items) == ("ok", None, None)
+    assert SECRET_TEXT.encode() not in (tmp_path / "out/tables" / path).read_bytes()
+
+
+def test_settings_of_the_project_name_no_folder_of_a_machine(home: Path, tmp_path: Path) -> None:
+    (home / "config.yaml").write_text("parsing: {aliases: /home/me/aliases.csv}")
+    moved = {"parsing": {"aliases": "inputs/parsing.aliases/aliases.csv"}}
+    for number, (settings, text) in enumerate([(None, "/home/me"), (moved, "inputs/parsing")]):
+        folder = tmp_path / str(number)
+        gather(folder, PLAN._replace(project_config=settings), home, ["config.yaml"])
+        assert text in (folder / "code/config.yaml").read_text()
+
+
+def test_a_private_file_is_no_template_of_the_study(home: Path, tmp_path: Path) -> None:
+    private_file = str(Path("resources/pages/page.html").resolve())
+    plan = PLAN._replace(private_files=[private_file])
+    gather(tmp_path / "out", plan, home, ["resources/pages/page.html"])
+    assert not (tmp_path / "out/resources").exists()

@@ -8,66 +8,42 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from fieldwork.conditions import kind_of
-from fieldwork.config.archived import SECTION
-from fieldwork.config.auxiliary_arms import askable_models, auxiliary_requests, auxiliary_tables
-from fieldwork.config.encoding import precision_record
+from fieldwork.config.archive_files import (
+    archive_inputs,
+    archived_config,
+    key_files,
+    private_files,
+    shown_path,
+    shown_settings,
+)
+from fieldwork.config.archive_tables import (
+    claims,
+    closed_recordings,
+    final_tables,
+    first_tables,
+    has_field_answers,
+    has_groups,
+    is_whole,
+    ledger_tables,
+    open_tasks,
+)
 from fieldwork.config.explorer import context_form, shows_field
-from fieldwork.config.first_tokens import first_token_tables
 from fieldwork.config.layers import settings_in
 from fieldwork.config.licences import Source, closed_sources_of, sources_of
 from fieldwork.config.memory import memory_conditions
 from fieldwork.config.study import ANSWERS, CLAIMS, Study
-from fieldwork.config.study_files import single_files
-from fieldwork.config.variants import source_settings
 from fieldwork.errors import StudyError
 
 Config = dict[str, Any]
+Sources = dict[str, Source]
 
 FOLDER = "<results>/archive"
 
-CODE = (
-    "Snakefile",
-    "config.yaml",
-    "Makefile",
-    "LICENSE",
-    "CITATION.cff",
-    "README.md",
-    "requirements.txt",
-    "requirements-models.txt",
-    "profiles",
-    "workflow",
-    *(f"docs/{name}.md" for name in ("archive", "data", "methods")),
-    "resources/figures.mplstyle",
-    *(
-        f"resources/{name}"
-        for name in (
-            "explorer",
-            "field_kit",
-            "judge_prompts",
-            "memory",
-            "pages",
-            "review_kit",
-            "templates",
-            "variants",
-        )
-    ),
-)
-"""Files and folders of the project that a study runs with."""
+FIGURES_OF_QUESTIONS = frozenset(("fig1", "fig2", "fig4", "fig5", "values"))
+"""Figures that print the questions of their task."""
 
-OUTSIDE = "inputs"
-"""The folder of an archive for files that lay outside of the study's folder."""
-
-_FIELD_TABLES = (
-    "field/answers.parquet",
-    "field/participants.parquet",
-    "field/quality.csv",
-    "field/attrition.csv",
-)
 _PERSONAL_TABLES = ("metrics/accuracy_runs.parquet", "metrics/accuracy_runs.csv")
 """Estimates with a row for each user, real ones under their pseudonyms."""
-
-_PATH_KEYS = frozenset({"path", "key_file"})
 
 
 def archive_plan(study: Study) -> Config:
@@ -79,35 +55,30 @@ def archive_plan(study: Study) -> Config:
         StudyError: a file that the config names is gone.
     """
     sources = sources_of(study)
-    is_whole = _is_whole(study, sources)
-    first_tables, final_tables = (
-        dict(_first_tables(study, sources, is_whole=is_whole)),
-        _final_tables(study),
-    )
-    left_out = [*_left_out_always(study), *_left_out_by_choice(study, sources)]
-    inputs = _inputs(study, sources)
-    config = _archived_config(study, sources)
+    first, final = first_tables(study, sources), final_tables(study, sources)
+    is_complete = is_whole(study, sources)
     return {
         "study": study.name,
         "license": study.config["archive"]["license"],
-        "config": config,
+        "config": archived_config(study, sources),
+        "project_config": shown_settings(study),
         "sources": [
-            source._replace(origin=_shown_origin(source))._asdict() for source in sources.values()
+            source._replace(origin=shown_path(study, source.origin))._asdict()
+            for source in sources.values()
         ],
-        "first_tables": first_tables,
-        "tables": final_tables,
-        "of_models_alone": [] if _has_field_answers(study) else [*_PERSONAL_TABLES],
-        "remade": [
-            path for path in (final_tables if is_whole else _claims()) if path not in first_tables
-        ],
-        "pages": [*_pages(study)],
+        "first_tables": first,
+        "tables": final,
+        "of_models_alone": [] if has_field_answers(study) else [*_PERSONAL_TABLES],
+        "remade": [path for path in (final if is_complete else claims()) if path not in first],
+        "pages": [*_pages(study, sources)],
         "explorer": _page_obstacle(study, sources) is None,
-        "prompts": [f"tasks/{task}.parquet" for task in _open_tasks(study, sources)],
-        "inputs": inputs,
-        "ledgers": _ledgers(study, sources),
-        "key_files": [*_key_files(study)],
-        "is_whole": is_whole,
-        "left_out": left_out,
+        "prompts": [f"tasks/{task}.parquet" for task in open_tasks(study, sources)],
+        "inputs": archive_inputs(study, sources),
+        "private_files": sorted(private_files(study)),
+        "ledgers": ledger_tables(study, sources),
+        "key_files": [*key_files(study)],
+        "is_whole": is_complete,
+        "left_out": [*_left_out_always(study), *_left_out_by_choice(study, sources)],
     }
 
 
@@ -137,235 +108,41 @@ def require_finished(study: Study, lock: str) -> list[str]:
     return paths
 
 
-# ---- tables --------------------------------------------------------------------------------------
+# ---- pages ---------------------------------------------------------------------------------------
 
 
-def _plain(path: str) -> str:
-    return path.removeprefix("<results>/")
-
-
-def _is_whole(study: Study, sources: dict[str, Source]) -> bool:
-    """Whether every table can be made again: from the questions, and the answers of all."""
-    return _has_field_answers(study) and len(_open_tasks(study, sources)) == len(study.tasks)
-
-
-def _has_field_answers(study: Study) -> bool:
-    """Whether no answer of real users is left out."""
-    return not study.config["field"] or bool(study.config["archive"]["field"])
-
-
-def _open_tasks(study: Study, sources: dict[str, Source]) -> list[str]:
-    """The tasks whose questions are in the archive."""
-    return [
-        task
-        for task in study.tasks
-        if all(
-            sources[part["dataset"]].is_open or part["format"] == "recording"
-            for part in source_settings(study.config, task).values()
-        )
-    ]
-
-
-def _first_tables(
-    study: Study, sources: dict[str, Source], *, is_whole: bool
-) -> Iterator[tuple[str, bool]]:
-    """The tables that others begin with, and whether they are without texts."""
-    for name in study.corpora():
-        yield f"corpus/{name}/conversations.parquet", not sources[name].is_open
-        yield f"corpus/{name}/funnel.csv", False
-    is_closed = any(s.use == "profiles" and not s.is_open for s in sources.values())
-    yield from ((_plain(path), is_closed) for path in study.profiles())
-    yield from ((_plain(path), False) for path in study.puppet_counts())
-    for condition, entry in study.entries("conditions").items():
-        if kind_of(entry).has_contexts:
-            is_closed = bool(closed_sources_of(study, condition, sources))
-            yield from ((_plain(path), is_closed) for path in study.context_tables([condition]))
-    yield from ((f"tasks/{task}.parquet", False) for task in _open_tasks(study, sources))
-    plain_tables = [
-        *study.request_tables(),
-        *study.tables("responses"),
-        *first_token_tables(study),
-        *(["<results>/cost.csv"] if "<results>/cost.csv" in study.outputs() else []),
-    ]
-    yield from ((_plain(path), False) for path in plain_tables)
-    yield from _auxiliary_tables(study, sources)
-    if study.config["field"] and _has_field_answers(study):
-        yield from ((path, False) for path in _FIELD_TABLES)
-    if not is_whole:
-        yield from ((path, False) for path in _estimates(study))
-
-
-def _auxiliary_tables(study: Study, sources: dict[str, Source]) -> Iterator[tuple[str, bool]]:
-    """Memory and judging, which models and people made."""
-    is_closed = any(
-        source.use in ("conversations", "profiles") and not source.is_open
-        for source in sources.values()
-    )
-    for part in ("memory", "judging"):
-        folder = Path(study.results, part)
-        for path in sorted(folder.rglob("*.parquet")) if study.has(part, [part]) else ():
-            name = path.relative_to(study.results).as_posix()
-            # what raters wrote beside their judgements is theirs
-            yield name, is_closed or (part == "judging" and not name.startswith("judging/texts/"))
-    if study.has("memory", ["memory"]):
-        yield from (("metrics/memory_matches" + end, False) for end in (".parquet", ".csv"))
-    if not is_closed:
-        names = [*auxiliary_requests(study), *auxiliary_tables(study, "responses")]
-        yield from ((_plain(path), False) for path in names)
-
-
-def _estimates(study: Study) -> Iterator[str]:
-    for path in map(_plain, study.metric_tables()):
-        yield path
-        yield path.replace(".parquet", ".csv")
-
-
-def _claims() -> list[str]:
-    path = _plain(CLAIMS)
-    return [path, path.replace(".parquet", ".csv")]
-
-
-def _final_tables(study: Study) -> list[str]:
-    """The tables that the study ends with."""
-    field_tables = ["field/quality.csv", "field/attrition.csv"]
-    # both hold what single people wrote
-    answers = [_plain(ANSWERS), "answers/items.csv"] if _has_field_answers(study) else []
-    return [
-        *answers,
-        *_estimates(study),
-        *_claims(),
-        *(["cost.csv"] if "<results>/cost.csv" in study.outputs() else []),
-        *study.has("field", field_tables),
-    ]
-
-
-def _pages(study: Study) -> Iterator[str]:
+def _pages(study: Study, sources: Sources) -> Iterator[str]:
     yield "findings.md"
     yield "provenance/versions.csv"
+    closed_figures = _closed_figures(study, sources)
     for name in study.figures():
-        yield from (f"figures/{name}.{end}" for end in ("pdf", "svg", "png"))
+        if name not in closed_figures:
+            yield from (f"figures/{name}.{end}" for end in ("pdf", "svg", "png"))
 
 
-def _page_obstacle(study: Study, sources: dict[str, Source]) -> str | None:
+def _closed_figures(study: Study, sources: Sources) -> list[str]:
+    """The figures that print questions which may not be handed on."""
+    tasks = open_tasks(study, sources)
+    return [
+        name
+        for name in study.figures()
+        if name in FIGURES_OF_QUESTIONS and study.figure_task(name) not in tasks
+    ]
+
+
+def _page_obstacle(study: Study, sources: Sources) -> str | None:
     """Why the study's page may not be in the archive; None where it may."""
     conditions = study.entries("conditions")
     closed_sources = [s for name in conditions for s in closed_sources_of(study, name, sources)]
     if context_form(study) == "full" and closed_sources:
         return f"it shows texts of {closed_sources[0].setting} (explorer.contexts)"
-    if len(_open_tasks(study, sources)) < len(study.tasks):
+    if len(open_tasks(study, sources)) < len(study.tasks):
         return "it shows questions that may not be handed on"
+    for source in closed_recordings(study, sources).values():
+        return f"it shows answers of {source.setting}"
     if shows_field(study) and not study.config["archive"]["field"]:
         return "it shows answers of real users (explorer.field)"
     return None
-
-
-def _ledgers(study: Study, sources: dict[str, Source]) -> dict[str, list[str]]:
-    """The tables that name the answers in each model's ledger."""
-    if not study.config["archive"]["replies"]:
-        return {}
-    paths = [path for path, _ in _first_tables(study, sources, is_whole=True)]
-    return {
-        model: [
-            path
-            for path in paths
-            if path.startswith((f"responses/{model}/", f"first_tokens/{model}/"))
-        ]
-        for model in askable_models(study)
-    }
-
-
-# ---- files from outside --------------------------------------------------------------------------
-
-
-def _inputs(study: Study, sources: dict[str, Source]) -> dict[str, str]:
-    """Files that the config names, by their places in the archive."""
-    files: dict[str, str] = {}
-    for _, path in single_files(study.config):
-        if path != study.config["memory"]["reference"] and path != _groups_of(study):
-            files[_place(study, path, study.resolve(path))] = study.resolve(path)
-    for source in sources.values():
-        for file in source.files if source.is_open else ():
-            files[_place(study, source.origin, file)] = file
-    weights = study.config["calibration"]["weights"]
-    if weights:
-        files[_place(study, weights, weights)] = weights
-    kept_files = (*study.preregistrations(), *_registration_pages(study), *precision_record(study))
-    for file in kept_files:
-        files[file] = file
-    return files
-
-
-def _groups_of(study: Study) -> str | None:
-    judging = study.config["judging"]
-    return judging["groups"] if judging else None
-
-
-def _registration_pages(study: Study) -> list[str]:
-    return sorted(map(str, Path(study.preregistration).glob("*.md")))
-
-
-def is_outside(path: str) -> bool:
-    """Whether a path of the config leads out of the study's folder."""
-    return Path(path).is_absolute() or ".." in Path(path).parts or path.startswith("~")
-
-
-def _place(study: Study, setting: str, file: str) -> str:
-    """Where a file lies in the archive: under the path of its setting."""
-    if not is_outside(setting):
-        path = Path(file)
-        return (
-            path.relative_to(study.home) if path.is_relative_to(study.home) else path
-        ).as_posix()
-    inner = Path(file).relative_to(setting) if Path(setting).is_dir() else Path()
-    return (Path(outside_place(setting)) / inner).as_posix()
-
-
-def outside_place(path: str) -> str:
-    """The path in an archive's config of a file that lay outside of the study's folder."""
-    return f"{OUTSIDE}/{Path(path).name}"
-
-
-def _archived_config(study: Study, sources: dict[str, Source]) -> Config:
-    """The config that the archive is run with: no path of this machine, and what was left out."""
-    left_out = [source.origin for source in sources.values() if source.files and not source.is_open]
-    field, reference = study.config["field"], study.config["memory"]["reference"]
-    left_out += [field["path"]] if field and field["path"] else []
-    left_out += [reference] if reference else []
-    groups = _groups_of(study)
-    left_out += [groups] if groups else []
-    judging = study.config["judging"]
-    left_out += [one["path"] for one in judging["sources"].values()] if judging else []
-    config: Config = _without_machine(study.config)
-    is_closed = any(not source.is_open for source in sources.values())
-    if is_closed and config["explorer"]["contexts"] == "full":
-        config["explorer"] = {**config["explorer"], "contexts": "ids"}
-    paths = [outside_place(path) if is_outside(path) else path for path in left_out]
-    return {**config, SECTION: {"left_out": sorted(set(paths))}}
-
-
-def _without_machine(value: Any, key: Any = None) -> Any:
-    """A copy of settings, in which files outside of the study's folder lie in the archive."""
-    if isinstance(value, dict):
-        return {name: _without_machine(inner, name) for name, inner in value.items()}
-    if isinstance(value, list):
-        return [_without_machine(inner, key) for inner in value]
-    if isinstance(value, str) and is_outside(value) and _is_path(value, key):
-        return outside_place(value)
-    return value
-
-
-def _is_path(value: str, key: Any) -> bool:
-    try:
-        return key in _PATH_KEYS or Path(value).expanduser().exists()
-    except (OSError, ValueError, RuntimeError):
-        return False
-
-
-def _key_files(study: Study) -> Iterator[str]:
-    """The files with the keys of pseudonyms, whose content must be nowhere in the archive."""
-    for section in ("field", "judging"):
-        if study.config[section]:
-            yield study.config[section]["key_file"]
 
 
 # ---- what stays out ------------------------------------------------------------------------------
@@ -390,31 +167,39 @@ def _left_out_always(study: Study) -> Iterator[tuple[str, str, str]]:
         )
 
 
-def _left_out_by_choice(study: Study, sources: dict[str, Source]) -> Iterator[tuple[str, str, str]]:
+def _left_out_by_choice(study: Study, sources: Sources) -> Iterator[tuple[str, str, str]]:
     """What this archive does not hold, by licence, for privacy, or as the config says."""
     for source in sources.values():
         if not source.is_open:
-            step = (
-                f"put it at {_shown_origin(source)}"
-                if source.files
-                else "the workflow downloads it"
-            )
-            yield (
-                f"texts of {source.setting}",
-                source.reason,
-                f"get {_shown_origin(source)}: {step}",
-            )
+            origin = shown_path(study, source.origin)
+            step = f"put it at {origin}" if source.files else "the workflow downloads it"
+            yield f"texts of {source.setting}", source.reason, f"get {origin}: {step}"
+    yield from _left_out_with_texts(study, sources)
     obstacle = _page_obstacle(study, sources)
     if obstacle is not None:
-        yield "explorer", obstacle, "`make rebuild` makes a page without these"
+        step = "`make rebuild WHAT=all` makes a page without these"
+        yield "explorer", obstacle, step if is_whole(study, sources) else "read findings.md"
     if not study.config["archive"]["replies"]:
         yield "raw replies", "archive.replies is false", "answers are in results/*/responses"
     yield from _left_out_of_people(study)
 
 
-def _shown_origin(source: Source) -> str:
-    """Where a source comes from, without folders of this machine."""
-    return outside_place(source.origin) if is_outside(source.origin) else source.origin
+def _left_out_with_texts(study: Study, sources: Sources) -> Iterator[tuple[str, str, str]]:
+    """What else goes with questions and answers that may not be handed on."""
+    figures = _closed_figures(study, sources)
+    if figures:
+        yield (
+            f"figures {', '.join(figures)}",
+            "they print questions that may not be handed on",
+            "their numbers are in tables/metrics",
+        )
+    settings = sorted({source.setting for source in closed_recordings(study, sources).values()})
+    if settings and has_field_answers(study):
+        yield (
+            "tables/answers/items.csv, and the words of answers in tables/answers/answers.parquet",
+            f"the words are those of {', '.join(settings)}",
+            "the estimates in tables/metrics count them",
+        )
 
 
 def _left_out_of_people(study: Study) -> Iterator[tuple[str, str, str]]:
@@ -431,6 +216,12 @@ def _left_out_of_people(study: Study) -> Iterator[tuple[str, str, str]]:
             "results/*/judging has what they say",
         )
         yield "notes of raters", "they may name people", ask
+    if has_groups(study):
+        yield (
+            "groups of users (judging.groups)",
+            "they say what a user is",
+            "tables/metrics/judgements has the estimates of each group, which are not made again",
+        )
     if memory_conditions(study.config) and study.config["memory"]["reference"]:
         yield "memory.reference", "it says what is true of users", ask
 

@@ -16,12 +16,15 @@ def askable_models(study: Study) -> dict[str, Config]:
     return study.asked_models() | {name: study.config["models"][name] for name in names}
 
 
-def auxiliary_tables(study: Study, stage: Literal["responses", "answers/parsed"]) -> list[str]:
-    """The tables of a stage of every auxiliary task and model."""
+def auxiliary_tables(
+    study: Study, stage: Literal["responses", "answers/parsed"], names: Iterable[str] | None = None
+) -> list[str]:
+    """The tables of a stage of every model and auxiliary task, of all where none are named."""
+    auxiliaries = study.auxiliaries()
     return [
         f"<results>/{stage}/{model}/{name}/{name}.parquet"
-        for name, auxiliary in study.auxiliaries().items()
-        for model in auxiliary.models
+        for name in (auxiliaries if names is None else names)
+        for model in auxiliaries[name].models
     ]
 
 

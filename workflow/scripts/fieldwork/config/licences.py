@@ -30,6 +30,7 @@ class Source(NamedTuple):
 
     Attributes:
         setting: the registry and the entry.
+        uses: what the study takes from it; the strictest use decides.
         origin: the path, or repository and revision.
         files: those at the path; none for a download.
         is_open: whether an archive holds the texts.
@@ -38,7 +39,7 @@ class Source(NamedTuple):
 
     name: str
     setting: str
-    use: Use
+    uses: list[Use]
     origin: str
     files: list[str]
     license: str | None
@@ -53,7 +54,11 @@ def is_open_licence(name: str) -> bool:
 
 def sources_of(study: Study) -> dict[str, Source]:
     """Where the study's texts come from, by the name of the entry."""
-    return {name: _source(study, name, use) for name, use in _uses(study)}
+    uses: dict[str, list[Use]] = {}
+    for name, use in _uses(study):
+        if use not in uses.setdefault(name, []):
+            uses[name].append(use)
+    return {name: _source(study, name, of_name) for name, of_name in uses.items()}
 
 
 def _uses(study: Study) -> Iterator[tuple[str, Use]]:
@@ -72,14 +77,17 @@ def _uses(study: Study) -> Iterator[tuple[str, Use]]:
             yield model["recording"], "answers"
 
 
-def _source(study: Study, name: str, use: Use) -> Source:
+def _source(study: Study, name: str, uses: list[Use]) -> Source:
     registry = next(r for r in ("corpora", "datasets", "recordings") if name in study.config[r])
     entry, path = study.config[registry][name], study.location(name)["path"]
     files = study.source(name) if path is not None else []
     origin = path if path is not None else f"{entry['repo']} at {entry['revision']}"
-    is_open, reason = _judgement(study, name, use, entry, files)
+    # False comes first: a source is closed where one of its uses is
+    is_open, reason = min(
+        (_judgement(study, name, use, entry, files) for use in uses), key=lambda one: one[0]
+    )
     return Source(
-        name, f"{registry}.{name}", use, str(origin), files, entry["license"], is_open, reason
+        name, f"{registry}.{name}", uses, str(origin), files, entry["license"], is_open, reason
     )
 
 
@@ -113,5 +121,5 @@ def closed_sources_of(study: Study, condition: str, sources: dict[str, Source]) 
     if "memories" in materials and memory_conditions(config):
         names.append(memory_corpus(config))
     if "profiles" in materials:
-        names += [n for n, one in sources.items() if one.use == "profiles"]
+        names += [n for n, one in sources.items() if "profiles" in one.uses]
     return [sources[name] for name in dict.fromkeys(names) if not sources[name].is_open]

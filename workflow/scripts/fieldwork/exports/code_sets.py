@@ -1,13 +1,17 @@
 """Codes of texts that repeat: a number and a label for each, the same in all files of an export."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import count
 from typing import NamedTuple
 
 MOST_CODES = 65_536
 """Stata's limit. A set with more has no codes, and its variables are texts."""
 LONGEST_LABEL = 120
 """Bytes: SPSS's limit for the label of a value."""
+
+NO_TEXT = "(empty)"
+"""The label of an empty value."""
 
 
 class CodeSet(NamedTuple):
@@ -26,8 +30,24 @@ class CodeSet(NamedTuple):
         return {value: code for code, value in enumerate(self.values, 1)}
 
     def value_labels(self) -> dict[int, str]:
-        """The label of each code, as short as programs need it."""
-        return {code: cut_text(label, LONGEST_LABEL) for code, label in enumerate(self.labels, 1)}
+        """The label of each code, as short as programs need it; two codes never have the same one.
+
+        R takes two codes with one label for one value, and SPSS drops blanks at the end of a label.
+        """
+        labels: dict[int, str] = {}
+        uses: set[str] = set()
+        for code, whole_label in enumerate(self.labels, 1):
+            label = cut_text(without_nul(whole_label), LONGEST_LABEL).strip() or NO_TEXT
+            labels[code] = next(one for one in _marked_labels(label, code) if one not in uses)
+            uses.add(labels[code])
+        return labels
+
+    def n_cut(self) -> int:
+        """How many labels programs do not show whole."""
+        return sum(
+            label != whole_label
+            for label, whole_label in zip(self.value_labels().values(), self.labels, strict=True)
+        )
 
 
 def code_set(
@@ -42,7 +62,7 @@ def code_set(
     ordered_values = [*dict.fromkeys([*known_values, *sorted(set(values))])]
     if len(ordered_values) > MOST_CODES:
         return None
-    names = [labels.get(value, value) or "(empty)" for value in ordered_values]
+    names = [labels.get(value, value) or NO_TEXT for value in ordered_values]
     times = Counter(names)
     return CodeSet(
         ordered_values,
@@ -51,6 +71,19 @@ def code_set(
             for name, value in zip(names, ordered_values, strict=True)
         ],
     )
+
+
+def _marked_labels(label: str, number: int) -> Iterator[str]:
+    """A label, and then it with a number at its end, no longer than labels may be."""
+    yield label
+    for n in count(number):
+        mark = f" ({n})"
+        yield cut_text(label, LONGEST_LABEL - len(mark)) + mark
+
+
+def without_nul(text: str) -> str:
+    """A text with U+FFFD for each NUL, at which programs written in C end it."""
+    return text.replace("\0", "\ufffd")
 
 
 def cut_text(text: str, n_bytes: int) -> str:

@@ -101,6 +101,7 @@ def codebook(
             ]
             for name, codes in code_sets.items()
         },
+        "n_short_labels": {name: codes.n_cut() for name, codes in code_sets.items()},
     }
 
 
@@ -119,7 +120,10 @@ def render(book: JsonObject) -> str:
         "</ul>",
         *(part for table in book["tables"] for part in _table_section(table)),
         "<h2>Codes</h2>",
-        *(_code_table(name, codes) for name, codes in book["codes"].items()),
+        *(
+            _code_table(name, codes, book["n_short_labels"][name])
+            for name, codes in book["codes"].items()
+        ),
     ]
     head = f'<meta charset="utf-8"><title>{title}</title><style>{_STYLE}</style>'
     return (
@@ -147,6 +151,8 @@ def _variable_cells(entry: JsonObject) -> Sequence[str]:
         f"{_number(entry['minimum'])} to {_number(entry['maximum'])}" if "minimum" in entry else ""
     )
     cut = f" ({entry['n_cut']:,} cut in .sav)" if entry.get("n_cut") else ""
+    if entry.get("n_with_nul"):
+        cut += f" ({entry['n_with_nul']:,} with � for NUL in .sav and .dta)"
     return (
         f"<code>{escape(entry['name'])}</code>",
         f"<code>{escape(entry['column'])}</code>",
@@ -162,10 +168,12 @@ def _number(value: Any) -> str:
     return f"{value:g}" if isinstance(value, float) else escape(str(value))
 
 
-def _code_table(name: str, codes: Sequence[JsonObject]) -> str:
+def _code_table(name: str, codes: Sequence[JsonObject], n_short: int) -> str:
     rows = [(str(c["code"]), escape(c["value"]), escape(c["label"])) for c in codes]
     table = _html_table(("code", "value", "label"), rows)
     heading = f'<h3 id="codes_{name}">{name}</h3>'
+    if n_short:
+        heading += f"<p>Labels that .sav and .dta files do not show whole: {n_short:,}.</p>"
     if len(rows) <= _MOST_VALUES_SHOWN:
         return heading + table
     return f"{heading}<details><summary>{len(rows):,} values</summary>{table}</details>"

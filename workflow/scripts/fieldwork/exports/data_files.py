@@ -17,6 +17,7 @@ from fieldwork.exports.labelled_files import (
     LabelledTable,
     coded_column,
     cut_texts,
+    n_with_nul,
     refuse_infinity,
     write_dta,
     write_sav,
@@ -159,8 +160,10 @@ def _write_table(
     columns, entries = {}, []
     for variable in variables:
         values = content.values(variable)
-        entries.append(variable_entry(variable, values))
+        entry = variable_entry(variable, values)
+        entries.append(entry)
         if is_labelled:
+            entry |= {"n_with_nul": n} if (n := n_with_nul(variable, values)) else {}
             column = coded_column(variable, values, code_sets.get(variable.code_set or ""))
             refuse_infinity(folder / f"{name}.sav", variable, column)
             columns[variable.name] = column

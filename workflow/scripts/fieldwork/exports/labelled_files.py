@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import pyreadstat
 
 from fieldwork.errors import StudyError
-from fieldwork.exports.code_sets import CodeSet, cut_text
+from fieldwork.exports.code_sets import CodeSet, cut_text, without_nul
 from fieldwork.exports.variables import Variable
 from fieldwork.tables import atomic_path
 
@@ -68,7 +68,7 @@ def coded_column(variable: Variable, values: Sequence[Any], codes: CodeSet | Non
     match variable.kind:
         case "text":
             return pd.Series(
-                ["" if value is None else str(value) for value in values], dtype=object
+                ["" if value is None else without_nul(str(value)) for value in values], dtype=object
             )
         case "time":
             return pd.to_datetime(pd.Series(values, dtype="datetime64[us, UTC]")).dt.tz_localize(
@@ -77,6 +77,12 @@ def coded_column(variable: Variable, values: Sequence[Any], codes: CodeSet | Non
     by_value = None if codes is None else codes.codes
     numbers = values if by_value is None else [by_value.get(value) for value in values]
     return pd.Series(numbers, dtype="float64")
+
+
+def n_with_nul(variable: Variable, values: Sequence[Any]) -> int:
+    """How many texts hold a NUL, which programs cannot."""
+    is_text = variable.kind == "text"
+    return sum("\0" in str(value) for value in values if value is not None) if is_text else 0
 
 
 def refuse_infinity(path: str | Path, variable: Variable, column: "pd.Series") -> None:

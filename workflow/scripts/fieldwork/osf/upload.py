@@ -193,11 +193,18 @@ class _Upload:
         except _NameTakenError:
             self._look_again(path)
             if not self._is_there(path, file):
-                with_retries(self._session, lambda: self._send_once(path, file))
+                self._send_over(path, file)
         account = self._account
         (account.new_paths if entry is None else account.changed_paths).append(path)
         self._account = account._replace(n_bytes=account.n_bytes + file.stat().st_size)
         return True
+
+    def _send_over(self, path: str, file: Path) -> None:
+        """Send a file whose name was taken meanwhile."""
+        try:
+            with_retries(self._session, lambda: self._send_once(path, file))
+        except _NameTakenError as error:
+            raise self._other_spelling(path) from error
 
     def _is_there(self, path: str, file: Path) -> bool:
         entry = self._entries.get(path)
@@ -205,6 +212,8 @@ class _Upload:
 
     def _send_once(self, path: str, file: Path) -> None:
         entry = self._entries.get(path)
+        if entry is not None and entry.file is None:
+            raise self._clash(path, "a folder", "a file")
         if entry is not None:
             reply = self._session.put(_with_query(entry.links["upload"], kind="file"), file)
         else:
@@ -219,17 +228,35 @@ class _Upload:
         if path not in self._entries:
             parent = self._made_folder(folder.parent)
             url = _with_query(parent.links["new_folder"], kind="folder", name=folder.name)
+            is_new = True
             try:
                 self._session.put(url)
             except _NameTakenError:
+                is_new = False
                 logger.info("%s: %s is there already", self._session.name, path)
             self._look_again(path)
-        try:
-            return self._entries[path]
-        except KeyError as error:
-            raise self._session.project.error(
-                f"says that it made the folder {path}, and does not list it; try again later"
-            ) from error
+            if path not in self._entries and not is_new:
+                raise self._other_spelling(path)
+            if path not in self._entries:
+                raise self._session.project.error(
+                    f"says that it made the folder {path}, and does not list it; try again later"
+                )
+        entry = self._entries[path]
+        if entry.file is not None:
+            raise self._clash(path, "a file", "a folder")
+        return entry
+
+    def _clash(self, path: str, obstacle: str, kind: str) -> StudyError:
+        return self._session.project.error(
+            f"has {obstacle} at {path}, where the archive has {kind}; rename it on OSF, or name another "
+            f"folder in {SETTING}.folder"
+        )
+
+    def _other_spelling(self, path: str) -> StudyError:
+        return self._session.project.error(
+            f"says that {path} is there already, and lists it under another spelling; rename it on OSF, "
+            f"or name another folder in {SETTING}.folder"
+        )
 
     def _look_again(self, path: str) -> None:
         """Read anew what is beside a path."""

@@ -5,7 +5,7 @@ Owns the layout. What goes in is chosen by `config/archive`; here nothing is loo
 
 import os
 import shutil
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -14,25 +14,6 @@ import yaml
 from fieldwork import tables
 from fieldwork.errors import StudyError
 from fieldwork.records.field import FIELD
-
-TEXT_COLUMNS = frozenset(
-    (
-        "messages",
-        "persona",
-        "sentences",
-        "text",
-        "new_text",
-        "attribute",
-        "facts",
-        "evidence",
-        "note",
-        "question",
-        "text_a",
-        "text_b",
-    )
-)
-"""Columns that hold texts of users or what was read off these, in tables of users, contexts, memory and
-judging."""
 
 FILLER = "[left out of this archive: left_out.csv says why]"
 """What stands where a text was. It is not empty, as a call without a context is another call: its answer
@@ -43,6 +24,8 @@ CODE = "code"
 SETTINGS = "study.yaml"
 LEDGERS = "resources/ledger"
 
+PROJECT_SETTINGS = "config.yaml"
+
 _NOT_CODE = frozenset(("__pycache__", ".snakemake"))
 
 
@@ -52,14 +35,17 @@ class ArchivePlan(NamedTuple):
     Attributes:
         license: of the study's own tables; None where none was chosen.
         config: of the study, as it is run from the archive.
+        project_config: the project's own settings without paths of this machine; None where there are
+            no such paths.
         sources: where texts come from; keys are those of `Source` in `config/licences`.
-        first_tables: the tables that others begin with, from the study's folder of results, and whether
-            they are without texts.
-        tables: those that the study ends with.
+        first_tables: the tables that others begin with, from the study's folder of results, and the
+            columns that are blank in them.
+        tables: those that the study ends with, likewise.
         pages: what people read: findings, figures, versions.
         explorer: whether the study's page is in it.
         prompts: the tables of questions.
         inputs: files that the config names, by their places in the archive.
+        private_files: files that say something of people, which are in no archive.
         ledgers: the tables that name a model's answers, by model.
         key_files: of pseudonyms.
         of_models_alone: tables whose rows of real users are left out.
@@ -71,15 +57,17 @@ class ArchivePlan(NamedTuple):
     study: str
     license: str | None
     config: Mapping[str, Any]
+    project_config: Mapping[str, Any] | None
     sources: Sequence[Mapping[str, Any]]
-    first_tables: Mapping[str, bool]
-    tables: Sequence[str]
+    first_tables: Mapping[str, Sequence[str]]
+    tables: Mapping[str, Sequence[str]]
     of_models_alone: Sequence[str]
     remade: Sequence[str]
     pages: Sequence[str]
     explorer: bool
     prompts: Sequence[str]
     inputs: Mapping[str, str]
+    private_files: Sequence[str]
     ledgers: Mapping[str, Sequence[str]]
     key_files: Sequence[str]
     is_whole: bool
@@ -96,40 +84,33 @@ def gather(folder: Path, plan: ArchivePlan, home: Path, code: Sequence[str]) -> 
 
     Args:
         home: where the project is.
-        code: its files and folders that a study runs with.
+        code: the files of it that a study runs with.
 
     Raises:
         StudyError: a file is gone, or the disk refuses a copy.
     """
     results = Path(plan.results)
-    for path, is_blank in plan.first_tables.items():
-        target = folder / plan.results / path
-        if is_blank and target.suffix == ".parquet":
-            tables.blank_columns(results / path, target, TEXT_COLUMNS, FILLER)
-        else:
-            _put_table(path, results, folder / plan.results, plan)
+    for path in plan.first_tables:
+        _put_table(path, plan.first_tables[path], results, folder / plan.results, plan)
     for path in plan.tables:
-        _put_table(path, results, folder / TABLES, plan)
+        _put_table(path, plan.tables[path], results, folder / TABLES, plan)
     for path in plan.pages:
         _copy(results / path, folder / path)
     for path in files_below(results / "explorer") if plan.explorer else ():
         _copy(results / "explorer" / path, folder / "explorer" / path)
     for place, file in plan.inputs.items():
         _copy(Path(file), folder / place)
-    for path in _code_files(home, code):
-        _copy(home / path, folder / CODE / path)
-        # a study may have templates of its own
-        template = Path(path)
-        is_template = template.parts[0] == "resources" and template.is_file()
-        if is_template and not template.samefile(home / path):
-            _copy(template, folder / path)
-    settings = yaml.safe_dump(dict(plan.config), sort_keys=False, allow_unicode=True)
-    tables.write_text(folder / SETTINGS, _SETTINGS_HEAD + settings)
+    _put_code(folder, plan, home, code)
+    _put_settings(folder / SETTINGS, _SETTINGS_HEAD, plan.config)
 
 
-def _put_table(path: str, results: Path, folder: Path, plan: ArchivePlan) -> None:
+def _put_table(
+    path: str, blank_columns: Sequence[str], results: Path, folder: Path, plan: ArchivePlan
+) -> None:
     source, target = results / path, folder / path
-    if path not in plan.of_models_alone:
+    if blank_columns and target.suffix == ".parquet":
+        tables.blank_columns(source, target, blank_columns, FILLER)
+    elif path not in plan.of_models_alone:
         _copy(source, target)
     elif target.suffix == ".parquet":
         conditions = tables.read_frame(source)["condition"]
@@ -139,20 +120,35 @@ def _put_table(path: str, results: Path, folder: Path, plan: ArchivePlan) -> Non
         tables.write_csv(target, target.with_suffix(".parquet"))
 
 
+def _put_code(folder: Path, plan: ArchivePlan, home: Path, code: Sequence[str]) -> None:
+    for path in code:
+        if path == PROJECT_SETTINGS and plan.project_config is not None:
+            _put_settings(folder / CODE / path, _PROJECT_HEAD, plan.project_config)
+        else:
+            _copy(home / path, folder / CODE / path)
+        # a study may have templates of its own
+        template = Path(path)
+        is_template = template.parts[0] == "resources" and template.is_file()
+        is_private = os.path.realpath(template) in plan.private_files
+        if is_template and not is_private and not template.samefile(home / path):
+            _copy(template, folder / path)
+
+
+def _put_settings(path: Path, head: str, settings: Mapping[str, Any]) -> None:
+    text = yaml.safe_dump(dict(settings), sort_keys=False, allow_unicode=True)
+    tables.write_text(path, head + text)
+
+
 _SETTINGS_HEAD = """\
 # The settings of the study, with all defaults. `archived` says that it came out of an archive: no model
 # is asked, and these files are missing. README.md says how every table is made again.
 
 """
 
+_PROJECT_HEAD = """\
+# The settings of the project. Files that lay outside of its folder have a place below inputs.
 
-def _code_files(home: Path, code: Sequence[str]) -> Iterator[str]:
-    for name in code:
-        place = home / name
-        if place.is_file():
-            yield name
-        else:
-            yield from (f"{name}/{path}" for path in files_below(place))
+"""
 
 
 def files_below(folder: Path) -> list[str]:

@@ -1,12 +1,12 @@
 """What an archive says of itself: its README, its lists, the prompts, and the record for machines."""
 
 import json
-import subprocess
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from fieldwork import tables
+from fieldwork.exports.archive.code import CodeVersion
 from fieldwork.exports.archive.contents import LEDGERS, SETTINGS, TABLES, ArchivePlan
 from fieldwork.exports.croissant import StudyLabel, croissant
 from fieldwork.records.tasks import Item
@@ -15,51 +15,15 @@ FORMAT = "fieldwork-archive-1"
 RECORD = "archive.json"
 
 
-class CodeVersion(NamedTuple):
-    """The code that made a study.
-
-    Attributes:
-        release: of this project.
-        commit: in its version control; None where it was installed without that.
-        is_changed: whether files differ from that commit.
-    """
-
-    release: str
-    commit: str | None
-    is_changed: bool
-
-    def sentence(self) -> str:
-        """In words."""
-        if self.commit is None:
-            return f"Fieldwork {self.release}"
-        changes = ", with changes that are in `code/`" if self.is_changed else ""
-        return f"Fieldwork {self.release} (commit {self.commit}{changes})"
-
-
-def code_version_at(home: Path, release: str) -> CodeVersion:
-    """The version of the code in a folder, asked of git where it is there."""
-    if not (home / ".git").exists():
-        return CodeVersion(release, None, is_changed=False)
-    commit, changes = (_git(home, *words) for words in (("rev-parse", "HEAD"), ("diff", "HEAD")))
-    return CodeVersion(release, commit, is_changed=bool(changes))
-
-
-def _git(home: Path, *words: str) -> str | None:
-    try:
-        reply = subprocess.run(
-            ["git", "-C", str(home), *words], capture_output=True, text=True, check=True
-        )
-    except (OSError, subprocess.CalledProcessError):
-        return None
-    return reply.stdout.strip() or None
-
-
 def write_lists(folder: Path, plan: ArchivePlan) -> None:
     """Write what is left out, under which licences the rest is, and the prompts."""
     tables.write_csv_tuples(folder / "left_out.csv", ("what", "why", "instead"), plan.left_out)
     names = ("source", "use", "origin", "license", "texts", "why")
     rows = [
-        (s["setting"], s["use"], s["origin"], s["license"], _yes_no(s["is_open"]), s["reason"])
+        (
+            *(s["setting"], ", ".join(s["uses"]), s["origin"]),
+            *(s["license"], _yes_no(s["is_open"]), s["reason"]),
+        )
         for s in plan.sources
     ]
     study = ("this study", "tables, figures, answers", "its authors", plan.license, "yes", None)
@@ -130,6 +94,7 @@ _PLACES = {
     "tables": "the tables, as Parquet and CSV; `code/docs/data.md` says what each column means",
     "prompts.csv": "every question, word for word",
     "study.yaml": "all settings",
+    "inputs": "files of the study that lay outside of its folder, by the setting that names them",
     "resources/preregistration": "what was announced before anything was asked",
     "<results>": "the tables that others begin with: questions, contexts and answers",
     LEDGERS: "the raw replies of the models, those of this study alone",

@@ -1,0 +1,176 @@
+"""Where files lie in an archive, and which of them are in none."""
+
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from fieldwork.config.archive import archive_plan
+from fieldwork.config.archive_files import outside_places
+from fieldwork.config.paths import files_at
+from fieldwork.config.study import Study
+from fieldwork.errors import StudyError
+from fieldwork.exports.archive.contents import ArchivePlan
+from unit.config.test_study import HOME, study
+
+
+@pytest.fixture(autouse=True)
+def _in_the_project(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(HOME)
+
+
+def plan(a_study: Study) -> ArchivePlan:
+    return ArchivePlan(**archive_plan(a_study))
+
+
+def elsewhere(a_plan: ArchivePlan) -> dict[str, str]:
+    return {place: file for place, file in a_plan.inputs.items() if place.startswith("inputs/")}
+
+
+def copy(source: str, target: Path) -> str:
+    target.parent.mkdir(parents=True, exist_ok=True)
+    return str(shutil.copy(HOME / source, target))
+
+
+def second_task(dataset: str) -> dict[str, Any]:
+    source = {"format": "items", "dataset": dataset, "kind": "list"}
+    return {"second": {"sources": [source], "runs": 5, "max_tokens": 10}}
+
+
+@pytest.mark.parametrize("license_name", ["MIT", "all rights reserved"])
+def test_two_files_of_one_name_are_two(tmp_path: Path, license_name: str) -> None:
+    paths = [copy("resources/tasks/recommendations.csv", tmp_path / d / "items.csv") for d in "ab"]
+    away = plan(
+        study(
+            datasets={
+                "recommendations": {"path": paths[0], "license": license_name},
+                "second": {"path": paths[1], "license": "MIT"},
+            },
+            tasks=second_task("second"),
+            study={"tasks": ["recommendations_lite", "choices_lite", "second"]},
+        )
+    )
+    places = [f"inputs/datasets.{name}.path/items.csv" for name in ("recommendations", "second")]
+    datasets = away.config["datasets"]
+    assert [datasets["recommendations"]["path"], datasets["second"]["path"]] == places
+    is_closed = license_name != "MIT"
+    assert elsewhere(away) == dict([*zip(places, paths, strict=True)][int(is_closed) :])
+    assert away.config["archived"]["left_out"] == places[:1] * is_closed
+
+
+def test_two_settings_with_files_of_one_name(tmp_path: Path) -> None:
+    aliases = copy("resources/tasks/aliases.csv", tmp_path / "a/map.csv")
+    categories = copy("resources/categories.csv", tmp_path / "b/map.csv")
+    away = plan(study(parsing={"aliases": aliases}, metrics={"categories": categories}))
+    assert elsewhere(away) == {
+        "inputs/parsing.aliases/map.csv": aliases,
+        "inputs/metrics.categories/map.csv": categories,
+    }
+
+
+def test_all_files_of_a_pattern_are_there_under_it(tmp_path: Path) -> None:
+    for place in ("talk1.jsonl", "talk2.jsonl"):
+        copy("resources/mine/conversations.jsonl", tmp_path / place)
+    corpus = {"path": f"{tmp_path}/talk*.jsonl", "format": None, "license": "CC-BY-4.0"}
+    away = plan(study(corpora={"sample_short": corpus}))
+    folder = "inputs/corpora.sample_short.path"
+    assert away.config["corpora"]["sample_short"]["path"] == f"{folder}/talk*.jsonl"
+    assert elsewhere(away) == {
+        f"{folder}/talk{n}.jsonl": f"{tmp_path}/talk{n}.jsonl" for n in (1, 2)
+    }
+    archive = tmp_path / "archive"
+    for place, file in elsewhere(away).items():
+        copy(file, archive / place)
+    assert len(files_at(str(archive / away.config["corpora"]["sample_short"]["path"]))) == 2
+
+
+@pytest.mark.parametrize(
+    ("path", "place"),
+    [
+        ("/a/b/c.csv", "c.csv"),
+        ("/a/b", "b"),
+        ("/a/*/c.csv", "*/c.csv"),
+        ("/a/**/c*.csv", "**/c*.csv"),
+        ("../c.csv", "c.csv"),
+        ("..", ""),
+        ("/", ""),
+        ("~", ""),
+    ],
+)
+def test_what_remains_of_a_path_from_outside(path: str, place: str) -> None:
+    (inner,) = outside_places({"parsing": {"aliases": path}}).values()
+    assert inner == f"inputs/parsing.aliases/{place}".rstrip("/")
+
+
+def test_two_sources_of_one_place_are_one_sentence(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A study that was an archive, into which somebody put a file from outside."""
+    inner = "inputs/parsing.aliases/map.csv"
+    aliases = copy("resources/tasks/aliases.csv", tmp_path / "a/map.csv")
+    copy("resources/categories.csv", tmp_path / inner)
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(StudyError, match="the archive has no place for"):
+        plan(study(parsing={"aliases": aliases}, metrics={"categories": inner}))
+
+
+def test_a_private_file_leaves_with_no_folder(tmp_path: Path) -> None:
+    """What is true of users lies beside the questions, and both settings see it."""
+    copy("resources/sample/attributes.csv", tmp_path / "my/true_of_users.csv")
+    questions = copy("resources/tasks/recommendations.csv", tmp_path / "my/items.csv")
+    own = plan(
+        study(
+            "studies/personalisation.yaml",
+            memory={"reference": str(tmp_path / "my/true_of_users.csv")},
+            datasets={"recommendations": {"path": str(tmp_path / "my")}},
+        )
+    )
+    assert elsewhere(own) == {"inputs/datasets.recommendations.path/my/items.csv": questions}
+    assert [*own.private_files] == [str(tmp_path / "my/true_of_users.csv")]
+    assert own.config["archived"]["left_out"] == ["inputs/memory.reference/true_of_users.csv"]
+
+
+def test_a_file_of_a_closed_source_leaves_with_no_other_setting(tmp_path: Path) -> None:
+    talks = copy("resources/mine/conversations.jsonl", tmp_path / "my/talks.jsonl")
+    copy("resources/tasks/recommendations.csv", tmp_path / "my/items.csv")
+    own = plan(
+        study(
+            datasets={"recommendations": {"path": str(tmp_path / "my")}},
+            corpora={"sample_short": {"path": talks, "format": None, "license": "secret"}},
+        )
+    )
+    assert [Path(file).name for file in elsewhere(own).values()] == ["items.csv"]
+
+
+def test_a_path_that_is_gone_and_a_label_like_one(tmp_path: Path) -> None:
+    gone = f"{tmp_path}/gone.gguf"
+    odd = study(
+        models={"other": {"provider": "local_chat", "label": "/", "path": gone}},
+        study={"question": ".."},
+    )
+    config = plan(odd).config
+    assert config["models"]["other"]["path"] == "inputs/models.other.path/gone.gguf"
+    assert config["models"]["other"]["label"] == "/"
+    assert config["study"]["question"] == ".."
+
+
+def test_the_projects_settings_name_no_folder_of_this_machine(tmp_path: Path) -> None:
+    assert plan(study()).project_config is None
+    home = tmp_path / "project"
+    home.mkdir()
+    settings = yaml.safe_load((HOME / "config.yaml").read_text(encoding="utf-8"))
+    settings["parsing"] = {"aliases": "/home/me/aliases.csv"}
+    (home / "config.yaml").write_text(yaml.safe_dump(settings))
+    own = plan(study()._replace(home=home))
+    assert own.project_config is not None
+    assert own.project_config["parsing"] == {"aliases": "inputs/parsing.aliases/aliases.csv"}
+
+
+def test_a_whole_path_into_the_project_itself() -> None:
+    aliases = str(HOME / "resources/tasks/aliases.csv")
+    own = plan(study(parsing={"aliases": aliases}))
+    place = own.config["parsing"]["aliases"]
+    assert place == "inputs/parsing.aliases/aliases.csv"
+    assert own.inputs[place] == aliases
