@@ -3,7 +3,7 @@
 import figure_frames as frames
 import pytest
 
-from fieldwork.figures.labels import cut, fit, inches_of, item_names, option_name
+from fieldwork.figures.labels import cut, fit, inches_of, item_names, option_name, own_words
 from fieldwork.figures.style import new_figure
 from fieldwork.records.shared import ItemKey
 
@@ -93,3 +93,13 @@ def test_an_option_has_its_text_after_its_letter() -> None:
     assert option_name(choice, "unknown") == "unknown"
     assert option_name(list_item, "A") == "A"
     assert option_name(None, "A") == "A"
+
+
+def test_questions_that_share_long_beginnings_and_ends_are_named_by_what_is_their_own() -> None:
+    start = "You are taking a survey. Think of your household: how much, if at all, do"
+    end = "affect it? (A) A great deal (B) A fair amount (C) Not at all"
+    questions = [f"{start} {own} {end}" for own in ("gas prices", "rents in your area")]
+    assert own_words(questions) == ["… gas prices …", "… rents in your area …"]
+    assert own_words(questions[:1]) == questions[:1]
+    assert own_words(["I like tea", "I like coffee"]) == ["I like tea", "I like coffee"]
+    assert own_words([]) == []

@@ -6,7 +6,8 @@ the id where all ids of the task read as words (hobbies), else the question, cut
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import takewhile
 from string import ascii_uppercase
 
 from matplotlib.figure import Figure
@@ -15,6 +16,8 @@ from fieldwork.figures.style import TEXT_POINTS
 from fieldwork.records.shared import ItemKey
 from fieldwork.records.tasks import LETTER_KINDS, Item
 
+_LONG_PART = 50
+"""Letters from which a common beginning or end takes the room of what is a question's own."""
 _WORDS = re.compile(r"[^\W\d_]{3,}(?: [^\W\d_]+)*")
 """Letters and spaces: `haircuts`, but neither `capital_aus` nor `q1`."""
 
@@ -71,6 +74,34 @@ def cut(text: str, *, letters: int) -> str:
     head = line[: letters - 1]
     words = head if line[len(head)] == " " else head.rpartition(" ")[0]
     return (words if 2 * len(words) >= letters else head).rstrip(" ,;:.–-") + "…"
+
+
+def own_words(texts: Sequence[str]) -> list[str]:
+    """The texts without what all of them begin and end with, where that is long.
+
+    Questions of a survey often share their instructions and their options; what tells them apart should
+    be read first.
+    """
+    lines = [text.split() for text in texts]
+    if len(set(texts)) < 2:
+        return [" ".join(words) for words in lines]
+    n_first = _n_common_words(lines)
+    n_last = _n_common_words([words[n_first:][::-1] for words in lines])
+    return [_own_part(words, n_first, len(words) - n_last) for words in lines]
+
+
+def _n_common_words(lines: Sequence[Sequence[str]]) -> int:
+    """How many words all lines begin with; 0 where these are few letters."""
+    common_words = [
+        words[0]
+        for words in takewhile(lambda words: len(set(words)) == 1, zip(*lines, strict=False))
+    ]
+    return len(common_words) if len(" ".join(common_words)) >= _LONG_PART else 0
+
+
+def _own_part(words: Sequence[str], start: int, end: int) -> str:
+    ends = "… " if start else "", " …" if end < len(words) else ""
+    return f"{ends[0]}{' '.join(words[start:end])}{ends[1]}"
 
 
 def fit(figure: Figure, text: str, *, inches: float, lines: int = 1, ending: str = "") -> str:

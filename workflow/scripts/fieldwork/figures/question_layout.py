@@ -4,13 +4,13 @@ Each question has its own options and therefore its own legend, between its text
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from string import ascii_uppercase
 from typing import Any, NamedTuple
 
 from matplotlib.figure import Figure
 
-from fieldwork.figures.labels import fit, inches_of
+from fieldwork.figures.labels import fit, inches_of, own_words
 from fieldwork.figures.selection import select_items
 from fieldwork.figures.settings import FigureSettings
 from fieldwork.figures.style import PAGE_HEIGHT, PAGE_WIDTH, TEXT_POINTS
@@ -113,10 +113,10 @@ def lay_out_questions(
     for row in rows:
         answers.setdefault(ItemKey(row.task, row.item_id), {})[row.answer] = bool(row.is_correct)
     keys = select_items(answers, at_most=settings.max_items).items
+    questions = _questions(keys, settings)
     for lines, fewest in ((_MOST_LINES, min(len(keys), _FEW_QUESTIONS)), (_FEW_LINES, 1)):
         panels = [
-            _panel(figure, key, answers[key], settings.questions.get(key), lines, names)
-            for key in keys
+            _panel(figure, key, answers[key], questions.get(key), lines, names) for key in keys
         ]
         for count in range(len(keys), fewest - 1, -1):
             around = _AROUND + sum(panel.head_inches for panel in panels[:count])
@@ -126,6 +126,16 @@ def lay_out_questions(
                 bar = min(_WIDEST_BAR, max(_LEAST_BAR, bar))
                 return QuestionLayout(panels[:count], bar, remark)
     raise AssertionError("unreachable: the least questions with few lines always return")
+
+
+def _questions(keys: Sequence[ItemKey], settings: Fig2Settings) -> dict[ItemKey, Item]:
+    """The items, their questions without what all begin or end with."""
+    items = {key: settings.questions[key] for key in keys if key in settings.questions}
+    texts = own_words([item.question for item in items.values()])
+    return {
+        key: replace(item, question=text)
+        for (key, item), text in zip(items.items(), texts, strict=True)
+    }
 
 
 def _panel(

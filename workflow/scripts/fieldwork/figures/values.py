@@ -13,7 +13,7 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from matplotlib.ticker import MaxNLocator
 
-from fieldwork.figures.labels import cut
+from fieldwork.figures.labels import cut, fit, inches_of, own_words
 from fieldwork.figures.marks import MarkedAnswers, MarkedValue, add_mark, span_of
 from fieldwork.figures.selection import (
     absence_reason,
@@ -36,7 +36,6 @@ from fieldwork.figures.style import (
     empty_figure,
     marker_arguments,
     new_figure,
-    wrap_text,
 )
 from fieldwork.records.shared import ItemKey
 from fieldwork.records.tasks import Item
@@ -46,6 +45,8 @@ _LINE_HEIGHT = 0.19
 _PANEL_HEIGHT = 0.62
 """Of a panel's title and axis, inches."""
 _TITLE_LINES = 2
+_MARGIN_INCHES = 0.25
+"""Inches of the page that neither names nor questions take."""
 _PALE = 0.3
 _LONGEST_END = 22
 """Letters of a label at an end of a scale."""
@@ -79,11 +80,14 @@ def draw(values: pd.DataFrame, settings: FigureSettings) -> Figure:
         height=len(panels) * (_PANEL_HEIGHT + _LINE_HEIGHT * len(styles)) + 0.2,
     )
     grid = figure.subplots(len(panels), len(models), squeeze=False)
+    labels = [f"{style.label}, n = 000" for style in styles.values()]
+    room = PAGE_WIDTH - max(inches_of(figure, label) for label in labels) - _MARGIN_INCHES
     for i, panel in enumerate(panels):
         for j, model in enumerate(models):
             name = settings.model_name(model) if i == 0 and len(models) > 1 else ""
             _draw_panel(grid[i, j], panel, model, styles, settings)
-            _head(grid[i, j], panel.title if j == 0 else "", name)
+            title = fit(figure, panel.title, inches=room, lines=_TITLE_LINES) if j == 0 else ""
+            _head(grid[i, j], title, name)
             if j:
                 grid[i, j].set_yticklabels([""] * len(styles))
     add_head(figure, handles=_handles(), notes=[settings.note, selection.remark])
@@ -101,10 +105,11 @@ def _panels(
         n_items = range_of(row.n_items for row in together.values())
         alphas = range_of_alphas(together.values())
         yield _ItemPanel(None, f"All {n_items} scales together{alphas}", together)
+    named_items = [key for key in items if key in settings.questions]
+    texts = own_words([settings.questions[key].question for key in named_items])
+    titles = dict(zip(named_items, texts, strict=True))
     for key in items:
-        question = settings.questions.get(key)
-        title = question.question if question else key.item_id
-        yield _ItemPanel(key, title, by_item[key])
+        yield _ItemPanel(key, titles.get(key, key.item_id), by_item[key])
 
 
 def range_of_alphas(rows: Any) -> str:
@@ -201,12 +206,8 @@ def _scale_axis(axes: Any, panel: _ItemPanel, item: Item | None) -> None:
 
 def _head(axes: Any, title: str, model: str) -> None:
     """The question over the first column, and over the first row the model."""
-    lines = wrap_text(title, inches=PAGE_WIDTH - 0.4).split("\n")
-    if len(lines) > _TITLE_LINES:
-        lines = [*lines[: _TITLE_LINES - 1], cut(" ".join(lines[_TITLE_LINES - 1 :]), letters=100)]
-    text = axes.set_title(
-        "\n".join([*([model] if model else []), *lines]), loc="left", fontsize=TEXT_POINTS + 0.5
-    )
+    lines = [*([model] if model else []), *([title] if title else [])]
+    text = axes.set_title("\n".join(lines), loc="left", fontsize=TEXT_POINTS)
     # a question may reach over all columns
     text.set_in_layout(not title or bool(model))
 
