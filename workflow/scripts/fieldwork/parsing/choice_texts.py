@@ -30,7 +30,7 @@ _PREDICATE = re.compile(
 )
 _SENTENCE_BREAK = re.compile(r"(?<=[.!?:])\s+|\n+")
 _DENIAL = re.compile(
-    r"(?:\b(?:not|cannot|never|nor|neither|hardly|barely|scarcely)|\w{2}nt|\bunable\s+to|eliminated?|exclude[sd]?"
+    r"(?:\b(?:not|cannot|never|nor|neither|hardly|barely|scarcely)|\w{2}nt|\bunable\s+to|\bless\s+than|\bfar\s+from|\banything\s+but|eliminated?|exclude[sd]?"
     r"|ruled?\s+out)\W{1,3}"
     # 'I would not say that I agree' denies it as 'I do not agree' does
     r"(?:(?:really\s+)?(?:think|say|believe|feel|claim|sure|certain)\s(?:that\s|if\s|whether\s)?(?:i|we|it|this)\s)?"

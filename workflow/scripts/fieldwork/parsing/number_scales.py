@@ -1,7 +1,6 @@
-"""Scales whose points have numbers: their numbers and labels, and what of a reply only describes them.
+"""Scales whose points have numbers: which option a number is, and which a text names.
 
-A reply may repeat the scale ('1 = strongly disagree, …, 5 = strongly agree', 'from 1 to 5') and may give
-its point as a fraction ('4/5'). Promises that a fraction of another number ('4 out of 10') is no point.
+Promises that a label that is denied, in English or in another language, is not read as that label.
 """
 
 import re
@@ -17,40 +16,26 @@ NUMBER = (
     rf"(?!{SPACED_LETTER}|%|[.,]\d|/\d)"
 )
 """A number that may be a point: no part of a word, a date, a percentage or a larger number."""
-_WORDS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
-_WORD = re.compile(rf"^\W*({'|'.join(_WORDS)})\W*$", re.IGNORECASE)
-_WORD_OF = re.compile(
-    rf"\b({'|'.join(_WORDS)})\s+out\s+of\s+(?P<top>{'|'.join(_WORDS)}|\d+)", re.IGNORECASE
+_NEGATION = (
+    r"nicht|kein\w*|kaum|keineswegs|no|nada|poco|pas|peu|jamais|não|nao|nem|pouco|non|niente|не|ни|нет"
+    r"|niet|geen|لا|لست|غير|nie|inte|ikke"
 )
-_FRACTION = re.compile(
-    r"(?<![\w.,/])(?P<number>-?\d{1,2}(?:\.\d{1,2})?)\s*(?:/|out\s+of|of|von|sur)\s*(?P<top>\d{1,3})(?![\w/]|[.,]\d)",
+_DENIAL_BEFORE = re.compile(
+    rf"(?:\b(?:{_NEGATION})\s+(?:[\w'’]+\s+){{0,3}}|[不没沒非无無未][\u4e00-\u9fff]{{0,2}})\Z",
     re.IGNORECASE,
 )
-_DESCRIPTION = re.compile(
-    r"\b(?:scale|range|ranging|points?)\b[^.\n\d]{0,25}-?\d{1,2}\s*(?:-|–|—|to|through|and)\s*-?\d{1,2}"
-    r"|(?:\(|\bwhere\s+|\bwith\s+)-?\d{1,2}\s*(?:=|being|is|means|meaning|indicates|for)\s[^).;\n]{1,120}",
-    re.IGNORECASE,
+"""A negation and at most three words before a label; 'No, I agree' has a comma between."""
+_NEGATIVE_START = re.compile(
+    rf"(?:{_NEGATION}|nothing|not|überhaupt|совсем|[不没沒非无無未])", re.IGNORECASE
 )
-_LEGEND = re.compile(
-    r"(?<![\w.,/-])(?:-?\d{1,2}\s*[=:]\s*[^\d,;.:\n]{2,40}[,;\n]\s*){2,}-?\d{1,2}\s*[=:]\s*[^\d,;.:\n]{2,40}"
+"""How a label begins that is negative itself, and comes with a second negation: 'non … per niente'."""
+_DENIAL_AFTER = re.compile(
+    r"(?:し(?:ません|ない|かね)|できません|できない|では?な|じゃな|하지\s?[않못]|지\s?[않못])"
 )
-"""Three numbers or more, each with its meaning."""
-_JOIN = r"\s*(?:=|:|-|–|—|\(|\.|\)|means|is|being|for|indicates)\s*"
-"""What stands between a number and its label."""
-
-
-class Description(NamedTuple):
-    """A reply without its description of the scale.
-
-    Attributes:
-        text: what is left of it.
-        has_legend: whether it repeated several points with their labels.
-        has_other_top: whether it held a fraction of a number that is not the scale's highest.
-    """
-
-    text: str
-    has_legend: bool
-    has_other_top: bool
+_EVERYDAY_WORD = re.compile(
+    r"some|no|good|fair|poor|bad|excellent|great|all|none|most|few|many|well|same|like|better|worse"
+)
+"""Labels that say nothing in the middle of a sentence: 'I have some thoughts'."""
 
 
 class NumberScale(NamedTuple):
@@ -66,6 +51,11 @@ class NumberScale(NamedTuple):
     labels: Sequence[str]
     n_points: int
 
+    @property
+    def ends(self) -> tuple[str, str]:
+        """The numbers of the first and the last point."""
+        return self.marks[0], self.marks[self.n_points - 1]
+
     def letter(self, number: str) -> str | None:
         """The letter of the option with this number."""
         whole = re.sub(r"\.0+$", "", number)
@@ -75,67 +65,53 @@ class NumberScale(NamedTuple):
         return self.labels[ascii_uppercase.index(letter)]
 
     def label_letter(self, text: str) -> str | None:
-        """The letter of the one label that a text gives."""
-        places = [
-            n for n, label in enumerate(self.labels) if not label.strip().lstrip("-").isdigit()
-        ]
-        return letter_of_choice_text(
-            text,
-            letters="".join(ascii_uppercase[n] for n in places),
-            choices=[self.labels[n] for n in places],
-        )
+        """The letter of the one label that a text gives, and does not deny."""
+        letter = letter_of_label(text, self.labels)
+        if letter is None or not self._is_meant(text, self.label(letter)):
+            return None
+        return letter
 
     def beginning_letter(self, text: str) -> str | None:
         """The letter of the one label that begins with a text, as `Neither` does."""
-        words = re.findall(r"\w+", text.casefold())
-        labels = [re.findall(r"\w+", label.casefold()) for label in self.labels]
+        words = label_words(text)
+        labels = [label_words(label) for label in self.labels]
         places = [n for n, label in enumerate(labels) if words and label[: len(words)] == words]
         is_word = any(word.isalpha() for word in words)
         return ascii_uppercase[places[0]] if is_word and len(places) == 1 else None
 
-    def without_description(self, reply: str) -> Description:
-        """The reply without what it says of the scale; `4/5`, `4 out of 5` and a lone `four` are 4."""
-        if word := _WORD.match(reply):
-            return Description(str(_WORDS.index(word[1].lower())), False, False)
-        reply, has_legend = self._without_legend(_without_words(reply))
-        ends = re.escape(self.marks[0]), re.escape(self.marks[self.n_points - 1])
-        reply = re.sub(
-            rf"(?<![\w.,/-])(?:between\s+)?{ends[0]}\s*(?:-|–|—|to|through|and|bis)\s*{ends[1]}(?!\w|[.,]\d)",
-            " ",
-            _DESCRIPTION.sub(" ", reply),
-            flags=re.IGNORECASE,
-        )
-        tops = {self.marks[self.n_points - 1], self.marks[-1]}
-        has_other_top = any(match["top"] not in tops for match in _FRACTION.finditer(reply))
-        text = _FRACTION.sub(lambda match: match["number"] if match["top"] in tops else " ", reply)
-        return Description(text, has_legend, has_other_top)
-
-    def _without_legend(self, reply: str) -> tuple[str, bool]:
-        """The reply without the first mention of each point beside its label, where it has several."""
-        if legend := _LEGEND.search(reply):
-            return f"{reply[: legend.start()]} {reply[legend.end() :]}", True
-        spans = []
-        for mark, label in zip(self.marks, self.labels, strict=True):
-            number, text = re.escape(mark), r"\s+".join(map(re.escape, label.split()))
-            match = re.search(
-                rf"(?<![\w.,/-]){number}{_JOIN}\W{{0,4}}{text}(?!\w)\)?|(?<!\w){text}{_JOIN}{number}(?!\w)\)?",
-                reply,
-                re.IGNORECASE,
-            )
-            if match and label.split():
-                spans.append(match.span())
-        if len(spans) < 2:
-            return reply, False
-        for start, end in sorted(spans, reverse=True):
-            reply = f"{reply[:start]} {reply[end:]}"
-        return reply, True
+    def _is_meant(self, text: str, label: str) -> bool:
+        """Whether a label stands in a text as an answer: not denied, and no everyday word in passing."""
+        if _EVERYDAY_WORD.fullmatch(label.strip().casefold()):
+            return _stands_alone(text, label)
+        pattern = re.escape(" ".join(label.split())).replace(r"\ ", r"\s+")
+        matches = list(re.finditer(pattern, text, re.IGNORECASE))
+        return not matches or any(not _is_denied(text, label, match) for match in matches)
 
 
-def _without_words(reply: str) -> str:
-    """The reply with `four out of five` in digits."""
+def _is_denied(text: str, label: str, match: re.Match[str]) -> bool:
+    if _DENIAL_AFTER.match(text, match.end()):
+        return True
+    preceding = text[max(0, match.start() - 60) : match.start()]
+    return bool(_DENIAL_BEFORE.search(preceding)) and not _NEGATIVE_START.match(label.strip())
 
-    def in_digits(match: re.Match[str]) -> str:
-        top = match["top"].lower()
-        return f"{_WORDS.index(match[1].lower())}/{_WORDS.index(top) if top in _WORDS else top}"
 
-    return _WORD_OF.sub(in_digits, reply)
+def _stands_alone(text: str, label: str) -> bool:
+    """Whether a sentence is the label, or ends with it after 'I'd say' or 'is'."""
+    beginning = r"(?:\A|[.!?:\n*\"]|\b(?:say|is|be|it|it's|as))\s*[*\"]*"
+    pattern = rf"{beginning}{re.escape(label.strip())}[*\"]*\s*(?:[.!,(\n]|\Z)"
+    return re.search(pattern, text, re.IGNORECASE) is not None
+
+
+def letter_of_label(text: str, labels: Sequence[str]) -> str | None:
+    """The letter of the one label that a text gives; labels that are numbers do not count."""
+    places = [n for n, label in enumerate(labels) if not label.strip().lstrip("-").isdigit()]
+    return letter_of_choice_text(
+        text,
+        letters="".join(ascii_uppercase[n] for n in places),
+        choices=[labels[n] for n in places],
+    )
+
+
+def label_words(text: str) -> list[str]:
+    """The words of a text in small letters, without numbers."""
+    return [word for word in re.findall(r"[\w'’]+", text.casefold()) if not word.isdigit()]

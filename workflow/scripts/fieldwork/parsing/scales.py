@@ -9,15 +9,16 @@ point's label, an opening and another statement.
 
 import math
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from string import ascii_uppercase
 from typing import NamedTuple
 
 from fieldwork.parsing.choice_texts import fits_choice
 from fieldwork.parsing.choices import parse_choice
-from fieldwork.parsing.number_scales import NUMBER, NumberScale
+from fieldwork.parsing.number_scales import NUMBER, NumberScale, label_words
 from fieldwork.parsing.refusals import is_refusal
 from fieldwork.parsing.replies import SPACED_LETTER, reply_in_digits
+from fieldwork.parsing.scale_descriptions import without_description
 from fieldwork.records.parsing import (
     AMBIGUITY,
     EMPTY,
@@ -32,7 +33,7 @@ _SHORT = 120
 """Characters up to which a reply is short enough to be a range as a whole."""
 _LINK = (
     r"(?:is|are|be|as|at|an?|it|this|with|for|option|number|point|(?:score|rating|value)\s+of|of"
-    r"|[:=–—-])"
+    r"|[:=]|[–—-](?=\s))"
 )
 """What stands before a number that is stated; 'on', 'has' or 'that' say something else."""
 _STATEMENT = re.compile(
@@ -50,30 +51,48 @@ _OTHER_PEOPLE = re.compile(
 _SPEAKER = re.compile(r"\b(?:i|i['’]?d|i['’]?ll|we|me|im|i['’]m)\b[^.\n!?;,]{0,30}$", re.IGNORECASE)
 _NOT = re.compile(r"\b(?:not|never|neither|nor|cannot)\b|n['’]?t\b", re.IGNORECASE)
 _CLAUSE_END = re.compile(r"[.!?;,\n](?!\d)")
+_NOT_NOW = re.compile(
+    r"\b(?:if|were|would\s+have|have\s+said|going\s+to\s+say|used\s+to|ago|initially|at\s+first)\b",
+    re.IGNORECASE,
+)
+"""A sentence of what the speaker would say otherwise, or said once."""
 _FOLLOWING = re.compile(
     rf"\s*(?:$|(?!{SPACED_LETTER}|\s)."
     r"|(?:in\s+(?!\d)|because|as|since|out|on|and|or|but|for|points?|stars?|here|overall|with|which|meaning"
     r"|i|to|rather|instead|over|based|if|though|although|given|so|is|would|weil|da|auf|von|punkte?|sur|car"
-    r"|parce|pour|porque|para|puntos?)\b)",
+    r"|parce|pour|porque|para|puntos?|балл\w*|from\s+me|definitely|probably|without|all\s+the\s+way|at\s+best"
+    r"|seems|feels|represents|best|sagen|geben)\b)",
     re.IGNORECASE | re.DOTALL,
 )
 """What follows a number that is no count of something."""
 _HEAD = re.compile(rf"[\s>#\[(]*(?P<number>{NUMBER})[\])]*(?P<rest>[^\n]*)")
 _SEPARATOR = re.compile(
-    r"\s*(?:$|[.:;=(]|,(?!\s*-?\d)|[–—-](?!\s*\d)|(?:because|as|since|is|weil|parce|porque)\b)"
+    r"\s*(?:$|[.:;=(]|,(?!\s*-?\d)|[–—-](?!\s*\d)"
+    r"|(?:because|as|since|is|weil|parce|porque|rather\s+than|instead\s+of)\b)"
 )
 _OR_ANOTHER = re.compile(
-    rf"\b(?:or|maybe|perhaps|possibly|but|oder|ou|o|vielleicht)\b[^.\n]{{0,20}}?{NUMBER}",
+    r"\b(?:or|maybe|perhaps|possibly|but|actually|wait|make\s+that|no|oder|ou|o|vielleicht)\b"
+    rf"(?![^.\n]{{0,12}}\bnot\b)[^.\n]{{0,20}}?{NUMBER}",
     re.IGNORECASE,
 )
+_OR_NUMBER = re.compile(rf"\s*(?:or|oder|ou|o|или|أو)\s+{NUMBER}", re.IGNORECASE)
+_COUNT_BEFORE = re.compile(
+    r"(?:\b(?:mother|father|mum|mom|dad|parent|family|household|group|one|team|class)\s+of"
+    r"|\b(?:windows|top|article|chapter|section)|\b(?:not|never|nor|neither)(?:\s+an?)?)\s\Z",
+    re.IGNORECASE,
+)
+_COUNT_AFTER = re.compile("[个個人名岁歳年次回本家時时]")
+_NEAR = 15
+"""Characters between two numbers that are alternatives, whatever stands between them."""
 _LINE = re.compile(
     rf"^[\s>*_#\[(]*(?P<number>{NUMBER})[\])*_]*\s*(?:[.):=–—-]|is\b|\()?\s*(?P<rest>[^\n]*)$",
     re.M,
 )
 _LIST_MARK = re.compile(r"^\s*(?P<number>\d{1,2})[.)]\s+\S", re.MULTILINE)
 _RANGE = re.compile(
-    r"(?<![\w.,/])(?P<low>-?\d{1,2})\s*(?:-|–|—|to|bis)\s*(?P<high>-?\d{1,2})(?!\w|[.,]\d)"
-    r"|\bbetween\s+(?:an?\s+)?(?P<low2>-?\d{1,2})\s+and\s+(?:an?\s+)?(?P<high2>-?\d{1,2})\b",
+    r"(?<![\w.,/])(?P<low>-?\d{1,2})\s*(?:-|–|—|~|～|to|bis)\s*(?P<high>-?\d{1,2})(?!\w|[.,]\d)"
+    r"|\b(?:between|zwischen|entre|tra|между|بين)\s+(?:an?\s+)?(?P<low2>-?\d{1,2})"
+    r"\s+(?:and|und|y|et|e|и|و)\s+(?:an?\s+)?(?P<high2>-?\d{1,2})\b",
     re.IGNORECASE,
 )
 _MARKUP = re.compile(r"[*_`\"“”‘]|\\boxed|[{}$]")
@@ -83,6 +102,9 @@ _AROUND_LABEL = re.compile(
     r"|statement|the|personally|honestly|well|overall|somewhat|generally|mostly|tend|to|am|do|in|general"
 )
 """Words beside a label that leave it what it is."""
+
+
+_IF_IT_WERE = re.compile(r"\bwould\s+be\b[^.\n]*\bif\b|\bif\b[^.\n]*\bwould\s+be\b", re.IGNORECASE)
 
 
 class ParsedScale(NamedTuple):
@@ -126,6 +148,8 @@ def parse_scale(
     if marks is None:
         letters = ascii_uppercase[: len(choices)]
         strict, letter, reason = parse_choice(text, letters=letters, choices=choices)
+        if letter and _is_beside_another_label(text or "", letter, choices):
+            return ParsedScale(strict, (), AMBIGUITY)
         reason = NO_POINT if reason == NO_LETTER else reason
         return ParsedScale(strict, (letter,) if letter else (), reason)
     scale = NumberScale(marks, choices, n_points or len(choices))
@@ -142,9 +166,22 @@ def parse_scale(
     return ParsedScale(strict, letters_read, reason)
 
 
+def _is_beside_another_label(text: str, letter: str, choices: Sequence[str]) -> bool:
+    """Whether a reply is a letter and the whole label of another point: 'A. Strongly agree'."""
+    match = re.fullmatch(rf"\W*{letter}\b\W*(?P<rest>[^\n]{{1,80}})", text.strip())
+    if match is None:
+        return False
+    own_label, words = (
+        label_words(choices[ascii_uppercase.index(letter)]),
+        label_words(match["rest"]),
+    )
+    labels = [label_words(label) for label in choices]
+    return words in labels and words != own_label
+
+
 def _read(reply: str, scale: NumberScale) -> _Reading:
     """The result of the first pattern that says something."""
-    description = scale.without_description(reply)
+    description = without_description(reply, scale)
     text = description.text
     readers: tuple[_Reader, ...] = (
         *(_range, _bare_number, _opening_and_statement, _marked_line, _label, _mention),
@@ -185,7 +222,7 @@ def _ends_around(number: str, scale: NumberScale) -> tuple[str, ...]:
 def _bare_number(reply: str, scale: NumberScale) -> _Reading | None:
     bare = " ".join(_MARKUP.sub("", reply).split())
     match = re.fullmatch(rf"[\W_]*?({NUMBER})[\s.):=(\[\]–—,-]*([^\d]*)", bare)
-    if match is None or not _may_be_point(bare, match.end(1), match[1], scale):
+    if match is None or not _may_be_point(bare, match.span(1), scale):
         return None
     return _with_label(match[1], match[2], scale)
 
@@ -197,7 +234,8 @@ def _with_label(number: str, rest: str, scale: NumberScale) -> _Reading:
         ends = _ends_around(number, scale)
         return _Reading(ends, RANGE) if ends else _Reading((), OUT_OF_RANGE)
     other = scale.label_letter(rest.strip(" .()\n")) if rest.strip() else None
-    if other is not None and other != letter and not fits_choice(rest, scale.label(letter)):
+    own_words = set(label_words(scale.label(letter)))
+    if other not in (None, letter) and not own_words <= set(label_words(rest)):
         return _Reading((), AMBIGUITY)
     return _Reading((letter,))
 
@@ -221,9 +259,15 @@ def _opening(reply: str, scale: NumberScale) -> _Reading | None:
     if head is None:
         return _opening_label(bare, _SENTENCE_END.split(line)[0], scale)
     number, rest = head["number"], head["rest"]
-    if _is_list(bare) or not _SEPARATOR.match(rest):
+    if (_LIST_MARK.match(line) and _is_list(bare)) or not _SEPARATOR.match(rest):
         return None
-    if _OR_ANOTHER.search(rest):
+    if last := re.fullmatch(rf"[.)]\s+[^\n]*:\s*({NUMBER})\W*", rest):
+        # the number of a question, its text and the answer
+        return _with_label(last[1], "", scale)
+    if _OR_ANOTHER.search(rest) or re.fullmatch(rf"\W*{NUMBER}\W*", rest):
+        return _Reading((), AMBIGUITY)
+    bare_lines = {line.strip(" .") for line in bare.splitlines()} & set(scale.marks)
+    if len(bare_lines | {number}) > 1:
         return _Reading((), AMBIGUITY)
     clause = _SENTENCE_END.split(rest.lstrip(" .:;=(–—,-)"))[0]
     return _with_label(number, clause[:60], scale)
@@ -231,11 +275,10 @@ def _opening(reply: str, scale: NumberScale) -> _Reading | None:
 
 def _opening_label(reply: str, sentence: str, scale: NumberScale) -> _Reading | None:
     """A label that begins the reply, but for words such as 'I' and 'my answer is'."""
-    letter = scale.label_letter(sentence)
+    letter = None if sentence.endswith("?") else scale.label_letter(sentence)
     if letter is None:
         return None
-    words = _words(sentence)
-    label = _words(scale.label(letter))
+    words, label = label_words(sentence), label_words(scale.label(letter))
     place = next((n for n in range(len(words)) if words[n : n + len(label)] == label), None)
     if place is None or not _are_around(words[:place]):
         return None
@@ -250,30 +293,34 @@ def _are_around(words: Sequence[str]) -> bool:
     return all(map(_AROUND_LABEL.fullmatch, words))
 
 
-def _words(text: str) -> list[str]:
-    return [word for word in re.findall(r"[\w'’]+", text.casefold()) if not word.isdigit()]
-
-
 def _statement(reply: str, scale: NumberScale) -> _Reading | None:
-    """The last number that the reply states as its own answer."""
+    """The number that closes the reply, else the last that it states as its own answer."""
     bare = _MARKUP.sub("", reply)
+    if closing := re.search(rf"(?:[.!?。]\s+|\n\s*)({NUMBER})\W*\Z", bare):
+        return _with_label(closing[1], "", scale)
     matches = [
         match
         for match in _STATEMENT.finditer(bare)
-        if _is_own(bare, match) and _may_be_point(bare, match.end("number"), match["number"], scale)
+        if _is_own(bare, match) and _may_be_point(bare, match.span("number"), scale)
     ]
     if not matches:
         return None
-    rest = bare[matches[-1].end("number") :].partition("\n")[0]
-    clause = re.split(r"[.;,]\s|\bbecause\b|\bas\b", rest)[0]
+    span = matches[-1].span("number")
+    if _OR_NUMBER.match(bare, span[1]):
+        return _Reading((), AMBIGUITY)
+    clause = re.split(r"[.;,]\s|\bbecause\b|\bas\b", bare[span[1] :].partition("\n")[0])[0]
     return _with_label(matches[-1]["number"], clause[:60], scale)
 
 
 def _is_own(bare: str, match: re.Match[str]) -> bool:
-    """Whether a statement is the speaker's, and no denial."""
+    """Whether a statement is the speaker's, is meant now, and is no denial."""
     preceding = bare[max(0, match.start() - 60) : match.start()]
-    clause = _CLAUSE_END.split(preceding)[-1] + bare[match.start() : match.start("number")]
-    if _NOT.search(clause):
+    stretch = bare[match.start() : match.start("number")]
+    if _NOT.search(_CLAUSE_END.split(preceding)[-1] + stretch):
+        return False
+    rest = bare[match.end("number") : match.end("number") + 60]
+    sentence = _SENTENCE_END.split(preceding)[-1] + stretch + re.split(r"[.!?\n]", rest)[0]
+    if _NOT_NOW.search(sentence):
         return False
     if match["verb"]:
         return _SPEAKER.search(preceding) is not None
@@ -288,7 +335,9 @@ def _marked_line(reply: str, scale: NumberScale) -> _Reading | None:
     letters = set()
     for match in _LINE.finditer(reply):
         letter = scale.letter(match["number"])
-        if letter and match["rest"].strip() and fits_choice(match["rest"], scale.label(letter)):
+        rest = match["rest"]
+        is_own = letter and rest.strip() and fits_choice(rest, scale.label(letter))
+        if letter and is_own and scale.label_letter(rest) in (None, letter):
             letters.add(letter)
     return _Reading((letters.pop(),)) if len(letters) == 1 else None
 
@@ -298,46 +347,60 @@ def _label(reply: str, scale: NumberScale) -> _Reading | None:
     letter = scale.label_letter(reply) or scale.beginning_letter(reply)
     if letter is None:
         return None
+    if _IF_IT_WERE.search(reply) or is_refusal(reply, objecting=False):
+        return None
     return _Reading((), AMBIGUITY) if _contradicts(reply, letter, scale) else _Reading((letter,))
 
 
-def _contradicts(text: str, letter: str, scale: NumberScale) -> bool:
-    """Whether a text mentions points, and not the one with this letter."""
-    letters = set(_mentions(text, scale))
-    return bool(letters) and letter not in letters
-
-
 def _mention(reply: str, scale: NumberScale) -> _Reading | None:
-    """The only point that is mentioned."""
-    letters = set(_mentions(reply, scale))
-    if len(letters) == 1:
+    """The only point that is mentioned, where no other number stands close to it."""
+    bare = _MARKUP.sub("", reply)
+    spans = _mentions(bare, scale)
+    letters = {scale.letter(bare[start:end]) or "" for start, end in spans}
+    if len(letters) == 1 and not any(_has_rival(bare, span, scale) for span in spans):
         return _Reading((letters.pop(),))
     return _Reading((), AMBIGUITY) if letters else None
 
 
-def _mentions(reply: str, scale: NumberScale) -> Iterator[str]:
-    """The letters of the points that are mentioned by number, numbers of a list left out."""
-    bare = _MARKUP.sub("", reply)
+def _contradicts(text: str, letter: str, scale: NumberScale) -> bool:
+    """Whether a text mentions points, and not the one with this letter."""
+    bare = _MARKUP.sub("", text)
+    letters = {scale.letter(bare[start:end]) for start, end in _mentions(bare, scale)}
+    return bool(letters) and letter not in letters
+
+
+def _mentions(bare: str, scale: NumberScale) -> list[tuple[int, int]]:
+    """Where points are mentioned by number, numbers of a list left out."""
     list_marks = {match.start("number") for match in _LIST_MARK.finditer(bare)}
     left_out = list_marks if len(list_marks) > 1 else set[int]()
-    for match in re.finditer(NUMBER, bare):
-        letter = scale.letter(match.group())
-        if (
-            letter
-            and match.start() not in left_out
-            and _may_be_point(bare, match.end(), match.group(), scale)
-        ):
-            yield letter
+    return [
+        match.span()
+        for match in re.finditer(NUMBER, bare)
+        if scale.letter(match.group())
+        and match.start() not in left_out
+        and _may_be_point(bare, match.span(), scale)
+    ]
+
+
+def _has_rival(bare: str, span: tuple[int, int], scale: NumberScale) -> bool:
+    """Whether another number of the scale stands close by: '3 oder 4', '5 rather than 4'."""
+    letter = scale.letter(bare[span[0] : span[1]])
+    start, end = max(0, span[0] - _NEAR - 3), span[1] + _NEAR + 3
+    letters = {scale.letter(match.group()) for match in re.finditer(NUMBER, bare[start:end])}
+    return bool(letters - {None, letter})
 
 
 def _is_list(bare: str) -> bool:
     return len(_LIST_MARK.findall(bare)) > 1
 
 
-def _may_be_point(bare: str, end: int, number: str, scale: NumberScale) -> bool:
-    """Whether what follows a number lets it be a point: '2 reasons' and '3 in 4' are none."""
+def _may_be_point(bare: str, span: tuple[int, int], scale: NumberScale) -> bool:
+    """Whether what stands around a number lets it be a point: '2 reasons' and '3 in 4' are none."""
+    start, end = span
+    if _COUNT_BEFORE.search(bare, max(0, start - 30), start) or _COUNT_AFTER.match(bare, end):
+        return False
     rest = bare[end : end + 80]
     if _FOLLOWING.match(rest):
         return True
-    letter = scale.letter(number)
+    letter = scale.letter(bare[start:end])
     return letter is not None and fits_choice(rest.partition("\n")[0], scale.label(letter))
