@@ -190,6 +190,120 @@ def test_numbers_need_no_spaces_where_a_script_has_none(text: str) -> None:
     assert point(text) == "4"
 
 
+SEVEN = [
+    "Strongly disagree",
+    "Disagree",
+    "Somewhat disagree",
+    "Neither agree nor disagree",
+    "Somewhat agree",
+    "Agree",
+    "Strongly agree",
+]
+
+
+@pytest.mark.parametrize(
+    ("text", "labels", "number"),
+    [
+        # the typical slip where a scale is turned
+        ("5 - Strongly agree", LABELS[::-1], AMBIGUITY),
+        ("1 (Strongly disagree)", LABELS[::-1], AMBIGUITY),
+        ("4 (Strongly agree)", LABELS, AMBIGUITY),
+        ("5 (Agree)", LABELS, AMBIGUITY),
+        ("5 - agree strongly", LABELS, "5"),
+        ("I agree somewhat", SEVEN, "5"),
+        ("I slightly agree", SEVEN, NO_POINT),
+        ("I do not strongly agree, but I agree.", LABELS, "4"),
+    ],
+)
+def test_a_number_counts_with_the_whole_label(text: str, labels: list[str], number: str) -> None:
+    assert point(text, [str(n) for n in range(1, len(labels) + 1)], labels) == number
+
+
+@pytest.mark.parametrize(
+    ("text", "reading"),
+    [("A. Strongly agree", AMBIGUITY), ("E. Strongly agree", "5"), ("(E)", "5"), ("E", "5")],
+)
+def test_a_letter_beside_another_label_is_no_point(text: str, reading: str) -> None:
+    assert point(text, None) == reading
+
+
+DEGREES = {
+    "es": ["Nada satisfecho", "Poco satisfecho", "Neutral", "Satisfecho", "Muy satisfecho"],
+    "de": ["Nie", "Selten", "Manchmal", "Oft", "Immer"],
+    "fr": ["Jamais", "Rarement", "Parfois", "Souvent", "Toujours"],
+    "it": ["Per niente", "Poco d'accordo", "Neutro", "D'accordo", "Completamente d'accordo"],
+    "zh": ["非常不同意", "不同意", "中立", "同意", "非常同意"],
+    "ru": ["Никогда", "Редко", "Иногда", "Часто", "Всегда"],
+}
+
+
+@pytest.mark.parametrize(
+    ("language", "text", "number"),
+    [
+        ("es", "No estoy satisfecho", NO_POINT),
+        ("es", "No estoy nada satisfecho", "1"),
+        ("es", "4 de 5", "4"),
+        ("es", "3 o 4", AMBIGUITY),
+        ("es", "En una escala del 1 al 5, diría 4.", "4"),
+        ("de", "Nicht oft", NO_POINT),
+        ("de", "3 oder 4", AMBIGUITY),
+        ("de", "zwischen 3 und 4", RANGE),
+        ("de", "Ich habe 3 Kinder, deshalb 2.", "2"),
+        ("de", "Vier.", "4"),
+        ("fr", "Pas toujours", NO_POINT),
+        ("it", "Non sono completamente d'accordo", NO_POINT),
+        ("it", "4 su 5", "4"),
+        ("zh", "我同意", "4"),
+        ("zh", "我不同意。", "2"),
+        ("zh", "我有2个孩子。", NO_POINT),
+        ("ru", "Не часто", NO_POINT),
+        ("ru", "По шкале от 1 до 5 — 4.", "4"),
+        ("ru", "4 балла из 5", "4"),
+    ],
+)
+def test_other_languages_deny_count_and_divide(language: str, text: str, number: str) -> None:
+    assert point(text, labels=DEGREES[language]) == number
+
+
+@pytest.mark.parametrize(
+    ("text", "number"),
+    [
+        ("As a mother of 3, I worry about screens.", NO_POINT),
+        ("It's not a 5.", NO_POINT),
+        ("5 rather than 4", "5"),
+        ("4, but not quite 5", "4"),
+        ("4. If privacy were better protected, I'd say 5.", "4"),
+        ("I'd say 4. Ten years ago I would have said 5.", "4"),
+        ("3. Actually 4.", AMBIGUITY),
+        ("4\n5", AMBIGUITY),
+        ("Question 1: 4", "4"),
+        ("3. New technology makes life better: 4", "4"),
+        ("My answer is four.", "4"),
+        ("1 = no trust, 5 = complete trust. 4", "4"),
+        ("1 2 3 4 5", AMBIGUITY),
+        ("As a mother of 3, I worry. 2", "2"),
+        ("I would be happy to strongly agree if it were safe, as that would be best.", NO_POINT),
+    ],
+)
+def test_what_is_counted_or_would_be_said_is_no_answer(text: str, number: str) -> None:
+    assert point(text) == number
+
+
+def test_signs_count_where_a_scale_has_negative_points() -> None:
+    marks, labels = ["-2", "-1", "0", "1", "2"], ["Very cold", "Cold", "Neither", "Warm", "Hot"]
+    texts = ("I'd say -1.", "minus 1", "\u20131", "Answer: negative 2")
+    assert [point(text, marks, labels) for text in texts] == ["2", "2", "2", "1"]
+
+
+@pytest.mark.parametrize(
+    ("text", "number"),
+    [("That's a good question.", NO_POINT), ("Good.", "3"), ("My health is good", "3")],
+)
+def test_everyday_words_are_labels_where_they_stand_alone(text: str, number: str) -> None:
+    labels = ["Bad", "Fair", "Good", "Very good", "Excellent"]
+    assert point(text, labels=labels) == number
+
+
 def test_the_beginning_of_one_label_is_that_label() -> None:
     assert (point("Neither."), point("Strongly")) == ("3", NO_POINT)
 
@@ -225,6 +339,10 @@ def test_any_reply_is_read_in_time() -> None:
         "agree " * 20_000,
         "(" * 100_000,
         "answer " * 30_000,
+        "1 = a, " * 20_000,
+        "I'd say 4, not " * 10_000,
+        "no, 4 of 5 or " * 10_000,
+        "非常不同意4" * 20_000,
     ):
         parsed = parse_scale(text, marks=NUMBERS, choices=LABELS)
         assert bool(parsed.reason) == (len(parsed.letters) != 1)

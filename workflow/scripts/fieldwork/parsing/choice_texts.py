@@ -8,6 +8,8 @@ import re
 import unicodedata
 from collections.abc import Sequence
 
+from fieldwork.parsing.replies import SPACED_LETTER
+
 _SHORT_CHOICE = 4
 """Choices shorter than this many characters (mostly numbers) count only in a passage of a few words."""
 _SHORT_REPLY = 240
@@ -192,7 +194,12 @@ def _start_of(choice: str, place: str) -> int:
     if len(choice) < _SHORT_CHOICE and len(place) > 4 * _SHORT_CHOICE:
         return -1
     sign = _NO_SIGN if choice[:1].isdigit() else ""
-    pattern = rf"(?<!\w)(?<!\w[.,/^-]){sign}{re.escape(choice)}(?!\w)(?![.,/^-]\w)"
+    # in Chinese and Japanese nothing stands between the words of a sentence
+    edges = (
+        rf"(?<!{SPACED_LETTER})(?<!\w[.,/^-])",
+        rf"(?!{SPACED_LETTER})(?![.,/^-]\w)",
+    )
+    pattern = f"{edges[0]}{sign}{re.escape(choice)}{edges[1]}"
     matches = list(re.finditer(pattern, place[:2_000]))
     if any(_RETRACTION.match(place[match.end() : match.end() + 120]) for match in matches):
         return -1

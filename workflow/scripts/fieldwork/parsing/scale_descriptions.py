@@ -12,7 +12,22 @@ from fieldwork.parsing.number_scales import NumberScale
 from fieldwork.parsing.replies import SPACED_LETTER
 
 _WORDS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
-_WORD = re.compile(rf"^\W*({'|'.join(_WORDS)})\W*$", re.IGNORECASE)
+_LONE_WORDS = {
+    word: number
+    for words in (
+        "zero one two three four five six seven eight nine ten",
+        "null eins zwei drei vier fünf sechs sieben acht neun zehn",
+        "zéro un deux trois quatre cinq six sept huit neuf dix",
+        "cero uno dos tres cuatro cinco seis siete ocho nueve diez",
+        "zero um dois três quatro cinco seis sete oito nove dez",
+        "zero uno due tre quattro cinque sei sette otto nove dieci",
+        "ноль один два три четыре пять шесть семь восемь девять десять",
+        "صفر واحد اثنان ثلاثة أربعة خمسة ستة سبعة ثمانية تسعة عشرة",
+        "零 一 二 三 四 五 六 七 八 九 十",
+    )
+    for number, word in enumerate(words.split())
+}
+_LONE_WORD = re.compile(rf"\W*({'|'.join(_LONE_WORDS)})\W*", re.IGNORECASE)
 _LAST_WORD = re.compile(rf"(\b(?:is|say|an?)\s+|:\s*)({'|'.join(_WORDS)})(?=\W*\Z)", re.IGNORECASE)
 _WORD_OF = re.compile(
     rf"\b({'|'.join(_WORDS)})\s+out\s+of\s+(?P<top>{'|'.join(_WORDS)}|\d+)", re.IGNORECASE
@@ -41,6 +56,7 @@ _QUESTION_NUMBER = re.compile(
     r"(?!\s*(?:stars?|points?|out\b|/))",
     re.IGNORECASE,
 )
+_MINUS = re.compile(r"(?:\b(?:minus|negative)\s+|(?<!\d)(?<!\d\s)[–—-]\s?)(?=\d)", re.IGNORECASE)
 _AND_A_HALF = re.compile(r"(?<=\d)\s+and\s+a\s+half\b", re.IGNORECASE)
 _LEGEND = re.compile(
     r"(?<![\w.,/-])(?:-?\d{1,2}\s*[=:]\s*[^\d,;.:\n]{2,40}[,;\n]\s*){2,}-?\d{1,2}\s*[=:]\s*[^\d,;.:\n]{2,40}"
@@ -67,8 +83,10 @@ class Description(NamedTuple):
 
 def without_description(reply: str, scale: NumberScale) -> Description:
     """The reply without what it says of the scale; `4/5`, `4 out of 5` and a lone `four` are 4."""
-    if word := _WORD.match(reply):
-        return Description(str(_WORDS.index(word[1].lower())), False, False)
+    if word := _LONE_WORD.fullmatch(reply):
+        return Description(str(_LONE_WORDS[word[1].lower()]), False, False)
+    if any(mark.startswith("-") for mark in scale.marks):
+        reply = _MINUS.sub("-", reply)
     reply = _QUESTION_NUMBER.sub(
         " ", _COURTESY.sub(" ", _AND_A_HALF.sub(".5", _without_words(reply)))
     )

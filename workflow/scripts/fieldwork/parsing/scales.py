@@ -59,9 +59,9 @@ _NOT_NOW = re.compile(
 _FOLLOWING = re.compile(
     rf"\s*(?:$|(?!{SPACED_LETTER}|\s)."
     r"|(?:in\s+(?!\d)|because|as|since|out|on|and|or|but|for|points?|stars?|here|overall|with|which|meaning"
-    r"|i|to|rather|instead|over|based|if|though|although|given|so|is|would|weil|da|auf|von|punkte?|sur|car"
+    r"|i|to|rather|instead|over|based|if|though|although|given|so|is|weil|da|auf|von|punkte?|sur|car"
     r"|parce|pour|porque|para|puntos?|балл\w*|from\s+me|definitely|probably|without|all\s+the\s+way|at\s+best"
-    r"|seems|feels|represents|best|sagen|geben)\b)",
+    r"|seems|feels|represents|reflects|best|most\s+likely|today|honestly|max|sagen|geben|antworten)\b)",
     re.IGNORECASE | re.DOTALL,
 )
 """What follows a number that is no count of something."""
@@ -75,6 +75,14 @@ _OR_ANOTHER = re.compile(
     rf"(?![^.\n]{{0,12}}\bnot\b)[^.\n]{{0,20}}?{NUMBER}",
     re.IGNORECASE,
 )
+_CLOSING_NUMBER = re.compile(
+    r"(?:[.!?。]\s+|\n\s*|\b(?:so|therefore|thus|deshalb|donc|então|quindi|поэтому)\s+|所以[选選]?|ので、?)"
+    rf"(?P<number>{NUMBER})\W*\Z",
+    re.IGNORECASE,
+)
+_CORRECTION = re.compile(
+    rf"[^\n]{{0,20}}\b(?:actually|wait|make\s+that|scratch)\b[^\n]{{0,20}}?{NUMBER}", re.IGNORECASE
+)
 _OR_NUMBER = re.compile(rf"\s*(?:or|oder|ou|o|или|أو)\s+{NUMBER}", re.IGNORECASE)
 _COUNT_BEFORE = re.compile(
     r"(?:\b(?:mother|father|mum|mom|dad|parent|family|household|group|one|team|class)\s+of"
@@ -82,7 +90,7 @@ _COUNT_BEFORE = re.compile(
     re.IGNORECASE,
 )
 _COUNT_AFTER = re.compile("[个個人名岁歳年次回本家時时]")
-_NEAR = 15
+_RIVAL_DISTANCE = 15
 """Characters between two numbers that are alternatives, whatever stands between them."""
 _LINE = re.compile(
     rf"^[\s>*_#\[(]*(?P<number>{NUMBER})[\])*_]*\s*(?:[.):=–—-]|is\b|\()?\s*(?P<rest>[^\n]*)$",
@@ -201,7 +209,8 @@ def _range(reply: str, scale: NumberScale) -> _Reading | None:
     if len(bare) > _SHORT:
         bare = _SENTENCE_END.split(bare.strip().partition("\n")[0])[0]
     match = _RANGE.search(bare) if len(bare) <= _SHORT else None
-    if match is None:
+    if match is None or re.search(NUMBER, bare[match.end() :]):
+        # 'between 3 and 4, so 4' says more than the range
         return None
     ends = _letters(match["low"] or match["low2"], match["high"] or match["high2"], scale)
     return _Reading(ends, RANGE) if ends else None
@@ -234,10 +243,15 @@ def _with_label(number: str, rest: str, scale: NumberScale) -> _Reading:
         ends = _ends_around(number, scale)
         return _Reading(ends, RANGE) if ends else _Reading((), OUT_OF_RANGE)
     other = scale.label_letter(rest.strip(" .()\n")) if rest.strip() else None
-    own_words = set(label_words(scale.label(letter)))
-    if other not in (None, letter) and not own_words <= set(label_words(rest)):
+    if other not in (None, letter) and not _is_reworded(rest, letter, other or "", scale):
         return _Reading((), AMBIGUITY)
     return _Reading((letter,))
+
+
+def _is_reworded(rest: str, letter: str, other: str, scale: NumberScale) -> bool:
+    """Whether a text has all words of a point's label, in another order: 'agree strongly'."""
+    own_words, other_words = (set(label_words(scale.label(one))) for one in (letter, other))
+    return own_words <= set(label_words(rest)) and not own_words <= other_words
 
 
 # ---- openings and statements -------------------------------------------------------------------------
@@ -296,8 +310,8 @@ def _are_around(words: Sequence[str]) -> bool:
 def _statement(reply: str, scale: NumberScale) -> _Reading | None:
     """The number that closes the reply, else the last that it states as its own answer."""
     bare = _MARKUP.sub("", reply)
-    if closing := re.search(rf"(?:[.!?。]\s+|\n\s*)({NUMBER})\W*\Z", bare):
-        return _with_label(closing[1], "", scale)
+    if closing := _CLOSING_NUMBER.search(bare):
+        return _with_label(closing["number"], "", scale)
     matches = [
         match
         for match in _STATEMENT.finditer(bare)
@@ -306,7 +320,7 @@ def _statement(reply: str, scale: NumberScale) -> _Reading | None:
     if not matches:
         return None
     span = matches[-1].span("number")
-    if _OR_NUMBER.match(bare, span[1]):
+    if _OR_NUMBER.match(bare, span[1]) or _CORRECTION.match(bare, span[1]):
         return _Reading((), AMBIGUITY)
     clause = re.split(r"[.;,]\s|\bbecause\b|\bas\b", bare[span[1] :].partition("\n")[0])[0]
     return _with_label(matches[-1]["number"], clause[:60], scale)
@@ -385,7 +399,7 @@ def _mentions(bare: str, scale: NumberScale) -> list[tuple[int, int]]:
 def _has_rival(bare: str, span: tuple[int, int], scale: NumberScale) -> bool:
     """Whether another number of the scale stands close by: '3 oder 4', '5 rather than 4'."""
     letter = scale.letter(bare[span[0] : span[1]])
-    start, end = max(0, span[0] - _NEAR - 3), span[1] + _NEAR + 3
+    start, end = max(0, span[0] - _RIVAL_DISTANCE - 3), span[1] + _RIVAL_DISTANCE + 3
     letters = {scale.letter(match.group()) for match in re.finditer(NUMBER, bare[start:end])}
     return bool(letters - {None, letter})
 
