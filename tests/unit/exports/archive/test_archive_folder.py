@@ -80,6 +80,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         study / "results/trivia/figures/fig1.svg": "<svg/>",
         study / "results/trivia/explorer/index.html": "<html>",
         study / "results/trivia/explorer/data/1.js": "load()",
+        study / "results/trivia/explorer/.snakemake_timestamp": "",
         study / "results/trivia/study.duckdb": "DUCK",
     }
     for path, text in files.items():
