@@ -132,6 +132,32 @@ def test_a_private_file_leaves_with_no_folder(tmp_path: Path) -> None:
     assert own.config["archived"]["left_out"] == ["inputs/memory.reference/true_of_users.csv"]
 
 
+@pytest.mark.parametrize("is_shared", [False, True])
+def test_corrections_of_real_users_answers_leave_with_the_answers(
+    tmp_path: Path, is_shared: bool
+) -> None:
+    """A row has the hash of a participant's text and what it says, or an option as they wrote it."""
+    (tmp_path / "raw.csv").write_text("id,Q1\n")
+    overrides = [copy("resources/tasks/aliases.csv", tmp_path / f"{n}.csv") for n in (1, 2)]
+    places = [f"inputs/parsing.overrides.{n}/{n + 1}.csv" for n in (0, 1)]
+    columns, prompts = {"participant": "id"}, {"hobbies": "Q1"}
+    field = {"path": str(tmp_path / "raw.csv"), "layout": "wide", "columns": columns}
+    corrected = plan(
+        study(
+            field={**field, "prompts": prompts},
+            parsing={"overrides": overrides},
+            archive={"field": is_shared},
+        )
+    )
+    assert corrected.config["parsing"]["overrides"] == places
+    assert elsewhere(corrected) == (dict(zip(places, overrides, strict=True)) if is_shared else {})
+    withheld = {*corrected.config["archived"]["left_out"]} & {*places}
+    assert withheld == (set() if is_shared else {*places})
+    assert ({*overrides} <= {*corrected.private_files}) is not is_shared
+    reasons = {what: why for what, why, _ in corrected.left_out}
+    assert ("parsing.overrides" in reasons) is not is_shared
+
+
 def test_a_file_of_a_closed_source_leaves_with_no_other_setting(tmp_path: Path) -> None:
     talks = copy("resources/mine/conversations.jsonl", tmp_path / "my/talks.jsonl")
     copy("resources/tasks/recommendations.csv", tmp_path / "my/items.csv")

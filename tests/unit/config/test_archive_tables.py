@@ -97,7 +97,8 @@ def test_every_figure_that_prints_questions_is_known() -> None:
 
 
 def recorded(folder: Path, license_name: str, **changes: Any) -> ArchivePlan:
-    """A study of answers that were collected elsewhere, and its questions with them."""
+    """A study of answers that were collected elsewhere, with their questions, and corrections of them."""
+    (folder / "corrections.csv").write_text("task,item_id,raw,canonical\n")
     with (folder / "answers.csv").open("w", newline="") as file:
         writer = csv.writer(file)
         writer.writerow(COLUMNS.values())
@@ -124,6 +125,7 @@ def recorded(folder: Path, license_name: str, **changes: Any) -> ArchivePlan:
                 },
             },
             metrics={"baseline": "blank"},
+            parsing={"overrides": "corrections.csv"},
             study={"models": ["gpt"], "conditions": ["blank"], "tasks": ["survey"], "primary": []}
             | changes,
         )
@@ -140,9 +142,11 @@ def test_a_recording_that_may_not_be_handed_on_stays_out(folder: Path, task: str
     assert closed.tables["answers/answers.parquet"] == ANSWER_COLUMNS
     assert "answers/items.csv" not in closed.tables
     assert [*closed.remade] == ["metrics/claims.parquet", "metrics/claims.csv"]
-    assert closed.config["archived"]["left_out"] == ["inputs/recordings.last.path/answers.csv"]
+    files = ["corrections.csv", "inputs/recordings.last.path/answers.csv"]
+    assert closed.config["archived"]["left_out"] == files
+    assert not {*files} & {*closed.inputs}
     reasons = left_out(closed)
-    assert "texts of recordings.last" in reasons
+    assert {"texts of recordings.last", "parsing.overrides"} <= {*reasons}
     assert any(what.startswith("tables/answers/items.csv") for what in reasons)
 
 
@@ -152,7 +156,7 @@ def test_a_recording_that_may_be_handed_on_is_there_whole(folder: Path) -> None:
     assert whole.explorer
     assert not any(whole.first_tables.values())
     assert not any(whole.tables.values())
-    assert "inputs/recordings.last.path/answers.csv" in whole.inputs
+    assert {"inputs/recordings.last.path/answers.csv", "corrections.csv"} <= {*whole.inputs}
 
 
 # ---- people --------------------------------------------------------------------------------------

@@ -275,6 +275,23 @@ def test_real_users_are_left_out_unless_they_are_wanted(tmp_path: Path, study: P
         assert secret not in everything
 
 
+def test_a_figure_names_no_participant_unless_they_are_wanted(tmp_path: Path) -> None:
+    """Figure 3 has a mark for the score of each user, real ones among them."""
+    study = write_study(tmp_path / "study")
+    everyone = dataclasses.replace(MARK, condition=FIELD, number=2, text="all participants")
+    person = dataclasses.replace(everyone, puppet_id="pabc", number=3, text="score, Field, pabc")
+    puppet = dataclasses.replace(MARK, condition="history", puppet_id="p-0", number=4)
+    marks = [MARK, everyone, person, puppet]
+    write(tmp_path / "study", "figures/fig1.marks.parquet", marks, FigureMark)
+    numbers = {}
+    for is_wanted in (False, True):
+        folder = tmp_path / f"page_{is_wanted}"
+        write_folder(str(folder), study, SETTINGS._replace(field=is_wanted), PARTS)
+        numbers[is_wanted] = [mark["number"] for mark in block_of(folder)["marks"]["fig1"]]
+        assert ("pabc" in page_of(folder)) is is_wanted
+    assert numbers == {False: [1, 2, 4], True: [1, 2, 3, 4]}
+
+
 def test_contexts_are_left_out_where_the_study_says_so(tmp_path: Path, study: PageTables) -> None:
     settings = SETTINGS._replace(contexts="none", withheld=("Contexts are left out.",))
     write_folder(str(tmp_path / "page"), study, settings, PARTS)

@@ -80,6 +80,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         study / "results/trivia/figures/fig1.svg": "<svg/>",
         study / "results/trivia/explorer/index.html": "<html>",
         study / "results/trivia/explorer/data/1.js": "load()",
+        study / "results/trivia/explorer/.snakemake_timestamp": "",
         study / "results/trivia/study.duckdb": "DUCK",
     }
     for path, text in files.items():
@@ -253,6 +254,24 @@ def test_the_readme_of_an_archive_with_gaps_says_so(home: Path, tmp_path: Path) 
     page = (packed(home, tmp_path / "out", plan) / "README.md").read_text(encoding="utf-8")
     assert "So only the corrected tests" in page
     assert "no licence was chosen" in page
+
+
+def test_whoever_begins_with_the_texts_keeps_the_answers_of_real_users(
+    home: Path, tmp_path: Path
+) -> None:
+    """These are made from raw answers, which nobody gets."""
+    step = "delete `results/trivia/`"
+    page = (packed(home, tmp_path / "simulated") / "README.md").read_text(encoding="utf-8")
+    assert f"{step}, and run" in " ".join(page.split())
+    field_table = "field/attrition.csv"
+    Path("results/trivia/field").mkdir()
+    Path("results/trivia", field_table).write_text("model")
+    plan = PLAN._replace(first_tables={**PLAN.first_tables, field_table: []})
+    page = (packed(home, tmp_path / "field", plan) / "README.md").read_text(encoding="utf-8")
+    assert f"{step} but for `results/trivia/field/`" in " ".join(page.split())
+    plan = PLAN._replace(is_whole=False, of_models_alone=["metrics/accuracy_runs.csv"])
+    page = (packed(home, tmp_path / "gaps", plan) / "README.md").read_text(encoding="utf-8")
+    assert step not in page
 
 
 def test_the_description_names_files_by_their_places(home: Path, tmp_path: Path) -> None:

@@ -23,6 +23,7 @@ from fieldwork.config.archive_tables import (
     first_tables,
     has_field_answers,
     has_groups,
+    has_merges,
     is_whole,
     ledger_tables,
     open_tasks,
@@ -74,11 +75,11 @@ def archive_plan(study: Study) -> Config:
         "explorer": _page_obstacle(study, sources) is None,
         "prompts": [f"tasks/{task}.parquet" for task in open_tasks(study, sources)],
         "inputs": archive_inputs(study, sources),
-        "private_files": sorted(private_files(study)),
+        "private_files": sorted(private_files(study, sources)),
         "ledgers": ledger_tables(study, sources),
         "key_files": [*key_files(study)],
         "is_whole": is_complete,
-        "left_out": [*_left_out_always(study), *_left_out_by_choice(study, sources)],
+        "left_out": [*_left_out_always(study, sources), *_left_out_by_choice(study, sources)],
     }
 
 
@@ -148,10 +149,13 @@ def _page_obstacle(study: Study, sources: Sources) -> str | None:
 # ---- what stays out ------------------------------------------------------------------------------
 
 
-def _left_out_always(study: Study) -> Iterator[tuple[str, str, str]]:
+def _left_out_always(study: Study, sources: Sources) -> Iterator[tuple[str, str, str]]:
     """What no archive holds: what, why, and what others do instead."""
     yield "keys and passwords", "they are in the environment alone", "nothing asks a model here"
-    yield "study.duckdb", "it holds every table once more", "`make rebuild` makes it"
+    step = (
+        "`make rebuild WHAT=all` makes it" if is_whole(study, sources) else "tables are in tables/"
+    )
+    yield "study.duckdb", "it holds every table once more", step
     yield "embeddings", "they are computed from texts", "they are made again from the texts"
     yield "logs and reports", "they name folders and processes of a machine", "nobody needs them"
     yield (
@@ -200,6 +204,12 @@ def _left_out_with_texts(study: Study, sources: Sources) -> Iterator[tuple[str, 
             f"the words are those of {', '.join(settings)}",
             "the estimates in tables/metrics count them",
         )
+    if study.config["parsing"]["overrides"] and not has_merges(study, sources):
+        yield (
+            "parsing.overrides",
+            "a correction quotes the answer that it corrects",
+            "the estimates in tables/metrics are those after it",
+        )
 
 
 def _left_out_of_people(study: Study) -> Iterator[tuple[str, str, str]]:
@@ -209,6 +219,11 @@ def _left_out_of_people(study: Study) -> Iterator[tuple[str, str, str]]:
         yield "the key of pseudonyms", "with it, people could be found again", "nobody may have it"
         if not study.config["archive"]["field"]:
             yield "masked answers of real users", "archive.field is false", ask
+            yield (
+                "tables/answers, and rows of real users in tables/metrics/accuracy_runs",
+                "they have a row for each answer or participant",
+                "results/*/responses has the answers of models",
+            )
     if study.config["judging"]:
         yield (
             "files of raters",

@@ -10,11 +10,14 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from fieldwork.config.archive_tables import has_merges
 from fieldwork.config.archived import SECTION
 from fieldwork.config.encoding import precision_record
 from fieldwork.config.licences import Source
 from fieldwork.config.path_settings import (
+    CORRECTION_SETTINGS,
     PRIVATE_SETTINGS,
+    Keys,
     is_outside,
     paths_in,
     with_paths,
@@ -112,7 +115,7 @@ def archive_inputs(study: Study, sources: Sources) -> dict[str, str]:
     Raises:
         StudyError: two of them would lie in one place.
     """
-    withheld_files = private_files(study) | _real(
+    withheld_files = private_files(study, sources) | _real(
         file for source in sources.values() if not source.is_open for file in source.files
     )
     files: dict[str, str] = {}
@@ -140,11 +143,17 @@ def _named_files(study: Study, sources: Sources) -> Iterator[tuple[str, str]]:
     yield from ((file, file) for file in [*([weights] if weights else []), *kept_files])
 
 
-def private_files(study: Study) -> set[str]:
+def private_settings(study: Study, sources: Sources) -> tuple[Keys, ...]:
+    """The settings whose files are in no archive of the study."""
+    corrections = () if has_merges(study, sources) else CORRECTION_SETTINGS
+    return (*PRIVATE_SETTINGS, *corrections)
+
+
+def private_files(study: Study, sources: Sources) -> set[str]:
     """The files that say something of people, wherever they lie."""
     return _real(
         file
-        for _, path in paths_in(study.config, PRIVATE_SETTINGS)
+        for _, path in paths_in(study.config, private_settings(study, sources))
         for place in (path, study.resolve(path))
         for file in files_at(place)
     )
@@ -167,7 +176,7 @@ def key_files(study: Study) -> Iterator[str]:
 def archived_config(study: Study, sources: Sources) -> Config:
     """The config that the archive is run with: no path of this machine, and what was left out."""
     left_out = [source.origin for source in sources.values() if source.files and not source.is_open]
-    left_out += [path for _, path in paths_in(study.config, PRIVATE_SETTINGS)]
+    left_out += [path for _, path in paths_in(study.config, private_settings(study, sources))]
     places = outside_places(study.config)
     config = with_paths(study.config, lambda _, path: places.get(path, path))
     is_closed = any(not source.is_open for source in sources.values())

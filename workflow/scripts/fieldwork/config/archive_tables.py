@@ -90,6 +90,11 @@ def has_field_answers(study: Study) -> bool:
     return not study.config["field"] or bool(study.config["archive"]["field"])
 
 
+def has_merges(study: Study, sources: Sources) -> bool:
+    """Whether written options and a person's corrections are in the archive: both quote answers."""
+    return has_field_answers(study) and not closed_recordings(study, sources)
+
+
 def has_groups(study: Study) -> bool:
     """Whether users are in groups of `judging.groups`."""
     return bool(study.config["judging"] and study.config["judging"]["groups"])
@@ -236,7 +241,8 @@ def final_tables(study: Study, sources: Sources) -> dict[str, Columns]:
     if has_field_answers(study):
         is_closed = bool(closed_recordings(study, sources))
         tables[plain(ANSWERS)] = ANSWER_COLUMNS if is_closed else ()
-        tables |= {} if is_closed else {_MERGES: ()}
+    if has_merges(study, sources):
+        tables[_MERGES] = ()
     paths = [
         *estimates(study),
         *claims(),

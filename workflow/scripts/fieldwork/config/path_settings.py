@@ -59,6 +59,9 @@ PRIVATE_SETTINGS: tuple[Keys, ...] = (
 )
 """Those whose files say something of people, and leave the machine with no archive."""
 
+CORRECTION_SETTINGS: tuple[Keys, ...] = (("parsing", "overrides"), ("parsing", "overrides", "*"))
+"""Those whose files hold words of answers, and leave the machine with the answers alone."""
+
 
 def is_outside(path: str) -> bool:
     """Whether a path of the config leads out of the study's folder."""

@@ -127,8 +127,7 @@ def write_folder(
     version = hashlib.sha256(script_json(columns).encode()).hexdigest()[:12]
     write_data(place, "answers", script_json({"version": version, **columns}))
     counts = PageCounts(version, len(answers), len(contexts.rows), detail_files.first_rows)
-    marks = {_figure_name(path): tables.read_rows(path, FigureMark) for path in sources.marks}
-    marks = {name: marks[name] for name in settings.figures if name in marks}
+    marks = _shown_marks(sources.marks, settings)
     study = study_block(settings, items, marks, counts, missing)
     findings = "\n".join(html_of(texts.read_text(path)) for path in sources.findings)
     figures = [*_figures(sources.figures, settings, marks)]
@@ -232,6 +231,20 @@ def _field_texts(paths: Sequence[str]) -> dict[tuple[str, str, _ReplyKey], Field
 def _figure_name(path: str) -> str:
     """`fig1` of `fig1.svg` and `fig1.marks.parquet`."""
     return Path(path).name.partition(".")[0]
+
+
+def _shown_marks(paths: Sequence[str], settings: PageSettings) -> dict[str, list[FigureMark]]:
+    """The marks of each figure, without those of single participants who are not in the page."""
+    path_by_name = {_figure_name(path): path for path in paths}
+    return {
+        name: [
+            mark
+            for mark in tables.read_rows(path_by_name[name], FigureMark)
+            if settings.field or mark.condition != FIELD or mark.puppet_id is None
+        ]
+        for name in settings.figures
+        if name in path_by_name
+    }
 
 
 def _figures(

@@ -27,6 +27,8 @@ LEDGERS = "resources/ledger"
 PROJECT_SETTINGS = "config.yaml"
 
 _NOT_CODE = frozenset(("__pycache__", ".snakemake"))
+_OF_TOOLS = (".pyc", ".snakemake_timestamp")
+"""Endings of files that Python compiles, or Snakemake leaves in a folder that a rule makes."""
 
 
 class ArchivePlan(NamedTuple):
@@ -152,12 +154,12 @@ _PROJECT_HEAD = """\
 
 
 def files_below(folder: Path) -> list[str]:
-    """The files below a folder, by their paths from there, in order; what Python compiles is left out."""
+    """The files below a folder, by their paths from there, in order; those of tools are left out."""
     paths = []
     for inner, folders, names in os.walk(folder):
         folders[:] = [name for name in folders if name not in _NOT_CODE]
         paths += [(Path(inner) / name).relative_to(folder).as_posix() for name in names]
-    return sorted(path for path in paths if not path.endswith(".pyc"))
+    return sorted(path for path in paths if not path.endswith(_OF_TOOLS))
 
 
 def _copy(source: Path, target: Path) -> None:

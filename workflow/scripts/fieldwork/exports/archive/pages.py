@@ -67,14 +67,21 @@ def _json(value: Any) -> str:
 
 def write_readme(folder: Path, plan: ArchivePlan, code: CodeVersion) -> None:
     """Write the README, which a person opens first."""
-    parts = [_HEAD, _contents(folder), _left_out(plan), _rebuild(plan), _FROM_TEXTS, _LICENCES]
+    parts = [
+        _HEAD,
+        _contents(folder),
+        _left_out(plan),
+        _rebuild(plan),
+        _from_texts(plan),
+        _LICENCES,
+    ]
     words = {
         "study": plan.study,
         "code": code.sentence(),
         "results": plan.results,
         "license": plan.license or "no licence was chosen, so ask the authors before you use them",
     }
-    text = "\n".join(part.strip() + "\n" for part in parts)
+    text = "\n".join(part.strip() + "\n" for part in parts if part)
     for name, value in words.items():
         text = text.replace(f"<{name}>", value)
     tables.write_text(folder / "README.md", text)
@@ -151,15 +158,27 @@ Some answers or questions are not in this archive. So only the corrected tests (
 made again, from the tables of estimates as they were computed, and `WHAT=all` makes nothing.
 """
 
+
+def _from_texts(plan: ArchivePlan) -> str:
+    # estimates over real users come from answers that nobody gets
+    if plan.of_models_alone:
+        return ""
+    has_field = any(path.startswith("field/") for path in plan.first_tables)
+    return _FROM_TEXTS.replace("<exception>", _FIELD_EXCEPTION if has_field else "")
+
+
 _FROM_TEXTS = """
 ## To begin with the texts
 
 The step above begins with contexts and answers. Who has the texts that `left_out.csv` names can begin
-before: put them where `study.yaml` has their paths, delete `<results>/`, and run `make rebuild` again.
-The workflow fetches what it can from the hub, in the same revision. Each context that comes out the
-same finds its answers in `resources/ledger/`. One that differs ends the run with a sentence, as a study
-from an archive asks no model. A model's variable for a key must be set then, to any text.
+before: put them where `study.yaml` has their paths, delete `<results>/`<exception>, and run
+`make rebuild` again. The workflow fetches what it can from the hub, in the same revision. Each context
+that comes out the same finds its answers in `resources/ledger/`. One that differs ends the run with a
+sentence, as a study from an archive asks no model. A model's variable for a key must be set then, to
+any text.
 """
+
+_FIELD_EXCEPTION = " but for `<results>/field/`, as raw answers of real users are not here"
 
 _LICENCES = """
 ## Licences
