@@ -33,7 +33,7 @@ def field_warning(config: Mapping[str, Any], results: str) -> Iterator[str]:
     """A sentence where earlier runs read real users and this one was not given their column map."""
     if config["field"] is None and Path(results, "field/answers.parquet").exists():
         yield (
-            f"WARNING: {results}/field has answers of real users, and this command leaves them out, as it "
-            f"names no field. Name the column map too (--configfile YOUR_STUDY.yaml field_page.yaml), or "
-            f"delete {results}/field if they are no longer part of the study."
+            f"WARNING: {results}/field has answers of real users, and this command leaves them out, as "
+            f"it names no field. Name the column map too (--configfile YOUR_STUDY.yaml field_page.yaml), "
+            f"or delete {results}/field if they are no longer part of the study."
         )
