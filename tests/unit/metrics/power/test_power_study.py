@@ -357,7 +357,7 @@ class FakeArms(FakePrices):
     def is_list(self, task: str) -> bool:
         return task == "t"
 
-    def n_of_kinds(self, task: str, kinds: Collection[str]) -> int:
+    def n_of_kinds(self, task: str, kinds: Collection[str]) -> int:  # noqa: ARG002
         return 0
 
 
