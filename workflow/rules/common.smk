@@ -80,7 +80,7 @@ from fieldwork.config.memory import (
 )
 from fieldwork.config.models import answer_threads
 from fieldwork.config.needs import needed_filters
-from fieldwork.config.pages import new_pages
+from fieldwork.config.pages import field_warning, new_pages
 from fieldwork.config.parsing import value_rules
 from fieldwork.config.reading import read_study
 from fieldwork.config.report import report_entry
@@ -219,6 +219,8 @@ if workflow.is_main_process:
 
 
 onstart:
+    for sentence in field_warning(config, study.results):
+        print(sentence, file=sys.stderr)
     # a run beside another one takes no lock, and leaves the record of the one that has it
     if workflow.execution_settings.lock:
         record_run(Path())
@@ -226,7 +228,8 @@ onstart:
 
 
 onsuccess:
-    print("", *new_pages(study.results, PARSED_AT), sep="\n", file=sys.stderr)
+    pages = new_pages(study.results, PARSED_AT)
+    print("", *pages, *field_warning(config, study.results), sep="\n", file=sys.stderr)
 
 
 NAME = "[A-Za-z0-9][A-Za-z0-9_.-]*"

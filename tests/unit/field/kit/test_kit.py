@@ -175,7 +175,7 @@ def test_the_papers_say_what_is_asked() -> None:
     setting = page_map(survey(), "folder")
     text = documents.column_map("spring", setting, documents.PAGE_MAP)
     assert yaml.safe_load(text) == {"study": {"name": "spring"}, "field": setting}
-    assert "--configfile results/spring/field_kit/field_page.yaml" in text
+    assert "--configfile YOUR_STUDY.yaml results/spring/field_kit/field_page.yaml" in text
 
 
 def test_another_prompt_makes_another_survey() -> None:

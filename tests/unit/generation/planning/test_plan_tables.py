@@ -228,6 +228,8 @@ def test_a_plan_has_all_arms_of_all_models_and_leaves_out_what_is_answered(
     assert chosen["paid"].tokens_per_byte == TOKENS_PER_BYTE
     assert any(sentence.startswith("m: its answers so far") for sentence in plan.assumptions)
     assert plan.warnings == []
+    costs = "paid: a million tokens cost $100.00 as input and $400.00 as output"
+    assert f"{costs}, as of 2026-11-01. Source: test." in plan.assumptions
 
 
 def test_the_expected_cost_is_that_of_the_plan_before_the_first_answer(written: set[str]) -> None:

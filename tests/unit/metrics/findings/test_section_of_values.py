@@ -4,6 +4,7 @@ from typing import Any
 
 from tests.unit.metrics.findings.finding_rows import OUTLINE, cells, claims_of, filled
 
+from fieldwork.metrics.findings.layout import section_lines
 from fieldwork.metrics.findings.values import value_sections, values_sentence
 from fieldwork.records.values import ValueComparison
 
@@ -42,7 +43,10 @@ def test_a_row_names_question_and_comparison_and_gives_chance_beside_the_distanc
 def test_the_sentence_is_about_the_scales_together_where_there_are_any() -> None:
     rows = [row(0.001), row(0.9, condition="history"), row(0.001, "q")]
     sentence = values_sentence(rows, claims_of(*rows), OUTLINE)
-    assert sentence == "The scales together move with RAG (+0.10 of the scale)"
+    assert sentence == (
+        "The scales together move with RAG (+0.10 of the scale); of single questions, answers differ in "
+        "1 of 1 tests"
+    )
     rows = [row(0.9)]
     assert values_sentence(rows, claims_of(*rows), OUTLINE) == (
         "No user is shown to move the scales together"
@@ -60,3 +64,34 @@ def test_without_an_interval_of_the_means_a_test_of_ranks_claims_no_direction() 
     rows = [row(0.001, ci_low=None, ci_high=None, reason="no interval: 12 users answer")]
     sentence = values_sentence(rows, claims_of(*rows), OUTLINE)
     assert sentence == "The scales together move with RAG (without a direction)"
+
+
+def test_the_sentence_says_which_questions_move_although_the_scales_together_do_not() -> None:
+    """Items that move in opposite directions cancel each other."""
+    rows = [row(0.9), row(0.001, "q"), row(0.9, "r")]
+    sentence = values_sentence(rows, claims_of(*rows), OUTLINE)
+    assert sentence == (
+        "No user is shown to move the scales together; of single questions, answers differ in 1 of 2 "
+        "tests"
+    )
+
+
+def test_a_long_table_keeps_the_scales_together() -> None:
+    rows = [row(0.9), *(row(0.9, f"q{k:02}") for k in range(40))]
+    (section,) = value_sections(rows, claims_of(*rows), OUTLINE)
+    lines = section_lines(section)
+    assert sum("all scales together" in line for line in lines if line.startswith("|")) == 1
+    assert any("40 more" in line for line in lines)
+
+
+def test_the_section_says_why_differences_have_no_interval() -> None:
+    """The reason of the table, which each row has with numbers of its own, is said once."""
+    lost = {
+        "ci_low": None,
+        "ci_high": None,
+        "reason": "no interval: 36 users answer, and 39 are needed",
+    }
+    (section,) = value_sections([row(0.9, **lost)], claims_of(), OUTLINE)
+    assert "without an interval too few users answer (metrics.rarest\\_users)" in section.question
+    (section,) = value_sections([row(0.9)], claims_of(), OUTLINE)
+    assert "rarest" not in section.question

@@ -91,6 +91,19 @@ def test_the_family_of_an_effect(
     assert planned(*primary).family(EffectPlace(*place)) == family
 
 
+def test_scales_and_numbers_are_in_the_family_of_the_primary_tests() -> None:
+    """As in claims: each question, several scales together, and no comparison with real users."""
+    task = PlannedTask(LetterSource(0.5), 5, 0, 12, n_values=5, n_scales=4)
+    rules = planned({"measure": "share_who"}, {"measure": "value"}).rules
+    tests = PlannedTests(["m"], ["rag", "history"], {"scales": task}, rules)
+    place = EffectPlace("share_who", "m", "scales", "rag")
+    assert tests.family(place) == Family("primary", 2 * (5 + 1) + 2 - 1)
+    one = tests._replace(tasks={"scales": task._replace(n_values=1, n_scales=1)})
+    assert one.family(place) == Family("primary", 2 * 1 + 2 - 1)
+    entries = [PrimaryTests("share_who"), PrimaryTests("value", items=["jobs"])]
+    assert tests._replace(rules=rules._replace(primary=entries)).family(place).n_plain == 2 + 2 - 1
+
+
 def test_the_other_families_are_counted_as_claims_counts_them() -> None:
     """The number of tests is that of a table of claims over the same arms."""
     tests = planned(*DEFAULT)

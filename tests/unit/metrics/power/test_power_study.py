@@ -1,6 +1,6 @@
 """From curves to rows, advice and sentences."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any, NamedTuple
 
 import pytest
@@ -357,6 +357,19 @@ class FakeArms(FakePrices):
     def is_list(self, task: str) -> bool:
         return task == "t"
 
+    def n_of_kinds(self, task: str, kinds: Collection[str]) -> int:  # noqa: ARG002
+        return 0
+
+
+class FakeScales(FakeArms):
+    """A task with four scales."""
+
+    def is_list(self, task: str) -> bool:
+        return task != "t"
+
+    def n_of_kinds(self, task: str, kinds: Collection[str]) -> int:
+        return self.n_items(task) if "scale" in kinds else 0
+
 
 def test_a_study_is_simulated_priced_and_described() -> None:
     power = plan_power(PLANNED, ["t"], FakeArms())
@@ -374,3 +387,14 @@ def test_a_study_is_simulated_priced_and_described() -> None:
     assert "Study: s. Power is the share of 100 simulated" in power.page.replace("\n", " ")
     blank = plan_power(PLANNED._replace(score_task=None), ["t"], FakeArms())
     assert "score" not in {row.measure for row in blank.rows}
+
+
+def test_primary_tests_of_scales_are_counted_and_the_page_says_that_none_is_supposed() -> None:
+    """Two models, each with who asks, four scales, and the scales together."""
+    rules = RULES | {"primary": [{"measure": "value"}, {"measure": "share_who"}]}
+    planned = PLANNED._replace(rules=rules, score_task=None)
+    power = plan_power(planned, ["t"], FakeScales())
+    primary = [row for row in power.rows if row.family == "primary" and row.power is not None]
+    assert {row.n_tests for row in primary} == {2 * (1 + 4 + 1)}
+    assert "`study.primary` also names `value`, of which no effect is simulated." in power.page
+    assert "also names" not in page(SHARES)

@@ -1,6 +1,8 @@
-"""The pages that a study leaves for a reader, and which of them a run has written."""
+"""The pages that a study leaves for a reader, which of them a run has written, and whom it left out."""
 
+from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 PAGES = {
     "Page": "explorer/index.html",
@@ -25,3 +27,13 @@ def new_pages(results: str, since: float) -> list[str]:
         for title, path in paths
         if path.exists() and path.stat().st_mtime >= since
     ]
+
+
+def field_warning(config: Mapping[str, Any], results: str) -> Iterator[str]:
+    """A sentence where earlier runs read real users and this one was not given their column map."""
+    if config["field"] is None and Path(results, "field/answers.parquet").exists():
+        yield (
+            f"WARNING: {results}/field has answers of real users, and this command leaves them out, as "
+            f"it names no field. Name the column map too (--configfile YOUR_STUDY.yaml field_page.yaml), "
+            f"or delete {results}/field if they are no longer part of the study."
+        )

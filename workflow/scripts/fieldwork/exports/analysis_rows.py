@@ -21,8 +21,8 @@ class AnswerForAnalysis(Answer):
         default=None,
     )
     counts: bool | None = column(
-        "whether figures and estimates of users count it: of one user's answers to a question the first "
-        "that can be read",
+        "whether figures and estimates of users count it: of one user's answers to a question the first, "
+        "of lists the first that can be read; means of `value` take the first that has one",
         default=None,
     )
     left_out: str | None = column("why it does not count, NULL where it does", default=None)

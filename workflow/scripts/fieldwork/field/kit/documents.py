@@ -10,13 +10,13 @@ from fieldwork.field.kit.survey import Survey
 
 PAGE_MAP = """
 The files that participants saved from survey.html, all in one folder:
-  snakemake all --configfile results/{study}/field_kit/field_page.yaml
+  snakemake all --configfile YOUR_STUDY.yaml results/{study}/field_kit/field_page.yaml
 Columns `started`, `ended` and `survey` are in the files and are not imported.
 """
 
 QUALTRICS_MAP = """
 An export of survey_qualtrics.txt, as CSV with choice text, in a folder:
-  snakemake all --configfile results/{study}/field_kit/field_qualtrics.yaml
+  snakemake all --configfile YOUR_STUDY.yaml results/{study}/field_kit/field_qualtrics.yaml
 """
 
 

@@ -5,9 +5,10 @@ where it is smaller, only the first are. Nothing counts as answered yet. Promise
 size and replicates calls and dollars are those of `snakemake plan` before anything is answered.
 """
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any, NamedTuple
 
+from fieldwork import tables
 from fieldwork.errors import StudyError
 from fieldwork.generation.planning.loads import Dispatch, Load, ObservedTokens, add_loads
 from fieldwork.generation.planning.rows import PlannedArm, arm_load, load_costs
@@ -21,6 +22,7 @@ from fieldwork.generation.planning.tables import (
 )
 from fieldwork.generation.pricing import Price
 from fieldwork.records.generation import Request
+from fieldwork.records.tasks import Item
 
 
 class ArmSize(NamedTuple):
@@ -83,6 +85,14 @@ class ArmSizes:
     def is_list(self, task: str) -> bool:
         """Whether the answers to most prompts of a task are lists."""
         return self._requests[task, next(iter(self._study.conditions))].list_share > 0.5
+
+    def n_of_kinds(self, task: str, kinds: Collection[str]) -> int:
+        """Prompts of a task that are of one of these kinds; by its sources where items are not here."""
+        path = self._study.table("tasks", task)
+        if path in self._study.files:
+            return sum(kind in kinds for (kind,) in tables.read_columns(path, Item, ["kind"]))
+        source_kinds = {source["kind"] for source in self._study.tasks[task]["sources"]}
+        return self.n_items(task) if source_kinds.issubset(kinds) else 0
 
     def at(
         self, model: str, task: str, condition: str, *, n_users: int, replicates: int

@@ -1,11 +1,12 @@
 """The plan as one page of HTML that needs nothing else: totals, rows, and what they rest on."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from html import escape
 from typing import Any, NamedTuple
 
 from fieldwork.generation.planning.loads import CACHE_STEP, NOTHING_OBSERVED, ObservedTokens
+from fieldwork.generation.pricing import Price
 from fieldwork.records.generation import PlanRow
 from fieldwork.token_estimate import BYTES_PER_TOKEN, TOKENS_PER_MESSAGE
 
@@ -89,14 +90,17 @@ def assumptions_of(
     settings: Mapping[str, Any],
     observed_tokens: Mapping[str, ObservedTokens],
     rows: Sequence[PlanRow],
+    prices: Mapping[str, Price],
 ) -> list[str]:
     """How the numbers are made, and what the words of the tables mean.
 
     Args:
         settings: section `plan` of the config.
         observed_tokens: by model.
+        prices: of the models that have one, by model.
     """
-    sentences = [*_BOUNDS, *_CACHE, _TIME.format(latency_s=settings["latency_s"])]
+    sentences = [*_price_sentences(prices), *_BOUNDS, *_CACHE]
+    sentences.append(_TIME.format(latency_s=settings["latency_s"]))
     if any(row.basis != "tables" for row in rows):
         sentences.append(
             f"Rows that are not counted from tables assume {settings['conversation_tokens']} tokens for "
@@ -121,6 +125,15 @@ def assumptions_of(
         )
     sentences.append(_ANSWERED_ALREADY)
     return sentences
+
+
+def _price_sentences(prices: Mapping[str, Price]) -> Iterator[str]:
+    """What each model is taken to cost, when and where that was read."""
+    for model, price in prices.items():
+        yield (
+            f"{model}: a million tokens cost {_usd(price.input)} as input and {_usd(price.output)} as "
+            f"output, as of {price.as_of}. Source: {price.source}."
+        )
 
 
 def _summary(chosen_rows: Sequence[PlanRow], budget_usd: float | None) -> str:

@@ -16,6 +16,7 @@ from fieldwork.generation.planning.tables import (
     read_arms,
     read_observed_tokens,
 )
+from fieldwork.generation.pricing import Price
 from fieldwork.records.generation import PlanRow
 from fieldwork.waves import present, read_wave
 
@@ -25,13 +26,15 @@ def plan_study(study: PlanInputs) -> StudyPlan:
     rows: list[PlanRow] = []
     observed_tokens: dict[str, ObservedTokens] = {}
     models: dict[str, Any] = {}
+    prices: dict[str, Price] = {}
     for part in study.parts():
         models |= part.models
+        prices |= {name: price for name in part.models if (price := part.price(name))}
         rows += _plan_part(part, observed_tokens)
     return StudyPlan(
         rows,
         warnings_of(models, rows),
-        assumptions_of(study.assumptions, observed_tokens, rows),
+        assumptions_of(study.assumptions, observed_tokens, rows, prices),
         study.recorded_models,
     )
 

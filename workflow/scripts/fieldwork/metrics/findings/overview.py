@@ -16,7 +16,7 @@ from fieldwork.metrics.findings.verdicts import (
     claim_verdict,
     effect_text,
 )
-from fieldwork.metrics.findings.wording import literal, p_cell
+from fieldwork.metrics.findings.wording import interval_cell, literal, p_cell
 from fieldwork.records.claims import Claim
 from fieldwork.statistics.families import LEVEL
 
@@ -30,6 +30,9 @@ _FAMILIES = {
 
 _OF_ANSWERS = ("share_who", "share_user", "share_context")
 """Measures of all answers to a task, whose kind goes without saying."""
+
+_OF_VALUES = ("value", "field_value")
+"""Measures of single questions, and of all scales together where no question is named."""
 
 
 def primary_comparisons(claims: Iterable[Claim], outline: StudyOutline) -> FindingsSection:
@@ -60,6 +63,8 @@ def _primary_finding(claim: Claim, outline: StudyOutline) -> Finding:
 
 
 def _measure(claim: Claim) -> str:
+    if claim.measure in _OF_VALUES and claim.item_id is None:
+        return f"{MEASURE_NAMES[claim.measure]}: all scales together"
     names = [
         name for name in (claim.item_id, claim.detail) if name and claim.measure not in _OF_ANSWERS
     ]
@@ -70,8 +75,11 @@ def _measure(claim: Claim) -> str:
 def _difference(claim: Claim) -> str:
     if claim.estimate is None:
         return "–"
+    effect = effect_text(claim.measure, claim.estimate)
+    if not effect:
+        ends = (claim.ci_low, claim.ci_high)
+        return interval_cell(claim.estimate, *ends, digits=2, is_difference=True)
     low, high = (effect_text(claim.measure, end) for end in (claim.ci_low, claim.ci_high))
-    effect = effect_text(claim.measure, claim.estimate) or f"{claim.estimate:.3g}"
     return (
         f"{effect} ({low.partition(' ')[0]}…{high.partition(' ')[0]})"
         if low

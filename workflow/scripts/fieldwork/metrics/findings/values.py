@@ -31,7 +31,8 @@ def value_sections(
             "How far are answers from those without a user, and from real users'? Higher is the chance "
             "that an answer of the condition is above one of the other, ties counted half: 50 % is no "
             "difference. The distance is the earth mover's, of a scale as a share of its length; in "
-            "brackets what chance alone makes. All scales together count from 0 to 1.",
+            "brackets what chance alone makes. All scales together count from 0 to 1."
+            f"{_interval_note(rows)}",
             (
                 *arm_columns(outline),
                 *("Question", "Compared with", "Difference of means", "Higher", "Distance", "p"),
@@ -42,6 +43,15 @@ def value_sections(
             "No scale or number is answered.",
         )
     ]
+
+
+def _interval_note(rows: Sequence[ValueComparison]) -> str:
+    """What `none` stands for, where it stands; the table has each row's numbers."""
+    if not any(row.ci_low is None and (row.reason or "").startswith("no interval") for row in rows):
+        return ""
+    return (
+        " Where a difference is without an interval too few users answer (metrics.rarest\\_users)."
+    )
 
 
 def _all(outline: StudyOutline) -> list[str]:
@@ -65,30 +75,34 @@ def _finding(row: ValueComparison, claims: StudyClaims, outline: StudyOutline) -
         f"{number_cell(row.distance, 2)} ({number_cell(row.distance_same, 2)})",
         p_cell(claims.p_value(_measure(row), row)),
     )
-    return Finding((*row_cells(row, outline), *cells), _verdict(row, claims))
+    is_together = row.item_id is None
+    return Finding((*row_cells(row, outline), *cells), _verdict(row, claims), is_together)
 
 
 def values_sentence(
     rows: Sequence[ValueComparison], claims: StudyClaims, outline: StudyOutline
 ) -> str | None:
-    """Where the scales together move; without several scales, how many questions do."""
+    """Where the scales together move, and in how many tests of a question answers differ."""
     against_baseline = [
         row
         for row in study_rows(rows, outline, outline.users)
         if row.versus == outline.baseline and _verdict(row, claims).is_tested
     ]
     together = [row for row in against_baseline if row.item_id is None]
+    single = [row for row in against_baseline if row.item_id is not None]
+    n_moved, n = sum(_verdict(row, claims).is_shown for row in single), len(single)
     if together:
         shifts = [row for row in together if _verdict(row, claims).is_shown]
-        if not shifts:
-            return "No user is shown to move the scales together"
-        return (
-            f"The scales together move with {join_words([_move(row, outline) for row in shifts])}"
+        moves = join_words([_move(row, outline) for row in shifts])
+        sentence = (
+            f"The scales together move with {moves}"
+            if shifts
+            else "No user is shown to move the scales together"
         )
-    if not against_baseline:
+        questions = f"; of single questions, answers differ in {n_moved} of {n} tests"
+        return sentence + (questions if single else "")
+    if not single:
         return None
-    n_moved = sum(_verdict(row, claims).is_shown for row in against_baseline)
-    n = len(against_baseline)
     return f"A user moves the answers in {n_moved} of {n} tests of scales and numbers"
 
 

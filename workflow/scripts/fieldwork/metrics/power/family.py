@@ -2,8 +2,9 @@
 
 Owns which tests of the planned study are in one family, by the rules of `claims`, and their p-values
 where nothing differs. Tests of a whole arm, and distances, keep their level: each has a p-value between 0
-and 1. Tests of options have few possible p-values, which Holm's correction makes use of, so they are
-simulated. Not counted are tests of categories, of groups and against the field.
+and 1, as those of scales and numbers have. Tests of options have few possible p-values, which Holm's
+correction makes use of, so they are simulated. Not counted are tests of categories, of groups and against
+the field.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -37,12 +38,16 @@ class PlannedTask(NamedTuple):
         n_items: prompts whose options and distances are tested.
         n_settled: prompts of them that everybody answers alike.
         runs: users or reruns that the study asks.
+        n_values: questions for a point of a scale or a number.
+        n_scales: those of them for a point; several are tested together, too.
     """
 
     source: AnswerSource
     n_items: int
     n_settled: int
     runs: int
+    n_values: int = 0
+    n_scales: int = 0
 
     @property
     def arm_measures(self) -> tuple[str, ...]:
@@ -126,12 +131,14 @@ class PlannedTests(NamedTuple):
         return lambda n_users: runs | {task: n_users}
 
     def _arms(self, task: str, conditions: Sequence[str]) -> Iterator[EffectPlace]:
-        measures = (*self.tasks[task].arm_measures, "distance", "option_share")
+        measures = (*self.tasks[task].arm_measures, "value", "distance", "option_share")
         return (
             EffectPlace(measure, model, task, condition)
             for measure in measures
             for model in self.models
             for condition in conditions
+            # values are compared with real users', which are secondary tests of another measure
+            if measure != "value" or condition != FIELD
         )
 
     def _keys(self, place: EffectPlace, *, with_names: bool) -> list[ClaimKey]:
@@ -143,9 +150,11 @@ class PlannedTests(NamedTuple):
             with_names: the items and options that `study.primary` names are there, and first.
         """
         key = ClaimKey(place.measure, place.model, place.task, place.condition, None, None)
+        task = self.tasks[place.task]
+        if place.measure == "value":
+            return self._value_keys(key, task, place if with_names else None)
         if place.measure not in ("distance", "option_share"):
             return [key]
-        task = self.tasks[place.task]
         generic_items = [f"#{k}" for k in range(task.n_items - task.n_settled)]
         names = self._names("items", place) if with_names else []
         options: list[str | None] = [*self._names("options", place)] if with_names else []
@@ -155,6 +164,15 @@ class PlannedTests(NamedTuple):
             for item in items
             for option in options or [None]
         ]
+
+    def _value_keys(
+        self, key: ClaimKey, task: PlannedTask, place: EffectPlace | None
+    ) -> list[ClaimKey]:
+        """A key for each question, and one without a question for several scales together."""
+        names = self._names("items", place) if place else []
+        items = [*names, *(f"#{k}" for k in range(task.n_values))][: task.n_values]
+        together = [key] if task.n_scales > 1 else []
+        return [*together, *(key._replace(item_id=item) for item in items)]
 
     def _names(self, limit: str, place: EffectPlace) -> list[str]:
         """Items or options that `study.primary` names for a measure of a task."""

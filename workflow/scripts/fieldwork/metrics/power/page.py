@@ -51,7 +51,7 @@ def render(
         level=_percent(LEVEL),
         ceiling=_percent(POWER_CEILING),
     )
-    parts = ["# How large a study must be", _fill(head)]
+    parts = ["# How large a study must be", _fill(head), *_silence(planned_study)]
     for task in dict.fromkeys(row.task for row in advice):
         rows = [row for row in advice if row.task == task and _is_read(row, planned_study)]
         parts.append(f"## {task}, {_count(items[task], 'prompt')}")
@@ -62,6 +62,14 @@ def render(
                 parts.append(f"### {title}\n\n{_fill(_TESTS[measure])}")
                 parts += _families(own_rows, planned_study)
     return "\n\n".join([*parts, _FOOT.strip()]) + "\n"
+
+
+def _silence(planned_study: PlannedStudy) -> Iterator[str]:
+    """Primary measures that the page cannot speak of."""
+    measures = dict.fromkeys(entry["measure"] for entry in planned_study.rules["primary"])
+    names = [f"`{measure}`" for measure in measures if measure not in _TITLES]
+    if names:
+        yield f"`study.primary` also names {', '.join(names)}, of which no effect is simulated."
 
 
 def _is_read(row: PowerAdvice, planned_study: PlannedStudy) -> bool:

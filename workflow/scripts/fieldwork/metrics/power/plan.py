@@ -1,5 +1,6 @@
 """The power of a planned study: simulated, priced, and said in sentences."""
 
+from collections.abc import Collection
 from typing import NamedTuple, Protocol
 
 from fieldwork.metrics.claims.families import ClaimRules
@@ -17,6 +18,9 @@ class StudyArms(ArmPrices, Protocol):
 
     def is_list(self, task: str) -> bool:
         """Whether the answers to most prompts of a task are lists."""
+
+    def n_of_kinds(self, task: str, kinds: Collection[str]) -> int:
+        """Prompts of a task that are of one of these kinds."""
 
 
 class StudyPower(NamedTuple):
@@ -38,6 +42,8 @@ def plan_power(planned_study: PlannedStudy, tasks: list[str], arms: StudyArms) -
         conditions=[*planned_study.conditions],
         n_comparisons=planned_study.n_comparisons,
         rules=ClaimRules.of_study(planned_study.rules),
+        values={task: arms.n_of_kinds(task, ("scale", "number")) for task in tasks},
+        scales={task: arms.n_of_kinds(task, ("scale",)) for task in tasks},
     )
     curves = simulate_effects(
         planned_study.settings,

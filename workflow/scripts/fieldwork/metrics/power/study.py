@@ -43,6 +43,8 @@ class StudyShape(NamedTuple):
         score_task: task whose scores are compared, None where the study has none.
         conditions: those with simulated users.
         n_comparisons: conditions that are compared with the baseline, with users or without.
+        values: questions for a point of a scale or a number, of each task that has some.
+        scales: those of them for a point.
     """
 
     models: Sequence[str]
@@ -53,6 +55,8 @@ class StudyShape(NamedTuple):
     conditions: Sequence[str]
     n_comparisons: int
     rules: ClaimRules
+    values: Mapping[str, int] = {}
+    scales: Mapping[str, int] = {}
 
 
 class ArmPower(NamedTuple):
@@ -132,7 +136,14 @@ def planned_tests(power: Mapping[str, Any], outline: StudyShape) -> PlannedTests
     tasks = {}
     for task, n_items in outline.items.items():
         source, n_tested = lists if task in outline.lists else letters, power["prompts"] or n_items
-        tasks[task] = PlannedTask(source, n_tested, _n_settled(power, n_tested), outline.runs[task])
+        tasks[task] = PlannedTask(
+            source,
+            n_tested,
+            _n_settled(power, n_tested),
+            outline.runs[task],
+            outline.values.get(task, 0),
+            outline.scales.get(task, 0),
+        )
     return PlannedTests(outline.models, outline.conditions, tasks, outline.rules)
 
 
