@@ -429,7 +429,7 @@ EXPECTED_WORDS: dict[str, dict[str, str]] = {
     "no answers": dict.fromkeys(ALL, "no data"),
     "no calls arrived": {**dict.fromkeys(ALL, "no data"), "fig1": "n/a"},
     "all refused": {
-        **{"fig1": "n/a", "fig2": "no readable letter"},
+        **{"fig1": "n/a", "fig2": "no readable answer"},
         **{"fig4": "no data", "fig5": "no data"},
     },
     "an arm refused": {"fig1": "n/a", "fig4": "n/a", "fig5": "n/a"},

@@ -163,7 +163,7 @@ def test_a_question_stands_above_its_own_options() -> None:
     assert head == [
         "correct option, first",
         "its 95 % interval",
-        "gap to 100 %: no readable letter",
+        "gap to 100 %: no readable answer",
     ]
 
 
@@ -179,7 +179,7 @@ def test_without_a_right_option_nothing_is_said_of_one() -> None:
     figure = draw(table, questions=QUESTIONS)
     assert not any(options_of(figure.axes[0]).values())
     assert [t.get_text() for t in figure.legends[0].get_texts()] == [
-        "gap to 100 %: no readable letter"
+        "gap to 100 %: no readable answer"
     ]
 
 

@@ -9,6 +9,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import pandas as pd
+from matplotlib import colormaps
+from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
@@ -74,6 +76,13 @@ _INKS: Mapping[str, tuple[str, str]] = {
 }
 
 
+_SCALE_MAP = "cividis"
+"""Of the points of a scale: from dark to light, also in greyscale and for colour-blind readers."""
+_BESIDE_SCALE = "#C8C8C8"
+_DARK = 0.5
+"""Luminance below which a text is white."""
+
+
 class LetterInk(NamedTuple):
     """Fill of a letter's bar, and a text colour that can be read on it."""
 
@@ -93,6 +102,17 @@ def ink_of(letter: str) -> LetterInk:
     Neighbours differ by at least 15 points of CIELAB lightness, so that they part in greyscale.
     """
     return LetterInk(*_INKS[letter])
+
+
+def _ink_of_option(option: QuestionOption) -> LetterInk:
+    """Ink of an option: points of a scale go from dark to light, others have their letter's."""
+    if option.is_beside_scale:
+        return LetterInk(_BESIDE_SCALE, "black")
+    if option.height is None:
+        return ink_of(option.letter)
+    red, green, blue, _ = colormaps[_SCALE_MAP](option.height)
+    luminance = 0.2126 * red + 0.7152 * green + 0.0722 * blue
+    return LetterInk(to_hex((red, green, blue)), "white" if luminance < _DARK else "black")
 
 
 def draw(table: pd.DataFrame, settings: Fig2Settings) -> Figure:
@@ -131,7 +151,7 @@ def _slots(heights: Sequence[float]) -> float:
 
 
 def _handles(*, has_gold: bool) -> list[Any]:
-    gap = Patch(facecolor="white", edgecolor="#AAAAAA", label="gap to 100 %: no readable letter")
+    gap = Patch(facecolor="white", edgecolor="#AAAAAA", label="gap to 100 %: no readable answer")
     gap.set_linestyle(":")
     correct = Patch(
         facecolor="white", edgecolor="black", hatch=_HATCH, label="correct option, first"
@@ -155,11 +175,12 @@ def _draw_panels(
     figure.set_figheight(heads + layout.bar * _slots(heights) * len(layout.panels) + 0.65)
     grid = figure.subplots(len(layout.panels), len(models), squeeze=False)
     for i, panel in enumerate(layout.panels):
+        options = {option.letter: option for option in panel.options}
         for j, (model, label) in enumerate(models.items()):
             axes = grid[i, j]
             for (condition, place), name in zip(bars.items(), names, strict=True):
                 rows = rows_by_bar.get(_ShareBarKey(model, panel.item, condition), ())
-                _draw_bar(axes, place, rows, name)
+                _draw_bar(axes, place, rows, name, options)
             _scale(axes, heights, is_lowest=i == len(layout.panels) - 1)
             axes.set_yticks(heights, names if j == 0 else [""] * len(names))
             if i == 0:
@@ -189,7 +210,7 @@ def _draw_question(axes: Any, panel: QuestionPanel) -> None:
 
 
 def _option_handle(option: QuestionOption) -> Patch:
-    ink = ink_of(option.letter)
+    ink = _ink_of_option(option)
     patch = Patch(facecolor=ink.fill, edgecolor="black", label=option.label)
     if option.is_gold:
         patch.set_hatch(_HATCH)
@@ -197,7 +218,13 @@ def _option_handle(option: QuestionOption) -> Patch:
     return patch
 
 
-def _draw_bar(panel: Any, place: float, rows: Sequence[Any], label: str) -> None:
+def _draw_bar(
+    panel: Any,
+    place: float,
+    rows: Sequence[Any],
+    label: str,
+    options: Mapping[str, QuestionOption],
+) -> None:
     n = max((int(row.n_responses) for row in rows), default=0)
     if n == 0:
         panel.text(1, place, "n/a: no responses", va="center", color=GREY)
@@ -210,12 +237,13 @@ def _draw_bar(panel: Any, place: float, rows: Sequence[Any], label: str) -> None
         if row.answer == UNKNOWN or not row.n_answers:
             continue
         width = 100 * float(row.share)
-        _draw_segment(panel, place, row, left=left, width=width, ink=ink_of(row.answer))
-        _mark_share(panel, place, (left, left + width), row, label)
+        option = options[row.answer]
+        _draw_segment(panel, place, row, left=left, width=width, option=option)
+        _mark_share(panel, place, (left, left + width), row, label, option.name)
         left += width
     for row in rows:
         if row.answer == UNKNOWN and row.n_answers:
-            _mark_share(panel, place, (left, 100), row, label)
+            _mark_share(panel, place, (left, 100), row, label, None)
     size = _size_text(n, max(int(row.n_units) for row in rows))
     panel.annotate(
         size, (100, place), xytext=(3, 0), textcoords="offset points", va="center",
@@ -223,13 +251,14 @@ def _draw_bar(panel: Any, place: float, rows: Sequence[Any], label: str) -> None
     )  # fmt: skip
 
 
-def _mark_share(panel: Any, place: float, ends: tuple[float, float], row: Any, label: str) -> None:
-    """A part of a bar, as high as the bar."""
-    is_letter = row.answer != UNKNOWN
+def _mark_share(
+    panel: Any, place: float, ends: tuple[float, float], row: Any, label: str, option: str | None
+) -> None:
+    """A part of a bar, as high as the bar; `option` is None for answers that cannot be read."""
     caption = MarkedValue(
-        measure=f"Share of {row.answer} in {row.item_id}"
-        if is_letter
-        else f"No readable letter in {row.item_id}",
+        measure=f"No readable answer in {row.item_id}"
+        if option is None
+        else f"Share of {option} in {row.item_id}",
         label=label,
         value=float(row.share),
         ci_low=float_or_none(row.ci_low),
@@ -265,8 +294,9 @@ def _correct_first(row: Any) -> tuple[bool, str]:
 
 
 def _draw_segment(
-    panel: Any, place: float, row: Any, *, left: float, width: float, ink: LetterInk
+    panel: Any, place: float, row: Any, *, left: float, width: float, option: QuestionOption
 ) -> None:
+    ink = _ink_of_option(option)
     (patch,) = panel.barh(
         place, width, left=left, height=0.8, facecolor=ink.fill, edgecolor="black", linewidth=0.5
     )
@@ -278,7 +308,7 @@ def _draw_segment(
         # a rim in the bar's colour keeps the hatch off the letter
         rim = [withStroke(linewidth=3, foreground=ink.fill)]
         panel.text(
-            left + width / 2, place, row.answer, ha="center", va="center_baseline", color=ink.text,
+            left + width / 2, place, option.name, ha="center", va="center_baseline", color=ink.text,
             fontsize=TEXT_POINTS, path_effects=rim, clip_on=True,
         )  # fmt: skip
 

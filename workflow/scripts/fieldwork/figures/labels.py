@@ -56,11 +56,14 @@ KIND_NOUNS: Mapping[str, str] = {
 
 
 def option_name(item: Item | None, answer: str) -> str:
-    """The printed name of an answer: a letter of a choice or a scale is followed by the option's text."""
+    """The printed name of an answer: of a choice or a scale the option's mark and its text."""
     if item is None or item.kind not in LETTER_KINDS or answer not in ascii_uppercase:
         return answer
     place = ascii_uppercase.index(answer)
-    return f"{answer} {item.choices[place]}" if place < len(item.choices) else answer
+    if place >= len(item.choices):
+        return answer
+    mark, text = (item.marks[place] if item.marks else answer), item.choices[place]
+    return mark if text == mark else f"{mark} {text}"
 
 
 def cut(text: str, *, letters: int) -> str:

@@ -50,16 +50,32 @@ class Fig2Settings(FigureSettings):
 
 
 class QuestionOption(NamedTuple):
-    """An option of a question, its text as it is printed."""
+    """An option of a question, its text as it is printed.
+
+    Attributes:
+        letter: what tables call it.
+        mark: what stood before it in the prompt; None for its letter.
+        height: of a point of a scale, from 0 for the lowest to 1; None for other options.
+        is_beside_scale: whether it stands beside points, and has no value.
+    """
 
     letter: str
     text: str
     is_gold: bool
+    mark: str | None = None
+    height: float | None = None
+    is_beside_scale: bool = False
+
+    @property
+    def name(self) -> str:
+        """What it is called within a bar."""
+        return self.letter if self.mark is None else self.mark
 
     @property
     def label(self) -> str:
-        """The text beside its swatch."""
-        return f"{self.letter}  {self.text}".rstrip()
+        """The text beside its swatch; a label that is the mark itself stands once."""
+        text = "" if self.text == self.name else self.text
+        return f"{self.name}  {text}".rstrip()
 
 
 class QuestionPanel(NamedTuple):
@@ -167,9 +183,25 @@ def _options(answers: Mapping[str, bool], item: Item | None) -> list[QuestionOpt
     if item is None:
         return [QuestionOption(a, "", answers[a]) for a in sorted(answers) if a != UNKNOWN]
     return [
-        QuestionOption(letter, " ".join(text.split()), answers.get(letter, False))
-        for letter, text in zip(ascii_uppercase, item.choices, strict=False)
+        QuestionOption(
+            letter,
+            " ".join(text.split()),
+            answers.get(letter, False),
+            mark=item.marks[place] if item.marks else None,
+            height=_height(item, place),
+            is_beside_scale=bool(item.points) and place >= len(item.points or []),
+        )
+        for place, (letter, text) in enumerate(zip(ascii_uppercase, item.choices, strict=False))
     ]
+
+
+def _height(item: Item, place: int) -> float | None:
+    """Where a point stands between the lowest and the highest of its scale."""
+    points = item.points or []
+    if place >= len(points):
+        return None
+    low, high = min(points), max(points)
+    return (points[place] - low) / (high - low) if high > low else 0.0
 
 
 def _width(figure: Figure, options: Sequence[QuestionOption], columns: int) -> float:
