@@ -78,6 +78,7 @@ def test_a_hyphen_is_a_sign_or_makes_a_range(
         ("1.609 km", "km", 1.609),
         ("4.500 kg", "kg", SEVERAL_NUMBERS),
         ("3.142", None, 3.142),
+        ("2.977", "score", 2.977),
         ("1.4 mil millones", "people", 1.4e9),
         ("2 mil milhões", "people", 2e9),
         ("14億2千万", "people", 1.42e9),

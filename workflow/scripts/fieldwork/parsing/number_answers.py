@@ -11,7 +11,15 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator, Sequence
 
 from fieldwork.parsing.number_writing import WrittenNumber
-from fieldwork.parsing.units import Unit, is_known, is_percent, is_same_per, is_unit_of, value_in
+from fieldwork.parsing.units import (
+    SIGNS,
+    Unit,
+    is_known,
+    is_percent,
+    is_same_per,
+    is_unit_of,
+    value_in,
+)
 from fieldwork.records.parsing import ValueRules
 
 _LIST_LINE = re.compile(r"^[ \t]*\(?(?=\d{1,2}[.)]\s+\S)", re.MULTILINE)
@@ -34,6 +42,7 @@ _PAUSE = re.compile(
     re.IGNORECASE,
 )
 """What goes on after a number that opens a reply, to explain it."""
+_NEXT_NUMBER = re.compile(rf"[\s*_`#-]{{0,8}}[{SIGNS}]?\d")
 _CORRECTION = re.compile(
     r"\W{0,8}(?:actually|wait|no|sorry|correction|or|rather|instead|make\s+that|on\s+second|hmm)\b",
     re.IGNORECASE,
@@ -66,8 +75,8 @@ _CONCLUSION_LINK = re.compile(
 )
 _LONGEST_LINK = 100
 """Characters between what states a number and the number."""
-_FIRST_FACTOR = re.compile(r"\s?[x×]\s?\d")
-_LAST_FACTOR = re.compile(r"\d\s?[x×]\s?\Z")
+_FIRST_FACTOR = re.compile(r"\s?[x×/]\s?\d|\s(?:in|out\s+of)\s(?:every\s)?\d", re.IGNORECASE)
+_LAST_FACTOR = re.compile(r"(?:\d\s?[x×/]|\d\s(?:in|out\s+of)(?:\s+every)?)\s?\Z", re.IGNORECASE)
 _MONTHS = (
     r"(?:january|february|march|april|may|june|july|august|september|october|november|december)"
 )
@@ -174,15 +183,24 @@ def _opening(
     if first.start > 60 or not _OPENING.fullmatch(reply, 0, first.start):
         return None
     is_plain = first.unit is None or unit is None
-    is_plain = is_plain or (_is_of_unit(first, unit) and is_same_per(first.unit, unit))
+    if first.unit and unit:
+        is_plain = _is_of_unit(first, unit) and is_same_per(first.unit, unit)
     # '0.45 (45%)'
     is_plain &= not (unit and is_percent(unit.word) and first.unit is None and first.low <= 1)
     end = _FULL_STOP.match(reply, first.end) or (is_plain and _PAUSE.match(reply, first.end))
     if not end or _CORRECTION.match(reply, end.end()):
         return None
+    # of '400; 500' and a list of numbers none is the answer
+    if end[0].strip()[-1:] not in tuple("([:–—-") and _NEXT_NUMBER.match(reply, end.end()):
+        return None
     # '1. I think that …' may be a list of one line
     is_list_mark = first.low == 1 and re.match(r"[.)] ?\S", reply[first.end : first.end + 3])
-    return None if is_list_mark and len(numbers) > 1 else first
+    if is_list_mark and len(numbers) > 1:
+        return None
+    # so may '2. I would pay 10'
+    is_doubtful = 0 < first.low < 10 and first.unit is None and reply[first.end :][:2] == ". "
+    guesses = _guesses(reply, numbers[1:]) if is_doubtful else []
+    return None if guesses and not _are_one([first, *guesses], unit) else first
 
 
 def _is_of_unit(number: WrittenNumber, unit: Unit | None) -> bool:
@@ -209,15 +227,15 @@ def _guesses(reply: str, numbers: Sequence[WrittenNumber]) -> list[WrittenNumber
     """The numbers that are called a total, an estimate, …, or that someone says, guesses or pays."""
     nouns = _statements(reply, numbers, _NOUN, _NOUN_LINK)
     verbs = _statements(reply, numbers, _VERB, _VERB_LINK)
-    return [number for _, number in (*nouns, *verbs)]
+    return [number for _, number in (*nouns, *verbs) if not _is_factor(reply, number)]
 
 
 def _conclusions(reply: str, numbers: Sequence[WrittenNumber]) -> list[WrittenNumber]:
-    """The numbers behind 'so' and '=', where the sentence ends with them."""
+    """The numbers behind '=', and behind 'so' where the sentence ends with them."""
     return [
         number
-        for _, number in _statements(reply, numbers, _CONCLUSION, _CONCLUSION_LINK)
-        if _FULL_STOP.match(reply, number.end)
+        for match, number in _statements(reply, numbers, _CONCLUSION, _CONCLUSION_LINK)
+        if match[0] == "=" or _FULL_STOP.match(reply, number.end)
     ]
 
 
@@ -249,7 +267,8 @@ def _of_unit(numbers: list[WrittenNumber], unit: Unit | None) -> list[WrittenNum
 
 
 def _is_factor(reply: str, number: WrittenNumber) -> bool:
-    preceding = reply[max(0, number.start - 4) : number.start]
+    """Whether a number is a factor or a part of a fraction: '5 x 8 hours', '1/2 hour', '3 in 10'."""
+    preceding = reply[max(0, number.start - 16) : number.start]
     return bool(_FIRST_FACTOR.match(reply, number.end) or _LAST_FACTOR.search(preceding))
 
 

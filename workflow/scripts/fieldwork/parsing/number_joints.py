@@ -10,7 +10,7 @@ from fieldwork.parsing.number_writing import WrittenNumber
 from fieldwork.parsing.units import Unit, is_currency, is_known, is_unit_of, value_in
 
 _RANGE_GAP = re.compile(
-    r"\s*(?:-|–|—|~|〜|to|bis|à|a|hasta|до|から|到|至)\s*(?:el\s+|il\s+)?", re.IGNORECASE
+    r"[^\S\n]*(?:-|–|—|~|〜|to|bis|à|a|hasta|до|から|到|至)\s*(?:el\s+|il\s+)?", re.IGNORECASE
 )
 _AND_GAP = re.compile(r"\s*(?:and|und|et|y|e|и)\s*(?:el\s+|il\s+)?", re.IGNORECASE)
 _RANGE_START = re.compile(

@@ -90,6 +90,22 @@ _NO_QUANTITY = re.compile(
 _NAME_HYPHEN = re.compile(r"[^\W\d_]-\Z")
 _UNIT_HYPHEN = re.compile(r"\d\s?(?:°\s?)?[^\W\d_]{1,10}(?:/[^\W\d_]{1,10})?-\Z")
 _POINT_AND_THREE = re.compile(r"[1-9]\d{0,2}\.\d{3}")
+_MEASURES = frozenset(
+    (
+        "score",
+        "scores",
+        "point",
+        "points",
+        "rating",
+        "index",
+        "ratio",
+        "rate",
+        "gpa",
+        "grade",
+        "level",
+    )
+)
+"""Words for what is measured without a unit, and not counted."""
 _SHORT_TIMES = ("second", "minute", "hour", "millisecond")
 
 
@@ -182,7 +198,9 @@ def _reading_of_point(
         return digits.endswith("000"), digits.endswith("000")
     per = (unit.per if unit else None) or (question_unit.per if question_unit else None)
     is_ratio = per is not None and per not in PERIODS
-    is_count = unit is not None and not is_known(unit.word) and question_unit is not None
+    is_count = unit is not None and question_unit is not None and not is_known(unit.word)
+    if question_unit is not None and question_unit.word.casefold() in _MEASURES:
+        is_count = False
     is_currency_or_count = unit is not None and (is_currency(unit.word) or is_count)
     if is_currency_or_count and not is_ratio and not magnitude:
         return True, True

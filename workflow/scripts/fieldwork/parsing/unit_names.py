@@ -123,7 +123,7 @@ def plain_name(word: str) -> str:
     In scripts without spaces a unit is the longest beginning of the word that names one: '公斤左右'.
     """
     lower = word.casefold()
-    names = (lower,)
+    names: tuple[str, ...] = (lower,)
     if _SCRIPT_WITHOUT_SPACES.match(lower):
         names = tuple(lower[:n] for n in range(min(len(lower), _LONGEST_NAME), 0, -1))
     for name in names:
