@@ -49,6 +49,8 @@ def test_what_is_stated_is_told_from_what_is_mentioned(text: str, value: float |
         ("€300. My rent is $1,200.", "$", OTHER_UNIT),
         ("3. Actually, 4.", None, SEVERAL_NUMBERS),
         ("$50? No, $20.", "$", SEVERAL_NUMBERS),
+        ("42, with 2 kids", "years", 42),
+        ("45%, compared to 30% in 2011", "%", SEVERAL_NUMBERS),
         ("400; 500", "$", SEVERAL_NUMBERS),
         ("400\n500", "$", SEVERAL_NUMBERS),
         ("- $400\n- $300", "$", SEVERAL_NUMBERS),

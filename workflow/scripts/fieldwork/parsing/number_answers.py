@@ -75,7 +75,9 @@ _CONCLUSION_LINK = re.compile(
 )
 _LONGEST_LINK = 100
 """Characters between what states a number and the number."""
-_FIRST_FACTOR = re.compile(r"\s?[x×/]\s?\d|\s(?:in|out\s+of)\s(?:every\s)?\d", re.IGNORECASE)
+_FIRST_FACTOR = re.compile(
+    r"\s?[x×/]\s?\d|\s(?:in|out\s+of)\s(?:every\s)?\d{1,3}(?!\d)", re.IGNORECASE
+)
 _LAST_FACTOR = re.compile(r"(?:\d\s?[x×/]|\d\s(?:in|out\s+of)(?:\s+every)?)\s?\Z", re.IGNORECASE)
 _MONTHS = (
     r"(?:january|february|march|april|may|june|july|august|september|october|november|december)"
@@ -191,7 +193,7 @@ def _opening(
     if not end or _CORRECTION.match(reply, end.end()):
         return None
     # of '400; 500' and a list of numbers none is the answer
-    if end[0].strip()[-1:] not in tuple("([:–—-") and _NEXT_NUMBER.match(reply, end.end()):
+    if end[0].strip()[-1:] in ("", ".", "!", "?", ";") and _NEXT_NUMBER.match(reply, end.end()):
         return None
     # '1. I think that …' may be a list of one line
     is_list_mark = first.low == 1 and re.match(r"[.)] ?\S", reply[first.end : first.end + 3])
