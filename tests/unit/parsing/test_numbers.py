@@ -1,6 +1,6 @@
 """The number that a reply gives."""
 
-from typing import Any
+from time import process_time
 
 import pytest
 
@@ -8,7 +8,6 @@ from fieldwork.parsing.numbers import LENIENT, ParsedNumber, parse_number
 from fieldwork.records.parsing import (
     EMPTY,
     NO_NUMBER,
-    OTHER_UNIT,
     OUT_OF_RANGE,
     RANGE,
     REFUSAL,
@@ -60,54 +59,6 @@ def test_numbers_are_read_as_they_are_written(text: str, value: float) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "value"),
-    [
-        ("minus 5", -5),
-        ("negative twenty", -20),
-        ("$2.5B", 2.5e9),
-        ("$3T", 3e12),
-        ("$5m", 5e6),
-        ("5 M", 5e6),
-        ("5 Tausend", 5e3),
-        ("1 Milliarde", 1e9),
-        ("5 millón", 5e6),
-        ("5 миллионов", 5e6),
-        ("80億", 8e9),
-        ("3万", 3e4),
-        ("3億5000万", 3.5e8),
-        ("10⁶", 1e6),
-        ("5²", 25),
-        ("10^6", 1e6),
-        ("2.5 × 10⁶", 2.5e6),
-        ("$10^{6}$", 1e6),
-    ],
-)
-def test_signs_magnitudes_and_powers_count(text: str, value: float) -> None:
-    assert parse_number(text).value == pytest.approx(value)
-
-
-@pytest.mark.parametrize(
-    ("text", "value"),
-    [
-        ("The number of people in 2020 was 331 million.", 331e6),
-        ("My estimate for 2023 is 8 million.", 8e6),
-        ("The total is 6 × 7 = 42.", 42),
-        ("The answer to question 3 is 17.", 17),
-        ("**Step 1:** 5 apples\n**Answer:** 7", 7),
-        ("The answer is 42. My response is based on 3 sources.", 42),
-        ("My estimate is 300. The figure could be as high as 500.", 300),
-        ("My estimate is 300. The actual number was 320.", SEVERAL_NUMBERS),
-        ("My estimate is 300, so the answer is 320.", 320),
-        ("I'm sorry, but I can't provide an estimate; my knowledge ends in 2021.", REFUSAL),
-        ("As of my last update in 2023, I cannot provide an exact figure.", REFUSAL),
-        ("It was founded in 1998.", 1998),
-    ],
-)
-def test_what_is_stated_is_told_from_what_is_mentioned(text: str, value: float | str) -> None:
-    assert value in parse_number(text)
-
-
-@pytest.mark.parametrize(
     ("text", "reason"),
     [
         ("", EMPTY),
@@ -143,78 +94,6 @@ def test_the_study_says_what_counts(text: str, rules: ValueRules, value: float) 
     assert parse_number(text, rules=rules).value == pytest.approx(value)
 
 
-@pytest.mark.parametrize(
-    ("text", "unit", "result"),
-    [
-        ("68 kg", "kg", 68),
-        ("68 kilograms", "kg", 68),
-        ("150 pounds", "kg", 68.0388555),
-        ("It weighs 5.0 kg, which is 11 pounds.", "kg", 5),
-        ("90 minutes", "hours", 1.5),
-        ("100 °F", "°C", 37.77777),
-        ("30 percent", "%", 30),
-        ("USD 500", "$", 500),
-        ("12 people", "kg", 12),
-        ("200 kWh", "MJ", 720),
-        ("5 GB", "MB", 5000),
-        ("5 MW", "kW", 5000),
-        ("2 hours 30 minutes", "minutes", 150),
-        ("2 hours and 30 minutes", "hours", 2.5),
-        ("5 feet 10 inches", "inches", 70),
-        ("It is 5 kg (11 pounds).", "kg", 5),
-        ("5 days", "kg", OTHER_UNIT),
-        ("€5", "$", OTHER_UNIT),
-        ("EUR 500", "$", OTHER_UNIT),
-        ("C$500", "$", OTHER_UNIT),
-        ("₩5000", "$", OTHER_UNIT),
-        ("50 cents", "$", OTHER_UNIT),
-        # in everyday words these are kilocalories
-        ("200 calories", "kcal", OTHER_UNIT),
-        ("US$500", "$", 500),
-    ],
-)
-def test_units_are_converted_or_left_out(text: str, unit: str, result: Any) -> None:
-    parsed = parse_number(text, unit=unit)
-    if isinstance(result, str):
-        assert parsed == ParsedNumber(None, result)
-    else:
-        assert parsed.value == pytest.approx(result)
-
-
-@pytest.mark.parametrize(
-    ("text", "unit", "result"),
-    [
-        ("10 hours per week", "hours per week", 10),
-        ("10 hours", "hours per week", 10),
-        ("10 hours a day", "hours per week", 70),
-        ("$500", "$ per month", 500),
-        ("$500 per year", "$ per month", OTHER_UNIT),
-        ("$5", "US$", 5),
-        ("5 hours", "US$", OTHER_UNIT),
-        ("5%", "% of people", 5),
-        ("20 °C", "degrees Celsius", 20),
-        ("20 degrees", "°C", 20),
-        ("50 F", "°C", 10),
-        ("5 pounds", "£", 5),
-        ("34 years", "years old", 34),
-        ("5 people", "# of people", 5),
-        ("5 million", "million $", 5),
-        ("two million", "million people", 2),
-        ("50 square metres", "m²", 50),
-        ("50 m2", "m²", 50),
-        ("5 metric tons", "kg", 5000),
-        ("60 mph", "km/h", 96.56064),
-        ("5 kg", "kg]", 5),
-        ("5 kg", "$ (USD", OTHER_UNIT),
-    ],
-)
-def test_the_unit_of_a_question_may_be_several_words(text: str, unit: str, result: Any) -> None:
-    parsed = parse_number(text, unit=unit)
-    assert (parsed.reason or parsed.value) == (
-        result if isinstance(result, str) else pytest.approx(result)
-    )
-
-
 @pytest.mark.parametrize("text", ["9" * 308, "-" + "9" * 200])
 def test_a_run_of_digits_without_end_is_no_number(text: str) -> None:
     assert parse_number(text).value is None
@@ -225,16 +104,29 @@ def test_limits_are_those_of_the_question(text: str) -> None:
     assert parse_number(text, lowest=0, highest=100) == ParsedNumber(None, OUT_OF_RANGE)
 
 
-def test_any_reply_is_read_in_time() -> None:
-    for text in (
-        "1 " * 30_000,
-        "1-" * 30_000,
-        "$" * 60_000,
-        "one " * 20_000,
-        "1.1" * 20_000,
-        "1+" * 30_000,
-        "answer is " * 20_000,
-        "1 hour " * 10_000,
-    ):
-        parsed = parse_number(text, unit="kg")
-        assert (parsed.value is None) != (parsed.reason is None)
+@pytest.mark.parametrize(
+    "part",
+    [
+        *(
+            "1 ",
+            "1-",
+            "$",
+            "one ",
+            "1.1",
+            "1+",
+            "answer is ",
+            "1 hour ",
+            "(",
+            "((",
+            "(4",
+            "4(",
+            "()",
+        ),
+        *("1,)", "**4** ", "4 ** ", "\\boxed{4} ", "1 kg 2 g ", "½", "4 or 5 ", "so 4 ", "=4"),
+    ],
+)
+def test_any_reply_is_read_in_time(part: str) -> None:
+    start = process_time()
+    parsed = parse_number(part * (200_000 // len(part)), unit="kg")
+    assert (parsed.value is None) != (parsed.reason is None)
+    assert process_time() - start < 6

@@ -5,39 +5,23 @@ Owns how the text of a question's unit is understood: 'hours per week', '% of pe
 """
 
 import re
-from functools import cache
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from fieldwork.parsing.replies import with_ascii_powers
+from fieldwork.parsing.unit_names import (
+    CURRENCIES,
+    PERCENT,
+    PERIODS,
+    UNCONVERTIBLE,
+    plain_name,
+)
 
 if TYPE_CHECKING:
     from pint import UnitRegistry
 
 SIGNS = "$€£¥₹₩₽₺₪฿₫₱₴₦¢"
 """Signs of currencies, of one character."""
-_CURRENCIES = {
-    **dict.fromkeys(("$", "usd", "us$", "u.s.$", "dollar", "dollars"), "$"),
-    **dict.fromkeys(("us dollar", "us dollars", "u.s. dollars", "american dollars"), "$"),
-    **dict.fromkeys(("€", "eur", "euro", "euros"), "€"),
-    **dict.fromkeys(("£", "gbp", "quid"), "£"),
-    **dict.fromkeys(("¥", "jpy", "yen"), "¥"),
-    **dict.fromkeys(("₹", "inr", "rupee", "rupees", "rs"), "₹"),
-    **dict.fromkeys(("₩", "krw", "won"), "₩"),
-    **dict.fromkeys(("₽", "rub", "ruble", "rubles", "rouble", "roubles"), "₽"),
-    **dict.fromkeys(("¢", "cent", "cents", "pence"), "¢"),
-    **dict.fromkeys(("cny", "rmb", "yuan", "renminbi"), "cny"),
-    **dict.fromkeys(("chf", "franken", "francs"), "chf"),
-    **dict.fromkeys(("c$", "ca$", "cad"), "cad"),
-    **dict.fromkeys(("a$", "au$", "aud"), "aud"),
-    **dict.fromkeys(("nz$", "nzd"), "nzd"),
-    **dict.fromkeys(("hk$", "hkd"), "hkd"),
-    **dict.fromkeys(("s$", "sgd"), "sgd"),
-    **dict.fromkeys(("r$", "brl", "reais"), "brl"),
-    **dict.fromkeys(("mx$", "mxn", "peso", "pesos"), "mxn"),
-    **{name: name for name in ("sek", "nok", "dkk", "pln", "zar", "thb", "twd", "php")},
-    **{sign: sign for sign in "₺₪฿₫₱₴₦"},
-}
-_PERCENT = frozenset(("%", "percent", "per cent", "pct", "prozent", "pourcent"))
 _POUNDS = frozenset(("pound", "pounds"))
 _TEMPERATURES = {
     **dict.fromkeys(("°c", "c", "celsius", "centigrade"), "degC"),
@@ -55,7 +39,7 @@ _MAGNITUDE = re.compile(
     r"\b(?P<name>hundred|thousand|million|billion|trillion)s?\b(?:\s+of)?", re.IGNORECASE
 )
 _FACTORS = {"hundred": 1e2, "thousand": 1e3, "million": 1e6, "billion": 1e9, "trillion": 1e12}
-_PER = re.compile(r"\s*(?:/|\bper\b|\beach\b|\ban?\b)\s*", re.IGNORECASE)
+_PER = re.compile(r"\s*(?:/|\b(?:per|each|an?|pro|par|por)\b)\s*", re.IGNORECASE)
 _REST = re.compile(r"\s*(?:\bof\b|\bold\b|\bout\b|\().*$", re.IGNORECASE | re.DOTALL)
 _POWERS = {"square": "^2", "sq": "^2", "cubic": "^3"}
 _BARE_POWER = re.compile(r"(?<=[^\W\d_])([23])$")
@@ -85,16 +69,17 @@ class Unit(NamedTuple):
 @cache
 def unit_of(text: str) -> Unit:
     """The unit that a text names."""
-    text = " ".join(with_ascii_powers(text).split()).strip("[](){}.,;:")
+    text = " ".join(with_ascii_powers(text).split()).strip("[](){}.,;:").replace("° ", "°")
     factor = 1.0
-    if _known_sign(text) is None:
-        text = _NUMBER_OF.sub("", text)
-        if magnitude := _MAGNITUDE.search(text):
-            factor = _FACTORS[magnitude["name"].lower()]
-            text = f"{text[: magnitude.start()]} {text[magnitude.end() :]}".strip()
+    if _known_sign(text) is not None:
+        return Unit(text)
+    text = _NUMBER_OF.sub("", text)
+    if magnitude := _MAGNITUDE.search(text):
+        factor = _FACTORS[magnitude["name"].lower()]
+        text = f"{text[: magnitude.start()]} {text[magnitude.end() :]}".strip()
     word, *pers = _PER.split(text, maxsplit=1)
-    per = pers[0].split()[-1] if pers and pers[0].split() else None
-    return Unit(_one_word(word), per, factor)
+    per = plain_name(pers[0].split()[-1]) if pers and pers[0].split() else None
+    return Unit(plain_name(_one_word(word)), per, factor)
 
 
 def _one_word(text: str) -> str:
@@ -109,7 +94,7 @@ def _one_word(text: str) -> str:
             return second + _POWERS[first]
         if first == "metric" and second.lower().startswith("ton"):
             return "tonnes"
-        if first.startswith("degree"):
+        if plain_name(first).startswith("degree"):
             return second
     return next((word for word in words if is_known(word)), words[0])
 
@@ -117,7 +102,7 @@ def _one_word(text: str) -> str:
 def _known_sign(word: str) -> str | None:
     """The sign that a currency or percent is known by here."""
     word = word.casefold()
-    return "%" if word in _PERCENT else _CURRENCIES.get(word)
+    return "%" if word in PERCENT else CURRENCIES.get(word)
 
 
 def is_unit_of(word: str, unit: Unit) -> bool:
@@ -147,27 +132,66 @@ def _is_temperature(word: str) -> bool:
 @cache
 def is_known(word: str) -> bool:
     """Whether a word is a unit at all."""
-    return _known_sign(word) is not None or bool(pint_name(word))
+    return word in UNCONVERTIBLE or _known_sign(word) is not None or bool(pint_name(word))
 
 
+def is_currency(word: str) -> bool:
+    return _known_sign(word) not in (None, "%")
+
+
+def is_percent(word: str) -> bool:
+    return _known_sign(word) == "%"
+
+
+def is_temperature(unit: Unit) -> bool:
+    return _is_temperature(unit.word)
+
+
+def is_same_per(source: Unit, unit: Unit) -> bool:
+    """Whether two units count for the same; so does one that does not say for what."""
+    per = _period(source)
+    return per is None or unit.per is None or is_unit_of(per, Unit(unit.per))
+
+
+def _period(unit: Unit) -> str | None:
+    """What a number counts for, where that is a period or a unit: in '$5 a head' it is neither."""
+    return unit.per if unit.per and (unit.per in PERIODS or pint_name(unit.per)) else None
+
+
+@lru_cache(maxsize=4096)
 def value_in(value: float, source: Unit, unit: Unit) -> float | None:
     """A value in the question's unit; None where it is in a unit that cannot be converted.
 
-    A word that is no unit says nothing, and the value is as it is.
+    A word that is no unit says nothing, and the value is as it is. What counts for another period
+    is converted to the question's, and what does not say for which counts for the question's.
     """
-    per = source.per if source.per and pint_name(source.per) else None
-    is_same_per = (
-        per is None or unit.per is None or is_unit_of(per, Unit(unit.per.rpartition(" ")[2]))
-    )
-    if is_unit_of(source.word, unit) and is_same_per:
+    source = source._replace(word=source.word or unit.word, per=_period(source))
+    is_same = is_unit_of(source.word, unit)
+    if is_same and is_same_per(source, unit):
         return value
     is_other_temperature = _is_temperature(unit.word) and _temperature(source.word) is not None
-    if not (is_known(source.word) or is_other_temperature):
-        return value
-    if _known_sign(source.word) or _known_sign(unit.word):
+    is_unit = is_known(source.word) or is_other_temperature
+    if _known_sign(unit.word) or (_known_sign(source.word) and is_unit):
+        return None if is_unit or not is_same_per(source, unit) else value
+    if is_same or not is_unit:
+        return value if is_same_per(source, unit) else _at_rate(value, source, unit)
+    # '2 days a week' are no 48 hours a week
+    if source.word.casefold() in _CALORIES or (unit.per and _is_long_period(source.word)):
         return None
-    is_everyday = source.word.casefold() in _CALORIES
-    return None if is_everyday else _converted_by_pint(value, source._replace(per=per), unit)
+    value_in_unit = _converted_by_pint(value, source, unit)
+    if value_in_unit is None and source.per is None and unit.per:
+        return _converted_by_pint(value, source._replace(per=unit.per), unit)
+    return value_in_unit
+
+
+def _is_long_period(word: str) -> bool:
+    return pint_name(word) in ("day", "week", "month", "year")
+
+
+def _at_rate(value: float, source: Unit, unit: Unit) -> float | None:
+    """'3 times a day' for times per week."""
+    periods = _converted_by_pint(1.0, Unit(unit.per or ""), Unit(source.per or ""))
+    return None if periods is None else value * periods
 
 
 def _converted_by_pint(value: float, source: Unit, unit: Unit) -> float | None:
