@@ -1,8 +1,10 @@
 import itertools
+from dataclasses import replace
 
 import figure_frames as frames
 import pandas as pd
 import pytest
+from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 from test_style import lab
@@ -172,6 +174,22 @@ def test_an_option_has_the_colour_of_its_bars() -> None:
     bars = {p.get_label(): p.get_facecolor() for p in segments(axes)}
     swatches = [patch.get_facecolor() for patch in axes.get_legend().get_patches()]
     assert swatches == [bars[letter] for letter in "ABCD"]
+
+
+def test_points_of_a_scale_have_their_marks_and_go_from_dark_to_light() -> None:
+    (key, item), *_ = frames.questions(
+        "mmlu_pair", {"medicine_1": "How ill?"}, ["Well", "2", "Very ill", "Don't know"]
+    ).items()
+    scale = replace(item, kind="scale", marks=["1", "2", "3", "4"], points=[1.0, 2.0, 3.0])
+    table = frames.distributions(["alpha"]).assign(is_correct=False)
+    table = table[table["item_id"] == "medicine_1"]
+    (axes, *_) = draw(table, questions={key: scale}).axes
+    assert [*options_of(axes)] == ["1  Well", "2", "3  Very ill", "4  Don't know"]
+    swatches = [patch.get_facecolor() for patch in axes.get_legend().get_patches()]
+    lightness = [lab(to_hex(colour))[0] for colour in swatches]
+    assert lightness[:3] == sorted(lightness[:3])
+    assert to_hex(swatches[3]) == "#c8c8c8"
+    assert {text.get_text() for text in axes.texts} >= {"1", "3"}
 
 
 def test_without_a_right_option_nothing_is_said_of_one() -> None:
