@@ -323,6 +323,12 @@ def test_ten_is_not_one() -> None:
     ] == [*("11", "11", "2", "1", "11")]
 
 
+@pytest.mark.parametrize("text", ["null", "None", '{"answer": null}'])
+def test_what_a_program_writes_for_nothing_is_no_zero(text: str) -> None:
+    marks = [str(n) for n in range(11)]
+    assert point(text, marks, ["Not at all", *marks[1:-1], "Completely"]) == NO_POINT
+
+
 def test_only_the_bare_mark_keeps_to_the_form() -> None:
     strict = [parse_scale(text, marks=NUMBERS, choices=LABELS).strict for text in ("4", "4.", "D")]
     assert strict == ["D", None, None]

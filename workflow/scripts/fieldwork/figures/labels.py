@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import takewhile
 from string import ascii_uppercase
+from typing import Any
 
 from matplotlib.figure import Figure
 
@@ -18,6 +19,8 @@ from fieldwork.records.tasks import LETTER_KINDS, Item
 
 _LONG_PART = 50
 """Letters from which a common beginning or end takes the room of what is a question's own."""
+_POINT_LETTERS, _POINT_LINES = 26, 2
+"""Letters of a line of a point's label below an axis, and its lines."""
 _WORDS = re.compile(r"[^\W\d_]{3,}(?: [^\W\d_]+)*")
 """Letters and spaces: `haircuts`, but neither `capital_aus` nor `q1`."""
 
@@ -129,6 +132,29 @@ def fit(figure: Figure, text: str, *, inches: float, lines: int = 1, ending: str
     longest = "\n".join(lines_of(low))
     probe.remove()
     return longest
+
+
+def draw_points(axes: Any, labels: Mapping[float, str], *, has_middle: bool = False) -> None:
+    """Make an x axis the whole of a scale: every point by its number, the ends by their labels too.
+
+    Args:
+        labels: of the points, two or more, already broken into lines where they need to be.
+        has_middle: whether the middle of an odd number of points is named as well.
+    """
+    points = sorted(labels)
+    named_points = {points[0], points[-1]}
+    if has_middle and len(points) % 2:
+        named_points.add(points[len(points) // 2])
+    lines = {point: label.split("\n")[:_POINT_LINES] for point, label in labels.items()}
+    names = [
+        "\n".join([f"{point:g}", *(cut(line, letters=_POINT_LETTERS) for line in lines[point])])
+        if point in named_points
+        else f"{point:g}"
+        for point in points
+    ]
+    margin = 0.03 * (points[-1] - points[0])
+    axes.set_xlim(points[0] - margin, points[-1] + margin)
+    axes.set_xticks(points, names)
 
 
 def inches_of(figure: Figure, text: str) -> float:

@@ -12,11 +12,12 @@ import pandas as pd
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
-from fieldwork.figures.labels import cut
+from fieldwork.figures.labels import draw_points, inches_of
 from fieldwork.figures.selection import float_or_none, rows_of
 from fieldwork.figures.settings import FigureSettings
 from fieldwork.figures.style import (
     GREY,
+    PAGE_WIDTH,
     TEXT_POINTS,
     ConditionStyle,
     add_head,
@@ -31,14 +32,14 @@ MAIN_MEASURES: Mapping[str, str] = {"accepted": "accepted, %", "mean": "mean rat
 """What a panel shows, the first that the scale has, and the name of its axis."""
 _WIDTHS = (3, 2)
 """Of panels and of what stands beside them."""
-_PANEL_INCHES = 3.8
-_NOTE_INCHES = 2.3
-_LONGEST_LABEL = 26
-"""Letters of a label below an axis."""
+_MARGIN_INCHES = 0.6
+"""Inches of the page that neither names, panels nor notes take."""
 _LINE_HEIGHT = 0.22
 _NOTE_HEIGHT = 0.15
-_PANEL_HEIGHT = 0.85
+_PANEL_HEIGHT = 0.95
 """Of a panel's title and axis, inches."""
+_AXIS_LABELS = 3.3
+"""How many labels of points fit side by side below a panel, with gaps."""
 _PEOPLE_STYLE = ConditionStyle("#E69F00", "s", True, "People")
 _MODEL_COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#000000")
 
@@ -82,14 +83,23 @@ def draw(judgements: pd.DataFrame, settings: RatersFigureSettings) -> Figure:
     if not panels:
         return empty_figure("no unit is judged on a scale of acceptance or rating", settings)
     styles = _styles(panels, settings)
+    figure = new_figure(height=1.0)
+    names = [name for panel in panels for name in _row_names(panel, styles)]
+    room = PAGE_WIDTH - max(inches_of(figure, name) for name in names) - _MARGIN_INCHES
+    panel_inches, note_inches = (room * width / sum(_WIDTHS) for width in _WIDTHS)
+    panels = [
+        panel._replace(notes=[wrap_text(note, inches=note_inches) for note in panel.notes])
+        for panel in panels
+    ]
     heights = [_height(panel) for panel in panels]
-    figure = new_figure(height=0.5 + sum(heights))
+    figure.set_figheight(0.5 + sum(heights))
     grid = figure.subplots(
         len(panels), 2, squeeze=False, height_ratios=heights, width_ratios=_WIDTHS
     )
     for panel, (axes, note_axes) in zip(panels, grid, strict=True):
         _draw_panel(axes, panel, styles)
-        _draw_axis(axes, panel.measure, settings.scales.get(panel.scale, ScaleAxis()))
+        scale = settings.scales.get(panel.scale, ScaleAxis())
+        _draw_axis(axes, panel.measure, scale, panel_inches)
         note_axes.set_axis_off()
         note_axes.text(0, 0.96, "\n".join(panel.notes), va="top", fontsize=TEXT_POINTS)
     # each line is named, so there is no legend
@@ -120,9 +130,7 @@ def _panels(table: pd.DataFrame, settings: RatersFigureSettings) -> Iterator[_Sc
                 if float_or_none(row.estimate) is not None and not _text(row.versus)
             ]
             if rows:
-                notes = [
-                    wrap_text(note, inches=_NOTE_INCHES) for note in _notes(rows_of(part), settings)
-                ]
+                notes = [*_notes(rows_of(part), settings)]
                 yield _ScalePanel(scale, measure, _in_order(rows), notes)
                 break
 
@@ -182,13 +190,16 @@ def _styles(panels: Sequence[_ScalePanel], settings: FigureSettings) -> dict[str
     return styles
 
 
+def _row_names(panel: _ScalePanel, styles: Mapping[str, ConditionStyle]) -> list[str]:
+    return [f"{styles[row.raters].label}{_group(row)}, n = {row.n_units}" for row in panel.rows]
+
+
 def _draw_panel(
     axes: Any,
     panel: _ScalePanel,
     styles: Mapping[str, ConditionStyle],
 ) -> None:
     factor = 100.0 if panel.measure == "accepted" else 1.0
-    labels = []
     for place, row in enumerate(panel.rows):
         style = styles[row.raters]
         low, high = float_or_none(row.ci_low), float_or_none(row.ci_high)
@@ -197,14 +208,13 @@ def _draw_panel(
         axes.plot(
             [factor * row.estimate], [place], linestyle="none", **marker_arguments(style, size=5)
         )
-        labels.append(f"{style.label}{_group(row)}, n = {row.n_units}")
-    axes.set_yticks(range(len(panel.rows)), labels)
+    axes.set_yticks(range(len(panel.rows)), _row_names(panel, styles))
     axes.set_ylim(len(panel.rows) - 0.4, -0.6)
     axes.set_title(panel.scale.replace("_", " "))
     axes.grid(axis="x", color=GREY, alpha=0.25, linewidth=0.5)
 
 
-def _draw_axis(axes: Any, measure: str, scale: ScaleAxis) -> None:
+def _draw_axis(axes: Any, measure: str, scale: ScaleAxis, inches: float) -> None:
     """The whole scale, whatever part of it is used, in the words that raters read."""
     name = MAIN_MEASURES[measure]
     if measure == "accepted":
@@ -213,22 +223,14 @@ def _draw_axis(axes: Any, measure: str, scale: ScaleAxis) -> None:
         if scale.yes_labels:
             name = f"{name}: {'; '.join(scale.yes_labels)}"
     elif len(scale.points) > 1:
-        points = sorted(scale.points)
-        ends_and_middle = {points[0], points[-1]} | (
-            {points[len(points) // 2]} if len(points) % 2 else set()
-        )
-        texts = [
-            f"{point:g}\n{cut(scale.points[point], letters=_LONGEST_LABEL)}"
-            if point in ends_and_middle
-            else f"{point:g}"
-            for point in points
-        ]
-        margin = 0.03 * (points[-1] - points[0])
-        axes.set_xlim(points[0] - margin, points[-1] + margin)
-        axes.set_xticks(points, texts)
+        labels = {
+            point: wrap_text(label, inches=inches / _AXIS_LABELS)
+            for point, label in scale.points.items()
+        }
+        draw_points(axes, labels, has_middle=True)
     else:
         axes.xaxis.set_major_locator(MaxNLocator(5))
-    axes.set_xlabel(wrap_text(name, inches=_PANEL_INCHES))
+    axes.set_xlabel(wrap_text(name, inches=inches))
 
 
 def _group(row: Any) -> str:

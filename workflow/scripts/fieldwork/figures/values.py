@@ -13,7 +13,7 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from matplotlib.ticker import MaxNLocator
 
-from fieldwork.figures.labels import cut, fit, inches_of, own_words
+from fieldwork.figures.labels import draw_points, fit, inches_of, own_words
 from fieldwork.figures.marks import MarkedAnswers, MarkedValue, add_mark, span_of
 from fieldwork.figures.selection import (
     absence_reason,
@@ -36,20 +36,19 @@ from fieldwork.figures.style import (
     empty_figure,
     marker_arguments,
     new_figure,
+    wrap_text,
 )
 from fieldwork.records.shared import ItemKey
 from fieldwork.records.tasks import Item
 
 MOST_ITEMS = 6
 _LINE_HEIGHT = 0.19
-_PANEL_HEIGHT = 0.62
+_PANEL_HEIGHT = 0.68
 """Of a panel's title and axis, inches."""
 _TITLE_LINES = 2
 _MARGIN_INCHES = 0.25
 """Inches of the page that neither names nor questions take."""
 _PALE = 0.3
-_LONGEST_END = 22
-"""Letters of a label at an end of a scale."""
 
 
 class _ItemPanel(NamedTuple):
@@ -85,7 +84,9 @@ def draw(values: pd.DataFrame, settings: FigureSettings) -> Figure:
     for i, panel in enumerate(panels):
         for j, model in enumerate(models):
             name = settings.model_name(model) if i == 0 and len(models) > 1 else ""
-            _draw_panel(grid[i, j], panel, model, styles, settings)
+            _draw_panel(grid[i, j], panel, model, styles)
+            item = settings.questions.get(panel.item) if panel.item else None
+            _scale_axis(grid[i, j], panel, item, room / len(models))
             title = fit(figure, panel.title, inches=room, lines=_TITLE_LINES) if j == 0 else ""
             _head(grid[i, j], title, name)
             if j:
@@ -126,7 +127,6 @@ def _draw_panel(
     panel: _ItemPanel,
     model: str,
     styles: Mapping[str, ConditionStyle],
-    settings: FigureSettings,
 ) -> None:
     names = []
     for place, (condition, style) in enumerate(styles.items()):
@@ -140,8 +140,6 @@ def _draw_panel(
     axes.set_yticks(range(len(styles)), names)
     axes.set_ylim(len(styles) - 0.4, -0.6)
     axes.grid(axis="x", color=GREY, alpha=0.25, linewidth=0.5)
-    item = settings.questions.get(panel.item) if panel.item else None
-    _scale_axis(axes, panel, item)
 
 
 def _draw_row(axes: Any, place: int, row: Any, style: ConditionStyle) -> None:
@@ -179,7 +177,7 @@ def _draw_row(axes: Any, place: int, row: Any, style: ConditionStyle) -> None:
     add_mark(axes, span_of(float(row.mean), row), (place - 0.3, place + 0.3), caption, answers)
 
 
-def _scale_axis(axes: Any, panel: _ItemPanel, item: Item | None) -> None:
+def _scale_axis(axes: Any, panel: _ItemPanel, item: Item | None, inches: float) -> None:
     """A scale shows all of its points, with its ends named; a number what its answers reach."""
     if panel.item is None:
         axes.set_xlim(-0.03, 1.03)
@@ -187,18 +185,9 @@ def _scale_axis(axes: Any, panel: _ItemPanel, item: Item | None) -> None:
             [0, 0.25, 0.5, 0.75, 1], ["0\nlowest point", "", "½", "", "1\nhighest point"]
         )
     elif item is not None and item.points:
-        labels = dict(zip(item.points, item.choices, strict=False))
-        points = sorted(labels)
-        ends = {points[0], points[-1]}
-        names = [
-            f"{point:g}\n{cut(labels[point], letters=_LONGEST_END)}"
-            if point in ends
-            else f"{point:g}"
-            for point in points
-        ]
-        margin = 0.03 * (points[-1] - points[0])
-        axes.set_xlim(points[0] - margin, points[-1] + margin)
-        axes.set_xticks(points, names)
+        # two labels fit side by side, with a gap
+        labels = [wrap_text(label, inches=inches / 2.3) for label in item.choices]
+        draw_points(axes, dict(zip(item.points, labels, strict=False)))
     else:
         axes.xaxis.set_major_locator(MaxNLocator(5))
         axes.set_xlabel(item.unit or "" if item else "")

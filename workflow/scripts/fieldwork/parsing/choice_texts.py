@@ -8,6 +8,7 @@ import re
 import unicodedata
 from collections.abc import Sequence
 
+from fieldwork.parsing.number_words import SMALL_NUMBERS
 from fieldwork.parsing.replies import SPACED_LETTER
 
 _SHORT_CHOICE = 4
@@ -72,7 +73,6 @@ _NUMBER = re.compile(r"(?<![\w.,/^])(?:(?<![)\]])-)?\d[\d,]*(?:\.\d+)?(?:/\d+)?%
 _EDGES = re.compile(r"^(?:[ ,;:!]|\.(?!\d))+|[ .,;:!]+$")
 _NO_SIGN = r"(?<![-.±≠<≤≥])(?<![±≠<≤≥]\s)(?<![^-=]>)(?<![^-=]>\s)"
 """Before a number: no minus sign, no decimal point, no sign of inequality; '->' may stand there."""
-_COUNTS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 
 
 def letter_of_choice_text(text: str, *, letters: str, choices: Sequence[str]) -> str | None:
@@ -178,8 +178,8 @@ def _is_equal(choice: str, place: str) -> bool:
     """Equal but for spaces and brackets, for a number written as a word, or for a unit after a number."""
     if _bare(choice) == _bare(place):
         return True
-    if choice in _COUNTS:
-        return place == str(_COUNTS.index(choice))
+    if choice in SMALL_NUMBERS:
+        return place == str(SMALL_NUMBERS.index(choice))
     number = _NUMBER.match(choice)
     unit = choice[number.end() :] if number else ""
     return number is not None and place == number.group() and unit.replace(" ", "").isalpha()

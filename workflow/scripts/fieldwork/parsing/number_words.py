@@ -6,8 +6,21 @@ millions') and a fraction ('two thirds') are no number.
 
 import re
 
-_UNITS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
-_HALVES = {word: number for number, word in enumerate((*_UNITS, "eleven", "twelve"))}
+SMALL_NUMBERS = (
+    "zero",
+    "one",
+    "two",
+    "three",
+    "four",
+    "five",
+    "six",
+    "seven",
+    "eight",
+    "nine",
+    "ten",
+)
+"""English words from 0, each at its place."""
+_HALVES = {word: number for number, word in enumerate((*SMALL_NUMBERS, "eleven", "twelve"))}
 _NUMBER_WORDS = (
     rf"{'|'.join(_HALVES)}|(?:thir|four|fif|six|seven|eigh|nine)teen"
     r"|(?:twen|thir|for|fif|six|seven|eigh|nine)ty"

@@ -9,14 +9,15 @@ import re
 from typing import NamedTuple
 
 from fieldwork.parsing.number_scales import NumberScale
+from fieldwork.parsing.number_words import SMALL_NUMBERS
 from fieldwork.parsing.replies import SPACED_LETTER
 
-_WORDS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 _LONE_WORDS = {
     word: number
     for words in (
-        "zero one two three four five six seven eight nine ten",
-        "null eins zwei drei vier fünf sechs sieben acht neun zehn",
+        " ".join(SMALL_NUMBERS),
+        # Dutch 'nul' in place of German 'null', which is also what a program writes for nothing
+        "nul eins zwei drei vier fünf sechs sieben acht neun zehn",
         "zéro un deux trois quatre cinq six sept huit neuf dix",
         "cero uno dos tres cuatro cinco seis siete ocho nueve diez",
         "zero um dois três quatro cinco seis sete oito nove dez",
@@ -28,9 +29,12 @@ _LONE_WORDS = {
     for number, word in enumerate(words.split())
 }
 _LONE_WORD = re.compile(rf"\W*({'|'.join(_LONE_WORDS)})\W*", re.IGNORECASE)
-_LAST_WORD = re.compile(rf"(\b(?:is|say|an?)\s+|:\s*)({'|'.join(_WORDS)})(?=\W*\Z)", re.IGNORECASE)
+_LAST_WORD = re.compile(
+    rf"(\b(?:is|say|an?)\s+|:\s*)({'|'.join(SMALL_NUMBERS)})(?=\W*\Z)", re.IGNORECASE
+)
 _WORD_OF = re.compile(
-    rf"\b({'|'.join(_WORDS)})\s+out\s+of\s+(?P<top>{'|'.join(_WORDS)}|\d+)", re.IGNORECASE
+    rf"\b({'|'.join(SMALL_NUMBERS)})\s+out\s+of\s+(?P<top>{'|'.join(SMALL_NUMBERS)}|\d+)",
+    re.IGNORECASE,
 )
 _POINT_WORD = r"(?:points?|stars?|балл\w*|puntos?|pontos?|punti|punkten?|点|分)"
 _OF = r"(?:/|out\s+of(?:\s+an?\s+possible)?|of|von|sur|de|su|sobre|из|من|van|av|中)"
@@ -142,7 +146,8 @@ def _without_words(reply: str) -> str:
 
     def in_digits(match: re.Match[str]) -> str:
         top = match["top"].lower()
-        return f"{_WORDS.index(match[1].lower())}/{_WORDS.index(top) if top in _WORDS else top}"
+        top = str(SMALL_NUMBERS.index(top)) if top in SMALL_NUMBERS else top
+        return f"{SMALL_NUMBERS.index(match[1].lower())}/{top}"
 
     reply = _WORD_OF.sub(in_digits, reply)
-    return _LAST_WORD.sub(lambda match: f"{match[1]}{_WORDS.index(match[2].lower())}", reply)
+    return _LAST_WORD.sub(lambda match: f"{match[1]}{SMALL_NUMBERS.index(match[2].lower())}", reply)
