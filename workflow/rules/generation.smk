@@ -85,6 +85,41 @@ rule generate_responses:
         "../scripts/generation/generate_responses.py"
 
 
+# A model on this machine is loaded once for all arms of the study. Auxiliary tasks, whose answers make contexts or
+# judge answers, stay with the rule above.
+rule ask_local_model:
+    input:
+        requests=study.request_tables(),
+        questions=study.task_tables(),
+        contexts=study.context_tables(),
+        puppets=study.puppet_counts(),
+    output:
+        responses=study.tables("responses", ["{model}"]),
+    log:
+        "<logs>/ask_local_model/{model}.log",
+    wildcard_constraints:
+        model=any_of(study.local_models()),
+    conda:
+        "../envs/fieldwork.yaml"
+    threads: lambda wildcards: answer_threads(config["models"][wildcards.model])
+    resources:
+        mem_mb=8192,
+        runtime=2880,
+        embedded=lambda wildcards: study.uses(wildcards.model, "embedded"),
+        local_chat=lambda wildcards: study.uses(wildcards.model, "local_chat"),
+    params:
+        code=code("generation/ask_local_model"),
+        arms=lambda wildcards: study.generation_arms(wildcards.model),
+        settings=lambda wildcards: first_tokens.call_settings(study, wildcards.model),
+        generation=generation_settings(config),
+        prices=lambda wildcards: study.price(wildcards.model),
+    script:
+        "../scripts/generation/ask_local_model.py"
+
+
+ruleorder: ask_local_model > generate_responses
+
+
 # some calls once more as streams, where a model asks for that; after its usual ones, which they do not change
 rule sample_first_tokens:
     input:

@@ -1,6 +1,11 @@
-"""A chat model of a few kilobytes with random weights, in the form of transformers."""
+"""A chat model of a few kilobytes with random weights, in the form of transformers, and packed."""
 
 from pathlib import Path
+from typing import Any, NamedTuple
+
+from fieldwork.generation.chat.answering import Responder, Result
+from fieldwork.generation.chat.tokens import ChatTokens
+from fieldwork.generation.chat.transformer import Transformer
 
 TEXTS = (
     "1. Bob\n2. Bob Cut\n3. Café au lait\n4. Zoë\n5. The Lord of the Rings",
@@ -14,11 +19,10 @@ TEMPLATE = (
 WINDOW = 512
 
 
-def make_tiny_chat(folder: Path, *, template: str | None = TEMPLATE, seed: int = 0) -> Path:
-    """Write the model into a new folder; equal seeds give equal files."""
-    import torch
+def make_tokenizer(template: str | None) -> Any:
+    """A tokenizer of transformers."""
     from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
-    from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
+    from transformers import PreTrainedTokenizerFast
 
     bytes_model = Tokenizer(models.BPE())
     bytes_model.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
@@ -34,6 +38,15 @@ def make_tiny_chat(folder: Path, *, template: str | None = TEMPLATE, seed: int =
         tokenizer_object=bytes_model, eos_token="<|end|>", bos_token="<|start|>"
     )
     tokenizer.chat_template = template
+    return tokenizer
+
+
+def make_tiny_chat(folder: Path, *, template: str | None = TEMPLATE, seed: int = 0) -> Path:
+    """Write the model into a new folder; equal seeds give equal files."""
+    import torch
+    from transformers import LlamaConfig, LlamaForCausalLM
+
+    tokenizer = make_tokenizer(template)
     torch.manual_seed(seed)
     config = LlamaConfig(
         vocab_size=len(tokenizer),
@@ -51,3 +64,26 @@ def make_tiny_chat(folder: Path, *, template: str | None = TEMPLATE, seed: int =
     LlamaForCausalLM(config).save_pretrained(folder)
     tokenizer.save_pretrained(folder)
     return folder
+
+
+class TinyModel(NamedTuple):
+    """The model, from which every test makes its own responders."""
+
+    transformer: Transformer
+    tokens: ChatTokens
+
+    def responder(self) -> Responder:
+        return Responder(self.transformer, self.tokens)
+
+    def answer(self, *calls: bytes) -> list[Result]:
+        """The answers to calls that are under way together."""
+        return answers_of(self.responder(), *calls)
+
+
+def answers_of(responder: Responder, *calls: bytes) -> list[Result]:
+    for number, call in enumerate(calls):
+        responder.add(number, call)
+    results: dict[int, Result] = {}
+    while not responder.is_idle:
+        results |= dict(responder.work())
+    return [results[number] for number in range(len(calls))]

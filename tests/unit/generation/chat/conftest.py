@@ -1,11 +1,16 @@
-"""A tiny chat model, loaded once."""
+"""A tiny chat model, packed and loaded once."""
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tiny_chat import make_tiny_chat
+import torch
+from tiny_chat import TinyModel, make_tiny_chat
 
-from fieldwork.generation.chat.weights import ChatWeights, Machine
+from fieldwork.generation.chat import sources
+from fieldwork.generation.chat.packing import pack
+from fieldwork.generation.chat.tokens import ChatTokens
+from fieldwork.generation.chat.transformer import Transformer
 
 
 @pytest.fixture(scope="session")
@@ -14,5 +19,27 @@ def tiny_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
-def weights(tiny_folder: Path) -> ChatWeights:
-    return ChatWeights(tiny_folder, Machine("cpu", "fp32"), "tiny")
+def packed_folder(tiny_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("packed") / "tiny"
+    pack(tiny_folder, folder, "tiny")
+    return folder
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _one_thread() -> None:
+    """As in the processes of a model: several would wait for each other in so small a model."""
+    torch.set_num_threads(1)
+
+
+@pytest.fixture(scope="session")
+def model(packed_folder: Path) -> TinyModel:
+    return TinyModel(Transformer(packed_folder, "cpu"), ChatTokens(packed_folder, "tiny"))
+
+
+@pytest.fixture(autouse=True)
+def _models_folder(
+    tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[None]:
+    """Packed models go to one folder of the test run, not into that of the project."""
+    monkeypatch.setattr(sources, "MODELS", tmp_path_factory.getbasetemp() / "models")
+    yield

@@ -6,14 +6,15 @@ from typing import Any
 
 import numpy as np
 import pytest
-import torch
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from tiny_chat import WINDOW
+from tiny_chat import WINDOW, TinyModel, answers_of
 
-from fieldwork.generation.chat.answering import ChatAnswer, Responder
+from fieldwork.generation.chat import answering, passes
+from fieldwork.generation.chat.answering import ChatAnswer
 from fieldwork.generation.chat.grammars import candidate_paths
-from fieldwork.generation.chat.weights import ChatWeights, ConversationError
+from fieldwork.generation.chat.tokens import ConversationError
+from fieldwork.generation.chat.transformer import Segment
 
 NAMES = [
     "Bob",
@@ -48,11 +49,19 @@ def named(answer: ChatAnswer) -> list[str]:
     return [line.partition(". ")[2] for line in answer.text.split("\n")]
 
 
-def logits_after(weights: ChatWeights, ids: list[int]) -> Any:
-    """Logits of the next token, from the whole text at once and by transformers alone."""
-    with torch.inference_mode():
-        hidden = weights._model.model(torch.tensor([ids])).last_hidden_state[0, -1]
-        return (weights._head.weight @ hidden).double().numpy()
+def the_answer(model: TinyModel, wanted: bytes) -> ChatAnswer:
+    (answer,) = model.answer(wanted)
+    assert isinstance(answer, ChatAnswer)
+    return answer
+
+
+def logits_after(model: TinyModel, ids: list[int]) -> Any:
+    """Logits of the next token, from the whole text read at once and alone."""
+    transformer = model.transformer
+    slots = transformer.slots.take(len(ids))
+    states = transformer.read([Segment(ids, transformer.new_context(0), 0, (), slots)])
+    transformer.slots.give_back(slots)
+    return transformer.logits(states, None)[-1].double().numpy()
 
 
 def softmax(values: Any) -> Any:
@@ -75,12 +84,12 @@ GROWING = st.lists(WORDS, min_size=1, max_size=4).map(
     names=st.lists(WORDS, max_size=5), family=GROWING, seed=st.integers(0, 99), cold=st.booleans()
 )
 def test_a_list_names_candidates_and_none_twice(
-    weights: ChatWeights, names: list[str], family: list[str], seed: int, cold: bool
+    model: TinyModel, names: list[str], family: list[str], seed: int, cold: bool
 ) -> None:
     options = [*names, *family]
     spellings = {" ".join(option.split()) for option in options} - {""}
-    answer = Responder(weights).answer(
-        call(options=options, seed=seed, temperature=0.0 if cold else 1.0, max_tokens=400)
+    answer = the_answer(
+        model, call(options=options, seed=seed, temperature=0.0 if cold else 1.0, max_tokens=400)
     )
     assert answer.finish_reason == "stop"
     lines = answer.text.split("\n")
@@ -94,17 +103,17 @@ def test_a_list_names_candidates_and_none_twice(
     assert sum(share.probability for share in shares) == pytest.approx(1, abs=1e-6)
 
 
-def test_the_best_answer_is_the_best_at_every_step(weights: ChatWeights) -> None:
-    answer = Responder(weights).answer(call(temperature=0.0))
-    candidates = candidate_paths(weights, NAMES, 5)
-    ids = weights.prompt_ids([("user", "Recommend five haircuts.")])
+def test_the_best_answer_is_the_best_at_every_step(model: TinyModel) -> None:
+    answer = the_answer(model, call(temperature=0.0))
+    candidates = candidate_paths(model.tokens, NAMES, 5)
+    ids = model.tokens.prompt_ids([("user", "Recommend five haircuts.")])
     paths, items = dict(candidates.paths), []
-    stops = sorted(weights.stops)
+    stops = sorted(model.tokens.stops)
     for line in range(5):
         ids += candidates.heads[line]
         live, depth = list(paths), 0
         while depth < len(live[0]):
-            logits = logits_after(weights, ids)
+            logits = logits_after(model, ids)
             scores = {path[depth]: logits[path[depth]] for path in live}
             for path in live:
                 if line == 4 and len(path) == depth + 1:
@@ -118,51 +127,49 @@ def test_the_best_answer_is_the_best_at_every_step(weights: ChatWeights) -> None
     assert named(answer) == items
 
 
-def test_the_probability_of_the_first_item_is_that_of_its_tokens(weights: ChatWeights) -> None:
-    answer = Responder(weights).answer(call(temperature=0.7))
-    candidates = candidate_paths(weights, NAMES, 5)
-    prompt = weights.prompt_ids([("user", "Recommend five haircuts.")]) + candidates.heads[0]
+def test_the_probability_of_the_first_item_is_that_of_its_tokens(model: TinyModel) -> None:
+    answer = the_answer(model, call(temperature=0.7))
+    candidates = candidate_paths(model.tokens, NAMES, 5)
+    prompt = model.tokens.prompt_ids([("user", "Recommend five haircuts.")]) + candidates.heads[0]
     for path, name in candidates.paths.items():
         share = 1.0
         for depth in range(len(path)):
             others = sorted({p[depth] for p in candidates.paths if p[:depth] == path[:depth]})
-            shares = softmax(logits_after(weights, [*prompt, *path[:depth]])[others] / 0.7)
+            shares = softmax(logits_after(model, [*prompt, *path[:depth]])[others] / 0.7)
             share *= shares[others.index(path[depth])]
         assert dict(answer.probabilities or [])[name] == pytest.approx(share, rel=1e-3)
 
 
-def test_draws_follow_the_probabilities(weights: ChatWeights) -> None:
-    responder, n = Responder(weights), 600
-    answers = [responder.answer(call(seed=seed, length=1)) for seed in range(n)]
+def test_draws_follow_the_probabilities(model: TinyModel) -> None:
+    n = 600
+    answers = model.answer(*(call(seed=seed, length=1) for seed in range(n)))
     counts = {name: sum(named(answer) == [name] for answer in answers) for name in NAMES}
     for name, share in answers[0].probabilities or []:
         spread = 4.5 * np.sqrt(share * (1 - share) / n) + 1 / n
         assert counts[name] / n == pytest.approx(share, abs=spread)
 
 
-def test_seeds_draw_and_no_temperature_does_not(weights: ChatWeights) -> None:
-    responder = Responder(weights)
-    drawn_texts = {responder.answer(call(seed=seed)).text for seed in range(8)}
-    best_texts = {responder.answer(call(seed=seed, temperature=0.0)).text for seed in range(8)}
+def test_seeds_draw_and_no_temperature_does_not(model: TinyModel) -> None:
+    drawn_texts = {the_answer(model, call(seed=seed)).text for seed in range(8)}
+    best_texts = {the_answer(model, call(seed=seed, temperature=0.0)).text for seed in range(8)}
     assert len(drawn_texts) > 1
     assert len(best_texts) == 1
 
 
-def test_min_p_leaves_out_unlikely_tokens(weights: ChatWeights) -> None:
-    responder = Responder(weights)
-    plain = dict(responder.answer(call(min_p=0.0, temperature=0.3)).probabilities or [])
-    cut = dict(responder.answer(call(min_p=0.5, temperature=0.3)).probabilities or [])
+def test_min_p_leaves_out_unlikely_tokens(model: TinyModel) -> None:
+    plain = dict(the_answer(model, call(min_p=0.0, temperature=0.3)).probabilities or [])
+    cut = dict(the_answer(model, call(min_p=0.5, temperature=0.3)).probabilities or [])
     assert min(plain.values()) > 0
     assert min(cut.values()) == 0
     assert max(cut, key=cut.__getitem__) == max(plain, key=plain.__getitem__)
-    assert dict(responder.answer(call(min_p=1.0)).probabilities or []) == pytest.approx(
-        dict(responder.answer(call(temperature=0.0)).probabilities or [])
+    assert dict(the_answer(model, call(min_p=1.0)).probabilities or []) == pytest.approx(
+        dict(the_answer(model, call(temperature=0.0)).probabilities or [])
     )
 
 
-def test_an_answer_is_cut_at_its_limit_of_tokens(weights: ChatWeights) -> None:
-    whole = Responder(weights).answer(call(temperature=0.0))
-    answer = Responder(weights).answer(call(temperature=0.0, max_tokens=7))
+def test_an_answer_is_cut_at_its_limit_of_tokens(model: TinyModel) -> None:
+    whole = the_answer(model, call(temperature=0.0))
+    answer = the_answer(model, call(temperature=0.0, max_tokens=7))
     assert (answer.finish_reason, answer.output) == ("length", 7)
     assert whole.text.startswith(answer.text.removesuffix("�"))
 
@@ -171,8 +178,8 @@ def test_an_answer_is_cut_at_its_limit_of_tokens(weights: ChatWeights) -> None:
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_five_lines_are_five_lines(weights: ChatWeights, seed: int) -> None:
-    answer = Responder(weights).answer(call(form="five_lines", seed=seed, max_tokens=450))
+def test_five_lines_are_five_lines(model: TinyModel, seed: int) -> None:
+    answer = the_answer(model, call(form="five_lines", seed=seed, max_tokens=450))
     lines = answer.text.split("\n")
     if answer.finish_reason == "stop":
         assert len(lines) == 5
@@ -181,22 +188,20 @@ def test_five_lines_are_five_lines(weights: ChatWeights, seed: int) -> None:
     assert all(line.partition(".")[2].strip() for line in lines[:-1])
 
 
-def test_free_text_ends_with_the_turn_or_at_the_limit(weights: ChatWeights) -> None:
-    answers = [
-        Responder(weights).answer(call(form="none", seed=s, max_tokens=60)) for s in range(6)
-    ]
+def test_free_text_ends_with_the_turn_or_at_the_limit(model: TinyModel) -> None:
+    answers = [the_answer(model, call(form="none", seed=s, max_tokens=60)) for s in range(6)]
     for answer in answers:
         assert answer.finish_reason == ("length" if answer.output == 60 else "stop")
         assert "<|end|>" not in answer.text
 
 
-def test_free_text_at_no_temperature_is_the_best_token_each_time(weights: ChatWeights) -> None:
-    answer = Responder(weights).answer(call(form="none", temperature=0, max_tokens=12))
-    ids = weights.prompt_ids([("user", "Recommend five haircuts.")])
+def test_free_text_at_no_temperature_is_the_best_token_each_time(model: TinyModel) -> None:
+    answer = the_answer(model, call(form="none", temperature=0, max_tokens=12))
+    ids = model.tokens.prompt_ids([("user", "Recommend five haircuts.")])
     n_prompt = len(ids)
     for _ in range(answer.output):
-        ids.append(int(np.argmax(logits_after(weights, ids))))
-    assert answer.text == weights.text(ids[n_prompt:]).rstrip("\n")
+        ids.append(int(np.argmax(logits_after(model, ids))))
+    assert answer.text == model.tokens.text(ids[n_prompt:]).rstrip("\n")
     assert (answer.input, answer.output) == (n_prompt, answer.output)
 
 
@@ -205,13 +210,13 @@ def test_free_text_at_no_temperature_is_the_best_token_each_time(weights: ChatWe
 OPTIONS = ["Jupiter", "Mars", "The Lord of the Rings", "Zoë"]
 
 
-def by_hand(weights: ChatWeights, messages: list[tuple[str, str]]) -> tuple[Any, Any]:
+def by_hand(model: TinyModel, messages: list[tuple[str, str]]) -> tuple[Any, Any]:
     """Log-likelihoods and their rates per byte, a forward pass for each token."""
-    prompt, scores = weights.prompt_ids(messages), []
+    prompt, scores = model.tokens.prompt_ids(messages), []
     for option in OPTIONS:
-        tokens = [token for token, _ in weights.pieces(f" {option}")]
+        tokens = [token for token, _ in model.tokens.pieces(f" {option}")]
         parts = [
-            np.log(softmax(logits_after(weights, [*prompt, *tokens[:i]])))[token]
+            np.log(softmax(logits_after(model, [*prompt, *tokens[:i]])))[token]
             for i, token in enumerate(tokens)
         ]
         scores.append(sum(parts))
@@ -219,9 +224,7 @@ def by_hand(weights: ChatWeights, messages: list[tuple[str, str]]) -> tuple[Any,
 
 
 @pytest.mark.parametrize("temperature", [0.5, 1.0])
-def test_a_choice_is_drawn_by_the_likelihood_per_byte(
-    weights: ChatWeights, temperature: float
-) -> None:
+def test_a_choice_is_drawn_by_the_likelihood_per_byte(model: TinyModel, temperature: float) -> None:
     wanted = call(
         form="likelihood",
         options=OPTIONS,
@@ -229,19 +232,19 @@ def test_a_choice_is_drawn_by_the_likelihood_per_byte(
         prompt="Which?",
         temperature=temperature,
     )
-    answer = Responder(weights).answer(wanted)
-    _, rates = by_hand(weights, [("user", "Hi"), ("assistant", "Hello"), ("user", "Which?")])
+    answer = the_answer(model, wanted)
+    _, rates = by_hand(model, [("user", "Hi"), ("assistant", "Hello"), ("user", "Which?")])
     length = np.mean([len(option.encode()) for option in OPTIONS])
     expected = dict(zip("ABCD", softmax(rates * length / temperature), strict=True))
     assert dict(answer.probabilities or []) == pytest.approx(expected, rel=1e-3)
     assert answer.text in "ABCD"
 
 
-def test_the_best_choice_is_the_best_rate(weights: ChatWeights) -> None:
+def test_the_best_choice_is_the_best_rate(model: TinyModel) -> None:
     for prompt in ("Which?", "Which planet is the largest?", "日本"):
         wanted = call(form="likelihood", options=OPTIONS, prompt=prompt, temperature=0.0)
-        answer = Responder(weights).answer(wanted)
-        _, rates = by_hand(weights, [("user", prompt)])
+        answer = the_answer(model, wanted)
+        _, rates = by_hand(model, [("user", prompt)])
         assert answer.text == "ABCD"[int(np.argmax(rates))]
         assert dict(answer.probabilities or [])[answer.text] == 1.0
 
@@ -267,38 +270,50 @@ def calls() -> list[bytes]:
     ]
 
 
-def test_an_answer_depends_on_its_call_alone(weights: ChatWeights) -> None:
+def test_an_answer_depends_on_its_call_alone(
+    model: TinyModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Not on what stands beside it in a pass, came before, is in memory, or how passes are cut."""
     in_order = calls()
-    responder = Responder(weights)
-    answers = {one: responder.answer(one) for one in in_order}
+    together = dict(zip(in_order, model.answer(*in_order), strict=True))
     shuffled_calls = random.Random(1).sample(in_order, len(in_order))
-    for one in shuffled_calls[: len(in_order) // 2]:
-        # as after a cut: nothing of what was asked before is in memory
-        weights._states.clear()
-        weights._beginnings.clear()
-        assert Responder(weights).answer(one) == answers[one]
-    other = Responder(weights)
-    assert {one: other.answer(one) for one in shuffled_calls} == answers
+    alone = shuffled_calls[: len(in_order) // 4]
+    assert {one: the_answer(model, one) for one in alone} == {one: together[one] for one in alone}
+    monkeypatch.setattr(passes, "TOKENS_AT_ONCE", 5)
+    monkeypatch.setattr(passes, "CONTEXT_BYTES", 0)
+    monkeypatch.setattr(answering, "BYTES_UNDER_WAY", 40 * model.transformer.shape.bytes_per_token)
+    responder = model.responder()
+    first = answers_of(responder, *shuffled_calls[:20])
+    assert first == [together[one] for one in shuffled_calls[:20]]
+    rest = answers_of(responder, *shuffled_calls[20:])
+    assert rest == [together[one] for one in shuffled_calls[20:]]
 
 
-def test_tokens_are_counted(weights: ChatWeights) -> None:
-    answer = Responder(weights).answer(call(context=HISTORY))
-    whole = weights.prompt_ids([("user", "Hi"), ("assistant", "Hello"), ("user", "So?")])
-    own = weights.prompt_ids([*map(tuple, HISTORY), ("user", "Recommend five haircuts.")])  # type: ignore[list-item]
+def test_everything_is_free_again_after_the_answers(model: TinyModel) -> None:
+    model.answer(*calls())
+    assert model.transformer.slots.n_taken == 0
+
+
+def test_tokens_are_counted(model: TinyModel) -> None:
+    answer = the_answer(model, call(context=HISTORY))
+    whole = model.tokens.prompt_ids([("user", "Hi"), ("assistant", "Hello"), ("user", "So?")])
+    own = model.tokens.prompt_ids([*map(tuple, HISTORY), ("user", "Recommend five haircuts.")])  # type: ignore[list-item]
     shared = next(i for i, (a, b) in enumerate(zip(whole, own, strict=False)) if a != b)
     assert (answer.input, answer.cache_read) == (len(own), shared)
-    assert answer.output == len(weights.pieces(answer.text + "\n"))
+    assert answer.output == len(model.tokens.pieces(answer.text + "\n"))
 
 
-def test_a_conversation_longer_than_the_window_is_refused(weights: ChatWeights) -> None:
+def test_a_conversation_longer_than_the_window_is_refused(model: TinyModel) -> None:
     long = [["user", "日" * WINDOW]]
-    for form in ("candidates", "none", "likelihood"):
-        with pytest.raises(ConversationError, match="window of 512 tokens"):
-            Responder(weights).answer(call(context=long, form=form))
-    with pytest.raises(ConversationError, match="max_tokens"):
-        Responder(weights).answer(call(max_tokens=WINDOW))
+    refused = [call(context=long, form=form) for form in ("candidates", "none", "likelihood")]
+    *errors, answer = model.answer(*refused, call(max_tokens=WINDOW), call())
+    for error in errors:
+        assert isinstance(error, ConversationError)
+        assert "window of 512 tokens" in str(error)
+    assert "max_tokens" in str(errors[-1])
+    assert isinstance(answer, ChatAnswer)
 
 
-def test_half_a_character_in_a_history_is_replaced(weights: ChatWeights) -> None:
-    answer = Responder(weights).answer(call(context=[["user", "\ud83d"]]))
+def test_half_a_character_in_a_history_is_replaced(model: TinyModel) -> None:
+    answer = the_answer(model, call(context=[["user", "\ud83d"]]))
     assert answer.finish_reason == "stop"

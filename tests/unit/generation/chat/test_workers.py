@@ -3,10 +3,12 @@
 import asyncio
 import os
 import signal
+import sqlite3
 import subprocess
 import sys
 import time
 from collections.abc import Sequence
+from contextlib import closing
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -16,13 +18,13 @@ import pytest
 from fieldwork.errors import StudyError
 from fieldwork.generation.accounts import Account
 from fieldwork.generation.agenda import Ask, ContextGroup
+from fieldwork.generation.chat import sources
 from fieldwork.generation.chat.pool import LIBRARY, MODULE, WorkerJob, WorkerPool
 from fieldwork.generation.chat.sources import model_source
-from fieldwork.generation.chat.weights import Machine
 from fieldwork.generation.engine import settle
 from fieldwork.generation.ledger import open_ledger
 from fieldwork.generation.limits import Limits
-from fieldwork.generation.providers.base import Sampling
+from fieldwork.generation.providers.base import Exchange, Sampling
 from fieldwork.generation.providers.local_chat import ChatSettings, LocalChat
 from fieldwork.generation.sending import Sender
 from fieldwork.records.puppets import Message
@@ -39,7 +41,7 @@ ITEMS = [
 
 def provider(folder: Path, n_workers: int) -> LocalChat:
     settings = ChatSettings("candidates", 0.0, "likelihood", n_workers)
-    return LocalChat(model_source({"path": str(folder)}), Machine("cpu", "fp32"), settings, "code")
+    return LocalChat(model_source({"path": str(folder)}), settings, "code")
 
 
 def groups() -> list[ContextGroup]:
@@ -78,12 +80,12 @@ def test_any_number_of_processes_and_any_cut_give_the_same_bytes(
 
 
 def job(folder: Path) -> WorkerJob:
-    return WorkerJob(str(folder), "fp32", "cpu", "models.*.path: tiny")
+    return WorkerJob(str(folder), "models.*.path: tiny")
 
 
-def test_a_process_that_is_killed_ends_the_job_in_a_sentence(tiny_folder: Path) -> None:
+def test_a_process_that_is_killed_ends_the_job_in_a_sentence(packed_folder: Path) -> None:
     async def session() -> None:
-        pool = WorkerPool(job(tiny_folder), 1)
+        pool = WorkerPool(job(packed_folder), 1)
         before = children()
         pool.open()
         while not (new := children() - before):
@@ -103,25 +105,82 @@ def test_a_model_that_cannot_be_loaded_is_a_sentence(tmp_path: Path) -> None:
     (tmp_path / "config.json").write_text('{"model_type": "no such architecture"}')
     model = provider(tmp_path, 1)
     before = children()
-    with pytest.raises(StudyError, match="cannot be loaded") as caught:
+    with pytest.raises(StudyError, match="its architecture no such architecture") as caught:
         answers(model, tmp_path / "m.sqlite", [groups()])
     assert children() == before
     assert "\n" not in str(caught.value)
 
 
 @pytest.mark.skipif(find_spec("gguf") is None, reason="the package gguf is not there")
-def test_a_file_that_cannot_be_unpacked_is_tried_once(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+def test_a_file_that_cannot_be_read_is_tried_once(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.chdir(tmp_path)
     path = tmp_path / "odd.gguf"
     path.write_bytes(b"no GGUF")
     with (
         caplog.at_level("INFO"),
-        pytest.raises(StudyError, match=r"odd\.gguf: transformers cannot unpack it"),
+        pytest.raises(StudyError, match=r"odd\.gguf cannot be read"),
     ):
         answers(provider(path, 1), tmp_path / "m.sqlite", [groups()])
-    assert caplog.text.count("unpacking odd.gguf") == 1
+    assert caplog.text.count("rounding the weights of odd.gguf") == 1
+
+
+def test_a_run_that_is_killed_within_a_pass_asks_the_rest_alone(
+    tiny_folder: Path, tmp_path: Path
+) -> None:
+    """Answers that arrived are kept, and the others are the same as if nothing had happened."""
+    whole = answers(provider(tiny_folder, 2), tmp_path / "whole.sqlite", [many_groups()])
+    program = f"""
+import sys
+sys.path[:0] = {[str(LIBRARY), str(Path(__file__).parent), str(Path(__file__).parents[1])]!r}
+from pathlib import Path
+from fieldwork.generation.chat import sources
+sources.MODELS = Path({str(sources.MODELS)!r})
+import test_workers
+test_workers.answers(
+    test_workers.provider(Path({str(tiny_folder)!r}), 2),
+    Path({str(tmp_path / "cut.sqlite")!r}),
+    [test_workers.many_groups()],
+)
+"""
+    before = children()
+    with subprocess.Popen([sys.executable, "-c", program]) as run:
+        deadline = time.monotonic() + PATIENCE_S
+        while n_stored(tmp_path / "cut.sqlite") < 10:
+            assert time.monotonic() < deadline
+            time.sleep(0.02)
+        run.kill()
+    n_kept = n_stored(tmp_path / "cut.sqlite")
+    assert 10 <= n_kept < len(whole)
+    model = provider(tiny_folder, 1)
+    sent: list[bytes] = []
+    send = model.send
+
+    async def note(body: bytes) -> Exchange:
+        sent.append(body)
+        return await send(body)
+
+    model.send = note  # type: ignore[method-assign]
+    assert answers(model, tmp_path / "cut.sqlite", [many_groups()]) == whole
+    assert len(sent) == len(whole) - n_kept
+    assert children() == before
+
+
+def many_groups() -> list[ContextGroup]:
+    """Long answers, so that a run can be killed while they are written."""
+    text = Item("text", "text", "Which?", "Tell me.", [], None, None, "t")
+    asks = [Ask(text, Sampling(1.0, 120, seed), seed) for seed in range(20)]
+    return [ContextGroup(str(i), [Message("user", f"Hi {i}")], asks) for i in range(4)]
+
+
+def n_stored(path: Path) -> int:
+    if not path.exists():
+        return 0
+    with closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as connection:
+        try:
+            return int(connection.execute("SELECT count(*) FROM answers").fetchone()[0])
+        except sqlite3.OperationalError:
+            return 0
 
 
 @pytest.mark.parametrize("ending", [signal.SIGKILL, signal.SIGINT, signal.SIGTERM])

@@ -30,8 +30,8 @@ from fieldwork.encoder import Encoder, EncoderSettings
 from fieldwork.errors import StudyError
 from fieldwork.generation.accounts import Account
 from fieldwork.generation.agenda import Ask, ContextGroup
+from fieldwork.generation.chat import sources
 from fieldwork.generation.chat.sources import ModelSource, model_source
-from fieldwork.generation.chat.weights import Machine
 from fieldwork.generation.engine import settle
 from fieldwork.generation.ledger import open_ledger
 from fieldwork.generation.legibility import Legibility, LegibilityRules
@@ -141,12 +141,12 @@ def chat_settings(**changes: Any) -> ChatSettings:
 
 
 def local_chat(_: str) -> Provider:
-    return LocalChat(tiny_chat_source(), Machine("cpu", "fp32"), chat_settings(), "code")
+    return LocalChat(tiny_chat_source(), chat_settings(), "code")
 
 
 def local_chat_with_letters(_: str) -> Provider:
     settings_ = chat_settings(choices="letter", n_workers=2)
-    return LocalChat(tiny_chat_source(), Machine("cpu", "fp32"), settings_, "code")
+    return LocalChat(tiny_chat_source(), settings_, "code")
 
 
 def scripted(_: str) -> Provider:
@@ -284,6 +284,12 @@ LOCAL = {"embedded", "local chat", "local chat with letters"}
 ON_A_WIRE = [name for name, case in CASES.items() if case.has_wire]
 LACKING = [(name, lack) for name, case in CASES.items() for lack in case.without]
 NOWHERE = "http://127.0.0.1:9"
+
+
+@pytest.fixture(autouse=True)
+def _models_folder(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Packed models go to the folder of the tiny one, not into that of the project."""
+    monkeypatch.setattr(sources, "MODELS", Path(TINY_FOLDER.name) / "models")
 
 
 @pytest.fixture(autouse=True)

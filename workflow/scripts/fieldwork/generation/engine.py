@@ -15,7 +15,7 @@ from fieldwork.errors import StudyError
 from fieldwork.generation.agenda import Agenda, Call, ContextGroup, wrong_model_message
 from fieldwork.generation.calling import Caller, ReadReply
 from fieldwork.generation.ledger import Entry
-from fieldwork.generation.legibility import Legibility
+from fieldwork.generation.legibility import Legibility, LegibilityOfTasks
 from fieldwork.generation.outage import Outage
 from fieldwork.generation.providers.base import RejectedError, TransientError
 from fieldwork.generation.sending import Sender
@@ -49,7 +49,7 @@ def settle(
     sender: Sender,
     *,
     total: int,
-    legibility: Legibility | None = None,
+    legibility: Legibility | LegibilityOfTasks | None = None,
     label: str = "ask",
 ) -> AnswerTally:
     """Bring an answer to every request into the ledger.
@@ -83,7 +83,9 @@ class _CommitGroup:
 
 
 class _EngineLoop:
-    def __init__(self, sender: Sender, agenda: Agenda, legibility: Legibility | None) -> None:
+    def __init__(
+        self, sender: Sender, agenda: Agenda, legibility: Legibility | LegibilityOfTasks | None
+    ) -> None:
         self._sender, self._agenda, self._legibility = sender, agenda, legibility
         self._next_commit, self._news, self._closing = _CommitGroup(), asyncio.Event(), False
         self._n_known_shown = 0

@@ -6,7 +6,7 @@ read, because parsing is another wing. Refusals count as readable.
 
 import logging
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import NamedTuple
 
@@ -48,11 +48,14 @@ class Legibility:
 
     Args:
         sender: reads the answers, and holds the ledger with the earlier ones.
+
+    Attributes:
+        n, n_unreadable: answers so far, and those that cannot be read.
     """
 
     def __init__(self, rules: LegibilityRules, arm: GenerationArm, sender: Sender) -> None:
         self._rules, self._arm, self._sender = rules, arm, sender
-        self._n = self._n_unreadable = self._n_truncated = 0
+        self.n = self.n_unreadable = self._n_truncated = 0
         self._next_check = ENOUGH_ANSWERS
         self._earlier: dict[bytes, Item] = {}
         self._parts: Counter[str] = Counter()
@@ -65,12 +68,12 @@ class Legibility:
 
     def count(self, response: Response, item: Item) -> None:
         """Count an answer by its row."""
-        self._n += 1
+        self.n += 1
         self._parts.update([f"outcome {response.outcome}", *response.defects])
         reason = self._rules.find_reason(response, item)
         if reason is None:
             return
-        self._n_unreadable += 1
+        self.n_unreadable += 1
         self._n_truncated += response.outcome == "truncated"
         if len(self._samples) < SAMPLES:
             self._samples.append(self._sample(response.text, reason))
@@ -94,10 +97,10 @@ class Legibility:
         Raises:
             StudyError: too few answers can be read.
         """
-        if self._n < self._next_check:
+        if self.n < self._next_check:
             return
         self._refuse()
-        while self._next_check <= self._n:
+        while self._next_check <= self.n:
             # checked at every answer, chance alone would bring more and more jobs over the limit
             self._next_check *= 2
 
@@ -110,17 +113,17 @@ class Legibility:
         self._refuse()
         for part, meaning in _MEANINGS.items():
             if n := self._parts[part]:
-                logger.warning("%s: %d of %d %s", self._arm_name(), n, self._n, meaning)
+                logger.warning("%s: %d of %d %s", self._arm_name(), n, self.n, meaning)
 
     def note(self) -> str:
         """How many answers cannot be read, in a few words; empty before any answer."""
-        return f"{self._n_unreadable} unreadable" if self._n else ""
+        return f"{self.n_unreadable} unreadable" if self.n else ""
 
     def _refuse(self) -> None:
-        if self._n_unreadable <= self._rules.max_share * self._n:
+        if self.n_unreadable <= self._rules.max_share * self.n:
             return
         raise StudyError(
-            f"{self._arm_name()}: {self._n_unreadable} of {self._n} answers cannot be read, but "
+            f"{self._arm_name()}: {self.n_unreadable} of {self.n} answers cannot be read, but "
             f"generation.max_unreadable allows only {self._rules.max_share:.0%}, so the run stops; "
             f"examples: {'; '.join(self._samples)}; {self._way_out()}, or raise "
             f"generation.max_unreadable to accept such answers, then run again: every answer is kept"
@@ -131,7 +134,7 @@ class Legibility:
 
     def _way_out(self) -> str:
         setting = f"tasks.{self._arm.task}.max_tokens"
-        if 2 * self._n_truncated >= self._n_unreadable:
+        if 2 * self._n_truncated >= self.n_unreadable:
             return (
                 f"{self._n_truncated} of them are cut off at the limit of tokens: raise {setting} "
                 f"({self._arm.max_tokens})"
@@ -145,6 +148,47 @@ class Legibility:
         if len(sample) > SAMPLE_LETTERS:
             sample = f"{sample[:SAMPLE_LETTERS]}…"
         return f"“{sample}” ({reason})"
+
+
+class LegibilityOfTasks:
+    """Counts of several tasks that are asked together; for the engine, like one.
+
+    Args:
+        counts: of each task, with its items. Ids of items are unique within a task alone, so the objects
+            are what distinguishes them.
+    """
+
+    def __init__(self, counts: Sequence[tuple[Legibility, Sequence[Item]]]) -> None:
+        self._items = [
+            item for _, items in counts for item in items
+        ]  # kept, so that no id is reused
+        self._by_item = {id(item): count for count, items in counts for item in items}
+        self._counts = [count for count, _ in counts]
+
+    def add(self, entry: Entry, reply: Reply, item: Item) -> None:
+        """Count an answer, stored and read."""
+        self._by_item[id(item)].add(entry, reply, item)
+
+    def recall(self, items_by_key: Mapping[bytes, Item]) -> None:
+        """Note answers of earlier runs, ledger key → item."""
+        for key, item in items_by_key.items():
+            self._by_item[id(item)].recall({key: item})
+
+    def look_back(self) -> Iterator[None]:
+        """Count the answers that were noted, some at each step."""
+        for count in self._counts:
+            yield from count.look_back()
+
+    def check(self) -> None:
+        """Stop where too few answers of a task can be read; raises StudyError."""
+        for count in self._counts:
+            count.check()
+
+    def note(self) -> str:
+        """How many answers cannot be read, in a few words; empty before any answer."""
+        if not any(count.n for count in self._counts):
+            return ""
+        return f"{sum(count.n_unreadable for count in self._counts)} unreadable"
 
 
 _MEANINGS: Mapping[str, str] = {

@@ -15,7 +15,7 @@ from fieldwork.generation.agenda import Agenda, Ask, Call, ContextGroup
 from fieldwork.generation.batches.patience import shown_clock
 from fieldwork.generation.batches.settling import settle_batches, settle_leftovers
 from fieldwork.generation.engine import AnswerTally, settle
-from fieldwork.generation.legibility import Legibility, LegibilityRules
+from fieldwork.generation.legibility import Legibility, LegibilityOfTasks, LegibilityRules
 from fieldwork.generation.providers.base import Sampling
 from fieldwork.generation.providers.jsontext import plain_numbers
 from fieldwork.generation.rows import GenerationArm, response_of
@@ -46,6 +46,21 @@ def groups_of(
 ) -> Iterator[ContextGroup]:
     """The requests as `generate` sends them: those after one context together."""
     return _groups(_number_draws(requests, arm), items, contexts, arm)
+
+
+class ArmRequests(NamedTuple):
+    """What is asked of a model in one arm.
+
+    Attributes:
+        requests: those after one context stand together.
+        items: by item id.
+        contexts: by context id.
+    """
+
+    arm: GenerationArm
+    requests: Sequence[Request]
+    items: Mapping[str, Item]
+    contexts: Mapping[str, Context]
 
 
 class _NumberedRequest(NamedTuple):
@@ -128,6 +143,63 @@ def generate(
         f"they were read back, and damaged again after the requests were repeated; check the disk, then "
         f"run again"
     )
+
+
+def ask_together(
+    parts: Sequence[ArmRequests], sender: Sender, rules: LegibilityRules | None = None
+) -> None:
+    """Have the requests of several arms of one model answered, those after one context together.
+
+    A model on this machine is loaded once for all of them, and reads a context once for all its questions.
+    `generate` then finds every answer in the ledger. Arms of a wave are left to it, which minds the time.
+
+    Raises:
+        StudyError: some requests have no answer, or too few answers of a task can be read. The answers that
+            arrived are in the ledger.
+    """
+    parts = [part for part in parts if part.arm.wave is None]
+    total = sum(len(part.requests) for part in parts)
+    if not total:
+        return
+    groups = [
+        group
+        for part in parts
+        for group in groups_of(part.requests, part.items, part.contexts, part.arm)
+    ]
+    # equal contexts of several arms have equal ids
+    groups.sort(key=lambda group: group.context_id or "")
+    first = parts[0].arm
+    names = {
+        field: dict.fromkeys(getattr(part.arm, field) for part in parts) for field in _ARM_NAMES
+    }
+    arm = first._replace(**{field: ", ".join(values) for field, values in names.items()})
+    with _rare_garbage_collection():
+        tally = settle(
+            groups,
+            _announcing_sender(sender, arm, total),
+            total=total,
+            legibility=None if rules is None else _legibility_by_task(parts, sender, rules),
+            label=arm.model,
+        )
+    if tally.failures:
+        raise StudyError(_failure_message(tally, arm))
+
+
+_ARM_NAMES = ("task", "condition")
+
+
+def _legibility_by_task(
+    parts: Sequence[ArmRequests], sender: Sender, rules: LegibilityRules
+) -> LegibilityOfTasks:
+    """A count for each task: whether answers can be read is a matter of its questions."""
+    counts = []
+    for task in dict.fromkeys(part.arm.task for part in parts):
+        own_parts = [part for part in parts if part.arm.task == task]
+        conditions = ", ".join(part.arm.condition for part in own_parts)
+        arm = own_parts[0].arm._replace(condition=conditions)
+        items = [item for part in own_parts for item in part.items.values()]
+        counts.append((Legibility(rules, arm, sender), items))
+    return LegibilityOfTasks(counts)
 
 
 def _require_time(wave: Wave, arm: GenerationArm) -> None:

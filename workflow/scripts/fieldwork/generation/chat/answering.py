@@ -1,4 +1,4 @@
-"""One call answered by a loaded model: a list held to its form, a choice by likelihood, or free text.
+"""Calls answered by a loaded model: lists held to their form, choices by likelihood, or free text.
 
 A choice is scored as in lm-evaluation-harness' `multiple_choice` (`acc_norm`): each option's text, after
 a space, follows the bare question, and its log-likelihood is divided by its length, here in bytes. s_i is
@@ -10,7 +10,9 @@ T = 0 the option with the best s_i.
 import hashlib
 import json
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property, partial
 from string import ascii_uppercase
 from typing import Any, NamedTuple
 
@@ -30,25 +32,18 @@ from fieldwork.generation.chat.grammars import (
     candidate_paths,
     line_tokens,
 )
+from fieldwork.generation.chat.passes import Alphabet, Branch, Logits, Read, Reader, Steps
 from fieldwork.generation.chat.sampling import Numbers, Sampler
-from fieldwork.generation.chat.weights import (
-    Alphabet,
-    ChatWeights,
-    ConversationError,
-    Logits,
-    PromptState,
-    RawMessage,
-)
+from fieldwork.generation.chat.tokens import ChatTokens, ConversationError
+from fieldwork.generation.chat.transformer import Transformer
 from fieldwork.generation.providers.jsontext import well_formed
 
-# answers of T = 0, which are the same for every seed
-REPEATS = 64
+# keys and values of questions and answers that are under way; a single answer may need more
+BYTES_UNDER_WAY = 512 * 2**20
 # questions with options whose scores are kept: those of a context that comes again need no model
 SCORES = 4096
 # significant digits of probabilities in a reply
 DIGITS = 9
-
-Branches = dict[Path, Logits]
 
 
 class OptionShare(NamedTuple):
@@ -75,6 +70,58 @@ class ChatAnswer(NamedTuple):
     probabilities: list[OptionShare] | None = None
 
 
+Result = ChatAnswer | ConversationError
+"""What becomes of a call; the error is for the call alone."""
+
+
+class _Call(NamedTuple):
+    """A call, by the number that its reply goes by.
+
+    Attributes:
+        body: its exact bytes, which seed its draws.
+    """
+
+    number: int
+    body: bytes
+    temperature: float
+    min_p: float
+
+    def sampler(self) -> Sampler:
+        return Sampler(self.body, self.temperature, self.min_p)
+
+
+@dataclass(eq=False)
+class _Question:
+    """Calls that differ in their draws alone.
+
+    Attributes:
+        settings: what they share.
+        context_ids: the tokens that all questions after the context begin with.
+        ids: those of this question, behind them.
+        n_shared, n_each: tokens that the question occupies at most, with all its options, and each of its
+            answers.
+    """
+
+    key: str
+    settings: Mapping[str, Any]
+    context_ids: list[int]
+    ids: list[int]
+    n_shared: int
+    n_each: int
+    calls: list[_Call] = field(default_factory=list)
+
+    @property
+    def n_tokens(self) -> int:
+        """Tokens that it and its answers occupy, at most."""
+        return self.n_shared + self.n_each * len(self.calls)
+
+    @cached_property
+    def digest(self) -> bytes:
+        """By which its scores are kept: the ids of long prompts would fill the memory."""
+        parts = [self.context_ids, self.ids, self.settings.get("options")]
+        return hashlib.sha256(json.dumps(parts).encode()).digest()
+
+
 class _Draws(NamedTuple):
     """How the tokens of one call are drawn.
 
@@ -84,7 +131,7 @@ class _Draws(NamedTuple):
     """
 
     sampler: Sampler
-    alphabet: Alphabet | None
+    alphabet: npt.NDArray[np.int64] | None
     stops: list[int]
 
     def token(self, logits: Logits, choice: Choice) -> int:
@@ -108,191 +155,297 @@ class _Draws(NamedTuple):
         return numbers if self.alphabet is None else np.searchsorted(self.alphabet, numbers)
 
 
-class _Scores(NamedTuple):
-    """The options of a question after a context.
+class _Draft:
+    """One answer as it grows.
 
     Attributes:
-        values: L · s_i of each option, in nats.
-        n_read, n_shared: tokens of the prompt and all options, and of the context's shared part.
+        unread_tokens: written, and not read by the model yet.
     """
 
-    values: Numbers
-    n_read: int
-    n_shared: int
+    def __init__(self, grammar: Grammar, draws: _Draws, limit: int) -> None:
+        self._grammar, self._draws, self._limit = grammar, draws, limit
+        self.tokens = grammar.next_run()
+        self._n_first = len(self.tokens)
+        self.unread_tokens: list[int] = []
+
+    @property
+    def is_done(self) -> bool:
+        """Whether nothing is left to write."""
+        return self._grammar.is_done or len(self.tokens) >= self._limit
+
+    @property
+    def finish_reason(self) -> str:
+        is_whole = self._grammar.is_done and len(self.tokens) <= self._limit
+        return "stop" if is_whole else "length"
+
+    def draw(self, logits: Logits) -> None:
+        """Write a token, and the forced ones behind it, which are read together with it."""
+        token = self._draws.token(logits, self._grammar.choice())
+        self._grammar.accept(token)
+        new_tokens = [token, *self._grammar.next_run()]
+        self.tokens += new_tokens
+        self.unread_tokens += new_tokens
+
+    def draw_known(self, known: Mapping[Path, Logits]) -> None:
+        """Draw as far as the logits are known; by what was drawn so far."""
+        while not self.is_done:
+            logits = known.get(tuple(self.tokens[self._n_first :]))
+            if logits is None:
+                return
+            self.draw(logits)
+
+
+class _Form(NamedTuple):
+    """What the answers to a question are held to."""
+
+    new_grammar: Callable[[], Grammar]
+    candidates: CandidatePaths | None = None
+    alphabet: Alphabet | None = None
 
 
 class Responder:
-    """Answers calls with one model.
+    """Answers calls with one model, many at a time.
 
     Everything it keeps only saves time: an answer depends on its call alone.
     """
 
-    def __init__(self, weights: ChatWeights) -> None:
-        self._weights = weights
+    def __init__(self, transformer: Transformer, tokens: ChatTokens) -> None:
+        self._window, self._tokens = transformer.shape.window, tokens
+        self._most_under_way = BYTES_UNDER_WAY // transformer.shape.bytes_per_token
+        self._reader = Reader(transformer)
+        self._questions: OrderedDict[str, _Question] = OrderedDict()
+        self._n_under_way = 0
+        self._results: list[tuple[int, Result]] = []
         self._paths: dict[tuple[tuple[str, ...], int], CandidatePaths] = {}
         self._lines: LineTokens | None = None
-        self._branches: tuple[PromptState | None, Branches] = (None, {})
-        self._greedy: OrderedDict[str, ChatAnswer] = OrderedDict()
-        self._scores: OrderedDict[bytes, _Scores] = OrderedDict()
+        self._scores: OrderedDict[bytes, Numbers] = OrderedDict()
 
-    def answer(self, call: bytes) -> ChatAnswer:
-        """Answer a call.
+    @property
+    def is_idle(self) -> bool:
+        """Whether no call is left."""
+        return not (self._questions or self._reader.n_tasks or self._results)
+
+    def add(self, number: int, body: bytes) -> None:
+        """Take a call; `work` gives its answer, under this number.
 
         Raises:
-            ConversationError: the chat template or the window does not take it.
             StudyError: the model cannot be held to the form.
         """
         # halves of emoji, which JSON can carry and a tokenizer refuses
-        settings = json.loads(well_formed(json.dumps(json.loads(call), ensure_ascii=False)))
-        if settings["temperature"] != 0:
-            return self._answer(settings, call)
-        key = json.dumps({name: value for name, value in settings.items() if name != "seed"})
-        if key not in self._greedy:
-            self._greedy[key] = self._answer(settings, call)
-            if len(self._greedy) > REPEATS:
-                self._greedy.popitem(last=False)
-        return self._greedy[key]
+        settings = json.loads(well_formed(json.dumps(json.loads(body), ensure_ascii=False)))
+        temperature, _ = settings.pop("temperature"), settings.pop("seed")
+        call = _Call(
+            number, body, 1.0 if temperature is None else temperature, settings.get("min_p", 0.0)
+        )
+        key = json.dumps(settings)
+        if key not in self._questions:
+            try:
+                self._questions[key] = self._question(key, settings)
+            except ConversationError as error:
+                self._results.append((number, error))
+                return
+        self._questions[key].calls.append(call)
 
-    def _answer(self, settings: dict[str, Any], call: bytes) -> ChatAnswer:
+    def work(self) -> list[tuple[int, Result]]:
+        """Go on by one pass; the answers that it finished."""
+        self._begin_questions()
+        self._reader.step()
+        results, self._results = self._results, []
+        return results
+
+    # ---- questions -----------------------------------------------------------------------------
+
+    def _question(self, key: str, settings: Mapping[str, Any]) -> _Question:
+        """A question without its calls.
+
+        Raises:
+            ConversationError: the chat template or the window does not take it.
+        """
         context = tuple((role, text) for role, text in settings["context"])
-        ids = self._weights.prompt_ids([*context, ("user", settings["prompt"])])
-        temperature = 1.0 if settings["temperature"] is None else settings["temperature"]
-        sampler = Sampler(call, temperature, settings.get("min_p", 0.0))
+        ids = self._tokens.prompt_ids([*context, ("user", settings["prompt"])])
+        beginning = self._tokens.shared_ids(context)
+        if ids[: len(beginning)] != beginning:
+            beginning = []
+        n_each, rows = 0, list[list[int]]()
         if settings["form"] == "likelihood":
-            return self._choose(context, ids, settings["options"], sampler)
-        return self._write(context, ids, settings, sampler)
-
-    # ---- lists and free text -------------------------------------------------------------------
-
-    def _write(
-        self,
-        context: tuple[RawMessage, ...],
-        ids: list[int],
-        settings: dict[str, Any],
-        sampler: Sampler,
-    ) -> ChatAnswer:
-        limit = settings["max_tokens"]
-        self._require_window(len(ids) + limit)
-        grammar, candidates = self._grammar(settings)
-        run = grammar.next_run()
-        stops = sorted(self._weights.stops)
-        alphabet = candidates.alphabet(self._weights.stops) if candidates else None
-        draws = _Draws(sampler, alphabet, stops)
-        state = self._weights.state(context, ids, run, alphabet)
-        branches = self._first_branches(state, candidates, alphabet) if candidates else {}
-        tokens = self._generate(state, grammar, run, branches, draws, limit)
-        shares = _first_shares(candidates, branches, draws) if candidates else None
-        return ChatAnswer(
-            self._weights.text(tokens[:limit]).rstrip("\n"),
-            "stop" if grammar.is_done and len(tokens) <= limit else "length",
-            state.n_tokens,
-            state.n_shared,
-            min(len(tokens), limit),
-            shares,
-        )
-
-    def _grammar(self, settings: dict[str, Any]) -> tuple[Grammar, CandidatePaths | None]:
-        if settings["form"] == "candidates":
-            key = (tuple(settings["options"]), settings["length"])
-            if key not in self._paths:
-                self._paths[key] = candidate_paths(self._weights, *key)
-            return CandidateLines(self._paths[key]), self._paths[key]
-        if settings["form"] == "five_lines":
-            if self._lines is None:
-                weights = self._weights
-                self._lines = line_tokens(weights.texts(), weights.stops, weights.special)
-            heads = [f"{line}." for line in range(1, settings["length"] + 1)]
-            pieces = [[token for token, _ in self._weights.pieces(head)] for head in heads]
-            return Lines(self._lines, pieces), None
-        return FreeText(self._weights.stops), None
-
-    def _generate(
-        self,
-        state: PromptState,
-        grammar: Grammar,
-        run: list[int],
-        branches: Branches,
-        draws: _Draws,
-        limit: int,
-    ) -> list[int]:
-        """The tokens of an answer; forced ones are read together with the one drawn before them."""
-        follower, logits = self._weights.follower(state, draws.alphabet), state.logits
-        tokens, unread_tokens, n_first = list(run), list[int](), len(run)
-        while not grammar.is_done and len(tokens) < limit:
-            if unread_tokens:
-                branch = tuple(tokens[n_first:])
-                if branch in branches:
-                    logits = branches[branch]
-                else:
-                    logits, unread_tokens = follower.read(unread_tokens), []
-            token = draws.token(logits, grammar.choice())
-            grammar.accept(token)
-            unread_tokens += [token, *(run := grammar.next_run())]
-            tokens += [token, *run]
-        return tokens
-
-    def _first_branches(
-        self, state: PromptState, candidates: CandidatePaths, alphabet: Alphabet | None
-    ) -> Branches:
-        """Logits wherever the first candidate leaves a choice; the same for every draw of a prompt."""
-        known_state, branches = self._branches
-        if known_state is not state:
-            rows = _rows_with_choices(list(candidates.paths))
-            tails = self._weights.tails(state, rows, alphabet)
-            branches = {(): state.logits} | {
-                row[: i + 1]: tail[i]
-                for row, tail in zip(rows, tails, strict=True)
-                for i in range(len(row))
-            }
-            self._branches = (state, branches)
-        return branches
-
-    # ---- choices -------------------------------------------------------------------------------
-
-    def _choose(
-        self,
-        context: tuple[RawMessage, ...],
-        ids: list[int],
-        options: Sequence[str],
-        sampler: Sampler,
-    ) -> ChatAnswer:
-        # a digest: the ids of long prompts would fill the memory
-        key = hashlib.sha256(json.dumps([ids, options]).encode()).digest()
-        if key not in self._scores:
-            self._scores[key] = self._score(context, ids, options)
-            if len(self._scores) > SCORES:
-                self._scores.popitem(last=False)
-        scores = self._scores[key]
-        shares = sampler.probabilities(scores.values)
-        return ChatAnswer(
-            ascii_uppercase[sampler.place(shares)],
-            "stop",
-            scores.n_read,
-            scores.n_shared,
-            0,
-            _rounded_shares(ascii_uppercase[: len(options)], shares),
-        )
-
-    def _score(
-        self, context: tuple[RawMessage, ...], ids: list[int], options: Sequence[str]
-    ) -> _Scores:
-        rows = [[token for token, _ in self._weights.pieces(f" {text}")] for text in options]
-        self._require_window(len(ids) + max(len(row) for row in rows))
-        state = self._weights.state(context, ids)
-        tails = self._weights.tails(state, rows)
-        sums = [_log_likelihood(state.logits, *pair) for pair in zip(tails, rows, strict=True)]
-        lengths = [len(option.encode()) for option in options]
-        rates = np.array(sums) / np.array(lengths)
-        n_read = state.n_tokens + sum(len(row) for row in rows)
-        return _Scores(rates * np.mean(lengths), n_read, state.n_shared)
-
-    def _require_window(self, n_tokens: int) -> None:
-        if n_tokens > self._weights.window:
+            rows = self._option_rows(settings)
+        else:
+            n_each = settings["max_tokens"]
+        if len(ids) + max([n_each, *map(len, rows)]) > self._window:
             # without the number, so that equal failures are counted together
             raise ConversationError(
                 f"the context, the question and the answer's max_tokens do not fit the model's window of "
-                f"{self._weights.window} tokens; lower conditions.*.token_budget or tasks.*.max_tokens"
+                f"{self._window} tokens; lower conditions.*.token_budget or tasks.*.max_tokens"
             )
+        if settings["form"] == "candidates":
+            paths = self._candidate_paths(settings)
+            rows = _rows_with_choices(list(paths.paths))
+            longest = max(map(len, paths.paths), default=0) + max(map(len, paths.heads), default=0)
+            n_each = min(n_each, longest * len(paths.heads))
+        rest = ids[len(beginning) :]
+        n_shared = len(rest) + sum(map(len, rows))
+        return _Question(key, settings, beginning, rest, n_shared, n_each)
+
+    def _begin_questions(self) -> None:
+        while self._questions:
+            question = next(iter(self._questions.values()))
+            if question.digest in self._scores:
+                del self._questions[question.key]
+                self._answer_choices(question, self._scores[question.digest])
+                continue
+            n_free = self._most_under_way - self._n_under_way
+            if self._n_under_way and question.n_shared + question.n_each > n_free:
+                return
+            # of many long answers some wait
+            n_calls = max((n_free - question.n_shared) // max(question.n_each, 1), 1)
+            later_calls = question.calls[n_calls:] if question.n_each else []
+            del self._questions[question.key]
+            if later_calls:
+                del question.calls[n_calls:]
+                self._questions[question.key] = replace(question, calls=later_calls)
+            self._n_under_way += question.n_tokens
+            self._reader.begin(question.context_ids, partial(self._answer, question))
+
+    def _answer(self, question: _Question, branch: Branch) -> Steps:
+        if question.settings["form"] == "likelihood":
+            yield from self._choose(question, branch)
+        else:
+            yield from self._write(question, branch)
+        self._n_under_way -= question.n_tokens
+
+    # ---- lists and free text -------------------------------------------------------------------
+
+    def _write(self, question: _Question, branch: Branch) -> Steps:
+        form = self._form(question.settings)
+        run, alphabet = form.new_grammar().next_run(), form.alphabet
+        (opening,) = yield [
+            Read("prompt", branch, [*question.ids, *run], n_logits=1, alphabet=alphabet)
+        ]
+        known: dict[Path, Logits] = {(): opening.logits[0]}
+        if form.candidates is not None:
+            rows = _rows_with_choices(list(form.candidates.paths))
+            reads = [
+                Read("option", opening.branch, row, n_logits=len(row), alphabet=alphabet)
+                for row in rows
+            ]
+            for row, outcome in zip(rows, (yield reads), strict=True):
+                known |= {row[: i + 1]: logits for i, logits in enumerate(outcome.logits)}
+        drafts = self._drafts(question, form)
+        branches = dict.fromkeys(drafts, opening.branch)
+        while True:
+            for draft in drafts:
+                draft.draw_known(known)
+            growing = [draft for draft in drafts if not draft.is_done]
+            if not growing:
+                break
+            outcomes = yield [
+                Read("answer", branches[d], d.unread_tokens, n_logits=1, alphabet=alphabet)
+                for d in growing
+            ]
+            for draft, outcome in zip(growing, outcomes, strict=True):
+                branches[draft], draft.unread_tokens = outcome.branch, []
+                draft.draw(outcome.logits[0])
+        self._answer_texts(question, form, drafts, known)
+
+    def _form(self, settings: Mapping[str, Any]) -> _Form:
+        if settings["form"] == "candidates":
+            paths = self._candidate_paths(settings)
+            return _Form(partial(CandidateLines, paths), paths, paths.alphabet(self._tokens.stops))
+        if settings["form"] == "five_lines":
+            if self._lines is None:
+                tokens = self._tokens
+                self._lines = line_tokens(tokens.texts(), tokens.stops, tokens.special)
+            heads = [f"{line}." for line in range(1, settings["length"] + 1)]
+            pieces = [[token for token, _ in self._tokens.pieces(head)] for head in heads]
+            return _Form(partial(Lines, self._lines, pieces))
+        return _Form(partial(FreeText, self._tokens.stops))
+
+    def _candidate_paths(self, settings: Mapping[str, Any]) -> CandidatePaths:
+        key = (tuple(settings["options"]), settings["length"])
+        if key not in self._paths:
+            self._paths[key] = candidate_paths(self._tokens, *key)
+        return self._paths[key]
+
+    def _drafts(self, question: _Question, form: _Form) -> dict[_Draft, list[_Call]]:
+        """An answer for each call, and one for all whose temperature is 0."""
+        limit = question.settings["max_tokens"]
+        greedy = [call for call in question.calls if call.temperature == 0]
+        shares = [[call] for call in question.calls if call.temperature != 0]
+        return {
+            _Draft(form.new_grammar(), self._draws(form, calls[0]), limit): calls
+            for calls in [*shares, *([greedy] if greedy else [])]
+        }
+
+    def _draws(self, form: _Form, call: _Call) -> _Draws:
+        alphabet = None if form.alphabet is None else np.asarray(form.alphabet, dtype=np.int64)
+        return _Draws(call.sampler(), alphabet, sorted(self._tokens.stops))
+
+    def _answer_texts(
+        self,
+        question: _Question,
+        form: _Form,
+        drafts: Mapping[_Draft, list[_Call]],
+        known: Mapping[Path, Logits],
+    ) -> None:
+        limit = question.settings["max_tokens"]
+        n_context = len(question.context_ids)
+        for draft, calls in drafts.items():
+            shares = None
+            if form.candidates is not None:
+                shares = _first_shares(form.candidates, known, self._draws(form, calls[0]))
+            answer = ChatAnswer(
+                self._tokens.text(draft.tokens[:limit]).rstrip("\n"),
+                draft.finish_reason,
+                n_context + len(question.ids),
+                n_context,
+                min(len(draft.tokens), limit),
+                shares,
+            )
+            self._results += [(call.number, answer) for call in calls]
+
+    # ---- choices -------------------------------------------------------------------------------
+
+    def _option_rows(self, settings: Mapping[str, Any]) -> list[list[int]]:
+        """The tokens of each option."""
+        texts = [f" {option}" for option in settings["options"]]
+        return [[token for token, _ in self._tokens.pieces(text)] for text in texts]
+
+    def _choose(self, question: _Question, branch: Branch) -> Steps:
+        rows = self._option_rows(question.settings)
+        firsts = [row[0] for row in rows]
+        (opening,) = yield [Read("prompt", branch, question.ids, targets=[firsts])]
+        sums = list(opening.log_shares[0])
+        longer = [place for place, row in enumerate(rows) if len(row) > 1]
+        # the last token of an option is not read, as nothing follows it
+        outcomes = yield [
+            Read("option", opening.branch, rows[place][:-1], targets=[[t] for t in rows[place][1:]])
+            for place in longer
+        ]
+        for place, outcome in zip(longer, outcomes, strict=True):
+            sums[place] += sum(share for (share,) in outcome.log_shares)
+        lengths = [len(option.encode()) for option in question.settings["options"]]
+        scores = np.array(sums) / np.array(lengths) * np.mean(lengths)
+        self._scores[question.digest] = scores
+        if len(self._scores) > SCORES:
+            self._scores.popitem(last=False)
+        self._answer_choices(question, scores)
+
+    def _answer_choices(self, question: _Question, scores: Numbers) -> None:
+        options = question.settings["options"]
+        n_context = len(question.context_ids)
+        n_read = n_context + len(question.ids) + sum(map(len, self._option_rows(question.settings)))
+        for call in question.calls:
+            sampler = call.sampler()
+            shares = sampler.probabilities(scores)
+            answer = ChatAnswer(
+                ascii_uppercase[sampler.place(shares)],
+                "stop",
+                n_read,
+                n_context,
+                0,
+                _rounded_shares(ascii_uppercase[: len(options)], shares),
+            )
+            self._results.append((call.number, answer))
 
 
 def _rows_with_choices(paths: Sequence[Path]) -> list[Path]:
@@ -304,7 +457,7 @@ def _rows_with_choices(paths: Sequence[Path]) -> list[Path]:
 
 
 def _first_shares(
-    candidates: CandidatePaths, branches: Branches, draws: _Draws
+    candidates: CandidatePaths, branches: Mapping[Path, Logits], draws: _Draws
 ) -> list[OptionShare]:
     """The probability of each candidate to be the first that is named."""
     shares: dict[Path, float] = {}
@@ -335,11 +488,3 @@ def _rounded_shares(options: Sequence[str], shares: Sequence[Any] | Numbers) -> 
         OptionShare(option, float(f"{share:.{DIGITS}g}"))
         for option, share in zip(options, shares, strict=True)
     ]
-
-
-def _log_likelihood(first: Logits, tail: Logits, row: Sequence[int]) -> float:
-    """Σ log p of the tokens of an option after its prompt."""
-    logits = np.concatenate([first[None], tail[:-1]]).astype(np.float64)
-    peaks = logits.max(axis=1)
-    log_sums = peaks + np.log(np.exp(logits - peaks[:, None]).sum(axis=1))
-    return float((logits[np.arange(len(row)), row] - log_sums).sum())

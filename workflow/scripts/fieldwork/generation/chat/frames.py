@@ -1,21 +1,28 @@
-"""Bytes between processes: each message after its length."""
+"""Bytes between processes: each message after its length and a number that says what it belongs to."""
 
 import struct
-from typing import BinaryIO
+from typing import BinaryIO, NamedTuple
 
-LENGTH = struct.Struct(">Q")
+HEAD = struct.Struct(">QQ")
 
 
-def frame(message: bytes) -> bytes:
+class NumberedMessage(NamedTuple):
+    """A message and its number."""
+
+    number: int
+    content: bytes
+
+
+def numbered_frame(number: int, content: bytes) -> bytes:
     """A message as it is sent."""
-    return LENGTH.pack(len(message)) + message
+    return HEAD.pack(len(content), number) + content
 
 
-def read_frame(stream: BinaryIO) -> bytes | None:
+def read_numbered(stream: BinaryIO) -> NumberedMessage | None:
     """The next message; None where the other side is gone."""
-    head = stream.read(LENGTH.size)
-    if len(head) < LENGTH.size:
+    head = stream.read(HEAD.size)
+    if len(head) < HEAD.size:
         return None
-    (n,) = LENGTH.unpack(head)
-    message = stream.read(n)
-    return message if len(message) == n else None
+    n, number = HEAD.unpack(head)
+    content = stream.read(n)
+    return NumberedMessage(number, content) if len(content) == n else None

@@ -1,7 +1,8 @@
 """Processes that share the calls of a job, and the order in which they take them.
 
 Calls after one context go to the process that has read it. A process without calls takes the context that
-waited longest, and then shares the longest queue. Who answers a call changes nothing in its answer.
+waited longest, and then shares the longest queue. Each has many calls at a time, and fewer towards the
+end, so that all end together. Who answers a call, and beside which others, changes nothing in its answer.
 """
 
 import asyncio
@@ -15,7 +16,7 @@ from pathlib import Path
 from typing import IO, NamedTuple
 
 from fieldwork.errors import StudyError
-from fieldwork.generation.chat.frames import LENGTH, frame
+from fieldwork.generation.chat.frames import HEAD, NumberedMessage, numbered_frame
 
 LIBRARY = Path(__file__).resolve().parents[3]
 MODULE = "fieldwork.generation.chat.worker"
@@ -24,23 +25,25 @@ _ENVIRONMENT = {
     "MKL_NUM_THREADS": "1",
     "TOKENIZERS_PARALLELISM": "false",
     "HF_HUB_OFFLINE": "1",
-    "CUBLAS_WORKSPACE_CONFIG": ":4096:8",
 }
+
+# calls that a process has at a time: enough to fill a pass with answers that grow by a few tokens
+CALLS_AT_ONCE = 256
+# and at least, when few are left
+FEWEST_CALLS = 16
 
 
 class WorkerJob(NamedTuple):
     """What a process is started for.
 
     Attributes:
-        gguf: a file to unpack into `folder`; empty for a process that answers calls.
         name: of the model, for messages.
+        source: a file or folder to pack into `folder`; empty for a process that answers calls.
     """
 
     folder: str
-    dtype: str
-    device: str
     name: str
-    gguf: str = ""
+    source: str = ""
 
 
 class _QueuedCall(NamedTuple):
@@ -85,27 +88,41 @@ class WorkerProcess:
 
     async def ready(self) -> None:
         """Send the job and wait until it is done, or until calls can be answered."""
-        await self.ask(json.dumps(self._job._asdict()).encode())
+        await self.send(0, json.dumps(self._job._asdict()).encode())
+        await self.receive()
 
-    async def ask(self, message: bytes) -> bytes:
-        """Send a message and wait for the reply.
+    async def send(self, number: int, message: bytes) -> None:
+        """Send a call under a number.
+
+        Raises:
+            StudyError: the process ended.
+        """
+        stdin = self._process.stdin
+        if stdin is None:
+            raise ValueError("the process has no pipes")
+        try:
+            stdin.write(numbered_frame(number, message))
+            await stdin.drain()
+        except ConnectionError as error:
+            raise await self._death() from error
+
+    async def receive(self) -> NumberedMessage:
+        """The next reply, of whatever call.
 
         Raises:
             StudyError: the process ended, or cannot do its job.
         """
-        stdin, stdout = self._process.stdin, self._process.stdout
-        if stdin is None or stdout is None:
+        stdout = self._process.stdout
+        if stdout is None:
             raise ValueError("the process has no pipes")
         try:
-            stdin.write(frame(message))
-            await stdin.drain()
-            (n,) = LENGTH.unpack(await stdout.readexactly(LENGTH.size))
-            reply = await stdout.readexactly(n)
+            n, number = HEAD.unpack(await stdout.readexactly(HEAD.size))
+            content = await stdout.readexactly(n)
         except (asyncio.IncompleteReadError, ConnectionError) as error:
             raise await self._death() from error
-        if reply.startswith(b'{"study_error"'):
-            raise StudyError(json.loads(reply)["study_error"])
-        return reply
+        if content.startswith(b'{"study_error"'):
+            raise StudyError(json.loads(content)["study_error"])
+        return NumberedMessage(number, content)
 
     async def _death(self) -> StudyError:
         status = await self._process.wait()
@@ -133,6 +150,7 @@ class WorkerPool:
     def __init__(self, job: WorkerJob, n_workers: int) -> None:
         self._job, self._n_workers = job, n_workers
         self._queues: OrderedDict[bytes, deque[_QueuedCall]] = OrderedDict()
+        self._n_queued = 0
         self._owners: dict[bytes, WorkerProcess] = {}
         self._news = asyncio.Event()
         self._tasks: list[asyncio.Task[None]] = []
@@ -156,6 +174,7 @@ class WorkerPool:
             raise self._failure
         reply: asyncio.Future[bytes] = asyncio.get_running_loop().create_future()
         self._queues.setdefault(head, deque()).append(_QueuedCall(body, reply))
+        self._n_queued += 1
         self._news.set()
         return await reply
 
@@ -169,45 +188,55 @@ class WorkerPool:
 
     async def _work(self) -> None:
         """What one process does, from its start on."""
+        calls: dict[int, _QueuedCall] = {}
         try:
             worker = await WorkerProcess.start(self._job)
             self._workers.append(worker)
             await worker.ready()
-            while True:
-                call = await self._next(worker)
-                try:
-                    reply = await worker.ask(call.body)
-                except StudyError as error:
-                    _fail(call, error)
-                    raise
-                if not call.reply.done():
-                    call.reply.set_result(reply)
-        except StudyError as error:
-            self._failure = error
-            for queue in self._queues.values():
-                for call in queue:
-                    _fail(call, error)
-            self._queues.clear()
+            async with asyncio.TaskGroup() as both:
+                both.create_task(self._send(worker, calls))
+                both.create_task(self._receive(worker, calls))
+        except* StudyError as errors:
+            self._fail(_first_of(errors), calls)
 
-    async def _next(self, worker: WorkerProcess) -> _QueuedCall:
+    async def _send(self, worker: WorkerProcess, calls: dict[int, _QueuedCall]) -> None:
+        number = 0
         while True:
-            head = self._head_for(worker)
+            call = await self._next(worker, calls)
+            number += 1
+            calls[number] = call
+            await worker.send(number, call.body)
+
+    async def _receive(self, worker: WorkerProcess, calls: dict[int, _QueuedCall]) -> None:
+        while True:
+            number, content = await worker.receive()
+            reply = calls.pop(number).reply
+            if not reply.done():
+                reply.set_result(content)
+            self._news.set()
+
+    async def _next(self, worker: WorkerProcess, calls: dict[int, _QueuedCall]) -> _QueuedCall:
+        """The next call for a process, once it has room for one."""
+        while True:
+            self._news.clear()
+            share = self._n_queued // self._n_workers
+            has_room = len(calls) < min(max(share, FEWEST_CALLS), CALLS_AT_ONCE)
+            head = self._head_for(worker) if has_room else None
             if head is not None:
                 call = self._queues[head].popleft()
+                self._n_queued -= 1
                 if not self._queues[head]:
                     del self._queues[head]
                 if not call.reply.done():
                     return call
                 continue
-            self._news.clear()
             await self._news.wait()
 
     def _head_for(self, worker: WorkerProcess) -> bytes | None:
-        own_head = next((h for h, owner in self._owners.items() if owner is worker), None)
-        if own_head in self._queues:
-            return own_head
+        """The context whose calls a process takes next."""
+        own_head = next((h for h in self._queues if self._owners.get(h) is worker), None)
         if own_head is not None:
-            del self._owners[own_head]
+            return own_head
         head = next((h for h in self._queues if h not in self._owners), None)
         if head is not None:
             self._owners[head] = worker
@@ -215,14 +244,22 @@ class WorkerPool:
         # every context has a process: help with the longest queue
         return max(self._queues, key=lambda h: len(self._queues[h]), default=None)
 
+    def _fail(self, error: StudyError, calls: dict[int, _QueuedCall]) -> None:
+        self._failure = error
+        waiting = [*calls.values(), *(call for queue in self._queues.values() for call in queue)]
+        for call in waiting:
+            if not call.reply.done():
+                call.reply.set_exception(error)
+        self._queues.clear()
 
-def _fail(call: _QueuedCall, error: StudyError) -> None:
-    if not call.reply.done():
-        call.reply.set_exception(error)
+
+def _first_of(errors: ExceptionGroup[StudyError]) -> StudyError:
+    first = errors.exceptions[0]
+    return _first_of(first) if isinstance(first, ExceptionGroup) else first
 
 
-async def unpack_in_process(job: WorkerJob) -> None:
-    """Unpack a GGUF in a process of its own, whose memory is free again afterwards."""
+async def pack_in_process(job: WorkerJob) -> None:
+    """Pack a model in a process of its own, whose memory is free again afterwards."""
     worker = await WorkerProcess.start(job)
     try:
         await worker.ready()

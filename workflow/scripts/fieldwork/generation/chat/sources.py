@@ -1,8 +1,8 @@
 """Where a model's weights are, and what identifies them.
 
 A model is a GGUF file (by path, or the one that an installed package carries), a folder in the form of
-transformers, or a repository of the hub at a commit. A GGUF is unpacked once into such a folder under
-`resources/models/`, named by the file's hash and the precision, written whole and then renamed.
+transformers, or a repository of the hub at a commit. Its weights are packed once into a folder under
+`resources/models/`, named by their hash and the version of the code, written whole and then renamed.
 """
 
 import hashlib
@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from fieldwork.errors import StudyError
+from fieldwork.provenance import code_version
 
 MODELS = Path("resources/models")
 """Weights that were unpacked or downloaded. They can be deleted, and come back with the next run."""
@@ -38,13 +39,10 @@ class ModelSource(NamedTuple):
     revision: str = ""
 
     @property
-    def is_gguf(self) -> bool:
-        """Whether the weights must be unpacked first."""
-        return not self.repo and self.path.is_file()
-
-    def folder(self, dtype: str) -> Path:
-        """The folder that the model is loaded from."""
-        return MODELS / f"{self.identity.partition('@')[2]}-{dtype}" if self.is_gguf else self.path
+    def packed_folder(self) -> Path:
+        """The folder that the model is loaded from; another version of the code that packs has another."""
+        name = self.path.name if self.repo else self.identity.partition("@")[2]
+        return MODELS / f"{name}-{code_version(Path(__file__).with_name('packing.py'))[:8]}"
 
 
 def model_source(model: Mapping[str, Any]) -> ModelSource:

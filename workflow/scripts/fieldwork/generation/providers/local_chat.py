@@ -1,8 +1,8 @@
-"""A chat model on this machine, through transformers: a provider without a server.
+"""A chat model on this machine: a provider without a server.
 
 A body begins with the context and a line break, and has no other line break; calls after one context go
-to the process that has read it. The body holds all that can change an answer but the weights, their
-precision and this code, which the endpoint names.
+to the process that has read it. The body holds all that can change an answer but the weights and the code,
+which the endpoint names.
 """
 
 import asyncio
@@ -10,14 +10,15 @@ import json
 import logging
 import os
 from collections.abc import Mapping, Sequence
+from importlib import metadata
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from fieldwork.downloads import hub
 from fieldwork.errors import StudyError
-from fieldwork.generation.chat.pool import WorkerJob, WorkerPool, unpack_in_process
+from fieldwork.generation.chat.memory import require_memory
+from fieldwork.generation.chat.pool import WorkerJob, WorkerPool, pack_in_process
 from fieldwork.generation.chat.sources import HUB_FILES, OPTIONAL_HUB_FILES, ModelSource
-from fieldwork.generation.chat.weights import Machine, require_memory
 from fieldwork.generation.providers.base import (
     Exchange,
     RejectedError,
@@ -35,9 +36,10 @@ logger = logging.getLogger(__name__)
 
 LIST_LENGTH = 5
 # calls that wait for a process each: so the contexts of several groups are there to choose from
-CALLS_PER_WORKER = 64
-# what a process holds beside weights that all of them share: torch, caches, one layer in fp32
-WORKER_BYTES = 0.9e9
+CALLS_PER_WORKER = 512
+# what a process holds at most beside the weights, which all of them share: torch and a pass (0.4 GB), contexts
+# (0.27 GB), and answers under way (0.54 GB)
+WORKER_BYTES = 1.2e9
 
 GrammarName = Literal["none", "five_lines", "candidates"]
 
@@ -66,14 +68,13 @@ class LocalChat(LocalModel):
             give other answers.
     """
 
-    def __init__(
-        self, source: ModelSource, machine: Machine, settings: ChatSettings, code: str
-    ) -> None:
-        self._source, self._machine, self._settings = source, machine, settings
+    def __init__(self, source: ModelSource, settings: ChatSettings, code: str) -> None:
+        self._source, self._settings = source, settings
         self._pool: asyncio.Task[WorkerPool] | None = None
-        self._n_workers = 1 if machine.device == "cuda" else settings.n_workers or _cores()
+        self._n_workers = 1 if has_gpu() else settings.n_workers or _cores()
+        self._folder = source.packed_folder
         self.concurrency = CALLS_PER_WORKER * self._n_workers
-        self.endpoint = f"local_chat:{source.identity}:{machine.dtype}:{code}"
+        self.endpoint = f"local_chat:{source.identity}:int8:{code}"
 
     def prefix(self, context: Sequence[Message]) -> bytes:
         """The context's messages; equal contexts give equal bytes."""
@@ -140,23 +141,18 @@ class LocalChat(LocalModel):
             await pool.close()
 
     async def _open_pool(self) -> WorkerPool:
-        folder = await self._bring_weights()
-        n_workers = _affordable_workers(
-            self._source.setting, folder, self._machine, self._n_workers
-        )
-        logger.info(
-            "%s answers on %s in %s, with %d processes",
-            self._source.identity,
-            self._machine.device,
-            self._machine.dtype,
-            n_workers,
-        )
-        pool = WorkerPool(self._job(folder), n_workers)
+        await self._bring_weights()
+        n_workers = _affordable_workers(self._source.setting, self._folder, self._n_workers)
+        logger.info("%s answers with %d processes", self._source.identity, n_workers)
+        pool = WorkerPool(WorkerJob(str(self._folder), self._source.setting), n_workers)
         pool.open()
         return pool
 
-    async def _bring_weights(self) -> Path:
-        source, folder = self._source, self._source.folder(self._machine.dtype)
+    async def _bring_weights(self) -> None:
+        """Download the model where it is not here, and pack it where that was not done yet."""
+        source, folder = self._source, self._folder
+        if folder.is_dir():
+            return
         if source.repo:
             await asyncio.to_thread(
                 hub.download,
@@ -165,24 +161,17 @@ class LocalChat(LocalModel):
                 revision=source.revision,
                 patterns=HUB_FILES,
                 optional_patterns=OPTIONAL_HUB_FILES,
-                folder=folder,
+                folder=source.path,
                 repo_type="model",
             )
-        elif source.is_gguf and not folder.is_dir():
-            logger.info(
-                "unpacking %s into %s once; a small model takes half a minute",
-                source.path.name,
-                folder,
-                extra={"is_shown": True},
-            )
-            folder.parent.mkdir(parents=True, exist_ok=True)
-            await unpack_in_process(self._job(folder)._replace(gguf=str(source.path)))
-        return folder
-
-    def _job(self, folder: Path) -> WorkerJob:
-        return WorkerJob(
-            str(folder), self._machine.dtype, self._machine.device, self._source.setting
+        logger.info(
+            "rounding the weights of %s to eight bits once, into %s; a small model takes ten seconds",
+            source.path.name,
+            folder,
+            extra={"is_shown": True},
         )
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        await pack_in_process(WorkerJob(str(folder), source.setting, str(source.path)))
 
 
 def _candidates(item: Item) -> list[str]:
@@ -200,31 +189,27 @@ def _cores() -> int:
     return os.cpu_count() or 1
 
 
-def _affordable_workers(name: str, folder: Path, machine: Machine, n_workers: int) -> int:
-    """As many of the processes as fit into free memory.
+def has_gpu() -> bool:
+    """Whether torch is likely to find a GPU; without importing it, which takes a second."""
+    try:
+        is_cpu_build = metadata.version("torch").endswith("+cpu")
+    except metadata.PackageNotFoundError:
+        return False
+    return not is_cpu_build and Path("/dev/nvidiactl").exists()
 
-    Weights in the precision of their files are mapped into memory and shared.
+
+def _affordable_workers(name: str, folder: Path, n_workers: int) -> int:
+    """As many of the processes as fit into free memory, where they share the weights.
 
     Raises:
         StudyError: not even one fits.
     """
-    if machine.device == "cuda":
-        return n_workers
-    config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
-    in_files = 2 if str(config.get("dtype", config.get("torch_dtype"))) in _HALF else 4
-    in_memory = {"fp32": 4, "bf16": 2}[machine.dtype]
-    n_bytes = sum(file.stat().st_size for file in folder.glob("*.safetensors"))
-    n_common, n_own = n_bytes, WORKER_BYTES
-    if in_files != in_memory:
-        n_common, n_own = 0, n_own + n_bytes * in_memory / in_files
-    available = require_memory(name, n_common + n_own)
-    affordable = int((available - n_common) // n_own)
+    n_common = sum(file.stat().st_size for file in folder.glob("*.safetensors"))
+    available = require_memory(name, n_common + WORKER_BYTES)
+    affordable = int((available - n_common) // WORKER_BYTES)
     if affordable < n_workers:
         logger.warning("%s: memory is enough for %d processes only", name, affordable)
     return min(n_workers, affordable)
-
-
-_HALF = ("bfloat16", "float16")
 
 
 def _text(value: Any) -> str:

@@ -69,7 +69,6 @@ def _make_embedded(model: Mapping[str, Any], vector_store: Path) -> Provider:
 def _make_local_chat(model: Mapping[str, Any], vector_store: Path) -> Provider:  # noqa: ARG001
     from fieldwork.generation.chat import worker
     from fieldwork.generation.chat.sources import model_source
-    from fieldwork.generation.chat.weights import machine_for
     from fieldwork.generation.providers.local_chat import ChatSettings, LocalChat
     from fieldwork.provenance import code_version
 
@@ -83,7 +82,7 @@ def _make_local_chat(model: Mapping[str, Any], vector_store: Path) -> Provider: 
     # what is wrong with the weights is said before torch is loaded
     source = model_source(model)
     code = code_version(Path(worker.__file__))
-    return LocalChat(source, machine_for(model["dtype"]), settings, code)
+    return LocalChat(source, settings, code)
 
 
 def _make_openai(model: Mapping[str, Any], vector_store: Path) -> Provider:  # noqa: ARG001

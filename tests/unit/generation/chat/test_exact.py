@@ -1,0 +1,144 @@
+"""Sums that are exact whatever computes them, and roundings that lose little."""
+
+import math
+import os
+import subprocess
+import sys
+
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from fieldwork.generation.chat import exact
+from fieldwork.generation.chat.exact import (
+    PAIR_TOP,
+    TOP,
+    IntegerMatrix,
+    fastest_product,
+    float_product,
+    integer_product,
+    power_of_two_,
+    rotated,
+    rounded_matrix,
+    rounded_rows,
+    swish_gate,
+)
+from fieldwork.generation.chat.pool import LIBRARY
+
+
+def random(*shape: int, seed: int = 0) -> torch.Tensor:
+    return torch.randn(*shape, generator=torch.Generator().manual_seed(seed))
+
+
+@pytest.mark.parametrize("n_columns", [64, 576, 8960])
+def test_both_products_are_exact_at_the_limits(n_columns: int) -> None:
+    """Every neighbour as large as it may be: the sums that a processor could lose."""
+    integers = torch.where(torch.arange(n_columns) % 2 == 0, PAIR_TOP - 1, 1).repeat(4, 1)
+    integers[1] *= -1
+    integers[2] = torch.where(torch.arange(n_columns) % 4 < 2, 64, -64)
+    integers[3] = 64
+    matrix = IntegerMatrix(integers.to(torch.int8), torch.ones(4))
+    rows = torch.full((3, n_columns), float(TOP))
+    rows[1] *= -1
+    rows[2, ::2] *= -1
+    expected = (rows.long() @ integers.long().t()).float()
+    for product in (float_product, integer_product, fastest_product("cpu")):
+        is_right = torch.equal(product(rows, matrix), expected)
+        # a processor without an int8 instruction may lose what exceeds 16 bits, and is not taken then
+        assert is_right or product is integer_product
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.integers(1, 9), st.integers(1, 40), st.integers(0, 5))
+def test_a_row_does_not_depend_on_the_others(n_rows: int, half: int, seed: int) -> None:
+    matrix = rounded_matrix(random(6, 2 * half, seed=seed))
+    rows = rounded_rows(random(n_rows, 2 * half, seed=seed + 1)).integers
+    whole = integer_product(rows, matrix)
+    assert torch.equal(whole, float_product(rows, matrix))
+    for i in range(n_rows):
+        assert torch.equal(integer_product(rows[i : i + 1], matrix), whole[i : i + 1])
+
+
+def test_a_rounded_matrix_is_near_and_no_pair_is_too_large() -> None:
+    weights = random(200, 128)
+    weights[3, 5] = 40.0  # a row with one far value
+    weights[4] = 0.0
+    matrix = rounded_matrix(weights)
+    pairs = matrix.integers.int().abs().reshape(200, -1, 2)
+    assert int(pairs.sum(-1).max()) <= PAIR_TOP
+    assert int(pairs.max()) <= TOP
+    errors = matrix.integers * matrix.scales[:, None] - weights
+    lost = errors.square().sum(1).sqrt() / weights.square().sum(1).sqrt().clamp(min=1e-9)
+    others = torch.arange(200) != 3
+    assert float(lost[others].max()) < 0.02
+    assert bool((matrix.integers[4] == 0).all())
+
+
+@pytest.mark.parametrize("side", [2, 32, 64])
+def test_a_rotation_keeps_lengths_and_undoes_itself(side: int) -> None:
+    values = random(5, 192)
+    turned = rotated(values, side)
+    assert torch.allclose(rotated(turned, side), values.double(), atol=1e-12)
+    assert torch.allclose(turned.norm(dim=1), values.double().norm(dim=1))
+    assert torch.equal(rotated(values.t(), side, 0), turned.t())
+
+
+def test_powers_and_gates_are_accurate() -> None:
+    values = torch.linspace(-100, 100, 100_001)
+    expected = torch.exp2(values.double())
+    error = power_of_two_(values.clone()).double() / expected - 1
+    assert float(error.abs().max()) < 1e-5
+    gate, factor = random(1000) * 20, random(1000, seed=1)
+    swish = torch.nn.functional.silu(gate.double()) * factor.double()
+    assert torch.allclose(swish_gate(gate, factor).double(), swish, rtol=2e-5, atol=1e-7)
+
+
+def test_what_is_quickest_is_exact() -> None:
+    assert fastest_product("cpu") in (float_product, integer_product)
+    assert math.isqrt(2**24) == 4096
+    assert TOP * PAIR_TOP // 2 * exact.COLUMNS_AT_ONCE < 2**24
+
+
+PROGRAM = """
+import hashlib, sys
+from pathlib import Path
+import torch
+from fieldwork.generation.chat.packing import pack
+from fieldwork.generation.chat.transformer import Segment, Transformer
+folder = Path(sys.argv[2])
+pack(Path(sys.argv[1]), folder, "tiny")
+model = Transformer(folder, "cpu")
+model.slots.take(90)
+states = model.read([Segment(range(90), model.new_context(0), 0, (), range(90))])
+shares = model.log_shares(states, [[1, 2, 3]] * 90)
+content = (folder / "weights.safetensors").read_bytes() + states.integers.numpy().tobytes()
+print(hashlib.sha256(content + repr(shares).encode()).hexdigest())
+"""
+
+
+def test_older_processors_and_more_threads_give_the_same_bytes(
+    tiny_folder: os.PathLike[str], tmp_path: os.PathLike[str]
+) -> None:
+    """Libraries are held to the instructions of older processors, which add in other orders."""
+    machines: list[dict[str, str]] = [
+        {},
+        {"ONEDNN_MAX_CPU_ISA": "AVX2", "ATEN_CPU_CAPABILITY": "avx2"},
+        {"ONEDNN_MAX_CPU_ISA": "SSE41", "ATEN_CPU_CAPABILITY": "default", "OMP_NUM_THREADS": "2"},
+    ]
+    if sys.platform == "linux" and os.uname().machine == "x86_64":
+        machines[1]["MKL_ENABLE_INSTRUCTIONS"] = "AVX2"
+        machines[2]["MKL_ENABLE_INSTRUCTIONS"] = "SSE4_2"
+    digests = set()
+    for number, machine in enumerate(machines):
+        folder = f"{tmp_path}/{number}"
+        environment = {**os.environ, "PYTHONPATH": str(LIBRARY), **machine}
+        done = subprocess.run(
+            [sys.executable, "-c", PROGRAM, str(tiny_folder), folder],
+            env=environment,
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        digests.add(done.stdout.strip())
+    assert len(digests) == 1

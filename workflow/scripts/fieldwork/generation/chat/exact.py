@@ -1,0 +1,207 @@
+"""Arithmetic that gives the same bits in any batch, on any number of threads and on any processor.
+
+A float sum depends on its order, and the order on the number of rows, the library and the processor. So
+nothing here sums floats. Activations and weights are rounded to whole numbers with a scale for each row;
+their products are added exactly, in whatever order. What is left are single additions, multiplications,
+divisions, roots and roundings, which IEEE 754 defines to the last bit.
+
+Rounding to eight bits costs little once no channel sticks out. So activations are multiplied with a
+Hadamard matrix in blocks, and weights with its inverse (Ashkboos et al., QuaRot, 2024).
+"""
+
+import math
+import time
+from collections.abc import Callable
+from typing import NamedTuple
+
+import torch
+
+Tensor = torch.Tensor
+
+# of an activation: the largest whole number
+TOP = 127
+# Without VNNI a processor adds the products of two neighbours in 16 bits. An activation is shifted to 0..255 there,
+# and 255 · 128 fits, so two neighbouring weights of a row are at most 128 together.
+PAIR_TOP = 128
+# a sum of so many products is below 2**24, so that it is exact in fp32 too: 127 · 64 · 2048
+COLUMNS_AT_ONCE = 2048
+# shares of the largest pair that are tried as a row's range: to cut what is rare can cost less than it gains
+CUTS = (1.0, 0.95, 0.9, 0.85, 0.8, 0.75, 0.7, 0.65, 0.6)
+# side of the blocks of a Hadamard matrix, where the number of channels allows it
+BLOCK = 64
+
+# 2**f for f in [-0.5, 0.5]: interpolation at Chebyshev nodes, relative error 4e-6
+_POWER = (0.00966637, 0.05592198, 0.2402235, 0.693121, 1.0)
+
+
+class IntegerMatrix(NamedTuple):
+    """A matrix as whole numbers.
+
+    Attributes:
+        integers: int8, (rows, columns).
+        scales: float32, (rows,): what a row is multiplied with.
+    """
+
+    integers: Tensor
+    scales: Tensor
+
+
+class IntegerRows(NamedTuple):
+    """Activations as whole numbers.
+
+    Attributes:
+        integers: float32 that hold whole numbers, (rows, columns).
+        scale: float32, (rows, 1).
+    """
+
+    integers: Tensor
+    scale: Tensor
+
+
+def rounded_matrix(weights: Tensor) -> IntegerMatrix:
+    """A matrix in whole numbers; the range of each row is the one that loses least.
+
+    Args:
+        weights: floats, (rows, columns), an even number of columns.
+    """
+    pairs = weights.float().reshape(len(weights), -1, 2)
+    sizes = pairs.abs()
+    larger, smaller = sizes.amax(-1), sizes.amin(-1)
+    tops = (larger + smaller).amax(1, keepdim=True).clamp_(min=1e-30)
+    best_scale = torch.zeros_like(tops)
+    least_error = torch.full_like(tops, math.inf, dtype=torch.float64)
+    for cut in CUTS:
+        scale = tops * (cut / PAIR_TOP)
+        errors = torch.zeros_like(larger)
+        for values, size in zip(
+            _whole_pairs(larger, smaller, scale), (larger, smaller), strict=True
+        ):
+            errors += values.mul_(scale).sub_(size).square_()
+        error = errors.sum(1, keepdim=True, dtype=torch.float64)
+        best_scale = torch.where(error < least_error, scale, best_scale)
+        least_error = torch.minimum(error, least_error)
+    whole_larger, whole_smaller = _whole_pairs(larger, smaller, best_scale)
+    is_larger = sizes == larger[..., None]
+    # of two equal ones the first counts as the larger
+    is_larger[..., 1] &= ~is_larger[..., 0]
+    integers = torch.where(is_larger, whole_larger[..., None], whole_smaller[..., None])
+    integers.copysign_(pairs)
+    return IntegerMatrix(integers.reshape(weights.shape).to(torch.int8), best_scale.squeeze(1))
+
+
+def _whole_pairs(larger: Tensor, smaller: Tensor, scale: Tensor) -> tuple[Tensor, Tensor]:
+    """Sizes of neighbours in whole numbers, which are at most `PAIR_TOP` together."""
+    second = smaller.div(scale).round_().clamp_(max=PAIR_TOP // 2)
+    first = torch.minimum(larger.div(scale).round_().clamp_(max=TOP), PAIR_TOP - second)
+    return first, second
+
+
+def hadamard_side(n_channels: int) -> int:
+    """Side of the blocks for so many channels: the largest power of two that divides them, at most `BLOCK`."""
+    return math.gcd(n_channels, BLOCK)
+
+
+def rotated(values: Tensor, side: int, dim: int = -1) -> Tensor:
+    """Values times the orthonormal Hadamard matrix in blocks along a dimension; twice gives them back.
+
+    In float64 and by single additions, so that the bits are the same everywhere.
+    """
+    moved = values.double().movedim(dim, -1)
+    parts = moved.reshape(*moved.shape[:-1], -1, side)
+    step = 1
+    while step < side:
+        halves = parts.reshape(*parts.shape[:-1], -1, 2, step)
+        first, second = halves[..., 0, :], halves[..., 1, :]
+        parts = torch.stack([first + second, first - second], -2).reshape(parts.shape)
+        step *= 2
+    return (parts / math.sqrt(side)).reshape(moved.shape).movedim(-1, dim)
+
+
+def hadamard_signs(side: int) -> Tensor:
+    """The matrix of one block without its norm: 1 and -1, float32, (side, side)."""
+    return (rotated(torch.eye(side), side) * math.sqrt(side)).round_().float()
+
+
+def rounded_rows(rows: Tensor, top: int = TOP) -> IntegerRows:
+    """Activations in whole numbers up to `top`, each row with its own scale."""
+    peak = rows.abs().amax(-1, keepdim=True).clamp_(min=1e-30)
+    return IntegerRows((rows * (top / peak)).round_(), peak / top)
+
+
+Product = Callable[[Tensor, IntegerMatrix], Tensor]
+"""Activations (rows, columns) in whole numbers times a matrix, float32 (rows, rows of the matrix)."""
+
+
+def integer_product(rows: Tensor, matrix: IntegerMatrix) -> Tensor:
+    """The product by the processor's or the GPU's instructions for int8."""
+    n_rows = len(rows)
+    integers = rows.to(torch.int8)
+    if rows.is_cuda and n_rows % 32:
+        integers = torch.nn.functional.pad(integers, (0, 0, 0, 32 - n_rows % 32))
+    # torch offers this product under no public name
+    sums = torch._int_mm(integers, matrix.integers.t())[:n_rows]
+    return sums.float().mul_(matrix.scales)
+
+
+def float_product(rows: Tensor, matrix: IntegerMatrix) -> Tensor:
+    """The product by floats that hold whole numbers, exact because no sum reaches 2**24."""
+    parts = zip(
+        rows.split(COLUMNS_AT_ONCE, 1), matrix.integers.split(COLUMNS_AT_ONCE, 1), strict=True
+    )
+    sums = [torch.nn.functional.linear(part, integers.float()) for part, integers in parts]
+    if len(sums) == 1:
+        return sums[0].mul_(matrix.scales)
+    total = sum((part.to(torch.int32) for part in sums[1:]), sums[0].to(torch.int32))
+    return total.float().mul_(matrix.scales)
+
+
+def fastest_product(device: str) -> Product:
+    """The faster of the two products here, of those that are exact; the bits are the same."""
+    columns = torch.arange(256) % 2
+    # the most that neighbours may hold, in all four ways to sign them
+    integers = torch.where(columns == 0, PAIR_TOP - 1, 1).repeat(256, 1)
+    integers[1::4] *= -1
+    integers[2::4, 0::2] *= -1
+    integers[3::4, 1::2] *= -1
+    matrix = IntegerMatrix(integers.to(torch.int8).to(device), torch.ones(256, device=device))
+    rows = torch.full((64, 256), float(TOP), device=device)
+    rows[1::2] *= -1
+    expected = rows.double() @ matrix.integers.double().t()
+    exact: dict[Product, float] = {}
+    for product in (float_product, integer_product):
+        try:
+            is_exact = torch.equal(product(rows, matrix).double(), expected)
+        except RuntimeError:
+            is_exact = False  # this build of torch has none for the device
+        if is_exact:
+            exact[product] = _seconds(product, rows, matrix)
+    return min(exact, key=lambda product: exact[product])
+
+
+def _seconds(product: Product, rows: Tensor, matrix: IntegerMatrix) -> float:
+    times = []
+    for _ in range(5):
+        begun = time.perf_counter()
+        product(rows, matrix)
+        times.append(time.perf_counter() - begun)
+    return min(times)
+
+
+def power_of_two_(values: Tensor, shift: int = 0) -> Tensor:
+    """2**values times 2**shift, in place; for values from -100 to 100."""
+    whole = values.round()
+    values.sub_(whole)
+    powers = values.mul(_POWER[0])
+    for coefficient in _POWER[1:-1]:
+        powers.add_(coefficient).mul_(values)
+    powers.add_(_POWER[-1])
+    # a float's exponent stands above 23 bits of its fraction
+    bits = whole.add_(127 + shift).to(torch.int32).bitwise_left_shift_(23)
+    return powers.mul_(bits.view(torch.float32))
+
+
+def swish_gate(gate: Tensor, values: Tensor) -> Tensor:
+    """values · gate · sigmoid(gate)."""
+    # e**-gate
+    powers = power_of_two_(gate.mul(-math.log2(math.e)).clamp_(-60, 60))
+    return powers.add_(1).reciprocal_().mul_(gate).mul_(values)
