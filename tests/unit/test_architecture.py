@@ -89,7 +89,16 @@ OWNERS = {
         "encoder",
         *(
             f"generation.chat.{name}"
-            for name in ("exact", "model_files", "packing", "passes", "transformer", "worker")
+            for name in (
+                "attention",
+                "exact",
+                "model_files",
+                "packing",
+                "passes",
+                "slots",
+                "transformer",
+                "worker",
+            )
         ),
     },
     "safetensors": {f"generation.chat.{n}" for n in ("model_files", "packing", "transformer")},

@@ -22,6 +22,7 @@ from fieldwork.config import (
     auxiliary_arms,
     explorer,
     first_tokens,
+    local_arms,
     outline,
     plan_inputs,
     recorded_arms,

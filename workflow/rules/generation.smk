@@ -98,7 +98,7 @@ rule ask_local_model:
     log:
         "<logs>/ask_local_model/{model}.log",
     wildcard_constraints:
-        model=any_of(study.local_models()),
+        model=any_of(local_arms.local_models(study)),
     conda:
         "../envs/fieldwork.yaml"
     threads: lambda wildcards: answer_threads(config["models"][wildcards.model])
@@ -109,7 +109,7 @@ rule ask_local_model:
         local_chat=lambda wildcards: study.uses(wildcards.model, "local_chat"),
     params:
         code=code("generation/ask_local_model"),
-        arms=lambda wildcards: study.generation_arms(wildcards.model),
+        arms=lambda wildcards: local_arms.generation_arms(study, wildcards.model),
         settings=lambda wildcards: first_tokens.call_settings(study, wildcards.model),
         generation=generation_settings(config),
         prices=lambda wildcards: study.price(wildcards.model),

@@ -1,6 +1,5 @@
 """A tiny chat model, packed and loaded once."""
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -39,7 +38,6 @@ def model(packed_folder: Path) -> TinyModel:
 @pytest.fixture(autouse=True)
 def _models_folder(
     tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
-) -> Iterator[None]:
+) -> None:
     """Packed models go to one folder of the test run, not into that of the project."""
     monkeypatch.setattr(sources, "MODELS", tmp_path_factory.getbasetemp() / "models")
-    yield

@@ -12,9 +12,9 @@ from tiny_chat import WINDOW, TinyModel, answers_of
 
 from fieldwork.generation.chat import answering, passes
 from fieldwork.generation.chat.answering import ChatAnswer
+from fieldwork.generation.chat.attention import Segment
 from fieldwork.generation.chat.grammars import candidate_paths
 from fieldwork.generation.chat.tokens import ConversationError
-from fieldwork.generation.chat.transformer import Segment
 
 NAMES = [
     "Bob",

@@ -19,7 +19,7 @@ from fieldwork.generation.chat.exact import (
     float_product,
     integer_product,
     power_of_two_,
-    rotated,
+    rotate,
     rounded_matrix,
     rounded_rows,
     swish_gate,
@@ -78,10 +78,10 @@ def test_a_rounded_matrix_is_near_and_no_pair_is_too_large() -> None:
 @pytest.mark.parametrize("side", [2, 32, 64])
 def test_a_rotation_keeps_lengths_and_undoes_itself(side: int) -> None:
     values = random(5, 192)
-    turned = rotated(values, side)
-    assert torch.allclose(rotated(turned, side), values.double(), atol=1e-12)
+    turned = rotate(values, side)
+    assert torch.allclose(rotate(turned, side), values.double(), atol=1e-12)
     assert torch.allclose(turned.norm(dim=1), values.double().norm(dim=1))
-    assert torch.equal(rotated(values.t(), side, 0), turned.t())
+    assert torch.equal(rotate(values.t(), side, 0), turned.t())
 
 
 def test_powers_and_gates_are_accurate() -> None:
@@ -105,7 +105,8 @@ import hashlib, sys
 from pathlib import Path
 import torch
 from fieldwork.generation.chat.packing import pack
-from fieldwork.generation.chat.transformer import Segment, Transformer
+from fieldwork.generation.chat.attention import Segment
+from fieldwork.generation.chat.transformer import Transformer
 folder = Path(sys.argv[2])
 pack(Path(sys.argv[1]), folder, "tiny")
 model = Transformer(folder, "cpu")

@@ -154,7 +154,7 @@ def as_gguf(folder: Path, path: Path) -> str:
     writer = GGUFWriter(path, "llama")
     writer.add_block_count(shape.layers)
     writer.add_context_length(shape.window)
-    writer.add_embedding_length(shape.hidden)
+    writer.add_embedding_length(shape.width)
     writer.add_feed_forward_length(shape.inner)
     writer.add_head_count(shape.heads)
     writer.add_head_count_kv(shape.key_heads)
@@ -167,7 +167,7 @@ def as_gguf(folder: Path, path: Path) -> str:
         values = model.tensor(f"{name}.weight")
         assert values is not None
         if name.endswith(("q_proj", "k_proj")):
-            halves = values.reshape(-1, 2, shape.head_size // 2, shape.hidden)
+            halves = values.reshape(-1, 2, shape.head_size // 2, shape.width)
             values = halves.transpose(1, 2).reshape(values.shape)
         writer.add_tensor(f"{stored}.weight", values.contiguous().numpy())
     writer.write_header_to_file()

@@ -85,10 +85,6 @@ class Study(NamedTuple):
         """The selected models that are asked: the answers of the others are recorded."""
         return {n: entry for n, entry in self.entries("models").items() if not is_recorded(entry)}
 
-    def local_models(self) -> list[str]:
-        """The selected models that answer on this machine."""
-        return [name for name, entry in self.asked_models().items() if is_local(entry)]
-
     def conditions_and_baseline(self) -> dict[str, Config]:
         """The selected conditions, and the one that they are compared with."""
         return {self.baseline: self.condition(self.baseline)} | self.entries("conditions")
@@ -319,14 +315,6 @@ class Study(NamedTuple):
             "seed": self.config["study"]["seed"],
             **wave_settings(self.config, condition),
         }
-
-    def generation_arms(self, model: str) -> list[Config]:
-        """How a model is asked in every arm, in the order of their tables."""
-        return [
-            self.generation_arm(model, task, name)
-            for task in self.tasks
-            for name in self.entries("conditions")
-        ]
 
     # ---- metrics -----------------------------------------------------------------------------------
 

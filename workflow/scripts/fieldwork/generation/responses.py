@@ -3,7 +3,7 @@
 import asyncio
 import gc
 import logging
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from itertools import groupby, islice
@@ -150,12 +150,13 @@ def ask_together(
 ) -> None:
     """Have the requests of several arms of one model answered, those after one context together.
 
-    A model on this machine is loaded once for all of them, and reads a context once for all its questions.
-    `generate` then finds every answer in the ledger. Arms of a wave are left to it, which minds the time.
+    A model on this machine is loaded once for all of them, and reads a context once for all its
+    questions. `generate` then has every answer in the ledger. Arms of a wave are left to it, which minds
+    the time.
 
     Raises:
-        StudyError: some requests have no answer, or too few answers of a task can be read. The answers that
-            arrived are in the ledger.
+        StudyError: some requests have no answer, or too few answers of a task can be read. The answers
+            that arrived are in the ledger.
     """
     parts = [part for part in parts if part.arm.wave is None]
     total = sum(len(part.requests) for part in parts)
@@ -168,11 +169,7 @@ def ask_together(
     ]
     # equal contexts of several arms have equal ids
     groups.sort(key=lambda group: group.context_id or "")
-    first = parts[0].arm
-    names = {
-        field: dict.fromkeys(getattr(part.arm, field) for part in parts) for field in _ARM_NAMES
-    }
-    arm = first._replace(**{field: ", ".join(values) for field, values in names.items()})
+    arm = _joint_arm(part.arm for part in parts)
     with _rare_garbage_collection():
         tally = settle(
             groups,
@@ -185,7 +182,12 @@ def ask_together(
         raise StudyError(_failure_message(tally, arm))
 
 
-_ARM_NAMES = ("task", "condition")
+def _joint_arm(arms: Iterable[GenerationArm]) -> GenerationArm:
+    """What messages call several arms; only its names count."""
+    all_arms = list(arms)
+    tasks = dict.fromkeys(arm.task for arm in all_arms)
+    conditions = dict.fromkeys(arm.condition for arm in all_arms)
+    return all_arms[0]._replace(task=", ".join(tasks), condition=", ".join(conditions))
 
 
 def _legibility_by_task(
@@ -195,8 +197,7 @@ def _legibility_by_task(
     counts = []
     for task in dict.fromkeys(part.arm.task for part in parts):
         own_parts = [part for part in parts if part.arm.task == task]
-        conditions = ", ".join(part.arm.condition for part in own_parts)
-        arm = own_parts[0].arm._replace(condition=conditions)
+        arm = _joint_arm(part.arm for part in own_parts)
         items = [item for part in own_parts for item in part.items.values()]
         counts.append((Legibility(rules, arm, sender), items))
     return LegibilityOfTasks(counts)

@@ -59,7 +59,7 @@ class ChatAnswer(NamedTuple):
     Attributes:
         finish_reason: `stop`, or `length` where the limit of tokens cut it.
         probabilities: of the options of a choice, or of the candidates to be named first; None where they
-            are not known.
+            are not logits_by_path.
     """
 
     text: str
@@ -74,7 +74,7 @@ Result = ChatAnswer | ConversationError
 """What becomes of a call; the error is for the call alone."""
 
 
-class _Call(NamedTuple):
+class _NumberedCall(NamedTuple):
     """A call, by the number that its reply goes by.
 
     Attributes:
@@ -108,7 +108,7 @@ class _Question:
     ids: list[int]
     n_shared: int
     n_each: int
-    calls: list[_Call] = field(default_factory=list)
+    calls: list[_NumberedCall] = field(default_factory=list)
 
     @property
     def n_tokens(self) -> int:
@@ -186,10 +186,10 @@ class _Draft:
         self.tokens += new_tokens
         self.unread_tokens += new_tokens
 
-    def draw_known(self, known: Mapping[Path, Logits]) -> None:
-        """Draw as far as the logits are known; by what was drawn so far."""
+    def draw_known(self, logits_by_path: Mapping[Path, Logits]) -> None:
+        """Draw as far as the logits are logits_by_path; by what was drawn so far."""
         while not self.is_done:
-            logits = known.get(tuple(self.tokens[self._n_first :]))
+            logits = logits_by_path.get(tuple(self.tokens[self._n_first :]))
             if logits is None:
                 return
             self.draw(logits)
@@ -234,7 +234,7 @@ class Responder:
         # halves of emoji, which JSON can carry and a tokenizer refuses
         settings = json.loads(well_formed(json.dumps(json.loads(body), ensure_ascii=False)))
         temperature, _ = settings.pop("temperature"), settings.pop("seed")
-        call = _Call(
+        call = _NumberedCall(
             number, body, 1.0 if temperature is None else temperature, settings.get("min_p", 0.0)
         )
         key = json.dumps(settings)
@@ -279,7 +279,7 @@ class Responder:
             )
         if settings["form"] == "candidates":
             paths = self._candidate_paths(settings)
-            rows = _rows_with_choices(list(paths.paths))
+            rows = [list(row) for row in _rows_with_choices(list(paths.paths))]
             longest = max(map(len, paths.paths), default=0) + max(map(len, paths.heads), default=0)
             n_each = min(n_each, longest * len(paths.heads))
         rest = ids[len(beginning) :]
@@ -321,7 +321,7 @@ class Responder:
         (opening,) = yield [
             Read("prompt", branch, [*question.ids, *run], n_logits=1, alphabet=alphabet)
         ]
-        known: dict[Path, Logits] = {(): opening.logits[0]}
+        logits_by_path: dict[Path, Logits] = {(): opening.logits[0]}
         if form.candidates is not None:
             rows = _rows_with_choices(list(form.candidates.paths))
             reads = [
@@ -329,12 +329,12 @@ class Responder:
                 for row in rows
             ]
             for row, outcome in zip(rows, (yield reads), strict=True):
-                known |= {row[: i + 1]: logits for i, logits in enumerate(outcome.logits)}
+                logits_by_path |= {row[: i + 1]: logits for i, logits in enumerate(outcome.logits)}
         drafts = self._drafts(question, form)
         branches = dict.fromkeys(drafts, opening.branch)
         while True:
             for draft in drafts:
-                draft.draw_known(known)
+                draft.draw_known(logits_by_path)
             growing = [draft for draft in drafts if not draft.is_done]
             if not growing:
                 break
@@ -345,7 +345,7 @@ class Responder:
             for draft, outcome in zip(growing, outcomes, strict=True):
                 branches[draft], draft.unread_tokens = outcome.branch, []
                 draft.draw(outcome.logits[0])
-        self._answer_texts(question, form, drafts, known)
+        self._answer_texts(question, form, drafts, logits_by_path)
 
     def _form(self, settings: Mapping[str, Any]) -> _Form:
         if settings["form"] == "candidates":
@@ -366,7 +366,7 @@ class Responder:
             self._paths[key] = candidate_paths(self._tokens, *key)
         return self._paths[key]
 
-    def _drafts(self, question: _Question, form: _Form) -> dict[_Draft, list[_Call]]:
+    def _drafts(self, question: _Question, form: _Form) -> dict[_Draft, list[_NumberedCall]]:
         """An answer for each call, and one for all whose temperature is 0."""
         limit = question.settings["max_tokens"]
         greedy = [call for call in question.calls if call.temperature == 0]
@@ -376,7 +376,7 @@ class Responder:
             for calls in [*shares, *([greedy] if greedy else [])]
         }
 
-    def _draws(self, form: _Form, call: _Call) -> _Draws:
+    def _draws(self, form: _Form, call: _NumberedCall) -> _Draws:
         alphabet = None if form.alphabet is None else np.asarray(form.alphabet, dtype=np.int64)
         return _Draws(call.sampler(), alphabet, sorted(self._tokens.stops))
 
@@ -384,15 +384,15 @@ class Responder:
         self,
         question: _Question,
         form: _Form,
-        drafts: Mapping[_Draft, list[_Call]],
-        known: Mapping[Path, Logits],
+        drafts: Mapping[_Draft, list[_NumberedCall]],
+        logits_by_path: Mapping[Path, Logits],
     ) -> None:
         limit = question.settings["max_tokens"]
         n_context = len(question.context_ids)
         for draft, calls in drafts.items():
             shares = None
             if form.candidates is not None:
-                shares = _first_shares(form.candidates, known, self._draws(form, calls[0]))
+                shares = _first_shares(form.candidates, logits_by_path, self._draws(form, calls[0]))
             answer = ChatAnswer(
                 self._tokens.text(draft.tokens[:limit]).rstrip("\n"),
                 draft.finish_reason,

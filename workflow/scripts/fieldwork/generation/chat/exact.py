@@ -15,17 +15,16 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import torch
-
-Tensor = torch.Tensor
+from torch import Tensor
 
 # of an activation: the largest whole number
 TOP = 127
-# Without VNNI a processor adds the products of two neighbours in 16 bits. An activation is shifted to 0..255 there,
-# and 255 · 128 fits, so two neighbouring weights of a row are at most 128 together.
+# Without VNNI a processor adds the products of two neighbours in 16 bits. An activation is shifted to
+# 0..255 there, and 255 · 128 fits, so two neighbouring weights of a row are at most 128 together.
 PAIR_TOP = 128
 # a sum of so many products is below 2**24, so that it is exact in fp32 too: 127 · 64 · 2048
 COLUMNS_AT_ONCE = 2048
-# shares of the largest pair that are tried as a row's range: to cut what is rare can cost less than it gains
+# shares of the largest pair that are tried as a row's range: cutting what is rare can gain more than it costs
 CUTS = (1.0, 0.95, 0.9, 0.85, 0.8, 0.75, 0.7, 0.65, 0.6)
 # side of the blocks of a Hadamard matrix, where the number of channels allows it
 BLOCK = 64
@@ -97,29 +96,29 @@ def _whole_pairs(larger: Tensor, smaller: Tensor, scale: Tensor) -> tuple[Tensor
 
 
 def hadamard_side(n_channels: int) -> int:
-    """Side of the blocks for so many channels: the largest power of two that divides them, at most `BLOCK`."""
+    """Side of the blocks for so many channels: the largest power of two in it, at most `BLOCK`."""
     return math.gcd(n_channels, BLOCK)
 
 
-def rotated(values: Tensor, side: int, dim: int = -1) -> Tensor:
+def rotate(values: Tensor, side: int, dim: int = -1) -> Tensor:
     """Values times the orthonormal Hadamard matrix in blocks along a dimension; twice gives them back.
 
     In float64 and by single additions, so that the bits are the same everywhere.
     """
-    moved = values.double().movedim(dim, -1)
-    parts = moved.reshape(*moved.shape[:-1], -1, side)
+    rows_last = values.double().movedim(dim, -1)
+    parts = rows_last.reshape(*rows_last.shape[:-1], -1, side)
     step = 1
     while step < side:
         halves = parts.reshape(*parts.shape[:-1], -1, 2, step)
         first, second = halves[..., 0, :], halves[..., 1, :]
         parts = torch.stack([first + second, first - second], -2).reshape(parts.shape)
         step *= 2
-    return (parts / math.sqrt(side)).reshape(moved.shape).movedim(-1, dim)
+    return (parts / math.sqrt(side)).reshape(rows_last.shape).movedim(-1, dim)
 
 
 def hadamard_signs(side: int) -> Tensor:
     """The matrix of one block without its norm: 1 and -1, float32, (side, side)."""
-    return (rotated(torch.eye(side), side) * math.sqrt(side)).round_().float()
+    return (rotate(torch.eye(side), side) * math.sqrt(side)).round_().float()
 
 
 def rounded_rows(rows: Tensor, top: int = TOP) -> IntegerRows:
@@ -166,16 +165,16 @@ def fastest_product(device: str) -> Product:
     matrix = IntegerMatrix(integers.to(torch.int8).to(device), torch.ones(256, device=device))
     rows = torch.full((64, 256), float(TOP), device=device)
     rows[1::2] *= -1
-    expected = rows.double() @ matrix.integers.double().t()
-    exact: dict[Product, float] = {}
+    sums = rows.double() @ matrix.integers.double().t()
+    seconds: dict[Product, float] = {}
     for product in (float_product, integer_product):
         try:
-            is_exact = torch.equal(product(rows, matrix).double(), expected)
+            is_exact = torch.equal(product(rows, matrix).double(), sums)
         except RuntimeError:
             is_exact = False  # this build of torch has none for the device
         if is_exact:
-            exact[product] = _seconds(product, rows, matrix)
-    return min(exact, key=lambda product: exact[product])
+            seconds[product] = _seconds(product, rows, matrix)
+    return min(seconds, key=lambda product: seconds[product])
 
 
 def _seconds(product: Product, rows: Tensor, matrix: IntegerMatrix) -> float:

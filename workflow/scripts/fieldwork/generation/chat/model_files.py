@@ -1,4 +1,4 @@
-"""The weights of a model as they come, from a GGUF file or a folder of transformers, under one set of names.
+"""The weights of a model as they come, in a GGUF file or a folder of transformers, by one set of names.
 
 Names are those of transformers. What Fieldwork runs itself is the Llama family: models that differ in
 sizes, biases of queries, keys and values, norms of heads, and how positions turn.
@@ -12,9 +12,10 @@ from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
 import torch
+from torch import Tensor
 
 from fieldwork.errors import StudyError
-from fieldwork.generation.chat.transformer import Shape
+from fieldwork.generation.chat.slots import Shape
 
 FAMILY = ("llama", "mistral", "qwen2", "qwen3")
 
@@ -52,7 +53,7 @@ class ModelFiles(Protocol):
     @property
     def stops(self) -> list[int]: ...
 
-    def tensor(self, name: str) -> torch.Tensor | None:
+    def tensor(self, name: str) -> Tensor | None:
         """A tensor, float32, by its name in transformers; None where there is none."""
 
 
@@ -78,14 +79,14 @@ class _Turning(NamedTuple):
         if kind == "linear":
             return [frequency / factor for frequency in plain]
         if kind == "llama3":
-            return [_stretched(frequency, factor, self.scaling) for frequency in plain]
+            return [_stretch(frequency, factor, self.scaling) for frequency in plain]
         raise StudyError(
-            f"{name}: the model stretches positions by {kind}, which Fieldwork does not know; ask it from "
-            f"a server such as llama.cpp or vLLM (provider: openai)"
+            f"{name}: the model stretches positions by {kind}, which Fieldwork does not know; ask it "
+            f"from a server such as llama.cpp or vLLM (provider: openai)"
         )
 
 
-def _stretched(frequency: float, factor: float, scaling: Mapping[str, Any]) -> float:
+def _stretch(frequency: float, factor: float, scaling: Mapping[str, Any]) -> float:
     """Llama 3.1: slow turns are slowed by `factor`, quick ones stay, and those between lie between."""
     length = 2 * math.pi / frequency
     low, high = float(scaling["low_freq_factor"]), float(scaling["high_freq_factor"])
@@ -99,8 +100,8 @@ def require_family(architecture: str, name: str) -> None:
     if architecture not in FAMILY:
         raise StudyError(
             f"{name}: its architecture {architecture} is not one that Fieldwork runs itself "
-            f"({', '.join(FAMILY)}); take a model of these, or ask this one from a server such as llama.cpp, "
-            f"vLLM or Ollama (provider: openai)"
+            f"({', '.join(FAMILY)}); take a model of these, or ask this one from a server such as "
+            f"llama.cpp, vLLM or Ollama (provider: openai)"
         )
 
 
@@ -127,15 +128,15 @@ class GgufModel:
     @cached_property
     def shape(self) -> Shape:
         """Read off the file's header."""
-        hidden, heads = (
+        width, heads = (
             int(self._setting("embedding_length")),
             int(self._setting("attention.head_count")),
         )
-        head_size = int(self._setting("attention.key_length", hidden // heads))
+        head_size = int(self._setting("attention.key_length", width // heads))
         window = int(self._setting("context_length"))
         return Shape(
             layers=int(self._setting("block_count")),
-            hidden=hidden,
+            width=width,
             heads=heads,
             key_heads=int(self._setting("attention.head_count_kv", heads)),
             head_size=head_size,
@@ -168,7 +169,7 @@ class GgufModel:
         ids = [self._field(f"tokenizer.ggml.{name}") for name in names]
         return [int(i) for i in ids if i is not None]
 
-    def tensor(self, name: str) -> torch.Tensor | None:
+    def tensor(self, name: str) -> Tensor | None:
         """A tensor in the order of channels that transformers has."""
         owner, _, kind = name.rpartition(".")
         if owner.startswith("model.layers."):
@@ -179,19 +180,19 @@ class GgufModel:
             return self._by_halves(values) if turns and self._kind == "llama" else values
         return self._read(f"{_GGUF_NAMES[owner]}.{kind}")
 
-    def _by_halves(self, values: torch.Tensor | None) -> torch.Tensor | None:
+    def _by_halves(self, values: Tensor | None) -> Tensor | None:
         if values is None:
             return None
         parts = values.reshape(-1, self.shape.head_size // 2, 2, *values.shape[1:])
         return parts.transpose(1, 2).reshape(values.shape)
 
-    def _read(self, name: str) -> torch.Tensor | None:
+    def _read(self, name: str) -> Tensor | None:
         import gguf
 
-        stored = self._tensors.get(name)
-        if stored is None:
+        entry = self._tensors.get(name)
+        if entry is None:
             return None
-        values = gguf.quants.dequantize(stored.data, stored.tensor_type)
+        values = gguf.quants.dequantize(entry.data, entry.tensor_type)
         return torch.tensor(values, dtype=torch.float32)
 
 
@@ -213,8 +214,8 @@ class FolderModel:
             raise StudyError(
                 f"{name}: the folder {folder} has no .safetensors file; take a copy of the model that has"
             )
-        opened = [safe_open(file, "pt") for file in files]
-        self._files = {key: file for file in opened for key in file.keys()}  # noqa: SIM118
+        handles: list[Any] = [safe_open(file, "pt") for file in files]
+        self._files = {key: file for file in handles for key in file.keys()}  # noqa: SIM118
 
     def _json(self, name: str) -> dict[str, Any]:
         path = self._folder / name
@@ -231,15 +232,15 @@ class FolderModel:
                 f"feed-forward layers, which Fieldwork does not run; ask the model from a server "
                 f"(provider: openai)"
             )
-        hidden, heads = config["hidden_size"], config["num_attention_heads"]
-        head_size = config.get("head_dim") or hidden // heads
+        width, heads = config["hidden_size"], config["num_attention_heads"]
+        head_size = config.get("head_dim") or width // heads
         turning = config.get("rope_parameters") or config.get("rope_scaling") or {}
         theta = float(config.get("rope_theta") or turning.get("rope_theta") or 10_000.0)
         window = config["max_position_embeddings"]
         slides = config.get("sliding_window") and config.get("use_sliding_window", True)
         return Shape(
             layers=config["num_hidden_layers"],
-            hidden=hidden,
+            width=width,
             heads=heads,
             key_heads=config.get("num_key_value_heads") or heads,
             head_size=head_size,
@@ -258,7 +259,7 @@ class FolderModel:
         ends = settings.get("eos_token_id")
         return [ends] if isinstance(ends, int) else list(ends or [])
 
-    def tensor(self, name: str) -> torch.Tensor | None:
+    def tensor(self, name: str) -> Tensor | None:
         """A tensor by its name."""
         file = self._files.get(name)
         return None if file is None else file.get_tensor(name).float()

@@ -16,20 +16,20 @@ from typing import Any
 
 import torch
 from safetensors.torch import save_file
+from torch import Tensor
 
 from fieldwork.errors import StudyError, first_line
 from fieldwork.generation.chat.exact import (
     BLOCK,
     IntegerMatrix,
     hadamard_side,
-    rotated,
+    rotate,
     rounded_matrix,
 )
 from fieldwork.generation.chat.memory import require_memory
 from fieldwork.generation.chat.model_files import FolderModel, GgufModel, ModelFiles
-from fieldwork.generation.chat.transformer import MODEL_FILE, WEIGHTS_FILE, Shape
-
-Tensor = torch.Tensor
+from fieldwork.generation.chat.slots import Shape
+from fieldwork.generation.chat.transformer import MODEL_FILE, WEIGHTS_FILE
 
 # numbers that are rotated and rounded at once, so that they stay in a processor's cache
 NUMBERS_AT_ONCE = 2**17
@@ -48,8 +48,8 @@ def pack(source: Path, folder: Path, name: str) -> None:
         name: of the model, for messages.
 
     Raises:
-        StudyError: the files cannot be read, are of another architecture, have no chat template, or memory
-            is too small.
+        StudyError: the files cannot be read, are of another architecture, have no chat template, or
+            memory is too small.
     """
     partial = folder.with_name(f".{folder.name}.{os.getpid()}")
     try:
@@ -85,10 +85,9 @@ def _open(source: Path, name: str) -> ModelFiles:
 
 
 def _n_weights(shape: Shape) -> int:
-    heads = (shape.heads * 2 + shape.key_heads * 2) * shape.head_size * shape.hidden
+    heads = (shape.heads * 2 + shape.key_heads * 2) * shape.head_size * shape.width
     return (
-        shape.layers * (heads + 3 * shape.inner * shape.hidden)
-        + 2 * shape.vocabulary * shape.hidden
+        shape.layers * (heads + 3 * shape.inner * shape.width) + 2 * shape.vocabulary * shape.width
     )
 
 
@@ -114,12 +113,12 @@ def _save_weights(model: ModelFiles, folder: Path) -> None:
         tensors[f"{name}.integers"], tensors[f"{name}.scales"] = matrix
 
     shape = model.shape
-    side = hadamard_side(shape.hidden)
+    side = hadamard_side(shape.width)
     embedding = _tensor(model, "model.embed_tokens.weight")
-    keep("embedding", _packed(embedding, turns=side))
+    keep("embedding", _pack_matrix(embedding, turns=side))
     head = model.tensor("lm_head.weight")
     gain = _tensor(model, "model.norm.weight")
-    keep("head", _packed(embedding if head is None else head, gain=gain, turns=side))
+    keep("head", _pack_matrix(embedding if head is None else head, gain=gain, turns=side))
     for number in range(shape.layers):
         for name, part in _layer(model, number):
             if isinstance(part, IntegerMatrix):
@@ -139,26 +138,26 @@ def _layer(model: ModelFiles, number: int) -> Iterator[tuple[str, IntegerMatrix 
     Values are rotated within each head, and the matrix behind them takes that back.
     """
     shape, owner = model.shape, f"model.layers.{number}"
-    side, head_side = hadamard_side(shape.hidden), hadamard_side(shape.head_size)
+    side, head_side = hadamard_side(shape.width), hadamard_side(shape.head_size)
     names = [f"{owner}.self_attn.{name}_proj" for name in "qkv"]
     queries, keys, values = (_tensor(model, f"{name}.weight") for name in names)
-    values = rotated(values, head_side, 0).float()
+    values = rotate(values, head_side, 0).float()
     gain = _tensor(model, f"{owner}.input_layernorm.weight")
-    yield "attention_in", _packed(torch.cat([queries, keys, values]), gain=gain, turns=side)
+    yield "attention_in", _pack_matrix(torch.cat([queries, keys, values]), gain=gain, turns=side)
     biases = [model.tensor(f"{name}.bias") for name in names]
     if biases[2] is not None:
-        biases[2] = rotated(biases[2], head_side).float()
+        biases[2] = rotate(biases[2], head_side).float()
     if all(bias is not None for bias in biases):
         yield "attention_bias", torch.cat([bias for bias in biases if bias is not None])
     out = _tensor(model, f"{owner}.self_attn.o_proj.weight")
-    yield "attention_out", _packed(out, turns=head_side, row_turns=side)
+    yield "attention_out", _pack_matrix(out, turns=head_side, row_turns=side)
     for name in ("query", "key") if shape.has_head_norms else ():
         yield f"{name}_gain", _tensor(model, f"{owner}.self_attn.{name[0]}_norm.weight")
     gain = _tensor(model, f"{owner}.post_attention_layernorm.weight")
-    both = [_tensor(model, f"{owner}.mlp.{name}_proj.weight") for name in ("gate", "up")]
-    yield "inner_in", _packed(torch.cat(both), gain=gain, turns=side)
+    halves = [_tensor(model, f"{owner}.mlp.{name}_proj.weight") for name in ("gate", "up")]
+    yield "inner_in", _pack_matrix(torch.cat(halves), gain=gain, turns=side)
     down = _tensor(model, f"{owner}.mlp.down_proj.weight")
-    yield "inner_out", _packed(down, turns=hadamard_side(shape.inner), row_turns=side)
+    yield "inner_out", _pack_matrix(down, turns=hadamard_side(shape.inner), row_turns=side)
 
 
 def _tensor(model: ModelFiles, name: str) -> Tensor:
@@ -168,7 +167,7 @@ def _tensor(model: ModelFiles, name: str) -> Tensor:
     return tensor
 
 
-def _packed(
+def _pack_matrix(
     weights: Tensor, *, turns: int, gain: Tensor | None = None, row_turns: int | None = None
 ) -> IntegerMatrix:
     """A matrix in whole numbers.
@@ -184,9 +183,9 @@ def _packed(
         part = rows.double()
         if gain is not None:
             part = part * gain.double()
-        part = rotated(part, turns)
+        part = rotate(part, turns)
         if row_turns is not None:
-            part = rotated(part, row_turns, 0)
+            part = rotate(part, row_turns, 0)
         parts.append(rounded_matrix(part))
     return IntegerMatrix(*(torch.cat(columns) for columns in zip(*parts, strict=True)))
 

@@ -1,7 +1,7 @@
-"""Which tokens are read in one pass: those that all questions under way wait for, the same kind together.
+"""Which tokens are read in one pass: those that questions under way wait for, the same kind together.
 
-A question is answered by a generator. It yields what it wants read, and gets what comes out. So the code of
-an answer reads as if it were alone, and what stands beside it in a pass changes nothing in it.
+A question is answered by a generator. It yields what it wants read, and gets what comes out. So the code
+of an answer reads as if it were alone, and what stands beside it in a pass changes nothing in it.
 """
 
 from collections import OrderedDict, deque
@@ -12,9 +12,12 @@ from typing import Literal, NamedTuple
 import numpy as np
 import numpy.typing as npt
 import torch
+from torch import Tensor
 
+from fieldwork.generation.chat.attention import Segment
 from fieldwork.generation.chat.exact import IntegerRows
-from fieldwork.generation.chat.transformer import KeysAndValues, Segment, Transformer
+from fieldwork.generation.chat.slots import KeysAndValues
+from fieldwork.generation.chat.transformer import Transformer
 
 # tokens in a pass: enough for full speed, and few enough for a processor's cache
 TOKENS_AT_ONCE = 256
@@ -38,7 +41,7 @@ class Branch(NamedTuple):
         slots: where the keys and values of the tokens behind it are.
     """
 
-    context: "Context"
+    context: "Beginning"
     slots: tuple[int, ...] = ()
 
 
@@ -78,7 +81,7 @@ Steps = Generator[list[Read], list[Outcome], None]
 
 
 @dataclass(eq=False)
-class Context:
+class Beginning:
     """The tokens with which several questions begin, and their keys and values once these are read."""
 
     ids: tuple[int, ...]
@@ -97,7 +100,7 @@ class _Task:
     """
 
     steps: Steps
-    context: Context
+    context: Beginning
     outcomes: list[Outcome | None] = field(default_factory=list)
     n_missing: int = 0
     slots: list[int] = field(default_factory=list)
@@ -123,16 +126,16 @@ class _Wish(NamedTuple):
         """What the next pass reads: all that is left, or of a long read a part."""
         read, start = self.read, self.n_read
         stop = min(start + TOKENS_AT_ONCE, len(read.ids))
-        before = len(read.ids) - len(read.targets)
+        n_plain = len(read.ids) - len(read.targets)
         n_later = len(read.ids) - stop
         return read._replace(
             branch=self.outcome.branch,
             ids=read.ids[start:stop],
-            targets=read.targets[max(start - before, 0) : max(stop - before, 0)],
+            targets=read.targets[max(start - n_plain, 0) : max(stop - n_plain, 0)],
             n_logits=min(max(read.n_logits - n_later, 0), stop - start),
         )
 
-    def after(self, part: Read, outcome: Outcome) -> "_Wish":
+    def advance(self, part: Read, outcome: Outcome) -> "_Wish":
         """What is wanted once the part is read."""
         total = Outcome(
             outcome.branch,
@@ -162,8 +165,8 @@ class Reader:
             "option": deque(),
             "answer": deque(),
         }
-        self._contexts: OrderedDict[tuple[int, ...], Context] = OrderedDict()
-        self._alphabets: OrderedDict[Alphabet, torch.Tensor] = OrderedDict()
+        self._contexts: OrderedDict[tuple[int, ...], Beginning] = OrderedDict()
+        self._alphabets: OrderedDict[Alphabet, Tensor] = OrderedDict()
         self.n_tasks = 0
 
     def begin(self, context_ids: Sequence[int], answer: Callable[[Branch], Steps]) -> None:
@@ -192,7 +195,7 @@ class Reader:
         )
         outcomes = self._outcomes(parts, slots, states)
         for wish, part, own_slots, outcome in zip(wishes, parts, slots, outcomes, strict=True):
-            later = wish.after(part, outcome)
+            later = wish.advance(part, outcome)
             if wish.task is None:
                 self._keep_context(part.branch.context, own_slots)
             elif later.n_left:
@@ -228,16 +231,16 @@ class Reader:
 
     # ---- contexts ----------------------------------------------------------------------------------
 
-    def _context(self, ids: tuple[int, ...]) -> Context:
+    def _context(self, ids: tuple[int, ...]) -> Beginning:
         if ids in self._contexts:
             self._contexts.move_to_end(ids)
             return self._contexts[ids]
-        context = Context(ids, self._transformer.new_context(len(ids)))
+        context = Beginning(ids, self._transformer.new_context(len(ids)))
         self._contexts[ids] = context
         self._wish_for_context(context)
         return context
 
-    def _wish_for_context(self, context: Context) -> None:
+    def _wish_for_context(self, context: Beginning) -> None:
         """Have the next part of a context read, behind what was read of it."""
         part = context.ids[context.n_read : context.n_read + TOKENS_AT_ONCE]
         if part:
@@ -245,7 +248,7 @@ class Reader:
             read = Read("context", branch, part)
             self._wishes["context"].append(_Wish(read, None, 0, Outcome(branch)))
 
-    def _keep_context(self, context: Context, slots: list[int]) -> None:
+    def _keep_context(self, context: Beginning, slots: list[int]) -> None:
         """Move what was read of a context to its own place, and let answers begin when it is whole."""
         span = slice(context.n_read, context.n_read + len(slots))
         context.store.copy(span.start, self._transformer.slots.room, slots)
@@ -258,10 +261,10 @@ class Reader:
                 self._go_on(task, None)
 
     def _forget_contexts(self) -> None:
-        most = CONTEXT_BYTES // self._transformer.shape.bytes_per_token
+        limit = CONTEXT_BYTES // self._transformer.shape.bytes_per_token
         n_kept = sum(len(ids) for ids in self._contexts)
         for ids in [ids for ids, one in self._contexts.items() if not one.n_users]:
-            if n_kept <= most:
+            if n_kept <= limit:
                 return
             n_kept -= len(ids)
             del self._contexts[ids]
@@ -270,12 +273,12 @@ class Reader:
 
     @staticmethod
     def _take(wishes: deque[_Wish]) -> list[_Wish]:
-        taken: list[_Wish] = []
+        batch: list[_Wish] = []
         n_tokens = 0
-        while wishes and (not taken or n_tokens + wishes[0].n_left <= TOKENS_AT_ONCE):
+        while wishes and (not batch or n_tokens + wishes[0].n_left <= TOKENS_AT_ONCE):
             n_tokens += wishes[0].n_left
-            taken.append(wishes.popleft())
-        return taken
+            batch.append(wishes.popleft())
+        return batch
 
     def _slots_for(self, wish: _Wish, part: Read) -> list[int]:
         slots = self._transformer.slots.take(len(part.ids))
@@ -328,7 +331,7 @@ class Reader:
                 logits[owner].append(row)
         return logits
 
-    def _tensor(self, alphabet: Alphabet | None) -> torch.Tensor | None:
+    def _tensor(self, alphabet: Alphabet | None) -> Tensor | None:
         if alphabet is None:
             return None
         if alphabet not in self._alphabets:

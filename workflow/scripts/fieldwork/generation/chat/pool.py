@@ -193,9 +193,9 @@ class WorkerPool:
             worker = await WorkerProcess.start(self._job)
             self._workers.append(worker)
             await worker.ready()
-            async with asyncio.TaskGroup() as both:
-                both.create_task(self._send(worker, calls))
-                both.create_task(self._receive(worker, calls))
+            async with asyncio.TaskGroup() as tasks:
+                tasks.create_task(self._send(worker, calls))
+                tasks.create_task(self._receive(worker, calls))
         except* StudyError as errors:
             self._fail(_first_of(errors), calls)
 

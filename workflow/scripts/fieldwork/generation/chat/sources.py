@@ -40,7 +40,7 @@ class ModelSource(NamedTuple):
 
     @property
     def packed_folder(self) -> Path:
-        """The folder that the model is loaded from; another version of the code that packs has another."""
+        """The folder that the model is loaded from; each version of the code that packs has its own."""
         name = self.path.name if self.repo else self.identity.partition("@")[2]
         return MODELS / f"{name}-{code_version(Path(__file__).with_name('packing.py'))[:8]}"
 

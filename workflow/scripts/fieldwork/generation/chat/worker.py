@@ -66,6 +66,7 @@ def _answer(
     from fieldwork.generation.chat.transformer import Transformer
 
     torch.set_num_threads(1)
+    torch.set_grad_enabled(False)
     folder, device = Path(job["folder"]), "cuda" if torch.cuda.is_available() else "cpu"
     responder = Responder(Transformer(folder, device), ChatTokens(folder, job["name"]))
     _write(replies, 0, {})

@@ -1,8 +1,8 @@
 """A chat model on this machine: a provider without a server.
 
 A body begins with the context and a line break, and has no other line break; calls after one context go
-to the process that has read it. The body holds all that can change an answer but the weights and the code,
-which the endpoint names.
+to the process that has read it. The body holds all that can change an answer but the weights and the
+code, which the endpoint names.
 """
 
 import asyncio
@@ -37,8 +37,8 @@ logger = logging.getLogger(__name__)
 LIST_LENGTH = 5
 # calls that wait for a process each: so the contexts of several groups are there to choose from
 CALLS_PER_WORKER = 512
-# what a process holds at most beside the weights, which all of them share: torch and a pass (0.4 GB), contexts
-# (0.27 GB), and answers under way (0.54 GB)
+# what a process holds at most beside the weights, which all of them share: torch and a pass (0.4 GB),
+# contexts (0.27 GB), and answers under way (0.54 GB)
 WORKER_BYTES = 1.2e9
 
 GrammarName = Literal["none", "five_lines", "candidates"]

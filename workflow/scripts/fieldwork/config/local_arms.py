@@ -1,0 +1,22 @@
+"""The arms of models that answer on this machine, which one job asks together.
+
+Read while Snakemake parses the workflow, so it imports no scientific package.
+"""
+
+from fieldwork.config.models import is_local
+from fieldwork.config.settings import Config
+from fieldwork.config.study import Study
+
+
+def local_models(study: Study) -> list[str]:
+    """The selected models that answer on this machine."""
+    return [name for name, entry in study.asked_models().items() if is_local(entry)]
+
+
+def generation_arms(study: Study, model: str) -> list[Config]:
+    """How a model is asked in every arm, in the order of the tables of requests and responses."""
+    return [
+        study.generation_arm(model, task, name)
+        for task in study.tasks
+        for name in study.entries("conditions")
+    ]
