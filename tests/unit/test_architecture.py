@@ -35,6 +35,7 @@ FLOORS: dict[str, set[str]] = {
     "library_path": set(),
     "run_record": set(),
     "scheduling": set(),
+    "script_forks": set(),
     "progress": set(),
     "arguments": set(),
     "stage": {"arguments", "errors", "masking"},
@@ -77,6 +78,7 @@ WINGS_MAY = set(FLOORS) - {
     "library_path",
     "run_record",
     "scheduling",
+    "script_forks",
     "stage",
 }
 OF_CONFIG = {"config.models", "config.needs", "config.yaml_files", "config.field"}

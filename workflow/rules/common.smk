@@ -91,6 +91,7 @@ from fieldwork.library_path import export_library
 from fieldwork.provenance import code_version, digest
 from fieldwork.run_record import lock_state, record_run
 from fieldwork.scheduling import end_rechecks
+from fieldwork.script_forks import fork_scripts
 
 export_library()
 
@@ -226,6 +227,8 @@ onstart:
     if workflow.execution_settings.lock:
         record_run(Path())
     end_rechecks(workflow.scheduler)
+    if workflow.local_exec:
+        fork_scripts()
 
 
 onsuccess:

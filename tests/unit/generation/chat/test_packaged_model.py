@@ -25,7 +25,7 @@ ENTRY = {
     "choices": "likelihood",
     "workers": 1,
 }
-PACKED_DIGEST = "0dff842f2cd915fa186e5314df05f10057292bd00728db89df4d595b8521ab49"
+PACKED_DIGEST = "26a134fbe2238ac46c2c57756f182d74c1d18bf53af660c1192ef8fe870246f0"
 COMPANIES = ["Google", "Tesla", "Toyota", "Ford", "Unilever", "Coca-Cola", "Nestlé"]
 LIST = Item("q", "list", "Which?", "Recommend five companies.", COMPANIES, None, None, "t")
 CHOICE = Item(

@@ -72,7 +72,7 @@ def test_the_pass_is_that_of_transformers_but_for_rounding(kind: str, tmp_path: 
     logits = model.logits(model.read([segment]), None).double()
     with torch.inference_mode():
         expected = reference(torch.tensor([IDS])).logits[0].double()
-    # rounding to eight bits moves logits by a few per cent of their spread; what is forgotten, by all of it
+    # rounding to eight bits moves logits by some per cent of their spread; a forgotten part, by all of it
     error = (logits - expected).std(-1) / expected.std(-1)
     assert float(error.max()) < 0.12, kind
     assert float(error.mean()) < 0.07, kind

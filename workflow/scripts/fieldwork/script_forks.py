@@ -6,11 +6,13 @@ of the project is, as each test has a copy of its own. What is not forked: a sta
 thread for linear algebra, which libraries read once.
 
 A client stands in for the interpreter: it sends its arguments, folder, environment and streams over a
-socket beside it, waits, and ends as the script did. A client that is killed takes its script with it.
-What is not run is the interpreter's own end, where it frees what is imported.
+socket beside it, waits, and ends as the script did. It hands on the signals that ask a script to end. A
+client that is killed takes its script with it, and so does the process that forks. What is not run is the
+interpreter's own end, where it frees what is imported.
 """
 
 import atexit
+import ctypes
 import importlib
 import json
 import os
@@ -29,7 +31,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from types import ModuleType
+from types import ModuleType, TracebackType
 from typing import Any
 
 # what Snakemake sets for a job of one thread
@@ -41,6 +43,14 @@ THREADS = {
 IMPORTED_BY = 2
 
 KEPT = 2
+
+_PREFIX = "fieldwork-forks-"
+
+# what asks a script to end; clients hand it on
+_END_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+# of Linux's prctl: the signal that a process gets when its parent ends
+_PARENT_DEATH_SIGNAL = 1
 
 # no library looks at these when it is imported
 _READ_LATER = re.compile(r"_API_KEY$|^PYTEST_|^FOR_JOBS$")
@@ -56,6 +66,8 @@ connection.connect({address!r})
 request = {{"arguments": arguments, "cwd": os.getcwd(), "env": dict(os.environ)}}
 socket.send_fds(connection, [b"."], [0, 1, 2])
 connection.sendall(json.dumps(request).encode() + b"\\n")
+for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+    signal.signal(number, lambda number, _: connection.sendall(bytes([number])))
 answer = connection.recv(16)
 # no answer: the process that forks is gone
 status = int(answer) if answer else 1
@@ -70,13 +82,14 @@ class ScriptForks:
     """The process that forks, for jobs of one environment; it ends with the process that made it."""
 
     def __init__(self, env: Mapping[str, str]) -> None:
-        self._folder = Path(tempfile.mkdtemp(prefix="forks-"))
+        self._folder = Path(tempfile.mkdtemp(prefix=_PREFIX))
         self.interpreter = self._folder / "python"
         address = str(self._folder / "socket")
         self.interpreter.write_text(CLIENT.format(python=sys.executable, address=address))
         self.interpreter.chmod(0o755)
         self._process = subprocess.Popen(
-            [sys.executable, __file__, address],
+            # -P: modules beside this file are not to be found by their bare names
+            [sys.executable, "-P", __file__, address],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             cwd=self._folder,
@@ -94,6 +107,23 @@ class ScriptForks:
         self._process.stdin.close()
         self._process.wait()
         shutil.rmtree(self._folder, ignore_errors=True)
+
+
+def fork_scripts() -> None:
+    """Have Snakemake, whose process this is, start scripts by forks from now on; on Linux alone.
+
+    Elsewhere libraries do not bear a fork. A rule with an interpreter of its own, such as that of a conda
+    environment, keeps it.
+    """
+    if sys.platform != "linux" or is_fork_client(sys.executable):
+        return
+    forks = ScriptForks(os.environ)
+    sys.executable = str(forks.interpreter)
+
+
+def is_fork_client(interpreter: str) -> bool:
+    """Whether an interpreter stands in for one."""
+    return Path(interpreter).parent.name.startswith(_PREFIX)
 
 
 class ScriptForksByEnvironment:
@@ -140,7 +170,7 @@ class _Server:
             for key, _ in self._selector.select():
                 if key.fileobj is sys.stdin:
                     for child in self._clients:
-                        _kill(child)
+                        _send(child, signal.SIGKILL)
                     return None
                 if key.fileobj is self._ends:
                     self._ends.recv(4096)
@@ -149,7 +179,7 @@ class _Server:
                     if (request := self._accept()) is not None:
                         return request
                 else:
-                    self._drop(key.fileobj)
+                    self._hear(key.fileobj)
 
     def _accept(self) -> tuple[dict[str, Any], list[int]] | None:
         client, _ = self._listener.accept()
@@ -159,7 +189,10 @@ class _Server:
         child = os.fork()
         if not child:
             signal.set_wakeup_fd(-1)
-            signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+            for number in (signal.SIGCHLD, *_END_SIGNALS):
+                signal.signal(number, signal.SIG_DFL)
+            signal.signal(signal.SIGINT, signal.default_int_handler)
+            ctypes.CDLL(None).prctl(_PARENT_DEATH_SIGNAL, signal.SIGKILL)
             for other in (*self._clients.values(), client, self._listener, self._ends, self._ended):
                 other.close()
             self._selector.close()
@@ -167,15 +200,19 @@ class _Server:
         for stream in streams:
             os.close(stream)
         self._clients[child] = client
-        # it sends no more: what comes is its end
+        # what it sends from now on are signals, or its end
         self._selector.register(client, selectors.EVENT_READ)
         return None
 
-    def _drop(self, client: Any) -> None:
-        self._selector.unregister(client)
+    def _hear(self, client: Any) -> None:
+        """Hand on a signal; kill the script of a client that is gone."""
+        numbers = client.recv(16)
         for child, other in self._clients.items():
             if other is client:
-                _kill(child)
+                for number in numbers or [signal.SIGKILL]:
+                    _send(child, number)
+        if not numbers:
+            self._selector.unregister(client)
 
     def _reap(self) -> None:
         while self._clients:
@@ -203,9 +240,9 @@ class _Server:
                 importlib.import_module(name)
 
 
-def _kill(child: int) -> None:
+def _send(child: int, number: int) -> None:
     with suppress(ProcessLookupError):
-        os.killpg(child, signal.SIGKILL)
+        os.killpg(child, number)
 
 
 def run_script(request: Mapping[str, Any], streams: Sequence[int], folder: Path) -> int:
@@ -220,26 +257,30 @@ def run_script(request: Mapping[str, Any], streams: Sequence[int], folder: Path)
     sys.argv = request["arguments"]
     script = Path(sys.argv[0])
     entries = os.environ.get("PYTHONPATH", "").split(os.pathsep)
-    sys.path[:1] = [str(script.parent.absolute()), *filter(None, entries)]
+    sys.path[:0] = [str(script.parent.absolute()), *filter(None, entries)]
     if "numpy.random" in sys.modules:
         # seeded when it is imported; the library `random` sees to it itself
         sys.modules["numpy.random"].seed()
     main = ModuleType("__main__")
     main.__file__ = str(script)
     sys.modules["__main__"] = main
+    sys.excepthook = _print_error
     try:
         exec(compile(script.read_bytes(), str(script), "exec"), main.__dict__)
     except SystemExit as end:
         return _status_of(end)
-    except BaseException as error:  # noqa: BLE001 - as the interpreter does
-        trace = error.__traceback__
-        # without the frame above
-        error.__traceback__ = trace and trace.tb_next
-        sys.excepthook(type(error), error, error.__traceback__)
-        return 1
     finally:
         (folder / f"{os.getpid()}.json").write_text(json.dumps(_packages()))
     return 0
+
+
+def _print_error(
+    kind: type[BaseException], error: BaseException, trace: TracebackType | None
+) -> None:
+    """Print a traceback that begins in the script."""
+    while trace and trace.tb_frame.f_code.co_filename == __file__:
+        trace = trace.tb_next
+    sys.__excepthook__(kind, error.with_traceback(trace), trace)
 
 
 def _status_of(end: SystemExit) -> int:
@@ -262,6 +303,8 @@ def _packages() -> list[str]:
 
 def main() -> None:
     """Serve until standard input ends; a child returns from here as well."""
+    for number in _END_SIGNALS:
+        signal.signal(number, signal.SIG_IGN)
     server = _Server(sys.argv[1])
     print("ready", flush=True)
     request = server.request()
