@@ -109,8 +109,10 @@ def test_nothing_runs_on_after_a_killed_client(forks: ScriptForks, tmp_path: Pat
     assert not (tmp_path / "ended_by").exists()
 
 
-def test_nothing_runs_on_after_a_killed_run(tmp_path: Path) -> None:
-    run = tmp_path / "run.py"
+@pytest.mark.parametrize("is_group_killed", [True, False])
+def test_nothing_runs_on_after_a_killed_run(tmp_path: Path, is_group_killed: bool) -> None:
+    run, scratch = tmp_path / "run.py", tmp_path / "scratch"
+    scratch.mkdir()
     run.write_text(
         "import subprocess, sys\n"
         "from fieldwork.script_forks import fork_scripts\n"
@@ -121,13 +123,17 @@ def test_nothing_runs_on_after_a_killed_run(tmp_path: Path) -> None:
     running = subprocess.Popen(
         [sys.executable, run],
         cwd=tmp_path,
-        env={**os.environ, "PYTHONPATH": str(LIBRARY)},
+        env={**os.environ, "PYTHONPATH": str(LIBRARY), "TMPDIR": str(scratch)},
         start_new_session=True,
     )
     process = int(wait_for(tmp_path / "process"))
-    os.killpg(running.pid, signal.SIGKILL)
+    (os.killpg if is_group_killed else os.kill)(running.pid, signal.SIGKILL)
     running.wait()
     wait_for_end(process)
+    deadline = time.monotonic() + 30
+    while any(scratch.iterdir()) and not is_group_killed:
+        assert time.monotonic() < deadline, "the folder of the socket is left"
+        time.sleep(0.01)
 
 
 def test_an_interpreter_is_replaced_once(monkeypatch: pytest.MonkeyPatch) -> None:

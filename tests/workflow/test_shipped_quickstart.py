@@ -39,8 +39,8 @@ def test_every_answer_is_read_and_names_candidates(shipped: Shipped) -> None:
         FROM 'RESULTS/quickstart/answers/answers.parquet'""",
     )
     # offline and rag once, and history twice
-    assert (n, n_unread) == ((1 + 1 + 2) * 3 * (2 + 4), 0)
-    assert n_whole == n_lists == (1 + 1 + 2) * 3 * 2
+    assert (n, n_unread) == ((1 + 1 + 2) * 3 * (4 + 18), 0)
+    assert n_whole == n_lists == (1 + 1 + 2) * 3 * 4
     strangers = rows_of(
         made,
         """SELECT DISTINCT item FROM (SELECT item_id, unnest(items) AS item

@@ -171,6 +171,7 @@ class _Server:
                 if key.fileobj is sys.stdin:
                     for child in self._clients:
                         _send(child, signal.SIGKILL)
+                    shutil.rmtree(self._folder, ignore_errors=True)
                     return None
                 if key.fileobj is self._ends:
                     self._ends.recv(4096)

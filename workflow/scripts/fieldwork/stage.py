@@ -2,6 +2,7 @@
 
 import errno
 import logging
+import os
 import sys
 import traceback
 from collections.abc import Callable
@@ -15,6 +16,7 @@ from tqdm import tqdm
 from fieldwork.arguments import arguments_of
 from fieldwork.errors import StudyError
 from fieldwork.masking import Mask, environment_secrets
+from fieldwork.progress import FOLDER_VARIABLE, clear_line
 
 EXIT_INTERRUPTED = 130
 """Exit status after Ctrl-C, the same as in shells."""
@@ -102,7 +104,8 @@ class _Terminal(logging.StreamHandler[TextIO]):
         self.setFormatter(_MaskingFormatter("%(levelname)s: %(message)s", mask))
 
     def filter(self, record: logging.LogRecord) -> bool:
-        return record.levelno >= logging.WARNING or getattr(record, "is_shown", False)
+        is_news = getattr(record, "is_shown", False) and FOLDER_VARIABLE not in os.environ
+        return record.levelno >= logging.WARNING or is_news
 
     def format(self, record: logging.LogRecord) -> str:
         text = super().format(record)
@@ -110,6 +113,8 @@ class _Terminal(logging.StreamHandler[TextIO]):
         return f"{text}; the log is {self._log}" if is_news else text
 
     def emit(self, record: logging.LogRecord) -> None:
+        if FOLDER_VARIABLE in os.environ:
+            clear_line(self.stream)
         # tqdm clears a bar on this terminal, and draws it again below
         with tqdm.external_write_mode(file=self.stream):
             super().emit(record)

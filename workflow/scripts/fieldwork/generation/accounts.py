@@ -75,6 +75,11 @@ class Account:
         if self._budget is not None and reservation is not None:
             self._budget.settle(reservation, usd)
 
+    @property
+    def usd(self) -> float | None:
+        """US dollars spent so far; None for a model without a price."""
+        return self._usd if self._price is not None else None
+
     def note(self) -> str:
         """Cost, tokens, cache-hit share and retries, in a few words; empty before any usage."""
         n_tokens = self._input_tokens + self._output_tokens

@@ -211,6 +211,7 @@ class _EngineLoop:
         n_known = self._agenda.n_known - self._n_known_shown
         self._n_known_shown += n_known
         progress.skip(n_known)
+        progress.spend(self._sender.account.usd)
         progress.update(n_answered, self._note())
 
     def _note(self) -> str:

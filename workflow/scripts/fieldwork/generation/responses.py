@@ -358,6 +358,7 @@ def _show(
     progress: Progress, job: _GenerationJob, legibility: Legibility | None, n: int, batches: str
 ) -> None:
     """Show the number of new answers, how the batches stand, and what the answers cost."""
+    progress.spend(job.sender.account.usd)
     counts = [legibility.note() if legibility is not None else "", job.sender.account.note()]
     progress.update(n, ", ".join(filter(None, [batches, *counts])) if batches else "")
 
