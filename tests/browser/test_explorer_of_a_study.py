@@ -121,7 +121,7 @@ def test_a_corrected_reading_changes_the_number_of_the_next_run(
     study.write_text(yaml.safe_dump(overlay))
     again = checkout.snakemake("explorer", "--configfile", str(study))
     assert again.returncode == 0, again.stderr[-3000:]
-    assert "rule generate_responses" not in again.stderr
+    assert "rule ask_local_model" not in again.stderr
     # the reading counts for every reply of this text
     marks = {
         m.answer: m

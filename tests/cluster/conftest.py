@@ -26,13 +26,24 @@ TEST_OPTIONS = (
     "2",
 )
 
-# The quickstart with fewer arms and puppets: several jobs that want the one embedded model at once, and a
+# The quickstart with fewer arms and puppets: jobs of several models that want their provider at once, and a
 # few of those that measure and draw, as all of these take the same road
+MODELS = ("embedded", "second", "third", "fourth")
 STUDY: dict[str, Any] = {
     "study": {
         "name": "on_a_cluster",
+        "models": [*MODELS],
         "conditions": ["offline", "rag"],
         "tasks": ["recommendations", "probe"],
+    },
+    "models": {
+        name: {
+            "provider": "embedded",
+            "label": name.title(),
+            "encoder": "all-MiniLM-L6-v2",
+            "sharpness": 20 + 10 * number,
+        }
+        for number, name in enumerate(MODELS[1:])
     },
     "conditions": {"rag": {"replicates": 1}},
     "tasks": {"recommendations": {"runs": 10}, "probe": {"runs": 10}},
@@ -75,16 +86,8 @@ class ClusterStudy:
         return Run(running.returncode, text)
 
     def asked(self) -> int:
-        """Answers in the ledger."""
-        path = self.checkout.directory / "resources/ledger/embedded.sqlite"
-        if not path.exists():
-            return 0
-        try:
-            with sqlite3.connect(f"file:{path}?mode=ro", uri=True) as ledger:
-                (count,) = ledger.execute("SELECT count(*) FROM answers").fetchone()
-        except sqlite3.OperationalError:  # a job makes the file just now
-            return 0
-        return int(count)
+        """Answers in the ledgers."""
+        return sum(map(_n_answers, self.checkout.directory.glob("resources/ledger/*.sqlite")))
 
 
 @dataclass
@@ -148,7 +151,7 @@ def ordeal(cluster: Cluster, project: Checkout) -> Ordeal:
 
 
 def kill_a_job_midway(study: ClusterStudy, running: subprocess.Popen[str]) -> None:
-    """SIGKILL the process that asks a model, once it has stored answers of an arm but not the arm."""
+    """SIGKILL the process that asks a model, once it has stored answers and has no table."""
     for pid, before in _asking(study, running):
         deadline = time.monotonic() + 3
         while study.asked() == before and time.monotonic() < deadline and _is_there(pid):
@@ -185,11 +188,20 @@ def _asking(study: ClusterStudy, running: subprocess.Popen[str]) -> Iterator[tup
     seen: set[int] = set()
     while running.poll() is None:
         for process in study.cluster.job_processes():
-            is_script = ".generate_responses.py" in process.command
+            is_script = ".ask_local_model.py" in process.command
             if is_script and "snakemake --" not in process.command and process.pid not in seen:
                 seen.add(process.pid)
                 yield process.pid, study.asked()
         time.sleep(0.1)
+
+
+def _n_answers(path: Path) -> int:
+    try:
+        with sqlite3.connect(f"file:{path}?mode=ro", uri=True) as ledger:
+            (count,) = ledger.execute("SELECT count(*) FROM answers").fetchone()
+    except sqlite3.OperationalError:  # a job makes the file just now
+        return 0
+    return int(count)
 
 
 def _is_there(pid: int) -> bool:

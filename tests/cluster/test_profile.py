@@ -75,7 +75,7 @@ def test_all_processors_are_meant_on_this_machine_alone(
 def test_groups_are_of_rules_that_exist_and_never_of_those_that_ask_a_model() -> None:
     groups = profile("slurm")["groups"]
     assert set(groups) <= set(rules())
-    assert "generate_responses" not in groups
+    assert not {"generate_responses", "ask_local_model"} & set(groups)
     assert set(profile("slurm")["group-components"]) <= set(groups.values())
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from cluster.conftest import ClusterStudy, Ordeal
+from cluster.conftest import MODELS, ClusterStudy, Ordeal
 from cluster.slurm import Cluster, FinishedJob
 from workflow.conftest import Checkout, digests
 
@@ -28,9 +28,9 @@ def submitted(text: str) -> dict[int, str]:
 
 
 def runs_that_ask_the_model(ordeal: Ordeal) -> list[FinishedJob]:
-    """The runs of jobs that hold the cap of the embedded model."""
+    """The runs of jobs that hold the cap of the provider `embedded`."""
     jobs = submitted(ordeal.killed.text) | submitted(ordeal.resumed.text)
-    numbers = {n for n, folder in jobs.items() if folder.startswith("rule_generate_responses/")}
+    numbers = {n for n, folder in jobs.items() if folder.startswith("rule_ask_local_model/")}
     return [job for job in ordeal.study.cluster.finished_jobs() if job.job_id in numbers]
 
 
@@ -44,16 +44,14 @@ def test_tables_and_figures_are_those_of_a_local_run_to_the_byte(ordeal: Ordeal)
 def test_a_killed_job_fails_the_run_and_says_where_its_logs_are(ordeal: Ordeal) -> None:
     text = ordeal.killed.text
     assert ordeal.killed.returncode != 0
-    assert "Error in rule generate_responses" in text
-    assert re.search(
-        r"log: logs/\S+/generate_responses/embedded/\S+\.log, \S+/logs/slurm/\S+\.log", text
-    )
-    assert len(ordeal.results_before_resuming) < 4
+    assert "Error in rule ask_local_model" in text
+    assert re.search(r"log: logs/\S+/ask_local_model/\w+\.log, \S+/logs/slurm/\S+\.log", text)
+    assert len(ordeal.results_before_resuming) < 4 * len(MODELS)
 
 
 def test_going_on_does_only_what_was_not_done(ordeal: Ordeal) -> None:
     again = set(submitted(ordeal.resumed.text).values())
-    assert any(folder.startswith("rule_generate_responses/") for folder in again)
+    assert any(folder.startswith("rule_ask_local_model/") for folder in again)
     before = submitted(ordeal.killed.text)
     runs = ordeal.study.cluster.finished_jobs()
     completed = {run.job_id for run in runs if run.state == "COMPLETED"} & set(before)
@@ -65,11 +63,12 @@ def test_going_on_does_only_what_was_not_done(ordeal: Ordeal) -> None:
 
 def test_no_answer_is_asked_for_twice(ordeal: Ordeal) -> None:
     assert ordeal.study.asked() >= ordeal.answers_after_kill
-    keys = []
-    for folder in (ordeal.study.checkout.directory, ordeal.local.directory):
-        with sqlite3.connect(folder / "resources/ledger/embedded.sqlite") as ledger:
-            keys.append(set(ledger.execute("SELECT key, reply FROM answers")))
-    assert keys[0] == keys[1]
+    for model in MODELS:
+        keys = []
+        for folder in (ordeal.study.checkout.directory, ordeal.local.directory):
+            with sqlite3.connect(folder / f"resources/ledger/{model}.sqlite") as ledger:
+                keys.append(set(ledger.execute("SELECT key, reply FROM answers")))
+        assert keys[0] == keys[1]
 
 
 def test_slurm_starts_the_job_of_a_dead_node_again_on_another(ordeal: Ordeal) -> None:
@@ -96,7 +95,7 @@ def test_jobs_of_seconds_share_a_slurm_job(ordeal: Ordeal) -> None:
     jobs = [*submitted(ordeal.killed.text).values(), *submitted(ordeal.resumed.text).values()]
     groups = {name for name in (folder.split("/")[0] for folder in jobs) if "group_" in name}
     assert len(groups) == 5, groups  # inputs, requests of two conditions, answers, results
-    # those, 4 of the corpus, 4 arms of which one twice, and requests that a stop cut short
+    # those, 4 of the corpus, 4 models of which one twice, and requests that a stop cut short
     assert len(jobs) <= 5 + 4 + 5 + 2
 
 

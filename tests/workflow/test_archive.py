@@ -120,7 +120,7 @@ def test_a_second_machine_makes_every_table_again_without_a_model(
     metrics = {path.name for path in (results / "metrics").iterdir()}
     assert {Path(path).name for path in remade} >= metrics
     assert len(metrics) > 30
-    for rule in ("generate_responses", "build_contexts", "prepare_corpus", "prepare_task"):
+    for rule in ("ask_local_model", "build_contexts", "prepare_corpus", "prepare_task"):
         assert f"Rule: {rule}" not in ran.stderr
     assert (unpacked / LEDGER).read_bytes() == ledger
 
@@ -161,7 +161,7 @@ def test_a_second_machine_needs_no_file_of_the_field(tmp_path: Path, is_shared: 
     rules = planned_rules(ran.stdout + ran.stderr)
     assert "measure_claims" in rules
     assert ("parse_field" in rules) is is_shared
-    assert not rules & {"import_field", "generate_responses", "build_contexts", "prepare_corpus"}
+    assert not rules & {"import_field", "ask_local_model", "build_contexts", "prepare_corpus"}
     assert is_shared or rules == {"measure_claims"}
 
 

@@ -87,17 +87,17 @@ def run(checkout: Checkout, *arguments: str) -> subprocess.CompletedProcess[str]
 @real_data
 @pytest.mark.real_data
 @pytest.mark.parametrize(
-    ("part", "n_jobs"), [((), 12), (("lists.yaml",), 10), (("scores.yaml",), 5)], ids=str
+    ("part", "n_models"), [((), 1), (("lists.yaml",), 2), (("scores.yaml",), 1)], ids=str
 )
 def test_each_part_is_a_valid_study_on_the_data(
-    checkout: Checkout, part: tuple[str, ...], n_jobs: int
+    checkout: Checkout, part: tuple[str, ...], n_models: int
 ) -> None:
     (checkout.root / "data").symlink_to(DATA)
     files = ["studies/reproduce.yaml", *(f"benchmarks/reproduction/{name}" for name in part)]
     dry = checkout.snakemake("-n", "all", "--configfile", *files)
     assert dry.returncode == 0, dry.stderr[-3000:]
     assert "download_dataset" not in planned_rules(dry.stdout)
-    assert dry.stdout.count("\nrule generate_responses:") == n_jobs
+    assert dry.stdout.count("\nrule ask_local_model:") == n_models
 
 
 @real_data

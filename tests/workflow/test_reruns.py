@@ -82,7 +82,7 @@ def test_touching_scripts_and_adding_comments_reruns_nothing(finished: Checkout)
                 "embed_corpus",
                 "build_contexts",
                 "plan_requests",
-                "generate_responses",
+                "ask_local_model",
                 "parse_answers",
                 "measure_answer_form",
                 "canonicalise_answers",
@@ -134,7 +134,7 @@ def test_a_change_that_needs_other_puppets_is_made_in_one_run(finished: Checkout
     overlay = finished.study("quickstart", {"conditions": {"history": {"out_of": 2}}})
     dry_run = finished.snakemake("-n", "all", "--configfile", str(overlay))
     planned = planned_rules(dry_run.stdout + dry_run.stderr)
-    assert {"build_contexts", "generate_responses", "write_findings"} <= planned
+    assert {"build_contexts", "ask_local_model", "write_findings"} <= planned
     # the provenance says what the new results were made with; what there is was counted before
     assert "record_provenance" in planned
     assert not {"count_puppets", "embed_corpus"} & planned
@@ -185,7 +185,7 @@ def test_a_persons_correction_reads_again_and_asks_nothing(finished: Checkout) -
     config.write_text(changed, encoding="utf-8")
     rules = plan(finished)
     assert {"parse_answers", "canonicalise_answers", "measure_heterogeneity"} <= rules
-    assert not rules & {"plan_requests", "generate_responses", "build_contexts", "embed_corpus"}
+    assert not rules & {"plan_requests", "ask_local_model", "build_contexts", "embed_corpus"}
     answers = ledger_rows(finished)
     run = finished.snakemake("results/quickstart/metrics/item_shares.parquet")
     assert run.returncode == 0, run.stderr[-2000:]

@@ -158,10 +158,10 @@ class Progress:
         return rate, None if remaining else 0.0
 
     def _write_file(self, *, is_over: bool = False) -> None:
-        now = time.monotonic()
-        if self._file is None or (now - self._last_file < SECONDS_BETWEEN_FILES and not is_over):
+        since = time.monotonic() - self._last_file
+        if self._file is None or (since < SECONDS_BETWEEN_FILES and not is_over):
             return
-        self._last_file = now
+        self._last_file += since
         n_done, (_, left) = self._n_skipped + self._n_done, self._rate()
         state = JobProgress(
             self._label, n_done, self._total, self._unit, left, self._waiting, self._usd, is_over

@@ -42,7 +42,7 @@ THREADS = {
 # an import is worth its time once a third script needs it
 IMPORTED_BY = 2
 
-KEPT = 2
+MOST_PROCESSES = 2
 
 _PREFIX = "fieldwork-forks-"
 
@@ -93,8 +93,7 @@ class ScriptForks:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             cwd=self._folder,
-            # a script has a search path of its own
-            env={name: env[name] for name in env if name != "PYTHONPATH"} | THREADS,
+            env={**env, **THREADS},
         )
         assert self._process.stdout is not None
         assert self._process.stdout.readline(), "the process that forks scripts did not start"
@@ -138,7 +137,7 @@ class ScriptForksByEnvironment:
         forks = self._forks.pop(key, None) or ScriptForks(env)
         self._forks[key] = forks
         # each holds what it imported in memory
-        if len(self._forks) > KEPT:
+        if len(self._forks) > MOST_PROCESSES:
             self._forks.pop(next(iter(self._forks))).close()
         return forks.interpreter
 
@@ -152,14 +151,14 @@ class _Server:
         self._listener.bind(address)
         self._listener.listen(64)
         self._clients: dict[int, socket.socket] = {}
-        self._imported: Counter[str] = Counter()
+        self._n_scripts: Counter[str] = Counter()
         self._selector = selectors.DefaultSelector()
         # a child's end wakes the loop
-        ends, self._ended = socket.socketpair()
-        for end in (ends, self._ended):
+        ends, self._end_signal = socket.socketpair()
+        for end in (ends, self._end_signal):
             end.setblocking(False)
         signal.signal(signal.SIGCHLD, lambda *_: None)
-        signal.set_wakeup_fd(self._ended.fileno())
+        signal.set_wakeup_fd(self._end_signal.fileno())
         for file in (self._listener, ends, sys.stdin):
             self._selector.register(file, selectors.EVENT_READ)
         self._ends = ends
@@ -194,7 +193,13 @@ class _Server:
                 signal.signal(number, signal.SIG_DFL)
             signal.signal(signal.SIGINT, signal.default_int_handler)
             ctypes.CDLL(None).prctl(_PARENT_DEATH_SIGNAL, signal.SIGKILL)
-            for other in (*self._clients.values(), client, self._listener, self._ends, self._ended):
+            for other in (
+                *self._clients.values(),
+                client,
+                self._listener,
+                self._ends,
+                self._end_signal,
+            ):
                 other.close()
             self._selector.close()
             return json.loads(line), streams
@@ -233,9 +238,11 @@ class _Server:
             return  # it was killed
         names = json.loads(file.read_text())
         file.unlink()
-        self._imported.update(names)
-        wanted = [n for n in names if self._imported[n] >= IMPORTED_BY and n not in sys.modules]
-        for name in wanted:
+        self._n_scripts.update(names)
+        names_to_import = [
+            n for n in names if self._n_scripts[n] >= IMPORTED_BY and n not in sys.modules
+        ]
+        for name in names_to_import:
             # some can only be imported by those that do, and old names warn
             with suppress(Exception), warnings.catch_warnings(action="ignore"):
                 importlib.import_module(name)

@@ -69,8 +69,8 @@ def rounded_matrix(weights: Tensor) -> IntegerMatrix:
     sizes.div_(scale[:, None, None]).round_()
     larger, smaller = sizes.max(-1, keepdim=True), sizes.amin(-1, keepdim=True)
     # int8 holds 127; where both of a pair were rounded up, the larger one takes it back
-    most = torch.minimum(PAIR_TOP - smaller, torch.full_like(smaller, TOP))
-    sizes.scatter_(-1, larger.indices, torch.minimum(larger.values, most))
+    limits = torch.minimum(PAIR_TOP - smaller, torch.full_like(smaller, TOP))
+    sizes.scatter_(-1, larger.indices, torch.minimum(larger.values, limits))
     sizes.copysign_(pairs)
     return IntegerMatrix(sizes.reshape(weights.shape).to(torch.int8), scale)
 
