@@ -26,7 +26,7 @@ TEST_OPTIONS = (
     "2",
 )
 
-# The quickstart with fewer arms and puppets: jobs of several models that want their provider at once, and a
+# The quickstart with fewer arms and puppets: jobs of several models that want one provider at once, and a
 # few of those that measure and draw, as all of these take the same road
 MODELS = ("embedded", "second", "third", "fourth")
 STUDY: dict[str, Any] = {
