@@ -111,8 +111,9 @@ def test_nothing_runs_on_after_a_killed_client(forks: ScriptForks, tmp_path: Pat
 
 @pytest.mark.parametrize("is_group_killed", [True, False])
 def test_nothing_runs_on_after_a_killed_run(tmp_path: Path, is_group_killed: bool) -> None:
-    run, scratch = tmp_path / "run.py", tmp_path / "scratch"
-    scratch.mkdir()
+    # longer than the address of a socket may be
+    run, scratch = tmp_path / "run.py", tmp_path / "scratch" / ("long" * 25)
+    scratch.mkdir(parents=True)
     run.write_text(
         "import subprocess, sys\n"
         "from fieldwork.script_forks import fork_scripts\n"

@@ -62,7 +62,8 @@ is_script = arguments and not arguments[0].startswith("-")
 if not is_script or os.environ.get("OMP_NUM_THREADS", "1") != "1":
     os.execv({python!r}, [{python!r}, *arguments])
 connection = socket.socket(socket.AF_UNIX)
-connection.connect({address!r})
+# any folder has a short path by its number: an address has 107 bytes at most
+connection.connect("/proc/self/fd/%d/socket" % os.open({folder!r}, os.O_RDONLY))
 request = {{"arguments": arguments, "cwd": os.getcwd(), "env": dict(os.environ)}}
 socket.send_fds(connection, [b"."], [0, 1, 2])
 connection.sendall(json.dumps(request).encode() + b"\\n")
@@ -79,24 +80,28 @@ sys.exit(status)
 
 
 class ScriptForks:
-    """The process that forks, for jobs of one environment; it ends with the process that made it."""
+    """The process that forks, for jobs of one environment; it ends with the process that made it.
+
+    Raises:
+        OSError: it cannot be started.
+    """
 
     def __init__(self, env: Mapping[str, str]) -> None:
         self._folder = Path(tempfile.mkdtemp(prefix=_PREFIX))
         self.interpreter = self._folder / "python"
-        address = str(self._folder / "socket")
-        self.interpreter.write_text(CLIENT.format(python=sys.executable, address=address))
+        self.interpreter.write_text(CLIENT.format(python=sys.executable, folder=str(self._folder)))
         self.interpreter.chmod(0o755)
         self._process = subprocess.Popen(
             # -P: modules beside this file are not to be found by their bare names
-            [sys.executable, "-P", __file__, address],
+            [sys.executable, "-P", __file__],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             cwd=self._folder,
             env={**env, **THREADS},
         )
         assert self._process.stdout is not None
-        assert self._process.stdout.readline(), "the process that forks scripts did not start"
+        if not self._process.stdout.readline():
+            raise OSError("the process that forks scripts did not start")
         atexit.register(self.close)
 
     def close(self) -> None:
@@ -116,8 +121,9 @@ def fork_scripts() -> None:
     """
     if sys.platform != "linux" or is_fork_client(sys.executable):
         return
-    forks = ScriptForks(os.environ)
-    sys.executable = str(forks.interpreter)
+    # a machine that does not let it has slower steps
+    with suppress(OSError):
+        sys.executable = str(ScriptForks(os.environ).interpreter)
 
 
 def is_fork_client(interpreter: str) -> bool:
@@ -145,10 +151,10 @@ class ScriptForksByEnvironment:
 class _Server:
     """Accepts requests, forks a child for each, and tells a client how its child ended."""
 
-    def __init__(self, address: str) -> None:
-        self._folder = Path(address).parent
+    def __init__(self) -> None:
+        self._folder = Path.cwd()
         self._listener = socket.socket(socket.AF_UNIX)
-        self._listener.bind(address)
+        self._listener.bind("socket")
         self._listener.listen(64)
         self._clients: dict[int, socket.socket] = {}
         self._n_scripts: Counter[str] = Counter()
@@ -313,11 +319,11 @@ def main() -> None:
     """Serve until standard input ends; a child returns from here as well."""
     for number in _END_SIGNALS:
         signal.signal(number, signal.SIG_IGN)
-    server = _Server(sys.argv[1])
+    folder, server = Path.cwd(), _Server()
     print("ready", flush=True)
     request = server.request()
     if request is not None:
-        status = run_script(*request, Path(sys.argv[1]).parent)
+        status = run_script(*request, folder)
         threading._shutdown()  # type: ignore[attr-defined] # waits for threads
         atexit._run_exitfuncs()
         sys.stdout.flush()
