@@ -111,9 +111,7 @@ def prepare_prompts(model: Model) -> dict[str, Any]:
     conversations = table["conversation"].to_pylist()
     # one of every few, so that all topics of the sample come
     step = len(conversations) // PROMPTS
-    chosen = zip(
-        conversations[::step], cycle(_questions()), cycle(CONTEXT_TOKENS), strict=False
-    )
+    chosen = zip(conversations[::step], cycle(_questions()), cycle(CONTEXT_TOKENS), strict=False)
     prompts = [_prompt_ids(tokens, *one) for one in islice(chosen, PROMPTS)]
     everything = [i for ids in prompts for i in ids]
     return {

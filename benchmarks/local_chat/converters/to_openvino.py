@@ -45,7 +45,7 @@ def main() -> None:
         entry.get_tensor().set_names({name})
     states = {f"past.{i}": f"present.{i}" for i in range(len(past))}
     apply_make_stateful_transformation(converted, states)
-    compressed = nncf.compress_weights(converted, mode=nncf.CompressWeightsMode.INT8_SYM)
+    compressed = nncf.compress_weights(converted, mode=nncf.CompressWeightsMode.INT8_ASYM)
     target.mkdir()
     ov.save_model(compressed, target / "model.xml", compress_to_fp16=False)
 
@@ -87,7 +87,7 @@ class Decoder(nn.Module):
 def repeated(values: Tensor, group: int) -> Tensor:
     """Keys or values once for each head."""
     batch, heads, n, size = values.shape
-    return values[:, :, None].expand(batch, heads, group, n, size).flatten(1, 2)
+    return values.unsqueeze(2).expand(batch, heads, group, n, size).reshape(batch, -1, n, size)
 
 
 def turned(heads: Tensor, cosines: Tensor, sines: Tensor) -> Tensor:
