@@ -1,4 +1,4 @@
-"""What all runtimes are given: the model in the forms that they read, and one list of prompts as tokens."""
+"""What all runtimes are given: the model in the forms that they read, and the tokens of prompts."""
 
 import csv
 import json

@@ -12,7 +12,7 @@ from tempfile import TemporaryDirectory
 # behind the project's own packages, so that torch and transformers stay the project's
 sys.path.append(os.environ["PEER_PACKAGES"])
 
-from onnxruntime.quantization import QuantType, quantize_dynamic  # noqa: E402
+from onnxruntime.quantization import QuantType, quantize_dynamic
 
 
 def main() -> None:

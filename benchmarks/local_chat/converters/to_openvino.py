@@ -11,14 +11,14 @@ from typing import Any
 # behind the project's own packages, so that torch and transformers stay the project's
 sys.path.append(os.environ["PEER_PACKAGES"])
 
-import nncf  # noqa: E402
-import openvino as ov  # noqa: E402
-import torch  # noqa: E402
-from openvino._offline_transformations import (  # noqa: E402
+import nncf
+import openvino as ov
+import torch
+from openvino._offline_transformations import (
     apply_make_stateful_transformation,
 )
-from torch import Tensor, nn  # noqa: E402
-from transformers import AutoModelForCausalLM  # noqa: E402
+from torch import Tensor, nn
+from transformers import AutoModelForCausalLM
 
 
 def main() -> None:
