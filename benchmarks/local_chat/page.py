@@ -111,9 +111,11 @@ def _ceiling(values: Values) -> list[str]:
         for (setting, _, name), value in values.items()
         if setting == NATIVE and name.startswith("share, ")
     }
-    shares["the rest (rotations, scales, additions, copies)"] = 1 - sum(shares.values())
+    shares["the rest (rotations, scales, norms, additions, copies)"] = 1 - sum(shares.values())
     shown = ", ".join(f"{name} {100 * value:.0f} %" for name, value in shares.items())
-    sentence = f"Of Fieldwork's time in a pass of 256 tokens: {shown}."
+    sentence = (
+        f"Of Fieldwork's time in a pass of 256 tokens: {shown}. Products include both conversions."
+    )
     return [*lines, "", *CEILING_TEXT, "", *MISSING_TEXT, "", sentence]
 
 
@@ -133,7 +135,7 @@ def _verdict(values: Values) -> list[str]:
         "- **Nothing more to install.** It runs through the torch that embeddings need, on a GPU too.",
         "",
         "What it costs in agreement: rounding to eight bits leaves the most likely token of fp32 for",
-        f"{100 * own['same_top']:.0f} % of prompts, and moves {own['distance']:.3f} of the probability on average.",
+        f"{100 * own['same_top']:.0f} % of prompts, and moves {own['distance']:.3f} of the probability.",
         "What it costs in time: an answer alone is slow, as each of its small steps goes through torch.",
         "Fieldwork reads answers together, where this matters little. Who wants single free answers soon",
         "asks llama.cpp's server through `provider: openai`.",
@@ -165,18 +167,20 @@ NOTES = [
     "- llama.cpp: its server inside the process. It gives the 1,000 likeliest tokens, and the others",
     "  count as impossible.",
     "- ONNX Runtime: the graph of onnxruntime-genai, in int8 by ONNX Runtime's own dynamic quantisation.",
-    "  In int8 by blocks (MatMulNBits) it read a prompt at half that speed.",
+    "  That has one scale for all of a prompt's activations, so a channel that sticks out costs the others",
+    "  their bits. In int8 by blocks (MatMulNBits) it read a prompt at half that speed.",
     "- OpenVINO: converted from transformers, keys and values as its state, weights in int8 by nncf. It",
     "  computes in bf16 where the processor can, and expands the weights for each product. Neither fp32",
     "  (`INFERENCE_PRECISION_HINT`) nor groups (`DYNAMIC_QUANTIZATION_GROUP_SIZE`) made answers faster.",
 ]
 
 PACKAGES_TEXT = [
-    "MiB are those of the package, for peers with all that they need beyond a bare environment.",
+    "MiB are those of the package, for peers with all that they need beyond a bare environment. numpy is",
+    "among it everywhere; llama.cpp needs it for this benchmark alone.",
     "Fieldwork and transformers run in the project's own environment, which has torch for embeddings and",
     "transformers for tokenizers anyway. Packages do not state when they were released.",
-    "Bringing the model into a peer's form needs more: torch and transformers for all but llama.cpp, nncf",
-    "for OpenVINO, onnxruntime-genai and onnx for ONNX Runtime.",
+    "Bringing the model into a peer's form needs more: torch and transformers for all but llama.cpp,",
+    "nncf for OpenVINO, onnxruntime-genai and onnx for ONNX Runtime.",
 ]
 
 PLAIN_TEXT = [
@@ -193,7 +197,7 @@ CEILING_TEXT = [
 
 MISSING_TEXT = [
     "What is missing is what is no such product. Attention is computed in fp32 that holds whole numbers,",
-    "and grows with the prompt. Each product in whole numbers has its rows rounded before and its sums",
-    "scaled behind it; torch goes through memory once for each of these steps, where code of its own",
-    "would join them.",
+    "and grows with the prompt. Each product in whole numbers has its rows rounded before, turned into",
+    "int8, and its sums turned back and scaled; torch goes through memory once for each of these steps,",
+    "where code of its own would join them. The head is read for one token, so it counts little.",
 ]

@@ -58,6 +58,8 @@ CONVERSIONS = {
     "onnx": "onnx_converter",
     "openvino": "openvino_converter",
 }
+# longer ones are whole texts
+LICENCE_LENGTH = 100
 # what a bare environment holds
 _BARE = ("pip", "setuptools", "pkg_resources", "_distutils_hack", "distutils-precedence")
 
@@ -98,7 +100,7 @@ def _package(runtime: Runtime) -> Package:
 def _licence(distribution: metadata.Distribution) -> str:
     fields = distribution.metadata
     known = fields.get("License-Expression") or fields.get("License") or ""
-    if known and len(known) < 40:
+    if known and len(known) < LICENCE_LENGTH:
         return known
     classifiers = [c for c in fields.get_all("Classifier") or [] if c.startswith("License ::")]
     return classifiers[0].rpartition(" :: ")[2] if classifiers else "not stated"

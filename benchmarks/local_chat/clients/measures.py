@@ -20,8 +20,8 @@ Steps = Callable[[int], Logits]
 """Go on by so many steps; the logits behind the first or the last of them, a row for each answer."""
 
 ROWS, WIDTHS, TURNS, PREFILLS = (1, 16), (1, 4), 10, 3
-# of the first token that answers are given; each row goes on by its own
-FIRST = 100
+# of the first token that answers are given, beyond those of single bytes; each row has its own
+FIRST = 1000
 
 
 class Runtime(Protocol):
