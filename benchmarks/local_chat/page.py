@@ -4,7 +4,17 @@ from collections.abc import Mapping, Sequence
 from datetime import date
 
 import machine
-from runtimes import CEILING, FIELDWORK, NATIVE, PLAIN, REFERENCE, RUNTIMES, Package, Runtime
+from runtimes import (
+    CEILING,
+    FIELDWORK,
+    MACHINE,
+    NATIVE,
+    PLAIN,
+    REFERENCE,
+    RUNTIMES,
+    Package,
+    Runtime,
+)
 
 Values = Mapping[tuple[str, ...], float]
 """By setting, runtime and measure."""
@@ -27,7 +37,7 @@ YES_NO = {
 }
 
 
-def page(values: Values, packages: Mapping[str, Package], load: float) -> str:
+def page(values: Values, packages: Mapping[str, Package]) -> str:
     """The whole page."""
     facts = ", ".join(f"{name} {value}" for name, value in machine.facts().items())
     lines = [
@@ -35,7 +45,7 @@ def page(values: Values, packages: Mapping[str, Package], load: float) -> str:
         "",
         f"{date.today().isoformat()}. Made by [run.py](run.py) from [results.csv](results.csv).",
         "",
-        f"- Machine: {facts}; load {load:.1f}.",
+        f"- Machine: {facts}; load {values[NATIVE, MACHINE, 'load']:.1f}.",
         *CONDITIONS,
         "",
         *_table(values, NATIVE, RUNTIMES),
@@ -167,8 +177,8 @@ NOTES = [
     "- llama.cpp: its server inside the process. It gives the 1,000 likeliest tokens, and the others",
     "  count as impossible.",
     "- ONNX Runtime: the graph of onnxruntime-genai, in int8 by ONNX Runtime's own dynamic quantisation.",
-    "  That has one scale for all of a prompt's activations, so a channel that sticks out costs the others",
-    "  their bits. In int8 by blocks (MatMulNBits) it read a prompt at half that speed.",
+    "  That has one scale for all of a prompt's activations, so a channel that sticks out costs the",
+    "  others their bits. In int8 by blocks (MatMulNBits) it read a prompt at half that speed.",
     "- OpenVINO: converted from transformers, keys and values as its state, weights in int8 by nncf. It",
     "  computes in bf16 where the processor can, and expands the weights for each product. Neither fp32",
     "  (`INFERENCE_PRECISION_HINT`) nor groups (`DYNAMIC_QUANTIZATION_GROUP_SIZE`) made answers faster.",

@@ -1,8 +1,8 @@
 """What all runtimes are given: the model in the forms that they read, and the tokens of prompts."""
 
 import csv
-import json
 import os
+import shutil
 import subprocess
 import sys
 from itertools import cycle, islice
@@ -168,9 +168,7 @@ def convert(name: str, client_environment: str, target: Path, folder: Path) -> s
             timeout=CONVERT_S,
             check=False,
         ).returncode
-    return f"could not be converted, see {log.name}" if status else ""
-
-
-def write_job(path: Path, content: dict[str, Any]) -> None:
-    """What a client is told."""
-    path.write_text(json.dumps(content), encoding="utf-8")
+    if status:
+        shutil.rmtree(target, ignore_errors=True)
+        return f"could not be converted, see {log.name}"
+    return ""

@@ -20,12 +20,13 @@ sys.path.insert(0, str(Path(__file__).parents[1]))  # what the benchmarks share
 import environments
 import machine
 from agreement import Agreement, agreement, read_logits
-from measuring import measure
+from measuring import Measured, measure
 from page import page
 from preparing import HERE, WORK, Model, convert, prepare_model, prepare_prompts
 from runtimes import (
     CEILING,
     CONVERSIONS,
+    MACHINE,
     NATIVE,
     PLAIN,
     REFERENCE,
@@ -52,11 +53,11 @@ class Row(NamedTuple):
 def main() -> None:
     """Measure each runtime and write."""
     WORK.mkdir(parents=True, exist_ok=True)
-    model, load = prepare_model(), os.getloadavg()[0]
+    model = prepare_model()
     prompts = prepare_prompts(model)
     (WORK / "prompts.json").write_text(json.dumps(prompts), encoding="utf-8")
     job = _job(model)
-    rows: list[Row] = []
+    rows = [Row(NATIVE, MACHINE, "load", os.getloadavg()[0])]
     for setting in SETTINGS:
         for runtime in [CEILING, *RUNTIMES]:
             if setting == NATIVE or runtime.is_torch:
@@ -66,8 +67,15 @@ def main() -> None:
         writer = csv.writer(handle, lineterminator="\n")
         writer.writerow(Row._fields)
         writer.writerows([*row[:-1], f"{row.value:.4g}"] for row in rows)
-    values = {tuple(row[:-1]): row.value for row in rows}
-    (HERE / "results.md").write_text(page(values, packages(), load), encoding="utf-8")
+    write_page()
+
+
+def write_page() -> None:
+    """`results.md`, from `results.csv`."""
+    with (HERE / "results.csv").open(newline="", encoding="utf-8") as handle:
+        _, *lines = csv.reader(handle)
+    values = {tuple(names): float(value) for *names, value in lines}
+    (HERE / "results.md").write_text(page(values, packages()), encoding="utf-8")
 
 
 def _job(model: Model) -> dict[str, str | int]:
@@ -92,35 +100,45 @@ def _job(model: Model) -> dict[str, str | int]:
 
 def _measured(runtime: Runtime, setting: str, job: dict[str, str | int]) -> list[Row]:
     """One client's measures; none, and a message, where it cannot run."""
-    python = Path(sys.executable)
-    if runtime.environment:
-        prepared = environments.prepare(runtime.environment, HERE / "environments")
-        if prepared.python is None:
-            print(f"left out: {runtime.name} ({prepared.reason})", flush=True)
-            return []
-        python = prepared.python
-    result = WORK / "result.json"
+    result, logits = WORK / "result.json", logits_file(runtime, setting)
+    # of an earlier run
+    logits.unlink(missing_ok=True)
     content = {
         **job,
         "variant": runtime.variant,
         "n_prompts": N_PROMPTS[setting],
         "result": str(result),
-        "logits": str(logits_file(runtime, setting)),
+        "logits": str(logits),
     }
-    seen = measure(
+    measured = _run_client(runtime, setting, content)
+    if measured.failure:
+        print(f"left out: {runtime.name} ({measured.failure})", flush=True)
+        logits.unlink(missing_ok=True)
+        return []
+    measures = json.loads(result.read_text(encoding="utf-8"))
+    measures |= {"private_mib": measured.private_mib, "resident_mib": measured.resident_mib}
+    print(setting, runtime.name, measures, flush=True)
+    return [Row(setting, runtime.name, name, value) for name, value in measures.items()]
+
+
+def _run_client(runtime: Runtime, setting: str, content: dict[str, str | int]) -> Measured:
+    """SystemExit where the project's own environment fails, as there is nothing to compare with then."""
+    python = Path(sys.executable)
+    if runtime.environment:
+        prepared = environments.prepare(runtime.environment, HERE / "environments")
+        if prepared.python is None:
+            return Measured(0, 0, 0, 0, prepared.reason)
+        python = prepared.python
+    measured = measure(
         [python, HERE / "clients" / f"{runtime.client}.py", json.dumps(content)],
         environment={**os.environ, "OMP_NUM_THREADS": "1", **SETTINGS[setting]},
         log=WORK / f"{runtime.client}.log",
         limit_s=LIMIT_S,
         limit_mib=machine.memory_gib() * 1024 * 0.9,
     )
-    if seen.failure:
-        print(f"left out: {runtime.name} ({seen.failure})", flush=True)
-        return []
-    measures = json.loads(result.read_text(encoding="utf-8"))
-    measures |= {"private_mib": seen.private_mib, "resident_mib": seen.resident_mib}
-    print(setting, runtime.name, measures, flush=True)
-    return [Row(setting, runtime.name, name, value) for name, value in measures.items()]
+    if measured.failure and runtime.is_torch:
+        raise SystemExit(f"{runtime.name}: {measured.failure}")
+    return measured
 
 
 def logits_file(runtime: Runtime, setting: str) -> Path:

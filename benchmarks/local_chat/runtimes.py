@@ -7,6 +7,7 @@ from typing import NamedTuple
 import environments
 
 NATIVE, PLAIN = "as it is", "without AVX-512"
+MACHINE = "machine"
 # torch and the libraries below it obey these; the processor itself stays what it is
 SETTINGS: dict[str, dict[str, str]] = {
     NATIVE: {},
