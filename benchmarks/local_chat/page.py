@@ -28,7 +28,7 @@ MEASURES = {
     "decode tokens/cpu_s, 16 rows of 4": "16 together, runs of 4",
     "private_mib": "memory of its own, MiB",
     "resident_mib": "with mapped files, MiB",
-    "same_top": "most likely token is that of fp32, % of prompts",
+    "same_top": "fp32's most likely token, % of prompts",
     "distance": "distance from fp32's distribution",
 }
 YES_NO = {
@@ -131,7 +131,6 @@ def _ceiling(values: Values) -> list[str]:
 
 def _verdict(values: Values) -> list[str]:
     """Why the project computes itself, and what that costs."""
-    own = {m: v for (s, name, m), v in values.items() if (s, name) == (NATIVE, FIELDWORK.name)}
     return [
         "Fieldwork computes the model itself, in whole numbers, through torch.",
         "",
@@ -144,12 +143,35 @@ def _verdict(values: Values) -> list[str]:
         "  The logits are there, so options can be scored and probabilities are exact.",
         "- **Nothing more to install.** It runs through the torch that embeddings need, on a GPU too.",
         "",
-        "What it costs in agreement: rounding to eight bits leaves the most likely token of fp32 for",
-        f"{100 * own['same_top']:.0f} % of prompts, and moves {own['distance']:.3f} of the probability.",
-        "What it costs in time: an answer alone is slow, as each of its small steps goes through torch.",
-        "Fieldwork reads answers together, where this matters little. Who wants single free answers soon",
-        "asks llama.cpp's server through `provider: openai`.",
+        "What it costs in agreement with fp32: prompts with the same most likely token, and the distance:",
+        "",
+        *(_agreement_line(values, runtime) for runtime in RUNTIMES if runtime is not REFERENCE),
+        "",
+        "What it costs in time, as a share of the fastest other runtime's speed:",
+        "",
+        *(_speed_line(values, m, title) for m, title in MEASURES.items() if "tokens/cpu_s" in m),
+        "",
+        "An answer alone is slow, as each of its small steps goes through torch. Fieldwork reads answers",
+        "together, where that matters less. Who wants single free answers soon asks llama.cpp's server",
+        "through `provider: openai`.",
     ]
+
+
+def _agreement_line(values: Values, runtime: Runtime) -> str:
+    same, distance = (values.get((NATIVE, runtime.name, m)) for m in ("same_top", "distance"))
+    shown = "–" if same is None or distance is None else f"{100 * same:.0f} %, {distance:.3f}"
+    return f"- {runtime.name}: {shown}"
+
+
+def _speed_line(values: Values, measure: str, title: str) -> str:
+    own = values[NATIVE, FIELDWORK.name, measure]
+    others = [
+        (values[NATIVE, one.name, measure], one.name)
+        for one in RUNTIMES
+        if one is not FIELDWORK and (NATIVE, one.name, measure) in values
+    ]
+    most, name = max(others)
+    return f"- {title}: {100 * own / most:.0f} % ({name})"
 
 
 CONDITIONS = [
@@ -176,9 +198,9 @@ NOTES = [
     "",
     "- llama.cpp: its server inside the process. It gives the 1,000 likeliest tokens, and the others",
     "  count as impossible.",
-    "- ONNX Runtime: the graph of onnxruntime-genai, in int8 by ONNX Runtime's own dynamic quantisation.",
-    "  That has one scale for all of a prompt's activations, so a channel that sticks out costs the",
-    "  others their bits. In int8 by blocks (MatMulNBits) it read a prompt at half that speed.",
+    "- ONNX Runtime: the graph of onnxruntime-genai. In its dynamic quantisation all activations of a",
+    "  prompt have one scale, so a channel that sticks out costs the others their bits. By blocks",
+    "  (MatMulNBits), 32 weights have one scale and activations are rounded likewise.",
     "- OpenVINO: converted from transformers, keys and values as its state, weights in int8 by nncf. It",
     "  computes in bf16 where the processor can, and expands the weights for each product. Neither fp32",
     "  (`INFERENCE_PRECISION_HINT`) nor groups (`DYNAMIC_QUANTIZATION_GROUP_SIZE`) made answers faster.",
@@ -187,6 +209,7 @@ NOTES = [
 PACKAGES_TEXT = [
     "MiB are those of the package, for peers with all that they need beyond a bare environment. numpy is",
     "among it everywhere; llama.cpp needs it for this benchmark alone.",
+    "",
     "Fieldwork and transformers run in the project's own environment, which has torch for embeddings and",
     "transformers for tokenizers anyway. Packages do not state when they were released.",
     "Bringing the model into a peer's form needs more: torch and transformers for all but llama.cpp,",
@@ -194,8 +217,8 @@ PACKAGES_TEXT = [
 ]
 
 PLAIN_TEXT = [
-    "As on a processor without AVX-512 and bf16: `ONEDNN_MAX_CPU_ISA=AVX2 ATEN_CPU_CAPABILITY=avx2`",
-    "`MKL_ENABLE_INSTRUCTIONS=AVX2`. Only what computes through torch obeys, so the other runtimes are",
+    "As on a processor without AVX-512 and bf16: `ONEDNN_MAX_CPU_ISA=AVX2 ATEN_CPU_CAPABILITY=avx2",
+    "MKL_ENABLE_INSTRUCTIONS=AVX2`. Only what computes through torch obeys, so the other runtimes are",
     "left out. The last line compares the logits behind 20 prompts, bit by bit.",
 ]
 

@@ -49,7 +49,8 @@ RUNTIMES = (
     Runtime("transformers, bf16", "torch_model", "transformers", "", "bf16"),
     Runtime("llama.cpp, Q4_1", "llama_cpp", "xllamacpp", "xllamacpp"),
     Runtime("CTranslate2, int8", "ctranslate2_model", "ctranslate2", "ctranslate2"),
-    Runtime("ONNX Runtime, int8", "onnx_model", "onnxruntime", "onnxruntime"),
+    Runtime("ONNX Runtime, dynamic int8", "onnx_model", "onnxruntime", "onnxruntime", "dynamic"),
+    Runtime("ONNX Runtime, int8 blocks", "onnx_model", "onnxruntime", "onnxruntime", "blocks"),
     Runtime("OpenVINO, int8 weights", "openvino_model", "openvino", "openvino"),
 )
 CEILING = Runtime("plain products", "ceiling", "torch")

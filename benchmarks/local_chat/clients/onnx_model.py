@@ -1,4 +1,4 @@
-"""ONNX Runtime on the graph that onnxruntime-genai builds, by its dynamic quantisation in int8."""
+"""ONNX Runtime on the graph that onnxruntime-genai builds, in int8."""
 
 from typing import Any
 
@@ -17,7 +17,9 @@ class OnnxModel:
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = options.inter_op_num_threads = 1
         self._session = onnxruntime.InferenceSession(
-            f"{job['onnx']}/model.onnx", options, providers=["CPUExecutionProvider"]
+            f"{job['onnx']}/{job['variant']}/model.onnx",
+            options,
+            providers=["CPUExecutionProvider"],
         )
         inputs = [entry for entry in self._session.get_inputs() if entry.name.startswith("past")]
         self._past_names = [entry.name for entry in inputs]

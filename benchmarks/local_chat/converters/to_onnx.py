@@ -1,4 +1,4 @@
-"""The folder of transformers as a graph of ONNX Runtime, in int8 by its dynamic quantisation.
+"""The folder of transformers as graphs of ONNX Runtime, in int8 in both of its ways.
 
 usage: python to_onnx.py FOLDER TARGET
 """
@@ -16,14 +16,16 @@ from onnxruntime.quantization import QuantType, quantize_dynamic
 
 
 def main() -> None:
-    """Build the graph in fp32, then round its matrices."""
+    """Build the graph in fp32 and round its matrices; build it in int8 by blocks."""
     folder, target = map(Path, sys.argv[1:])
-    with TemporaryDirectory(dir=target.parent) as work:
-        build(folder, Path(work))
-        target.mkdir()
+    for name in ("dynamic", "blocks"):
+        (target / name).mkdir(parents=True)
+    build(folder, target / "blocks", "int8", "accuracy_level=4")
+    with TemporaryDirectory(dir=target) as work:
+        build(folder, Path(work), "fp32")
         quantize_dynamic(
             Path(work) / "model.onnx",
-            target / "model.onnx",
+            target / "dynamic" / "model.onnx",
             op_types_to_quantize=["MatMul"],
             per_channel=True,
             weight_type=QuantType.QInt8,
@@ -31,13 +33,14 @@ def main() -> None:
         )
 
 
-def build(folder: Path, target: Path) -> None:
+def build(folder: Path, target: Path, precision: str, *options: str) -> None:
     """The graph by onnxruntime-genai, with logits of the last token alone, as the others compute them."""
     packages = Path(os.environ["PEER_PACKAGES"])
     builder = packages / "onnxruntime_genai" / "models" / "builder.py"
-    options = ["-p", "fp32", "-e", "cpu", "--extra_options", "prune_lm_head=true"]
+    places = ["-i", folder, "-o", target, "-c", target / "cache"]
+    settings = ["-p", precision, "-e", "cpu", "--extra_options", "prune_lm_head=true", *options]
     subprocess.run(
-        [sys.executable, builder, "-i", folder, "-o", target, "-c", target / "cache", *options],
+        [sys.executable, builder, *places, *settings],
         check=True,
         env={**os.environ, "PYTHONPATH": str(packages)},
     )
