@@ -7,8 +7,10 @@ import machine
 from runtimes import (
     CEILING,
     FIELDWORK,
+    LLAMA_CPP,
     MACHINE,
     NATIVE,
+    ONNX_BLOCKS,
     PLAIN,
     REFERENCE,
     RUNTIMES,
@@ -143,9 +145,7 @@ def _verdict(values: Values) -> list[str]:
         "  The logits are there, so options can be scored and probabilities are exact.",
         "- **Nothing more to install.** It runs through the torch that embeddings need, on a GPU too.",
         "",
-        "What it costs in agreement with fp32: prompts with the same most likely token, and the distance:",
-        "",
-        *(_agreement_line(values, runtime) for runtime in RUNTIMES if runtime is not REFERENCE),
+        *_agreement_text(values),
         "",
         "What it costs in time, as a share of the fastest other runtime's speed:",
         "",
@@ -157,10 +157,18 @@ def _verdict(values: Values) -> list[str]:
     ]
 
 
-def _agreement_line(values: Values, runtime: Runtime) -> str:
-    same, distance = (values.get((NATIVE, runtime.name, m)) for m in ("same_top", "distance"))
-    shown = "–" if same is None or distance is None else f"{100 * same:.0f} %, {distance:.3f}"
-    return f"- {runtime.name}: {shown}"
+def _agreement_text(values: Values) -> list[str]:
+    def kept(runtime: Runtime) -> str:
+        share = values.get((NATIVE, runtime.name, "same_top"))
+        return "–" if share is None else f"{100 * share:.0f} %"
+
+    distance = values[NATIVE, FIELDWORK.name, "distance"]
+    return [
+        f"What it costs in agreement: {kept(FIELDWORK)} of prompts keep fp32's most likely token, and",
+        f"{distance:.3f} of the probability moves. A row of activations has one scale, so that its sums are",
+        f"whole numbers. llama.cpp ({kept(LLAMA_CPP)}) and ONNX Runtime by blocks ({kept(ONNX_BLOCKS)}) have one",
+        "for every 32 channels, and add up floats.",
+    ]
 
 
 def _speed_line(values: Values, measure: str, title: str) -> str:

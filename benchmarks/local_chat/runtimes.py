@@ -43,14 +43,18 @@ class Runtime(NamedTuple):
 
 FIELDWORK = Runtime("Fieldwork, int8", "fieldwork_model", "torch")
 REFERENCE = Runtime("transformers, fp32", "torch_model", "transformers", "", "fp32")
+LLAMA_CPP = Runtime("llama.cpp, Q4_1", "llama_cpp", "xllamacpp", "xllamacpp")
+ONNX_BLOCKS = Runtime(
+    "ONNX Runtime, int8 blocks", "onnx_model", "onnxruntime", "onnxruntime", "blocks"
+)
 RUNTIMES = (
     FIELDWORK,
     REFERENCE,
     Runtime("transformers, bf16", "torch_model", "transformers", "", "bf16"),
-    Runtime("llama.cpp, Q4_1", "llama_cpp", "xllamacpp", "xllamacpp"),
+    LLAMA_CPP,
     Runtime("CTranslate2, int8", "ctranslate2_model", "ctranslate2", "ctranslate2"),
     Runtime("ONNX Runtime, dynamic int8", "onnx_model", "onnxruntime", "onnxruntime", "dynamic"),
-    Runtime("ONNX Runtime, int8 blocks", "onnx_model", "onnxruntime", "onnxruntime", "blocks"),
+    ONNX_BLOCKS,
     Runtime("OpenVINO, int8 weights", "openvino_model", "openvino", "openvino"),
 )
 CEILING = Runtime("plain products", "ceiling", "torch")

@@ -17,7 +17,7 @@ import numpy.typing as npt
 Ids = list[int]
 Logits = npt.NDArray[np.float32]
 Steps = Callable[[int], Logits]
-"""Go on by so many steps; the logits behind the first or the last of them, a row for each answer."""
+"""Go on by so many steps; the logits behind a single one, a row for each answer."""
 
 ROWS, WIDTHS, TURNS, PREFILLS = (1, 16), (1, 4), 10, 3
 # of the first token that answers are given, beyond those of single bytes; each row has its own
