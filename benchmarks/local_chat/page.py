@@ -138,8 +138,8 @@ def _verdict(values: Values) -> list[str]:
         "",
         "- **The same bytes everywhere.** A sum of floats depends on its order, and the order on the",
         "  number of rows, the library and the processor. A sum of whole numbers does not. So an answer",
-        "  is the same in any batch, on any number of cores and on every processor. No other runtime",
-        "  promises that, even where it gave the same logits above.",
+        "  is the same in any batch, on any number of cores and on every processor. The others",
+        "  are not built for that, even where they gave the same logits above.",
         "- **Several contexts in one pass.** Questions after different contexts, answers of different",
         "  lengths and forced runs are read together, and a context is kept once for all its answers.",
         "  The logits are there, so options can be scored and probabilities are exact.",
@@ -165,9 +165,9 @@ def _agreement_text(values: Values) -> list[str]:
     distance = values[NATIVE, FIELDWORK.name, "distance"]
     return [
         f"What it costs in agreement: {kept(FIELDWORK)} of prompts keep fp32's most likely token, and",
-        f"{distance:.3f} of the probability moves. A row of activations has one scale, so that its sums are",
-        f"whole numbers. llama.cpp ({kept(LLAMA_CPP)}) and ONNX Runtime by blocks ({kept(ONNX_BLOCKS)}) have one",
-        "for every 32 channels, and add up floats.",
+        f"{distance:.3f} of the probability moves. A row of activations has one scale, so that its sums",
+        "are whole numbers. llama.cpp and ONNX Runtime by blocks have one for every 32 channels, and add",
+        f"up floats. They keep {kept(LLAMA_CPP)} and {kept(ONNX_BLOCKS)}.",
     ]
 
 
@@ -195,17 +195,16 @@ CONDITIONS = [
 NOTES = [
     "Where logits are not the same alone and among others, an answer in a batch depends on the batch.",
     "",
-    "Why cells are empty, and what was tried:",
+    "Why a cell is empty:",
     "",
-    "- llama.cpp's server and CTranslate2 take no forced tokens behind a prompt that they keep. A new",
-    "  call would read the prompt once more.",
     "- ONNX Runtime's operator for attention (GroupQueryAttention) refuses several tokens a row behind",
     "  a past where there is more than one row.",
     "",
     "How the peers were set up:",
     "",
     "- llama.cpp: its server inside the process. It gives the 1,000 likeliest tokens, and the others",
-    "  count as impossible.",
+    "  count as impossible. A run is a prompt that goes on after the one that the server keeps.",
+    "- CTranslate2: a run follows the same 150 tokens each time, as no other state can be kept.",
     "- ONNX Runtime: the graph of onnxruntime-genai. In its dynamic quantisation all activations of a",
     "  prompt have one scale, so a channel that sticks out costs the others their bits. By blocks",
     "  (MatMulNBits), 32 weights have one scale and activations are rounded likewise.",

@@ -1,4 +1,4 @@
-"""CTranslate2 in int8. It keeps the state of a prompt, and reads no forced runs behind it."""
+"""CTranslate2 in int8. It keeps the state of one prompt."""
 
 import json
 from pathlib import Path
@@ -31,10 +31,8 @@ class CTranslate2:
         )
         return np.array(results[0].logits[0])[0]
 
-    def answers(self, past: measures.Ids, rows: int, width: int) -> measures.Steps | None:
-        if width > 1:
-            return None
-        starts = [self._texts(row) for row in measures.forced_ids(rows, 1).tolist()]
+    def answers(self, past: measures.Ids, rows: int, width: int) -> measures.Steps:
+        starts = [self._texts(row) for row in measures.forced_ids(rows, width).tolist()]
         prompt = self._texts(past)
 
         def steps(n: int) -> measures.Logits:
@@ -48,7 +46,13 @@ class CTranslate2:
             )
             return np.array([np.array(one.logits[0])[0] for one in results if one.logits])
 
-        return steps
+        def forced(n: int) -> measures.Logits:
+            # always after the same prompt, as it keeps no other
+            for _ in range(n):
+                steps(1)
+            return np.empty((0, 0))
+
+        return forced if width > 1 else steps
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""llama.cpp by xllamacpp, whose server gives texts and the likeliest tokens, and reads no forced runs."""
+"""llama.cpp by xllamacpp, whose server gives texts and the likeliest tokens."""
 
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -38,21 +38,30 @@ class LlamaCpp:
             logits[entry["id"]] = entry["logprob"]
         return logits
 
-    def answers(self, past: measures.Ids, rows: int, width: int) -> measures.Steps | None:
-        if width > 1:
-            return None
-        prompts = [past + row for row in measures.forced_ids(rows, 1).tolist()]
+    def answers(self, past: measures.Ids, rows: int, width: int) -> measures.Steps:
+        ids = measures.forced_ids(rows, width).tolist()
+        prompts = [past + row for row in ids]
 
-        def steps(n: int) -> measures.Logits:
+        def written(n: int) -> measures.Logits:
             # but for its last token, a slot keeps its prompt after the first step
             options = {"logprobs": TOKENS} if n == 1 else {}
-            with ThreadPoolExecutor(rows) as threads:
-                replies = threads.map(
-                    lambda row: self._complete(prompts[row], n, row, **options), range(rows)
-                )
-                return np.array([self._logits(r) for r in replies]) if n == 1 else np.empty((0, 0))
+            replies = self._together(prompts, n, **options)
+            return np.array([self._logits(r) for r in replies]) if n == 1 else np.empty((0, 0))
 
-        return steps
+        def forced(n: int) -> measures.Logits:
+            # a call whose prompt goes on after the one that its slot keeps reads what is new
+            for _ in range(n):
+                self._together(prompts, 1)
+                for prompt, row in zip(prompts, ids, strict=True):
+                    prompt += row
+            return np.empty((0, 0))
+
+        return forced if width > 1 else written
+
+    def _together(self, prompts: list[measures.Ids], n: int, **options: Any) -> list[Any]:
+        with ThreadPoolExecutor(len(prompts)) as threads:
+            places = range(len(prompts))
+            return list(threads.map(lambda i: self._complete(prompts[i], n, i, **options), places))
 
 
 if __name__ == "__main__":
