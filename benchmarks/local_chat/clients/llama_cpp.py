@@ -17,7 +17,8 @@ class LlamaCpp:
     def __init__(self, job: dict[str, Any]) -> None:
         params = xllamacpp.CommonParams()
         params.model.path = job["gguf"]
-        # so that the first token of a text is the prompt's
+        # else it keeps prompts of earlier calls, up to 8 GiB
+        params.cache_ram_mib = 0
         params.n_ctx, params.n_parallel = 1024 * max(measures.ROWS), max(measures.ROWS)
         params.cpuparams.n_threads = params.cpuparams_batch.n_threads = 1
         self._vocabulary = job["vocabulary"]
