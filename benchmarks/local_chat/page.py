@@ -206,11 +206,12 @@ NOTES = [
     "  count as impossible. A run is a prompt that goes on after the one that the server keeps.",
     "- CTranslate2: a run follows the same 150 tokens each time, as no other state can be kept.",
     "- ONNX Runtime: the graph of onnxruntime-genai. In its dynamic quantisation all activations of a",
-    "  prompt have one scale, so a channel that sticks out costs the others their bits. By blocks",
+    "  prompt have one scale, so a channel that sticks out may cost the others their bits. By blocks",
     "  (MatMulNBits), 32 weights have one scale and activations are rounded likewise.",
-    "- OpenVINO: converted from transformers, keys and values as its state, weights in int8 by nncf. It",
-    "  computes in bf16 where the processor can, and expands the weights for each product. Neither fp32",
-    "  (`INFERENCE_PRECISION_HINT`) nor groups (`DYNAMIC_QUANTIZATION_GROUP_SIZE`) made answers faster.",
+    "- OpenVINO: converted from transformers, keys and values as its state, weights in int8 by nncf. By",
+    "  its own profile its products run in bf16 where the processor can, and its attention is not fused",
+    "  with the state. In short tries neither fp32 (`INFERENCE_PRECISION_HINT`) nor groups in fp32",
+    "  (`DYNAMIC_QUANTIZATION_GROUP_SIZE`) made answers clearly faster.",
 ]
 
 PACKAGES_TEXT = [
