@@ -20,11 +20,11 @@ def environment() -> dict[str, str]:
     return own | {"PATH": f"{Path(sys.executable).parent}:{own['PATH']}"}
 
 
-def run_study(checkout: Checkout) -> subprocess.CompletedProcess[str]:
+def run_study(checkout: Checkout, **env: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [checkout.root / "workflow/run_study", "2"],
         cwd=checkout.root.parent,
-        env=environment(),
+        env=environment() | env,
         capture_output=True,
         text=True,
         timeout=600,
@@ -76,7 +76,8 @@ def test_a_killed_run_is_gone_on_with_and_a_living_one_is_left_alone(finished: C
     logs = sorted((finished.root / ".snakemake/log").glob("*.snakemake.log"))
     assert any("rule write_findings:" in log.read_text() for log in logs[-3:])
     before = {p: p.stat().st_mtime_ns for p in finished.results().rglob("*.*")}
-    again = run_study(finished)
+    again = run_study(finished, VERBOSE="1")
+    assert "Nothing to be done" in again.stderr
     assert (again.returncode, again.stdout.count("Findings of the study")) == (0, 1)
     assert {p: p.stat().st_mtime_ns for p in before} == before
 
