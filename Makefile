@@ -67,14 +67,14 @@ questions: .venv/installed
 		--seed "$(or $(SEED),0)" --out "$(or $(OUT),my/questions.csv)"
 
 # three processes take the files of tests in turn, those that run Snakemake, Slurm or a browser first: on two cores,
-# as tests of Slurm, browsers and servers wait much of their time
+# as tests of Slurm, browsers and servers wait much of their time; mypy has one core, so it runs beside them
 test: .venv/tested
 	snakefmt --check Snakefile workflow
 	snakemake --lint
 	ruff format --check .
 	ruff check .
-	mypy
-	python -m pytest -n 3 --dist loadfile --no-loadscope-reorder tests/cluster tests/browser tests/workflow tests/unit
+	mypy & types=$$!; python -m pytest -n 3 --dist loadfile --no-loadscope-reorder tests/cluster tests/browser tests/workflow \
+		tests/unit; tested=$$?; wait $$types && exit $$tested
 
 bench: .venv/installed
 	python benchmarks/generation/run.py

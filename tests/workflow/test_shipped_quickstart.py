@@ -1,18 +1,42 @@
-"""The quickstart as it is shipped: a chat model answers. With three users, as it is not fast."""
+"""The quickstart as it is shipped: a chat model answers. With three users and six of its questions."""
 
 import re
 from typing import Any
 
 import pytest
 
-from workflow.conftest import Checkout, copy_shipped, digests, rows_of
+from workflow.conftest import Checkout, copy_shipped, digests, rows_of, share_models
 
 pytestmark = pytest.mark.workflow
 
+SUBJECTS = ("astronomy", "cooking", "geography", "grammar")
 THREE: dict[str, Any] = {
     "study": {"conditions": ["offline", "history", "rag"]},
     "conditions": {"rag": {"replicates": 1}},
-    "tasks": {"recommendations_lite": {"runs": 3}, "choices_lite": {"runs": 3}},
+    "tasks": {
+        "recommendations_lite": {
+            "runs": 3,
+            "sources": [
+                {
+                    "format": "items",
+                    "kind": "list",
+                    "dataset": "recommendations",
+                    "item_ids": ["hobbies", "companies"],
+                    "candidates": "resources/tasks/candidates.csv",
+                }
+            ],
+        },
+        "choices_lite": {
+            "runs": 3,
+            "sources": [
+                {
+                    "format": "mmlu",
+                    "dataset": "sample_mmlu",
+                    "item_ids": [f"sample_{subject}-000" for subject in SUBJECTS],
+                }
+            ],
+        },
+    },
     "metrics": {"permutations": 99},
 }
 FORM = "SmolLM2 135M: lists among candidate answers, choices by likelihood"
@@ -39,8 +63,8 @@ def test_every_answer_is_read_and_names_candidates(shipped: Shipped) -> None:
         FROM 'RESULTS/quickstart/answers/answers.parquet'""",
     )
     # offline and rag once, and history twice
-    assert (n, n_unread) == ((1 + 1 + 2) * 3 * (4 + 18), 0)
-    assert n_whole == n_lists == (1 + 1 + 2) * 3 * 4
+    assert (n, n_unread) == ((1 + 1 + 2) * 3 * (2 + 4), 0)
+    assert n_whole == n_lists == (1 + 1 + 2) * 3 * 2
     strangers = rows_of(
         made,
         """SELECT DISTINCT item FROM (SELECT item_id, unnest(items) AS item
@@ -85,7 +109,7 @@ def test_elsewhere_from_nothing_gives_the_same_bytes(
     made, arguments = shipped
     elsewhere = Checkout(made.root, tmp_path_factory.mktemp("elsewhere"))
     (elsewhere.directory / "resources").mkdir()
-    (elsewhere.directory / "resources/models").symlink_to(made.root / "resources/models")
+    share_models(elsewhere.directory)
     target = "results/quickstart/responses/smollm2/recommendations_lite/history.parquet"
     finished = elsewhere.snakemake(target, *arguments[1:], cores=2, as_users_do=True)
     assert finished.returncode == 0, finished.stderr[-3000:]
