@@ -20,7 +20,7 @@ import pytest
 import yaml
 
 from fieldwork.provenance import READINGS_FILE
-from fieldwork.script_forks import ScriptForksByEnvironment
+from servers.script_forks import ScriptForksByEnvironment
 from servers.snakemake_forks import SnakemakeForks
 
 REPOSITORY = Path(__file__).parents[2]

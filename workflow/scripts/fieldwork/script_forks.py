@@ -16,7 +16,6 @@ import ctypes
 import importlib
 import json
 import os
-import re
 import selectors
 import shutil
 import signal
@@ -42,8 +41,6 @@ THREADS = {
 # an import is worth its time once a third script needs it
 IMPORTED_BY = 2
 
-MOST_PROCESSES = 2
-
 _PREFIX = "fieldwork-forks-"
 
 # what asks a script to end; clients hand it on
@@ -51,9 +48,6 @@ _END_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 # of Linux's prctl: the signal that a process gets when its parent ends
 _PARENT_DEATH_SIGNAL = 1
-
-# no library looks at these when it is imported
-_READ_LATER = re.compile(r"_API_KEY$|^PYTEST_|^FOR_JOBS$")
 
 CLIENT = """#!{python} -IS
 import json, os, signal, socket, sys
@@ -129,23 +123,6 @@ def fork_scripts() -> None:
 def is_fork_client(interpreter: str) -> bool:
     """Whether an interpreter stands in for one."""
     return Path(interpreter).parent.name.startswith(_PREFIX)
-
-
-class ScriptForksByEnvironment:
-    """A process that forks for each environment, as far as libraries look at it when imported."""
-
-    def __init__(self) -> None:
-        self._forks: dict[str, ScriptForks] = {}
-
-    def interpreter(self, env: Mapping[str, str]) -> Path:
-        """What Snakemake is to start scripts with."""
-        key = json.dumps({name: env[name] for name in sorted(env) if not _READ_LATER.search(name)})
-        forks = self._forks.pop(key, None) or ScriptForks(env)
-        self._forks[key] = forks
-        # each holds what it imported in memory
-        if len(self._forks) > MOST_PROCESSES:
-            self._forks.pop(next(iter(self._forks))).close()
-        return forks.interpreter
 
 
 class _Server:

@@ -1,0 +1,30 @@
+"""Scripts of many studies as forks: what forks for one environment serves the next study in it."""
+
+import json
+import re
+from collections.abc import Mapping
+from pathlib import Path
+
+from fieldwork.script_forks import ScriptForks
+
+MOST_PROCESSES = 2
+
+# no library looks at these when it is imported
+_READ_LATER = re.compile(r"_API_KEY$|^PYTEST_|^FOR_JOBS$")
+
+
+class ScriptForksByEnvironment:
+    """A process that forks for each environment, as far as libraries look at it when imported."""
+
+    def __init__(self) -> None:
+        self._forks: dict[str, ScriptForks] = {}
+
+    def interpreter(self, env: Mapping[str, str]) -> Path:
+        """What Snakemake is to start scripts with."""
+        key = json.dumps({name: env[name] for name in sorted(env) if not _READ_LATER.search(name)})
+        forks = self._forks.pop(key, None) or ScriptForks(env)
+        self._forks[key] = forks
+        # each holds what it imported in memory
+        if len(self._forks) > MOST_PROCESSES:
+            self._forks.pop(next(iter(self._forks))).close()
+        return forks.interpreter
