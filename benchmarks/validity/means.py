@@ -23,10 +23,43 @@ TRUTH_SETS = 4000
 EVEN, STEEP = Zipf(OPTIONS, 0.5).log_weights(), Zipf(OPTIONS, 2.0).log_weights()
 
 
+RARE = (0.001, 0.005, 0.02)
+"""Chance of another answer where nearly all are alike, as at temperature 0."""
+
+
 def jobs() -> Iterator[Job]:
     """Every source at every size, and sizes that are brought to the smaller one."""
     for source, sizes in (*product(SOURCES, SIZES), *UNEQUAL):
         yield partial(_simulate, source, sizes)
+    for chance in RARE:
+        yield partial(_nearly_alike, chance)
+
+
+def _nearly_alike(chance: float, sets: int, seed: int) -> Iterator[Outcome]:
+    """Users and baseline nearly always give the same list; often the baseline always does."""
+    random = np.random.default_rng([seed, 7, int(1000 * chance)])
+    n = 40
+    sides = []
+    for puppets in (True, False):
+        is_other = random.random((sets, ITEMS, n, 1, 1)) < chance
+        other = random.integers(5, OPTIONS - 5, is_other.shape)
+        lists = np.where(is_other, other, 0) + np.arange(5)
+        sides.append(list_table(lists, condition="c" if puppets else "offline", puppets=puppets))
+    rows = measure_prompt_means(
+        pd.concat(sides), baseline="offline", seed=1, rarest_users=rarest_covered(n)
+    )
+    for metric in ("entropy_bits", "one_minus_top5_share"):
+        own = [row for row in rows if (row.condition, row.metric) == ("c", metric)]
+        yield outcome(
+            PART,
+            f"difference of {metric}",
+            f"lists, one in {1 / chance:g} of another kind",
+            f"{n} puppets, {ITEMS} prompts, n {n} offline",
+            truth=0.0,
+            estimates=[row.difference for row in own],
+            intervals=[(row.difference_low, row.difference_high) for row in own],
+            p_values=[row.p_value for row in own],
+        )
 
 
 def _simulate(source: str, sizes: tuple[int, int], sets: int, seed: int) -> Iterator[Outcome]:

@@ -8,6 +8,7 @@ that many are in every sample, and the truth is that of a population with this s
 import math
 from collections.abc import Iterator
 from functools import partial
+from itertools import product
 from typing import NamedTuple
 
 import numpy as np
@@ -28,7 +29,7 @@ from scipy.stats import f as snedecor
 from scipy.stats import norm, ttest_ind
 
 from fieldwork.metrics.accuracy import count_runs, measure_accuracy
-from fieldwork.metrics.heterogeneity import measure_heterogeneity
+from fieldwork.metrics.heterogeneity import measure_heterogeneity, top5_share
 from fieldwork.metrics.novelty import (
     NewLetters,
     excess_interval,
@@ -37,6 +38,7 @@ from fieldwork.metrics.novelty import (
     share_interval,
 )
 from fieldwork.metrics.prompt_means import (
+    METRICS,
     mean_over,
     mean_test,
     measure_prompt_means,
@@ -45,6 +47,7 @@ from fieldwork.metrics.prompt_means import (
 from fieldwork.metrics.scores import measure_score_comparisons
 from fieldwork.metrics.variance import measure_variance
 from fieldwork.records.metrics import Novelty, RunAccuracy
+from fieldwork.statistics.entropy import plug_in_bits
 from fieldwork.statistics.intervals import (
     jackknife_variance,
     student_quantile,
@@ -369,9 +372,9 @@ def _lists(crowd: Crowd, exponent: float, sets: int, seed: int) -> Iterator[Outc
     random = np.random.default_rng([seed, 3, *crowd.seeds, int(10 * exponent)])
     sets = max(1, sets // 2)
     usual = Zipf(OPTIONS, exponent).log_weights()
-    values: dict[str, list[float]] = {"item": [], "mean": [], "difference": []}
-    intervals: dict[str, list[Bounds]] = {}
-    p_values: dict[str, list[float | None]] = {}
+    values: dict[tuple[str, str], list[float]] = {}
+    intervals: dict[tuple[str, str], list[Bounds]] = {}
+    p_values: dict[tuple[str, str], list[float | None]] = {}
     for number in range(TRUTH_FACTOR * sets):
         is_odd = np.broadcast_to(crowd.draw(random), (PROMPTS, crowd.users))
         is_odd_offline = random.random(is_odd.shape) < crowd.share
@@ -379,40 +382,47 @@ def _lists(crowd: Crowd, exponent: float, sets: int, seed: int) -> Iterator[Outc
             draw_lists(np.where(odd[..., None], usual[::-1], usual), random)
             for odd in (is_odd, is_odd_offline)
         )
-        own, other = _entropies(here), _entropies(there)
-        for name, value in (
-            ("item", own[0]), ("mean", own.mean()), ("difference", own.mean() - other.mean())
-        ):  # fmt: skip
-            values[name].append(float(value))
+        for metric, of_prompts in VALUES.items():
+            own, other = of_prompts(here), of_prompts(there)
+            for name, value in (
+                ("item", own[0]), ("mean", own.mean()), ("difference", own.mean() - other.mean())
+            ):  # fmt: skip
+                values.setdefault((metric, name), []).append(float(value))
         if number < sets:
-            for name, estimate in _list_estimates(here, there, crowd.rarest).items():
-                intervals.setdefault(name, []).append(estimate.bounds)
-                p_values.setdefault(name, []).append(estimate.p_value)
+            for key, estimate in _list_estimates(here, there, crowd.rarest).items():
+                intervals.setdefault(key, []).append(estimate.bounds)
+                p_values.setdefault(key, []).append(estimate.p_value)
     size = f"{crowd.name()}, {PROMPTS} prompts, n {crowd.users} offline"
     source = f"{LISTS[exponent]}, the odd name what others do not"
-    labels = {
-        "item": "entropy_bits of a prompt",
-        "mean": "mean of entropy_bits",
-        "difference": "difference of entropy_bits",
-    }
-    for name, label in labels.items():
-        truth = 0.0 if name == "difference" else float(np.mean(values[name]))
+    labels = {"item": "{} of a prompt", "mean": "mean of {}", "difference": "difference of {}"}
+    for metric, (name, text) in product(VALUES, labels.items()):
+        label, key, old = text.format(metric), (metric, name), (metric, f"old {name}")
+        truth = 0.0 if name == "difference" else float(np.mean(values[key]))
         told = partial(outcome, PART, source=source, size=size, truth=truth)
         yield told(
-            crowd.prefix + label, estimates=values[name][:sets], intervals=intervals[name],
-            p_values=p_values[name],
+            crowd.prefix + label, estimates=values[key][:sets], intervals=intervals[key],
+            p_values=p_values[key],
         )  # fmt: skip
-        old = f"old {name}"
         yield told(
             f"discarded: {label}, Student's t", intervals=intervals[old], p_values=p_values[old]
         )
 
 
 def _entropies(lists: Ints) -> Floats:
-    counts = np.stack([np.bincount(of.ravel(), minlength=OPTIONS) for of in lists])
-    shares = counts / counts.sum(axis=1, keepdims=True)
-    bits: Floats = -(shares * np.log2(np.where(shares > 0, shares, 1.0))).sum(axis=1)
-    return bits
+    return plug_in_bits(_counts(lists))
+
+
+def _rests(lists: Ints) -> Floats:
+    rests: Floats = 1 - top5_share(_counts(lists))
+    return rests
+
+
+def _counts(lists: Ints) -> Ints:
+    return np.stack([np.bincount(of.ravel(), minlength=OPTIONS) for of in lists])
+
+
+VALUES = {"entropy_bits": _entropies, "one_minus_top5_share": _rests}
+"""The metrics of lists, of each prompt."""
 
 
 class _Estimate(NamedTuple):
@@ -422,38 +432,43 @@ class _Estimate(NamedTuple):
     p_value: float | None = None
 
 
-def _list_estimates(here: Ints, there: Ints, rarest: float) -> dict[str, _Estimate]:
+def _list_estimates(here: Ints, there: Ints, rarest: float) -> dict[tuple[str, str], _Estimate]:
     frame = pd.concat(
         [
             list_table(here[None, :, :, None], condition="c", puppets=True),
             list_table(there[None, :, :, None], condition="offline", puppets=False),
         ]
     )
-    (row,) = (
-        row
+    rows = {
+        row.metric: row
         for row in measure_prompt_means(frame, baseline="offline", seed=1, rarest_users=rarest)
-        if (row.condition, row.metric) == ("c", "entropy_bits")
-    )
+        if row.condition == "c"
+    }
     first = frame[(frame["item_id"] == "00000") & (frame["condition"] == "c")]
+    reruns = first.assign(puppet_id=None, replicate=range(len(first)))
     prompts = {
         arm.condition: list(of.values()) for arm, of in measure_prompts(frame, seed=1).items()
     }
     own, other = (mean_over(prompts[name]) for name in ("c", "offline"))
-    means, test = mean_test(own, None, 1), mean_test(own, other, 1)
-    assert means is not None
-    assert test is not None
-    reruns = first.assign(puppet_id=None, replicate=range(len(first)))
-    return {
-        "item": _Estimate(_entropy_interval(first, rarest)),
-        "old item": _Estimate(_entropy_interval(reruns, rarest)),
-        "mean": _Estimate((row.ci_low, row.ci_high)),
-        "old mean": _Estimate(means.interval),
-        "difference": _Estimate((row.difference_low, row.difference_high), row.p_value),
-        "old difference": _Estimate(test.interval, test.p_value),
-    }
+    estimates: dict[tuple[str, str], _Estimate] = {}
+    for metric, row in rows.items():
+        place = METRICS.index(metric)
+        means, test = mean_test(own, None, place), mean_test(own, other, place)
+        assert means is not None
+        assert test is not None
+        of_metric = {
+            "item": _Estimate(_item_interval(first, rarest, metric)),
+            "old item": _Estimate(_item_interval(reruns, rarest, metric)),
+            "mean": _Estimate((row.ci_low, row.ci_high)),
+            "old mean": _Estimate(means.interval),
+            "difference": _Estimate((row.difference_low, row.difference_high), row.p_value),
+            "old difference": _Estimate(test.interval, test.p_value),
+        }
+        estimates |= {(metric, name): estimate for name, estimate in of_metric.items()}
+    return estimates
 
 
-def _entropy_interval(answers: pd.DataFrame, rarest: float) -> Bounds:
+def _item_interval(answers: pd.DataFrame, rarest: float, metric: str) -> Bounds:
     rows = measure_heterogeneity(answers, seed=1, rarest_users=rarest)
-    (row,) = (row for row in rows if row.metric == "entropy_bits")
+    (row,) = (row for row in rows if row.metric == metric)
     return row.ci_low, row.ci_high

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 LOW, HIGH = 0.93, 0.97
 TITLES = {
     "studies": "Whole studies without any effect",
+    "changed": "Whole studies whose model changes after the baseline",
     "corrections": "Corrections of many tests: what they find",
     "power": "What power promises, and what studies reach",
     "heterogeneity": "Heterogeneity of lists",
@@ -17,6 +18,7 @@ TITLES = {
     "scores": "Scores and places beside reruns",
     "exact": "Estimates from the probabilities of options",
     "novelty": "New letters, from users and from reruns",
+    "values": "Scales and numbers",
     "share": "Shares of single options",
     "shift": "Shifts of single options",
     "mean": "Heterogeneity over all prompts",

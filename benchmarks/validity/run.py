@@ -17,6 +17,7 @@ import agreement
 import arms
 import calibration
 import categories
+import changed_model
 import comparisons
 import corrections
 import discarded
@@ -38,6 +39,7 @@ import runs
 import scores
 import shifts
 import studies
+import values
 import variance
 import waiting
 from outcomes import Outcome
@@ -64,6 +66,8 @@ PARTS = {
     "field means": field_means.jobs,
     "calibration": calibration.jobs,
     "studies": studies.jobs,
+    "changed": changed_model.jobs,
+    "values": values.jobs,
     "arms": arms.jobs,
     "odd": odd_users.jobs,
     "corrections": corrections.jobs,

@@ -13,6 +13,8 @@ from scipy.stats import f as snedecor
 
 from fieldwork.files.leaderboards import read_leaderboard
 from fieldwork.metrics.accuracy import count_runs
+from fieldwork.metrics.claims.families import ClaimRules, PrimaryTests
+from fieldwork.metrics.claims.table import measure_claims
 from fieldwork.metrics.ranks import measure_ranks, place_of, scores_of_others
 from fieldwork.metrics.ranks import share_of_pairs as differing
 from fieldwork.metrics.scores import measure_score_comparisons
@@ -22,6 +24,7 @@ from fieldwork.statistics.intervals import student_quantile
 
 PART = "scores"
 UNITS, ITEMS, PERMUTATIONS = 10, 514, 199
+OLD = "discarded: a score is higher or lower, "
 DRAWN, CHANCE = 150, 0.65
 """Items that a run answers by chance, and how often rightly; the others are always right or wrong."""
 SIZE = f"{UNITS} users, {UNITS} reruns, {ITEMS} items"
@@ -69,10 +72,47 @@ def jobs() -> Iterator[Job]:
     """Differences and spreads, then the rest."""
     for users in USERS:
         yield partial(_compared, users)
+    yield _lost_form
     for sd in BETWEEN:
         yield partial(_between, sd)
     for centre, sd in PLACES:
         yield partial(_places, centre, sd)
+
+
+def _lost_form(sets: int, seed: int) -> Iterator[Outcome]:
+    """Users choose as reruns do, and a tenth of their letters stand in another form than asked for."""
+    random = np.random.default_rng([seed, 10])
+    n, rules = 40, ClaimRules([PrimaryTests("score")], ["c"], [], {"score": 0.02})
+    flags: dict[str, list[float]] = {
+        "a score is higher or lower": [],
+        f"{OLD}by strict scores alone": [],
+    }
+    for number in range(sets):
+        runs = []
+        for condition, lost in (("c", 0.1), ("offline", 0.0)):
+            scores = _scores(np.zeros(n), random)
+            strict = random.binomial(np.rint(scores * ITEMS).astype(int), 1 - lost) / ITEMS
+            runs += [
+                RunAccuracy(
+                    "m", "t", condition, k, f"p{k}" if lost else None, 0 if lost else k, em, any_form,
+                    lost, ITEMS, 1, True,
+                )
+                for k, (em, any_form) in enumerate(zip(strict.tolist(), scores.tolist(), strict=True))
+            ]  # fmt: skip
+        rows = measure_score_comparisons(
+            runs, baseline="offline", n_permutations=PERMUTATIONS, seed=seed + number,
+            rarest_users=rarest_covered(n),
+        )  # fmt: skip
+        strict_alone = [row for row in rows if row.metric == "em_strict"]
+        for name, tests in zip(flags, (rows, strict_alone), strict=True):
+            claims = measure_claims({"score_comparisons": tests}, rules)
+            claimed = any(c.verdict == "differs" and c.measure == "score" for c in claims)
+            flags[name].append(0.0 if claimed else 1.0)
+    for name, p_values in flags.items():
+        yield outcome(
+            PART, name, "letters alike, a tenth in another form", f"{n} users, {n} reruns",
+            truth=None, p_values=p_values,
+        )  # fmt: skip
 
 
 def _scores(effects: Floats, random: np.random.Generator) -> Floats:

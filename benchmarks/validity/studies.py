@@ -28,7 +28,7 @@ from populations import (
 
 from fieldwork.metrics.accuracy import measure_runs
 from fieldwork.metrics.categories import measure_categories, measure_subjects
-from fieldwork.metrics.claims.families import ClaimRules, PrimaryTests
+from fieldwork.metrics.claims.families import ClaimRules, PrimaryTests, is_control
 from fieldwork.metrics.claims.measures import MEASURES
 from fieldwork.metrics.claims.table import measure_claims
 from fieldwork.metrics.comparisons import measure_comparisons
@@ -136,7 +136,7 @@ def jobs() -> Iterator[Job]:
         yield partial(_odd_users, shape)
 
 
-def _items() -> pd.DataFrame:
+def study_items() -> pd.DataFrame:
     """The questions with letters; their right letter is A."""
     subjects = [*SUBJECTS]
     return pd.concat(
@@ -159,13 +159,13 @@ def primary_tables(frame: pd.DataFrame, seed: int, rarest_users: float = RAREST)
     return _by_name(
         measure_variance(frame, **settings),
         measure_prompt_means(frame, baseline="offline", seed=seed, rarest_users=rarest_users),
-        measure_score_comparisons(measure_runs(frame, _items()), **settings),
+        measure_score_comparisons(measure_runs(frame, study_items()), **settings),
     )
 
 
 def secondary_tables(frame: pd.DataFrame, seed: int) -> Tables:
     """The other metric tables that have tests, by name."""
-    subjects = measure_subjects(frame, _items(), SUBJECTS)
+    subjects = measure_subjects(frame, study_items(), SUBJECTS)
     return _by_name(
         measure_comparisons(frame, metrics=["js_bits"], **_settings(seed)),
         measure_shifts(frame, baseline="offline"),
@@ -251,7 +251,8 @@ def _least_p_values(tables: Tables) -> dict[str, float]:
     """The smallest corrected p-value of each family, and of all on the page; 1 without a test."""
     least = dict.fromkeys(["primary", "control", *FAMILIES, "secondary, any"], 1.0)
     for claim in measure_claims(tables, RULES):
-        names = [claim.family, *(["secondary, any"] if claim.family in FAMILIES else [])]
+        family = "control" if is_control(claim.family) else claim.family
+        names = [family, *(["secondary, any"] if family in FAMILIES else [])]
         for name in names:
             least[name] = min(least[name], _or_one(claim.p_corrected))
     claims = {f"any claim: {name}": p_value for name, p_value in least.items()}

@@ -396,6 +396,25 @@ rule measure_answer_form:
         "../scripts/metrics/measure_answer_form.py"
 
 
+# what must also differ from asking the baseline again before it is claimed
+rule measure_control_tests:
+    input:
+        answers=ANSWERS,
+        questions=study.task_tables(),
+        accuracy_runs="<results>/metrics/accuracy_runs.parquet",
+    output:
+        **metric_tables("control_tests"),
+    log:
+        "<logs>/measure_control_tests.log",
+    conda:
+        "../envs/fieldwork.yaml"
+    params:
+        code=code("metrics/measure_control_tests"),
+        settings=study.control_test_settings(),
+    script:
+        "../scripts/metrics/measure_control_tests.py"
+
+
 # every test of the tables above, corrected over the study; the tables themselves stay as they are
 rule measure_claims:
     input:

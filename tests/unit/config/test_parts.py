@@ -22,10 +22,11 @@ def config_with(**study: Any) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("study", "parts"),
     [
-        ({}, set()),
-        ({"models": ["gpt-6-luna"]}, {"service"}),
-        ({"models": ["smollm2", "gpt-6-luna"]}, {"service"}),
-        ({"models": ["smollm2", "gpt-6-luna", "gpt-4o-mini"]}, {"service", "practice"}),
+        ({}, {"controls"}),
+        ({"conditions": ["offline", "rag"], "primary": []}, set()),
+        ({"models": ["gpt-6-luna"]}, {"controls", "service"}),
+        ({"models": ["smollm2", "gpt-6-luna"]}, {"controls", "service"}),
+        ({"models": ["smollm2", "gpt-6-luna", "gpt-4o-mini"]}, {"controls", "service", "practice"}),
     ],
 )
 def test_a_study_has_the_parts_that_it_can_fill(study: dict[str, Any], parts: set[str]) -> None:

@@ -24,6 +24,7 @@ def row(
     values = {
         "model": "m", "task": "t", "condition": condition, "kind": "scale", "item_id": item_id,
         "mean": mean, "ci_low": None, "ci_high": None, "sd": 1.0, "lower_quartile": 1.0, "median": 2.0,
+        "median_low": None, "median_high": None,
         "upper_quartile": 3.0, "alpha": None, "n_units": 0 if mean is None else 40, "n_without": 0,
         "n_items": 1, "unit": "puppet", "reason": None,
     }  # fmt: skip
@@ -74,6 +75,15 @@ def test_a_mark_leads_to_the_answers_with_a_value() -> None:
     ((_, _, _, caption, answers),) = figure.drawn_marks
     assert caption.text(40) == "Mean, SP-History: 2.50 [2.00, 3.00], n = 40"
     assert (answers.item_id, answers.base, answers.kind) == ("a", "values", "scale")
+
+
+def test_the_mark_of_a_number_is_its_median() -> None:
+    values = {"kind": "number", "median": 2.5, "median_low": 2.0, "median_high": 3.0}
+    figure = figure_of(
+        row("history", "a", 900.0, **values), a=item("a", (), kind="number", choices=[])
+    )
+    ((_, _, _, caption, _),) = figure.drawn_marks
+    assert caption.text(40) == "Median, SP-History: 2.50 [2.00, 3.00], n = 40"
 
 
 def test_an_empty_table_says_so() -> None:

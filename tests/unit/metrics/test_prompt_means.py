@@ -71,6 +71,20 @@ def test_the_mean_is_that_of_the_cells(here: int, there: int) -> None:
         assert (row.n_units, row.n_units_baseline, row.unit) == (here, there, "puppet")
 
 
+@pytest.mark.parametrize("metric", ["entropy_bits", "one_minus_top5_share"])
+def test_the_interval_of_one_prompt_is_that_of_its_cell(metric: str) -> None:
+    """Its longer side is on the same side: few odd users make it uneven."""
+    odd = [
+        dataclasses.replace(r, items=["x", "y", "z"]) if r.puppet_id in ("p1", "p2", "p3") else r
+        for r in drawn("c", 80, n_options=7, n_items=1)
+    ]
+    answers = odd + drawn("offline", 80, n_options=7, n_items=1)
+    cells = measure_heterogeneity(answer_frame(answers), seed=1, rarest_users=COVERED_BY_72)
+    (cell,) = (r for r in cells if (r.condition, r.metric) == ("c", metric))
+    row = of(measure(answers), metric=metric)
+    assert (row.ci_low, row.ci_high) == pytest.approx((cell.ci_low, cell.ci_high))
+
+
 def test_puppets_who_always_answer_alike_count_once() -> None:
     """The same answers to every prompt say no more than those to one."""
     one = [r for r in drawn("c", 80) + drawn("offline", 80) if r.item_id == "i0"]
@@ -155,6 +169,29 @@ def test_what_cannot_be_given_is_null_with_a_reason(answers, reason: str, has_me
     assert row.reason.startswith(reason)
     assert (row.mean is not None) is has_mean
     assert (row.p_value, row.p_holm, row.difference_low) == (None, None, None)
+
+
+def test_a_baseline_that_always_answers_alike_is_tested_where_it_answers_often() -> None:
+    """As a model does at temperature 0."""
+    settled = [
+        r
+        for item in range(3)
+        for r in listed(*[["a", "b", "c"]] * 40, condition="offline", item_id=f"i{item}")
+    ]
+    row = of(measure(drawn("c", 80) + settled))
+    assert row.p_value is not None
+    assert row.p_value < 1e-6
+    # the whole error is that of the users
+    assert (row.difference_high, row.difference_low) == pytest.approx(
+        ((row.ci_high or 0) - np.log2(3), (row.ci_low or 0) - np.log2(3))
+    )
+    changed = [dataclasses.replace(settled[0], items=["a", "b", "d"]), *settled[1:]]
+    other = of(measure(drawn("c", 80) + changed))
+    assert row.difference == pytest.approx(other.difference, abs=0.1)
+    # few answers may be alike by chance
+    few = of(measure(drawn("c", 80) + [r for r in settled if r.replicate < 20]))
+    assert few.p_value is None
+    assert "fewer than 100 answers may be alike by chance" in (few.reason or "")
 
 
 def test_the_baseline_has_a_mean_and_no_test() -> None:

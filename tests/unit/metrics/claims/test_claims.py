@@ -15,6 +15,8 @@ from fieldwork.metrics.claims.measures import MEASURES, ClaimKey, claim_key
 from fieldwork.metrics.claims.table import measure_claims, row_types
 from fieldwork.records.claims import Claim
 from fieldwork.records.field import RankAgreement
+from fieldwork.records.metrics import ControlTest
+from fieldwork.records.values import ValueComparison
 from fieldwork.statistics.families import benjamini_hochberg
 from unit.metrics.findings.finding_rows import (
     agreement_row,
@@ -59,10 +61,11 @@ def test_the_schema_names_every_measure() -> None:
     ("measure", "row", "family"),
     [
         ("share_who", variance_row(0.1), "primary"),
-        ("share_who", variance_row(0.1, condition="again"), "control"),
+        ("share_who", variance_row(0.1, condition="again"), "control_primary"),
+        ("distance", comparison_row(0.1, condition="again"), "control_distance"),
         ("share_who", variance_row(0.1, condition="cold"), "without_user"),
         # real users are secondary unless named
-        ("share_who", variance_row(0.1, condition="field"), "share_who"),
+        ("share_who", variance_row(0.1, condition="field"), "real_users_share_who"),
         ("score", score_row(0.1), "primary"),
         ("score", score_row(0.1, task="other"), "score"),
         ("score_spread", score_row(0.1), "score_spread"),
@@ -114,6 +117,113 @@ def test_primary_tests_of_several_tables_are_one_holm_family() -> None:
     }
     assert {c.correction for c in primary.values()} == {"Holm"}
     assert {c.n_tests for c in primary.values()} == {3}
+
+
+def test_real_users_change_no_comparison_of_simulated_ones() -> None:
+    rows = [comparison_row(0.03, f"i{k}") for k in range(2)]
+    real = [comparison_row(0.9, f"i{k}", condition="field") for k in range(9)]
+    alone, beside = (claims(comparisons=tests) for tests in (rows, [*rows, *real]))
+    assert [c for c in beside if c.condition == "rag"] == alone
+
+
+def test_a_control_is_judged_as_the_users_are() -> None:
+    """One test of nine measures among many of others could not warn."""
+    many = [shift_row(0.9, item_id=f"i{k}", condition="again") for k in range(99)]
+    rows = claims(
+        score_comparisons=[score_row(0.01, condition="again")],
+        comparisons=[comparison_row(0.01, condition="again")],
+        shifts=many,
+    )
+    differ = {c.measure: c.family for c in rows if c.verdict == "differs"}
+    assert differ == {"score": "control_primary", "distance": "control_distance"}
+
+
+def control_row(p: float | None, **values: Any) -> ControlTest:
+    names = {"measure": "score", "task": "mmlu", "control": "again", "direction": "lower"}
+    row: ControlTest = filled(ControlTest, **names | {"p_value": p} | values)
+    return row
+
+
+@pytest.mark.parametrize(
+    ("control", "verdict", "unconfirmed"),
+    [
+        (None, "differs", None),
+        (control_row(0.01), "differs", None),
+        (control_row(None, reason="no answers"), "differs", None),
+        (control_row(0.3), "undecided", "against the baseline asked again"),
+        # lower than the baseline, and higher than the baseline asked again
+        (control_row(0.01, direction="higher"), "undecided", "against the baseline asked again"),
+        (control_row(0.01, direction="differs"), "differs", None),
+        (control_row(0.3, measure="distance"), "differs", None),
+    ],
+)
+def test_a_difference_is_claimed_where_the_baseline_asked_again_shows_it_too(
+    control: ControlTest | None, verdict: str, unconfirmed: str | None
+) -> None:
+    tables = {"score_comparisons": [score_row(0.01)]}
+    claim, _ = claims(**tables, control_tests=[control] if control else [])
+    assert (claim.verdict, claim.unconfirmed, claim.p_value) == (verdict, unconfirmed, 0.01)
+    is_confirmed_by_a_test = control is not None and control.measure == "score"
+    assert (claim.p_confirmed is not None) == is_confirmed_by_a_test
+
+
+def test_the_baseline_asked_again_counts_over_the_whole_family() -> None:
+    """Each test is below 5 %, and after Holm those against the baseline alone."""
+    rows = [score_row(0.001), score_row(0.001, condition="history")]
+    controls = [control_row(0.04), control_row(0.04, condition="history")]
+    tests = [
+        c for c in claims(score_comparisons=rows, control_tests=controls) if c.measure == "score"
+    ]
+    assert [c.p_corrected for c in tests] == [pytest.approx(0.08)] * 2
+    assert {c.unconfirmed for c in tests} == {"against the baseline asked again"}
+
+
+@pytest.mark.parametrize(
+    ("in_any_form", "verdict"),
+    [
+        ({"p_value": 0.02}, "differs"),
+        ({"p_value": 0.9}, "undecided"),
+        ({"p_value": 0.01, "difference": 0.02}, "undecided"),
+    ],
+)
+def test_a_lost_form_is_no_lost_score(in_any_form: dict[str, float], verdict: str) -> None:
+    changes: dict[str, Any] = in_any_form
+    rows = [score_row(0.01), dataclasses.replace(score_row(0.01, metric="em_flexible"), **changes)]
+    claim = next(c for c in claims(score_comparisons=rows) if c.measure == "score")
+    assert claim.verdict == verdict
+    assert claim.unconfirmed == (None if verdict == "differs" else "of answers in any form")
+
+
+def value_row(**values: Any) -> ValueComparison:
+    test = {"difference": 0.5, "ci_low": 0.2, "ci_high": 0.8, "p_value": 0.001, "superiority": 0.7}
+    names = {"task": "survey", "item_id": "q", "versus": "offline", "kind": "scale"}
+    row: ValueComparison = filled(ValueComparison, **names | test | values)
+    return row
+
+
+@pytest.mark.parametrize(
+    ("values", "said"),
+    [
+        ({}, "higher"),
+        ({"n_missing": 2, "worst_low": 0.1, "worst_high": 0.9}, "higher"),
+        ({"n_missing": 8, "worst_low": -0.1, "worst_high": 0.9}, None),
+        ({"n_missing": 8, "worst_low": -0.9, "worst_high": -0.1}, None),
+        ({"n_missing_versus": 8, "worst_low": -0.1, "worst_high": 0.9}, None),
+        ({"ci_low": None, "ci_high": None}, "differs"),
+        # numbers are ranked: their medians may be equal
+        ({"kind": "number", "difference": 0.0, "superiority": 0.3}, "lower"),
+        ({"kind": "number", "n_missing": 8, "worst_low": 0.4, "worst_high": 0.8}, None),
+        ({"kind": "number", "n_missing": 8, "worst_low": 0.52, "worst_high": 0.8}, "higher"),
+    ],
+)
+def test_a_value_is_claimed_whatever_those_without_one_had_answered(
+    values: dict[str, Any], said: str | None
+) -> None:
+    (claim,) = claims(value_comparisons=[value_row(**values)])
+    assert claim.direction == said
+    if said is None:
+        assert claim.verdict == "undecided"
+        assert claim.unconfirmed == "whatever the 8 without a value had answered"
 
 
 def test_other_tests_of_a_measure_hold_the_share_of_false_claims() -> None:
@@ -251,7 +361,8 @@ def test_every_row_type_has_a_key_of_its_own() -> None:
         key = claim_key(name, filled(measure.row_type))
         assert isinstance(key, ClaimKey)
         assert key.measure == name
-    assert set(row_types().values()) == {measure.row_type for measure in MEASURES.values()}
+    types = {ControlTest, *(measure.row_type for measure in MEASURES.values())}
+    assert set(row_types().values()) == types
 
 
 def test_a_later_wave_is_tested_by_drift_alone() -> None:

@@ -15,7 +15,7 @@ from fieldwork.metrics.findings.replies import (
     count_answers,
     count_unnamed,
 )
-from fieldwork.records.metrics import ListLength
+from fieldwork.records.metrics import Accuracy, ListLength
 from unit.metrics.findings.finding_rows import (
     FIELD_OUTLINE,
     OUTLINE,
@@ -80,7 +80,7 @@ def test_what_is_worth_nothing_is_counted_apart() -> None:
     [
         ({"n_unread": 90}, "90 (100 %) cannot be read"),
         ({"n_unread": 19}, "19 (21 %) cannot be read"),
-        ({"n_unread": 18}, None),
+        ({"n_unread": 4}, None),
         (
             {"n_unread": 0, "n_truncated": 90},
             r"90 (100 %) are cut off at the longest answer allowed (max\_tokens)",
@@ -89,7 +89,7 @@ def test_what_is_worth_nothing_is_counted_apart() -> None:
             {"n_unread": 30, "n_empty": 31},
             "30 (33 %) cannot be read and 31 (34 %) are empty",
         ),
-        ({"n_unread": 0, "n_refused": 90}, None),
+        ({"n_unread": 0, "n_refused": 90}, "90 (100 %) are refusals"),
     ],
 )
 def test_an_arm_that_is_worth_little_is_a_warning(counts: dict[str, int], loss: str | None) -> None:
@@ -102,6 +102,33 @@ def test_an_arm_that_is_worth_little_is_a_warning(counts: dict[str, int], loss: 
             "about the model"
         ]
     )
+
+
+def test_an_arm_that_loses_more_than_the_baseline_is_a_warning() -> None:
+    """Refusals of one kind of answer alone would move what is left."""
+    replies = [ReplyCounts("m", "rec", "rag", 90, 0, 4, n_refused=14)]
+    replies += [ReplyCounts("m", "rec", "offline", 92, 2, 1)]
+    assert warnings(NOTHING, replies, OUTLINE) == [
+        "RAG, rec: 20 % of the answers are refused or cannot be read, and 1 % under T1: those that are "
+        "left "
+        "may be of another kind"
+    ]
+    both = [replies[0], replies[0]._replace(condition="offline")]
+    assert warnings(NOTHING, both, OUTLINE) == []
+
+
+@pytest.mark.parametrize(("baseline_share", "n"), [(0.02, 1), (0.08, 0)])
+def test_letters_in_another_form_are_a_warning(baseline_share: float, n: int) -> None:
+    shares = {"rag": 0.1, "offline": baseline_share}
+    rows = [
+        filled(Accuracy, task="mmlu", condition=condition, metric="format_failure", mean=share)
+        for condition, share in shares.items()
+    ]
+    found = warnings(evidence(accuracy=rows), [], OUTLINE)
+    assert found == n * [
+        "RAG, mmlu: 10 % of the answers name no letter in the form that was asked for, and 2 % under T1; "
+        "these count as wrong (accuracy, format\\_failure)"
+    ]
 
 
 AGAIN = {"condition": "again"}

@@ -13,6 +13,13 @@ def row(p: float | None, item_id: str | None = None, **values: Any) -> ValueComp
     difference = {"difference": 0.1, "ci_low": 0.05, "ci_high": 0.15, "p_value": p, "p_least": 1e-6}
     names = {"model": "m", "task": "mmlu", "condition": "rag", "versus": "offline", "kind": "scale"}
     rest = {"superiority": 0.7, "distance": 0.2, "distance_same": 0.05}
+    rest |= {
+        "n_units": 40,
+        "n_missing": 2,
+        "n_units_versus": 38,
+        "worst_low": 0.06,
+        "worst_high": 0.14,
+    }
     made: ValueComparison = filled(
         ValueComparison, **names | difference | rest | {"item_id": item_id} | values
     )
@@ -28,9 +35,10 @@ def test_a_row_names_question_and_comparison_and_gives_chance_beside_the_distanc
     rows = [row(0.001), row(0.4, "q")]
     (section,) = value_sections(rows, claims_of(*rows), OUTLINE)
     first, second = cells(section)
-    assert first[2:8] == (
+    assert first[2:9] == (
         "all scales together",
         "T1",
+        "40 + 2 / 38",
         "+0.10 (0.05…0.15)",
         "70 %",
         "0.20 (0.05)",
@@ -46,6 +54,14 @@ def test_the_sentence_is_about_the_scales_together_where_there_are_any() -> None
     assert sentence == (
         "The scales together move with RAG (+0.10 of the scale); of single questions, answers differ in "
         "1 of 1 tests"
+    )
+    rows += [row(0.2, condition="again", difference=-0.07)]
+    sentence = values_sentence(rows, claims_of(*rows), OUTLINE)
+    assert sentence is not None
+    assert sentence.startswith(
+        "The scales together move with RAG (+0.10 of the scale); asking again without a user moved them "
+        "by "
+        "−0.07; of single questions"
     )
     rows = [row(0.9)]
     assert values_sentence(rows, claims_of(*rows), OUTLINE) == (
@@ -92,6 +108,6 @@ def test_the_section_says_why_differences_have_no_interval() -> None:
         "reason": "no interval: 36 users answer, and 39 are needed",
     }
     (section,) = value_sections([row(0.9, **lost)], claims_of(), OUTLINE)
-    assert "without an interval too few users answer (metrics.rarest\\_users)" in section.question
+    assert "without an interval too few answer (metrics.rarest\\_users)" in section.question
     (section,) = value_sections([row(0.9)], claims_of(), OUTLINE)
     assert "rarest" not in section.question

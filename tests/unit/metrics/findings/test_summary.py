@@ -103,7 +103,8 @@ def test_primary_comparisons(claims, sentence: str) -> None:
         (
             {"shifts": [shift_row(0.01), shift_row(0.9, 0.8, answer="Fiat")]},
             OUTLINE,
-            f"{NO_ANSWERS}; in 1 of 2 tests an option's share of answers changed, most of all: Tesla "
+            f"{NO_ANSWERS}; in 1 of 1 comparisons of one prompt the share of an option changed, most of "
+            "all: Tesla "
             "(cars) fell from 57.5 % to 17.5 % with RAG",
         ),
         # an option is named once, where it moved furthest; a letter is called an answer
@@ -118,7 +119,8 @@ def test_primary_comparisons(claims, sentence: str) -> None:
                 ]
             },
             OUTLINE,
-            f"{NO_ANSWERS}; in 5 of 5 tests an option's share of answers changed, most of all: Tesla "
+            f"{NO_ANSWERS}; in 3 of 3 comparisons of one prompt the share of an option changed, most of "
+            "all: Tesla "
             "(cars) rose from 57.5 % to 17.5 % with History, answer B (frost) rose from 57.5 % to 17.5 % "
             "with RAG and o1 (cars) rose from 57.5 % to 17.5 % with RAG",
         ),
@@ -126,25 +128,29 @@ def test_primary_comparisons(claims, sentence: str) -> None:
         (
             {"shifts": [shift_row(0.01), shift_row(0.9, share=0.425, **AGAIN)]},
             OUTLINE,
-            f"{NO_ANSWERS}; in 1 of 1 tests an option's share of answers changed, most of all: Tesla "
+            f"{NO_ANSWERS}; in 1 of 1 comparisons of one prompt the share of an option changed, most of "
+            "all: Tesla "
             "(cars) fell from 57.5 % to 17.5 % with RAG (asked again without a user: 42.5 %)",
         ),
         (
             {"shifts": [shift_row(0.01), shift_row(0.9, answer="Fiat", **AGAIN)]},
             OUTLINE,
-            f"{NO_ANSWERS}; in 1 of 1 tests an option's share of answers changed, most of all: Tesla "
+            f"{NO_ANSWERS}; in 1 of 1 comparisons of one prompt the share of an option changed, most of "
+            "all: Tesla "
             "(cars) fell from 57.5 % to 17.5 % with RAG (asked again without a user: 0.0 %)",
         ),
         (
             {"shifts": [shift_row(0.01, kind="choice", answer="unknown")]},
             OUTLINE,
-            f"{NO_ANSWERS}; in 1 of 1 tests an option's share of answers changed, most of all: no "
+            f"{NO_ANSWERS}; in 1 of 1 comparisons of one prompt the share of an option changed, most of "
+            "all: no "
             "readable letter (cars) fell from 57.5 % to 17.5 % with RAG",
         ),
         (
             {"shifts": [shift_row(0.3)]},
             OUTLINE,
-            f"{NO_ANSWERS}; no option is shown to become rarer or more common, in 1 test",
+            f"{NO_ANSWERS}; no option is shown to become rarer or more common, in 1 comparison of one "
+            "prompt",
         ),
         ({"shifts": [shift_row(0.01, **AGAIN)]}, OUTLINE, f"{NO_ANSWERS}; {NO_OPTION}"),
     ],

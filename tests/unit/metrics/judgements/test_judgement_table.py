@@ -7,7 +7,9 @@ import numpy as np
 import pandas as pd
 import pytest
 from judgement_frames import estimates, tables_of
+from scipy.stats import t as student
 
+from fieldwork.metrics.judgements.alternative_annotators import alternative_annotators
 from fieldwork.metrics.judgements.judges import judge_rows
 from fieldwork.metrics.judgements.prediction_powered import prediction_powered_rows
 from fieldwork.metrics.judgements.sample import sample_of
@@ -214,6 +216,29 @@ def test_a_judge_that_says_what_all_people_say_may_stand_in_for_each() -> None:
     assert winning.reason == "no interval: people are compared, not users"
     worst = rows.assign(value=rows["value"].where(rows["rater"] != "judge", "unsure"))
     assert estimates(worst, RIGHT)["winning_rate", "judge", "people"].estimate == 0.0
+
+
+def test_units_of_one_user_do_not_stand_for_many() -> None:
+    """A judge that fails one of ten users, and so a tenth of the units."""
+    raters = [("p1", "person"), ("p2", "person"), ("judge", "model")]
+    rows = pd.DataFrame(
+        [
+            (f"{user}/{unit}", f"u{user}", rater, kind, "accept")
+            for user in range(10)
+            for unit in range(12)
+            for rater, kind in raters
+        ],
+        columns=["unit_id", "user_id", "rater", "rater_kind", "value"],
+    )
+    is_lost = (rows["rater"] == "judge") & (rows["user_id"] == "u3")
+    rows["value"] = rows["value"].where(~is_lost, "reject")
+    sample = sample_of(*tables_of(rows, RIGHT), RIGHT, 0.1)
+    test, _ = alternative_annotators(sample, "judge")
+    assert test.p_value is not None
+    assert test.p_value < 0.001
+    # a mean of .1 less the penalty, over an error of .1, at 9 degrees of freedom
+    assert test.p_by_user == pytest.approx(student.cdf(-1.0, 9), abs=1e-3)
+    assert not test.is_replaceable
 
 
 def acceptance(shares: dict[str, tuple[str, float]], n_users: int = 80) -> pd.DataFrame:

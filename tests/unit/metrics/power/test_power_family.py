@@ -52,9 +52,9 @@ def planned(*primary: dict[str, Any], users: tuple[str, ...] = ("rag", "history"
                 (OptionArms("lists", 2, 4, False), OptionArms("letters", 5, 4, True)),
             ),
         ),
-        # real users are secondary, and one condition more in each family
-        (DEFAULT, ("share_who", "m", "lists", "field"), Family("share_who", 4 - 1)),
-        (DEFAULT, ("distance", "m", "lists", "field"), Family("distance", 6 * 7 - 1)),
+        # real users are secondary, and families of their own
+        (DEFAULT, ("share_who", "m", "lists", "field"), Family("real_users_share_who", 4 - 1)),
+        (DEFAULT, ("distance", "m", "lists", "field"), Family("real_users_distance", 2 * 7 - 1)),
         ([{"measure": "share_who", "tasks": ["lists"]}], ("share_who", "m", "lists", "rag"),
          Family("primary", 4 - 1)),
         ([{"measure": "share_who", "tasks": ["lists"]}], ("share_who", "m", "letters", "rag"),

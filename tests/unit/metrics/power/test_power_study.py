@@ -96,7 +96,7 @@ def test_real_users_have_a_family_of_their_own() -> None:
     who = curves["small", "share_who", "0.5", 2].arm_powers
     assert [(power.family.name, power.arms) for power in who] == [
         ("primary", [("m", "history")]),
-        ("share_who", [("m", "field")]),
+        ("real_users_share_who", [("m", "field")]),
     ]
     assert [power.family.n_plain for power in who] == [3, 1]
 

@@ -37,10 +37,21 @@ def test_an_interval_ends_where_the_scale_does() -> None:
     assert row.ci_low == 1.0
     assert row.ci_high is not None
     assert 2 < row.ci_high < 5
-    rows = [row | {"kind": "number", "letter": None} for row in rows]
+
+
+def test_a_number_has_an_interval_of_its_median_alone() -> None:
+    """Of 40 values the 14th and the 27th: between them a median lies in 96 % of samples."""
+    values = [10.0**k for k in range(40)]
+    rows = [
+        answer("history", f"u{n:02}", value, kind="number", letter=None)
+        for n, value in enumerate(values)
+    ]
     (row,) = measure_values(frame(rows), NUMBER_ITEMS)
-    assert row.ci_low is not None
-    assert row.ci_low < 0
+    assert (row.median_low, row.median_high) == (10.0**13, 10.0**26)
+    assert (row.ci_low, row.ci_high) == (None, None)
+    assert "a number has no bounds" in (row.reason or "")
+    (row,) = measure_values(frame(rows[:5]), NUMBER_ITEMS)
+    assert (row.median, row.median_low) == (100.0, None)
 
 
 def test_answers_without_a_value_are_counted_and_failed_ones_are_no_data() -> None:

@@ -9,6 +9,7 @@ from fieldwork.config.figures import has_times, has_values
 from fieldwork.config.judging import learnt_units
 from fieldwork.config.memory import memory_conditions
 from fieldwork.config.nests import nests_of
+from fieldwork.config.settings import controls_of
 from fieldwork.config.variants import origins_of
 from fieldwork.config.waves import waves_of
 from fieldwork.records.columns import Part
@@ -25,6 +26,7 @@ def parts_of(config: Config) -> set[Part]:
     contents: dict[Part, Any] = {
         "every study": True,
         "arms": config["arms"],
+        "controls": controls_of(config),
         "nests": nests_of(config),
         "values": has_values(config),
         "variants": variants,

@@ -1,7 +1,8 @@
 """The figure of values: where answers to scales and numbers lie, by condition, beside the field's.
 
 Owns the drawing of `records.ValueEstimate` rows: a row of panels an item, a column a model. A mark is the
-mean with its interval; the pale bar behind it holds the middle half of the answers.
+mean of a scale or the median of a number with its interval; the pale bar behind it holds the middle half
+of the answers.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -152,14 +153,17 @@ def _draw_row(axes: Any, place: int, row: Any, style: ConditionStyle) -> None:
         alpha=_PALE,
         linewidth=0,
     )
-    low, high = float_or_none(row.ci_low), float_or_none(row.ci_high)
+    is_number = row.kind == "number"
+    value = float(row.median if is_number else row.mean)
+    ends = ("median_low", "median_high") if is_number else ("ci_low", "ci_high")
+    low, high = (float_or_none(getattr(row, end)) for end in ends)
     if low is not None and high is not None:
         axes.hlines(place, low, high, color=style.colour, linewidth=1.0)
-    axes.plot([row.mean], [place], linestyle="none", **marker_arguments(style, size=4.5))
+    axes.plot([value], [place], linestyle="none", **marker_arguments(style, size=4.5))
     caption = MarkedValue(
-        measure="Mean",
+        measure="Median" if is_number else "Mean",
         label=style.label,
-        value=float(row.mean),
+        value=value,
         ci_low=low,
         ci_high=high,
     )
@@ -174,7 +178,7 @@ def _draw_row(axes: Any, place: int, row: Any, style: ConditionStyle) -> None:
         # the scales together are of users, not of answers
         n=int(row.n_units) if item else None,
     )
-    add_mark(axes, span_of(float(row.mean), row), (place - 0.3, place + 0.3), caption, answers)
+    add_mark(axes, span_of(value, row, *ends), (place - 0.3, place + 0.3), caption, answers)
 
 
 def _scale_axis(axes: Any, panel: _ItemPanel, item: Item | None, inches: float) -> None:
@@ -203,7 +207,7 @@ def _head(axes: Any, title: str, model: str) -> None:
 
 def _handles() -> list[Any]:
     mean = Line2D([], [], color=GREY, marker="o", markersize=4, linewidth=1.0)
-    mean.set_label("mean and its 95 % interval")
+    mean.set_label("mean, of a number the median, and its 95 % interval")
     return [mean, Patch(facecolor=GREY, alpha=_PALE, label="middle half of the answers")]
 
 

@@ -20,6 +20,8 @@ from fieldwork.statistics.arrays import Floats
 from fieldwork.statistics.families import correct_rows
 from fieldwork.statistics.intervals import (
     CONFIDENCE,
+    MIN_ALIKE,
+    NO_ERROR,
     BoundedValue,
     Interval,
     StudentTest,
@@ -86,6 +88,11 @@ class FormMean(NamedTuple):
         """The jackknife's."""
         deviations = self.moves - self.moves.mean()
         return float((deviations**2).sum()) * self.freedom / len(self.moves)
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether so many answers never varied that they are taken to be always alike."""
+        return not self.variance > NO_ERROR**2 and len(self.moves) >= MIN_ALIKE
 
 
 class FormDifference(NamedTuple):
@@ -290,7 +297,12 @@ def form_difference(
     if len(means) < len(sides):
         return None
     value = means[0].value - means[1].value
-    test = student_test(value, [m.variance for m in means], [m.freedom for m in means])
+    test = student_test(
+        value,
+        [mean.variance for mean in means],
+        [mean.freedom for mean in means],
+        [len(mean.moves) for mean in means],
+    )
     if test is None:
         return FormDifference(value, None, None)
     if not any(mean.has_users for mean in means):
@@ -320,6 +332,8 @@ def _difference_interval(
     bounded_values = []
     for mean in means:
         interval = mean.interval(rarest_users, confidence)
+        if interval is None and mean.is_settled:
+            interval = Interval(mean.value, mean.value)
         if interval is None:
             return None
         bounded_values.append(BoundedValue(mean.value, interval))

@@ -143,16 +143,16 @@ def _estimates(
     totals = sampled_counts(orders[:, :n_equal], indicator)
     top5, entropy = float(top5_share(totals).mean()), float(plug_in_bits(totals).mean())
     moves = influences(orders, n_equal, indicator)
-    top5_interval, entropy_interval = (
+    rest_interval, entropy_interval = (
         unit_interval(value, moves[:, place], rarest_users=rarest_users)
-        for place, value in enumerate((top5, entropy))
+        for place, value in enumerate((1 - top5, entropy))
     )
     highest = math.log2(n_equal * max(len(options) for options in answers))
-    shares = _estimate(top5, top5_interval, Interval(0.0, 1.0))
+    rest = _estimate(1 - top5, rest_interval, Interval(0.0, 1.0))
     return {
         "unique_items": _BoundedEstimate(unique, None),
-        "top5_share": shares,
-        "one_minus_top5_share": _complement(shares),
+        "top5_share": _complement(rest),
+        "one_minus_top5_share": rest,
         "entropy_bits": _estimate(entropy, entropy_interval, Interval(0.0, highest)),
         "chao2_items": _BoundedEstimate(float(chao2(totals, n_equal).mean()), None),
         "miller_madow_bits": _BoundedEstimate(float(miller_madow_bits(totals).mean()), None),
@@ -176,7 +176,7 @@ def _complement(share: _BoundedEstimate) -> _BoundedEstimate:
 
 
 def influences(orders: Indices, n_equal: int, indicator: Counts) -> Floats:
-    """How far top-5 share and entropy move without each answer: shape (answers, 2).
+    """How far 1 - top-5 share and entropy move without each answer: shape (answers, 2).
 
     Leaving an answer out of an order moves only the subsamples that hold it: the next in order comes
     in. The same orders serve all answers, so that the noise of subsampling cancels. Zeros of one
@@ -191,7 +191,7 @@ def influences(orders: Indices, n_equal: int, indicator: Counts) -> Floats:
         total = subsample.sum(axis=0, keepdims=True)
         successor = indicator[order[n_equal:]].sum(axis=0, keepdims=True)
         rest = total - subsample + successor
-        moves[order[:n_equal], 0] += top5_share(rest) - top5_share(total)
+        moves[order[:n_equal], 0] += top5_share(total) - top5_share(rest)
         moves[order[:n_equal], 1] += plug_in_bits(rest) - plug_in_bits(total)
     moves /= len(orders)
     return moves

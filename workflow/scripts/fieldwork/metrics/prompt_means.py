@@ -31,6 +31,8 @@ from fieldwork.statistics.equal_n import random_orders, sampled_counts
 from fieldwork.statistics.families import correct_rows
 from fieldwork.statistics.intervals import (
     CONFIDENCE,
+    MIN_ALIKE,
+    NO_ERROR,
     BoundedValue,
     Interval,
     StudentTest,
@@ -68,13 +70,19 @@ class PromptValues(NamedTuple):
 class Means(NamedTuple):
     """Means over prompts of the two `METRICS`, variances and degrees of freedom, each of shape (2,).
 
-    `prompt_variances` are those of a single prompt's value, mean over the prompts.
+    `prompt_variances` are those of a single prompt's value, mean over the prompts; `size` counts users,
+    or without users all answers.
     """
 
     values: Floats
     variances: Floats
     freedom: Floats
     prompt_variances: Floats
+    size: int
+
+    def is_settled(self, place: int) -> bool:
+        """Whether so many answers never varied that they are taken to be always alike."""
+        return not self.variances[place] > NO_ERROR**2 and self.size >= MIN_ALIKE
 
 
 class DifferenceOfMeans(NamedTuple):
@@ -221,13 +229,16 @@ def _reason(
     *,
     is_compared: bool,
 ) -> str | None:
-    if mean is None:
+    if mean is None and test is None:
         return "no interval and no test: leaving out an answer never changes the value"
     reasons = [too_few_users(count_units(prompts), rarest_users) if has_users(prompts) else None]
     if not is_compared:
         reasons.append("the baseline is not compared with itself")
     elif test is None:
-        reasons.append("no test: leaving out an answer of the baseline never changes the value")
+        reasons.append(
+            "no test: leaving out an answer of the baseline never changes the value, and fewer than "
+            f"{MIN_ALIKE} answers may be alike by chance"
+        )
     return "; ".join(filter(None, reasons)) or None
 
 
@@ -264,7 +275,7 @@ def mean_over(prompts: Sequence[PromptValues]) -> Means:
     squares = np.sum([(prompt.moves**2).sum(axis=0) for prompt in prompts], axis=0) / len(prompts)
     values = np.mean([prompt.values for prompt in prompts], axis=0)
     variances = (sums**2).sum(axis=0) * part
-    return Means(values, variances, np.full(2, float(freedom)), squares * part)
+    return Means(values, variances, np.full(2, float(freedom)), squares * part, len(sums))
 
 
 def _cluster_moves(prompts: Sequence[PromptValues]) -> Floats:
@@ -319,7 +330,7 @@ def difference_of_means(
 
     With users the interval is made of those of both sides, and the p-value is the larger of Student's t
     and the interval's; without users both are Welch's. None where leaving out a unit of one side never
-    changes its mean.
+    changes its mean, unless it is of `MIN_ALIKE` answers and the other side varies.
     """
     test = mean_test(*means, place)
     if test is None or not any(map(has_users, sides)):
@@ -336,20 +347,23 @@ def _difference_interval(
     rarest_users: float,
     confidence: float,
 ) -> Interval | None:
-    bounded_values = [
-        BoundedValue(float(mean.values[place]), interval)
-        for side, mean in zip(sides, means, strict=True)
-        if (interval := mean_interval(side, mean, place, rarest_users, confidence))
-    ]
-    if len(bounded_values) < len(means):
-        return None
+    bounded_values = []
+    for side, mean in zip(sides, means, strict=True):
+        value = float(mean.values[place])
+        interval = mean_interval(side, mean, place, rarest_users, confidence)
+        if interval is None and mean.is_settled(place):
+            interval = Interval(value, value)
+        if interval is None:
+            return None
+        bounded_values.append(BoundedValue(value, interval))
     return difference_interval(bounded_values[0], bounded_values[1:])
 
 
 def mean_test(mean: Means, other: Means | None, place: int) -> StudentTest | None:
     """Student's t of a mean of one of the two metrics, or of its difference from another mean.
 
-    None where leaving out a unit of one side never changes its mean.
+    None where leaving out a unit of one side never changes its mean, unless it is of `MIN_ALIKE` answers
+    and the other side varies.
     """
     sides = [mean] if other is None else [mean, other]
     value = float(mean.values[place] - (other.values[place] if other else 0.0))
@@ -357,6 +371,7 @@ def mean_test(mean: Means, other: Means | None, place: int) -> StudentTest | Non
         value,
         [float(side.variances[place]) for side in sides],
         [float(side.freedom[place]) for side in sides],
+        [side.size for side in sides],
     )
 
 

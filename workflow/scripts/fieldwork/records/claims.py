@@ -15,7 +15,8 @@ class Claim:
     """One test, corrected together with the others of its family."""
 
     family: str = column(
-        "tests corrected together: `primary`, `control`, or the other tests of one measure"
+        "tests corrected together: `primary`, the other tests of one measure, `real_users_` and one of "
+        "these for real users, `control_` and one of these for the baseline asked again"
     )
     measure: str = column("what is tested, a name of `study.primary` (docs/methods.md)")
     source: str = column("table in `metrics/` with the estimate and its p-value")
@@ -30,11 +31,16 @@ class Claim:
     ci_low: float | None = column("lower end of its 95 % interval, not corrected")
     ci_high: float | None = column("upper end of its 95 % interval, not corrected")
     p_value: float | None = column("p-value of the test, NULL with a reason")
+    p_confirmed: float | None = column(
+        "the largest p-value of the test and of those that have to confirm it: against asking the "
+        "baseline again, and of scores with answers in any form; NULL where none has to"
+    )
     p_least: float | None = column(
         "smallest p-value this test could have had; NULL where none limits it"
     )
     p_corrected: float | None = column(
-        "`p_value` corrected over the family; NULL where the test could not have shown anything"
+        "`p_confirmed`, or else `p_value`, corrected over the family; NULL where the test could not have "
+        "shown anything"
     )
     correction: str = column(
         "`Holm` (error of the family) or `Benjamini-Hochberg` (share of false claims)"
@@ -48,4 +54,7 @@ class Claim:
         "`differs`, `equivalent`, `undecided`, `cannot be shown` or `not tested`"
     )
     direction: str | None = column("of a difference: which way it goes, in words")
+    unconfirmed: str | None = column(
+        "of a difference that the test alone would show: what does not confirm it"
+    )
     reason: str | None = column("why there is no test, or why it could not have shown anything")

@@ -16,6 +16,7 @@ RowType = TypeVar("RowType")
 Part = Literal[
     "every study",
     "arms",
+    "controls",
     "nests",
     "values",
     "variants",

@@ -222,8 +222,12 @@ class AlternativeAnnotator:
     person_share: float | None = column("share on which the person is as near, or nearer")
     penalty: float = column("what the judge may be worse by (`judging.scales.*.penalty`)")
     p_value: float | None = column(
-        "one-sided test that the judge is not worse by more than the penalty"
+        "one-sided test that the judge is not worse by more than the penalty, as published: units are "
+        "independent"
     )
-    p_corrected: float | None = column("`p_value` corrected over people (Benjamini and Yekutieli)")
+    p_by_user: float | None = column("the same test over users, whose units belong together")
+    p_corrected: float | None = column(
+        "the larger of the two, corrected over people (Benjamini and Yekutieli)"
+    )
     is_replaceable: bool | None = column("p_corrected <= 0.05; NULL without a test")
     reason: str | None = column("why there is no test")

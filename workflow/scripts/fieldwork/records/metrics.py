@@ -153,6 +153,26 @@ class ScoreComparison(ConditionEstimate):
     reason: str | None = column("why something is NULL")
 
 
+@table(
+    "metrics/control_tests.parquet",
+    "measure, model, task, condition, item_id NULLS FIRST, detail NULLS FIRST, control",
+    part="controls",
+)
+class ControlTest(ConditionEstimate):
+    """A test of users against asking the baseline again, which confirms the test against the baseline."""
+
+    measure: str = column("what is tested, as in `claims`")
+    item_id: str | None = column("the item, NULL for a test over items")
+    detail: str | None = column("what else tells the test apart, as in `claims`")
+    control: str = column("the condition that asks the baseline again")
+    estimate: float | None = column("the difference from the control; NULL where it has none")
+    ci_low: float | None = column("lower end of its 95 % interval, not corrected")
+    ci_high: float | None = column("upper end of its 95 % interval, not corrected")
+    p_value: float | None = column("p-value of the test, not corrected; NULL with a reason")
+    direction: str | None = column("which way the difference goes, in words")
+    reason: str | None = column("why there is no test")
+
+
 @table("metrics/ranks.parquet", "model, task, condition, metric")
 class Rank(ConditionEstimate):
     """Places a model's runs would take on a leaderboard."""

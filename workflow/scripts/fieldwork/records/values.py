@@ -14,17 +14,22 @@ class ValueEstimate(ConditionEstimate):
         "the item; NULL for the scales of the task together, each from 0 (lowest point) to 1 (highest)"
     )
     mean: float | None = column("mean of the first answers, NULL with a reason")
-    ci_low: float | None = column("lower end of its 95 % interval over `unit`, NULL with too few")
-    ci_high: float | None = column("upper end of its 95 % interval over `unit`, NULL with too few")
+    ci_low: float | None = column(
+        "lower end of its 95 % interval over `unit`, NULL with too few and for a number"
+    )
+    ci_high: float | None = column("upper end of its 95 % interval, NULL likewise")
     sd: float | None = column("standard deviation of the first answers, NULL for fewer than two")
     lower_quartile: float | None = column("quartile below which a quarter of them lie")
     median: float | None = column("their median")
+    median_low: float | None = column("lower end of its 95 % interval, NULL with fewer than six")
+    median_high: float | None = column("upper end of its 95 % interval, NULL with fewer than six")
     upper_quartile: float | None = column("quartile above which a quarter of them lie")
     alpha: float | None = column(
         "scales together: Cronbach's alpha over users; NULL for an item, without users or with too few"
     )
     n_units: int = column("users, or responses without users, whose first answer has a value")
     n_without: int = column("answers without a value: unreadable, refused or beside the scale")
+    n_missing: int = column("users, or responses without users, that are not in `n_units` for it")
     n_items: int = column("items: 1, or the scales of the task")
     unit: str = column("what one answer is: `puppet` or `response`")
     reason: str | None = column("why something is NULL")
@@ -42,16 +47,22 @@ class ValueComparison(ConditionEstimate):
     kind: ItemKind = column("`scale` or `number`")
     item_id: str | None = column("the item; NULL for the scales of the task together")
     difference: float | None = column(
-        "mean of the condition less the other mean, NULL with a reason"
+        "mean of the condition less the other mean, of a number the medians; NULL with a reason"
     )
     ci_low: float | None = column("lower end of its 95 % interval, NULL with too few")
     ci_high: float | None = column("upper end of its 95 % interval, NULL with too few")
     superiority: float | None = column(
         "chance that an answer of the condition is above one of the other, ties counted half"
     )
+    superiority_low: float | None = column(
+        "lower end of its 95 % interval, NULL where all is alike"
+    )
+    superiority_high: float | None = column(
+        "upper end of its 95 % interval, NULL where all is alike"
+    )
     p_value: float | None = column(
         "permutation test of the superiority, of the scales together of the difference; no smaller than "
-        "the interval of the difference has it"
+        "the interval of the difference has it, of a number that of the superiority"
     )
     p_holm: float | None = column("`p_value` corrected over the items of a task and kind (Holm)")
     p_least: float | None = column("smallest p-value that the test could have had")
@@ -60,7 +71,14 @@ class ValueComparison(ConditionEstimate):
         "earth mover's distance of the two distributions; of scales as a share of the scale"
     )
     distance_same: float | None = column("the same where both are from one source, by chance alone")
+    worst_low: float | None = column(
+        "the least that the difference (of a number: the superiority) could be, whatever those without a "
+        "value had answered"
+    )
+    worst_high: float | None = column("the most that it could be")
     n_units: int = column("answers of the condition, one a user or a response")
     n_units_versus: int = column("answers it is compared with")
+    n_missing: int = column("users of the condition, or responses, without a value")
+    n_missing_versus: int = column("the same of what it is compared with")
     unit: str = column("what one answer of the condition is: `puppet` or `response`")
     reason: str | None = column("why something is NULL")

@@ -10,6 +10,7 @@ import math
 from collections.abc import Sequence
 
 import numpy as np
+from scipy.special import bdtr
 
 from fieldwork.statistics.arrays import Floats
 from fieldwork.statistics.intervals import (
@@ -193,6 +194,35 @@ def mean_difference_interval(
         interval = mean_interval(side, rarest, confidence) or Interval(mean, mean)
         values.append(BoundedValue(mean, interval))
     return difference_interval(values[0], values[1:])
+
+
+def median_interval(values: Sequence[float], confidence: float = CONFIDENCE) -> Interval | None:
+    """Interval of a median between two of the values, whatever their distribution is.
+
+    The r-th smallest and the r-th largest, with the largest r at which fewer than r of n values lie below
+    the median with a chance of at most (1 - confidence) / 2 (Thompson 1936). None with too few values.
+    """
+    n = len(values)
+    ranks = np.arange(n // 2)
+    # of r = 1, 2, ...: the chance that no more than r - 1 values lie below the median
+    r = int((bdtr(ranks, n, 0.5) <= (1 - confidence) / 2).sum())
+    if not r:
+        return None
+    ordered = sorted(values)
+    return Interval(ordered[r - 1], ordered[n - r])
+
+
+def median_difference_interval(
+    first: Sequence[float], second: Sequence[float], confidence: float = CONFIDENCE
+) -> Interval | None:
+    """Interval of the difference of two medians, from those of each; None with too few values."""
+    sides = []
+    for side in (first, second):
+        interval = median_interval(side, confidence)
+        if interval is None:
+            return None
+        sides.append(BoundedValue(float(np.median(side)), interval))
+    return difference_interval(sides[0], sides[1:])
 
 
 def interval_or_reason(

@@ -1,12 +1,13 @@
 """Which tests are corrected together, and how.
 
-A study has one family of primary tests, one of negative controls, one of other conditions without a
-user, and one for each measure with all its other tests. Owns that division and what each correction
-promises: Holm's holds the chance of any false claim in the family, Benjamini and Hochberg's the expected
-share of false claims among those made.
+A study has one family of primary tests, one of conditions without a user, and one for each measure with
+all its other tests. What joins a family is fixed by the question: tests of real users are none of
+simulated ones, and negative controls are corrected as the tests are that they watch over, measure by
+measure. Owns that division and what each correction promises: Holm's holds the chance of any false claim
+in the family, Benjamini and Hochberg's the expected share of false claims among those made.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from fieldwork.metrics.claims.measures import MEASURES, ClaimKey, StudyTest
@@ -16,6 +17,7 @@ from fieldwork.statistics.fisher import Support, holm_of_discrete
 
 PRIMARY = "primary"
 CONTROL = "control"
+REAL_USERS = "real_users"
 WITHOUT_USER = "without_user"
 
 HOLM = "Holm"
@@ -23,7 +25,6 @@ BENJAMINI_HOCHBERG = "Benjamini-Hochberg"
 
 _HOLM_FAMILIES = (
     PRIMARY,
-    CONTROL,
     WITHOUT_USER,
     "option_share",
     "group_option",
@@ -44,19 +45,22 @@ class PrimaryTests(NamedTuple):
 
     def includes(self, key: ClaimKey) -> bool:
         """Whether a test is one of these."""
+        # real users are no simulated ones: a test of theirs is primary only by name
+        is_meant = (
+            key.condition != FIELD if self.conditions is None else key.condition in self.conditions
+        )
+        return is_meant and self.includes_under_any_condition(key)
+
+    def includes_under_any_condition(self, key: ClaimKey) -> bool:
+        """Whether a test would be one of these under some condition."""
         limits = (
             (self.models, key.model),
             (self.tasks, key.task),
-            (self.conditions, key.condition),
             (self.items, key.item_id),
             (self.options, key.detail),
         )
-        # real users are no simulated ones: a test of theirs is primary only by name
-        is_meant = self.conditions is not None or key.condition != FIELD
-        return (
-            key.measure == self.measure
-            and is_meant
-            and all(names is None or name in names for names, name in limits)
+        return key.measure == self.measure and all(
+            names is None or name in names for names, name in limits
         )
 
 
@@ -89,20 +93,29 @@ class ClaimRules(NamedTuple):
 
 
 def family_of(key: ClaimKey, rules: ClaimRules) -> str:
-    """The family of a test: `primary`, `control`, `without_user`, or its measure.
+    """The family of a test: `primary`, `without_user` or its measure; of real users with `real_users_`.
 
-    Tests against the field compare it with any condition, the baseline too, and are no controls; nor are
-    those of two tasks, which have one condition.
+    That of a control is `control_` and the family in which a user's test of the same measure stands: a
+    control in a larger one could not warn where a user's test makes a claim. Tests against the field
+    compare it with any condition, the baseline too, and are no controls; nor are those of two tasks,
+    which have one condition.
     """
     form = MEASURES[key.measure]
     is_of_conditions = not (form.is_of_field or form.is_of_tasks)
     if is_of_conditions and key.condition in rules.controls:
-        return CONTROL
+        is_primary = any(entry.includes_under_any_condition(key) for entry in rules.primary)
+        return f"{CONTROL}_{PRIMARY if is_primary else key.measure}"
     if is_of_conditions and key.condition not in rules.users:
         return WITHOUT_USER
     if any(entry.includes(key) for entry in rules.primary):
         return PRIMARY
-    return key.measure
+    is_of_real_users = is_of_conditions and key.condition == FIELD
+    return f"{REAL_USERS}_{key.measure}" if is_of_real_users else key.measure
+
+
+def is_control(family: str) -> bool:
+    """Whether the tests of a family ask the baseline again."""
+    return family.startswith(f"{CONTROL}_")
 
 
 def correction_of(family: str) -> str:
@@ -111,7 +124,8 @@ def correction_of(family: str) -> str:
     Of the other measures options alone are corrected after Holm: most options are named so rarely that
     their tests could hardly have shown anything, which his correction can make use of.
     """
-    return HOLM if family in _HOLM_FAMILIES else BENJAMINI_HOCHBERG
+    name = family.removeprefix(f"{CONTROL}_").removeprefix(f"{REAL_USERS}_")
+    return HOLM if name in _HOLM_FAMILIES else BENJAMINI_HOCHBERG
 
 
 class CorrectedTest(NamedTuple):
@@ -119,12 +133,14 @@ class CorrectedTest(NamedTuple):
 
     Attributes:
         p_corrected: None where the test could not have been claimed.
+        p_alone: the same, were nothing needed to confirm it.
         can_be_shown: whether it would have been claimed with the smallest p-values that the tests
             of the family could have.
         n_tests: tests of the family that count.
     """
 
     p_corrected: float | None
+    p_alone: float | None
     can_be_shown: bool
     n_tests: int
 
@@ -141,8 +157,11 @@ def correct_p_values(
 def correct_family(tests: Sequence[StudyTest], family: str) -> list[CorrectedTest]:
     """Correct the p-values of one family, in its order.
 
-    A test whose smallest possible p-value is not below the level is set aside first: it can never be
-    claimed, and what it could have had does not depend on what it found (Tarone 1990).
+    A difference that has to be shown by several tests has the largest of their p-values: each of them
+    alone would have to be wrong (an intersection-union test, Berger 1982). What limits the p-value of the
+    first limits the largest too. A test whose smallest possible p-value is not below the level is set
+    aside first: it can never be claimed, and what it could have had does not depend on what it found
+    (Tarone 1990).
     """
     places = [
         place
@@ -151,11 +170,16 @@ def correct_family(tests: Sequence[StudyTest], family: str) -> list[CorrectedTes
     ]
     supports = [tests[place].support for place in places]
 
-    p_corrected = correct_p_values(
-        [tests[place].p_value or 0.0 for place in places], supports, family
-    )
-    best_case = correct_p_values([tests[place].p_least for place in places], supports, family)
-    corrected_tests = [CorrectedTest(None, False, len(places)) for _ in tests]
-    for place, p_value, p_least in zip(places, p_corrected, best_case, strict=True):
-        corrected_tests[place] = CorrectedTest(p_value, p_least < LEVEL, len(places))
+    def corrected(p_of: Callable[[StudyTest], float]) -> list[float]:
+        return correct_p_values([p_of(tests[place]) for place in places], supports, family)
+
+    corrected_tests = [CorrectedTest(None, None, False, len(places)) for _ in tests]
+    for place, p_value, p_alone, p_least in zip(
+        places,
+        corrected(lambda test: test.p_confirmed),
+        corrected(lambda test: test.p_value or 0.0),
+        corrected(lambda test: test.p_least),
+        strict=True,
+    ):
+        corrected_tests[place] = CorrectedTest(p_value, p_alone, p_least < LEVEL, len(places))
     return corrected_tests

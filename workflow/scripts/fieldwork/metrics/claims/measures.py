@@ -30,6 +30,9 @@ from fieldwork.records.robustness import GroupGap, Robustness
 from fieldwork.records.values import ValueComparison
 from fieldwork.statistics.fisher import Margins, Support, least_p
 
+_HALF = 0.5
+"""Superiority of a sample over one like it."""
+
 
 class ClaimKey(NamedTuple):
     """What tells one test of a study from the others."""
@@ -40,6 +43,18 @@ class ClaimKey(NamedTuple):
     condition: str
     item_id: str | None
     detail: str | None
+
+
+class Confirmation(NamedTuple):
+    """A further test that has to show a difference before it is claimed.
+
+    Attributes:
+        of: what it compares, in words that complete "not shown ...".
+        p_value: 1 where it points the other way, None where it could not be made.
+    """
+
+    of: str
+    p_value: float | None
 
 
 class StudyTest(NamedTuple):
@@ -63,6 +78,21 @@ class StudyTest(NamedTuple):
     margin: str | None
     is_one_sided: bool
     reason: str | None
+    confirmations: Sequence[Confirmation] = ()
+
+    @property
+    def p_confirmed(self) -> float:
+        """The largest p-value of the test and of those that have to confirm it; 1 without a test."""
+        p_values = [self.p_value, *(confirmation.p_value for confirmation in self.confirmations)]
+        return 1.0 if self.p_value is None else max(p for p in p_values if p is not None)
+
+    def unconfirmed(self, level: float) -> list[str]:
+        """What does not confirm it at a level, in words."""
+        return [
+            confirmation.of
+            for confirmation in self.confirmations
+            if confirmation.p_value is not None and confirmation.p_value >= level
+        ]
 
     @property
     def p_least(self) -> float:
@@ -81,7 +111,11 @@ class ClaimMeasure(NamedTuple):
         is_of_field: compares with real users, or real users among themselves.
         is_of_tasks: compares two tasks under one condition, with a user or without.
         is_claimed: which rows of the table the page may claim; None for all.
-        is_of_means: the estimate is a difference of means, which has no margin.
+        confirmed_by: which other row of the same arm has to show the same difference, and in which words.
+        tendency: what is above 0 or below it where a row shows a direction, instead of the estimate; None
+            where it shows that answers differ, and not which way.
+        doubt: what in the row itself keeps a difference from being claimed, in the words of a
+        `Confirmation`.
     """
 
     row_type: type[Any]
@@ -95,12 +129,9 @@ class ClaimMeasure(NamedTuple):
     is_of_tasks: bool = False
     detail: Callable[[Any], str | None] | None = None
     is_claimed: Callable[[Any], bool] | None = None
-    is_of_means: bool = False
-
-    @property
-    def needs_interval(self) -> bool:
-        """Whether a direction is only claimed with the interval of the estimate."""
-        return self.interval is not None and (self.margin is not None or self.is_of_means)
+    confirmed_by: tuple[Callable[[Any], bool], str] | None = None
+    tendency: Callable[[Any], float | None] | None = None
+    doubt: Callable[[Any], str | None] | None = None
 
 
 def score_reading(condition: str) -> str:
@@ -110,6 +141,34 @@ def score_reading(condition: str) -> str:
 
 def _is_read_score(row: ScoreComparison) -> bool:
     return row.metric == score_reading(row.condition)
+
+
+def _is_other_reading(row: ScoreComparison) -> bool:
+    return row.metric == "em_flexible" and row.condition != FIELD
+
+
+IN_ANY_FORM = (_is_other_reading, "of answers in any form")
+"""A lost form is no lost score: a score is claimed where the flexible reading shows it too."""
+
+
+def _tendency(row: ValueComparison) -> float | None:
+    """Whether values are higher: of a scale on average, of a number in more pairs than not."""
+    if row.kind == "number":
+        return None if row.superiority is None else row.superiority - _HALF
+    return row.difference if row.ci_low is not None else None
+
+
+def _missing_values(row: ValueComparison) -> str | None:
+    """That those without a value could have turned the direction, whatever they had answered."""
+    n = row.n_missing + row.n_missing_versus
+    if row.worst_low is None or row.worst_high is None or row.superiority is None or not n:
+        return None
+    value, middle = (row.difference or 0.0), 0.0
+    if row.kind == "number":
+        value, middle = row.superiority, _HALF
+    if row.worst_low > middle if value > middle else row.worst_high < middle:
+        return None
+    return f"whatever the {n} without a value had answered"
 
 
 def _groups_compared(row: GroupDifference) -> str:
@@ -180,6 +239,7 @@ MEASURES: Mapping[str, ClaimMeasure] = {
         ("ci_low", "ci_high"),
         margin="score",
         is_claimed=_is_read_score,
+        confirmed_by=IN_ANY_FORM,
     ),
     "score_spread": ClaimMeasure(
         ScoreComparison,
@@ -187,6 +247,7 @@ MEASURES: Mapping[str, ClaimMeasure] = {
         ("wider", "wider"),
         p_value="p_spread",
         is_claimed=_is_read_score,
+        confirmed_by=IN_ANY_FORM,
     ),
     "value": ClaimMeasure(
         ValueComparison,
@@ -195,7 +256,8 @@ MEASURES: Mapping[str, ClaimMeasure] = {
         ("ci_low", "ci_high"),
         detail=lambda row: str(row.kind),
         is_claimed=lambda row: row.versus != FIELD,
-        is_of_means=True,
+        tendency=_tendency,
+        doubt=_missing_values,
     ),
     "novelty": ClaimMeasure(
         Novelty,
@@ -286,7 +348,8 @@ MEASURES: Mapping[str, ClaimMeasure] = {
         is_of_field=True,
         detail=lambda row: str(row.kind),
         is_claimed=lambda row: row.versus == FIELD,
-        is_of_means=True,
+        tendency=_tendency,
+        doubt=_missing_values,
     ),
     "field_place": ClaimMeasure(
         ItemAgreement, "rank_change", ("moves", "moves"), p_value="p_rank", is_of_field=True
@@ -320,7 +383,27 @@ def study_tests(measure: str, rows: Sequence[Any]) -> Iterator[StudyTest]:
         key = claim_key(measure, row)
         if key not in tests and (form.is_claimed is None or form.is_claimed(row)):
             tests[key] = _test(key, form, row)
+    if form.confirmed_by:
+        is_other, words = form.confirmed_by
+        for row in filter(is_other, rows):
+            key = claim_key(measure, row)
+            if key in tests:
+                tests[key] = confirm(tests[key], _test(key, form, row), words)
     return iter(tests.values())
+
+
+def confirm(test: StudyTest, other: StudyTest, words: str) -> StudyTest:
+    """A test that another has to confirm: with its p-value, which is 1 where it points the other way."""
+    p_value = other.p_confirmed if other.p_value is not None else None
+    above, below = MEASURES[test.key.measure].directions
+    if (
+        p_value is not None
+        and above != below
+        and {test.direction, other.direction} == {above, below}
+    ):
+        p_value = 1.0
+    confirmation = Confirmation(words, p_value)
+    return test._replace(confirmations=(*test.confirmations, confirmation))
 
 
 def _test(key: ClaimKey, form: ClaimMeasure, row: Any) -> StudyTest:
@@ -328,6 +411,7 @@ def _test(key: ClaimKey, form: ClaimMeasure, row: Any) -> StudyTest:
     p_value = getattr(row, form.p_value)
     is_tested = p_value is not None
     low, high = (getattr(row, end) for end in form.interval) if form.interval else (None, None)
+    doubt = form.doubt(row) if form.doubt else None
     return StudyTest(
         key=key,
         source=table_of(form.row_type).name,
@@ -340,12 +424,16 @@ def _test(key: ClaimKey, form: ClaimMeasure, row: Any) -> StudyTest:
         margin=form.margin,
         is_one_sided=form.is_one_sided,
         reason=None if is_tested else row.reason,
+        confirmations=[Confirmation(doubt, 1.0)] if doubt else (),
     )
 
 
 def _direction(form: ClaimMeasure, row: Any) -> str:
     """Without its interval a test says that answers differ, not whether their mean is higher."""
-    if form.needs_interval and form.interval and getattr(row, form.interval[0]) is None:
+    if form.tendency:
+        tendency = form.tendency(row)
+        return "differs" if tendency is None else form.directions[tendency < 0]
+    if form.margin and form.interval and getattr(row, form.interval[0]) is None:
         return "differs"
     estimate = getattr(row, form.estimate) if form.estimate else None
     return form.directions[(estimate or 0.0) < 0]

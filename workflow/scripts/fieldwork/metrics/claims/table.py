@@ -6,6 +6,7 @@ from itertools import chain
 from statistics import NormalDist
 from typing import Any
 
+from fieldwork.metrics.claims.control_tests import read_control_tests
 from fieldwork.metrics.claims.families import (
     ClaimRules,
     CorrectedTest,
@@ -13,13 +14,16 @@ from fieldwork.metrics.claims.families import (
     correction_of,
     family_of,
 )
-from fieldwork.metrics.claims.measures import MEASURES, StudyTest, study_tests
+from fieldwork.metrics.claims.measures import MEASURES, StudyTest, confirm, study_tests
 from fieldwork.records.claims import Claim, Verdict
 from fieldwork.records.columns import table_of
+from fieldwork.records.metrics import ControlTest
 from fieldwork.statistics.families import LEVEL
 from fieldwork.statistics.intervals import CONFIDENCE
 
 TESTED_BY_DRIFT = "a later wave is compared with its first in metrics/drift alone"
+
+AGAINST_CONTROL = "against the baseline asked again"
 
 POWER = 0.8
 """Share of studies in which a test finds the smallest effect that is said of it."""
@@ -27,7 +31,7 @@ POWER = 0.8
 
 def row_types() -> dict[str, type[Any]]:
     """The row types of the metric tables that have tests, by the table's name."""
-    types = [measure.row_type for measure in MEASURES.values()]
+    types = [ControlTest, *(measure.row_type for measure in MEASURES.values())]
     return {table_of(row_type).name: row_type for row_type in types}
 
 
@@ -38,11 +42,14 @@ def measure_claims(tables: Mapping[str, Sequence[Any]], rules: ClaimRules) -> li
         tables: rows by the table's name; a table that the study lacks may be absent.
     """
     families: dict[str, list[StudyTest]] = {}
+    control_tests = read_control_tests(tables.get(table_of(ControlTest).name, ()))
     for test in chain.from_iterable(
         study_tests(name, tables.get(table_of(measure.row_type).name, ()))
         for name, measure in MEASURES.items()
     ):
         one_test = _without_later_waves(test, rules)
+        for control_test in control_tests.get(test.key, ()):
+            one_test = confirm(one_test, control_test, AGAINST_CONTROL)
         families.setdefault(family_of(test.key, rules), []).append(one_test)
     return [claim for family, tests in families.items() for claim in _claims(family, tests, rules)]
 
@@ -66,6 +73,9 @@ def _claims(family: str, tests: Sequence[StudyTest], rules: ClaimRules) -> Itera
             ci_high=test.ci_high,
             p_value=test.p_value,
             p_least=test.p_least or None,
+            p_confirmed=test.p_confirmed
+            if test.confirmations and test.p_value is not None
+            else None,
             p_corrected=family_test.p_corrected if verdict != "cannot be shown" else None,
             correction=correction_of(family),
             n_tests=family_test.n_tests,
@@ -73,8 +83,18 @@ def _claims(family: str, tests: Sequence[StudyTest], rules: ClaimRules) -> Itera
             smallest_effect=_smallest_effect(test, family_test),
             verdict=verdict,
             direction=test.direction if verdict == "differs" else None,
+            unconfirmed=_unconfirmed(test, family_test) if verdict == "undecided" else None,
             reason=_resolution(test, family_test) if verdict == "cannot be shown" else test.reason,
         )
+
+
+def _unconfirmed(test: StudyTest, family_test: CorrectedTest) -> str | None:
+    """What keeps a difference from being claimed that the test alone would show."""
+    if family_test.p_alone is None or family_test.p_alone >= LEVEL:
+        return None
+    # where each confirms it alone and none over the family, the least sure one
+    least_sure = max(test.confirmations, key=lambda confirmation: confirmation.p_value or 0.0)
+    return "; ".join(dict.fromkeys(test.unconfirmed(LEVEL) or [least_sure.of]))
 
 
 def _verdict(test: StudyTest, family_test: CorrectedTest, margin: float | None) -> Verdict:

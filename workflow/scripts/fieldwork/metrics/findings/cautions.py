@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from fieldwork.metrics.claims.families import CONTROL
+from fieldwork.metrics.claims.families import is_control
 from fieldwork.metrics.findings.evidence import FindingsTables
 from fieldwork.metrics.findings.outline import StudyOutline, arm_name, study_rows
 from fieldwork.metrics.findings.replies import ReplyCounts, UnnamedReplies
@@ -10,10 +10,13 @@ from fieldwork.metrics.findings.verdicts import MEASURE_NAMES, claim_verdict
 from fieldwork.metrics.findings.wording import count_phrase, join_words, percent
 from fieldwork.records.claims import Claim
 from fieldwork.records.field import FIELD
-from fieldwork.records.metrics import ListLength, VarianceShare
+from fieldwork.records.metrics import Accuracy, ListLength, VarianceShare
 
 MANY = 0.2
 """Share of an arm's answers above which a warning says that they are worth nothing."""
+
+LOSS_GAP = 0.05
+"""Difference in the share of answers that are lost above which a warning says so."""
 
 LENGTH_GAP = 0.02
 """Relative difference in the length of lists above which a warning says so: 0.1 of 5 options."""
@@ -42,6 +45,7 @@ def warnings(
     return [
         *_control_warning(tables, outline),
         *_loss_warnings(replies, outline),
+        *_form_warnings(tables.accuracy, outline),
         *_length_warnings(tables.list_lengths, outline),
     ]
 
@@ -51,7 +55,7 @@ def control_tests(tables: FindingsTables) -> list[Claim]:
     return [
         claim
         for claim in tables.claims
-        if claim.family == CONTROL and claim_verdict(claim).is_tested
+        if is_control(claim.family) and claim_verdict(claim).is_tested
     ]
 
 
@@ -75,13 +79,39 @@ def _first(names: Sequence[str]) -> str:
     return join_words([*names[:MOST_NAMES], *rest])
 
 
-def _loss_warnings(replies: Sequence[ReplyCounts], outline: StudyOutline) -> list[str]:
-    return [
-        f"{arm_name(row, outline)}: of {count_phrase(row.n, 'answer')} {join_words(parts)}, so its "
-        "numbers say more about how it was asked than about the model"
-        for row in study_rows(replies, outline, list(outline.conditions))
-        if (parts := [*_large_losses(row)])
-    ]
+def _loss_warnings(replies: Sequence[ReplyCounts], outline: StudyOutline) -> Iterator[str]:
+    rows = study_rows(replies, outline, list(outline.conditions))
+    baselines = {(row.model, row.task): row for row in rows if row.condition == outline.baseline}
+    for row in rows:
+        baseline = baselines.get((row.model, row.task), row)
+        if parts := [*_large_losses(row)]:
+            yield (
+                f"{arm_name(row, outline)}: of {count_phrase(row.n, 'answer')} {join_words(parts)}, so "
+                "its "
+                "numbers say more about how it was asked than about the model"
+            )
+        elif abs(row.share_lost - baseline.share_lost) > LOSS_GAP:
+            yield (
+                f"{arm_name(row, outline)}: {percent(row.share_lost)} of the answers are refused or "
+                "cannot "
+                f"be read, and {percent(baseline.share_lost)} under {outline.label(outline.baseline)}: "
+                "those that are left may be of another kind"
+            )
+
+
+def _form_warnings(rows: Sequence[Accuracy], outline: StudyOutline) -> Iterator[str]:
+    """Conditions whose letters stand in another form than asked for more often than the baseline's."""
+    shares = [row for row in rows if row.metric == "format_failure" and row.mean is not None]
+    baselines = {(row.model, row.task): row for row in shares if row.condition == outline.baseline}
+    for row in study_rows(shares, outline, [*outline.simulated_users, *outline.controls]):
+        baseline = baselines.get((row.model, row.task))
+        if baseline and abs((row.mean or 0.0) - (baseline.mean or 0.0)) > LOSS_GAP:
+            yield (
+                f"{arm_name(row, outline)}: {percent(row.mean or 0.0)} of the answers name no letter in "
+                "the "
+                f"form that was asked for, and {percent(baseline.mean or 0.0)} under "
+                f"{outline.label(outline.baseline)}; these count as wrong (accuracy, format\\_failure)"
+            )
 
 
 def _length_warnings(rows: Sequence[ListLength], outline: StudyOutline) -> Iterator[str]:
@@ -103,6 +133,7 @@ def _length_warnings(rows: Sequence[ListLength], outline: StudyOutline) -> Itera
 def _large_losses(row: ReplyCounts) -> Iterator[str]:
     for n, loss in (
         (row.n_unread, "cannot be read"),
+        (row.n_refused, "are refusals"),
         (row.n_truncated, "are cut off at the longest answer allowed (max\\_tokens)"),
         (row.n_empty, "are empty"),
     ):

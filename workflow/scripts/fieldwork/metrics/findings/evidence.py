@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 from fieldwork import tables
 from fieldwork.metrics.findings.verdicts import StudyClaims
 from fieldwork.records.answer_form import AnswerForm
+from fieldwork.records.arms import ArmTest
 from fieldwork.records.claims import Claim
 from fieldwork.records.columns import table_of
 from fieldwork.records.drift import Drift
@@ -74,6 +75,7 @@ class FindingsTables(NamedTuple):
     memory_matches: Sequence[MemoryMatch] = ()
     interventions: Sequence[InterventionEstimate] = ()
     value_comparisons: Sequence[ValueComparison] = ()
+    arm_tests: Sequence[ArmTest] = ()
     claims: StudyClaims = NO_CLAIMS
 
 
@@ -107,6 +109,7 @@ ROW_TYPES: Mapping[str, type[Any]] = {
         MemoryMatch,
         InterventionEstimate,
         ValueComparison,
+        ArmTest,
     )
 }
 """Row type of each table."""

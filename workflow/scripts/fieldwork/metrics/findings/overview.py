@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 
-from fieldwork.metrics.claims.families import CONTROL, PRIMARY, WITHOUT_USER
+from fieldwork.metrics.claims.families import CONTROL, HOLM, PRIMARY, REAL_USERS, WITHOUT_USER
 from fieldwork.metrics.findings.layout import Finding, FindingsSection
 from fieldwork.metrics.findings.outline import (
     StudyOutline,
@@ -20,11 +20,13 @@ from fieldwork.metrics.findings.wording import interval_cell, literal, p_cell
 from fieldwork.records.claims import Claim
 from fieldwork.statistics.families import LEVEL
 
+_USER_FAMILIES = {PRIMARY: "primary", **MEASURE_NAMES}
+
 _FAMILIES = {
-    PRIMARY: "primary",
-    CONTROL: "asked again",
+    **_USER_FAMILIES,
     WITHOUT_USER: "other conditions without a user",
-    **MEASURE_NAMES,
+    **{f"{REAL_USERS}_{name}": f"real users, {text}" for name, text in MEASURE_NAMES.items()},
+    **{f"{CONTROL}_{name}": f"asked again, {text}" for name, text in _USER_FAMILIES.items()},
 }
 
 
@@ -44,7 +46,9 @@ def primary_comparisons(claims: Iterable[Claim], outline: StudyOutline) -> Findi
     return FindingsSection(
         "Primary comparisons",
         "What is this study about (`study.primary`)? One family: if nothing differed at all, any of the "
-        f"{n_tests} tests would say so in at most {100 * LEVEL:g} % of studies.",
+        f"{n_tests} tests would say so in at most {100 * LEVEL:g} % of studies. p is corrected for this "
+        "and "
+        "intervals are not: one may exclude 0 where a difference is undecided.",
         (*arm_columns(outline), "Measure", "Difference", "p", "Verdict"),
         [_primary_finding(claim, outline) for claim in rows],
         ["claims"],
@@ -93,7 +97,8 @@ def families(claims: Iterable[Claim]) -> FindingsSection:
         "All tests",
         "How many tests were made, and how many false claims are to be expected among them? Holm holds "
         f"the chance of any false claim of its tests at {100 * LEVEL:g} %; after Benjamini and Hochberg "
-        f"{100 * LEVEL:g} % of the claims are expected to be false.",
+        f"at most {100 * LEVEL:g} % of the claims are false on average over many studies; of one study "
+        "they may be more.",
         ("Tests", "Could show", "Correction", "Differ", "Equivalent", "Undecided", "False claims"),
         [
             _family_finding(family)
@@ -117,8 +122,7 @@ def _family_finding(family: Sequence[Claim]) -> Finding:
         family[0].correction.replace("-", " and "),
         *(f"{n:,}" for n in (n_shown, *n_others)),
     )
-    is_holm = family[0].correction == "Holm"
-    false_claims = (
-        f"any in {100 * LEVEL:g} % of studies" if is_holm else f"{LEVEL * n_shown:.1f} of {n_shown}"
-    )
-    return Finding(cells, FindingVerdict(false_claims))
+    is_holm = family[0].correction == HOLM
+    share = f"at most {100 * LEVEL:g} %"
+    promise = f"any in {share} of studies" if is_holm else f"{share} of claims on average"
+    return Finding(cells, FindingVerdict(promise))

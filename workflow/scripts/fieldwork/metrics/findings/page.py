@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from fieldwork.addresses import PAGE
 from fieldwork.metrics.findings import answers, overview, probabilities, scores
+from fieldwork.metrics.findings.arms import arm_sections
 from fieldwork.metrics.findings.calibration import calibration
 from fieldwork.metrics.findings.cautions import limits, warnings
 from fieldwork.metrics.findings.drift import drift_sections
@@ -96,6 +97,7 @@ def sections(tables: FindingsTables, outline: StudyOutline) -> list[FindingsSect
         *group_gap_sections(tables.group_gaps, claims, outline),
         *practice_sections(tables.practice, claims, outline),
         *drift_sections(tables.drift, outline),
+        *arm_sections(tables.arm_tests, outline),
         scores.novelty(tables.novelty, claims, outline),
         scores.categories(tables.categories, claims, outline),
         # only models that state the probabilities of their answers

@@ -32,6 +32,12 @@ class ReplyCounts(NamedTuple):
     n_empty: int = 0
     n_corrected: int = 0
 
+    @property
+    def share_lost(self) -> float:
+        """Share of the answers that arrived of which nothing is counted: refused, or not to be read."""
+        n_arrived = self.n - self.n_failed
+        return (self.n_unread + self.n_refused) / n_arrived if n_arrived else 0.0
+
 
 class UnnamedReplies(NamedTuple):
     """Replies of a model, and how many of them do not say which model answered."""

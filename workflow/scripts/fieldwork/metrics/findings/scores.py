@@ -41,21 +41,36 @@ def scores(
     accuracies = [row for row in rows if row.metric == score_reading(row.condition)]
     pairs = {_arm(row): row for row in comparisons if row.metric == score_reading(row.condition)}
     arms = study_rows(accuracies, outline, list(outline.conditions))
+    in_any_form = {_arm(row): row for row in rows if row.metric == "em_flexible"}
+    is_other = any(_differs(row, in_any_form.get(_arm(row))) for row in arms)
     question = (
         "Do users change the mean score (%), or do their contexts spread scores wider than reruns do? "
         "One run is all questions, asked by one user or rerun."
     )
     if any(row.condition == FIELD for row in arms):
         question += " Letters of real users are read out of whole answers."
+    if is_other:
+        question += (
+            " A letter counts where it stands in the form that was asked for; the score in any form "
+            "counts "
+            "it wherever the answer names it. A difference is claimed where both show it."
+        )
     return FindingsSection(
         "Scores",
         question,
         (
             *arm_columns(outline),
-            *("Mean score", "SD", "Runs×questions", "Points", "p", "p of spread"),
+            "Mean score",
+            *(["In any form"] if is_other else []),
+            *("SD", "Runs×questions", "Points", "p", "p of spread"),
             "Verdict",
         ),
-        [_score_finding(row, pairs, claims, outline) for row in arms],
+        [
+            _score_finding(
+                row, in_any_form.get(_arm(row)) if is_other else None, pairs, claims, outline
+            )
+            for row in arms
+        ],
         ["accuracy", "score_comparisons"],
         "No task of this study has scores.",
     )
@@ -65,8 +80,14 @@ def _arm(row: ConditionRow) -> _ArmKey:
     return row.model, row.task, row.condition
 
 
+def _differs(row: Accuracy, other: Accuracy | None) -> bool:
+    """Whether a score is another one in any form, as printed."""
+    return other is not None and _percent(row.mean) != _percent(other.mean)
+
+
 def _score_finding(
     row: Accuracy,
+    in_any_form: Accuracy | None,
     pairs: Mapping[_ArmKey, ScoreComparison],
     claims: StudyClaims,
     outline: StudyOutline,
@@ -75,6 +96,7 @@ def _score_finding(
     comparison = None if is_baseline else pairs.get(_arm(row))
     cells = (
         interval_cell(row.mean, row.ci_low, row.ci_high, digits=1, scale=100),
+        *([_percent(in_any_form.mean)] if in_any_form else []),
         _percent(_deviation(row, pairs, outline)),
         f"{row.n_runs}×{row.n_items}",
         *_comparison_cells(comparison, claims),

@@ -161,16 +161,21 @@ def _options(tables: FindingsTables, outline: StudyOutline) -> str:
     if not rows:
         return "no option can be compared with and without a user"
     if not movers:
-        n_tests = count_phrase(len(rows), "test")
-        return f"no option is shown to become rarer or more common, in {n_tests}"
+        n_prompts = count_phrase(_n_prompts(rows), "comparison")
+        return f"no option is shown to become rarer or more common, in {n_prompts} of one prompt"
     furthest: dict[tuple[str | None, ...], Shift] = {}
     for row in movers:
         furthest.setdefault((row.model, row.task, row.item_id, row.answer), row)
     shifts = [_option_shift(row, tables, outline) for row in furthest.values()][:NAMED_OPTIONS]
     return (
-        f"in {_out_of(len(movers), len(rows))} tests an option's share of answers changed, most of all: "
-        f"{join_words(shifts)}"
+        f"in {_out_of(_n_prompts(movers), _n_prompts(rows))} comparisons of one prompt the share of an "
+        f"option changed, most of all: {join_words(shifts)}"
     )
+
+
+def _n_prompts(rows: Sequence[Shift]) -> int:
+    """Comparisons of one prompt: where one option falls and another rises, that is one change."""
+    return len({(row.model, row.task, row.condition, row.item_id) for row in rows})
 
 
 def _option_shift(row: Shift, tables: FindingsTables, outline: StudyOutline) -> str:

@@ -28,14 +28,17 @@ def value_sections(
     return [
         FindingsSection(
             "Scales and numbers",
-            "How far are answers from those without a user, and from real users'? Higher is the chance "
-            "that an answer of the condition is above one of the other, ties counted half: 50 % is no "
-            "difference. The distance is the earth mover's, of a scale as a share of its length; in "
-            "brackets what chance alone makes. All scales together count from 0 to 1."
+            "How far are answers from those without a user, and from real users'? Scales are compared by "
+            "their means; numbers, which a few huge ones could carry, by their medians and by how often "
+            "an answer is the higher one. Higher is the chance that an answer of the condition is above "
+            "one of the other, ties counted half: 50 % is no difference. The distance is the earth "
+            "mover's, of a scale as a share of its length; in brackets what chance alone makes. n counts "
+            "the answers with a value on both sides, and after the plus those without one: refused, "
+            "unreadable or beside the scale. All scales together count from 0 to 1."
             f"{_interval_note(rows)}",
             (
                 *arm_columns(outline),
-                *("Question", "Compared with", "Difference of means", "Higher", "Distance", "p"),
+                *("Question", "Compared with", "n", "Difference", "Higher", "Distance", "p"),
                 "Verdict",
             ),
             findings,
@@ -49,9 +52,7 @@ def _interval_note(rows: Sequence[ValueComparison]) -> str:
     """What `none` stands for, where it stands; the table has each row's numbers."""
     if not any(row.ci_low is None and (row.reason or "").startswith("no interval") for row in rows):
         return ""
-    return (
-        " Where a difference is without an interval too few users answer (metrics.rarest\\_users)."
-    )
+    return " Where a difference is without an interval too few answer (metrics.rarest\\_users)."
 
 
 def _all(outline: StudyOutline) -> list[str]:
@@ -70,6 +71,7 @@ def _finding(row: ValueComparison, claims: StudyClaims, outline: StudyOutline) -
     cells = (
         literal(row.item_id) if row.item_id else "all scales together",
         outline.label(row.versus),
+        f"{_count(row.n_units, row.n_missing)} / {_count(row.n_units_versus, row.n_missing_versus)}",
         interval_cell(row.difference, row.ci_low, row.ci_high, digits=2, is_difference=True),
         "–" if row.superiority is None else percent(row.superiority),
         f"{number_cell(row.distance, 2)} ({number_cell(row.distance_same, 2)})",
@@ -77,6 +79,10 @@ def _finding(row: ValueComparison, claims: StudyClaims, outline: StudyOutline) -
     )
     is_together = row.item_id is None
     return Finding((*row_cells(row, outline), *cells), _verdict(row, claims), is_together)
+
+
+def _count(n: int, n_missing: int) -> str:
+    return f"{n:,} + {n_missing:,}" if n_missing else f"{n:,}"
 
 
 def values_sentence(
@@ -95,7 +101,7 @@ def values_sentence(
         shifts = [row for row in together if _verdict(row, claims).is_shown]
         moves = join_words([_move(row, outline) for row in shifts])
         sentence = (
-            f"The scales together move with {moves}"
+            f"The scales together move with {moves}{_control_moves(shifts, rows, outline)}"
             if shifts
             else "No user is shown to move the scales together"
         )
@@ -104,6 +110,23 @@ def values_sentence(
     if not single:
         return None
     return f"A user moves the answers in {n_moved} of {n} tests of scales and numbers"
+
+
+def _control_moves(
+    shifts: Sequence[ValueComparison], rows: Sequence[ValueComparison], outline: StudyOutline
+) -> str:
+    """How far asking again without a user moved the same scales."""
+    arms = {(row.model, row.task) for row in shifts}
+    controls = [
+        row
+        for row in study_rows(rows, outline, outline.controls)
+        if row.item_id is None
+        and row.versus == outline.baseline
+        and (row.model, row.task) in arms
+        and row.difference is not None
+    ]
+    moves = join_words([signed_number(row.difference or 0.0, 2) for row in controls])
+    return f"; asking again without a user moved them by {moves}" if controls else ""
 
 
 def _move(row: ValueComparison, outline: StudyOutline) -> str:

@@ -36,6 +36,9 @@ _UNITS = {
 }
 """How effects of a measure are printed: a factor and a unit."""
 
+_SHARES = [measure for measure, (scale, _) in _UNITS.items() if scale > 1]
+"""Measures whose effect is never larger than 1: no number of points above 100 is an effect to find."""
+
 
 MEASURE_NAMES = {
     "share_who": "variance between contexts",
@@ -103,6 +106,10 @@ def claim_verdict(claim: Claim) -> FindingVerdict:
     if claim.verdict == "equivalent":
         margin = effect_text(claim.measure, claim.margin)
         return FindingVerdict(f"equivalent (±{margin})", True, is_equivalent=True)
+    if claim.unconfirmed:
+        return FindingVerdict(f"{UNDECIDED_VERDICT}: not shown {literal(claim.unconfirmed)}", True)
+    if claim.measure in _SHARES and (claim.smallest_effect or 0.0) > 1:
+        return FindingVerdict(f"{UNDECIDED_VERDICT}; too few answers", True)
     effect = effect_text(claim.measure, claim.smallest_effect)
     return FindingVerdict(
         f"{UNDECIDED_VERDICT}; finds {effect}" if effect else UNDECIDED_VERDICT, True

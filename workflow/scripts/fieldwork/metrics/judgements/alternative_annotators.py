@@ -6,6 +6,9 @@ share that gave the same option, or on a scale of steps by the root mean square 
 the judge is as near or nearer, W_h where the person is. A one-sided t test asks whether the mean of
 W_h - W_j lies below the penalty; p-values are corrected over people (Benjamini and Yekutieli 2001). A
 judge passes that replaces at least half of the people.
+
+The published test takes units as independent. Units of one user are not, so that a second one sums them
+up by user first, and the larger p-value counts.
 """
 
 import math
@@ -47,7 +50,7 @@ def _test_beside(
     judge_places: pd.Series,
 ) -> AlternativeAnnotator:
     units = person_rows["unit"].to_numpy()
-    is_near, is_person_near, p_value, reason = None, None, None, None
+    is_near, is_person_near, p_value, p_by_user, reason = None, None, None, None, None
     if len(units) < MIN_UNITS:
         reason = (
             f"{len(units)} units are shared with other people and the judge, {MIN_UNITS} needed"
@@ -59,7 +62,11 @@ def _test_beside(
         person_scores = _nearness(sample, of_person, peers)
         is_near, is_person_near = judge_scores >= person_scores, person_scores >= judge_scores
         differences = is_person_near.astype(np.float64) - is_near
-        p_value = _one_sided_p(differences, sample.scale.penalty)
+        beyond = differences - sample.scale.penalty
+        p_value = _one_sided_p(beyond)
+        # nearness is in the order of the units
+        owners = pd.factorize(person_rows.sort_values("unit")["owner"])[0]
+        p_by_user = _one_sided_p(np.bincount(owners, weights=beyond))
     return AlternativeAnnotator(
         scale=sample.scale.name,
         judge=judge,
@@ -69,6 +76,7 @@ def _test_beside(
         person_share=None if is_person_near is None else float(is_person_near.mean()),
         penalty=sample.scale.penalty,
         p_value=p_value,
+        p_by_user=p_by_user,
         p_corrected=None,
         is_replaceable=None,
         reason=reason,
@@ -89,24 +97,31 @@ def _nearness(sample: JudgementSample, places: pd.Series, peers: pd.DataFrame) -
     return distances
 
 
-def _one_sided_p(differences: Floats, penalty: float) -> float:
-    """Student's t test that the mean lies below the penalty.
+def _one_sided_p(values: Floats) -> float:
+    """Student's t test that a mean lies below 0, of units or of the sums of whole users.
 
-    Units that are all alike leave nothing to chance: the mean lies below the penalty, or it does not.
+    Values that are all alike leave nothing to chance: the mean lies below 0, or it does not. One value
+    says nothing.
     """
     from scipy.special import stdtr
 
-    n, mean = len(differences), float(differences.mean())
-    error = float(differences.std(ddof=1)) / math.sqrt(n)
+    n, mean = len(values), float(values.mean())
+    if n < 2:
+        return 1.0
+    error = float(values.std(ddof=1)) / math.sqrt(n)
     if not error > 0:
-        return 0.0 if mean < penalty else 1.0
-    return float(stdtr(n - 1, (mean - penalty) / error))
+        return 0.0 if mean < 0 else 1.0
+    return float(stdtr(n - 1, mean / error))
 
 
 def _correct_tests(tests: list[AlternativeAnnotator]) -> Iterator[AlternativeAnnotator]:
     from scipy.stats import false_discovery_control
 
-    p_values = [test.p_value for test in tests if test.p_value is not None]
+    p_values = [
+        max(test.p_value, test.p_by_user)
+        for test in tests
+        if test.p_value is not None and test.p_by_user is not None
+    ]
     p_corrected = iter(false_discovery_control(p_values, method="by") if p_values else [])
     for test in tests:
         if test.p_value is None:

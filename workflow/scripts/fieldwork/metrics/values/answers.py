@@ -30,11 +30,23 @@ class ItemValues(NamedTuple):
     """The values that answers to an item give, in order of puppet and replicate.
 
     Attributes:
-        n_without: answers without a value.
+        missing: puppet and replicate of the answers without a value; refusals are among them.
     """
 
     answers: list[ValueAnswer]
-    n_without: int
+    missing: list[tuple[str, int]]
+
+    @property
+    def n_without(self) -> int:
+        """Answers without a value."""
+        return len(self.missing)
+
+    @property
+    def n_missing(self) -> int:
+        """Users none of whose answers has a value, or answers without a user and a value."""
+        answered = {answer.puppet for answer in self.answers} - {""}
+        users = {puppet for puppet, _ in self.missing} - {""}
+        return len(users - answered) + sum(not puppet for puppet, _ in self.missing)
 
     def firsts(self) -> list[ValueAnswer]:
         """The first answer of each user, or all answers without a user."""
@@ -53,11 +65,17 @@ class Battery(NamedTuple):
         values: shape (units, items), each from 0 (lowest point) to 1 (highest). A unit is a user, or
             without users a rerun of all items; those who lack an item are left out.
         n_without: answers without a value.
+        lowest, highest: the mean score of all units, incomplete ones too, where what they lack is put
+            at the lowest and at the highest point; NaN without units.
+        n_missing: units that lack an item.
     """
 
     values: Floats
     n_without: int
     has_users: bool
+    lowest: float
+    highest: float
+    n_missing: int
 
     def scores(self) -> list[float]:
         """The mean of each unit over the items."""
@@ -85,17 +103,20 @@ def read_values(answers: pd.DataFrame) -> dict[Arm, dict[str, ItemValues]]:
     rows = answers[answers["kind"].isin(VALUE_KINDS) & (answers["outcome"] != "failed")]
     columns = ["model", "task", "kind", "condition", "item_id", "puppet_id", "replicate", "value"]
     arms: dict[Arm, dict[str, list[ValueAnswer]]] = {}
-    n_without: dict[tuple[Arm, str], int] = {}
+    missing: dict[tuple[Arm, str], list[tuple[str, int]]] = {}
     for *names, item, puppet, replicate, value in rows[columns].itertuples(index=False, name=None):
         arm = Arm(*names)
         values = arms.setdefault(arm, {}).setdefault(item, [])
-        if value is None or math.isnan(value):
-            n_without[arm, item] = n_without.get((arm, item), 0) + 1
-            continue
         user = puppet if isinstance(puppet, str) else ""
+        if value is None or math.isnan(value):
+            missing.setdefault((arm, item), []).append((user, int(replicate)))
+            continue
         values.append(ValueAnswer(user, int(replicate), float(value)))
     return {
-        arm: {i: ItemValues(sorted(items[i]), n_without.get((arm, i), 0)) for i in sorted(items)}
+        arm: {
+            item: ItemValues(sorted(items[item]), sorted(missing.get((arm, item), [])))
+            for item in sorted(items)
+        }
         for arm, items in sorted(arms.items())
     }
 
@@ -125,7 +146,10 @@ def read_battery(
     units: dict[str, dict[str, float]] = {}
     for name in names:
         low, high = ranges[arm.task, name]
-        for answer in items[name].firsts() if name in items else ():
+        answers = items[name] if name in items else ItemValues([], [])
+        for puppet, replicate in answers.missing:
+            units.setdefault(puppet if has_users else f"{replicate:09d}", {})
+        for answer in answers.firsts():
             unit = answer.puppet if has_users else f"{answer.replicate:09d}"
             units.setdefault(unit, {})[name] = (answer.value - low) / (high - low)
     complete = [
@@ -133,6 +157,15 @@ def read_battery(
         for unit in sorted(units)
         if len(units[unit]) == len(names)
     ]
-    n_without = sum(values.n_without for values in items.values())
     table = np.array(complete, dtype=np.float64).reshape(len(complete), len(names))
-    return Battery(table, n_without, has_users)
+    sums = [math.fsum(unit.values()) for unit in units.values()]
+    n_gaps = sum(len(names) - len(unit) for unit in units.values())
+    n_points = len(names) * len(units) or math.nan
+    return Battery(
+        values=table,
+        n_without=sum(values.n_without for values in items.values()),
+        has_users=has_users,
+        lowest=math.fsum(sums) / n_points,
+        highest=(math.fsum(sums) + n_gaps) / n_points,
+        n_missing=len(units) - len(complete),
+    )

@@ -1,7 +1,8 @@
 """Values under a condition beside the baseline's and the field's: differences, tests and distances.
 
-Owns the permutation test of the superiority of one sample over another. A user's first answer counts, so
-that the answers that are exchanged are independent.
+Owns the permutation test of the superiority of one sample over another, and what answers without a value
+could change. A user's first answer counts, so that the answers that are exchanged are independent. Scales
+are compared by their means, numbers by their ranks and medians, which a few huge answers do not move.
 """
 
 import math
@@ -32,7 +33,7 @@ from fieldwork.records.field import FIELD
 from fieldwork.records.values import ValueComparison
 from fieldwork.statistics.arrays import Counts, Floats
 from fieldwork.statistics.families import LEVEL, correct_rows
-from fieldwork.statistics.intervals import Interval, p_value_with_interval
+from fieldwork.statistics.intervals import CONFIDENCE, Interval, p_value_with_interval
 from fieldwork.statistics.permutation import (
     PermutationTest,
     p_value_of_first,
@@ -45,8 +46,11 @@ from fieldwork.statistics.seeds import generator
 from fieldwork.statistics.user_intervals import (
     RAREST_USERS,
     mean_difference_interval,
+    median_difference_interval,
     too_few_users,
 )
+
+_HALF = 0.5
 
 N_DEALS = 200
 """Random deals behind the distance that chance alone makes."""
@@ -112,7 +116,7 @@ def _family(row: ValueComparison) -> tuple[str | None, ...]:
 def _pairs(
     arms: Mapping[Arm, Mapping[str, ItemValues]], ranges: ItemRanges, baseline: str
 ) -> Iterator[_Pair]:
-    empty = ItemValues([], 0)
+    empty = ItemValues([], [])
     for arm, items in arms.items():
         for versus in (baseline, FIELD):
             versus_items = arms.get(arm._replace(condition=versus))
@@ -137,7 +141,9 @@ def _compare(pair: _Pair, settings: _Settings) -> ValueComparison:
     missing = _missing(pair)
     test = None if missing else _test(pair, settings)
     interval = None if missing else _interval(pair, settings.rarest_users)
-    difference = None if missing else _mean(first.values) - _mean(second.values)
+    difference = None if missing else _centre(pair, first) - _centre(pair, second)
+    rank = None if missing else superiority_interval(first.values, second.values)
+    worst = None if missing else _worst_case(pair)
     tables = None if missing else value_tables(first.values, second.values)
     distance = _distance(tables, pair, settings) if tables else None
     reason = missing or (None if interval else _no_interval(pair, settings.rarest_users))
@@ -152,14 +158,20 @@ def _compare(pair: _Pair, settings: _Settings) -> ValueComparison:
         ci_low=interval.low if interval else None,
         ci_high=interval.high if interval else None,
         superiority=float(superiority(*tables.rows())[0]) if tables else None,
+        superiority_low=rank.low if rank else None,
+        superiority_high=rank.high if rank else None,
         p_value=_held_p(pair, test, settings.rarest_users) if test else None,
         p_holm=None,
         p_least=test.p_least if test else None,
         n_permutations=test.n_permutations if test else None,
         distance=distance[0] if distance else None,
         distance_same=distance[1] if distance else None,
+        worst_low=worst.low if worst else None,
+        worst_high=worst.high if worst else None,
         n_units=len(first.values),
         n_units_versus=len(second.values),
+        n_missing=first.n_missing,
+        n_missing_versus=second.n_missing,
         unit=first.unit,
         reason=reason,
     )
@@ -175,6 +187,8 @@ def _missing(pair: _Pair) -> str | None:
 
 def _no_interval(pair: _Pair, rarest_users: float) -> str:
     """The shortage of the first side that has one."""
+    if pair.span is None:
+        return "no interval of the difference: a median has one from six answers on"
     for side in pair.sides:
         n = len(side.values)
         if n < 2 or (side.has_users and too_few_users(n, rarest_users)):
@@ -182,23 +196,53 @@ def _no_interval(pair: _Pair, rarest_users: float) -> str:
     return "no interval: all answers have the same value"
 
 
-def _mean(values: Sequence[float]) -> float:
-    return math.fsum(values) / len(values)
+def _centre(pair: _Pair, sample: ValueSample) -> float:
+    """The mean of a scale, the median of a number."""
+    if pair.span is None:
+        return float(np.median(sample.values))
+    return math.fsum(sample.values) / len(sample.values)
 
 
-def _interval(pair: _Pair, rarest_users: float, confidence: float | None = None) -> Interval | None:
+def _interval(pair: _Pair, rarest_users: float, confidence: float = CONFIDENCE) -> Interval | None:
     first, second = pair.sides
+    if pair.span is None:
+        return median_difference_interval(first.values, second.values, confidence)
     rarest = first.rarest(rarest_users), second.rarest(rarest_users)
-    options = {} if confidence is None else {"confidence": confidence}
-    interval = mean_difference_interval(first.values, second.values, rarest, **options)
-    if interval and pair.span:
-        return interval.clip(-pair.span, pair.span)
-    return interval
+    interval = mean_difference_interval(first.values, second.values, rarest, confidence)
+    return interval and interval.clip(-pair.span, pair.span)
 
 
 def _held_p(pair: _Pair, test: PermutationTest, rarest_users: float) -> float:
-    """The p-value, no smaller than that of the interval: a test of ranks alone says nothing of means."""
-    return p_value_with_interval(test.p_value, partial(_interval, pair, rarest_users))
+    """The p-value, no smaller than that of the interval.
+
+    A test of ranks alone says nothing of means, and of two samples that spread unequally nothing of which
+    one is higher.
+    """
+    if pair.span is not None:
+        return p_value_with_interval(test.p_value, partial(_interval, pair, rarest_users))
+    first, second = pair.sides
+
+    def above_half(confidence: float) -> Interval | None:
+        interval = superiority_interval(first.values, second.values, confidence)
+        return interval and Interval(interval.low - _HALF, interval.high - _HALF)
+
+    return p_value_with_interval(test.p_value, above_half)
+
+
+def _worst_case(pair: _Pair) -> Interval:
+    """What the comparison could be at least and at most, whatever those without a value had answered.
+
+    Of scales the difference, with their answers at one end or the other (Manski 1990); of numbers the
+    superiority, with theirs above or below all others.
+    """
+    first, second = pair.sides
+    if pair.span is not None:
+        return Interval(first.lowest - second.highest, first.highest - second.lowest)
+    tables = value_tables(first.values, second.values)
+    n_pairs = len(first.values) * len(second.values)
+    n_all = (len(first.values) + first.n_missing) * (len(second.values) + second.n_missing)
+    won = float(superiority(*tables.rows())[0]) * n_pairs / n_all
+    return Interval(won, won + 1 - n_pairs / n_all)
 
 
 # ---- samples as tables over their values -------------------------------------------------------------
@@ -237,6 +281,30 @@ def superiority(first: Counts, second: Counts) -> Floats:
     below = np.cumsum(second, axis=1) - second / 2
     chance: Floats = (first * below).sum(axis=1) / (first.sum(axis=1) * second.sum(axis=1))
     return chance
+
+
+def superiority_interval(
+    first: Sequence[float], second: Sequence[float], confidence: float = CONFIDENCE
+) -> Interval | None:
+    """Interval of the superiority of independent values (Brunner and Munzel 2000).
+
+    Welch's interval of the places that values of each side take among the other's. None with fewer than
+    two values a side, or where no place varies: all of one side lie above the other, or all are alike.
+    """
+    tables = value_tables(first, second)
+    shares = [side / side.sum() for side in (tables.first, tables.second)]
+    places = [np.cumsum(side) - side / 2 for side in reversed(shares)]
+    own_places = [
+        np.repeat(place, side).tolist()
+        for place, side in zip(places, (tables.first, tables.second), strict=True)
+    ]
+    interval = mean_difference_interval(own_places[0], own_places[1], (None, None), confidence)
+    if interval is None:
+        return None
+    value = math.fsum(own_places[0]) / len(own_places[0])
+    # places of the first have the mean `value`, those of the second 1 - `value`
+    shift = value - (2 * value - 1)
+    return Interval(interval.low + shift, interval.high + shift).clip(0.0, 1.0)
 
 
 def earth_movers(values: Floats, first: Counts, second: Counts) -> Floats:

@@ -1,4 +1,8 @@
-"""Mean, spread and reliability of the answers to scales and numbers, under each condition."""
+"""Mean, median, spread and reliability of the answers to scales and numbers, under each condition.
+
+The typical answer to a scale is its mean. That to a number is its median: numbers have no bounds, and of
+a mean without bounds no interval holds whatever the numbers are (Bahadur and Savage 1956).
+"""
 
 import math
 from collections.abc import Mapping
@@ -18,7 +22,14 @@ from fieldwork.metrics.values.answers import (
 )
 from fieldwork.records.values import ValueEstimate
 from fieldwork.statistics.arrays import Floats
-from fieldwork.statistics.user_intervals import RAREST_USERS, mean_interval, too_few_users
+from fieldwork.statistics.user_intervals import (
+    RAREST_USERS,
+    mean_interval,
+    median_interval,
+    too_few_users,
+)
+
+OF_A_NUMBER = "no interval of the mean: a number has no bounds, so it has one of the median"
 
 MIN_ALPHA_UNITS = 3
 """Users from which Cronbach's alpha is computed."""
@@ -29,14 +40,19 @@ class ValueSample(NamedTuple):
 
     Attributes:
         n_without: answers without a value.
+        n_missing: units without a value.
         scale: what values can reach; None for numbers.
+        lowest, highest: of scales, the mean of all units where what is missing is put at either end.
         n_items: items that each value is of.
     """
 
     values: list[float]
     has_users: bool
     n_without: int
+    n_missing: int
     scale: ScaleRange | None
+    lowest: float = math.nan
+    highest: float = math.nan
     n_items: int = 1
 
     @property
@@ -55,14 +71,28 @@ def item_sample(values: ItemValues, scale: ScaleRange | None) -> ValueSample:
     Args:
         scale: None for a number.
     """
-    firsts = [answer.value for answer in values.firsts()]
-    return ValueSample(firsts, values.has_users, values.n_without, scale)
+    firsts, n_missing = [answer.value for answer in values.firsts()], values.n_missing
+    sample = ValueSample(firsts, values.has_users, values.n_without, n_missing, scale)
+    if scale is None or not firsts:
+        return sample
+    lowest, highest = (
+        (math.fsum(firsts) + n_missing * end) / (len(firsts) + n_missing) for end in scale
+    )
+    return sample._replace(lowest=lowest, highest=highest)
 
 
 def battery_sample(battery: Battery) -> ValueSample:
     """The scores of the units that answer all scales."""
-    scale, n_items = ScaleRange(0.0, 1.0), battery.values.shape[1]
-    return ValueSample(battery.scores(), battery.has_users, battery.n_without, scale, n_items)
+    return ValueSample(
+        values=battery.scores(),
+        has_users=battery.has_users,
+        n_without=battery.n_without,
+        n_missing=battery.n_missing,
+        scale=ScaleRange(0.0, 1.0),
+        lowest=battery.lowest,
+        highest=battery.highest,
+        n_items=battery.values.shape[1],
+    )
 
 
 def scale_names(arms: Mapping[Arm, Mapping[str, ItemValues]], model: str, task: str) -> list[str]:
@@ -107,9 +137,11 @@ def _row(
 ) -> ValueEstimate:
     values = sample.values
     quartiles = [float(q) for q in np.quantile(values, (0.25, 0.5, 0.75))] if values else [None] * 3
-    interval = mean_interval(values, sample.rarest(rarest_users)) if values else None
-    if interval and sample.scale:
-        interval = interval.clip(*sample.scale)
+    interval = None
+    if values and sample.scale:
+        interval = mean_interval(values, sample.rarest(rarest_users))
+        interval = interval and interval.clip(*sample.scale)
+    of_median = median_interval(values)
     return ValueEstimate(
         model=arm.model,
         task=arm.task,
@@ -122,10 +154,13 @@ def _row(
         sd=float(np.std(values, ddof=1)) if len(values) > 1 else None,
         lower_quartile=quartiles[0],
         median=quartiles[1],
+        median_low=of_median.low if of_median else None,
+        median_high=of_median.high if of_median else None,
         upper_quartile=quartiles[2],
         alpha=alpha,
         n_units=len(values),
         n_without=sample.n_without,
+        n_missing=sample.n_missing,
         n_items=sample.n_items,
         unit=sample.unit,
         reason=None if interval else no_interval_reason(sample, rarest_users),
@@ -139,6 +174,8 @@ def no_interval_reason(sample: ValueSample, rarest_users: float) -> str:
         return (
             "no user or rerun has a value on all scales" if is_battery else "no answer has a value"
         )
+    if sample.scale is None:
+        return OF_A_NUMBER
     if sample.has_users and (shortage := too_few_users(len(sample.values), rarest_users)):
         return shortage
     if len(sample.values) == 1:

@@ -1,0 +1,134 @@
+"""Tests of users against the negative controls: a model may change between the baseline and the users.
+
+A control asks the baseline again. Where answers of users differ from the baseline and not from the
+control, the model has changed and not the users. So each test that compares a condition with the baseline
+is made once more with the control in the baseline's place, and a difference is claimed where both show
+it. Owns which tests these are.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import pandas as pd
+
+from fieldwork.metrics.claims.measures import MEASURES, ClaimKey, StudyTest, study_tests
+from fieldwork.metrics.comparisons import measure_comparisons
+from fieldwork.metrics.prompt_means import measure_prompt_means
+from fieldwork.metrics.scores import measure_score_comparisons
+from fieldwork.metrics.shifts import measure_shifts
+from fieldwork.metrics.values.comparisons import measure_value_comparisons
+from fieldwork.records.columns import table_of
+from fieldwork.records.metrics import ControlTest, RunAccuracy
+
+
+class ControlTestSettings(NamedTuple):
+    """What the study says of these tests; names are those of `metrics` and `study` in the config.
+
+    Attributes:
+        users: conditions with a user, real ones included.
+        controls: conditions that ask the baseline again.
+    """
+
+    users: Sequence[str]
+    controls: Sequence[str]
+    permutations: int
+    rarest_users: float
+    rarest_prompts: float
+    seed: int
+
+
+def measure_control_tests(
+    answers: pd.DataFrame,
+    items: pd.DataFrame,
+    runs: Sequence[RunAccuracy],
+    settings: ControlTestSettings,
+) -> list[ControlTest]:
+    """A row for each test of a condition with a user and each control.
+
+    Raises:
+        StudyError: no permutations.
+    """
+    rows: list[ControlTest] = []
+    for control in settings.controls:
+        sides = {control, *settings.users}
+        part = answers[answers["condition"].isin(sides)]
+        part_runs = [run for run in runs if run.condition in sides]
+        tables = _tables_against(control, part, items, part_runs, settings)
+        rows += [_row(test, control) for test in _tests(tables, settings.users)]
+    return rows
+
+
+def _tables_against(
+    control: str,
+    answers: pd.DataFrame,
+    items: pd.DataFrame,
+    runs: Sequence[RunAccuracy],
+    settings: ControlTestSettings,
+) -> Mapping[str, Sequence[Any]]:
+    """Metric tables that compare conditions with a baseline, by the measure that claims their tests."""
+    seed, n, rarest = settings.seed, settings.permutations, settings.rarest_users
+    scores = measure_score_comparisons(
+        runs, baseline=control, n_permutations=n, seed=seed, rarest_users=rarest
+    )
+    return {
+        "distance": measure_comparisons(
+            answers, baseline=control, n_permutations=n, seed=seed, metrics=("js_bits",)
+        ),
+        "option_share": measure_shifts(answers, baseline=control),
+        "entropy_bits": measure_prompt_means(
+            answers,
+            baseline=control,
+            seed=seed,
+            rarest_users=rarest,
+            rarest_prompts=settings.rarest_prompts,
+        ),
+        "score": scores,
+        "score_spread": scores,
+        "value": [
+            row
+            for row in measure_value_comparisons(
+                answers, items, baseline=control, n_permutations=n, seed=seed, rarest_users=rarest
+            )
+            if row.versus == control
+        ],
+    }
+
+
+def _tests(tables: Mapping[str, Sequence[Any]], users: Sequence[str]) -> Iterator[StudyTest]:
+    for measure, rows in tables.items():
+        yield from (test for test in study_tests(measure, rows) if test.key.condition in users)
+
+
+def _row(test: StudyTest, control: str) -> ControlTest:
+    return ControlTest(
+        **test.key._asdict(),
+        control=control,
+        estimate=test.estimate,
+        ci_low=test.ci_low,
+        ci_high=test.ci_high,
+        p_value=test.p_confirmed if test.p_value is not None else None,
+        direction=test.direction,
+        reason=test.reason,
+    )
+
+
+def read_control_tests(rows: Iterable[ControlTest]) -> dict[ClaimKey, list[StudyTest]]:
+    """The tests against controls, one a control, by the key of the test that they confirm."""
+    tests: dict[ClaimKey, list[StudyTest]] = {}
+    for row in rows:
+        key = ClaimKey(*(getattr(row, name) for name in ClaimKey._fields))
+        test = StudyTest(
+            key=key,
+            source=table_of(ControlTest).name,
+            estimate=row.estimate,
+            ci_low=row.ci_low,
+            ci_high=row.ci_high,
+            p_value=row.p_value,
+            support=0.0,
+            direction=row.direction,
+            margin=MEASURES[row.measure].margin,
+            is_one_sided=False,
+            reason=row.reason,
+        )
+        tests.setdefault(key, []).append(test)
+    return tests

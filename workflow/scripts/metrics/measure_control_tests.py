@@ -1,0 +1,33 @@
+"""Test users against asking the baseline again.
+
+In: <results>/answers/answers.parquet, the items, <results>/metrics/accuracy_runs.
+Out: <results>/metrics/control_tests.
+"""
+
+from typing import Any
+
+from fieldwork import stage, tables
+from fieldwork.metrics.claims.control_tests import ControlTestSettings, measure_control_tests
+from fieldwork.records.metrics import ControlTest, RunAccuracy
+from fieldwork.records.parsing import Answer
+
+
+def main(
+    answers: str,
+    questions: list[str],
+    accuracy_runs: str,
+    control_tests: str,
+    settings: dict[str, Any],
+) -> None:
+    """Measure and write."""
+    rows = measure_control_tests(
+        tables.read_frame(answers, Answer),
+        tables.read_items(questions),
+        tables.read_rows(accuracy_runs, RunAccuracy),
+        ControlTestSettings(**settings),
+    )
+    tables.write_table(control_tests, rows, ControlTest)
+
+
+if __name__ == "__main__":
+    stage.run_script(main, snakemake)
