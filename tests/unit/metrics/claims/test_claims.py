@@ -205,15 +205,12 @@ def value_row(**values: Any) -> ValueComparison:
     ("values", "said"),
     [
         ({}, "higher"),
-        ({"n_missing": 2, "worst_low": 0.1, "worst_high": 0.9}, "higher"),
-        ({"n_missing": 8, "worst_low": -0.1, "worst_high": 0.9}, None),
-        ({"n_missing": 8, "worst_low": -0.9, "worst_high": -0.1}, None),
-        ({"n_missing_versus": 8, "worst_low": -0.1, "worst_high": 0.9}, None),
+        ({"n_missing": 2, "p_worst": 0.01}, "higher"),
+        ({"n_missing": 8, "p_worst": 0.06}, None),
+        ({"n_missing_versus": 8, "p_worst": 1.0}, None),
         ({"ci_low": None, "ci_high": None}, "differs"),
         # numbers are ranked: their medians may be equal
         ({"kind": "number", "difference": 0.0, "superiority": 0.3}, "lower"),
-        ({"kind": "number", "n_missing": 8, "worst_low": 0.4, "worst_high": 0.8}, None),
-        ({"kind": "number", "n_missing": 8, "worst_low": 0.52, "worst_high": 0.8}, "higher"),
     ],
 )
 def test_a_value_is_claimed_whatever_those_without_one_had_answered(

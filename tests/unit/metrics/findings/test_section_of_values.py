@@ -17,8 +17,6 @@ def row(p: float | None, item_id: str | None = None, **values: Any) -> ValueComp
         "n_units": 40,
         "n_missing": 2,
         "n_units_versus": 38,
-        "worst_low": 0.06,
-        "worst_high": 0.14,
     }
     made: ValueComparison = filled(
         ValueComparison, **names | difference | rest | {"item_id": item_id} | values

@@ -119,33 +119,57 @@ def test_unequal_spread_makes_no_number_higher() -> None:
     assert n_missed <= 8
 
 
-@pytest.mark.parametrize(
-    ("changes", "items", "worst"),
-    [
-        # of five users the means are from (4 + 5 + 5 + 1 + 1) / 5 to (4 + 5 + 5 + 5 + 5) / 5, of two
-        # reruns 2
-        ({}, None, (1.2, 2.8)),
-        # of ten pairs six are won by those who answer; the others could win or lose the other four
-        (NUMBER, NUMBER_ITEMS, (0.6, 1.0)),
-    ],
-)
-def test_the_worst_case_puts_what_is_missing_at_either_end(changes, items, worst) -> None:
-    rows = sides([4.0, 5.0, 5.0], [2.0, 2.0], **changes)
-    rows += [answer("history", f"v{n}", None, **changes) for n in range(2)]
+def missing(n: int, condition: str = "history", **changes: Any) -> list[dict[str, Any]]:
+    """Answers without a value, of users who have no other."""
+    return [answer(condition, f"v{k}", None, **changes) for k in range(n)]
+
+
+@pytest.mark.parametrize(("changes", "items"), [({}, None), (NUMBER, NUMBER_ITEMS)])
+def test_the_worst_case_has_the_test_of_answers_at_the_far_end(changes, items) -> None:
+    """Five refuse: as if they had all answered 1, the lowest point, and of numbers less than anyone."""
+    values, offline = [4.0, 5.0] * 20, [2.0, 3.0] * 20
+    (row,) = compare(sides(values, offline, **changes) + missing(5, **changes), items)
     # a second answer of a user who has one is not missing
-    rows += [answer("history", "u000", None, **changes | {"replicate": 1})]
-    (row,) = compare(rows, items)
-    assert (row.worst_low, row.worst_high) == pytest.approx(worst)
-    assert (row.n_units, row.n_missing, row.n_missing_versus) == (3, 2, 0)
+    again = answer("history", "u000", None, **changes | {"replicate": 1})
+    (same,) = compare([*sides(values, offline, **changes), *missing(5, **changes), again], items)
+    assert row.p_worst == same.p_worst
+    assert (row.n_units, row.n_missing, row.n_missing_versus) == (40, 5, 0)
+    (filled,) = compare(sides([*values, *[1.0] * 5], offline, **changes), items)
+    assert row.p_worst == pytest.approx(filled.p_value, abs=0.002)
+    assert filled.p_worst is None
+
+
+def test_the_worst_case_may_turn_a_difference_round() -> None:
+    (row,) = compare(sides([4.0, 5.0] * 20, [3.0, 4.0] * 20) + missing(30))
+    assert row.p_value is not None
+    assert row.p_value < 0.01
+    assert row.p_worst == 1.0
+
+
+def test_those_without_a_value_on_the_other_side_count_too() -> None:
+    rows = sides([4.0, 5.0] * 20, [3.0, 4.0] * 20)
+    rows += [answer("offline", None, None, replicate=40 + k) for k in range(30)]
+    (row,) = compare(rows)
+    assert (row.n_missing, row.n_missing_versus) == (0, 30)
+    # 40 answers of 3.5 on average and 30 of 5, beside 4.5
+    assert row.p_value is not None
+    assert row.p_worst is not None
+    assert row.p_value < 1e-6 < 0.01 < row.p_worst
 
 
 def test_scales_together_count_every_user_in_the_worst_case() -> None:
-    rows = sides([5.0] * 3, [1.0] * 3)
-    rows += [row | {"item_id": "r"} for row in rows if row["puppet_id"] != "u000"]
-    rows += [answer("history", "u000", None, item_id="r")]
-    whole = next(row for row in compare(rows, scale_items("q", "r")) if row.item_id is None)
-    assert (whole.n_units, whole.n_missing, whole.difference) == (2, 1, 1.0)
-    assert (whole.worst_low, whole.worst_high) == pytest.approx((5 / 6, 1.0))
+    """A user who answers one of two scales lacks half a score."""
+    rows = sides([5.0] * 40, [1.0] * 39 + [2.0])
+    both = rows + [row | {"item_id": "r"} for row in rows if row["puppet_id"] != "u000"]
+    both += [answer("history", "u000", None, item_id="r")]
+    whole = next(row for row in compare(both, scale_items("q", "r")) if row.item_id is None)
+    assert (whole.n_units, whole.n_missing, whole.difference) == (39, 1, pytest.approx(0.99375))
+    filled = rows + [
+        row | {"item_id": "r", "value": 1.0 if row["puppet_id"] == "u000" else row["value"]}
+        for row in rows
+    ]
+    other = next(row for row in compare(filled, scale_items("q", "r")) if row.item_id is None)
+    assert whole.p_worst == pytest.approx(other.p_value, abs=0.002)
 
 
 def test_scales_together_are_compared_as_users_means() -> None:

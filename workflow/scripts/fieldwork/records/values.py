@@ -71,11 +71,10 @@ class ValueComparison(ConditionEstimate):
         "earth mover's distance of the two distributions; of scales as a share of the scale"
     )
     distance_same: float | None = column("the same where both are from one source, by chance alone")
-    worst_low: float | None = column(
-        "the least that the difference (of a number: the superiority) could be, whatever those without a "
-        "value had answered"
+    p_worst: float | None = column(
+        "`p_value` where those without a value had answered as far against the difference as they can, 1 "
+        "where that turns it round; NULL where everybody has a value"
     )
-    worst_high: float | None = column("the most that it could be")
     n_units: int = column("answers of the condition, one a user or a response")
     n_units_versus: int = column("answers it is compared with")
     n_missing: int = column("users of the condition, or responses, without a value")

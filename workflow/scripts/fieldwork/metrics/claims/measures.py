@@ -114,8 +114,7 @@ class ClaimMeasure(NamedTuple):
         confirmed_by: which other row of the same arm has to show the same difference, and in which words.
         tendency: what is above 0 or below it where a row shows a direction, instead of the estimate; None
             where it shows that answers differ, and not which way.
-        doubt: what in the row itself keeps a difference from being claimed, in the words of a
-        `Confirmation`.
+        confirmation: a further test, of which the row itself has the p-value.
     """
 
     row_type: type[Any]
@@ -131,7 +130,7 @@ class ClaimMeasure(NamedTuple):
     is_claimed: Callable[[Any], bool] | None = None
     confirmed_by: tuple[Callable[[Any], bool], str] | None = None
     tendency: Callable[[Any], float | None] | None = None
-    doubt: Callable[[Any], str | None] | None = None
+    confirmation: Callable[[Any], Confirmation] | None = None
 
 
 def score_reading(condition: str) -> str:
@@ -158,17 +157,10 @@ def _tendency(row: ValueComparison) -> float | None:
     return row.difference if row.ci_low is not None else None
 
 
-def _missing_values(row: ValueComparison) -> str | None:
-    """That those without a value could have turned the direction, whatever they had answered."""
+def _missing_values(row: ValueComparison) -> Confirmation:
+    """The test where those without a value had answered as far against the difference as they can."""
     n = row.n_missing + row.n_missing_versus
-    if row.worst_low is None or row.worst_high is None or row.superiority is None or not n:
-        return None
-    value, middle = (row.difference or 0.0), 0.0
-    if row.kind == "number":
-        value, middle = row.superiority, _HALF
-    if row.worst_low > middle if value > middle else row.worst_high < middle:
-        return None
-    return f"whatever the {n} without a value had answered"
+    return Confirmation(f"whatever the {n} without a value had answered", row.p_worst)
 
 
 def _groups_compared(row: GroupDifference) -> str:
@@ -257,7 +249,7 @@ MEASURES: Mapping[str, ClaimMeasure] = {
         detail=lambda row: str(row.kind),
         is_claimed=lambda row: row.versus != FIELD,
         tendency=_tendency,
-        doubt=_missing_values,
+        confirmation=_missing_values,
     ),
     "novelty": ClaimMeasure(
         Novelty,
@@ -349,7 +341,7 @@ MEASURES: Mapping[str, ClaimMeasure] = {
         detail=lambda row: str(row.kind),
         is_claimed=lambda row: row.versus == FIELD,
         tendency=_tendency,
-        doubt=_missing_values,
+        confirmation=_missing_values,
     ),
     "field_place": ClaimMeasure(
         ItemAgreement, "rank_change", ("moves", "moves"), p_value="p_rank", is_of_field=True
@@ -411,7 +403,7 @@ def _test(key: ClaimKey, form: ClaimMeasure, row: Any) -> StudyTest:
     p_value = getattr(row, form.p_value)
     is_tested = p_value is not None
     low, high = (getattr(row, end) for end in form.interval) if form.interval else (None, None)
-    doubt = form.doubt(row) if form.doubt else None
+    confirmation = form.confirmation(row) if form.confirmation else None
     return StudyTest(
         key=key,
         source=table_of(form.row_type).name,
@@ -424,7 +416,7 @@ def _test(key: ClaimKey, form: ClaimMeasure, row: Any) -> StudyTest:
         margin=form.margin,
         is_one_sided=form.is_one_sided,
         reason=None if is_tested else row.reason,
-        confirmations=[Confirmation(doubt, 1.0)] if doubt else (),
+        confirmations=[confirmation] if confirmation and confirmation.p_value is not None else (),
     )
 
 

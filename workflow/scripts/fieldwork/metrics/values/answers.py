@@ -65,17 +65,14 @@ class Battery(NamedTuple):
         values: shape (units, items), each from 0 (lowest point) to 1 (highest). A unit is a user, or
             without users a rerun of all items; those who lack an item are left out.
         n_without: answers without a value.
-        lowest, highest: the mean score of all units, incomplete ones too, where what they lack is put
-            at the lowest and at the highest point; NaN without units.
-        n_missing: units that lack an item.
+        gaps: of each unit that lacks an item, the score with 0 for what is missing, and the missing
+        share.
     """
 
     values: Floats
     n_without: int
     has_users: bool
-    lowest: float
-    highest: float
-    n_missing: int
+    gaps: list[tuple[float, float]]
 
     def scores(self) -> list[float]:
         """The mean of each unit over the items."""
@@ -158,14 +155,14 @@ def read_battery(
         if len(units[unit]) == len(names)
     ]
     table = np.array(complete, dtype=np.float64).reshape(len(complete), len(names))
-    sums = [math.fsum(unit.values()) for unit in units.values()]
-    n_gaps = sum(len(names) - len(unit) for unit in units.values())
-    n_points = len(names) * len(units) or math.nan
+    gaps = [
+        (math.fsum(unit.values()) / len(names), 1 - len(unit) / len(names))
+        for _, unit in sorted(units.items())
+        if len(unit) < len(names)
+    ]
     return Battery(
         values=table,
         n_without=sum(values.n_without for values in items.values()),
         has_users=has_users,
-        lowest=math.fsum(sums) / n_points,
-        highest=(math.fsum(sums) + n_gaps) / n_points,
-        n_missing=len(units) - len(complete),
+        gaps=gaps,
     )

@@ -18,6 +18,7 @@ from fieldwork.metrics.scores import welch_statistic
 from fieldwork.metrics.values.answers import (
     ItemRanges,
     ItemValues,
+    ScaleRange,
     read_battery,
     read_ranges,
     read_values,
@@ -33,7 +34,12 @@ from fieldwork.records.field import FIELD
 from fieldwork.records.values import ValueComparison
 from fieldwork.statistics.arrays import Counts, Floats
 from fieldwork.statistics.families import LEVEL, correct_rows
-from fieldwork.statistics.intervals import CONFIDENCE, Interval, p_value_with_interval
+from fieldwork.statistics.intervals import (
+    CONFIDENCE,
+    NO_ERROR,
+    Interval,
+    p_value_with_interval,
+)
 from fieldwork.statistics.permutation import (
     PermutationTest,
     p_value_of_first,
@@ -143,7 +149,7 @@ def _compare(pair: _Pair, settings: _Settings) -> ValueComparison:
     interval = None if missing else _interval(pair, settings.rarest_users)
     difference = None if missing else _centre(pair, first) - _centre(pair, second)
     rank = None if missing else superiority_interval(first.values, second.values)
-    worst = None if missing else _worst_case(pair)
+    p_value = _held_p(pair, test, settings.rarest_users) if test else None
     tables = None if missing else value_tables(first.values, second.values)
     distance = _distance(tables, pair, settings) if tables else None
     reason = missing or (None if interval else _no_interval(pair, settings.rarest_users))
@@ -160,14 +166,13 @@ def _compare(pair: _Pair, settings: _Settings) -> ValueComparison:
         superiority=float(superiority(*tables.rows())[0]) if tables else None,
         superiority_low=rank.low if rank else None,
         superiority_high=rank.high if rank else None,
-        p_value=_held_p(pair, test, settings.rarest_users) if test else None,
+        p_value=p_value,
         p_holm=None,
         p_least=test.p_least if test else None,
         n_permutations=test.n_permutations if test else None,
         distance=distance[0] if distance else None,
         distance_same=distance[1] if distance else None,
-        worst_low=worst.low if worst else None,
-        worst_high=worst.high if worst else None,
+        p_worst=_p_worst(pair, settings) if test else None,
         n_units=len(first.values),
         n_units_versus=len(second.values),
         n_missing=first.n_missing,
@@ -229,20 +234,39 @@ def _held_p(pair: _Pair, test: PermutationTest, rarest_users: float) -> float:
     return p_value_with_interval(test.p_value, above_half)
 
 
-def _worst_case(pair: _Pair) -> Interval:
-    """What the comparison could be at least and at most, whatever those without a value had answered.
+def _p_worst(pair: _Pair, settings: _Settings) -> float | None:
+    """The p-value where those without a value had answered as far against the difference as they can.
 
-    Of scales the difference, with their answers at one end or the other (Manski 1990); of numbers the
-    superiority, with theirs above or below all others.
+    Their answers are put at the end of the scale, or beyond all numbers, that makes the difference
+    smaller (after Manski 1990); 1 where that turns it round. None where nobody is without a value.
     """
+    if not any(side.gaps for side in pair.sides):
+        return None
+    sign = _sign(pair)
+    filled = tuple(
+        side._replace(values=[*side.values, *(_end(gap, against) for gap in side.gaps)], gaps=[])
+        for side, against in zip(pair.sides, (-sign, sign), strict=True)
+    )
+    worst = pair._replace(sides=filled)
+    if _sign(worst) != sign:
+        return 1.0
+    test = _test(worst, settings)
+    return _held_p(worst, test, settings.rarest_users) if test else None
+
+
+def _sign(pair: _Pair) -> int:
+    """1 where the first side is higher, -1 where it is lower: on average, or a number in more pairs."""
     first, second = pair.sides
-    if pair.span is not None:
-        return Interval(first.lowest - second.highest, first.highest - second.lowest)
-    tables = value_tables(first.values, second.values)
-    n_pairs = len(first.values) * len(second.values)
-    n_all = (len(first.values) + first.n_missing) * (len(second.values) + second.n_missing)
-    won = float(superiority(*tables.rows())[0]) * n_pairs / n_all
-    return Interval(won, won + 1 - n_pairs / n_all)
+    if pair.span is None:
+        tables = value_tables(first.values, second.values)
+        tendency = float(superiority(*tables.rows())[0]) - _HALF
+    else:
+        tendency = _centre(pair, first) - _centre(pair, second)
+    return 0 if abs(tendency) < NO_ERROR else 1 if tendency > 0 else -1
+
+
+def _end(gap: ScaleRange, sign: int) -> float:
+    return gap.high if sign > 0 else gap.low
 
 
 # ---- samples as tables over their values -------------------------------------------------------------

@@ -40,20 +40,22 @@ class ValueSample(NamedTuple):
 
     Attributes:
         n_without: answers without a value.
-        n_missing: units without a value.
+        gaps: the least and the largest value that each unit without one could have.
         scale: what values can reach; None for numbers.
-        lowest, highest: of scales, the mean of all units where what is missing is put at either end.
         n_items: items that each value is of.
     """
 
     values: list[float]
     has_users: bool
     n_without: int
-    n_missing: int
+    gaps: list[ScaleRange]
     scale: ScaleRange | None
-    lowest: float = math.nan
-    highest: float = math.nan
     n_items: int = 1
+
+    @property
+    def n_missing(self) -> int:
+        """Units without a value."""
+        return len(self.gaps)
 
     @property
     def unit(self) -> str:
@@ -71,14 +73,9 @@ def item_sample(values: ItemValues, scale: ScaleRange | None) -> ValueSample:
     Args:
         scale: None for a number.
     """
-    firsts, n_missing = [answer.value for answer in values.firsts()], values.n_missing
-    sample = ValueSample(firsts, values.has_users, values.n_without, n_missing, scale)
-    if scale is None or not firsts:
-        return sample
-    lowest, highest = (
-        (math.fsum(firsts) + n_missing * end) / (len(firsts) + n_missing) for end in scale
-    )
-    return sample._replace(lowest=lowest, highest=highest)
+    firsts = [answer.value for answer in values.firsts()]
+    gaps = [scale or ScaleRange(-math.inf, math.inf)] * values.n_missing
+    return ValueSample(firsts, values.has_users, values.n_without, gaps, scale)
 
 
 def battery_sample(battery: Battery) -> ValueSample:
@@ -87,10 +84,8 @@ def battery_sample(battery: Battery) -> ValueSample:
         values=battery.scores(),
         has_users=battery.has_users,
         n_without=battery.n_without,
-        n_missing=battery.n_missing,
+        gaps=[ScaleRange(score, score + missing) for score, missing in battery.gaps],
         scale=ScaleRange(0.0, 1.0),
-        lowest=battery.lowest,
-        highest=battery.highest,
         n_items=battery.values.shape[1],
     )
 
