@@ -85,12 +85,14 @@ def test_a_record_of_an_earlier_version_says_what_it_does_not_hold() -> None:
 def test_changes_count_from_the_first_record_and_a_missing_one_is_named() -> None:
     first = registered()
     later = complete_record(registered(time="2026-03-05T10:00:00+00:00", answers_before=9), [first])
-    note = registration_note([first, later], study_config() | {"figures": {}}, HASHES)
+    config = study_config()
+    config["metrics"]["permutations"] = 99
+    note = registration_note([first, later], config, HASHES)
     assert note is not None
     assert note.startswith(
         f"2026-03-02, before any answer (digest {first['digest']}; 1 more followed)"
     )
-    assert note.endswith("Settings changed since: figures.")
+    assert note.endswith("Settings changed since: metrics.permutations.")
     left = registration_note([later], study_config(), HASHES)
     assert left is not None
     assert left.startswith(f"Missing records: 2026-03-02 (digest {first['digest']}).")

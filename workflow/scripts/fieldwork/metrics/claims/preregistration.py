@@ -192,16 +192,16 @@ def _conditions(config: Mapping[str, Any]) -> str:
     return "\n".join(f"{entry['label']}: context {entry['context']}" for entry in conditions)
 
 
-def _existing_data(answers: AnswersBefore, recorded: Sequence[str]) -> Iterator[str]:
+def _existing_data(answers: AnswersBefore, models: Sequence[str]) -> Iterator[str]:
     n_read, n_stored = answers
     if n_read:
         yield f"{n_read:,} answers of this study existed when it was registered."
-    elif recorded:
+    elif models:
         yield "No answer had been read by Fieldwork when this study was registered."
     else:
         yield "No answer of this study existed when it was registered."
-    if recorded:
-        yield f"The answers of {', '.join(recorded)} had been recorded elsewhere before."
+    if models:
+        yield f"The answers of {', '.join(models)} had been recorded elsewhere before."
     if n_stored:
         yield f"{n_stored:,} answers of its models were stored, to this study or others."
 

@@ -27,10 +27,12 @@ def study_hashes(
         downloads: repository, commit and files of each source that they pin.
         code: versions by part of the workflow.
     """
-    locations = {setting: full_digest(location) for setting, location in downloads.items()}
     return {
         "questions": {task: _digest_of_items(items) for task, items in tasks.items()},
-        "files": {setting: _digest_of_files(paths) for setting, paths in files.items()} | locations,
+        "files": {
+            **{setting: _digest_of_files(paths) for setting, paths in files.items()},
+            **{setting: full_digest(location) for setting, location in downloads.items()},
+        },
         "code": {**code},
     }
 
