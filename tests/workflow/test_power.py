@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 import yaml
 
+from fieldwork.generation.inventory import Inventory
 from fieldwork.metrics.claims.registration_records import missing_records, read_records
 from fieldwork.provenance import file_digest
 from workflow.conftest import Checkout, digests, planned_rules
@@ -94,10 +95,14 @@ def check_preregistration(checkout: Checkout, study: tuple[str, ...]) -> None:
     (config,) = study[1:]
     overlay = yaml.safe_load(Path(config).read_text(encoding="utf-8"))
     checkout.study("few", overlay | {"calibration": {"repeats": 2}})
+    # answers whose results were deleted
+    (checkout.root / "resources/ledger").mkdir()
+    Inventory(checkout.root / "resources/ledger/embedded.sqlite").write(7)
     other = checkout.snakemake("preregister", *study)
     assert other.returncode == 0, other.stderr[-3000:]
     records = read_records(folder.glob("*.json"))
     assert [one["digest"] for one in records[:-1]] == [first["digest"]]
+    assert [one["answers_stored"] for one in records] == [0, 7]
     record.unlink()
     assert [name.digest for name in missing_records(records[1:])] == [first["digest"]]
 

@@ -96,7 +96,7 @@ def test_changes_count_from_the_first_record_and_a_missing_one_is_named() -> Non
     left = registration_note([later], study_config(), HASHES)
     assert left is not None
     assert left.startswith(f"Missing records: 2026-03-02 (digest {first['digest']}).")
-    assert f"2026-03-05, after 9 answers (digest {later['digest']})." in left
+    assert f"First that is left: 2026-03-05, after 9 answers (digest {later['digest']})." in left
 
 
 def test_changed_settings_are_named() -> None:

@@ -40,7 +40,7 @@ def _missing(records: Sequence[Record]) -> Iterator[str]:
     names = missing_records(records)
     if names:
         which = ", ".join(f"{name.time[:10]} (digest {name.digest})" for name in names)
-        yield f"Missing records: {which}. Put copies back, such as those on OSF."
+        yield f"Missing records: {which}. Put copies back, such as those on OSF. First that is left:"
 
 
 def _changes(first: Record, config: Mapping[str, Any], hashes: Hashes) -> Iterator[str]:
