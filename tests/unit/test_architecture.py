@@ -61,7 +61,7 @@ FLOORS: dict[str, set[str]] = {
         "streams",
         "tables",
     },
-    "exports": {"dictionary", "errors", "records", "tables"},
+    "exports": {"dictionary", "errors", "provenance", "records", "tables"},
     "files": {"errors", "records", "streams", "tables"},
     "downloads": {"errors", "retries", "tables"},
     "osf": {"downloads", "errors", "masking", "retries"},

@@ -367,6 +367,7 @@ class Run:
             figures=["fig1"],
             study=about,
             preregistrations=[],
+            hashes=[],
             config={},
         )
         return page.read_text(encoding="utf-8")

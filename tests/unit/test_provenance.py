@@ -8,7 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from fieldwork.provenance import code_version, digest, versions
+from fieldwork.provenance import (
+    code_version,
+    digest,
+    file_digest,
+    full_digest,
+    part_versions,
+    versions,
+)
 
 SCRIPTS = Path(__file__).resolve().parents[2] / "workflow" / "scripts"
 
@@ -104,6 +111,39 @@ def test_every_script_has_a_version(script: str) -> None:
 def test_digest_ignores_the_order_of_keys_and_nothing_else() -> None:
     assert digest({"a": 1, "b": [1, 2]}) == digest({"b": [1, 2], "a": 1})
     assert len({digest(v) for v in ({"a": 1}, {"a": "1"}, {"a": [1, 2]}, {"a": [2, 1]}, None)}) == 5
+
+
+def test_full_digests_begin_with_the_short_ones(tmp_path: Path) -> None:
+    assert full_digest({"a": 1}).startswith(digest({"a": 1}))
+    assert len(full_digest(None)) == 64
+    (tmp_path / "file").write_bytes(b"abc")
+    assert file_digest(tmp_path / "file").startswith("ba7816bf8f01cfea414140de5dae2223b00361a3")
+
+
+def test_a_part_has_the_versions_of_its_scripts_alone(tmp_path: Path) -> None:
+    def versions_in(folder: str, **texts: str) -> dict[str, str]:
+        files = {
+            "fieldwork/late.py": "x = 1",
+            "tasks/a.py": "from fieldwork import late",
+            "parsing/b.py": "b = 1",
+        }
+        for name, text in {"fieldwork/__init__.py": "", **files, **texts}.items():
+            path = tmp_path / folder / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text, encoding="utf-8")
+        return part_versions(tmp_path / folder, ["tasks", "parsing"])
+
+    old = versions_in("old")
+    assert versions_in("same") == old
+    changes = {
+        "fieldwork/late.py": ["tasks"],
+        "tasks/a.py": ["tasks"],
+        "tasks/new.py": ["tasks"],
+        "parsing/b.py": ["parsing"],
+    }
+    for number, (name, parts) in enumerate(changes.items()):
+        new = versions_in(str(number), **{name: "y = 2"})
+        assert [part for part in old if new[part] != old[part]] == parts
 
 
 def test_parsing_the_workflow_imports_nothing_heavy() -> None:

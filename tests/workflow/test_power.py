@@ -7,6 +7,9 @@ from typing import Any
 import pytest
 import yaml
 
+from fieldwork.generation.inventory import Inventory
+from fieldwork.metrics.claims.registration_records import missing_records, read_records
+from fieldwork.provenance import file_digest
 from workflow.conftest import Checkout, digests, planned_rules
 from workflow.test_plan import NO_NETWORK
 
@@ -71,7 +74,7 @@ def test_the_quickstart_has_its_power_simulated(checkout: Checkout) -> None:
 
 
 def check_preregistration(checkout: Checkout, study: tuple[str, ...]) -> None:
-    """A record is written once for a config; another config gets another beside it."""
+    """A record is written once for a study; another config gets another, which names the first."""
     folder = checkout.root / "resources/preregistration/few"
     written = checkout.snakemake("preregister", *study)
     assert written.returncode == 0, written.stderr[-3000:]
@@ -79,14 +82,29 @@ def check_preregistration(checkout: Checkout, study: tuple[str, ...]) -> None:
     page = record.with_suffix(".md").read_text(encoding="utf-8")
     assert "No answer of this study existed when it was registered." in page
     assert "| probe | share_who | 0.2 | primary | 2 | 20 |" in page
+    (first,) = read_records([record])
+    assert first["digest"] in page
+    hashes = first["hashes"]
+    assert hashes["questions"].keys() == {"recommendations", "probe", "mmlu_lite"}
+    aliases = checkout.root / "resources/tasks/aliases.csv"
+    assert hashes["files"]["parsing.aliases"] == file_digest(aliases)
+    assert {"corpora.sample", "datasets.sample_personas", "profiles.template"} <= {*hashes["files"]}
+    assert {"parsing", "metrics"} <= {*hashes["code"]}
     again = checkout.snakemake("preregister", *study)
-    assert "this config was preregistered" in again.stderr
+    assert "this study was preregistered" in again.stderr
     (config,) = study[1:]
     overlay = yaml.safe_load(Path(config).read_text(encoding="utf-8"))
     checkout.study("few", overlay | {"calibration": {"repeats": 2}})
+    # answers whose results were deleted
+    (checkout.root / "resources/ledger").mkdir()
+    Inventory(checkout.root / "resources/ledger/embedded.sqlite").write(7)
     other = checkout.snakemake("preregister", *study)
     assert other.returncode == 0, other.stderr[-3000:]
-    assert {path.name for path in folder.glob("*.json")} > {record.name}
+    records = read_records(folder.glob("*.json"))
+    assert [one["digest"] for one in records[:-1]] == [first["digest"]]
+    assert [one["answers_stored"] for one in records] == [0, 7]
+    record.unlink()
+    assert [name.digest for name in missing_records(records[1:])] == [first["digest"]]
 
 
 def test_a_study_on_real_data_is_priced_as_its_plan(checkout: Checkout) -> None:

@@ -3,6 +3,7 @@
 import csv
 import json
 import random
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,8 @@ import duckdb
 import pyreadstat
 import pytest
 
+from fieldwork.metrics.claims.registration_records import read_records
+from fieldwork.provenance import file_digest
 from workflow.conftest import REPOSITORY, Checkout
 
 pytestmark = pytest.mark.workflow
@@ -136,6 +139,38 @@ def test_the_export_holds_labelled_files(finished: tuple[Checkout, tuple[str, ..
     assert meta.variable_value_labels["condition"] == {1: "No user", 2: "People"}
     assert frame["puppet_id"].nunique() == len(USERS)
     assert frame["is_correct"].notna().all()
+
+
+def test_recorded_answers_are_preregistered_and_the_record_binds(
+    finished: tuple[Checkout, tuple[str, ...], int], tmp_path: Path
+) -> None:
+    checkout, _, n = finished
+    folder = tmp_path / "copy"
+    shutil.copytree(checkout.directory, folder)
+    own, arguments = Checkout(REPOSITORY, folder), ("--configfile", str(folder / "old.yaml"))
+    written = own.snakemake("preregister", *arguments)
+    assert written.returncode == 0, written.stderr[-3000:]
+    (path,) = (folder / "resources/preregistration/old").glob("*.json")
+    page = path.with_suffix(".md").read_text(encoding="utf-8")
+    assert "Every selected model is recorded, so there is no study of another size" in page
+    assert "The answers of gpt, llama had been recorded elsewhere before." in page
+    (record,) = read_records([path])
+    assert record["hashes"]["files"]["recordings.old"] == file_digest(folder / "answers.csv")
+    # a study folder's own template takes the place of the shipped one
+    template = folder / "resources/templates/profile.txt"
+    template.parent.mkdir(parents=True)
+    shutil.copy(REPOSITORY / "resources/templates/profile.txt", template)
+    template.write_text(f"{template.read_text(encoding='utf-8')} Else.", encoding="utf-8")
+    findings = own.snakemake("results/old/findings.md", *arguments)
+    assert findings.returncode == 0, findings.stderr[-3000:]
+    text = (folder / "results/old/findings.md").read_text(encoding="utf-8")
+    assert f"after {n} answers, those of gpt, llama recorded elsewhere" in text
+    assert f"(digest {record['digest']}). Files changed since: profiles.template.\n" in text
+    content = path.read_text(encoding="utf-8")
+    path.write_text(content.replace("profiles.template", "profiles.other", 1), encoding="utf-8")
+    refused = own.snakemake("results/old/findings.md", *arguments)
+    assert refused.returncode != 0
+    assert "this preregistration was edited after it was written" in refused.stdout + refused.stderr
 
 
 def test_a_file_that_matches_nothing_is_one_sentence(tmp_path: Path) -> None:

@@ -30,6 +30,11 @@ from fieldwork.config import (
     waves,
 )
 from fieldwork.config.archived import generation_settings
+from fieldwork.config.deciding_files import (
+    DECIDING_PARTS,
+    deciding_files,
+    downloads_at_commits,
+)
 from fieldwork.config.encoding import encoder_choice
 from fieldwork.config.exports import data_settings
 from fieldwork.config.field import field_files
@@ -88,7 +93,7 @@ from fieldwork.config.report import report_entry
 from fieldwork.config.study import ANSWERS, CLAIMS, PROFILES, Study
 from fieldwork.errors import StudyError
 from fieldwork.library_path import export_library
-from fieldwork.provenance import code_version, digest
+from fieldwork.provenance import code_version, digest, part_versions
 from fieldwork.run_record import lock_state, record_run
 from fieldwork.scheduling import end_rechecks
 from fieldwork.script_forks import fork_scripts

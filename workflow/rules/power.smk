@@ -1,5 +1,5 @@
-# How large a study must be. In: what the plan is counted from. Out: <results>/power (`snakemake power`,
-# never part of `all`).
+# How large a study must be, and what it will claim. In: what the plan is counted from. Out: <results>/power
+# (`snakemake power`, never part of `all`), and records in resources/preregistration (`snakemake preregister`).
 
 
 rule power:
@@ -59,7 +59,9 @@ rule plot_power:
 rule preregister:
     input:
         questions=study.task_tables(),
-        power="<results>/power/power.parquet",
+        hashes="<results>/provenance/hashes.json",
+        # where every answer is there already, there is no other size to plan
+        power="<results>/power/power.parquet" if study.asked_models() else [],
     log:
         "<logs>/preregister.log",
     conda:
@@ -68,5 +70,6 @@ rule preregister:
         code=code("power/preregister"),
         folder=study.preregistration,
         responses=f"{study.results}/responses/*/*/*.parquet",
+        ledgers=[f"resources/ledger/{model}.sqlite" for model in study.asked_models()],
     script:
         "../scripts/power/preregister.py"

@@ -40,6 +40,7 @@ rule write_findings:
         responses=study.tables("responses"),
         metrics=[*study.metric_tables(), CLAIMS],
         preregistrations=study.preregistrations(),
+        hashes="<results>/provenance/hashes.json" if study.preregistrations() else [],
     output:
         findings=report(
             "<results>/findings.md",
@@ -208,6 +209,26 @@ rule upload_archive:
         osf=config["archive"]["osf"],
     script:
         "../scripts/report/upload_archive.py"
+
+
+# for preregistrations alone: what they are held to when findings are written
+rule hash_study:
+    input:
+        questions=study.task_tables(),
+        files=lambda wildcards: sum(deciding_files(study).values(), []),
+    output:
+        hashes="<results>/provenance/hashes.json",
+    log:
+        "<logs>/hash_study.log",
+    conda:
+        "../envs/fieldwork.yaml"
+    params:
+        code=code("report/hash_study"),
+        files_by_setting=lambda wildcards: deciding_files(study),
+        downloads=lambda wildcards: downloads_at_commits(study),
+        code_versions=lambda wildcards: part_versions(SCRIPTS, DECIDING_PARTS),
+    script:
+        "../scripts/report/hash_study.py"
 
 
 # after the findings, so that it never says more of a study than its results show

@@ -343,6 +343,7 @@ class Study:
             figures=[],
             study=study,
             preregistrations=[],
+            hashes=[],
             config={},
         )
 

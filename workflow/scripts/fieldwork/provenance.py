@@ -1,4 +1,4 @@
-"""The code and the settings that a result came from, as short hashes.
+"""The code, the files and the settings that a result came from, as hashes.
 
 Snakemake reruns a rule when its params change. `code_version` is such a param: a hash over the syntax
 trees of a script and of every module of this package that it imports. Changed comments, docstrings,
@@ -47,10 +47,33 @@ def code_version(script: Path) -> str:
     return _hash_of(json.dumps(parts).encode())[:16]
 
 
+def part_versions(scripts: Path, parts: Iterable[str]) -> dict[str, str]:
+    """Hash of the code of all scripts of each part of the workflow, by the name of its folder.
+
+    Args:
+        scripts: the folder of all parts, and of the package.
+    """
+    return {
+        part: full_digest({path.stem: code_version(path) for path in (scripts / part).glob("*.py")})
+        for part in parts
+    }
+
+
 def digest(settings: Any) -> str:
     """Short hash of JSON-like settings, independent of key order."""
+    return full_digest(settings)[:16]
+
+
+def full_digest(settings: Any) -> str:
+    """sha256 of JSON-like settings, independent of key order, where nobody may forge an equal one."""
     text = json.dumps(settings, sort_keys=True, ensure_ascii=False, default=str)
-    return _hash_of(text.encode())[:16]
+    return _hash_of(text.encode())
+
+
+def file_digest(path: Path) -> str:
+    """sha256 of a file."""
+    with path.open("rb") as handle:
+        return hashlib.file_digest(handle, "sha256").hexdigest()
 
 
 def versions(requirements: str, config: Any) -> list[tuple[str, str]]:

@@ -6,7 +6,10 @@ In: <results>/metrics, <results>/answers/answers.parquet, <results>/responses. O
 from typing import Any
 
 from fieldwork import stage, tables
-from fieldwork.metrics.claims.preregistration import json_config, read_record, registration_note
+from fieldwork.metrics.claims.preregistration import json_config
+from fieldwork.metrics.claims.registration_note import registration_note
+from fieldwork.metrics.claims.registration_records import read_records
+from fieldwork.metrics.claims.study_hashes import read_hashes
 from fieldwork.metrics.findings.evidence import read_findings_tables
 from fieldwork.metrics.findings.outline import StudyOutline
 from fieldwork.metrics.findings.page import findings_page
@@ -22,13 +25,19 @@ def main(
     figures: list[str],
     study: dict[str, Any],
     preregistrations: list[str],
+    hashes: list[str],
     config: dict[str, Any],
 ) -> None:
-    """Write the findings; a study without real users lacks their tables."""
+    """Write the findings; a study without real users lacks their tables.
+
+    Args:
+        hashes: the file of what decides the study, where it was preregistered.
+    """
     replies = count_answers(tables.read_frame(answers, Answer))
     nameless = count_unnamed(read_defects(responses))
     evidence, outline = read_findings_tables(metrics), StudyOutline(**study)
-    note = registration_note(map(read_record, preregistrations), json_config(config))
+    hashes_now = read_hashes(hashes[0]) if hashes else {}
+    note = registration_note(read_records(preregistrations), json_config(config), hashes_now)
     page = findings_page(evidence, replies, nameless, outline, figures, note)
     tables.write_text(findings, page)
 

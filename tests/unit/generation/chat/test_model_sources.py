@@ -21,6 +21,7 @@ from fieldwork.generation.chat.model_files import _GGUF_LAYER_NAMES, FolderModel
 from fieldwork.generation.chat.packing import pack
 from fieldwork.generation.chat.sources import join_parts, model_source
 from fieldwork.generation.providers.local_chat import _affordable_workers
+from fieldwork.provenance import file_digest
 
 needs_gguf = pytest.mark.skipif(find_spec("gguf") is None, reason="the package gguf is not there")
 
@@ -61,7 +62,7 @@ def test_a_file_is_identified_by_its_content(tmp_path: Path) -> None:
     path, other = tmp_path / "model.gguf", tmp_path / "other.gguf"
     path.write_bytes(b"GGUF one")
     other.write_bytes(b"GGUF two")
-    digest = sources._file_digest(path)
+    digest = file_digest(path)
     source = model_source({"path": str(path), "sha256": digest.upper()})
     assert source.identity == f"model.gguf@{digest[:16]}"
     assert source.packed_folder.name.startswith(f"{digest[:16]}-")

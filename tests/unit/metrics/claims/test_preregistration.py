@@ -1,34 +1,32 @@
-"""A record says what the study will claim, is no other file, and shows what changed later."""
+"""A record says what the study will claim, from how much, and what was there before."""
 
-import copy
-import json
 from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from fieldwork.config.reading import read_study
-from fieldwork.errors import StudyError
 from fieldwork.metrics.claims.preregistration import (
-    MOST_SETTINGS,
+    NO_POWER,
+    AnswersBefore,
     StudySize,
-    changed_settings,
+    answers_before,
     json_config,
     preregister,
-    read_record,
-    read_records,
-    registration_note,
     render,
     study_sizes,
-    write_record,
 )
+from fieldwork.metrics.claims.registration_records import complete_record
 from unit.metrics.findings.finding_rows import filled
 
 from fieldwork.records.power import PowerRow  # isort: skip
 
 HOME = Path(__file__).resolve().parents[4]
 TIME = datetime(2026, 3, 2, 9, 30, tzinfo=UTC)
+HASHES = {
+    "questions": {"recommendations": "a" * 64},
+    "files": {"corpora.mine": None},
+    "code": {"parsing": "c" * 64},
+}
 SIZES = [StudySize("recommendations", 9, 40, {"offline": 1, "history": 2, "rag": 2})]
 
 
@@ -44,8 +42,16 @@ def power_row(**values: Any) -> PowerRow:
     return row
 
 
-def record(n_answers: int = 0, power: list[PowerRow] | None = None) -> dict[str, Any]:
-    return preregister(study_config(), SIZES, power or [], n_answers=n_answers, time=TIME)
+def record(
+    n_answers: int = 0,
+    power: list[PowerRow] | None = None,
+    *,
+    n_stored: int = 0,
+    hashes: Any = None,
+) -> dict[str, Any]:
+    answers = AnswersBefore(n_answers, n_stored)
+    content = preregister(study_config(), SIZES, power or [], answers, hashes or {}, TIME)
+    return complete_record(content, [])
 
 
 def test_a_record_has_what_the_study_will_claim() -> None:
@@ -85,52 +91,64 @@ def test_power_is_that_of_the_largest_size_within_the_study() -> None:
     ]
 
 
-def test_a_record_survives_its_file(tmp_path: Path) -> None:
-    (tmp_path / "b.json").write_text(json.dumps(record(1)), encoding="utf-8")
-    (tmp_path / "a.json").write_text(json.dumps(record()), encoding="utf-8")
-    assert read_records(str(tmp_path)) == [record(), record(1)]
-    assert read_records(str(tmp_path / "none")) == []
+def test_a_page_has_the_digest_and_every_hash() -> None:
+    text = render(record(hashes=HASHES))
+    assert f"digest {record(hashes=HASHES)['digest']}" in text
+    for row in (
+        f"| questions | recommendations | {'a' * 64} |",
+        "| files | corpora.mine | not here |",
+        f"| code | parsing | {'c' * 64} |",
+    ):
+        assert row in text
 
 
-@pytest.mark.parametrize("text", ["", "{}", "[]", '{"format": "other"}'])
-def test_another_file_is_refused(tmp_path: Path, text: str) -> None:
-    (tmp_path / "a.json").write_text(text, encoding="utf-8")
-    with pytest.raises(StudyError, match=r"a\.json: is no preregistration"):
-        read_records(str(tmp_path))
-
-
-def test_changes_since_are_named() -> None:
-    changed = copy.deepcopy(study_config())
-    changed["metrics"]["permutations"] = 99
-    changed["study"]["primary"] = [{"measure": "novelty"}]
-    del changed["models"]["local"]
-    assert changed_settings(record(), study_config()) == []
-    assert changed_settings(record(), changed) == [
-        "metrics.permutations",
-        "models.local",
-        "study.primary",
-    ]
-
-
-def test_the_note_of_the_findings() -> None:
-    digest = record()["config_digest"]
-    assert registration_note([], study_config()) is None
-    assert registration_note([record()], study_config()) == (
-        f"2026-03-02, before any answer (config {digest}). No setting changed."
+def test_stored_answers_are_told_even_where_results_were_deleted() -> None:
+    text = render(record(n_stored=1234))
+    assert (
+        "No answer of this study existed when it was registered. 1,234 answers of its models"
+        in text
     )
-    changed = study_config() | {"figures": {}}
-    note = registration_note([record(9), record(10)], changed)
-    assert note is not None
-    assert note.startswith(f"2026-03-02, after 9 answers (config {digest}; 1 more")
-    assert "Settings changed since: figures." in note
+    assert answers_before(record(n_stored=1234)) == (
+        "before any answer, with 1,234 answers of its models stored, to this study or others"
+    )
+    # those of the study are among them
+    assert answers_before(record(1234, n_stored=1234)) == "after 1,234 answers"
 
 
-def test_a_record_is_written_with_its_page_and_read_again(tmp_path: Path) -> None:
-    folder = tmp_path / "kept"
-    page = write_record(str(folder), record())
-    assert page.name == f"{TIME:%Y-%m-%dT%H%M%S}_{record()['config_digest']}.md"
-    assert page.read_text(encoding="utf-8") == render(record())
-    assert read_records(str(folder)) == [read_record(page.with_suffix(".json"))] == [record()]
+def recorded_config() -> Any:
+    model = {"provider": "recorded", "label": "GPT", "recording": "old", "recorded_as": "gpt"}
+    config = study_config()
+    return config | {
+        "models": {"gpt": model},
+        "study": config["study"] | {"models": ["gpt"]},
+    }
+
+
+def test_recorded_answers_need_no_power_and_are_no_new_ones() -> None:
+    config = recorded_config()
+    sizes = study_sizes(config, {config["study"]["tasks"][0]: 3})
+    content = preregister(config, sizes, [], AnswersBefore(0, 0), {}, TIME)
+    text = render(complete_record(content, []))
+    for part in (
+        NO_POWER,
+        "The answers of gpt had been recorded elsewhere before.",
+        "3 prompts, with all answers that were recorded",
+        "No question is asked",
+    ):
+        assert part in text
+    assert "No answer of this study existed" not in text
+    assert answers_before(content) == "before any answer was read, those of gpt recorded elsewhere"
+
+
+def test_a_study_with_one_model_that_is_asked_has_power() -> None:
+    config = recorded_config()
+    config["models"] |= study_config()["models"]
+    config["study"]["models"] = ["gpt", *study_config()["study"]["models"]]
+    sizes = study_sizes(config, {config["study"]["tasks"][0]: 3})
+    assert sizes[0].replicates
+    content = preregister(config, sizes, [], AnswersBefore(5, 5), {}, TIME)
+    assert content["power_reason"] is None
+    assert answers_before(content) == "after 5 answers, those of gpt recorded elsewhere"
 
 
 def test_a_study_asks_each_task_as_often_as_the_config_says() -> None:
@@ -141,10 +159,3 @@ def test_a_study_asks_each_task_as_often_as_the_config_says() -> None:
     assert [(size.task, size.n_items) for size in sizes] == [(name, 7) for name in names]
     assert [size.n_runs for size in sizes] == [config["tasks"][name]["runs"] for name in names]
     assert all([*size.replicates] == config["study"]["conditions"] for size in sizes)
-
-
-def test_of_many_changed_settings_some_are_named() -> None:
-    note = registration_note([record()], {"study": study_config()["study"]})
-    assert note is not None
-    assert note.count(",") == 1 + MOST_SETTINGS
-    assert " more." in note

@@ -1,6 +1,5 @@
 """Checksums of an archive, and its zip file: equal files give equal bytes."""
 
-import hashlib
 import os
 import zipfile
 from collections.abc import Iterable, Mapping
@@ -8,6 +7,7 @@ from pathlib import Path
 
 from fieldwork import tables
 from fieldwork.exports.archive.contents import files_below
+from fieldwork.provenance import file_digest
 
 CHECKSUMS = "checksums.sha256"
 
@@ -19,16 +19,10 @@ _UNIX = 3
 _REGULAR_FILE = 0o100000
 
 
-def hash_of(path: Path) -> str:
-    """sha256 of a file."""
-    with path.open("rb") as handle:
-        return hashlib.file_digest(handle, "sha256").hexdigest()
-
-
 def write_checksums(folder: Path) -> None:
     """Write the sha256 of every file, as `sha256sum --check` reads it."""
     paths = [path for path in files_below(folder) if path != CHECKSUMS]
-    lines = checksum_lines({path: hash_of(folder / path) for path in paths})
+    lines = checksum_lines({path: file_digest(folder / path) for path in paths})
     tables.write_text(folder / CHECKSUMS, "".join(lines))
 
 

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from fieldwork.errors import StudyError
-from fieldwork.provenance import code_version
+from fieldwork.provenance import code_version, file_digest
 
 MODELS = Path("resources/models")
 """Weights that were unpacked or downloaded. They can be deleted, and come back with the next run."""
@@ -126,7 +126,7 @@ def join_parts(source: ModelSource) -> None:
             for part in source.parts:
                 with part.open("rb") as handle:
                     shutil.copyfileobj(handle, whole, COPIED_AT_ONCE)
-        digest = _file_digest(partial)
+        digest = file_digest(partial)
         if digest != source.sha256:
             raise StudyError(
                 f"{source.setting}: the sha256 of the parts together is {digest}, and models.*.sha256 is "
@@ -176,13 +176,8 @@ def _local_path(name: str) -> Path:
 def _digest(path: Path, modified_ns: int) -> str:  # noqa: ARG001
     """sha256 of a file, or of the names and contents of a folder's files."""
     if path.is_file():
-        return _file_digest(path)
+        return file_digest(path)
     total = hashlib.sha256()
     for file in sorted(file for file in path.rglob("*") if file.is_file()):
-        total.update(f"{file.relative_to(path)}\0{_file_digest(file)}\n".encode())
+        total.update(f"{file.relative_to(path)}\0{file_digest(file)}\n".encode())
     return total.hexdigest()
-
-
-def _file_digest(path: Path) -> str:
-    with path.open("rb") as handle:
-        return hashlib.file_digest(handle, "sha256").hexdigest()

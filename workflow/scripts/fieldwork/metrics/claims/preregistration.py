@@ -1,30 +1,24 @@
 """A study's preregistration: what it will claim, from how much and how, before anything is asked.
 
-Owns the record that is kept, its page under the headings of the OSF Preregistration form, and the
-comparison of a record with the config of today.
+Owns what a record says, and its page under the headings of the OSF Preregistration form.
 """
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
-from pathlib import Path
 from typing import Any, NamedTuple
 
-from fieldwork import tables
-from fieldwork.errors import StudyError
+from fieldwork.config.models import is_recorded
 from fieldwork.metrics.claims.families import HOLM, correction_of
 from fieldwork.metrics.claims.measures import MEASURES
+from fieldwork.metrics.claims.registration_records import FORMAT, Record
+from fieldwork.metrics.claims.study_hashes import Hashes
 from fieldwork.provenance import digest
 from fieldwork.records.columns import table_of
 from fieldwork.records.power import PowerRow
 from fieldwork.statistics.families import LEVEL
 
-FORMAT = "fieldwork-preregistration-1"
-
-MOST_SETTINGS = 8
-"""Changed settings that the findings name; the record has the whole config."""
-
-_PACKING = frozenset(("archive", "archived"))
+NO_POWER = "Every selected model is recorded, so there is no study of another size to plan."
 
 Form = Mapping[str, Mapping[str, str]]
 """Answers by section and question of the OSF Preregistration form."""
@@ -35,7 +29,7 @@ class StudySize(NamedTuple):
 
     Attributes:
         n_runs: users of a condition, and reruns without a user.
-        replicates: answers of each user to each prompt, by condition.
+        replicates: answers of each user to each prompt, by condition; empty where all were recorded.
     """
 
     task: str
@@ -50,38 +44,16 @@ def json_config(config: Mapping[str, Any]) -> dict[str, Any]:
     return copy
 
 
-def read_records(folder: str) -> list[dict[str, Any]]:
-    """The records of a folder, the oldest first.
+class AnswersBefore(NamedTuple):
+    """Answers that were there before a study was registered.
 
-    Raises:
-        StudyError: a file is no record.
+    Attributes:
+        n_read: rows in the study's tables of responses.
+        n_stored: answers in the ledgers of its models, to this study and others.
     """
-    return [read_record(path) for path in sorted(Path(folder).glob("*.json"))]
 
-
-def read_record(path: str | Path) -> dict[str, Any]:
-    """A record.
-
-    Raises:
-        StudyError: the file is no record.
-    """
-    try:
-        record: dict[str, Any] = json.loads(Path(path).read_text(encoding="utf-8"))
-        is_record = record["format"] == FORMAT
-    except (ValueError, KeyError, TypeError):
-        is_record = False
-    if not is_record:
-        raise StudyError(f"{path}: is no preregistration; move it out of the folder")
-    return record
-
-
-def write_record(folder: str, record: Mapping[str, Any]) -> Path:
-    """Write a record and its page beside each other; return the path of the page."""
-    name = f"{record['time'][:19].replace(':', '')}_{record['config_digest']}"
-    page = Path(folder, f"{name}.md")
-    tables.write_text(page.with_suffix(".json"), json.dumps(record, ensure_ascii=False, indent=1))
-    tables.write_text(page, render(record))
-    return page
+    n_read: int
+    n_stored: int
 
 
 def study_sizes(config: Mapping[str, Any], n_items: Mapping[str, int]) -> list[StudySize]:
@@ -90,38 +62,51 @@ def study_sizes(config: Mapping[str, Any], n_items: Mapping[str, int]) -> list[S
     Args:
         n_items: prompts of each task.
     """
-    conditions = config["study"]["conditions"]
+    conditions = config["study"]["conditions"] if asks_models(config) else []
     replicates = {name: config["conditions"][name].get("replicates", 1) for name in conditions}
     return [
         StudySize(task, n, config["tasks"][task]["runs"], replicates) for task, n in n_items.items()
     ]
 
 
+def recorded_models(config: Mapping[str, Any]) -> list[str]:
+    """The selected models whose answers were collected elsewhere."""
+    return [name for name in config["study"]["models"] if is_recorded(config["models"][name])]
+
+
+def asks_models(config: Mapping[str, Any]) -> bool:
+    """Whether any selected model is asked."""
+    return len(recorded_models(config)) < len(config["study"]["models"])
+
+
 def preregister(
     config: Mapping[str, Any],
     sizes: Sequence[StudySize],
     power: Sequence[PowerRow],
-    *,
-    n_answers: int,
+    answers: AnswersBefore,
+    hashes: Hashes,
     time: datetime,
-) -> dict[str, Any]:
-    """The record, ready for JSON.
+) -> Record:
+    """What a record says, ready for JSON; its place among other records is not in it yet.
 
     Args:
         config: the whole config, as checked.
-        power: rows of `snakemake power`.
-        n_answers: answers of this study that were there already.
+        power: rows of `snakemake power`; none where no model is asked.
     """
     return {
         "format": FORMAT,
         "study": config["study"]["name"],
         "time": time.isoformat(timespec="seconds"),
         "config_digest": digest(config),
-        "answers_before": n_answers,
+        "answers_before": answers.n_read,
+        "answers_stored": answers.n_stored,
+        "recorded_models": recorded_models(config),
+        "hashes": hashes,
         "primary": config["study"]["primary"],
         "sample_sizes": [size._asdict() for size in sizes],
         "power": [*_power_at_size(power, sizes)],
-        "form": osf_form(config, sizes, n_answers),
+        "power_reason": None if asks_models(config) else NO_POWER,
+        "form": osf_form(config, sizes, answers),
         "config": config,
     }
 
@@ -150,7 +135,7 @@ def _power_at_size(
 _POWER_COLUMNS = ("task", "measure", "effect", "family", "replicates", "n_users", "power")
 
 
-def osf_form(config: Mapping[str, Any], sizes: Sequence[StudySize], n_answers: int) -> Form:
+def osf_form(config: Mapping[str, Any], sizes: Sequence[StudySize], answers: AnswersBefore) -> Form:
     """What the config says, under the headings of the OSF Preregistration form."""
     metrics = config["metrics"]
     baseline = metrics["baseline"]
@@ -162,13 +147,13 @@ def osf_form(config: Mapping[str, Any], sizes: Sequence[StudySize], n_answers: i
             "Randomization": f"Every draw comes from the seed {config['study']['seed']}.",
         },
         "Sampling Plan": {
-            "Existing data": (
-                f"{n_answers:,} answers of this study existed when it was registered."
-                if n_answers
-                else "No answer of this study existed when it was registered."
-            ),
+            "Existing data": " ".join(_existing_data(answers, recorded_models(config))),
             "Sample size": "\n".join(map(_sample_size, sizes)),
-            "Stopping rule": "Every question is asked as often as given under sample size.",
+            "Stopping rule": (
+                "Every question is asked as often as given under sample size."
+                if asks_models(config)
+                else "No question is asked; all answers of the recordings count."
+            ),
         },
         "Variables": {
             "Manipulated variables": f"The condition; each is compared with {baseline}.",
@@ -207,7 +192,36 @@ def _conditions(config: Mapping[str, Any]) -> str:
     return "\n".join(f"{entry['label']}: context {entry['context']}" for entry in conditions)
 
 
+def _existing_data(answers: AnswersBefore, models: Sequence[str]) -> Iterator[str]:
+    n_read, n_stored = answers
+    if n_read:
+        yield f"{n_read:,} answers of this study existed when it was registered."
+    elif models:
+        yield "No answer had been read by Fieldwork when this study was registered."
+    else:
+        yield "No answer of this study existed when it was registered."
+    if models:
+        yield f"The answers of {', '.join(models)} had been recorded elsewhere before."
+    if n_stored:
+        yield f"{n_stored:,} answers of its models were stored, to this study or others."
+
+
+def answers_before(record: Mapping[str, Any]) -> str:
+    """What was answered before a record was written, as half a sentence."""
+    n_read, n_stored = record["answers_before"], record.get("answers_stored", 0)
+    names = ", ".join(record.get("recorded_models", ()))
+    clause = f"after {n_read:,} answers" if n_read else "before any answer"
+    if names:
+        clause += "" if n_read else " was read"
+        clause += f", those of {names} recorded elsewhere"
+    if n_stored > n_read:
+        clause += f", with {n_stored:,} answers of its models stored, to this study or others"
+    return clause
+
+
 def _sample_size(size: StudySize) -> str:
+    if not size.replicates:
+        return f"{size.task}: {size.n_items} prompts, with all answers that were recorded."
     answers = ", ".join(f"{name} {n}" for name, n in size.replicates.items())
     return (
         f"{size.task}: {size.n_items} prompts, {size.n_runs} users or reruns a condition; answers to a "
@@ -238,15 +252,16 @@ def render(record: Mapping[str, Any]) -> str:
     lines = [
         f"# Preregistration of the study {record['study']}",
         "",
-        f"{record['time']}, config {record['config_digest']}. The record beside this page has the whole "
-        "config.",
+        f"{record['time']}, digest {record['digest']}, config {record['config_digest']}. The record "
+        "beside this page has the whole config.",
         "",
     ]
     for section, answers in record["form"].items():
         lines += [f"## {section}", ""]
         for question, text in answers.items():
             lines += [f"### {question}", "", *_paragraphs(text)]
-    lines += ["## Power at this size", "", *_power_table(record["power"])]
+    lines += ["## Power at this size", "", *_power_table(record), ""]
+    lines += ["## Questions, files and code, by sha256", "", *_hash_table(record["hashes"])]
     return "\n".join(lines) + "\n"
 
 
@@ -256,9 +271,10 @@ def _paragraphs(text: str) -> Iterator[str]:
     yield ""
 
 
-def _power_table(rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+def _power_table(record: Mapping[str, Any]) -> Iterator[str]:
+    rows = record["power"]
     if not rows:
-        yield "No size that was simulated is within this study's."
+        yield record["power_reason"] or "No size that was simulated is within this study's."
         return
     yield f"| {' | '.join(_POWER_COLUMNS)} |"
     yield f"|{'---|' * len(_POWER_COLUMNS)}"
@@ -266,47 +282,9 @@ def _power_table(rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
         yield f"| {' | '.join(str(row[name]) for name in _POWER_COLUMNS)} |"
 
 
-def changed_settings(record: Mapping[str, Any], config: Mapping[str, Any]) -> list[str]:
-    """Settings that are other than in the record, by their path, in order; how it is packed is none."""
-    old, new = (
-        {key: value for key, value in one.items() if key not in _PACKING}
-        for one in (record["config"], config)
-    )
-    return [*_differences(old, new, "")]
-
-
-def _differences(old_value: Any, value: Any, setting: str) -> Iterator[str]:
-    if isinstance(old_value, dict) and isinstance(value, dict):
-        for key in sorted(old_value.keys() | value.keys()):
-            path = f"{setting}.{key}" if setting else key
-            if key in old_value and key in value:
-                yield from _differences(old_value[key], value[key], path)
-            else:
-                yield path
-    elif old_value != value:
-        yield setting
-
-
-def registration_note(
-    records: Iterable[Mapping[str, Any]], config: Mapping[str, Any]
-) -> str | None:
-    """What the page of findings says of the first record, in sentences; None without one.
-
-    Args:
-        records: as read from their JSON files, the oldest first.
-        config: as checked, made of what JSON knows.
-    """
-    in_order = [*records]
-    if not in_order:
-        return None
-    first = in_order[0]
-    n_answers = first["answers_before"]
-    answers = f"after {n_answers:,} answers" if n_answers else "before any answer"
-    settings = changed_settings(first, config)
-    names = [*settings[:MOST_SETTINGS]]
-    if len(settings) > MOST_SETTINGS:
-        names.append(f"{len(settings) - MOST_SETTINGS} more")
-    changes = f"Settings changed since: {', '.join(names)}" if names else "No setting changed"
-    more_records = f"; {len(in_order) - 1} more followed" if len(in_order) > 1 else ""
-    name = f"config {first['config_digest']}{more_records}"
-    return f"{first['time'][:10]}, {answers} ({name}). {changes}."
+def _hash_table(hashes: Hashes) -> Iterator[str]:
+    yield "| kind | name | sha256 |"
+    yield "|---|---|---|"
+    for kind, named_hashes in hashes.items():
+        for name, sha256 in named_hashes.items():
+            yield f"| {kind} | {name} | {sha256 or 'not here'} |"

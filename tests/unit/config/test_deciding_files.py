@@ -1,0 +1,100 @@
+"""Which files a preregistration holds by hash, and which it does not."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from fieldwork.config.deciding_files import deciding_files, downloads_at_commits
+from fieldwork.config.study import Study
+from unit.config.test_study import HOME, study
+
+PROFILES = {"conditions": ["offline", "profile"]}
+
+
+@pytest.fixture(autouse=True)
+def _in_the_project(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(HOME)
+
+
+def test_what_is_read_and_judged_by_is_named_by_its_setting(tmp_path: Path) -> None:
+    for name in ("first.csv", "second.csv"):
+        (tmp_path / name).touch()
+    overrides = [str(tmp_path / name) for name in ("first.csv", "second.csv")]
+    files = deciding_files(study(parsing={"overrides": overrides}))
+    assert files["parsing.overrides"] == overrides
+    assert files["parsing.aliases"] == ["resources/tasks/aliases.csv"]
+    assert files["metrics.categories"] == ["resources/categories.csv"]
+    assert files["profiles.template"] == ["resources/templates/profile.txt"]
+
+
+def test_the_corpus_of_the_users_is_among_them() -> None:
+    quickstart = study()
+    (corpus,) = quickstart.corpora()
+    assert deciding_files(quickstart)[f"corpora.{corpus}"] == quickstart.source(corpus)
+
+
+def test_personas_are_where_profiles_are() -> None:
+    with_profiles = deciding_files(study(study=PROFILES))
+    assert {"datasets.sample_personas", "datasets.sample_sentences"} <= with_profiles.keys()
+    without = deciding_files(study(study={"conditions": ["offline", "history"]}))
+    assert not [setting for setting in without if setting.startswith("datasets.")]
+
+
+def test_prompts_of_memory_and_judges_are_among_them() -> None:
+    files = deciding_files(study("studies/personalisation.yaml"))
+    prompts = [setting for setting in files if "prompt" in setting or "template" in setting]
+    assert {"memory.prompt", "profiles.template"} <= {*prompts}
+    assert all(Path(path).is_file() for setting in prompts for path in files[setting])
+
+
+def test_a_download_at_a_commit_needs_no_file() -> None:
+    paper = study(study={"conditions": ["offline", "history"]}, conditions=_of_corpus("oasst2"))
+    (pins,) = downloads_at_commits(paper).values()
+    assert pins["repo"] == "OpenAssistant/oasst2"
+    assert "corpora.oasst2" not in deciding_files(paper)
+
+
+def test_a_download_of_a_branch_is_its_list_of_files() -> None:
+    personas = {"personas": {"dataset": "personahub", "column": "persona"}}
+    own = study(study=PROFILES, profiles=personas)
+    assert "datasets.personahub" not in downloads_at_commits(own)
+    manifest = "resources/downloads/personahub/manifest.json"
+    assert deciding_files(own)["datasets.personahub"] == [manifest]
+
+
+def test_recorded_answers_are_among_them(tmp_path: Path) -> None:
+    (tmp_path / "answers.csv").touch()
+    files = deciding_files(_recorded(tmp_path / "answers.csv"))
+    assert files["recordings.old"] == [str(tmp_path / "answers.csv")]
+
+
+def test_files_about_people_and_consents_are_not() -> None:
+    for one in (study(), study("studies/personalisation.yaml")):
+        names = deciding_files(one).keys()
+        assert not names & {"field_kit.consent", "judging.kit.consent", "judging.groups"}
+        assert not names & {"memory.reference", "field.path"}
+
+
+def test_what_an_archive_left_out_is_no_file() -> None:
+    paths = ["resources/tasks/gone.csv"]
+    config = study().config
+    parsing = {**config["parsing"], "aliases": paths[0]}
+    archived = Study({**config, "parsing": parsing, "archived": {"left_out": paths}}, HOME)
+    assert deciding_files(archived)["parsing.aliases"] == []
+    assert deciding_files(archived)["metrics.categories"] == ["resources/categories.csv"]
+
+
+def _of_corpus(name: str) -> dict[str, Any]:
+    return {"history": {"corpus": name}}
+
+
+def _recorded(path: Path) -> Study:
+    model = {"provider": "recorded", "label": "GPT", "recording": "old", "recorded_as": "gpt"}
+    columns = {"item": "id", "answer": "reply", "user": "who"}
+    return study(
+        study={"models": ["gpt"], "conditions": ["offline", "people"], "primary": []},
+        models={"gpt": model},
+        recordings={"old": {"format": "table", "path": str(path), "columns": columns}},
+        conditions={"people": {"context": "recorded", "label": "People"}},
+    )
