@@ -32,7 +32,7 @@ from fieldwork.metrics.claims.table import measure_claims
 from fieldwork.records.claims import Claim
 
 PART = "changed"
-CHANGES = (0.0, 0.1, 0.3)
+CHANGES = (0.1, 0.3)
 """Weight of the new answers in what the model answers after the baseline."""
 PROMISED = ("distance", "option_share", "score", "score_spread", "entropy_bits")
 """Measures that compare users with the baseline."""
@@ -46,7 +46,7 @@ def jobs() -> Iterator[Job]:
 
 def _simulate(change: float, sets: int, seed: int) -> Iterator[Outcome]:
     claims, of_baseline = [], []
-    for number, frame in enumerate(_studies(change, max(1, sets // 8), seed)):
+    for number, frame in enumerate(_studies(change, max(1, sets // 4), seed)):
         tables = {**primary_tables(frame, seed + number), **secondary_tables(frame, seed + number)}
         of_baseline.append(measure_claims(tables, RULES))
         claims.append(measure_claims(_with_controls(tables, frame, seed + number), RULES))

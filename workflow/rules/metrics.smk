@@ -410,7 +410,11 @@ rule measure_control_tests:
         "../envs/fieldwork.yaml"
     params:
         code=code("metrics/measure_control_tests"),
-        settings=study.control_test_settings(),
+        rarest_users=config["metrics"]["rarest_users"],
+        rarest_prompts=config["metrics"]["rarest_prompts"],
+        permutations=config["metrics"]["permutations"],
+        seed=config["study"]["seed"],
+        conditions=study.users_and_controls(),
     script:
         "../scripts/metrics/measure_control_tests.py"
 

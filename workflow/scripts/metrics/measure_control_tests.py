@@ -4,8 +4,6 @@ In: <results>/answers/answers.parquet, the items, <results>/metrics/accuracy_run
 Out: <results>/metrics/control_tests.
 """
 
-from typing import Any
-
 from fieldwork import stage, tables
 from fieldwork.metrics.claims.control_tests import ControlTestSettings, measure_control_tests
 from fieldwork.records.metrics import ControlTest, RunAccuracy
@@ -17,14 +15,25 @@ def main(
     questions: list[str],
     accuracy_runs: str,
     control_tests: str,
-    settings: dict[str, Any],
+    conditions: dict[str, list[str]],
+    permutations: int,
+    rarest_users: float,
+    rarest_prompts: float,
+    seed: int,
 ) -> None:
     """Measure and write."""
+    settings = ControlTestSettings(
+        **conditions,
+        permutations=permutations,
+        rarest_users=rarest_users,
+        rarest_prompts=rarest_prompts,
+        seed=seed,
+    )
     rows = measure_control_tests(
         tables.read_frame(answers, Answer),
         tables.read_items(questions),
         tables.read_rows(accuracy_runs, RunAccuracy),
-        ControlTestSettings(**settings),
+        settings,
     )
     tables.write_table(control_tests, rows, ControlTest)
 

@@ -335,16 +335,6 @@ class Study(NamedTuple):
             **self.users_and_controls(),
         }
 
-    def control_test_settings(self) -> Config:
-        """What tests against the controls need; keys are those of `ControlTestSettings`."""
-        metrics = self.config["metrics"]
-        names = ("permutations", "rarest_users", "rarest_prompts")
-        return {
-            **self.users_and_controls(),
-            **{name: metrics[name] for name in names},
-            "seed": self.config["study"]["seed"],
-        }
-
     def has(self, part: Part, paths: Any) -> Any:
         """`paths`, one or a list, where the study has a part; else nothing."""
         return paths if part in self.parts() else []

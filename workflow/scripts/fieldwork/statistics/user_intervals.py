@@ -208,8 +208,8 @@ def median_interval(values: Sequence[float], confidence: float = CONFIDENCE) -> 
     r = int((bdtr(ranks, n, 0.5) <= (1 - confidence) / 2).sum())
     if not r:
         return None
-    ordered = sorted(values)
-    return Interval(ordered[r - 1], ordered[n - r])
+    ascending = sorted(values)
+    return Interval(ascending[r - 1], ascending[n - r])
 
 
 def median_difference_interval(

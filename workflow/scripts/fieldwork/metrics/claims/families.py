@@ -170,15 +170,15 @@ def correct_family(tests: Sequence[StudyTest], family: str) -> list[CorrectedTes
     ]
     supports = [tests[place].support for place in places]
 
-    def corrected(p_of: Callable[[StudyTest], float]) -> list[float]:
+    def corrections(p_of: Callable[[StudyTest], float]) -> list[float]:
         return correct_p_values([p_of(tests[place]) for place in places], supports, family)
 
     corrected_tests = [CorrectedTest(None, None, False, len(places)) for _ in tests]
     for place, p_value, p_alone, p_least in zip(
         places,
-        corrected(lambda test: test.p_confirmed),
-        corrected(lambda test: test.p_value or 0.0),
-        corrected(lambda test: test.p_least),
+        corrections(lambda test: test.p_confirmed),
+        corrections(lambda test: test.p_value or 0.0),
+        corrections(lambda test: test.p_least),
         strict=True,
     ):
         corrected_tests[place] = CorrectedTest(p_value, p_alone, p_least < LEVEL, len(places))

@@ -86,7 +86,7 @@ class StudyTest(NamedTuple):
         p_values = [self.p_value, *(confirmation.p_value for confirmation in self.confirmations)]
         return 1.0 if self.p_value is None else max(p for p in p_values if p is not None)
 
-    def unconfirmed(self, level: float) -> list[str]:
+    def missing_confirmations(self, level: float) -> list[str]:
         """What does not confirm it at a level, in words."""
         return [
             confirmation.of

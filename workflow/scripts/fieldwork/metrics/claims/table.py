@@ -31,7 +31,7 @@ POWER = 0.8
 
 def row_types() -> dict[str, type[Any]]:
     """The row types of the metric tables that have tests, by the table's name."""
-    types = [ControlTest, *(measure.row_type for measure in MEASURES.values())]
+    types: list[type[Any]] = [ControlTest, *(measure.row_type for measure in MEASURES.values())]
     return {table_of(row_type).name: row_type for row_type in types}
 
 
@@ -83,18 +83,20 @@ def _claims(family: str, tests: Sequence[StudyTest], rules: ClaimRules) -> Itera
             smallest_effect=_smallest_effect(test, family_test),
             verdict=verdict,
             direction=test.direction if verdict == "differs" else None,
-            unconfirmed=_unconfirmed(test, family_test) if verdict == "undecided" else None,
+            unconfirmed=_missing_confirmation(test, family_test)
+            if verdict == "undecided"
+            else None,
             reason=_resolution(test, family_test) if verdict == "cannot be shown" else test.reason,
         )
 
 
-def _unconfirmed(test: StudyTest, family_test: CorrectedTest) -> str | None:
+def _missing_confirmation(test: StudyTest, family_test: CorrectedTest) -> str | None:
     """What keeps a difference from being claimed that the test alone would show."""
     if family_test.p_alone is None or family_test.p_alone >= LEVEL:
         return None
     # where each confirms it alone and none over the family, the least sure one
     least_sure = max(test.confirmations, key=lambda confirmation: confirmation.p_value or 0.0)
-    return "; ".join(dict.fromkeys(test.unconfirmed(LEVEL) or [least_sure.of]))
+    return "; ".join(dict.fromkeys(test.missing_confirmations(LEVEL) or [least_sure.of]))
 
 
 def _verdict(test: StudyTest, family_test: CorrectedTest, margin: float | None) -> Verdict:

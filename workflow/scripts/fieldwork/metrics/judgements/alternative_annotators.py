@@ -66,7 +66,7 @@ def _test_beside(
         p_value = _one_sided_p(beyond)
         # nearness is in the order of the units
         owners = pd.factorize(person_rows.sort_values("unit")["owner"])[0]
-        p_by_user = _one_sided_p(np.bincount(owners, weights=beyond))
+        p_by_user = _one_sided_p(np.bincount(owners, weights=beyond).astype(np.float64))
     return AlternativeAnnotator(
         scale=sample.scale.name,
         judge=judge,

@@ -44,9 +44,9 @@ class ItemValues(NamedTuple):
     @property
     def n_missing(self) -> int:
         """Users none of whose answers has a value, or answers without a user and a value."""
-        answered = {answer.puppet for answer in self.answers} - {""}
+        users_with_value = {answer.puppet for answer in self.answers}
         users = {puppet for puppet, _ in self.missing} - {""}
-        return len(users - answered) + sum(not puppet for puppet, _ in self.missing)
+        return len(users - users_with_value) + sum(not puppet for puppet, _ in self.missing)
 
     def firsts(self) -> list[ValueAnswer]:
         """The first answer of each user, or all answers without a user."""

@@ -18,7 +18,6 @@ from fieldwork.metrics.scores import welch_statistic
 from fieldwork.metrics.values.answers import (
     ItemRanges,
     ItemValues,
-    ScaleRange,
     read_battery,
     read_ranges,
     read_values,
@@ -243,11 +242,8 @@ def _p_worst(pair: _Pair, settings: _Settings) -> float | None:
     if not any(side.gaps for side in pair.sides):
         return None
     sign = _sign(pair)
-    filled = tuple(
-        side._replace(values=[*side.values, *(_end(gap, against) for gap in side.gaps)], gaps=[])
-        for side, against in zip(pair.sides, (-sign, sign), strict=True)
-    )
-    worst = pair._replace(sides=filled)
+    first, second = pair.sides
+    worst = pair._replace(sides=(_complete(first, -sign), _complete(second, sign)))
     if _sign(worst) != sign:
         return 1.0
     test = _test(worst, settings)
@@ -265,8 +261,10 @@ def _sign(pair: _Pair) -> int:
     return 0 if abs(tendency) < NO_ERROR else 1 if tendency > 0 else -1
 
 
-def _end(gap: ScaleRange, sign: int) -> float:
-    return gap.high if sign > 0 else gap.low
+def _complete(side: ValueSample, sign: int) -> ValueSample:
+    """The side where those without a value had answered as high as they can, or (-1) as low."""
+    ends = [gap.high if sign > 0 else gap.low for gap in side.gaps]
+    return side._replace(values=[*side.values, *ends], gaps=[])
 
 
 # ---- samples as tables over their values -------------------------------------------------------------
