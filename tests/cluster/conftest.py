@@ -28,7 +28,7 @@ TEST_OPTIONS = (
 
 # The quickstart with fewer arms and puppets: jobs of several models that want one provider at once, and a
 # few of those that measure and draw, as all of these take the same road
-MODELS = ("embedded", "second", "third", "fourth")
+MODELS = ("embedded", "second", "third")
 STUDY: dict[str, Any] = {
     "study": {
         "name": "on_a_cluster",
