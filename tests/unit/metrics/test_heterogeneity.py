@@ -310,9 +310,8 @@ def test_the_interval_is_the_jackknife_over_responses() -> None:
     assert row.estimate == pytest.approx(entropy(responses))
 
 
-@pytest.mark.parametrize("metric", ["unique_items", "chao2_items", "miller_madow_bits"])
-def test_what_has_no_reliable_interval_has_none(metric: str) -> None:
-    row = by_metric(measure(listed(*POPULATION)))[metric]
+def test_what_has_no_reliable_interval_has_none() -> None:
+    row = by_metric(measure(listed(*POPULATION)))["unique_items"]
     assert (row.ci_low, row.ci_high, row.reason) == (None, None, NO_INTERVAL)
 
 
@@ -323,7 +322,7 @@ def test_frames_from_a_table_measure_the_same(tmp_path: Path) -> None:
     rows = measure_heterogeneity(frame, seed=1, rarest_users=COVERED_BY_72)
     assert rows == measure(answers)
     tables.write_rows(tmp_path / "out.parquet", rows, Heterogeneity)
-    assert tables.read_arrow(tmp_path / "out.parquet").num_rows == 7
+    assert tables.read_arrow(tmp_path / "out.parquet").num_rows == 4
 
 
 def test_item_shares_by_hand() -> None:

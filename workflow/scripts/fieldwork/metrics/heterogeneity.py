@@ -24,10 +24,10 @@ from fieldwork.metrics.answer_sets import (
 )
 from fieldwork.records.metrics import Heterogeneity, ItemShare
 from fieldwork.statistics.arrays import Counts, Floats, Indices
-from fieldwork.statistics.entropy import chao_shen_bits, miller_madow_bits, plug_in_bits
+from fieldwork.statistics.entropy import plug_in_bits
 from fieldwork.statistics.equal_n import random_orders, sampled_counts
 from fieldwork.statistics.intervals import Interval, wilson_interval
-from fieldwork.statistics.richness import chao2, rarefaction_table
+from fieldwork.statistics.richness import rarefaction_table
 from fieldwork.statistics.seeds import generator
 from fieldwork.statistics.user_intervals import RAREST_USERS, too_few_users, unit_interval
 
@@ -37,12 +37,9 @@ METRICS = (
     "top5_share",
     "one_minus_top5_share",
     "entropy_bits",
-    "chao2_items",
-    "miller_madow_bits",
-    "chao_shen_bits",
 )
-WITHOUT_INTERVAL = ("unique_items", "chao2_items", "miller_madow_bits", "chao_shen_bits")
-"""Metrics without a reliable interval; docs/methods.md has the figures."""
+WITHOUT_INTERVAL = "unique_items"
+"""The metric without a reliable interval; docs/methods.md has the figures."""
 UNIT = "response"
 NO_SPREAD = "no interval: leaving out a response never changes the value"
 NO_INTERVAL = "no interval: none is reliable for this metric (docs/methods.md)"
@@ -123,7 +120,7 @@ def _no_interval(
 ) -> str | None:
     if estimate.interval is not None:
         return None
-    if metric in WITHOUT_INTERVAL:
+    if metric == WITHOUT_INTERVAL:
         return NO_INTERVAL
     if rarest_users is not None and (reason := too_few_users(n_answers, rarest_users)):
         return reason
@@ -154,9 +151,6 @@ def _estimates(
         "top5_share": _complement(rest),
         "one_minus_top5_share": rest,
         "entropy_bits": _estimate(entropy, entropy_interval, Interval(0.0, highest)),
-        "chao2_items": _BoundedEstimate(float(chao2(totals, n_equal).mean()), None),
-        "miller_madow_bits": _BoundedEstimate(float(miller_madow_bits(totals).mean()), None),
-        "chao_shen_bits": _BoundedEstimate(float(chao_shen_bits(totals).mean()), None),
     }
 
 

@@ -1,10 +1,10 @@
-"""How many options there are: expected among fewer answers, and estimated beyond those named."""
+"""How many options there are: expected among fewer answers."""
 
 from collections.abc import Iterable
 
 import numpy as np
 
-from fieldwork.statistics.arrays import Counts, Floats
+from fieldwork.statistics.arrays import Floats
 
 
 def rarefaction_table(population: int, size: int) -> Floats:
@@ -33,21 +33,3 @@ def rarefaction_curve(counts: Iterable[int], population: int) -> Floats:
     factors = np.maximum(population - k[:, None] - m, 0.0) / (population - m)
     curve: Floats = (n_options[:, None] * (1.0 - np.cumprod(factors, axis=1))).sum(axis=0)
     return curve
-
-
-def chao2(counts: Counts, units: int) -> Floats:
-    """Number of options there are, named or not: Chao 1987, bias-corrected.
-
-    S + (m - 1)/m * Q1 (Q1 - 1) / (2 (Q2 + 1)), with S options named, Q1 and Q2 of them by one and
-    by two of the m = `units` answers. A lower bound in expectation. For large m it is the
-    bias-corrected Chao1 (Chao 1984) of the same counts.
-
-    Args:
-        counts: answers that name each option, shape (samples, options), zeros allowed.
-    """
-    n_named = (counts > 0).sum(axis=1)
-    n_once = (counts == 1).sum(axis=1)
-    n_twice = (counts == 2).sum(axis=1)
-    n_missed: Floats = (units - 1) / units * n_once * (n_once - 1) / (2 * (n_twice + 1))
-    richness: Floats = n_named + n_missed
-    return richness
