@@ -12,7 +12,7 @@ from scipy.stats import t as student
 from fieldwork.metrics.judgements.alternative_annotators import alternative_annotators
 from fieldwork.metrics.judgements.judges import judge_rows
 from fieldwork.metrics.judgements.prediction_powered import prediction_powered_rows
-from fieldwork.metrics.judgements.sample import sample_of
+from fieldwork.metrics.judgements.sample import freedom_of, sample_of
 from fieldwork.metrics.judgements.table import measure_judgements
 from fieldwork.records.judging import JudgementEstimate, Scale
 
@@ -216,6 +216,14 @@ def test_a_judge_that_says_what_all_people_say_may_stand_in_for_each() -> None:
     assert winning.reason == "no interval: people are compared, not users"
     worst = rows.assign(value=rows["value"].where(rows["rater"] != "judge", "unsure"))
     assert estimates(worst, RIGHT)["winning_rate", "judge", "people"].estimate == 0.0
+
+
+def test_users_with_most_units_have_most_of_the_degrees_of_freedom() -> None:
+    assert freedom_of(np.repeat(np.arange(40), 5)) == pytest.approx(39.0)
+    # three users of 100 units and 97 of one: hardly more than these three
+    assert freedom_of(np.repeat(np.arange(100), [100] * 3 + [1] * 97)) == pytest.approx(2.0, abs=0.02)
+    assert freedom_of(np.repeat(np.arange(2), [1000, 1])) == 1.0
+    assert freedom_of(np.zeros(5, dtype=np.int64)) == 0.0
 
 
 def test_units_of_one_user_do_not_stand_for_many() -> None:

@@ -20,7 +20,7 @@ from fieldwork.metrics.judgements.rows import (
     basis_of,
     estimate_row,
 )
-from fieldwork.metrics.judgements.sample import PEOPLE, JudgementSample, without_each
+from fieldwork.metrics.judgements.sample import PEOPLE, JudgementSample, freedom_of, without_each
 from fieldwork.records.judging import JudgementEstimate
 from fieldwork.statistics.arrays import Flags, Floats, Indices
 from fieldwork.statistics.rank_correlation import mean_rho
@@ -205,6 +205,7 @@ def _basis_of_sides(sides: list[_OrderSide]) -> EstimateBasis:
         n_judgements=sum(len(side.ratings) for side in sides),
         n_raters=len(sides),
         n_owners=len({owner for side in sides for owner in side.owners.tolist()}),
+        freedom=freedom_of(np.concatenate([np.zeros(0, np.int64), *(s.owners for s in sides)])),
     )
 
 

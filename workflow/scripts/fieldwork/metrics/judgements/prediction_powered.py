@@ -17,7 +17,7 @@ from fieldwork.metrics.judgements.rows import (
     basis_of,
     estimate_row,
 )
-from fieldwork.metrics.judgements.sample import PEOPLE, JudgementSample, clusters_of
+from fieldwork.metrics.judgements.sample import PEOPLE, JudgementSample, clusters_of, freedom_of
 from fieldwork.records.judging import JudgementEstimate
 from fieldwork.statistics.arrays import Floats, Indices
 from fieldwork.statistics.intervals import jackknife_variance
@@ -60,7 +60,9 @@ def prediction_powered_rows(sample: JudgementSample, judge: str) -> Iterator[Jud
     weight = _weight(units)
     clusters = np.unique(groups)
     rest = np.array([_mean(units, weight, cluster) for cluster in clusters])
-    basis = basis_of(rows)._replace(n_raters=int(people["rater"].nunique()))
+    basis = basis_of(rows)._replace(
+        n_raters=int(people["rater"].nunique()), freedom=freedom_of(shared_units.owners)
+    )
     name = EstimateName("people_mean", judge, PEOPLE)
     # the judge's many units make people's few no more: the interval hangs on these
     n_rated_owners = len(np.unique(shared_units.owners))

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from fieldwork.metrics.judgements.sample import JudgementSample
+from fieldwork.metrics.judgements.sample import JudgementSample, freedom_of
 from fieldwork.records.judging import JudgementEstimate
 from fieldwork.statistics.arrays import Floats
 
@@ -48,12 +48,13 @@ class EstimateValue(NamedTuple):
 
 
 class EstimateBasis(NamedTuple):
-    """What stands behind an estimate."""
+    """What stands behind an estimate; `freedom` are the degrees of freedom of its owners."""
 
     n_units: int
     n_judgements: int
     n_raters: int
     n_owners: int
+    freedom: float
 
 
 def basis_of(rows: pd.DataFrame, n_judgements: int | None = None) -> EstimateBasis:
@@ -67,6 +68,7 @@ def basis_of(rows: pd.DataFrame, n_judgements: int | None = None) -> EstimateBas
         n_judgements=len(rows) if n_judgements is None else n_judgements,
         n_raters=int(rows["rater"].nunique()),
         n_owners=int(rows["owner"].nunique()),
+        freedom=freedom_of(rows["owner"].to_numpy()),
     )
 
 
@@ -77,7 +79,7 @@ def estimate_row(
     interval, reason = None, result.reason
     if result.value is not None and result.rest is not None:
         interval, reason = sample.interval(
-            result.value, result.rest, basis.n_owners, result.n_decisive
+            result.value, result.rest, basis.n_owners, basis.freedom, result.n_decisive
         )
     return JudgementEstimate(
         scale=sample.scale.name,

@@ -65,13 +65,19 @@ class JudgementSample(NamedTuple):
         return np.array([self.scale.number(option) for option in self.scale.options])
 
     def interval(
-        self, value: float, rest: Floats, n_owners: int, n_decisive: int | None = None
+        self,
+        value: float,
+        rest: Floats,
+        n_owners: int,
+        freedom: float,
+        n_decisive: int | None = None,
     ) -> tuple[Interval | None, str | None]:
         """The interval of a value, and why there is none.
 
         Args:
             rest: the value without each cluster of owners, NaN where it is not defined.
             n_owners: behind the value.
+            freedom: degrees of freedom of these owners.
             n_decisive: of them, those that its precision hangs on; all of them by default.
         """
         # fewer than the most clusters are an owner each, so that no caller can claim more users
@@ -85,18 +91,19 @@ class JudgementSample(NamedTuple):
         # groups of users are no fewer users than the check above asks for
         rarest = self.rarest_users if self.has_users and n_users <= MOST_CLUSTERS else None
         if n_decisive < len(rest):
-            interval = _interval_of_few(value, rest, n_decisive)
+            interval = _interval_of_few(value, rest, min(freedom, n_decisive - 1))
         else:
-            interval = unit_interval(value, rest - value, rarest_users=rarest)
+            freedom = min(freedom, len(rest) - 1)
+            interval = unit_interval(value, rest - value, rarest_users=rarest, freedom=freedom)
         return interval, None if interval else "no interval: leaving out a user changes nothing"
 
 
-def _interval_of_few(value: float, rest: Floats, n_decisive: int) -> Interval | None:
+def _interval_of_few(value: float, rest: Floats, freedom: float) -> Interval | None:
     """Student's t with the degrees of freedom of the few owners that the precision hangs on."""
     error = math.sqrt(float(jackknife_variance(rest)))
-    if n_decisive < 2 or not error > NO_ERROR:
+    if freedom < 1 or not error > NO_ERROR:
         return None
-    return student_interval(value, error, n_decisive - 1)
+    return student_interval(value, error, freedom)
 
 
 def sample_of(
@@ -154,6 +161,19 @@ def clusters_of(owners: Indices) -> Indices:
     some of these owners together and leave other clusters empty.
     """
     return np.unique(owners, return_inverse=True)[1] % MOST_CLUSTERS
+
+
+def freedom_of(owners: Indices) -> float:
+    """Degrees of freedom of a mean over rows whose owners have few rows or many.
+
+    (sum of n²)² / sum of n⁴ less 1, with n rows of each owner: Satterthwaite's (1946), where the means of
+    owners vary alike. Owners less 1 where all have as many; of a few who have most, hardly more than these.
+    At least 1 where there are two owners.
+    """
+    squares = np.bincount(clusters_of(owners)).astype(np.float64) ** 2
+    if len(squares) < 2:
+        return float(len(squares) - 1)
+    return max(1.0, float(squares.sum() ** 2 / (squares**2).sum()) - 1)
 
 
 def without_each(owners: Indices, statistic: Callable[[Flags], float | None]) -> Floats:
