@@ -85,7 +85,7 @@ class Crowd(NamedTuple):
     @property
     def rarest(self) -> float:
         """The rarest users that the study names: its odd ones, where they are not too rare."""
-        return max(self.share, 0.05)
+        return 0.125 if self == THIRD else max(self.share, 0.05)
 
     @property
     def prefix(self) -> str:
@@ -108,6 +108,8 @@ CROWDS = (
     Crowd(100, 0.1), Crowd(100, 0.0),
 )  # fmt: skip
 FIXED = (Crowd(10, 0.1, n_odd=1), Crowd(40, 0.05, n_odd=2), Crowd(100, 0.05, n_odd=5))
+THIRD = Crowd(40, 1 / 3)
+"""Two crowds rather than odd users: options of one change places with those of the other."""
 RARER = Crowd(100, 0.02)
 """Odd users so rare that an interval does not guard against their absence."""
 
@@ -121,6 +123,8 @@ def jobs() -> Iterator[Job]:
         yield partial(_new_letters, crowd)
         for exponent in LISTS:
             yield partial(_lists, crowd, exponent)
+    for exponent in LISTS:
+        yield partial(_lists, THIRD, exponent)
 
 
 def _letters(crowd: Crowd, sets: int, seed: int) -> Iterator[Outcome]:

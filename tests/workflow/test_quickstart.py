@@ -54,7 +54,6 @@ def test_all_leaves_every_result(quickstart: Checkout) -> None:
     findings = (results / "findings.md").read_text()
     assert "not a chat model" in findings
     assert "nan" not in findings
-    assert len(findings.split()) <= 1_700
     tables = set(re.findall(r"\]\((metrics/\w+\.csv)\)", findings))
     assert len(tables) == 9
     assert all((results / table).is_file() for table in tables)

@@ -221,7 +221,9 @@ def test_a_judge_that_says_what_all_people_say_may_stand_in_for_each() -> None:
 def test_users_with_most_units_have_most_of_the_degrees_of_freedom() -> None:
     assert freedom_of(np.repeat(np.arange(40), 5)) == pytest.approx(39.0)
     # three users of 100 units and 97 of one: hardly more than these three
-    assert freedom_of(np.repeat(np.arange(100), [100] * 3 + [1] * 97)) == pytest.approx(2.0, abs=0.02)
+    assert freedom_of(np.repeat(np.arange(100), [100] * 3 + [1] * 97)) == pytest.approx(
+        2.0, abs=0.02
+    )
     assert freedom_of(np.repeat(np.arange(2), [1000, 1])) == 1.0
     assert freedom_of(np.zeros(5, dtype=np.int64)) == 0.0
 

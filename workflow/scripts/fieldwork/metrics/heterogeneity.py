@@ -24,9 +24,10 @@ from fieldwork.metrics.answer_sets import (
 )
 from fieldwork.records.metrics import Heterogeneity, ItemShare
 from fieldwork.statistics.arrays import Counts, Floats, Indices
+from fieldwork.statistics.delete_many import scale_deviations, third_samples, widening
 from fieldwork.statistics.entropy import plug_in_bits
 from fieldwork.statistics.equal_n import random_orders, sampled_counts
-from fieldwork.statistics.intervals import Interval, wilson_interval
+from fieldwork.statistics.intervals import Interval, jackknife_variance, wilson_interval
 from fieldwork.statistics.richness import rarefaction_table
 from fieldwork.statistics.seeds import generator
 from fieldwork.statistics.user_intervals import RAREST_USERS, too_few_users, unit_interval
@@ -140,6 +141,10 @@ def _estimates(
     totals = sampled_counts(orders[:, :n_equal], indicator)
     top5, entropy = float(top5_share(totals).mean()), float(plug_in_bits(totals).mean())
     moves = influences(orders, n_equal, indicator)
+    samples = third_samples(n_answers, random)
+    moves[:, 0] *= widening(
+        rest_deviations(samples, indicator), float(jackknife_variance(moves[:, 0]))
+    )
     rest_interval, entropy_interval = (
         unit_interval(value, moves[:, place], rarest_users=rarest_users)
         for place, value in enumerate((1 - top5, entropy))
@@ -189,6 +194,20 @@ def influences(orders: Indices, n_equal: int, indicator: Counts) -> Floats:
         moves[order[:n_equal], 1] += plug_in_bits(rest) - plug_in_bits(total)
     moves /= len(orders)
     return moves
+
+
+def rest_deviations(samples: Counts, indicator: Counts) -> Floats:
+    """How 1 - top-5 share varies over samples of a third of the answers, as `scale_deviations` has it.
+
+    Args:
+        samples: 0 and 1 of shape (samples, answers).
+    """
+    counts = samples @ indicator
+    is_empty = counts.sum(axis=1) == 0
+    rests = np.zeros(len(counts))
+    rests[~is_empty] = 1 - top5_share(counts[~is_empty])
+    rests[is_empty] = rests[~is_empty].mean() if not is_empty.all() else 0.0
+    return scale_deviations(rests, samples.shape[1])
 
 
 def top5_share(counts: Counts) -> Floats:

@@ -22,10 +22,11 @@ from fieldwork.metrics.answer_sets import (
     indicator_of,
     read_list_answers,
 )
-from fieldwork.metrics.heterogeneity import influences, top5_share
+from fieldwork.metrics.heterogeneity import influences, rest_deviations, top5_share
 from fieldwork.records.metrics import PromptMean
-from fieldwork.statistics.arrays import Floats
+from fieldwork.statistics.arrays import Counts, Floats
 from fieldwork.statistics.crossed import PeopleVariance, crossed_interval
+from fieldwork.statistics.delete_many import third_samples, widening
 from fieldwork.statistics.entropy import plug_in_bits
 from fieldwork.statistics.equal_n import random_orders, sampled_counts
 from fieldwork.statistics.families import correct_rows
@@ -59,19 +60,22 @@ class PromptValues(NamedTuple):
     """A prompt's two metrics under one condition, and how far each answer moves them.
 
     `values` has shape (2,), `moves` (answers, 2): how far leaving the answer out moves the metrics,
-    less its mean. `puppets` are in the order of `moves`, empty texts without users.
+    less its mean. `puppets` are in the order of `moves`, empty texts without users. `deviations`, shape
+    (samples,), are those of 1 - top-5 share over samples of a third of the users or answers; None where
+    the moves alone tell its error.
     """
 
     values: Floats
     moves: Floats
     puppets: list[str]
+    deviations: Floats | None = None
 
 
 class Means(NamedTuple):
     """Means over prompts of the two `METRICS`, variances and degrees of freedom, each of shape (2,).
 
     `prompt_variances` are those of a single prompt's value, mean over the prompts; `size` counts users,
-    or without users all answers.
+    or without users all answers. The error of the first metric is that of the moves times `widening`.
     """
 
     values: Floats
@@ -79,6 +83,7 @@ class Means(NamedTuple):
     freedom: Floats
     prompt_variances: Floats
     size: int
+    widening: Floats
 
     def is_settled(self, place: int) -> bool:
         """Whether so many answers never varied that they are taken to be always alike."""
@@ -134,17 +139,36 @@ def measure_prompts(answers: pd.DataFrame, *, seed: int) -> dict[Arm, dict[str, 
 def _prompts(
     arms: Mapping[Arm, Mapping[str, ItemAnswers]], sizes: Mapping[ItemName, int], seed: int
 ) -> dict[Arm, dict[str, PromptValues]]:
-    return {
-        arm: {
-            item: _prompt(arm, item, item_answers, sizes[arm.item(item)], seed)
+    prompts: dict[Arm, dict[str, PromptValues]] = {}
+    for arm, items in arms.items():
+        samples = _Samples(arm, items, seed)
+        prompts[arm] = {
+            item: _prompt(arm, item, item_answers, sizes[arm.item(item)], seed, samples)
             for item, item_answers in items.items()
             if item_answers.answers
         }
-        for arm, items in arms.items()
-    }
+    return prompts
 
 
-def _prompt(arm: Arm, item: str, answers: ItemAnswers, n_equal: int, seed: int) -> PromptValues:
+class _Samples:
+    """Samples of a third of an arm's users, the same for all prompts, or else of a prompt's answers."""
+
+    def __init__(self, arm: Arm, items: Mapping[str, ItemAnswers], seed: int) -> None:
+        names = {answer.puppet for answers in items.values() for answer in answers.answers}
+        self._places = {puppet: place for place, puppet in enumerate(sorted(names - {""}))}
+        self._random = generator(seed, "thirds", arm.model, arm.task, arm.condition)
+        self._of_users = third_samples(len(self._places), self._random)
+
+    def of(self, puppets: Sequence[str]) -> Counts:
+        """Which answers are in each sample: 0 and 1 of shape (samples, answers)."""
+        if not self._places:
+            return third_samples(len(puppets), self._random)
+        return self._of_users[:, [self._places[puppet] for puppet in puppets]]
+
+
+def _prompt(
+    arm: Arm, item: str, answers: ItemAnswers, n_equal: int, seed: int, samples: _Samples
+) -> PromptValues:
     firsts = sorted((answer.options, answer.puppet) for answer in answers.first_answers())
     indicator = indicator_of([options for options, _ in firsts])
     names = (arm.model, arm.task, arm.condition, item)
@@ -153,7 +177,9 @@ def _prompt(arm: Arm, item: str, answers: ItemAnswers, n_equal: int, seed: int) 
     totals = sampled_counts(orders[:, :n_equal], indicator)
     values = np.array([1 - top5_share(totals).mean(), plug_in_bits(totals).mean()])
     moves = influences(orders, n_equal, indicator)
-    return PromptValues(values, moves - moves.mean(axis=0), [puppet for _, puppet in firsts])
+    puppets = [puppet for _, puppet in firsts]
+    deviations = rest_deviations(samples.of(puppets), indicator)
+    return PromptValues(values, moves - moves.mean(axis=0), puppets, deviations)
 
 
 def _rows(
@@ -275,7 +301,20 @@ def mean_over(prompts: Sequence[PromptValues]) -> Means:
     squares = np.sum([(prompt.moves**2).sum(axis=0) for prompt in prompts], axis=0) / len(prompts)
     values = np.mean([prompt.values for prompt in prompts], axis=0)
     variances = (sums**2).sum(axis=0) * part
-    return Means(values, variances, np.full(2, float(freedom)), squares * part, len(sums))
+    factors = np.array([_widening(prompts, float(variances[0])), 1.0])
+    return Means(
+        values,
+        variances * factors**2,
+        np.full(2, float(freedom)),
+        squares * part,
+        len(sums),
+        factors,
+    )
+
+
+def _widening(prompts: Sequence[PromptValues], variance: float) -> float:
+    deviations = [prompt.deviations for prompt in prompts if prompt.deviations is not None]
+    return widening(np.mean(deviations, axis=0), variance) if deviations else 1.0
 
 
 def _cluster_moves(prompts: Sequence[PromptValues]) -> Floats:
@@ -313,7 +352,7 @@ def mean_interval(
     """
     return unit_interval(
         float(mean.values[place]),
-        _cluster_moves(prompts)[:, place],
+        _cluster_moves(prompts)[:, place] * mean.widening[place],
         rarest_users=rarest_users if has_users(prompts) else None,
         freedom=float(mean.freedom[place]),
         confidence=confidence,

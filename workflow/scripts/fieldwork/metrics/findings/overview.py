@@ -2,7 +2,14 @@
 
 from collections.abc import Iterable, Sequence
 
-from fieldwork.metrics.claims.families import CONTROL, HOLM, PRIMARY, REAL_USERS, WITHOUT_USER
+from fieldwork.metrics.claims.families import (
+    BENJAMINI_HOCHBERG,
+    CONTROL,
+    HOLM,
+    PRIMARY,
+    REAL_USERS,
+    WITHOUT_USER,
+)
 from fieldwork.metrics.findings.layout import Finding, FindingsSection
 from fieldwork.metrics.findings.outline import (
     StudyOutline,
@@ -20,14 +27,14 @@ from fieldwork.metrics.findings.wording import interval_cell, literal, p_cell
 from fieldwork.records.claims import Claim
 from fieldwork.statistics.families import LEVEL
 
-_USER_FAMILIES = {PRIMARY: "primary", **MEASURE_NAMES}
-
 _FAMILIES = {
-    **_USER_FAMILIES,
+    PRIMARY: "primary",
+    **MEASURE_NAMES,
     WITHOUT_USER: "other conditions without a user",
-    **{f"{REAL_USERS}_{name}": f"real users, {text}" for name, text in MEASURE_NAMES.items()},
-    **{f"{CONTROL}_{name}": f"asked again, {text}" for name, text in _USER_FAMILIES.items()},
+    REAL_USERS: "real users, by measure",
+    CONTROL: "asked again, by measure",
 }
+"""Families of tests, and groups of families that stand in one row."""
 
 
 _OF_ANSWERS = ("share_who", "share_user", "share_context")
@@ -103,10 +110,16 @@ def families(claims: Iterable[Claim]) -> FindingsSection:
         [
             _family_finding(family)
             for name in _FAMILIES
-            if (family := [claim for claim in claims if claim.family == name])
+            if (family := [claim for claim in claims if _row_of(claim.family) == name])
         ],
         ["claims"],
         "Nothing was tested.",
+    )
+
+
+def _row_of(family: str) -> str:
+    return next(
+        (group for group in (CONTROL, REAL_USERS) if family.startswith(f"{group}_")), family
     )
 
 
@@ -116,13 +129,17 @@ def _family_finding(family: Sequence[Claim]) -> Finding:
         for verdict in ("differs", "equivalent", "undecided")
     )
     n_could_show = sum(claim_verdict(claim).is_tested for claim in family)
+    corrections = {claim.correction for claim in family}
+    correction = corrections.pop() if len(corrections) == 1 else "by measure"
     cells = (
-        f"{_FAMILIES[family[0].family]}: {len(family):,}",
+        f"{_FAMILIES[_row_of(family[0].family)]}: {len(family):,}",
         f"{n_could_show:,}",
-        family[0].correction.replace("-", " and "),
+        correction.replace("-", " and "),
         *(f"{n:,}" for n in (n_shown, *n_others)),
     )
-    is_holm = family[0].correction == HOLM
     share = f"at most {100 * LEVEL:g} %"
-    promise = f"any in {share} of studies" if is_holm else f"{share} of claims on average"
+    promise = {
+        HOLM: f"any in {share} of studies",
+        BENJAMINI_HOCHBERG: f"{share} of claims on average",
+    }.get(correction, "as above, of each measure")
     return Finding(cells, FindingVerdict(promise))

@@ -167,8 +167,8 @@ def freedom_of(owners: Indices) -> float:
     """Degrees of freedom of a mean over rows whose owners have few rows or many.
 
     (sum of n²)² / sum of n⁴ less 1, with n rows of each owner: Satterthwaite's (1946), where the means of
-    owners vary alike. Owners less 1 where all have as many; of a few who have most, hardly more than these.
-    At least 1 where there are two owners.
+    owners vary alike. Owners less 1 where all have as many; of a few who have most, hardly more than they
+    are. At least 1 where there are two owners.
     """
     squares = np.bincount(clusters_of(owners)).astype(np.float64) ** 2
     if len(squares) < 2:
