@@ -146,7 +146,7 @@ def _measure_pilot(source: Source, n_users: int, random: np.random.Generator) ->
 
 
 def _reach(liking: Liking, measure: str, sets: int, seed: int) -> Iterator[Outcome]:
-    """The promise with the likeness in the config, that without a pilot, and that of the code before."""
+    """The promise with the likeness in the config, that of the code before, and that without a pilot."""
     if measure == "entropy_bits":
         # each user is asked once, so that the likings have no other test
         source = liked_lists(9, liking, measure)
@@ -158,14 +158,14 @@ def _reach(liking: Liking, measure: str, sets: int, seed: int) -> Iterator[Outco
         promise = Promise("share_who", source, 20, None, has_companion=False)
     claims = claims_of(promise, sets, seed)
     likeness = source.supposed["likeness"]
-    for name, supposed in (
-        (f"power of {promise.measure}", likeness),
-        (f"power of {promise.measure}, without a pilot", None),
-        (f"discarded: before, power of {promise.measure}", 0.0),
-    ):
+    suppositions = {"": likeness, "discarded: before, ": 0.0}
+    if measure == "entropy_bits":
+        suppositions["without a pilot, "] = None
+    for name, supposed in suppositions.items():
         own = promise._replace(source=source._replace(supposed={"likeness": supposed}))
+        estimator = f"{name}power of {promise.measure}"
         title = f"{source.name}, likeness {likeness:.2f}"
-        yield line_of(name, claims, title, f"{promise.n_users} users", promised(own))
+        yield line_of(estimator, claims, title, f"{promise.n_users} users", promised(own))
 
 
 FIRM = tuple(
