@@ -123,22 +123,21 @@ def liked_letters(n_items: int, liking: Liking) -> Source:
 
 
 def _pilot(liking: Liking, n_users: int, sets: int, seed: int) -> Iterator[Outcome]:
-    """The likeness that pilots measure, and how often the cautious number is no smaller than the true."""
+    """The likeness that pilots measure, and what `power` takes it for, one error above."""
     source, random = liked_lists(9, liking, "entropy_bits"), np.random.default_rng([seed, 18])
     pilots = [_measure_pilot(source, n_users, random) for _ in range(sets)]
     truth, size = float(source.supposed["likeness"]), f"{n_users} users"
-    yield outcome(
-        PART, "likeness of a pilot", source.name, size,
-        truth=truth,
-        estimates=[pilot.estimate for pilot in pilots],
-        intervals=[(0.0, pilot.cautious().value) for pilot in pilots],
-    )  # fmt: skip
+    for name, estimates in (
+        ("likeness of a pilot", [pilot.estimate for pilot in pilots]),
+        ("likeness supposed after a pilot", [pilot.cautious().value for pilot in pilots]),
+    ):
+        yield outcome(PART, name, source.name, size, truth=truth, estimates=estimates)
 
 
 def _measure_pilot(source: Source, n_users: int, random: np.random.Generator) -> Any:
     lists = source.draw(True, (n_users, 1), random)[None]
     frame = list_table(lists, condition=USERS[0], puppets=True)
-    (pilot,) = measure_likeness(frame.assign(task="main")).values()
+    (pilot,) = measure_likeness(frame.assign(task="main", value=np.nan)).values()
     return pilot
 
 
@@ -153,7 +152,7 @@ def _reach(liking: Liking, measure: str, sets: int, seed: int) -> Iterator[Outco
         promise = Promise(measure, source, 40, None, has_companion=False, answers=1)
     else:
         source = (
-            liked_letters(40, liking) if measure == "letters" else liked_lists(9, liking, measure)
+            liked_letters(10, liking) if measure == "letters" else liked_lists(9, liking, measure)
         )
         promise = Promise("share_who", source, 20, None, has_companion=False)
     claims = claims_of(promise, sets, seed)
@@ -181,6 +180,6 @@ def jobs() -> Iterator[Job]:
         yield partial(_reach, liking, "entropy_bits")
     for liking in LOOSE:
         yield partial(_reach, liking, "share_who")
-        yield partial(_reach, liking._replace(strength=0.8), "letters")
+        yield partial(_reach, liking._replace(strength=1.4), "letters")
     for liking in FIRM:
         yield partial(_pilot, liking, 20)

@@ -244,10 +244,11 @@ def _tables(promise: Promise, frame: pd.DataFrame, seed: int) -> dict[str, Seque
         return by_name(measure_shifts(frame, baseline="offline"))
     if promise.measure == "distance":
         return by_name(measure_comparisons(frame, metrics=["js_bits"], **settings))
-    tables = [
-        measure_variance(frame, **settings),
-        measure_prompt_means(frame, baseline="offline", seed=seed, rarest_users=RAREST),
-    ]
+    tables: list[Sequence[Any]] = [measure_variance(frame, **settings)]
+    if (frame["kind"] == "list").any():
+        tables.append(
+            measure_prompt_means(frame, baseline="offline", seed=seed, rarest_users=RAREST)
+        )
     if (frame["kind"] == "choice").any():
         runs = measure_runs(frame, _items(frame))
         tables.append(measure_score_comparisons(runs, **settings, rarest_users=RAREST))
@@ -346,7 +347,9 @@ def shape_of(
     )
 
 
-def power_of(promise: Promise, shape: StudyShape, place: int = 0) -> float:
+def power_of(
+    promise: Promise, shape: StudyShape, place: int = 0, n_permutations: int = PERMUTATIONS
+) -> float:
     """The promise of the effect, or of one of several effects of its measure by its place."""
     no_effects: dict[str, list[Any]] = {
         "shares": [], "who": [], "entropy": [], "scores": [], "values": [],
@@ -368,7 +371,7 @@ def power_of(promise: Promise, shape: StudyShape, place: int = 0) -> float:
     }
     power |= promise.source.supposed
     curves = simulate_effects(
-        power, shape, n_permutations=PERMUTATIONS, seed=1, rarest_users=RAREST
+        power, shape, n_permutations=n_permutations, seed=1, rarest_users=RAREST
     )
     powers = [
         curve.arm_powers[0].estimates[0].power or 0.0

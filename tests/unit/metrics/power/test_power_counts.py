@@ -1,6 +1,7 @@
 """Power counts the tests that a study makes: each kind of task is answered, measured and claimed."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -118,7 +119,8 @@ def items(tasks: Sequence[str]) -> pd.DataFrame:
     )
 
 
-def claims(tasks: Sequence[str], rules: ClaimRules) -> list[Claim]:
+@cache
+def measure_tables(tasks: tuple[str, ...]) -> dict[str, Sequence[Any]]:
     """What the study's own tables say of such answers."""
     frame, questions = answers(tasks), items(tasks)
     tables: list[Sequence[Any]] = [
@@ -131,7 +133,7 @@ def claims(tasks: Sequence[str], rules: ClaimRules) -> list[Claim]:
         measure_score_comparisons(measure_runs(frame, questions), **SETTINGS),
         measure_novelty(frame, control="again", **SETTINGS),
     ]
-    return measure_claims({table_of(type(rows[0])).name: rows for rows in tables if rows}, rules)
+    return {table_of(type(rows[0])).name: rows for rows in tables if rows}
 
 
 def planned_tests(tasks: Sequence[str], rules: ClaimRules) -> PlannedTests:
@@ -177,10 +179,10 @@ STUDIES = [*((task,) for task in TASKS), tuple(TASKS), ("opinions", "benchmark",
 @pytest.mark.parametrize("tasks", STUDIES, ids="+".join)
 @pytest.mark.parametrize("primary", [PRIMARY, PRIMARY[:1], []], ids=["four", "one", "none"])
 def test_as_many_tests_are_announced_as_are_made(
-    tasks: Sequence[str], primary: Sequence[PrimaryTests]
+    tasks: tuple[str, ...], primary: Sequence[PrimaryTests]
 ) -> None:
     rules = ClaimRules(primary, USERS, ["again"], MARGINS)
-    made = count_made(claims(tasks, rules))
+    made = count_made(measure_claims(measure_tables(tasks), rules))
     planned = planned_tests(tasks, rules)
     families = {place: planned.family(place) for place in places(tasks)}
     for family in families.values():

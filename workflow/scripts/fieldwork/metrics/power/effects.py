@@ -121,7 +121,7 @@ class Scenario(NamedTuple):
     """One effect, and the test that is to see it, in one kind of task.
 
     Attributes:
-        n_items: prompts of the task.
+        n_items: prompts of the task that the test is about.
         n_settled: prompts that everybody answers alike; the effect is in the others.
         odd_users: share of users who carry the effect.
         replicates: answers of each user to each prompt.
