@@ -2,8 +2,8 @@
 
 Each line sets what power promises beside the share of whole studies that claim the effect. Studies are
 simulated here, from sources of this folder: answers of every arm, the metric tables, the claims. Lines
-called *discarded* have the promise of the code before (commit 44eda31), which made tests and
-corrections of its own.
+called *discarded* have the promise of the code before: of commit 44eda31, which made tests and
+corrections of its own, or of commit 343ca1f3, to which a user's prompts were independent.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -30,6 +30,7 @@ from fieldwork.metrics.accuracy import measure_runs
 from fieldwork.metrics.claims.families import ClaimRules, PrimaryTests
 from fieldwork.metrics.claims.table import measure_claims
 from fieldwork.metrics.comparisons import measure_comparisons
+from fieldwork.metrics.power.family import TaskQuestions
 from fieldwork.metrics.power.study import StudyShape, simulate_effects
 from fieldwork.metrics.prompt_means import measure_prompt_means
 from fieldwork.metrics.scores import measure_score_comparisons
@@ -47,6 +48,8 @@ RAREST = 0.09
 PROMISED_FROM = 2000
 """Simulated studies behind a promise."""
 OPTIONS, EXPONENT, HALF = 60, 1.5, 0.5
+POINTS = 5
+"""Of a scale."""
 COMPANION = "probe"
 """A second task of four letters, so that a study has other tests than those of the effect's task."""
 N_COMPANION, COMPANION_ITEMS = 20, 4
@@ -77,13 +80,22 @@ class Source(NamedTuple):
 
 
 class Promise(NamedTuple):
-    """A study, the test of the effect, and the promise of the code before, where there was one."""
+    """A study, the test of the effect, and the promise of the code before, where there was one.
+
+    `answers` are those of a user to a prompt; single options and distances have one in any case.
+    """
 
     measure: str
     source: Source
     n_users: int
     before: float | None
     has_companion: bool = True
+    answers: int = 2
+
+    @property
+    def n_answers(self) -> int:
+        """Answers of a user to a prompt."""
+        return 1 if self.measure in ("option_share", "distance") else self.answers
 
 
 # ---- sources -------------------------------------------------------------------------------------------
@@ -96,7 +108,7 @@ def _settle(answers: Ints, n_settled: int) -> Ints:
     return answers
 
 
-def _two_letters(shares: Floats, n: int, random: np.random.Generator) -> Ints:
+def two_letters(shares: Floats, n: int, random: np.random.Generator) -> Ints:
     """Letters A with these shares, else B: a new last axis of `n` answers."""
     others = np.zeros((*shares.shape, 2))
     return draw_letters(np.dstack([shares, 1 - shares, others]), n, random)
@@ -109,7 +121,7 @@ def moved_letter(n_items: int, settled: float, baseline: float, condition: float
     def draw(has_effect: bool, size: tuple[int, int], random: np.random.Generator) -> Ints:
         shares = np.full((n_items, size[0]), HALF)
         shares[0] = condition if has_effect else baseline
-        return _settle(_two_letters(shares, size[1], random), n_settled)
+        return _settle(two_letters(shares, size[1], random), n_settled)
 
     name = f"{n_items} letters, {n_settled} settled, {baseline:.0%} to {condition:.0%}"
     effects = {"shares": [{"baseline": baseline, "condition": condition}]}
@@ -142,7 +154,7 @@ def own_letters(n_items: int, settled: float, share_who: float, odd: float) -> S
             spread = HALF * (odd / share_who - 1)
             own = random.beta(spread, spread, size=shares.shape)
             shares = np.where(random.random(size[0]) < odd, own, shares)
-        return _settle(_two_letters(shares, size[1], random), n_settled)
+        return _settle(two_letters(shares, size[1], random), n_settled)
 
     name = f"{n_items} letters, {n_settled} settled, share_who {share_who:g}{_odd_name(odd)}"
     supposed = {"settled_items": settled, "odd_users": odd}
@@ -158,12 +170,12 @@ def own_lists(n_items: int, taste: float, odd: float) -> Source:
         own = taste * is_odd[:, None, None] * random.normal(size=(n_items, size[0], 1, OPTIONS))
         return draw_lists(np.broadcast_to(weights + own, (n_items, *size, OPTIONS)), random)
 
-    share_who = _share_who(draw)
+    share_who = share_who_of(draw)
     name = f"{n_items} lists, share_who {share_who:.3f}{_odd_name(odd)}"
     return Source(name, n_items, True, draw, {"who": [share_who]}, {"odd_users": odd})
 
 
-def _share_who(draw: Draw) -> float:
+def share_who_of(draw: Draw) -> float:
     """Over many users and all prompts, in parts for the sake of memory."""
     random = np.random.default_rng(1)
     same, mentions, n_lists = 0, np.zeros(OPTIONS), 0
@@ -188,13 +200,13 @@ def varied_lists(n_items: int, exponent: float, odd: float) -> Source:
 
     random = np.random.default_rng(2)
     rise, flat = (
-        _entropy(draw(effect, (2 * MANY, 1), random)[:, :, 0]) for effect in (True, False)
+        entropy_of(draw(effect, (2 * MANY, 1), random)[:, :, 0]) for effect in (True, False)
     )
     name = f"{n_items} lists, {rise - flat:.3f} bits{_odd_name(odd)}"
     return Source(name, n_items, True, draw, {"entropy": [rise - flat]}, {"odd_users": odd})
 
 
-def _entropy(lists: Ints) -> float:
+def entropy_of(lists: Ints) -> float:
     shares = named(lists.reshape(1, -1, LISTED), OPTIONS)[0] / lists.size
     return float(-(shares * np.log2(np.maximum(shares, 1e-12))).sum())
 
@@ -209,17 +221,16 @@ def _odd_name(odd: float) -> str:
 def _study(promise: Promise, random: np.random.Generator) -> pd.DataFrame:
     """Answers of a whole study; the effect is in the first condition."""
     frames = []
-    is_primary = promise.measure not in ("option_share", "distance")
     for condition in ("offline", *USERS):
         is_user = condition != "offline"
-        answers = 2 if is_user and is_primary else 1
+        answers = promise.n_answers if is_user else 1
         size, has_effect = (promise.n_users, answers), condition == USERS[0]
         own = promise.source.draw(has_effect, size, random)[None]
         make = list_table if promise.source.is_list else letter_table
         frames.append(make(own, condition=condition, puppets=is_user).assign(task="main"))
         if promise.has_companion:
             shares = np.full((COMPANION_ITEMS, N_COMPANION), HALF)
-            letters = _two_letters(shares, answers, random)[None]
+            letters = two_letters(shares, answers, random)[None]
             frame = letter_table(letters, condition=condition, puppets=is_user)
             frames.append(frame.assign(task=COMPANION))
     frame = pd.concat(frames)
@@ -230,17 +241,18 @@ def _tables(promise: Promise, frame: pd.DataFrame, seed: int) -> dict[str, Seque
     """The metric tables of the effect's family."""
     settings = {"baseline": "offline", "n_permutations": PERMUTATIONS, "seed": seed}
     if promise.measure == "option_share":
-        return _by_name(measure_shifts(frame, baseline="offline"))
+        return by_name(measure_shifts(frame, baseline="offline"))
     if promise.measure == "distance":
-        return _by_name(measure_comparisons(frame, metrics=["js_bits"], **settings))
-    tables = [
-        measure_variance(frame, **settings),
-        measure_prompt_means(frame, baseline="offline", seed=seed, rarest_users=RAREST),
-    ]
+        return by_name(measure_comparisons(frame, metrics=["js_bits"], **settings))
+    tables: list[Sequence[Any]] = [measure_variance(frame, **settings)]
+    if (frame["kind"] == "list").any():
+        tables.append(
+            measure_prompt_means(frame, baseline="offline", seed=seed, rarest_users=RAREST)
+        )
     if (frame["kind"] == "choice").any():
         runs = measure_runs(frame, _items(frame))
         tables.append(measure_score_comparisons(runs, **settings, rarest_users=RAREST))
-    return _by_name(*tables)
+    return by_name(*tables)
 
 
 def _items(frame: pd.DataFrame) -> pd.DataFrame:
@@ -251,7 +263,7 @@ def _items(frame: pd.DataFrame) -> pd.DataFrame:
     ).assign(task=names["task"].to_numpy())
 
 
-def _by_name(*tables: Sequence[Any]) -> dict[str, Sequence[Any]]:
+def by_name(*tables: Sequence[Any]) -> dict[str, Sequence[Any]]:
     return {table_of(type(table[0])).name: table for table in tables if table}
 
 
@@ -274,44 +286,74 @@ def _is_claimed(promise: Promise, tables: Mapping[str, Sequence[Any]]) -> float:
 
 
 def _reach(promise: Promise, sets: int, seed: int) -> Iterator[Outcome]:
+    source, size = promise.source.name, f"{promise.n_users} users"
+    yield from lines_of(promise, claims_of(promise, sets, seed), source, size, promised(promise))
+
+
+def claims_of(promise: Promise, sets: int, seed: int) -> list[float]:
+    """1 for each whole study that claims the effect, 0 for the others."""
     random = np.random.default_rng([seed, 15])
-    claims = [
+    return [
         _is_claimed(promise, _tables(promise, _study(promise, random), seed + number))
         for number in range(sets)
     ]
-    source, size = promise.source.name, f"{promise.n_users} users"
-    yield from _lines(promise, claims, source, size, _promised(promise))
 
 
-def _lines(
-    promise: Promise, claims: Sequence[float], source: str, size: str, promised: float
+def lines_of(
+    promise: Promise, claims: Sequence[float], source: str, size: str, power: float
 ) -> Iterator[Outcome]:
     """The promise as truth, the claims as estimates of it; then the promise of the code before."""
-    for name, power in (("", promised), ("discarded: before, ", promise.before)):
-        if power is None:
-            continue
-        yield outcome(
-            PART,
-            f"{name}power of {promise.measure}",
-            source,
-            size,
-            truth=power,
-            estimates=claims,
-            p_values=[1 - claim for claim in claims],
-        )
+    for name, promised_power in (("", power), ("discarded: before, ", promise.before)):
+        if promised_power is not None:
+            estimator = f"{name}power of {promise.measure}"
+            yield line_of(estimator, claims, source, size, promised_power)
 
 
-def _promised(promise: Promise) -> float:
+def line_of(
+    estimator: str, claims: Sequence[float], source: str, size: str, power: float
+) -> Outcome:
+    """One promise beside the claims."""
+    p_values = [1 - claim for claim in claims]
+    return outcome(PART, estimator, source, size, truth=power, estimates=claims, p_values=p_values)
+
+
+def promised(promise: Promise) -> float:
     """What `snakemake power` says of such a study."""
-    items, runs = {"main": promise.source.n_items}, {"main": promise.n_users}
+    source = promise.source
+    questions = {"main": _questions(source)}
+    runs = {"main": promise.n_users}
     if promise.has_companion:
-        items[COMPANION], runs[COMPANION] = COMPANION_ITEMS, N_COMPANION
-    lists = {"main"} if promise.source.is_list else set[str]()
-    return _power(promise, StudyShape(["m"], items, lists, runs, "main", USERS, len(USERS), RULES))
+        questions[COMPANION] = TaskQuestions(choices=COMPANION_ITEMS, graded=COMPANION_ITEMS)
+        runs[COMPANION] = N_COMPANION
+    repeated = USERS if promise.n_answers > 1 else ()
+    return power_of(promise, shape_of(questions, runs, RULES, repeated=repeated))
 
 
-def _power(promise: Promise, shape: StudyShape) -> float:
-    no_effects: dict[str, list[Any]] = {"shares": [], "who": [], "entropy": [], "scores": []}
+def _questions(source: Source) -> TaskQuestions:
+    if source.is_list:
+        return TaskQuestions(lists=source.n_items)
+    return TaskQuestions(choices=source.n_items, graded=source.n_items)
+
+
+def shape_of(
+    questions: Mapping[str, TaskQuestions],
+    runs: Mapping[str, int],
+    rules: ClaimRules,
+    repeated: Sequence[str] = (),
+) -> StudyShape:
+    items = {task: sum(own.by_kind.values()) for task, own in questions.items()}
+    return StudyShape(
+        ["m"], items, questions, runs, "main", USERS, len(USERS), rules, repeated=repeated
+    )
+
+
+def power_of(
+    promise: Promise, shape: StudyShape, place: int = 0, n_permutations: int = PERMUTATIONS
+) -> float:
+    """The promise of the effect, or of one of several effects of its measure by its place."""
+    no_effects: dict[str, list[Any]] = {
+        "shares": [], "who": [], "entropy": [], "scores": [], "values": [],
+    }  # fmt: skip
     power = {
         "simulations": PROMISED_FROM,
         "sizes": [promise.n_users],
@@ -320,19 +362,23 @@ def _power(promise: Promise, shape: StudyShape) -> float:
         "effects": no_effects | dict(promise.source.effects),
         "lists": {"named": LISTED, "options": OPTIONS, "exponent": EXPONENT},
         "answer_share": HALF,
+        "scale_points": POINTS,
         "settled_items": 0.0,
+        "likeness": 0.0,
         "odd_users": 1.0,
         "sd_users": 0.0,
         "sd_reruns": 0.01,
     }
     power |= promise.source.supposed
     curves = simulate_effects(
-        power, shape, n_permutations=PERMUTATIONS, seed=1, rarest_users=RAREST
+        power, shape, n_permutations=n_permutations, seed=1, rarest_users=RAREST
     )
-    for curve in curves:
-        if (curve.scenario.measure, curve.task) == (promise.measure, "main"):
-            return curve.arm_powers[0].estimates[0].power or 0.0
-    raise AssertionError(f"no power of {promise.measure}")
+    powers = [
+        curve.arm_powers[0].estimates[0].power or 0.0
+        for curve in curves
+        if (curve.scenario.measure, curve.task) == (promise.measure, "main")
+    ]
+    return powers[place]
 
 
 # ---- scores --------------------------------------------------------------------------------------------
@@ -364,11 +410,10 @@ def _score_study(study: ScoredStudy, sets: int, seed: int) -> Iterator[Outcome]:
         )
         claims.append(float(claim.verdict == "differs"))
     promise = _score_promise(study)
-    shape = StudyShape(
-        ["m"], {"main": QUESTIONS}, (), {"main": study.n_users}, "main", USERS, 3, SCORE_RULES
-    )
+    questions = {"main": TaskQuestions(choices=QUESTIONS, graded=QUESTIONS)}
+    shape = shape_of(questions, {"main": study.n_users}, SCORE_RULES)
     size = f"{study.n_users} users"
-    yield from _lines(promise, claims, promise.source.name, size, _power(promise, shape))
+    yield from lines_of(promise, claims, promise.source.name, size, power_of(promise, shape))
 
 
 SCORE_RULES = RULES._replace(primary=[PrimaryTests("score")])
@@ -386,11 +431,11 @@ def _score_promise(study: ScoredStudy) -> Promise:
         f"scores, {study.difference:g} higher, sd of users {study.sd_users:g}{_odd_name(study.odd)}"
     )
     effects = {"scores": [study.difference]}
-    source = Source(name, QUESTIONS, False, _no_answers, effects, supposed)
+    source = Source(name, QUESTIONS, False, no_answers, effects, supposed)
     return Promise("score", source, study.n_users, study.before, has_companion=False)
 
 
-def _no_answers(_: bool, size: tuple[int, int], __: np.random.Generator) -> Ints:
+def no_answers(_: bool, size: tuple[int, int], __: np.random.Generator) -> Ints:
     return np.zeros((0, *size), dtype=np.int64)
 
 

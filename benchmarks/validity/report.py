@@ -35,6 +35,9 @@ TITLES = {
     "waiting": "Waiting times and prices",
 }
 NOTES = {
+    "power": """A user's *likeness* is the correlation of answers to two prompts. It is read off many
+users and set in `power.likeness`. *Without a pilot* the study does not know it and supposes 0.3; the code
+before supposed 0. After a pilot its estimate is taken with one standard error more.""",
     "exact": """Six questions. There must be no interval at 10 users, nor where users are alike: the last
 column of *any interval* says how often there was one. For a *width* the truth is 1, and the bias is how
 much wider the interval is than that from drawn letters of the same users (a score counts one letter a
@@ -43,7 +46,7 @@ user). `share_who` and `score` keep their promise.
 `novelty` has no interval. One over users was tried, and covered 87.2 to 96.0 % on these five sources. A
 letter is new as soon as one user gives it. Leaving out one of several who do moves the estimate hardly,
 and leaving out the only one moves it far: so few users decide the error, too. The estimate shows no
-bias."""
+bias.""",
 }
 """What to know of a part before its table."""
 HEAD = """# Do the estimators keep what they promise?

@@ -30,7 +30,9 @@ import means
 import nested
 import novelty
 import odd_users
+import power_alike
 import power_promises
+import power_values
 import practice
 import prompts
 import rankings
@@ -72,6 +74,8 @@ PARTS = {
     "odd": odd_users.jobs,
     "corrections": corrections.jobs,
     "power": power_promises.jobs,
+    "power alike": power_alike.jobs,
+    "power values": power_values.jobs,
     "exact": exact.jobs,
     "robustness": robustness.jobs,
     "waiting": waiting.jobs,

@@ -28,8 +28,9 @@ rule plan_power:
         code=code("power/plan_power"),
         study=dict(plan_inputs.plan_settings(study), conditions=study.conditions_and_baseline()),
         design=plan_inputs.power_settings(study),
-        # tokens that a pilot's answers took, as for the plan
+        # tokens that a pilot's answers took, as for the plan, and how alike a user's answers are
         answer_times=lambda wildcards: plan_inputs.answer_time_stamps(study),
+        parsed_times=lambda wildcards: plan_inputs.parsed_time_stamps(study),
     script:
         "../scripts/power/plan_power.py"
 

@@ -19,6 +19,7 @@ EFFECTS: dict[PowerMeasure, Sequence[str]] = {
     "share_who": ("0.05", "0.2"),
     "entropy_bits": ("0.25",),
     "score": ("0.006",),
+    "value": ("0.5", "0.5 together"),
 }
 N_TESTS: dict[PowerMeasure, int] = {
     "option_share": 40,
@@ -26,6 +27,7 @@ N_TESTS: dict[PowerMeasure, int] = {
     "share_who": 4,
     "entropy_bits": 5,
     "score": 1,
+    "value": 6,
 }
 
 
@@ -46,6 +48,7 @@ def table(
             effect=effect,
             source="one answer of two",
             odd_users=odd_users,
+            likeness=0.3 if measure in ("share_who", "entropy_bits") else None,
             task=task,
             model=model,
             condition=condition,
@@ -114,6 +117,8 @@ def test_a_curve_an_effect_in_every_task() -> None:
         "lists, 5 tests": 1,
         "letters, 5 tests": 1,
         "letters, 1 test": 1,
+        "lists, 6 tests": 2,
+        "letters, 6 tests": 2,
     }
 
 
@@ -147,6 +152,7 @@ def test_effects_of_a_panel_differ_in_colour_and_marker() -> None:
         (table(measures=["share_who"]), ["2 answers each", "5 answers each", "20 %"]),
         (table(), ["90 % → 30 %", "0.6 points", "0.25 bits", "1,000 simulated studies"]),
         (table(), ["Supposed: every user carries the effect."]),
+        (table(), ["A user's answers to two prompts correlate by 0.3.", "0.5 sd, together"]),
         (
             table(odd_users=0.1, n_settled=3),
             ["10 % of the users carry the effect", "3 of 9 prompts of"],

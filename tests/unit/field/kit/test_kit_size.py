@@ -25,7 +25,7 @@ def simulated(
     reason: str = "not simulated: power is 1.000 with 20",
 ) -> list[PowerRow]:
     return [
-        PowerRow(measure, effect, "one", 1.0, "lists", "a", "field", n, replicates, 9, 0, measure,
+        PowerRow(measure, effect, "one", 1.0, None, "lists", "a", "field", n, replicates, 9, 0, measure,
                  "Holm", 9, power, None, None, 100, n, None, 0, None, "participants",
                  None if power is not None else reason)
         for n, power in powers.items()

@@ -14,7 +14,7 @@ from fieldwork.generation.pricing import price_of
 from fieldwork.generation.requests import ContextRef, plan_requests
 from fieldwork.records.generation import Request, Response
 from fieldwork.records.puppets import Context, Message
-from fieldwork.records.tasks import Item
+from fieldwork.records.tasks import Item, ItemKind
 
 RUNS = 4
 ITEMS = ("a", "b", "c")
@@ -176,6 +176,39 @@ def test_the_first_users_keep_their_contexts(files: set[str]) -> None:
 def test_items_are_counted_or_assumed(files: set[str]) -> None:
     assert sizes(files).n_items("t") == len(ITEMS)
     assert sizes(set()).n_items("t") == ASSUMED["items"]
+
+
+@pytest.mark.parametrize(
+    ("sources", "expected"),
+    [
+        ([SOURCE], {"choice": 7}),
+        ([{"kind": "number", "item_ids": []}], {"number": 7}),
+        ([{"kind": "mixed", "item_ids": ["a", "b"]}], {"list": 1, "choice": 1}),
+        (
+            [{"kind": "scale", "item_ids": ["a", "b", "c"]}, {"kind": "list", "item_ids": ["d"]}],
+            {"scale": 3, "list": 1},
+        ),
+        (
+            [{"kind": "scale", "item_ids": []}, {"kind": "text", "item_ids": ["d"]}],
+            {"scale": 4, "text": 4},
+        ),
+    ],
+)
+def test_questions_that_are_not_here_have_the_kinds_of_their_sources(
+    sources: list[dict[str, Any]], expected: dict[str, int]
+) -> None:
+    tasks = {"t": TASKS["t"] | {"sources": sources}}
+    arms = ArmSizes(PlanInputs(tasks, CONDITIONS, MODELS, PRICES, ASSUMED, FOLDER, set()))
+    kinds: tuple[ItemKind, ...] = ("list", "choice", "scale", "number", "text")
+    assert {kind: n for kind in kinds if (n := arms.n_of_kind("t", kind))} == expected
+    assert arms.n_graded("t") == expected.get("choice", 0)
+
+
+def test_questions_that_are_here_are_counted_by_kind(files: set[str]) -> None:
+    arms = sizes(files)
+    assert (arms.n_of_kind("t", "choice"), arms.n_of_kind("t", "list")) == (3, 0)
+    # they have no right answer
+    assert arms.n_graded("t") == 0
 
 
 def test_what_answers_showed_counts(files: set[str]) -> None:

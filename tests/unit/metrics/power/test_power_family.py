@@ -15,6 +15,7 @@ from fieldwork.metrics.power.family import (
     OptionPool,
     PlannedTask,
     PlannedTests,
+    TaskQuestions,
     count_claims,
 )
 from fieldwork.metrics.power.outcomes import SimulatedTest
@@ -22,8 +23,8 @@ from fieldwork.statistics.fisher import Margins, fisher_p
 from unit.metrics.findings.finding_rows import comparison_row, shift_row, variance_row
 
 TASKS = {
-    "lists": PlannedTask(ListSource(2, 6, 1.0), 3, 1, 12),
-    "letters": PlannedTask(LetterSource(0.5), 5, 0, 12),
+    "lists": PlannedTask(ListSource(2, 6, 1.0), 3, 1, 12, TaskQuestions(lists=3)),
+    "letters": PlannedTask(LetterSource(0.5), 5, 0, 12, TaskQuestions(choices=5, graded=5)),
 }
 DEFAULT = [{"measure": name} for name in ("share_who", "entropy_bits", "score")]
 
@@ -32,7 +33,8 @@ def planned(*primary: dict[str, Any], users: tuple[str, ...] = ("rag", "history"
     entries = [PrimaryTests(**entry) for entry in primary]
     margins = {"share_who": 0.05, "entropy_bits": 0.25, "score": 0.02, "share": 0.1}
     rules = ClaimRules(entries, users, [], margins)
-    return PlannedTests(["m", "n"], ["rag", "history"], TASKS, rules)
+    conditions = ["rag", "history"]
+    return PlannedTests(["m", "n"], conditions, TASKS, rules, repeated=conditions)
 
 
 @pytest.mark.parametrize(
@@ -93,15 +95,52 @@ def test_the_family_of_an_effect(
 
 def test_scales_and_numbers_are_in_the_family_of_the_primary_tests() -> None:
     """As in claims: each question, several scales together, and no comparison with real users."""
-    task = PlannedTask(LetterSource(0.5), 5, 0, 12, n_values=5, n_scales=4)
+    questions = TaskQuestions(scales=4, numbers=1)
+    task = PlannedTask(LetterSource(0.5), 4, 0, 12, questions)
+    conditions = ["rag", "history"]
     rules = planned({"measure": "share_who"}, {"measure": "value"}).rules
-    tests = PlannedTests(["m"], ["rag", "history"], {"scales": task}, rules)
+    tests = PlannedTests(["m"], conditions, {"scales": task}, rules, repeated=conditions)
     place = EffectPlace("share_who", "m", "scales", "rag")
-    assert tests.family(place) == Family("primary", 2 * (5 + 1) + 2 - 1)
-    one = tests._replace(tasks={"scales": task._replace(n_values=1, n_scales=1)})
+    # who asks has a test for scales and one for numbers
+    assert tests.family(place) == Family("primary", 2 * (5 + 1) + 2 * 2 - 1)
+    one = tests._replace(tasks={"scales": task._replace(questions=TaskQuestions(scales=1))})
     assert one.family(place) == Family("primary", 2 * 1 + 2 - 1)
     entries = [PrimaryTests("share_who"), PrimaryTests("value", items=["jobs"])]
-    assert tests._replace(rules=rules._replace(primary=entries)).family(place).n_plain == 2 + 2 - 1
+    narrow = tests._replace(rules=rules._replace(primary=entries))
+    assert narrow.family(place).n_plain == 2 + 4 - 1
+    value = EffectPlace("value", "m", "scales", "rag")
+    assert narrow.family(value) == Family("primary", 2 + 4 - 1)
+    assert narrow.family(value._replace(is_together=True)) == Family("value", 2 * 5 - 1)
+
+
+@pytest.mark.parametrize(
+    ("changes", "n_plain"),
+    [
+        # who asks of two tasks, entropy and score, of two models under two conditions
+        ({}, 2 * (4 + 2 + 2) - 1),
+        # a condition that asks once has no test of who asks
+        ({"repeated": ["rag"]}, 2 * (2 + 2 + 2) - 1),
+        ({"repeated": []}, 2 * (2 + 2) - 1),
+    ],
+)
+def test_only_repeated_conditions_have_a_test_of_who_asks(
+    changes: dict[str, Any], n_plain: int
+) -> None:
+    tests = planned(*DEFAULT)._replace(**changes)
+    assert tests.family(EffectPlace("score", "m", "letters", "rag")).n_plain == n_plain
+
+
+def test_an_effect_of_who_asks_is_in_a_study_that_asks_twice() -> None:
+    tests = planned({"measure": "share_who"})._replace(repeated=[])
+    place = EffectPlace("share_who", "m", "lists", "rag")
+    assert tests.family(place) == Family("primary", 2 * 2 - 1)
+
+
+def test_scores_are_counted_only_where_there_are_right_answers() -> None:
+    opinions = TASKS["letters"]._replace(questions=TaskQuestions(choices=5))
+    tests = planned(*DEFAULT)._replace(tasks=TASKS | {"letters": opinions})
+    place = EffectPlace("share_who", "m", "letters", "rag")
+    assert tests.family(place) == Family("primary", 4 * 3 - 1)
 
 
 def test_the_other_families_are_counted_as_claims_counts_them() -> None:

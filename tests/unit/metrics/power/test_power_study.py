@@ -1,6 +1,6 @@
 """From curves to rows, advice and sentences."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import pytest
@@ -12,8 +12,11 @@ from fieldwork.metrics.power.effects import (
     ScoreDifference,
     ShareChange,
     UserShare,
+    ValueDifference,
+    ValueSource,
 )
-from fieldwork.metrics.power.family import Family
+from fieldwork.metrics.power.family import Family, TaskQuestions
+from fieldwork.metrics.power.likeness import CAUTIOUS, PilotLikeness
 from fieldwork.metrics.power.page import render
 from fieldwork.metrics.power.plan import plan_power
 from fieldwork.metrics.power.simulation import PowerEstimate
@@ -26,6 +29,7 @@ from fieldwork.metrics.power.study import (
 )
 from fieldwork.metrics.power.table import PlannedStudy, advice_rows, power_rows
 from fieldwork.records.power import PowerAdvice
+from fieldwork.records.tasks import ItemKind
 
 POWER: dict[str, Any] = {
     "target": 0.8,
@@ -38,8 +42,11 @@ POWER: dict[str, Any] = {
         "who": [0.5, 1],
         "entropy": [0.1],
         "scores": [0.02],
+        "values": [0.5],
     },
     "answer_share": 0.5,
+    "scale_points": 5,
+    "likeness": None,
     "settled_items": 0.0,
     "odd_users": 1.0,
     "lists": {"named": 2, "options": 6, "exponent": 1.0},
@@ -55,12 +62,13 @@ RULES: dict[str, Any] = {
 OUTLINE = StudyShape(
     models=["m"],
     items={"small": 2, "large": 5},
-    lists={"small"},
+    questions={"small": TaskQuestions(lists=2), "large": TaskQuestions(choices=5, graded=5)},
     runs={"small": 12, "large": 8},
     score_task="large",
     conditions=["history"],
     n_comparisons=3,
     rules=ClaimRules.of_study(RULES),
+    repeated=["history"],
 )
 
 
@@ -149,9 +157,54 @@ def test_primary_comparisons_are_those_of_the_study() -> None:
     assert families["large", "share_who"] == "share_who"
 
 
-def test_a_study_without_scores_has_no_such_curve() -> None:
-    measures = {c.scenario.measure for c in simulate_curves(OUTLINE._replace(score_task=None))}
-    assert measures == {"option_share", "distance", "share_who", "entropy_bits"}
+@pytest.mark.parametrize(
+    ("questions", "measures"),
+    [
+        (TaskQuestions(choices=3), {"option_share", "distance", "share_who"}),
+        (TaskQuestions(choices=3, graded=2), {"option_share", "distance", "share_who", "score"}),
+        (TaskQuestions(lists=3), {"option_share", "distance", "share_who", "entropy_bits"}),
+        (TaskQuestions(scales=3), {"option_share", "distance", "share_who", "value"}),
+        (TaskQuestions(numbers=3), {"share_who", "value"}),
+        (TaskQuestions(), set()),
+    ],
+)
+def test_a_task_is_planned_by_the_tests_of_its_kind(
+    questions: TaskQuestions, measures: set[str]
+) -> None:
+    outline = OUTLINE._replace(items={"t": 3}, questions={"t": questions}, runs={"t": 12})
+    curves = simulate_curves(outline, simulations=2, sizes=[6])
+    assert {curve.scenario.measure for curve in curves} == measures
+    values = [c.scenario.effect.label for c in curves if c.scenario.measure == "value"]
+    together = ["0.5 together"] if questions.scales else []
+    assert values == (["0.5", *together] if "value" in measures else [])
+    # real users' answers are compared in other tests
+    arms = [arm for c in curves if c.scenario.measure == "value" for arm in c.arm_powers[0].arms]
+    assert "field" not in {condition for _, condition in arms}
+
+
+@pytest.mark.parametrize(
+    ("setting", "pilot", "expected"),
+    [
+        (0.0, {}, (0.0, "`power.likeness`")),
+        (None, {}, (CAUTIOUS, "cautious, as no answers of users are stored")),
+        (
+            None,
+            {("small", "list"): PilotLikeness(0.4, 0.1, 25)},
+            (0.5, "measured in stored answers of 25 users"),
+        ),
+    ],
+)
+def test_likeness_is_the_configs_a_pilots_or_cautious(
+    setting: float | None, pilot: Any, expected: tuple[float, str]
+) -> None:
+    outline = OUTLINE._replace(pilot=pilot)
+    curves = simulate_curves(outline, likeness=setting, simulations=2, sizes=[6])
+    for curve in curves:
+        supposed = curve.scenario.supposed_likeness
+        if curve.task == "small" and curve.scenario.measure in ("share_who", "entropy_bits"):
+            assert (supposed, curve.basis) == expected
+        elif curve.task == "small":
+            assert (supposed, curve.basis) == (None, "")
 
 
 def estimates(*powers: float | None) -> list[PowerEstimate]:
@@ -216,6 +269,8 @@ def curve(scenario: Scenario, *powers: float | None) -> EffectCurve:
             ArmPower(family, [("paid", condition), ("free", condition)], estimates(*powers))
             for condition, family in families.items()
         ],
+        scenario.n_items,
+        "" if scenario.supposed_likeness is None else "`power.likeness`",
     )
 
 
@@ -227,6 +282,8 @@ PLANNED = PlannedStudy(
     n_comparisons=3,
     runs={"t": 12},
     score_task="t",
+    repeated=["history"],
+    nests={},
     settings=POWER | {"simulations": 100, "field_cost_usd": None},
     rules=RULES,
     n_permutations=199,
@@ -235,7 +292,10 @@ PLANNED = PlannedStudy(
 )
 LETTERS = LetterSource(0.5)
 SHARES = curve(Scenario("option_share", ShareChange(0.9, 0.2), LETTERS, 4), 0.4, 0.6, 1.0)
-USERS = curve(Scenario("share_who", UserShare(0.1), LETTERS, 4, replicates=3), 0.1, 0.9, None)
+USERS = curve(
+    Scenario("share_who", UserShare(0.1), LETTERS, 4, replicates=3, likeness=0.25), 0.1, 0.9, None
+)
+VALUES = curve(Scenario("value", ValueDifference(0.5, 4), ValueSource(5), 4), 0.4, 0.6, 1.0)
 SCORES = curve(Scenario("score", ScoreDifference(0.006, 0.01, 0.01), LETTERS, 4), 0.1, 0.2, 0.3)
 
 
@@ -303,11 +363,7 @@ def page(*curves: EffectCurve, **more: Any) -> str:
         ),
         ([SHARES], ["Supposed: one answer of two; every user carries the effect."]),
         (
-            [
-                EffectCurve(
-                    SHARES.scenario._replace(n_settled=3, odd_users=0.1), "t", SHARES.arm_powers
-                )
-            ],
+            [SHARES._replace(scenario=SHARES.scenario._replace(n_settled=3, odd_users=0.1))],
             [
                 "everybody answers 3 of the 4 prompts alike",
                 "10 % of the users carry the whole effect",
@@ -320,6 +376,8 @@ def page(*curves: EffectCurve, **more: Any) -> str:
             ["Paid: SP-History 275 calls, $275.00.", "free: SP-History 275 calls, cost unk"],
         ),
         ([USERS], ["- **10 % of the variance**, each asked 3 times: **19 users**"]),
+        ([USERS], ["a user's answers to two prompts correlate by 0.25 (`power.likeness`)."]),
+        ([VALUES], ["- **0.5 standard deviations** in the mean of 4 scales: **25 users**"]),
         ([SCORES], ["- **0.6 points**: not reached with 30: power is 0.30 (0.30 to 0.30)."]),
         ([curve(SHARES.scenario, 0.9, 1.0)], ["**10 users** or fewer (power 0.90"]),
         ([], ["# How large a study must be", "`power.field_cost_usd`"]),
@@ -328,7 +386,7 @@ def page(*curves: EffectCurve, **more: Any) -> str:
 def test_the_page_says_it_in_sentences(curves: list[EffectCurve], words: list[str]) -> None:
     text = page(*curves)
     for word in words:
-        assert word in text
+        assert word in text.replace("\n", " ") or word in text
     assert "None" not in text
     assert "nan" not in text
 
@@ -349,34 +407,28 @@ def test_the_page_prices_participants_where_it_can() -> None:
 
 
 class FakeArms(FakePrices):
-    """A task with four prompts that ask for lists."""
+    """A task with four prompts of a kind; no choice has a right answer, but for `graded`."""
+
+    def __init__(self, kind: ItemKind = "list", graded: int = 0) -> None:
+        self.kind = kind
+        self.graded = graded
 
     def n_items(self, task: str) -> int:
         return len(task) * 4
 
-    def is_list(self, task: str) -> bool:
-        return task == "t"
+    def n_of_kind(self, task: str, kind: ItemKind) -> int:
+        return self.n_items(task) if kind == self.kind else 0
 
-    def n_of_kinds(self, task: str, kinds: Collection[str]) -> int:  # noqa: ARG002
-        return 0
-
-
-class FakeScales(FakeArms):
-    """A task with four scales."""
-
-    def is_list(self, task: str) -> bool:
-        return task != "t"
-
-    def n_of_kinds(self, task: str, kinds: Collection[str]) -> int:
-        return self.n_items(task) if "scale" in kinds else 0
+    def n_graded(self, task: str) -> int:  # noqa: ARG002
+        return self.graded
 
 
 def test_a_study_is_simulated_priced_and_described() -> None:
     power = plan_power(PLANNED, ["t"], FakeArms())
-    measures = {"option_share", "distance", "share_who", "entropy_bits", "score"}
+    measures = {"option_share", "distance", "share_who", "entropy_bits"}
     assert {row.measure for row in power.rows} == measures
     assert {row.n_items for row in power.rows} == {4}
-    assert {row.source for row in power.rows} == {"lists of 2 of 6 options", "scores"}
+    assert {row.source for row in power.rows} == {"lists of 2 of 6 options"}
     # every size of every curve, for two models, one condition and real users
     curves = {(row.measure, row.effect, row.replicates) for row in power.rows}
     assert len(power.rows) == len(curves) * 2 * 2 * 2
@@ -384,17 +436,46 @@ def test_a_study_is_simulated_priced_and_described() -> None:
     primary = [row for row in power.rows if row.family == "primary" and row.power is not None]
     # two models' share_who and entropy
     assert {row.n_tests for row in primary if row.measure == "share_who"} == {4}
-    assert "Study: s. Power is the share of 100 simulated" in power.page.replace("\n", " ")
-    blank = plan_power(PLANNED._replace(score_task=None), ["t"], FakeArms())
-    assert "score" not in {row.measure for row in blank.rows}
+    page = power.page.replace("\n", " ")
+    assert "Study: s. Power is the share of 100 simulated" in page
+    assert f"correlate by {CAUTIOUS} (cautious, as no answers of users are stored)" in page
 
 
-def test_primary_tests_of_scales_are_counted_and_the_page_says_that_none_is_supposed() -> None:
+def test_only_questions_with_right_answers_have_scores() -> None:
+    opinions, benchmark = (
+        {row.measure for row in plan_power(PLANNED, ["t"], FakeArms("choice", n)).rows}
+        for n in (0, 4)
+    )
+    assert benchmark - opinions == {"score"}
+
+
+def test_a_task_of_texts_has_no_test() -> None:
+    power = plan_power(PLANNED, ["t"], FakeArms("text"))
+    assert power.rows == []
+    assert "No test is planned for t, whose answers are texts." in power.page
+
+
+def test_primary_tests_of_scales_are_planned() -> None:
     """Two models, each with who asks, four scales, and the scales together."""
     rules = RULES | {"primary": [{"measure": "value"}, {"measure": "share_who"}]}
-    planned = PLANNED._replace(rules=rules, score_task=None)
-    power = plan_power(planned, ["t"], FakeScales())
+    power = plan_power(PLANNED._replace(rules=rules), ["t"], FakeArms("scale"))
     primary = [row for row in power.rows if row.family == "primary" and row.power is not None]
     assert {row.n_tests for row in primary} == {2 * (1 + 4 + 1)}
-    assert "`study.primary` also names `value`, of which no effect is simulated." in power.page
-    assert "also names" not in page(SHARES)
+    assert {row.effect for row in primary if row.measure == "value"} == {"0.5", "0.5 together"}
+    assert "also names" not in power.page
+
+
+@pytest.mark.parametrize(
+    ("measure", "words"),
+    [
+        ("novelty", "`study.primary` also names `novelty`, of which no effect is simulated."),
+        (
+            "practice_order",
+            "`study.primary` also names `practice_order`, whose tests are not counted",
+        ),
+    ],
+)
+def test_the_page_says_what_it_leaves_out(measure: str, words: str) -> None:
+    planned = PLANNED._replace(rules=RULES | {"primary": [{"measure": measure}]})
+    power = plan_power(planned, ["t"], FakeArms())
+    assert words in power.page.replace("\n", " ")

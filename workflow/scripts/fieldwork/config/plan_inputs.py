@@ -26,6 +26,7 @@ from fieldwork.config.settings import Config
 from fieldwork.config.study import Study
 from fieldwork.errors import StudyError
 from fieldwork.provenance import code_version, digest
+from fieldwork.records.field import FIELD
 
 COUNTS_FILE = Path(".snakemake/fieldwork_counts.txt")
 """What was counted and found to be enough, in the folder where Snakemake runs; it may be deleted."""
@@ -196,6 +197,7 @@ def plan_settings(study: Study) -> Config:
 def power_settings(study: Study) -> Config:
     """What the power of a study depends on; keys are those of `PlannedStudy` in `metrics/power`."""
     conditions = study.conditions_and_baseline()
+    repeated = [name for name, entry in conditions.items() if entry.get("replicates", 1) > 1]
     return {
         "name": study.name,
         "models": {name: entry["label"] for name, entry in study.asked_models().items()},
@@ -204,6 +206,8 @@ def power_settings(study: Study) -> Config:
         "n_comparisons": len(conditions) - 1,
         "runs": {name: task["runs"] for name, task in study.entries("tasks").items()},
         "score_task": task_of(study.config, "fig3"),
+        "repeated": [*repeated, *([FIELD] if study.config["field_kit"]["repeats"] > 1 else [])],
+        "nests": study.nests(),
         "settings": study.config["power"],
         "rules": study.claim_rules(),
         "n_permutations": study.config["metrics"]["permutations"],
@@ -224,6 +228,11 @@ def _time_stamps(study: Study, paths: Sequence[str]) -> dict[str, int]:
 def answer_time_stamps(study: Study) -> dict[str, int]:
     """When the tables of responses were written, as far as they are there."""
     return _time_stamps(study, [*study.tables("responses"), *auxiliary_tables(study, "responses")])
+
+
+def parsed_time_stamps(study: Study) -> dict[str, int]:
+    """When the answers were read that are there: a pilot's, for the study's power."""
+    return _time_stamps(study, study.tables("answers/parsed"))
 
 
 def ledger_time_stamps(study: Study) -> dict[str, int]:

@@ -25,6 +25,7 @@ MEASURES: Mapping[str, str] = {
     "share_who": "share of variance\nbetween contexts",
     "entropy_bits": "lists more varied",
     "score": "difference of\nmean scores",
+    "value": "difference of\nmean answers",
 }
 MAX_TASKS = 4
 """Most columns; where there are more tasks, a remark says so."""
@@ -130,7 +131,12 @@ def _supposition(rows: Sequence[Any], layout: _PowerLayout) -> str:
         if row.n_settled and row.task in layout.tasks
     }
     alike = f"; all answer {', '.join(settled_prompts.values())} alike" if settled_prompts else ""
-    return f"Supposed: {users} carr{'ies' if odd_users == 1 else 'y'} the effect{alike}."
+    carried = f"Supposed: {users} carr{'ies' if odd_users == 1 else 'y'} the effect{alike}."
+    likeness = sorted({value for row in rows if (value := float_or_none(row.likeness)) is not None})
+    if not likeness:
+        return carried
+    ends = " to ".join(f"{value:.2g}" for value in dict.fromkeys((likeness[0], likeness[-1])))
+    return f"{carried} A user's answers to two prompts correlate by {ends}."
 
 
 def _draw_measure(
@@ -153,10 +159,10 @@ def _draw_measure(
     _legend(panels[len(own_tasks)], rows[0].measure, effects, replicates)
 
 
-def _order(effect: str) -> tuple[float, ...]:
+def _order(effect: str) -> tuple[float, str]:
     """Large effects first: shifts of shares by their size, other effects by themselves."""
-    parts = [float(part) for part in effect.split(" -> ")]
-    return (-abs(parts[-1] - parts[0]),) if len(parts) > 1 else (-parts[0],)
+    parts = [float(part.split()[0]) for part in effect.split(" -> ")]
+    return (-abs(parts[-1] - parts[0]) if len(parts) > 1 else -parts[0], effect)
 
 
 def _draw_curve(panel: Any, rows: Sequence[Any], colour: int, dash: int) -> None:
@@ -278,5 +284,8 @@ def _effect_label(measure: str, effect: str) -> str:
         return f"{low:.4g} % → {high:.4g} %"
     if measure == "entropy_bits":
         return f"{effect} bits"
+    if measure == "value":
+        difference, _, together = effect.partition(" ")
+        return f"{difference} sd{', ' if together else ''}{together}"
     value = float(effect) * 100
     return f"{value:.4g} %" if measure == "share_who" else f"{value:.4g} points"

@@ -4,7 +4,7 @@ from typing import Literal
 
 from fieldwork.records.columns import column, table
 
-PowerMeasure = Literal["option_share", "distance", "share_who", "entropy_bits", "score"]
+PowerMeasure = Literal["option_share", "distance", "share_who", "entropy_bits", "score", "value"]
 """Measures whose tests are simulated, by their names in `study.primary`."""
 
 
@@ -14,8 +14,13 @@ class PowerRow:
 
     measure: PowerMeasure = column("what is tested, a name of `study.primary` (docs/methods.md)")
     effect: str = column("the effect supposed to be true, as the config gives it")
-    source: str = column("how an answer is simulated: one of two options, a list, or a score")
+    source: str = column(
+        "how an answer is simulated: one of two options, a list, a score, a point or a number"
+    )
     odd_users: float = column("share of users who carry the effect (`power.odd_users`)")
+    likeness: float | None = column(
+        "correlation of a user's answers to two prompts, NULL for tests of one prompt and of scores"
+    )
     task: str = column("task")
     model: str = column("model that would be asked")
     condition: str = column("condition that would be compared with the baseline, or `field`")
@@ -48,8 +53,14 @@ class PowerAdvice:
 
     measure: PowerMeasure = column("what is tested, a name of `study.primary` (docs/methods.md)")
     effect: str = column("the effect supposed to be true, as the config gives it")
-    source: str = column("how an answer is simulated: one of two options, a list, or a score")
+    source: str = column(
+        "how an answer is simulated: one of two options, a list, a score, a point or a number"
+    )
     odd_users: float = column("share of users who carry the effect (`power.odd_users`)")
+    likeness: float | None = column(
+        "correlation of a user's answers to two prompts, NULL for tests of one prompt and of scores"
+    )
+    likeness_basis: str | None = column("where it is from: the config, stored answers, or neither")
     task: str = column("task")
     model: str = column("model that would be asked")
     condition: str = column("condition that would be compared with the baseline, or `field`")

@@ -5,7 +5,7 @@ where it is smaller, only the first are. Nothing counts as answered yet. Promise
 size and replicates calls and dollars are those of `snakemake plan` before anything is answered.
 """
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from fieldwork import tables
@@ -22,7 +22,7 @@ from fieldwork.generation.planning.tables import (
 )
 from fieldwork.generation.pricing import Price
 from fieldwork.records.generation import Request
-from fieldwork.records.tasks import Item
+from fieldwork.records.tasks import Item, ItemKind
 
 
 class ArmSize(NamedTuple):
@@ -82,17 +82,26 @@ class ArmSizes:
         first = next(iter(self._study.conditions))
         return sum(len(group.questions) for group in self._arm(task, first, 1, 1).groups)
 
-    def is_list(self, task: str) -> bool:
-        """Whether the answers to most prompts of a task are lists."""
-        return self._requests[task, next(iter(self._study.conditions))].list_share > 0.5
-
-    def n_of_kinds(self, task: str, kinds: Collection[str]) -> int:
-        """Prompts of a task that are of one of these kinds; by its sources where items are not here."""
+    def n_of_kind(self, task: str, kind: ItemKind) -> int:
+        """Prompts of a task that are of a kind; by its sources where the items are not here."""
         path = self._study.table("tasks", task)
         if path in self._study.files:
-            return sum(kind in kinds for (kind,) in tables.read_columns(path, Item, ["kind"]))
-        source_kinds = {source["kind"] for source in self._study.tasks[task]["sources"]}
-        return self.n_items(task) if source_kinds.issubset(kinds) else 0
+            return sum(own == kind for (own,) in tables.read_columns(path, Item, ["kind"]))
+        sources = self._study.tasks[task]["sources"]
+        n_items = self.n_items(task)
+        n_named = [len(source["item_ids"]) for source in sources]
+        # sources that do not name their questions are taken to be equally long
+        parts = n_named if all(n_named) else [n_items / len(sources)] * len(sources)
+        shares = (_kind_share(source, kind) for source in sources)
+        return round(sum(n * share for n, share in zip(parts, shares, strict=True)))
+
+    def n_graded(self, task: str) -> int:
+        """Choices with a right answer; where the items are not here, all of them."""
+        path = self._study.table("tasks", task)
+        if path not in self._study.files:
+            return self.n_of_kind(task, "choice")
+        rows = tables.read_columns(path, Item, ["kind", "gold"])
+        return sum(kind == "choice" and gold is not None for kind, gold in rows)
 
     def at(
         self, model: str, task: str, condition: str, *, n_users: int, replicates: int
@@ -148,6 +157,13 @@ class ArmSizes:
                 self._study, "", {(task, condition): sized_requests}, {(task, condition): set()}
             )
         return self._arms[key]
+
+
+def _kind_share(source: Mapping[str, Any], kind: ItemKind) -> float:
+    """Share of a source's questions that are of a kind; a mixed file is taken to be half lists."""
+    if source["kind"] == "mixed":
+        return 0.5 if kind in ("list", "choice") else 0.0
+    return float(source["kind"] == kind)
 
 
 def _users(arm_requests: PlannedRequests) -> list[str | int]:

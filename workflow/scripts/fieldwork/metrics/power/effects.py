@@ -56,7 +56,26 @@ class ScoreDifference(NamedTuple):
         return f"{self.difference:.12g}"
 
 
-Effect = ShareChange | UserShare | EntropyRise | ScoreDifference
+class ValueDifference(NamedTuple):
+    """A difference of means of points or numbers, in standard deviations of one answer to a question.
+
+    Attributes:
+        n_together: scales whose mean is tested as one; 1 for a single question.
+    """
+
+    difference: float
+    n_together: int = 1
+
+    @property
+    def label(self) -> str:
+        """The effect as the tables name it."""
+        return f"{self.difference:.12g}{TOGETHER if self.n_together > 1 else ''}"
+
+
+Effect = ShareChange | UserShare | EntropyRise | ScoreDifference | ValueDifference
+
+TOGETHER = " together"
+"""Ends the name of an effect in the mean of several scales."""
 
 
 class LetterSource(NamedTuple):
@@ -83,26 +102,41 @@ class ListSource(NamedTuple):
         return f"lists of {self.n_named} of {self.n_options} options"
 
 
+class ValueSource(NamedTuple):
+    """Points of a scale, or numbers where `n_points` is 0."""
+
+    n_points: int
+
+    @property
+    def label(self) -> str:
+        """The source as the tables name it."""
+        return f"one of {self.n_points} points" if self.n_points else "a number"
+
+
 AnswerSource = LetterSource | ListSource
+"""Of answers that are options."""
 
 
 class Scenario(NamedTuple):
     """One effect, and the test that is to see it, in one kind of task.
 
     Attributes:
-        n_items: prompts of the task.
+        n_items: prompts of the task that the test is about.
         n_settled: prompts that everybody answers alike; the effect is in the others.
         odd_users: share of users who carry the effect.
         replicates: answers of each user to each prompt.
+        likeness: correlation of a user's answers to two prompts, which only matters where a test takes
+            several prompts of a user together.
     """
 
     measure: PowerMeasure
     effect: Effect
-    source: AnswerSource
+    source: AnswerSource | ValueSource
     n_items: int = 1
     n_settled: int = 0
     odd_users: float = 1.0
     replicates: int = 1
+    likeness: float = 0.0
 
     @property
     def n_open(self) -> int:
@@ -112,7 +146,22 @@ class Scenario(NamedTuple):
     @property
     def source_label(self) -> str:
         """What the simulated answers are."""
-        return "scores" if self.measure == "score" else self.source.label
+        match self.effect:
+            case ScoreDifference():
+                return "scores"
+            case ValueDifference(_, n) if n > 1:
+                return f"the mean of {n} scales"
+        return self.source.label
+
+    @property
+    def supposed_likeness(self) -> float | None:
+        """The likeness; None where the test has one prompt, or whole scores."""
+        match self.effect:
+            case UserShare() | EntropyRise():
+                return self.likeness
+            case ValueDifference(_, n) if n > 1:
+                return self.likeness
+        return None
 
     @property
     def seed_names(self) -> tuple[str, ...]:

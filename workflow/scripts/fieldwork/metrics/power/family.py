@@ -1,24 +1,25 @@
 """The tests that are corrected together with that of a supposed effect, and what is claimed then.
 
 Owns which tests of the planned study are in one family, by the rules of `claims`, and their p-values
-where nothing differs. Tests of a whole arm, and distances, keep their level: each has a p-value between 0
-and 1, as those of scales and numbers have. Tests of options have few possible p-values, which Holm's
-correction makes use of, so they are simulated. Not counted are tests of categories, of groups and against
-the field.
+where nothing differs. What a task is tested for depends on the kinds of its questions. Tests of a whole
+arm, and distances, keep their level: each has a p-value between 0 and 1, as those of scales and numbers
+have. Tests of options have few possible p-values, which Holm's correction makes use of, so they are
+simulated. Promises as many tests as `claims` has of the measures in `COUNTED`.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 from fieldwork.metrics.claims.families import PRIMARY, ClaimRules, correct_p_values, family_of
 from fieldwork.metrics.claims.measures import ClaimKey
-from fieldwork.metrics.power.effects import AnswerSource, LetterSource, ListSource
+from fieldwork.metrics.power.effects import AnswerSource, LetterSource
 from fieldwork.metrics.power.lists import draw_lists, log_weights
 from fieldwork.metrics.power.outcomes import SimulatedTest
 from fieldwork.metrics.power.tests_of_shares import option_tests
 from fieldwork.records.field import FIELD
+from fieldwork.records.tasks import ItemKind
 from fieldwork.statistics.arrays import Counts
 from fieldwork.statistics.families import LEVEL
 from fieldwork.statistics.fisher import Support, least_p
@@ -27,41 +28,86 @@ from fieldwork.statistics.seeds import generator
 N_POOL = 20
 """Simulated tasks without an effect, from which the options' tests of a study are taken."""
 
-_LIST_MEASURES = ("share_who", "entropy_bits")
-_LETTER_MEASURES = ("share_who", "score", "score_spread", "novelty")
+COUNTED = (
+    "share_who",
+    "share_user",
+    "share_context",
+    "entropy_bits",
+    "score",
+    "score_spread",
+    "novelty",
+    "value",
+    "distance",
+    "option_share",
+)
+"""Measures whose tests are counted: not those of categories, of groups, of two tasks and of the field."""
+
+
+class TaskQuestions(NamedTuple):
+    """How many questions of each kind a task has. Texts have no test.
+
+    Attributes:
+        graded: choices that have a right answer.
+    """
+
+    lists: int = 0
+    choices: int = 0
+    scales: int = 0
+    numbers: int = 0
+    graded: int = 0
+
+    @property
+    def by_kind(self) -> dict[ItemKind, int]:
+        """The kinds that are there, the commonest first: each has its own test of who asks."""
+        counts: dict[ItemKind, int] = {
+            "list": self.lists,
+            "choice": self.choices,
+            "scale": self.scales,
+            "number": self.numbers,
+        }
+        kinds = sorted(counts, key=lambda kind: -counts[kind])
+        return {kind: counts[kind] for kind in kinds if counts[kind]}
+
+    @property
+    def options(self) -> int:
+        """Questions whose answers are options."""
+        return self.lists + self.choices + self.scales
+
+    @property
+    def values(self) -> int:
+        """Questions whose answers have means."""
+        return self.scales + self.numbers
 
 
 class PlannedTask(NamedTuple):
     """A task of the study.
 
     Attributes:
+        source: of answers that are options.
         n_items: prompts whose options and distances are tested.
         n_settled: prompts of them that everybody answers alike.
         runs: users or reruns that the study asks.
-        n_values: questions for a point of a scale or a number.
-        n_scales: those of them for a point; several are tested together, too.
     """
 
     source: AnswerSource
     n_items: int
     n_settled: int
     runs: int
-    n_values: int = 0
-    n_scales: int = 0
-
-    @property
-    def arm_measures(self) -> tuple[str, ...]:
-        """Measures with one test of a whole arm."""
-        return _LIST_MEASURES if isinstance(self.source, ListSource) else _LETTER_MEASURES
+    questions: TaskQuestions
 
 
 class EffectPlace(NamedTuple):
-    """The arm in which an effect is supposed."""
+    """The arm in which an effect is supposed.
+
+    Attributes:
+        is_together: whether it is in the mean of several scales, not in one question.
+    """
 
     measure: str
     model: str
     task: str
     condition: str
+    is_together: bool = False
 
 
 class OptionArms(NamedTuple):
@@ -96,28 +142,34 @@ class PlannedTests(NamedTuple):
 
     Attributes:
         conditions: simulated users; real ones are there where the study has a field.
+        repeated: conditions in which a user answers a prompt more than once, real users too.
+        nests: conditions with the same users, by the one whose users they are.
     """
 
     models: Sequence[str]
     conditions: Sequence[str]
     tasks: Mapping[str, PlannedTask]
     rules: ClaimRules
+    repeated: Collection[str] = ()
+    nests: Mapping[str, Sequence[str]] = {}
 
     def family(self, place: EffectPlace) -> Family:
-        """The family of an effect's test. An effect of real users is that of a study with a field."""
-        rules = self.rules
-        if place.condition == FIELD and FIELD not in rules.users:
-            rules = rules._replace(users=[*rules.users, FIELD])
-        conditions = [*self.conditions, *([FIELD] if FIELD in rules.users else [])]
-        name = family_of(self._keys(place, with_names=True)[0], rules)
+        """The family of an effect's test. An effect of real users is that of a study with a field.
+
+        That of who asks is in a study that asks each user of its condition more than once.
+        """
+        tests = self._with_condition_of(place)
+        name = family_of(tests._effect_key(place), tests.rules)
         n_plain, options = 0, list[OptionArms]()
-        for task in self.tasks:
+        for task in tests.tasks:
             n_arms, n_prompts = 0, 0
-            for arm in self._arms(task, conditions):
-                keys = self._keys(arm, with_names=name == PRIMARY)
-                n_tests = sum(family_of(key, rules) == name for key in keys)
-                if arm.measure != "option_share" or keys[0].detail:
-                    n_plain += n_tests - (arm == place)
+            for arm in tests._arms(task):
+                # of options outside the primary family a prompt's stand for themselves
+                with_names = name == PRIMARY or arm.measure != "option_share"
+                keys = tests._keys(arm, with_names=with_names)
+                n_tests = sum(family_of(key, tests.rules) == name for key in keys)
+                if arm.measure != "option_share" or (keys and keys[0].detail):
+                    n_plain += n_tests - (arm == place._replace(is_together=False))
                 elif n_tests:
                     n_arms, n_prompts = n_arms + 1, n_tests
             if n_arms:
@@ -130,16 +182,31 @@ class PlannedTests(NamedTuple):
         runs = {name: planned_task.runs for name, planned_task in self.tasks.items()}
         return lambda n_users: runs | {task: n_users}
 
-    def _arms(self, task: str, conditions: Sequence[str]) -> Iterator[EffectPlace]:
-        measures = (*self.tasks[task].arm_measures, "value", "distance", "option_share")
+    def _with_condition_of(self, place: EffectPlace) -> "PlannedTests":
+        """These tests where the effect's own can be made."""
+        rules, repeated = self.rules, {*self.repeated}
+        if place.condition == FIELD and FIELD not in rules.users:
+            rules = rules._replace(users=[*rules.users, FIELD])
+        if place.measure == "share_who":
+            repeated.add(place.condition)
+        return self._replace(rules=rules, repeated=repeated)
+
+    def _arms(self, task: str) -> Iterator[EffectPlace]:
+        rules = self.rules
+        conditions = [*self.conditions, *([FIELD] if FIELD in rules.users else [])]
         return (
             EffectPlace(measure, model, task, condition)
-            for measure in measures
+            for measure in COUNTED
             for model in self.models
             for condition in conditions
-            # values are compared with real users', which are secondary tests of another measure
-            if measure != "value" or condition != FIELD
+            if condition not in rules.later_waves
         )
+
+    def _effect_key(self, place: EffectPlace) -> ClaimKey:
+        keys = self._keys(place, with_names=True)
+        if place.measure == "value":
+            return next(key for key in keys if (key.item_id is None) == place.is_together)
+        return keys[0]
 
     def _keys(self, place: EffectPlace, *, with_names: bool) -> list[ClaimKey]:
         """Keys of an arm's tests of one measure that can count.
@@ -150,11 +217,13 @@ class PlannedTests(NamedTuple):
             with_names: the items and options that `study.primary` names are there, and first.
         """
         key = ClaimKey(place.measure, place.model, place.task, place.condition, None, None)
-        task = self.tasks[place.task]
+        task, n_whole = self.tasks[place.task], self._n_whole(place)
         if place.measure == "value":
-            return self._value_keys(key, task, place if with_names else None)
+            return self._value_keys(key, task.questions, place, with_names=with_names)
+        if place.measure in ("share_who", "share_user", "share_context"):
+            return [key._replace(detail=kind) for kind in task.questions.by_kind] * n_whole
         if place.measure not in ("distance", "option_share"):
-            return [key]
+            return [key] * n_whole
         generic_items = [f"#{k}" for k in range(task.n_items - task.n_settled)]
         names = self._names("items", place) if with_names else []
         options: list[str | None] = [*self._names("options", place)] if with_names else []
@@ -165,14 +234,44 @@ class PlannedTests(NamedTuple):
             for option in options or [None]
         ]
 
+    def _n_whole(self, place: EffectPlace) -> int:
+        """1 where an arm has a test of this measure over its whole task, or over each kind; else 0."""
+        questions = self.tasks[place.task].questions
+        nest = self.nests.get(place.condition, ())
+        match place.measure:
+            case "share_who":
+                return int(place.condition in self.repeated)
+            case "share_user":
+                return int(bool(nest))
+            case "share_context":
+                return int(any(condition in self.repeated for condition in nest))
+            case "entropy_bits":
+                return int(questions.lists > 0)
+            case "score" | "score_spread":
+                return int(questions.graded > 0)
+            case "novelty":
+                # what is new is set beside the baseline asked again
+                return int(questions.choices > 0 and bool(self.rules.controls))
+        return 0
+
     def _value_keys(
-        self, key: ClaimKey, task: PlannedTask, place: EffectPlace | None
+        self, key: ClaimKey, questions: TaskQuestions, place: EffectPlace, *, with_names: bool
     ) -> list[ClaimKey]:
         """A key for each question, and one without a question for several scales together."""
-        names = self._names("items", place) if place else []
-        items = [*names, *(f"#{k}" for k in range(task.n_values))][: task.n_values]
-        together = [key] if task.n_scales > 1 else []
-        return [*together, *(key._replace(item_id=item) for item in items)]
+        if place.condition == FIELD:
+            # compared with real users, values are secondary tests of another measure
+            return []
+        names = self._names("items", place) if with_names else []
+        items = [*names, *(f"#{k}" for k in range(questions.values))][: questions.values]
+        kinds = ["scale"] * questions.scales + ["number"] * questions.numbers
+        together = [key._replace(detail="scale")] if questions.scales > 1 else []
+        return [
+            *together,
+            *(
+                key._replace(item_id=item, detail=kind)
+                for item, kind in zip(items, kinds, strict=True)
+            ),
+        ]
 
     def _names(self, limit: str, place: EffectPlace) -> list[str]:
         """Items or options that `study.primary` names for a measure of a task."""
@@ -214,8 +313,9 @@ class OptionPool:
     def _pool(self, task: str, n_users: int) -> list[list[_FlatTests]]:
         if (task, n_users) not in self._tasks:
             planned_task = self._tests.tasks[task]
-            random = generator(self._seed, "power options", *map(repr, planned_task), str(n_users))
             n_open = planned_task.n_items - planned_task.n_settled
+            names = (repr(planned_task.source), str(n_open), str(n_users))
+            random = generator(self._seed, "power options", *names)
             self._tasks[task, n_users] = [
                 [_null_prompt(planned_task.source, n_users, random) for _ in range(n_open)]
                 for _ in range(N_POOL)

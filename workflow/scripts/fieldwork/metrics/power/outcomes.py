@@ -27,7 +27,8 @@ class SimulatedStudies(NamedTuple):
     Attributes:
         n_users: users of the condition, and reruns of the baseline.
         n_permutations: random permutations of a test.
-        n_most: most permutations of a distance, where p is small.
+        n_most: most permutations of a distance, or of a question for a point or a number, where p is
+            small.
         rarest_users: share of users of the rarest kind that intervals cover.
     """
 

@@ -4,6 +4,7 @@ import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 
 from fieldwork.metrics.claims.families import PRIMARY
+from fieldwork.metrics.power.family import COUNTED
 from fieldwork.metrics.power.simulation import POWER_CEILING
 from fieldwork.metrics.power.table import PlannedStudy
 from fieldwork.records.field import FIELD
@@ -16,6 +17,7 @@ _TITLES: Mapping[PowerMeasure, str] = {
     "share_who": "A share of the variance of answers lies between contexts",
     "entropy_bits": "Lists are more varied than the baseline's",
     "score": "The mean score differs from the baseline's",
+    "value": "The mean of points or numbers differs from the baseline's",
 }
 _TESTS: Mapping[PowerMeasure, str] = {
     "option_share": (
@@ -31,6 +33,11 @@ _TESTS: Mapping[PowerMeasure, str] = {
     "score": (
         "Each user has one score; the baseline has as many reruns. One permutation test of the mean "
         "scores (table `score_comparisons`)."
+    ),
+    "value": (
+        "Each user answers each question once; the baseline has as many reruns. The mean moves by so "
+        "many standard deviations of one answer. Each question has a permutation test, and several "
+        "scales have one of their mean, in which all of them move (table `value_comparisons`)."
     ),
 }
 
@@ -55,21 +62,31 @@ def render(
     for task in dict.fromkeys(row.task for row in advice):
         rows = [row for row in advice if row.task == task and _is_read(row, planned_study)]
         parts.append(f"## {task}, {_count(items[task], 'prompt')}")
-        parts.append(_supposition(rows, items[task]))
+        parts.append(_fill(_supposition(rows, items[task])))
         for measure, title in _TITLES.items():
             own_rows = [row for row in rows if row.measure == measure]
             if own_rows:
                 parts.append(f"### {title}\n\n{_fill(_TESTS[measure])}")
                 parts += _families(own_rows, planned_study)
+    idle_tasks = [task for task in items if task not in {row.task for row in advice}]
+    if idle_tasks:
+        parts.append(f"No test is planned for {', '.join(idle_tasks)}, whose answers are texts.")
     return "\n\n".join([*parts, _FOOT.strip()]) + "\n"
 
 
 def _silence(planned_study: PlannedStudy) -> Iterator[str]:
-    """Primary measures that the page cannot speak of."""
+    """Primary measures that the page cannot speak of, and those that it does not count."""
     measures = dict.fromkeys(entry["measure"] for entry in planned_study.rules["primary"])
-    names = [f"`{measure}`" for measure in measures if measure not in _TITLES]
+    counted_names = [f"`{name}`" for name in measures if name in COUNTED and name not in _TITLES]
+    if counted_names:
+        listing = ", ".join(counted_names)
+        yield f"`study.primary` also names {listing}, of which no effect is simulated."
+    names = [f"`{name}`" for name in measures if name not in COUNTED]
     if names:
-        yield f"`study.primary` also names {', '.join(names)}, of which no effect is simulated."
+        yield _fill(
+            f"`study.primary` also names {', '.join(names)}, whose tests are not counted here. The study "
+            "corrects for more primary tests than this page says, and needs more users."
+        )
 
 
 def _is_read(row: PowerAdvice, planned_study: PlannedStudy) -> bool:
@@ -89,6 +106,9 @@ def _supposition(rows: Sequence[PowerAdvice], n_items: int) -> str:
         lines.append(f"{_percent(odd_users)} of the users carry the whole effect")
     else:
         lines.append("every user carries the effect")
+    for likeness, basis in dict.fromkeys((row.likeness, row.likeness_basis) for row in rows):
+        if likeness is not None:
+            lines.append(f"a user's answers to two prompts correlate by {likeness:.2g} ({basis})")
     return "; ".join(lines) + "."
 
 
@@ -146,6 +166,10 @@ def _effect(row: PowerAdvice) -> str:
             return f"**{row.effect} bits**"
         case "score":
             return f"**{float(row.effect) * 100:.4g} points**"
+        case "value":
+            difference, _, together = row.effect.partition(" ")
+            place = f" in {row.source}" if together else ""
+            return f"**{difference} standard deviations**{place}"
 
 
 def _size(row: PowerAdvice) -> str:

@@ -1,13 +1,16 @@
 """The power of a planned study: simulated, priced, and said in sentences."""
 
-from collections.abc import Collection
+from collections.abc import Sequence
 from typing import NamedTuple, Protocol
 
 from fieldwork.metrics.claims.families import ClaimRules
+from fieldwork.metrics.power.family import TaskQuestions
+from fieldwork.metrics.power.likeness import TaskLikeness
 from fieldwork.metrics.power.page import render
 from fieldwork.metrics.power.study import StudyShape, simulate_effects
 from fieldwork.metrics.power.table import ArmPrices, PlannedStudy, advice_rows, power_rows
 from fieldwork.records.power import PowerAdvice, PowerRow
+from fieldwork.records.tasks import ItemKind
 
 
 class StudyArms(ArmPrices, Protocol):
@@ -16,11 +19,11 @@ class StudyArms(ArmPrices, Protocol):
     def n_items(self, task: str) -> int:
         """Prompts of a task."""
 
-    def is_list(self, task: str) -> bool:
-        """Whether the answers to most prompts of a task are lists."""
+    def n_of_kind(self, task: str, kind: ItemKind) -> int:
+        """Prompts of a task that are of a kind."""
 
-    def n_of_kinds(self, task: str, kinds: Collection[str]) -> int:
-        """Prompts of a task that are of one of these kinds."""
+    def n_graded(self, task: str) -> int:
+        """Choices of a task that have a right answer."""
 
 
 class StudyPower(NamedTuple):
@@ -31,19 +34,29 @@ class StudyPower(NamedTuple):
     page: str
 
 
-def plan_power(planned_study: PlannedStudy, tasks: list[str], arms: StudyArms) -> StudyPower:
-    """Simulate every effect of the config, and price every size."""
+def plan_power(
+    planned_study: PlannedStudy,
+    tasks: Sequence[str],
+    arms: StudyArms,
+    pilot: TaskLikeness | None = None,
+) -> StudyPower:
+    """Simulate every effect of the config, and price every size.
+
+    Args:
+        pilot: how alike a user's answers to two prompts are, where stored answers show it.
+    """
     shape = StudyShape(
         models=[*planned_study.models],
         items={task: arms.n_items(task) for task in tasks},
-        lists={task for task in tasks if arms.is_list(task)},
+        questions={task: _count_questions(task, arms) for task in tasks},
         runs=planned_study.runs,
         score_task=planned_study.score_task,
         conditions=[*planned_study.conditions],
         n_comparisons=planned_study.n_comparisons,
         rules=ClaimRules.of_study(planned_study.rules),
-        values={task: arms.n_of_kinds(task, ("scale", "number")) for task in tasks},
-        scales={task: arms.n_of_kinds(task, ("scale",)) for task in tasks},
+        repeated=planned_study.repeated,
+        nests=planned_study.nests,
+        pilot=pilot or {},
     )
     curves = simulate_effects(
         planned_study.settings,
@@ -55,3 +68,13 @@ def plan_power(planned_study: PlannedStudy, tasks: list[str], arms: StudyArms) -
     advice = [*advice_rows(curves, planned_study, arms)]
     page = render(advice, planned_study, shape.items)
     return StudyPower([*power_rows(curves, planned_study, arms)], advice, page)
+
+
+def _count_questions(task: str, arms: StudyArms) -> TaskQuestions:
+    return TaskQuestions(
+        lists=arms.n_of_kind(task, "list"),
+        choices=arms.n_of_kind(task, "choice"),
+        scales=arms.n_of_kind(task, "scale"),
+        numbers=arms.n_of_kind(task, "number"),
+        graded=arms.n_graded(task),
+    )

@@ -8,7 +8,7 @@ effect and size alone: another effect or size in the config changes none.
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from fieldwork.metrics.power import tests_of_arms, tests_of_shares
+from fieldwork.metrics.power import tests_of_arms, tests_of_shares, tests_of_values
 from fieldwork.metrics.power.effects import (
     EntropyRise,
     LetterSource,
@@ -17,6 +17,8 @@ from fieldwork.metrics.power.effects import (
     ScoreDifference,
     ShareChange,
     UserShare,
+    ValueDifference,
+    ValueSource,
 )
 from fieldwork.metrics.power.family import Family, OptionPool, count_claims
 from fieldwork.metrics.power.lists import taste_strength, varied_exponent
@@ -35,6 +37,7 @@ class SimulationSettings(NamedTuple):
         sizes: numbers of users or puppets to try, rising. The baseline is asked as often.
         n_permutations: random permutations of a test.
         n_most: most permutations of a distance, where p is small.
+        n_most_values: as many of a question for a point or a number.
         rarest_users: share of users of the rarest kind that intervals cover.
     """
 
@@ -42,6 +45,7 @@ class SimulationSettings(NamedTuple):
     simulations: int
     n_permutations: int
     n_most: int
+    n_most_values: int
     rarest_users: float
     seed: int
 
@@ -92,7 +96,7 @@ def power_curve(
             n,
             settings.simulations,
             settings.n_permutations,
-            settings.n_most,
+            settings.n_most_values if scenario.measure == "value" else settings.n_most,
             settings.rarest_users,
             random,
         )
@@ -127,19 +131,20 @@ def simulation_of(scenario: Scenario) -> Simulate | None:
     """What simulates the tests of a scenario; None where no users are different enough for its effect."""
     source, odd_users, open_share = scenario.source, scenario.odd_users, _open_share(scenario)
     match scenario.effect, source:
-        case ShareChange() as change, _ if scenario.measure == "distance":
-            return lambda studies: tests_of_shares.distance_tests(change, source, studies)
-        case ShareChange() as change, _:
-            return lambda studies: tests_of_shares.share_tests(change, source, studies)
+        case ShareChange() as change, LetterSource() | ListSource() as options:
+            is_distance = scenario.measure == "distance"
+            tests = tests_of_shares.distance_tests if is_distance else tests_of_shares.share_tests
+            return lambda studies: tests(change, options, studies)
         case UserShare(share_who), LetterSource() as letters:
             return lambda studies: tests_of_arms.letter_user_tests(
                 share_who, letters, scenario, studies
             )
         case UserShare(share_who), ListSource() as lists:
             taste = taste_strength(share_who, lists, odd_users)
+            likeness = tests_of_arms.liking_likeness(scenario.likeness, share_who)
             if taste is not None:
                 return lambda studies: tests_of_arms.list_user_tests(
-                    taste, lists, scenario, studies
+                    taste, lists, scenario, studies, likeness
                 )
         case EntropyRise(bits), ListSource() as lists:
             # settled prompts take no part, so that the others must be so much more varied
@@ -150,6 +155,14 @@ def simulation_of(scenario: Scenario) -> Simulate | None:
                 )
         case ScoreDifference() as scores, _:
             return lambda studies: tests_of_arms.score_tests(scores, scenario, studies)
+        case ValueDifference() as values, ValueSource() as points:
+            shift = tests_of_values.latent_shift(values.difference / odd_users, points.n_points)
+            if shift is not None and values.n_together > 1:
+                return lambda studies: tests_of_values.battery_tests(values, scenario, studies)
+            if shift is not None:
+                return lambda studies: tests_of_values.question_tests(
+                    shift, points, scenario, studies
+                )
     return None
 
 

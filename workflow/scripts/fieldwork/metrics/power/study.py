@@ -17,6 +17,8 @@ from fieldwork.metrics.power.effects import (
     ScoreDifference,
     ShareChange,
     UserShare,
+    ValueDifference,
+    ValueSource,
 )
 from fieldwork.metrics.power.family import (
     EffectPlace,
@@ -24,7 +26,9 @@ from fieldwork.metrics.power.family import (
     OptionPool,
     PlannedTask,
     PlannedTests,
+    TaskQuestions,
 )
+from fieldwork.metrics.power.likeness import NO_PILOT, TaskLikeness, supposed_likeness
 from fieldwork.metrics.power.simulation import PowerEstimate, SimulationSettings, power_curve
 from fieldwork.progress import Progress
 from fieldwork.records.field import FIELD
@@ -37,26 +41,28 @@ class StudyShape(NamedTuple):
     """What the study asks and tests.
 
     Attributes:
-        items: number of prompts of each task.
-        lists: tasks whose answers are lists.
+        items: number of prompts of each task, texts included.
+        questions: those of each task that have tests, by kind.
         runs: users or reruns of each task.
         score_task: task whose scores are compared, None where the study has none.
         conditions: those with simulated users.
         n_comparisons: conditions that are compared with the baseline, with users or without.
-        values: questions for a point of a scale or a number, of each task that has some.
-        scales: those of them for a point.
+        repeated: conditions in which a user answers a prompt more than once.
+        nests: conditions with the same users, by the one whose users they are.
+        pilot: how alike a user's answers to two prompts are, where that was measured.
     """
 
     models: Sequence[str]
     items: Mapping[str, int]
-    lists: Collection[str]
+    questions: Mapping[str, TaskQuestions]
     runs: Mapping[str, int]
     score_task: str | None
     conditions: Sequence[str]
     n_comparisons: int
     rules: ClaimRules
-    values: Mapping[str, int] = {}
-    scales: Mapping[str, int] = {}
+    repeated: Collection[str] = ()
+    nests: Mapping[str, Sequence[str]] = {}
+    pilot: TaskLikeness = NO_PILOT
 
 
 class ArmPower(NamedTuple):
@@ -72,11 +78,26 @@ class ArmPower(NamedTuple):
 
 
 class EffectCurve(NamedTuple):
-    """Power of one effect in one task, for each family that its test may be in."""
+    """Power of one effect in one task, for each family that its test may be in.
+
+    Attributes:
+        n_prompts: of the task, which all cost.
+        basis: where the scenario's likeness is from; empty where it has none.
+    """
 
     scenario: Scenario
     task: str
     arm_powers: Sequence[ArmPower]
+    n_prompts: int
+    basis: str = ""
+
+
+class _PlannedEffect(NamedTuple):
+    """What is simulated for a task."""
+
+    task: str
+    scenario: Scenario
+    basis: str = ""
 
 
 class SmallestSize(NamedTuple):
@@ -104,20 +125,29 @@ def simulate_effects(
 ) -> list[EffectCurve]:
     """Every effect of the config's section `power`, in the order of measures and tasks."""
     tests = planned_tests(power, outline)
-    n_tests = len(outline.models) * outline.n_comparisons * sum(outline.items.values())
+    n_arms, questions = len(outline.models) * outline.n_comparisons, outline.questions.values()
+    # scales are also tested together
+    n_most, n_most_values = (
+        permutations_to_resolve(n_arms * n, LEVEL)
+        for n in (
+            sum(own.options for own in questions),
+            sum(own.values + (own.scales > 1) for own in questions),
+        )
+    )
     settings = SimulationSettings(
         sorted(power["sizes"]),
         power["simulations"],
         n_permutations,
-        permutations_to_resolve(n_tests, LEVEL),
+        n_most,
+        n_most_values,
         rarest_users,
         seed,
     )
     pool = OptionPool(tests, seed)
-    pairs = [*_scenarios(power, outline, tests)]
+    effects = [*_planned_effects(power, outline, tests)]
     curves = []
-    with Progress("Power", len(pairs) * len(settings.sizes), "sizes") as progress:
-        for task, scenario in pairs:
+    with Progress("Power", len(effects) * len(settings.sizes), "sizes") as progress:
+        for task, scenario, basis in effects:
             families = _families(task, scenario, outline, tests)
             estimates: dict[Family, list[PowerEstimate]] = {family: [] for family in families}
             for size in power_curve(scenario, families, settings, tests.sizes_with(task), pool):
@@ -125,31 +155,38 @@ def simulate_effects(
                     estimates[family].append(estimate)
                 progress.update(note=f"{scenario.measure} {scenario.effect.label}")
             powers = [ArmPower(f, arms, estimates[f]) for f, arms in families.items()]
-            curves.append(EffectCurve(scenario, task, powers))
+            curves.append(EffectCurve(scenario, task, powers, outline.items[task], basis))
     return curves
 
 
 def planned_tests(power: Mapping[str, Any], outline: StudyShape) -> PlannedTests:
     """The study's tasks with the sources that the config supposes."""
-    lists = ListSource(*(power["lists"][key] for key in ("named", "options", "exponent")))
-    letters = LetterSource(float(power["answer_share"]))
     tasks = {}
-    for task, n_items in outline.items.items():
-        source, n_tested = lists if task in outline.lists else letters, power["prompts"] or n_items
+    for task, questions in outline.questions.items():
+        n_tested = power["prompts"] or questions.options if questions.options else 0
         tasks[task] = PlannedTask(
-            source,
+            _list_source(power) if 2 * questions.lists > questions.options else _letters(power),
             n_tested,
             _n_settled(power, n_tested),
             outline.runs[task],
-            outline.values.get(task, 0),
-            outline.scales.get(task, 0),
+            questions,
         )
-    return PlannedTests(outline.models, outline.conditions, tasks, outline.rules)
+    return PlannedTests(
+        outline.models, outline.conditions, tasks, outline.rules, outline.repeated, outline.nests
+    )
+
+
+def _list_source(power: Mapping[str, Any]) -> ListSource:
+    return ListSource(*(power["lists"][key] for key in ("named", "options", "exponent")))
+
+
+def _letters(power: Mapping[str, Any]) -> LetterSource:
+    return LetterSource(float(power["answer_share"]))
 
 
 def _n_settled(power: Mapping[str, Any], n_items: int) -> int:
     """Prompts that everybody answers alike; one is always open."""
-    return min(round(float(power["settled_items"]) * n_items), n_items - 1)
+    return max(0, min(round(float(power["settled_items"]) * n_items), n_items - 1))
 
 
 def _families(
@@ -157,34 +194,105 @@ def _families(
 ) -> dict[Family, list[tuple[str, str]]]:
     """The models and conditions by the family that the effect's test is in for them."""
     families: dict[Family, list[tuple[str, str]]] = {}
+    effect = scenario.effect
+    is_together = isinstance(effect, ValueDifference) and effect.n_together > 1
+    # real users' points and numbers are compared in other tests, of `field_value`
+    field = [] if scenario.measure == "value" else [FIELD]
     for model in outline.models:
-        for condition in (*outline.conditions, FIELD):
-            place = EffectPlace(scenario.measure, model, task, condition)
+        for condition in (*outline.conditions, *field):
+            place = EffectPlace(scenario.measure, model, task, condition, is_together)
             families.setdefault(tests.family(place), []).append((model, condition))
     return families
 
 
-def _scenarios(
+def _planned_effects(
     power: Mapping[str, Any], outline: StudyShape, tests: PlannedTests
-) -> Iterator[tuple[str, Scenario]]:
-    effects, odd_users = power["effects"], float(power["odd_users"])
-    spreads = float(power["sd_users"]), float(power["sd_reruns"])
-    for task, n_items in outline.items.items():
-        source = tests.tasks[task].source
-        shape = (source, n_items, _n_settled(power, n_items), odd_users)
-        for effect in effects["shares"]:
-            change = ShareChange(float(effect["baseline"]), float(effect["condition"]))
-            yield task, Scenario("option_share", change, *shape)
-            yield task, Scenario("distance", change, *shape)
-        for share in map(float, effects["who"]):
-            for replicates in sorted(power["replicates"]):
-                yield task, Scenario("share_who", UserShare(share), *shape, replicates)
-        if isinstance(source, ListSource):
-            for bits in map(float, effects["entropy"]):
-                yield task, Scenario("entropy_bits", EntropyRise(bits), *shape)
-        if task == outline.score_task:
-            for difference in map(float, effects["scores"]):
-                yield task, Scenario("score", ScoreDifference(difference, *spreads), *shape)
+) -> Iterator[_PlannedEffect]:
+    score_task = _score_task(outline)
+    for task, questions in outline.questions.items():
+        if questions.options:
+            yield from _share_changes(power, task, questions, tests)
+        if questions.by_kind:
+            yield from _user_shares(power, task, outline)
+        if questions.lists:
+            yield from _entropy_rises(power, task, outline)
+        if questions.values:
+            yield from _value_differences(power, task, outline)
+        if task == score_task:
+            yield from _score_differences(power, task, questions)
+
+
+def _score_task(outline: StudyShape) -> str | None:
+    """The task of figure 3 if its questions have right answers, else the first task whose have."""
+    tasks = [task for task, questions in outline.questions.items() if questions.graded]
+    return outline.score_task if outline.score_task in tasks else next(iter(tasks), None)
+
+
+def _share_changes(
+    power: Mapping[str, Any], task: str, questions: TaskQuestions, tests: PlannedTests
+) -> Iterator[_PlannedEffect]:
+    n, source = questions.options, tests.tasks[task].source
+    shape = (source, n, _n_settled(power, n), float(power["odd_users"]))
+    for effect in power["effects"]["shares"]:
+        change = ShareChange(float(effect["baseline"]), float(effect["condition"]))
+        yield _PlannedEffect(task, Scenario("option_share", change, *shape))
+        yield _PlannedEffect(task, Scenario("distance", change, *shape))
+
+
+def _user_shares(
+    power: Mapping[str, Any], task: str, outline: StudyShape
+) -> Iterator[_PlannedEffect]:
+    """In the commonest kind of question; what is no list is one of two answers."""
+    kind, n = next(iter(outline.questions[task].by_kind.items()))
+    source = _list_source(power) if kind == "list" else _letters(power)
+    shape = (source, n, _n_settled(power, n), float(power["odd_users"]))
+    likeness = supposed_likeness(power["likeness"], outline.pilot, task, kind)
+    for share in map(float, power["effects"]["who"]):
+        for replicates in sorted(power["replicates"]):
+            effect = UserShare(share)
+            scenario = Scenario("share_who", effect, *shape, replicates, likeness.value)
+            yield _PlannedEffect(task, scenario, likeness.basis)
+
+
+def _entropy_rises(
+    power: Mapping[str, Any], task: str, outline: StudyShape
+) -> Iterator[_PlannedEffect]:
+    n = outline.questions[task].lists
+    shape = (_list_source(power), n, _n_settled(power, n), float(power["odd_users"]))
+    likeness = supposed_likeness(power["likeness"], outline.pilot, task, "list")
+    for bits in map(float, power["effects"]["entropy"]):
+        scenario = Scenario("entropy_bits", EntropyRise(bits), *shape, likeness=likeness.value)
+        yield _PlannedEffect(task, scenario, likeness.basis)
+
+
+def _value_differences(
+    power: Mapping[str, Any], task: str, outline: StudyShape
+) -> Iterator[_PlannedEffect]:
+    """In one question of the commoner kind, and in all scales together."""
+    questions, odd_users = outline.questions[task], float(power["odd_users"])
+    points = ValueSource(int(power["scale_points"]))
+    source = points if questions.scales >= questions.numbers else ValueSource(0)
+    likeness = supposed_likeness(power["likeness"], outline.pilot, task, "scale")
+    for difference in map(float, power["effects"]["values"]):
+        effect = ValueDifference(difference)
+        yield _PlannedEffect(
+            task, Scenario("value", effect, source, questions.values, odd_users=odd_users)
+        )
+        if questions.scales > 1:
+            effect = ValueDifference(difference, questions.scales)
+            shape = (points, questions.scales, 0, odd_users)
+            scenario = Scenario("value", effect, *shape, likeness=likeness.value)
+            yield _PlannedEffect(task, scenario, likeness.basis)
+
+
+def _score_differences(
+    power: Mapping[str, Any], task: str, questions: TaskQuestions
+) -> Iterator[_PlannedEffect]:
+    n, spreads = questions.graded, (float(power["sd_users"]), float(power["sd_reruns"]))
+    shape = (_letters(power), n, _n_settled(power, n), float(power["odd_users"]))
+    for difference in map(float, power["effects"]["scores"]):
+        effect = ScoreDifference(difference, *spreads)
+        yield _PlannedEffect(task, Scenario("score", effect, *shape))
 
 
 def find_smallest_size(estimates: Sequence[PowerEstimate], target: float) -> SmallestSize:

@@ -50,6 +50,8 @@ class PlannedStudy(NamedTuple):
         n_comparisons: conditions that are compared with the baseline, with users or without.
         runs: users or reruns of each task.
         score_task: task whose scores are compared, None where the study has none.
+        repeated: conditions in which a user answers a prompt more than once.
+        nests: conditions with the same users, by the one whose users they are.
         settings: section `power` of the config.
         rules: what the study says of its claims, as `ClaimRules` reads it.
         rarest_users: share of users of the rarest kind that intervals cover.
@@ -62,6 +64,8 @@ class PlannedStudy(NamedTuple):
     n_comparisons: int
     runs: Mapping[str, int]
     score_task: str | None
+    repeated: Sequence[str]
+    nests: Mapping[str, Sequence[str]]
     settings: Mapping[str, Any]
     rules: Mapping[str, Any]
     n_permutations: int
@@ -102,12 +106,13 @@ def power_rows(
                 effect=scenario.effect.label,
                 source=scenario.source_label,
                 odd_users=scenario.odd_users,
+                likeness=scenario.supposed_likeness,
                 task=curve.task,
                 model=model,
                 condition=condition,
                 n_users=estimate.n_users,
                 replicates=scenario.replicates,
-                n_items=scenario.n_items,
+                n_items=curve.n_prompts,
                 n_settled=scenario.n_settled,
                 family=arm_power.family.name,
                 correction=correction_of(arm_power.family.name),
@@ -148,6 +153,8 @@ def advice_rows(
             effect=scenario.effect.label,
             source=scenario.source_label,
             odd_users=scenario.odd_users,
+            likeness=scenario.supposed_likeness,
+            likeness_basis=curve.basis or None,
             task=curve.task,
             model=model,
             condition=condition,
@@ -180,7 +187,7 @@ def _comparison_cost(
     replicates = curve.scenario.replicates
     basis, reason = "participants", None
     if condition == FIELD:
-        n_calls = n_users * curve.scenario.n_items * replicates
+        n_calls = n_users * curve.n_prompts * replicates
         unit_usd = planned_study.settings["field_cost_usd"]
         usd = None if unit_usd is None else n_users * unit_usd
         if unit_usd is None:

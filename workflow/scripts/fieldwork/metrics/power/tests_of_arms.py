@@ -1,13 +1,19 @@
-"""The tests of a whole task in simulated studies: who asks, how varied lists are, and mean scores.
+"""The tests of a whole task in simulated studies: who asks, how varied lists are, and means of users.
 
 Owns p-values of `variance`, `prompt_means` and `score_comparisons` under one condition. The tests of
 entropy and of scores are the study's own statistics. That of who asks is the same permutation test by a
 quicker way: for letters all deals are counted, and the study's random ones drawn from that count; for
 lists, simulated studies share their deals.
+
+Answers of a user to two prompts correlate as `Scenario.likeness` says: what a user likes, or answers, is
+the same in some prompts and anew in the others. In each prompt alone answers are what they would be
+without it.
 """
 
+import math
 from collections.abc import Iterator
 from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 
@@ -24,21 +30,37 @@ from fieldwork.metrics.prompt_means import (
     mean_over,
     mean_test,
 )
-from fieldwork.metrics.scores import score_difference_interval, welch_statistic
+from fieldwork.metrics.scores import welch_statistic
 from fieldwork.statistics.arrays import Counts, Flags, Floats
 from fieldwork.statistics.entropy import plug_in_bits
 from fieldwork.statistics.families import LEVEL
 from fieldwork.statistics.intervals import p_value_with_interval
 from fieldwork.statistics.permutation import p_value_of_first, random_p_value, unit_splits
+from fieldwork.statistics.user_intervals import mean_difference_interval
 
 _ANSWERS_AT_ONCE = 2_000_000
 _ENTROPY = METRICS.index("entropy_bits")
 
 
-def _odd_users(scenario: Scenario, shape: tuple[int, ...], random: np.random.Generator) -> Flags:
+def odd_users(scenario: Scenario, shape: tuple[int, ...], random: np.random.Generator) -> Flags:
     """Which users carry the effect."""
     is_odd: Flags = random.random(shape) < scenario.odd_users
     return is_odd
+
+
+def _is_common(likeness: float, shape: tuple[int, ...], random: np.random.Generator) -> Flags:
+    """In which prompts a user has what they have in common: in two of them with chance `likeness`."""
+    is_common: Flags = random.random(shape) < math.sqrt(likeness)
+    return is_common
+
+
+def liking_likeness(likeness: float, share_who: float) -> float:
+    """The correlation of what a user likes in two prompts, from that of their answers.
+
+    Of an answer's variance only `share_who` is the user's liking, so that answers correlate by no more
+    than that, where all of it is common to the prompts.
+    """
+    return min(1.0, likeness / share_who) if share_who > 0 else 0.0
 
 
 # ---- who asks ------------------------------------------------------------------------------------------
@@ -49,17 +71,24 @@ def letter_user_tests(
 ) -> Iterator[SimulatedTest]:
     """The test of `share_who` where an answer is one of two.
 
-    Users who carry the effect have a share of their own for each prompt, from a beta distribution. The
-    study's permutations hit with the exact chance, so that their number is binomial.
+    Users who carry the effect have a share of their own for each prompt, from a beta distribution, or one
+    for several prompts. The study's permutations hit with the exact chance, so that their number is
+    binomial.
     """
     random, n, answers = studies.random, studies.n_users, scenario.replicates
+    likeness = liking_likeness(scenario.likeness, share_who)
     ones: list[Counts] = []
     differing: list[Counts] = []
     rows = max(1, _ANSWERS_AT_ONCE // (n * scenario.n_open))
     for start in range(0, studies.n_studies, rows):
         shape = (min(rows, studies.n_studies - start), scenario.n_open, n)
-        is_odd = _odd_users(scenario, (shape[0], 1, n), random)
-        own_shares = _own_shares(share_who / scenario.odd_users, source, shape, random)
+        is_odd = odd_users(scenario, (shape[0], 1, n), random)
+        correlation = share_who / scenario.odd_users
+        own_shares = _own_shares(correlation, source, shape, random)
+        if likeness > 0:
+            common_shares = _own_shares(correlation, source, (shape[0], 1, n), random)
+            is_common = _is_common(likeness, shape, random)
+            own_shares = np.where(is_common, common_shares, own_shares)
         counts = random.binomial(answers, np.where(is_odd, own_shares, source.answer_share))
         ones.append(counts.sum(axis=2))
         differing.append(count_differing_pairs(counts, answers).sum(axis=(1, 2)))
@@ -84,12 +113,17 @@ def _own_shares(
 
 
 def list_user_tests(
-    taste: float, source: ListSource, scenario: Scenario, studies: SimulatedStudies
+    taste: float,
+    source: ListSource,
+    scenario: Scenario,
+    studies: SimulatedStudies,
+    likeness: float = 0.0,
 ) -> Iterator[SimulatedTest]:
     """The test of `share_who` where an answer is a list.
 
     Args:
         taste: standard deviation of odd users' log weights.
+        likeness: correlation of a user's log weights in two prompts.
     """
     random, answers = studies.random, scenario.replicates
     n_answers = studies.n_users * answers
@@ -99,20 +133,29 @@ def list_user_tests(
             for _ in range(scenario.n_open)
         ]
         for _ in range(n_block):
-            overlaps = _answer_overlaps(taste, source, scenario, studies)
+            overlaps = _answer_overlaps(taste, source, scenario, studies, likeness)
             yield SimulatedTest(_user_p_value(overlaps, orders, answers))
 
 
 def _answer_overlaps(
-    taste: float, source: ListSource, scenario: Scenario, studies: SimulatedStudies
+    taste: float,
+    source: ListSource,
+    scenario: Scenario,
+    studies: SimulatedStudies,
+    likeness: float,
 ) -> list[Counts]:
     """Options that two lists share, for each open prompt, a user's lists one after another."""
     random, n = studies.random, studies.n_users
-    is_odd = _odd_users(scenario, (n, 1, 1), random)
+    is_odd = odd_users(scenario, (n, 1, 1), random)
     weights = log_weights(source.n_options, source.exponent)
+    shape = (n, 1, source.n_options)
+    common_tastes = random.standard_normal(shape) if likeness > 0 else np.zeros(shape)
     overlaps: list[Counts] = []
     for _ in range(scenario.n_open):
-        tastes = taste * is_odd * random.standard_normal((n, 1, source.n_options))
+        tastes = random.standard_normal(shape)
+        if likeness > 0:
+            tastes = np.where(_is_common(likeness, (n, 1, 1), random), common_tastes, tastes)
+        tastes = taste * is_odd * tastes
         gumbel = random.gumbel(size=(n, scenario.replicates, source.n_options))
         lists = draw_lists(weights + tastes, gumbel, source.n_named)
         flat = lists.reshape(n * scenario.replicates, source.n_options).astype(np.float32)
@@ -162,23 +205,49 @@ def entropy_tests(
     )
     settled_moves = np.zeros((n, len(METRICS)))
     for _ in range(studies.n_studies):
-        is_odd = _odd_users(scenario, (n, 1), random)
+        is_odd = odd_users(scenario, (n, 1), random)
+        user_weights = np.where(is_odd, odd_weights, weights)
         sides: list[list[PromptValues]] = []
-        for names, side in ((users, np.where(is_odd, odd_weights, weights)), (reruns, weights)):
+        for names, side, likeness in (
+            (users, user_weights, scenario.likeness),
+            (reruns, np.broadcast_to(weights, user_weights.shape), 0.0),
+        ):
             settled_prompts = [PromptValues(np.zeros(2), settled_moves, names)] * scenario.n_settled
             open_prompts = [
-                _prompt_values(side, source, names, random) for _ in range(scenario.n_open)
+                _prompt_values(lists, names)
+                for lists in _lists_by_prompt(side, source, scenario.n_open, likeness, random)
             ]
             sides.append(open_prompts + settled_prompts)
         yield SimulatedTest(_entropy_p_value(sides, studies.rarest_users))
 
 
-def _prompt_values(
-    weights: Floats, source: ListSource, names: list[str], random: np.random.Generator
-) -> PromptValues:
+def _lists_by_prompt(
+    weights: Floats,
+    source: ListSource,
+    n_prompts: int,
+    likeness: float,
+    random: np.random.Generator,
+) -> Iterator[Counts]:
+    """A list of each user for one prompt after another, shape (users, options) as that of `weights`.
+
+    In some prompts a user gives the same list: so any two numbers read off a user's lists correlate by
+    `likeness`, too, and above all how unusual the lists are.
+    """
+
+    def draw() -> Counts:
+        return draw_lists(weights, random.gumbel(size=weights.shape), source.n_named)
+
+    if likeness == 0:
+        yield from (draw() for _ in range(n_prompts))
+        return
+    common_lists = draw()
+    for _ in range(n_prompts):
+        is_common = _is_common(likeness, (len(weights), 1), random)
+        yield np.where(is_common, common_lists, draw())
+
+
+def _prompt_values(lists: Counts, names: list[str]) -> PromptValues:
     """A prompt's metrics at all its answers, as `prompt_means` has them."""
-    shape = (len(names), source.n_options)
-    lists = draw_lists(np.broadcast_to(weights, shape), random.gumbel(size=shape), source.n_named)
     totals = lists.sum(axis=0, keepdims=True)
     values = np.array([1 - top5_share(totals)[0], plug_in_bits(totals)[0]])
     moves = influences(np.arange(len(names), dtype=np.int64)[None, :], len(names), lists)
@@ -195,26 +264,53 @@ def _entropy_p_value(sides: list[list[PromptValues]], rarest_users: float) -> fl
     return difference and difference.p_value
 
 
-# ---- scores --------------------------------------------------------------------------------------------
+# ---- means of users ------------------------------------------------------------------------------------
+
+
+class UnitSpreads(NamedTuple):
+    """Standard deviations of one user's mean and of one rerun's, and the difference of all users' means.
+
+    Attributes:
+        difference: over all users, whoever carries it.
+    """
+
+    difference: float
+    of_user: float
+    of_rerun: float
 
 
 def score_tests(
     scores: ScoreDifference, scenario: Scenario, studies: SimulatedStudies
 ) -> Iterator[SimulatedTest]:
     """The test of the difference of mean scores: a user has one score, and so has a rerun."""
+    of_user = math.hypot(scores.sd_users, scores.sd_reruns)
+    spreads = UnitSpreads(scores.difference, of_user, scores.sd_reruns)
+    return unit_tests(spreads, scenario, studies)
+
+
+def unit_tests(
+    spreads: UnitSpreads, scenario: Scenario, studies: SimulatedStudies
+) -> Iterator[SimulatedTest]:
+    """The test of the difference of means where a user has one normal value, and so has a rerun."""
     random, n = studies.random, studies.n_users
     for n_block in blocks(studies.n_studies):
         splits = unit_splits(n, n, n_permutations=studies.n_permutations, random=random)
         support = 1 / (splits.n_drawn + 1) if splits.n_drawn else 0.0
         for _ in range(n_block):
-            is_odd = _odd_users(scenario, (n,), random)
-            users = is_odd * scores.difference / scenario.odd_users
-            users = users + scores.sd_users * random.standard_normal(n)
-            noise = scores.sd_reruns * random.standard_normal(2 * n)
-            units = np.concatenate([users, np.zeros(n)]) + noise
-            p_value = p_value_of_first(welch_statistic(units, splits))
+            is_odd = odd_users(scenario, (n,), random)
+            users = is_odd * spreads.difference / scenario.odd_users
+            users = users + spreads.of_user * random.standard_normal(n)
+            reruns = spreads.of_rerun * random.standard_normal(n)
+            p_value = p_value_of_first(welch_statistic(np.concatenate([users, reruns]), splits))
             if p_value < LEVEL:
-                sides = units[:n].tolist(), units[n:].tolist()
-                interval_at = partial(score_difference_interval, *sides, studies.rarest_users)
-                p_value = p_value_with_interval(p_value, interval_at)
+                sides = users.tolist(), reruns.tolist()
+                p_value = p_value_of_means(p_value, sides, studies.rarest_users)
             yield SimulatedTest(p_value, support)
+
+
+def p_value_of_means(
+    p_value: float, sides: tuple[list[float], list[float]], rarest_users: float
+) -> float:
+    """A test's p-value, no smaller than that of the interval over users."""
+    interval_at = partial(mean_difference_interval, *sides, (rarest_users, None))
+    return p_value_with_interval(p_value, interval_at)

@@ -1,0 +1,193 @@
+"""Power counts the tests that a study makes: each kind of task is answered, measured and claimed."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from fieldwork.metrics.accuracy import measure_runs
+from fieldwork.metrics.claims.families import ClaimRules, PrimaryTests
+from fieldwork.metrics.claims.table import measure_claims
+from fieldwork.metrics.comparisons import measure_comparisons
+from fieldwork.metrics.nests import measure_nests
+from fieldwork.metrics.novelty import measure_novelty
+from fieldwork.metrics.power.effects import LetterSource
+from fieldwork.metrics.power.family import (
+    COUNTED,
+    EffectPlace,
+    PlannedTask,
+    PlannedTests,
+    TaskQuestions,
+)
+from fieldwork.metrics.prompt_means import measure_prompt_means
+from fieldwork.metrics.scores import measure_score_comparisons
+from fieldwork.metrics.shifts import measure_shifts
+from fieldwork.metrics.values.comparisons import measure_value_comparisons
+from fieldwork.metrics.variance import measure_variance
+from fieldwork.records.claims import Claim
+from fieldwork.records.columns import table_of
+
+MODELS = ("m", "n")
+USERS = ("history", "other_history", "profile")
+REPEATED = ("history", "other_history")
+NESTS = {"history": ["history", "other_history"]}
+N = 12
+MARGINS = {"share_who": 0.05, "entropy_bits": 0.25, "score": 0.02, "share": 0.1}
+SETTINGS: dict[str, Any] = {"baseline": "offline", "n_permutations": 199, "seed": 1}
+PRIMARY = [PrimaryTests(name) for name in ("share_who", "entropy_bits", "score", "value")]
+
+TASKS = {
+    "lists": TaskQuestions(lists=3),
+    "benchmark": TaskQuestions(choices=3, graded=3),
+    "opinions": TaskQuestions(choices=3),
+    "scales": TaskQuestions(scales=3),
+    "one_scale": TaskQuestions(scales=1),
+    "numbers": TaskQuestions(numbers=2),
+    "texts": TaskQuestions(),
+    "mixed": TaskQuestions(lists=2, choices=2, graded=1),
+    "survey": TaskQuestions(scales=2, numbers=1),
+}
+
+
+def questions_of(task: str) -> Iterator[tuple[str, str, str | None]]:
+    """Id, kind and right answer of the task's questions."""
+    counts = TASKS[task]
+    for kind, n in counts.by_kind.items() or [("text", 2)]:
+        for k in range(n):
+            gold = "A" if kind == "choice" and k < counts.graded else None
+            yield f"{kind}{k}", kind, gold
+
+
+def answer_of(kind: str, random: np.random.Generator) -> dict[str, Any]:
+    letter = "ABC"[int(random.integers(3))]
+    match kind:
+        case "list":
+            options = random.choice(8, size=3, replace=False)
+            return {"items": [f"o{k}" for k in sorted(options)]}
+        case "choice":
+            return {"letter": letter, "letter_strict": letter}
+        case "scale":
+            return {"letter": letter, "value": float("ABC".index(letter) + 1)}
+        case "number":
+            return {"value": float(random.integers(10))}
+    return {}
+
+
+def answers(tasks: Sequence[str]) -> pd.DataFrame:
+    random, rows = np.random.default_rng(8), []
+    blank = dict.fromkeys(("items", "letter", "letter_strict", "value", "reason"))
+    for model in MODELS:
+        for condition in ("offline", "again", *USERS):
+            is_user = condition in USERS
+            for task in tasks:
+                for item, kind, _ in questions_of(task):
+                    for unit in range(N):
+                        for replicate in range(2 if condition in REPEATED else 1):
+                            rows.append(
+                                blank
+                                | {
+                                    "model": model,
+                                    "task": task,
+                                    "condition": condition,
+                                    "item_id": item,
+                                    "kind": kind,
+                                    "puppet_id": f"p{unit:02}" if is_user else None,
+                                    "replicate": replicate if is_user else unit,
+                                    "outcome": "ok",
+                                }
+                                | answer_of(kind, random)
+                            )
+    return pd.DataFrame(rows).astype({"value": "float64"})
+
+
+def items(tasks: Sequence[str]) -> pd.DataFrame:
+    return pd.DataFrame(
+        {
+            "item_id": item,
+            "kind": kind,
+            "task": task,
+            "gold": gold,
+            "choices": ["a", "b", "c"],
+            "subject": "s",
+            "points": [1.0, 2.0, 3.0] if kind == "scale" else None,
+        }
+        for task in tasks
+        for item, kind, gold in questions_of(task)
+    )
+
+
+@cache
+def measure_tables(tasks: tuple[str, ...]) -> dict[str, Sequence[Any]]:
+    """What the study's own tables say of such answers."""
+    frame, questions = answers(tasks), items(tasks)
+    tables: list[Sequence[Any]] = [
+        measure_variance(frame, **SETTINGS),
+        measure_nests(frame, nests=NESTS, rarest_users=0.3, n_permutations=199, seed=1),
+        measure_prompt_means(frame, baseline="offline", seed=1),
+        measure_shifts(frame, baseline="offline"),
+        measure_comparisons(frame, metrics=["js_bits"], **SETTINGS),
+        measure_value_comparisons(frame, questions, **SETTINGS),
+        measure_score_comparisons(measure_runs(frame, questions), **SETTINGS),
+        measure_novelty(frame, control="again", **SETTINGS),
+    ]
+    return {table_of(type(rows[0])).name: rows for rows in tables if rows}
+
+
+def planned_tests(tasks: Sequence[str], rules: ClaimRules) -> PlannedTests:
+    planned = {
+        task: PlannedTask(LetterSource(0.5), TASKS[task].options, 0, N, TASKS[task])
+        for task in tasks
+    }
+    return PlannedTests(MODELS, USERS, planned, rules, REPEATED, NESTS)
+
+
+def count_made(study: Sequence[Claim]) -> Mapping[str, int]:
+    """Tests of users' conditions; of options all prompts that have one."""
+    families: dict[str, set[tuple[Any, ...]]] = {}
+    for claim in study:
+        if claim.p_value is not None and claim.condition in USERS and claim.measure in COUNTED:
+            detail = None if claim.measure == "option_share" else claim.detail
+            key = (claim.measure, claim.model, claim.task, claim.condition, claim.item_id, detail)
+            families.setdefault(claim.family, set()).add(key)
+    return {family: len(keys) for family, keys in families.items()}
+
+
+def places(tasks: Sequence[str]) -> Iterator[EffectPlace]:
+    """Effects that power simulates, one of each measure and task."""
+    for task in tasks:
+        questions = TASKS[task]
+        for measure, is_there in {
+            "share_who": questions.by_kind,
+            "entropy_bits": questions.lists,
+            "score": questions.graded,
+            "value": questions.values,
+            "distance": questions.options,
+            "option_share": questions.options,
+        }.items():
+            if is_there:
+                yield EffectPlace(measure, "m", task, "history")
+        if questions.scales > 1:
+            yield EffectPlace("value", "m", task, "history", is_together=True)
+
+
+STUDIES = [*((task,) for task in TASKS), tuple(TASKS), ("opinions", "benchmark", "numbers")]
+
+
+@pytest.mark.parametrize("tasks", STUDIES, ids="+".join)
+@pytest.mark.parametrize("primary", [PRIMARY, PRIMARY[:1], []], ids=["four", "one", "none"])
+def test_as_many_tests_are_announced_as_are_made(
+    tasks: tuple[str, ...], primary: Sequence[PrimaryTests]
+) -> None:
+    rules = ClaimRules(primary, USERS, ["again"], MARGINS)
+    made = count_made(measure_claims(measure_tables(tasks), rules))
+    planned = planned_tests(tasks, rules)
+    families = {place: planned.family(place) for place in places(tasks)}
+    for family in families.values():
+        n_options = sum(arms.n_prompts * arms.n_arms for arms in family.options)
+        n_planned = n_options if family.options else family.n_plain + 1
+        assert n_planned == made[family.name], family.name
+    if "texts" not in tasks or len(tasks) > 1:
+        assert ("primary" in made) == any(family.name == "primary" for family in families.values())

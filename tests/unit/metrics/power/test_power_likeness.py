@@ -1,0 +1,104 @@
+"""How alike a user's answers are is found again in answers that were drawn with a known correlation."""
+
+import itertools
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from fieldwork.metrics.power.effects import ListSource
+from fieldwork.metrics.power.likeness import LEAST_USERS, PilotLikeness, measure_likeness
+from fieldwork.metrics.power.lists import log_weights
+from fieldwork.metrics.power.tests_of_arms import _lists_by_prompt, liking_likeness
+
+N = 150
+SOURCE = ListSource(3, 12, 1.0)
+
+
+def answer(kind: str, user: int, item: int, **values: Any) -> dict[str, Any]:
+    return {
+        "model": "m", "task": "t", "condition": "history", "item_id": f"i{item}", "kind": kind,
+        "puppet_id": f"p{user:04}", "replicate": 0, "outcome": "ok", "items": None, "letter": None,
+        "value": None,
+    } | values  # fmt: skip
+
+
+def lists(likeness: float, n_users: int = N, n_items: int = 5) -> list[dict[str, Any]]:
+    weights = np.broadcast_to(log_weights(12, 1.0), (n_users, 12))
+    random = np.random.default_rng(5)
+    prompts = _lists_by_prompt(weights, SOURCE, n_items, likeness, random)
+    return [
+        answer("list", user, item, items=[f"o{o}" for o in np.flatnonzero(row)])
+        for item, prompt in enumerate(prompts)
+        for user, row in enumerate(prompt)
+    ]
+
+
+def letters(likeness: float) -> list[dict[str, Any]]:
+    random = np.random.default_rng(6)
+    common = random.choice(list("ABCD"), size=N, p=[0.6, 0.25, 0.1, 0.05])
+    rows = []
+    for item, user in itertools.product(range(5), range(N)):
+        own = random.choice(list("ABCD"), p=[0.6, 0.25, 0.1, 0.05])
+        letter = common[user] if random.random() < likeness**0.5 else own
+        rows.append(answer("choice", user, item, letter=str(letter)))
+    return rows
+
+
+def values(likeness: float, kind: str) -> list[dict[str, Any]]:
+    random = np.random.default_rng(7)
+    latent = likeness**0.5 * random.normal(size=N)
+    latent = latent + (1 - likeness) ** 0.5 * random.normal(size=(5, N))
+    return [
+        answer(kind, user, item, value=float(latent[item, user]), letter="A")
+        for item, user in itertools.product(range(5), range(N))
+    ]
+
+
+def measure(rows: list[dict[str, Any]]) -> dict[tuple[str, str], PilotLikeness]:
+    return measure_likeness(pd.DataFrame(rows).astype({"value": "float64"}))  # type: ignore[return-value]
+
+
+@pytest.mark.parametrize("likeness", [0.0, 0.4, 1.0])
+def test_the_correlation_is_found_again(likeness: float) -> None:
+    rows = [*lists(likeness), *letters(likeness), *values(likeness, "scale")]
+    pilots = measure(rows)
+    assert {kind for _, kind in pilots} == {"list", "choice", "scale"}
+    for pilot in pilots.values():
+        assert pilot.n_users == N
+        assert pilot.estimate == pytest.approx(likeness, abs=4 * pilot.error + 0.02)
+        assert pilot.error < 0.1
+
+
+def test_the_error_is_that_of_other_users() -> None:
+    """Between half and twice the spread of pilots of thirty users."""
+    pilots = []
+    for start in range(0, 150, 30):
+        own = [row for row in lists(0.4) if start <= int(row["puppet_id"][1:]) < start + 30]
+        pilots.append(measure(own)["t", "list"])
+    spread = float(np.std([pilot.estimate for pilot in pilots], ddof=1))
+    errors = float(np.mean([pilot.error for pilot in pilots]))
+    assert errors / 3 < spread < 3 * errors
+
+
+def test_a_pilot_is_taken_with_its_error() -> None:
+    assert PilotLikeness(0.2, 0.05, 30).cautious().value == pytest.approx(0.25)
+    assert PilotLikeness(-0.3, 0.05, 30).cautious().value == 0
+    assert PilotLikeness(0.98, 0.05, 30).cautious().value == 1
+
+
+def test_few_users_one_prompt_and_reruns_say_nothing() -> None:
+    assert measure(lists(0.5, n_users=LEAST_USERS - 1)) == {}
+    assert measure(lists(0.5, n_items=1)) == {}
+    assert measure([row | {"puppet_id": None} for row in lists(0.5)]) == {}
+    alike = [row | {"items": ["o1", "o2", "o3"]} for row in lists(0.5)]
+    assert measure(alike) == {}
+    assert measure(values(0.5, "text")) == {}
+
+
+def test_what_users_like_is_more_alike_than_what_they_answer() -> None:
+    assert liking_likeness(0.05, 0.2) == pytest.approx(0.25)
+    assert liking_likeness(0.3, 0.2) == 1
+    assert liking_likeness(0.0, 0.2) == 0
+    assert liking_likeness(0.3, 0.0) == 0

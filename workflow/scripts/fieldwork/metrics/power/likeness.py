@@ -1,0 +1,152 @@
+"""How alike a user's answers to different prompts are: measured in stored answers, or supposed.
+
+Owns the correlation over prompts of what sets a user's answers apart. Of options that is how unusual an
+answer is: how far the entropy of all users' answers to the prompt moves without it. Of points and numbers
+it is the value. Each user's first answer to a prompt counts; reruns without a user are nobody's.
+"""
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from fieldwork.metrics.answer_sets import AnswerSet, Arm, indicator_of, read_answer_sets
+from fieldwork.metrics.heterogeneity import influences
+from fieldwork.metrics.values.answers import ValueAnswer, read_values
+from fieldwork.records.tasks import VALUE_KINDS, ItemKind
+from fieldwork.statistics.arrays import Floats
+
+CAUTIOUS = 0.3
+"""What is supposed without a pilot (docs/methods.md)."""
+
+LEAST_USERS = 10
+"""Users of a pilot from which the correlation is measured."""
+
+_LEAST_ANSWERS = 3
+_ENTROPY = 1
+_NOTHING = 1e-12
+
+
+class Likeness(NamedTuple):
+    """The correlation of a user's answers to two prompts, between 0 and 1.
+
+    Attributes:
+        basis: where the number is from, as the page says it.
+    """
+
+    value: float
+    basis: str
+
+
+class PilotLikeness(NamedTuple):
+    """The correlation that stored answers show, and its standard error."""
+
+    estimate: float
+    error: float
+    n_users: int
+
+    def cautious(self) -> Likeness:
+        """One standard error above the estimate: half of all pilots are below what they estimate."""
+        value = min(1.0, max(0.0, self.estimate + self.error))
+        return Likeness(value, f"measured in stored answers of {self.n_users:,} users")
+
+
+TaskLikeness = Mapping[tuple[str, ItemKind], PilotLikeness]
+"""By task and kind of question; those that cannot be measured are absent."""
+
+NO_PILOT: TaskLikeness = {}
+
+
+class _Products(NamedTuple):
+    """Of one user: the products of two different prompts' deviations, and what they would be if equal."""
+
+    of_two: float
+    of_one: float
+
+
+def measure_likeness(answers: pd.DataFrame) -> dict[tuple[str, ItemKind], PilotLikeness]:
+    """The correlation within users of each task and kind of question, over all models and conditions.
+
+    With it the variance of the sum of a user's k deviations x is that of k independent ones, times
+    1 + (k - 1) correlation. It is sum((sum x)^2 - sum x^2) / sum((k - 1) sum x^2) over users, the
+    intra-class correlation of Fisher (1925), and its error is that of a ratio of sums. Tasks with fewer
+    than `LEAST_USERS` users who answer two prompts are left out.
+    """
+    users: dict[tuple[str, ItemKind], dict[str, list[_Products]]] = {}
+    for arm, deviations in _deviations(answers):
+        own_users = users.setdefault((arm.task, arm.kind), {})
+        by_user: dict[str, list[float]] = {}
+        for prompt in deviations:
+            for user, value in prompt.items():
+                by_user.setdefault(user, []).append(value)
+        for user, values in by_user.items():
+            if len(values) > 1:
+                own_users.setdefault(user, []).append(_products(np.array(values)))
+    estimates = {key: _correlation([*own.values()]) for key, own in sorted(users.items())}
+    return {key: estimate for key, estimate in estimates.items() if estimate}
+
+
+def _products(values: Floats) -> _Products:
+    squares = float(values @ values)
+    return _Products(float(values.sum()) ** 2 - squares, (len(values) - 1) * squares)
+
+
+def _correlation(users: list[list[_Products]]) -> PilotLikeness | None:
+    """Of users who each have a pair of sums for every model and condition."""
+    n = len(users)
+    if n < LEAST_USERS:
+        return None
+    of_two, of_one = np.array([np.sum(own, axis=0) for own in users]).T
+    if not float(of_one.sum()) > _NOTHING:
+        return None
+    estimate = float(of_two.sum() / of_one.sum())
+    rests = of_two - estimate * of_one
+    error = math.sqrt(float(rests @ rests) * n / (n - 1)) / float(of_one.sum())
+    return PilotLikeness(estimate, error, n)
+
+
+def _deviations(answers: pd.DataFrame) -> Iterator[tuple[Arm, list[dict[str, float]]]]:
+    """For each arm a prompt's deviations by user, prompt by prompt."""
+    is_value = answers["kind"].isin(VALUE_KINDS)
+    for arm, items in read_answer_sets(answers[~is_value]).items():
+        yield arm, [_unusualness(item.first_answers()) for item in items.values()]
+    for arm, values in read_values(answers).items():
+        yield arm, [_standardised(item.firsts()) for item in values.values()]
+
+
+def _unusualness(answers: Sequence[AnswerSet]) -> dict[str, float]:
+    """How far the entropy moves without each user's answer, less the mean."""
+    users = [answer for answer in answers if answer.puppet]
+    n = len(users)
+    if n < _LEAST_ANSWERS:
+        return {}
+    indicator = indicator_of([answer.options for answer in users])
+    moves = influences(np.arange(n, dtype=np.int64)[None, :], n, indicator)[:, _ENTROPY]
+    return dict(zip([answer.puppet for answer in users], moves - moves.mean(), strict=True))
+
+
+def _standardised(answers: Sequence[ValueAnswer]) -> dict[str, float]:
+    """Each user's value, less the mean, in standard deviations; none where all are alike."""
+    users = [answer for answer in answers if answer.puppet]
+    values = np.array([answer.value for answer in users])
+    if len(users) < _LEAST_ANSWERS or not float(np.ptp(values)) > _NOTHING:
+        return {}
+    deviations = (values - values.mean()) / values.std(ddof=1)
+    return dict(zip([answer.puppet for answer in users], deviations.tolist(), strict=True))
+
+
+def supposed_likeness(
+    setting: float | None, pilot: TaskLikeness, task: str, kind: ItemKind
+) -> Likeness:
+    """The config's number; without one what a pilot shows, else a cautious one.
+
+    Args:
+        setting: `power.likeness`.
+    """
+    if setting is not None:
+        return Likeness(float(setting), "`power.likeness`")
+    if (task, kind) in pilot:
+        return pilot[task, kind].cautious()
+    return Likeness(CAUTIOUS, "cautious, as no answers of users are stored")
