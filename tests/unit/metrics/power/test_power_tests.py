@@ -247,3 +247,21 @@ def test_a_test_without_a_p_value_claims_nothing() -> None:
     scenario = Scenario("entropy_bits", EntropyRise(0.0), ListSource(1, 2, 5.0))
     (test,) = tests_of_arms.entropy_tests(5.0, ListSource(1, 2, 5.0), scenario, studies(2, 1))
     assert test == SimulatedTest(None) or test.p_value is not None
+
+
+@pytest.mark.parametrize("kind", ["share", "distance", "lists", "score"])
+def test_a_control_has_to_confirm_a_difference(kind: str) -> None:
+    """Both tests have the same users, so that both show it more often than two of their own would."""
+    scenario = Scenario("score", ScoreDifference(0.02, 0.01, 0.02), SMALL, n_items=9)
+    simulate = {
+        "share": lambda own: tests_of_shares.share_tests(CHANGE, LetterSource(0.5), own),
+        "distance": lambda own: tests_of_shares.distance_tests(CHANGE, LetterSource(0.5), own),
+        "lists": lambda own: tests_of_shares.distance_tests(CHANGE, SMALL, own),
+        "score": lambda own: tests_of_arms.score_tests(scenario.effect, scenario, own),
+    }[kind]
+    alone, confirmed = (
+        np.mean([(test.p_value or 0.0) < 0.05 for test in simulate(own)])
+        for own in (studies(14, 400, 199), studies(14, 400, 199)._replace(n_controls=1))
+    )
+    assert 0.3 < alone < 0.97
+    assert alone**2 - 0.05 < confirmed < alone - 0.02

@@ -1,5 +1,6 @@
 """What a simulated study finds of a supposed effect, before its tests are corrected."""
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -30,6 +31,7 @@ class SimulatedStudies(NamedTuple):
         n_most: most permutations of a distance, or of a question for a point or a number, where p is
             small.
         rarest_users: share of users of the rarest kind that intervals cover.
+        n_controls: conditions that ask the baseline again, and have to confirm a difference.
     """
 
     n_users: int
@@ -38,3 +40,16 @@ class SimulatedStudies(NamedTuple):
     n_most: int
     rarest_users: float
     random: np.random.Generator
+    n_controls: int = 0
+
+    @property
+    def n_baselines(self) -> int:
+        """Samples without a user that users are compared with: the baseline first."""
+        return 1 + self.n_controls
+
+
+def confirmed_p(p_values: Sequence[float | None]) -> float | None:
+    """The largest p-value, as in `claims`; None where the first, against the baseline, is not there."""
+    if p_values[0] is None:
+        return None
+    return max(p_value for p_value in p_values if p_value is not None)

@@ -39,6 +39,7 @@ class SimulationSettings(NamedTuple):
         n_most: most permutations of a distance, where p is small.
         n_most_values: as many of a question for a point or a number.
         rarest_users: share of users of the rarest kind that intervals cover.
+        n_controls: conditions that ask the baseline again.
     """
 
     sizes: Sequence[int]
@@ -48,6 +49,7 @@ class SimulationSettings(NamedTuple):
     n_most_values: int
     rarest_users: float
     seed: int
+    n_controls: int = 0
 
 
 class PowerEstimate(NamedTuple):
@@ -99,6 +101,7 @@ def power_curve(
             settings.n_most_values if scenario.measure == "value" else settings.n_most,
             settings.rarest_users,
             random,
+            settings.n_controls,
         )
         simulated_tests = [*simulate(studies)]
         estimates = {

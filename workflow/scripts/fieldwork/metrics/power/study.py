@@ -142,6 +142,7 @@ def simulate_effects(
         n_most_values,
         rarest_users,
         seed,
+        len(outline.rules.controls),
     )
     pool = OptionPool(tests, seed)
     effects = [*_planned_effects(power, outline, tests)]

@@ -21,7 +21,7 @@ from fieldwork.metrics.heterogeneity import influences, top5_share
 from fieldwork.metrics.power.effects import LetterSource, ListSource, Scenario, ScoreDifference
 from fieldwork.metrics.power.exact_test import count_differing_pairs, exact_p_values
 from fieldwork.metrics.power.lists import draw_lists, log_weights
-from fieldwork.metrics.power.outcomes import SimulatedStudies, SimulatedTest
+from fieldwork.metrics.power.outcomes import SimulatedStudies, SimulatedTest, confirmed_p
 from fieldwork.metrics.power.shuffles import blocks, count_all_hits, permuted_orders
 from fieldwork.metrics.prompt_means import (
     METRICS,
@@ -208,9 +208,10 @@ def entropy_tests(
         is_odd = odd_users(scenario, (n, 1), random)
         user_weights = np.where(is_odd, odd_weights, weights)
         sides: list[list[PromptValues]] = []
+        without_user = (reruns, np.broadcast_to(weights, user_weights.shape), 0.0)
         for names, side, likeness in (
             (users, user_weights, scenario.likeness),
-            (reruns, np.broadcast_to(weights, user_weights.shape), 0.0),
+            *[without_user] * studies.n_baselines,
         ):
             settled_prompts = [PromptValues(np.zeros(2), settled_moves, names)] * scenario.n_settled
             open_prompts = [
@@ -218,7 +219,9 @@ def entropy_tests(
                 for lists in _lists_by_prompt(side, source, scenario.n_open, likeness, random)
             ]
             sides.append(open_prompts + settled_prompts)
-        yield SimulatedTest(_entropy_p_value(sides, studies.rarest_users))
+        of_users, *baselines = sides
+        p_values = [_entropy_p_value([of_users, s], studies.rarest_users) for s in baselines]
+        yield SimulatedTest(confirmed_p(p_values))
 
 
 def _lists_by_prompt(
@@ -300,12 +303,15 @@ def unit_tests(
             is_odd = odd_users(scenario, (n,), random)
             users = is_odd * spreads.difference / scenario.odd_users
             users = users + spreads.of_user * random.standard_normal(n)
-            reruns = spreads.of_rerun * random.standard_normal(n)
-            p_value = p_value_of_first(welch_statistic(np.concatenate([users, reruns]), splits))
-            if p_value < LEVEL:
-                sides = users.tolist(), reruns.tolist()
-                p_value = p_value_of_means(p_value, sides, studies.rarest_users)
-            yield SimulatedTest(p_value, support)
+            p_values = []
+            for _baseline in range(studies.n_baselines):
+                reruns = spreads.of_rerun * random.standard_normal(n)
+                p_value = p_value_of_first(welch_statistic(np.concatenate([users, reruns]), splits))
+                if p_value < LEVEL:
+                    sides = users.tolist(), reruns.tolist()
+                    p_value = p_value_of_means(p_value, sides, studies.rarest_users)
+                p_values.append(p_value)
+            yield SimulatedTest(confirmed_p(p_values), support)
 
 
 def p_value_of_means(

@@ -6,7 +6,8 @@ itself. For lists its random tables are drawn as splits that studies share, whic
 distribution.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from functools import cache
 from itertools import count
 
 import numpy as np
@@ -15,7 +16,7 @@ from numpy.typing import NDArray
 from fieldwork.metrics.comparisons import option_distance
 from fieldwork.metrics.power.effects import AnswerSource, LetterSource, ListSource, ShareChange
 from fieldwork.metrics.power.lists import draw_moved_lists
-from fieldwork.metrics.power.outcomes import SimulatedStudies, SimulatedTest
+from fieldwork.metrics.power.outcomes import SimulatedStudies, SimulatedTest, confirmed_p
 from fieldwork.metrics.power.shuffles import SharedSplits, blocks, count_all_hits
 from fieldwork.statistics.arrays import Counts, Floats
 from fieldwork.statistics.entropy import k_log_k
@@ -29,14 +30,21 @@ from fieldwork.statistics.permutation import (
 )
 
 
-def option_tests(first: Counts, second: Counts, n: int) -> list[tuple[float, Margins]]:
+def option_tests(
+    first: Counts, second: Counts, n: int, controls: Sequence[Counts] = ()
+) -> list[tuple[float, Margins]]:
     """Fisher's tests of options that `n` answers on each side name so often, of those that can count.
 
     An option is left out where even the most extreme table would not have a p-value below the level.
+
+    Args:
+        controls: the counts of the baseline asked again, which confirm those of the second.
     """
     return [
-        (fisher_p(a, margins), margins)
-        for a, b in zip(first.tolist(), second.tolist(), strict=True)
+        (max(fisher_p(a, Margins(a + other, n, n)) for other in (b, *others)), margins)
+        for a, b, *others in zip(
+            *(side.tolist() for side in (first, second, *controls)), strict=True
+        )
         if least_fisher_p(margins := Margins(a + b, n, n)) < LEVEL
     ]
 
@@ -45,22 +53,24 @@ def share_tests(
     change: ShareChange, source: AnswerSource, studies: SimulatedStudies
 ) -> Iterator[SimulatedTest]:
     """The tests of the moved option, and of the other options of its prompt."""
-    n, random = studies.n_users, studies.random
+    n = studies.n_users
     for _ in range(studies.n_studies):
-        condition, baseline = _moved_counts(change, source, n, random)
-        margins = Margins(int(condition[0] + baseline[0]), n, n)
+        condition, *baselines = _moved_counts(change, source, studies)
+        margins = [Margins(int(condition[0] + baseline[0]), n, n) for baseline in baselines]
+        rest, *controls = [baseline[1:] for baseline in baselines]
         yield SimulatedTest(
-            fisher_p(int(condition[0]), margins),
-            margins,
-            tuple(option_tests(condition[1:], baseline[1:], n)),
+            confirmed_p([fisher_p(int(condition[0]), table) for table in margins]),
+            margins[0],
+            tuple(option_tests(condition[1:], rest, n, controls)),
         )
 
 
 def _moved_counts(
-    change: ShareChange, source: AnswerSource, n: int, random: np.random.Generator
+    change: ShareChange, source: AnswerSource, studies: SimulatedStudies
 ) -> list[Counts]:
-    """How often each option is named under the condition and the baseline, the moved one first."""
-    shares = (change.condition, change.baseline)
+    """How often each option is named under the condition and each baseline, the moved one first."""
+    shares = (change.condition, *[change.baseline] * studies.n_baselines)
+    n, random = studies.n_users, studies.random
     if isinstance(source, ListSource):
         return [draw_moved_lists(share, source, n, random).sum(axis=0) for share in shares]
     ones = [int(random.binomial(n, share)) for share in shares]
@@ -78,28 +88,35 @@ def distance_tests(
     for n_block in blocks(studies.n_studies):
         splits = SharedSplits(n, random.spawn(1)[0])
         for _ in range(n_block):
-            sides = [
+            users, *baselines = [
                 draw_moved_lists(share, source, n, random)
-                for share in (change.condition, change.baseline)
+                for share in (change.condition, *[change.baseline] * studies.n_baselines)
             ]
-            test = list_distance_test(np.concatenate(sides), splits, studies)
-            yield SimulatedTest(test.p_value, test.p_least)
+            tests = [
+                list_distance_test(np.concatenate([users, side]), splits, studies)
+                for side in baselines
+            ]
+            yield _confirmed(tests)
 
 
 def _letter_distances(change: ShareChange, studies: SimulatedStudies) -> Iterator[SimulatedTest]:
     n, random = studies.n_users, studies.random
     statistic = option_distance("js_bits", np.eye(2, dtype=np.int64))
-    ones = random.binomial(n, [change.condition, change.baseline], size=(studies.n_studies, 2))
-    tests: dict[tuple[int, int], SimulatedTest] = {}
-    for first, second in ones.tolist():
-        if (first, second) not in tests:
-            sides = (np.array([k, n - k]) for k in (first, second))
-            # all tables are counted, so that nothing is random
-            test = permutation_test(
-                next(sides), next(sides), statistic, n_permutations=1, random=random
-            )
-            tests[first, second] = SimulatedTest(test.p_value, test.p_least)
-        yield tests[first, second]
+    shares = [change.condition, *[change.baseline] * studies.n_baselines]
+    ones = random.binomial(n, shares, size=(studies.n_studies, len(shares)))
+
+    @cache
+    def test_of(first: int, second: int) -> PermutationTest:
+        sides = [np.array([k, n - k]) for k in (first, second)]
+        # all tables are counted, so that nothing is random
+        return permutation_test(*sides, statistic, n_permutations=1, random=random)
+
+    for first, *seconds in ones.tolist():
+        yield _confirmed([test_of(first, second) for second in seconds])
+
+
+def _confirmed(tests: Sequence[PermutationTest]) -> SimulatedTest:
+    return SimulatedTest(confirmed_p([test.p_value for test in tests]), tests[0].p_least)
 
 
 def list_distance_test(

@@ -12,14 +12,14 @@ import numpy as np
 from scipy.special import ndtr
 
 from fieldwork.metrics.power.effects import Scenario, ValueDifference, ValueSource
-from fieldwork.metrics.power.outcomes import SimulatedStudies, SimulatedTest
+from fieldwork.metrics.power.outcomes import SimulatedStudies, SimulatedTest, confirmed_p
 from fieldwork.metrics.power.tests_of_arms import (
     UnitSpreads,
     odd_users,
     p_value_of_means,
     unit_tests,
 )
-from fieldwork.metrics.values.comparisons import superiority, value_tables
+from fieldwork.metrics.values.comparisons import p_value_of_ranks, superiority, value_tables
 from fieldwork.statistics.arrays import Floats
 from fieldwork.statistics.families import LEVEL
 from fieldwork.statistics.permutation import permutation_test
@@ -58,22 +58,32 @@ def question_tests(
     """
     random, n = studies.random, studies.n_users
     for _ in range(studies.n_studies):
-        latent = random.standard_normal((2, n))
+        latent = random.standard_normal((1 + studies.n_baselines, n))
         latent[0] += shift * odd_users(scenario, (n,), random)
-        first, second = round_values(latent, source.n_points).tolist()
-        tables = value_tables(first, second)
-        test = permutation_test(
-            tables.first,
-            tables.second,
-            lambda one, other: np.abs(superiority(one, other) - 0.5),
-            n_permutations=studies.n_permutations,
-            n_most=studies.n_most,
-            random=random,
-        )
-        p_value = test.p_value
-        if p_value < LEVEL:
-            p_value = p_value_of_means(p_value, (first, second), studies.rarest_users)
-        yield SimulatedTest(p_value, test.p_least)
+        users, *baselines = round_values(latent, source.n_points).tolist()
+        tests = [_question_test((users, side), source, studies) for side in baselines]
+        yield SimulatedTest(confirmed_p([p_value for p_value, _ in tests]), tests[0][1])
+
+
+def _question_test(
+    sides: tuple[list[float], list[float]], source: ValueSource, studies: SimulatedStudies
+) -> tuple[float, float]:
+    """The p-value, and the smallest that there could be; held as `value_comparisons` holds it."""
+    tables = value_tables(*sides)
+    test = permutation_test(
+        tables.first,
+        tables.second,
+        lambda one, other: np.abs(superiority(one, other) - 0.5),
+        n_permutations=studies.n_permutations,
+        n_most=studies.n_most,
+        random=studies.random,
+    )
+    p_value = test.p_value
+    if p_value < LEVEL and source.n_points:
+        p_value = p_value_of_means(p_value, sides, studies.rarest_users)
+    elif p_value < LEVEL:
+        p_value = p_value_of_ranks(p_value, *sides)
+    return p_value, test.p_least
 
 
 def round_values(latent: Floats, n_points: int) -> Floats:

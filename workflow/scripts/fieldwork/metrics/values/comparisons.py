@@ -224,13 +224,7 @@ def _held_p(pair: _Pair, test: PermutationTest, rarest_users: float) -> float:
     """
     if pair.span is not None:
         return p_value_with_interval(test.p_value, partial(_interval, pair, rarest_users))
-    first, second = pair.sides
-
-    def above_half(confidence: float) -> Interval | None:
-        interval = superiority_interval(first.values, second.values, confidence)
-        return interval and Interval(interval.low - _HALF, interval.high - _HALF)
-
-    return p_value_with_interval(test.p_value, above_half)
+    return p_value_of_ranks(test.p_value, *(side.values for side in pair.sides))
 
 
 def _p_worst(pair: _Pair, settings: _Settings) -> float | None:
@@ -327,6 +321,16 @@ def superiority_interval(
     # places of the first have the mean `value`, those of the second 1 - `value`
     shift = value - (2 * value - 1)
     return Interval(interval.low + shift, interval.high + shift).clip(0.0, 1.0)
+
+
+def p_value_of_ranks(p_value: float, first: Sequence[float], second: Sequence[float]) -> float:
+    """A test's p-value, no smaller than that of the interval of the superiority."""
+
+    def above_half(confidence: float) -> Interval | None:
+        interval = superiority_interval(first, second, confidence)
+        return interval and Interval(interval.low - _HALF, interval.high - _HALF)
+
+    return p_value_with_interval(p_value, above_half)
 
 
 def earth_movers(values: Floats, first: Counts, second: Counts) -> Floats:
