@@ -107,9 +107,9 @@ def _letter_distances(change: ShareChange, studies: SimulatedStudies) -> Iterato
 
     @cache
     def test_of(first: int, second: int) -> PermutationTest:
-        sides = [np.array([k, n - k]) for k in (first, second)]
+        one, other = (np.array([k, n - k]) for k in (first, second))
         # all tables are counted, so that nothing is random
-        return permutation_test(*sides, statistic, n_permutations=1, random=random)
+        return permutation_test(one, other, statistic, n_permutations=1, random=random)
 
     for first, *seconds in ones.tolist():
         yield _confirmed([test_of(first, second) for second in seconds])
