@@ -58,6 +58,7 @@ def test_results_are_of_full_size_and_of_every_part() -> None:
         "power",
         "exact",
         "waiting",
+        "values",
         "robustness",
         "drift",
         "practice",
