@@ -323,7 +323,7 @@ def promised(promise: Promise) -> float:
     questions = {"main": _questions(source)}
     runs = {"main": promise.n_users}
     if promise.has_companion:
-        questions[COMPANION] = TaskQuestions(choices=COMPANION_ITEMS, graded=COMPANION_ITEMS)
+        questions[COMPANION] = TaskQuestions(choices=COMPANION_ITEMS, n_graded=COMPANION_ITEMS)
         runs[COMPANION] = N_COMPANION
     repeated = USERS if promise.n_answers > 1 else ()
     return power_of(promise, shape_of(questions, runs, RULES, repeated=repeated))
@@ -332,7 +332,7 @@ def promised(promise: Promise) -> float:
 def _questions(source: Source) -> TaskQuestions:
     if source.is_list:
         return TaskQuestions(lists=source.n_items)
-    return TaskQuestions(choices=source.n_items, graded=source.n_items)
+    return TaskQuestions(choices=source.n_items, n_graded=source.n_items)
 
 
 def shape_of(
@@ -343,7 +343,7 @@ def shape_of(
 ) -> StudyShape:
     items = {task: sum(own.by_kind.values()) for task, own in questions.items()}
     return StudyShape(
-        ["m"], items, questions, runs, "main", USERS, len(USERS), rules, repeated=repeated
+        ["m"], items, questions, runs, "main", USERS, len(USERS), rules, asked_again=repeated
     )
 
 
@@ -410,7 +410,7 @@ def _score_study(study: ScoredStudy, sets: int, seed: int) -> Iterator[Outcome]:
         )
         claims.append(float(claim.verdict == "differs"))
     promise = _score_promise(study)
-    questions = {"main": TaskQuestions(choices=QUESTIONS, graded=QUESTIONS)}
+    questions = {"main": TaskQuestions(choices=QUESTIONS, n_graded=QUESTIONS)}
     shape = shape_of(questions, {"main": study.n_users}, SCORE_RULES)
     size = f"{study.n_users} users"
     yield from lines_of(promise, claims, promise.source.name, size, power_of(promise, shape))

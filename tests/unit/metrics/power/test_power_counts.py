@@ -41,13 +41,13 @@ PRIMARY = [PrimaryTests(name) for name in ("share_who", "entropy_bits", "score",
 
 TASKS = {
     "lists": TaskQuestions(lists=3),
-    "benchmark": TaskQuestions(choices=3, graded=3),
+    "benchmark": TaskQuestions(choices=3, n_graded=3),
     "opinions": TaskQuestions(choices=3),
     "scales": TaskQuestions(scales=3),
     "one_scale": TaskQuestions(scales=1),
     "numbers": TaskQuestions(numbers=2),
     "texts": TaskQuestions(),
-    "mixed": TaskQuestions(lists=2, choices=2, graded=1),
+    "mixed": TaskQuestions(lists=2, choices=2, n_graded=1),
     "survey": TaskQuestions(scales=2, numbers=1),
 }
 
@@ -57,7 +57,7 @@ def questions_of(task: str) -> Iterator[tuple[str, str, str | None]]:
     counts = TASKS[task]
     for kind, n in counts.by_kind.items() or [("text", 2)]:
         for k in range(n):
-            gold = "A" if kind == "choice" and k < counts.graded else None
+            gold = "A" if kind == "choice" and k < counts.n_graded else None
             yield f"{kind}{k}", kind, gold
 
 
@@ -162,7 +162,7 @@ def places(tasks: Sequence[str]) -> Iterator[EffectPlace]:
         for measure, is_there in {
             "share_who": questions.by_kind,
             "entropy_bits": questions.lists,
-            "score": questions.graded,
+            "score": questions.n_graded,
             "value": questions.values,
             "distance": questions.options,
             "option_share": questions.options,

@@ -24,7 +24,7 @@ from unit.metrics.findings.finding_rows import comparison_row, shift_row, varian
 
 TASKS = {
     "lists": PlannedTask(ListSource(2, 6, 1.0), 3, 1, 12, TaskQuestions(lists=3)),
-    "letters": PlannedTask(LetterSource(0.5), 5, 0, 12, TaskQuestions(choices=5, graded=5)),
+    "letters": PlannedTask(LetterSource(0.5), 5, 0, 12, TaskQuestions(choices=5, n_graded=5)),
 }
 DEFAULT = [{"measure": name} for name in ("share_who", "entropy_bits", "score")]
 
@@ -34,7 +34,7 @@ def planned(*primary: dict[str, Any], users: tuple[str, ...] = ("rag", "history"
     margins = {"share_who": 0.05, "entropy_bits": 0.25, "score": 0.02, "share": 0.1}
     rules = ClaimRules(entries, users, [], margins)
     conditions = ["rag", "history"]
-    return PlannedTests(["m", "n"], conditions, TASKS, rules, repeated=conditions)
+    return PlannedTests(["m", "n"], conditions, TASKS, rules, asked_again=conditions)
 
 
 @pytest.mark.parametrize(
@@ -99,7 +99,7 @@ def test_scales_and_numbers_are_in_the_family_of_the_primary_tests() -> None:
     task = PlannedTask(LetterSource(0.5), 4, 0, 12, questions)
     conditions = ["rag", "history"]
     rules = planned({"measure": "share_who"}, {"measure": "value"}).rules
-    tests = PlannedTests(["m"], conditions, {"scales": task}, rules, repeated=conditions)
+    tests = PlannedTests(["m"], conditions, {"scales": task}, rules, asked_again=conditions)
     place = EffectPlace("share_who", "m", "scales", "rag")
     # who asks has a test for scales and one for numbers
     assert tests.family(place) == Family("primary", 2 * (5 + 1) + 2 * 2 - 1)
@@ -119,8 +119,8 @@ def test_scales_and_numbers_are_in_the_family_of_the_primary_tests() -> None:
         # who asks of two tasks, entropy and score, of two models under two conditions
         ({}, 2 * (4 + 2 + 2) - 1),
         # a condition that asks once has no test of who asks
-        ({"repeated": ["rag"]}, 2 * (2 + 2 + 2) - 1),
-        ({"repeated": []}, 2 * (2 + 2) - 1),
+        ({"asked_again": ["rag"]}, 2 * (2 + 2 + 2) - 1),
+        ({"asked_again": []}, 2 * (2 + 2) - 1),
     ],
 )
 def test_only_repeated_conditions_have_a_test_of_who_asks(
@@ -131,7 +131,7 @@ def test_only_repeated_conditions_have_a_test_of_who_asks(
 
 
 def test_an_effect_of_who_asks_is_in_a_study_that_asks_twice() -> None:
-    tests = planned({"measure": "share_who"})._replace(repeated=[])
+    tests = planned({"measure": "share_who"})._replace(asked_again=[])
     place = EffectPlace("share_who", "m", "lists", "rag")
     assert tests.family(place) == Family("primary", 2 * 2 - 1)
 

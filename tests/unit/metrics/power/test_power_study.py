@@ -62,13 +62,13 @@ RULES: dict[str, Any] = {
 OUTLINE = StudyShape(
     models=["m"],
     items={"small": 2, "large": 5},
-    questions={"small": TaskQuestions(lists=2), "large": TaskQuestions(choices=5, graded=5)},
+    questions={"small": TaskQuestions(lists=2), "large": TaskQuestions(choices=5, n_graded=5)},
     runs={"small": 12, "large": 8},
     score_task="large",
     conditions=["history"],
     n_comparisons=3,
     rules=ClaimRules.of_study(RULES),
-    repeated=["history"],
+    asked_again=["history"],
 )
 
 
@@ -161,7 +161,7 @@ def test_primary_comparisons_are_those_of_the_study() -> None:
     ("questions", "measures"),
     [
         (TaskQuestions(choices=3), {"option_share", "distance", "share_who"}),
-        (TaskQuestions(choices=3, graded=2), {"option_share", "distance", "share_who", "score"}),
+        (TaskQuestions(choices=3, n_graded=2), {"option_share", "distance", "share_who", "score"}),
         (TaskQuestions(lists=3), {"option_share", "distance", "share_who", "entropy_bits"}),
         (TaskQuestions(scales=3), {"option_share", "distance", "share_who", "value"}),
         (TaskQuestions(numbers=3), {"share_who", "value"}),
@@ -282,7 +282,7 @@ PLANNED = PlannedStudy(
     n_comparisons=3,
     runs={"t": 12},
     score_task="t",
-    repeated=["history"],
+    asked_again=["history"],
     nests={},
     settings=POWER | {"simulations": 100, "field_cost_usd": None},
     rules=RULES,
@@ -411,7 +411,7 @@ class FakeArms(FakePrices):
 
     def __init__(self, kind: ItemKind = "list", graded: int = 0) -> None:
         self.kind = kind
-        self.graded = graded
+        self.n_graded = graded
 
     def n_items(self, task: str) -> int:
         return len(task) * 4
@@ -420,7 +420,7 @@ class FakeArms(FakePrices):
         return self.n_items(task) if kind == self.kind else 0
 
     def n_graded(self, task: str) -> int:  # noqa: ARG002
-        return self.graded
+        return self.n_graded
 
 
 def test_a_study_is_simulated_priced_and_described() -> None:

@@ -197,7 +197,7 @@ def plan_settings(study: Study) -> Config:
 def power_settings(study: Study) -> Config:
     """What the power of a study depends on; keys are those of `PlannedStudy` in `metrics/power`."""
     conditions = study.conditions_and_baseline()
-    repeated = [name for name, entry in conditions.items() if entry.get("replicates", 1) > 1]
+    asked_again = [name for name, entry in conditions.items() if entry.get("replicates", 1) > 1]
     return {
         "name": study.name,
         "models": {name: entry["label"] for name, entry in study.asked_models().items()},
@@ -206,7 +206,10 @@ def power_settings(study: Study) -> Config:
         "n_comparisons": len(conditions) - 1,
         "runs": {name: task["runs"] for name, task in study.entries("tasks").items()},
         "score_task": task_of(study.config, "fig3"),
-        "repeated": [*repeated, *([FIELD] if study.config["field_kit"]["repeats"] > 1 else [])],
+        "asked_again": [
+            *asked_again,
+            *([FIELD] if study.config["field_kit"]["repeats"] > 1 else []),
+        ],
         "nests": study.nests(),
         "settings": study.config["power"],
         "rules": study.claim_rules(),

@@ -131,12 +131,12 @@ def _supposition(rows: Sequence[Any], layout: _PowerLayout) -> str:
         if row.n_settled and row.task in layout.tasks
     }
     alike = f"; all answer {', '.join(settled_prompts.values())} alike" if settled_prompts else ""
-    carried = f"Supposed: {users} carr{'ies' if odd_users == 1 else 'y'} the effect{alike}."
+    supposition = f"Supposed: {users} carr{'ies' if odd_users == 1 else 'y'} the effect{alike}."
     likeness = sorted({value for row in rows if (value := float_or_none(row.likeness)) is not None})
     if not likeness:
-        return carried
+        return supposition
     ends = " to ".join(f"{value:.2g}" for value in dict.fromkeys((likeness[0], likeness[-1])))
-    return f"{carried} A user's answers to two prompts correlate by {ends}."
+    return f"{supposition} A user's answers to two prompts correlate by {ends}."
 
 
 def _draw_measure(

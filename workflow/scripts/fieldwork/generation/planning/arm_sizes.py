@@ -86,7 +86,9 @@ class ArmSizes:
         """Prompts of a task that are of a kind; by its sources where the items are not here."""
         path = self._study.table("tasks", task)
         if path in self._study.files:
-            return sum(own == kind for (own,) in tables.read_columns(path, Item, ["kind"]))
+            return sum(
+                item_kind == kind for (item_kind,) in tables.read_columns(path, Item, ["kind"])
+            )
         sources = self._study.tasks[task]["sources"]
         n_items = self.n_items(task)
         n_named = [len(source["item_ids"]) for source in sources]

@@ -4,7 +4,7 @@ Owns which tests of the planned study are in one family, by the rules of `claims
 where nothing differs. What a task is tested for depends on the kinds of its questions. Tests of a whole
 arm, and distances, keep their level: each has a p-value between 0 and 1, as those of scales and numbers
 have. Tests of options have few possible p-values, which Holm's correction makes use of, so they are
-simulated. Promises as many tests as `claims` has of the measures in `COUNTED`.
+simulated. Promises as many tests as `claims` has of the measures in `COUNTED_MEASURES`.
 """
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -28,7 +28,7 @@ from fieldwork.statistics.seeds import generator
 N_POOL = 20
 """Simulated tasks without an effect, from which the options' tests of a study are taken."""
 
-COUNTED = (
+COUNTED_MEASURES = (
     "share_who",
     "share_user",
     "share_context",
@@ -47,14 +47,14 @@ class TaskQuestions(NamedTuple):
     """How many questions of each kind a task has. Texts have no test.
 
     Attributes:
-        graded: choices that have a right answer.
+        n_graded: choices that have a right answer.
     """
 
     lists: int = 0
     choices: int = 0
     scales: int = 0
     numbers: int = 0
-    graded: int = 0
+    n_graded: int = 0
 
     @property
     def by_kind(self) -> dict[ItemKind, int]:
@@ -142,7 +142,7 @@ class PlannedTests(NamedTuple):
 
     Attributes:
         conditions: simulated users; real ones are there where the study has a field.
-        repeated: conditions in which a user answers a prompt more than once, real users too.
+        asked_again: conditions in which a user answers a prompt more than once, real users too.
         nests: conditions with the same users, by the one whose users they are.
     """
 
@@ -150,7 +150,7 @@ class PlannedTests(NamedTuple):
     conditions: Sequence[str]
     tasks: Mapping[str, PlannedTask]
     rules: ClaimRules
-    repeated: Collection[str] = ()
+    asked_again: Collection[str] = ()
     nests: Mapping[str, Sequence[str]] = {}
 
     def family(self, place: EffectPlace) -> Family:
@@ -184,19 +184,19 @@ class PlannedTests(NamedTuple):
 
     def _with_condition_of(self, place: EffectPlace) -> "PlannedTests":
         """These tests where the effect's own can be made."""
-        rules, repeated = self.rules, {*self.repeated}
+        rules, asked_again = self.rules, {*self.asked_again}
         if place.condition == FIELD and FIELD not in rules.users:
             rules = rules._replace(users=[*rules.users, FIELD])
         if place.measure == "share_who":
-            repeated.add(place.condition)
-        return self._replace(rules=rules, repeated=repeated)
+            asked_again.add(place.condition)
+        return self._replace(rules=rules, asked_again=asked_again)
 
     def _arms(self, task: str) -> Iterator[EffectPlace]:
         rules = self.rules
         conditions = [*self.conditions, *([FIELD] if FIELD in rules.users else [])]
         return (
             EffectPlace(measure, model, task, condition)
-            for measure in COUNTED
+            for measure in COUNTED_MEASURES
             for model in self.models
             for condition in conditions
             if condition not in rules.later_waves
@@ -240,15 +240,15 @@ class PlannedTests(NamedTuple):
         nest = self.nests.get(place.condition, ())
         match place.measure:
             case "share_who":
-                return int(place.condition in self.repeated)
+                return int(place.condition in self.asked_again)
             case "share_user":
                 return int(bool(nest))
             case "share_context":
-                return int(any(condition in self.repeated for condition in nest))
+                return int(any(condition in self.asked_again for condition in nest))
             case "entropy_bits":
                 return int(questions.lists > 0)
             case "score" | "score_spread":
-                return int(questions.graded > 0)
+                return int(questions.n_graded > 0)
             case "novelty":
                 # what is new is set beside the baseline asked again
                 return int(questions.choices > 0 and bool(self.rules.controls))

@@ -84,7 +84,7 @@ def measure_likeness(answers: pd.DataFrame) -> dict[tuple[str, ItemKind], PilotL
         for user, values in by_user.items():
             if len(values) > 1:
                 own_users.setdefault(user, []).append(_products(np.array(values)))
-    estimates = {key: _correlation([*own.values()]) for key, own in sorted(users.items())}
+    estimates = {key: _correlation([*pairs.values()]) for key, pairs in sorted(users.items())}
     return {key: estimate for key, estimate in estimates.items() if estimate}
 
 
@@ -98,7 +98,7 @@ def _correlation(users: list[list[_Products]]) -> PilotLikeness | None:
     n = len(users)
     if n < LEAST_USERS:
         return None
-    of_two, of_one = np.array([np.sum(own, axis=0) for own in users]).T
+    of_two, of_one = np.array([np.sum(pairs, axis=0) for pairs in users]).T
     if not float(of_one.sum()) > _NOTHING:
         return None
     estimate = float(of_two.sum() / of_one.sum())
@@ -113,7 +113,7 @@ def _deviations(answers: pd.DataFrame) -> Iterator[tuple[Arm, list[dict[str, flo
     for arm, items in read_answer_sets(answers[~is_value]).items():
         yield arm, [_unusualness(item.first_answers()) for item in items.values()]
     for arm, values in read_values(answers).items():
-        yield arm, [_standardised(item.firsts()) for item in values.values()]
+        yield arm, [_standard_values(item.firsts()) for item in values.values()]
 
 
 def _unusualness(answers: Sequence[AnswerSet]) -> dict[str, float]:
@@ -127,7 +127,7 @@ def _unusualness(answers: Sequence[AnswerSet]) -> dict[str, float]:
     return dict(zip([answer.puppet for answer in users], moves - moves.mean(), strict=True))
 
 
-def _standardised(answers: Sequence[ValueAnswer]) -> dict[str, float]:
+def _standard_values(answers: Sequence[ValueAnswer]) -> dict[str, float]:
     """Each user's value, less the mean, in standard deviations; none where all are alike."""
     users = [answer for answer in answers if answer.puppet]
     values = np.array([answer.value for answer in users])

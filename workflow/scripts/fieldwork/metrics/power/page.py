@@ -4,7 +4,7 @@ import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 
 from fieldwork.metrics.claims.families import PRIMARY
-from fieldwork.metrics.power.family import COUNTED
+from fieldwork.metrics.power.family import COUNTED_MEASURES
 from fieldwork.metrics.power.simulation import POWER_CEILING
 from fieldwork.metrics.power.table import PlannedStudy
 from fieldwork.records.field import FIELD
@@ -77,11 +77,13 @@ def render(
 def _silence(planned_study: PlannedStudy) -> Iterator[str]:
     """Primary measures that the page cannot speak of, and those that it does not count."""
     measures = dict.fromkeys(entry["measure"] for entry in planned_study.rules["primary"])
-    counted_names = [f"`{name}`" for name in measures if name in COUNTED and name not in _TITLES]
+    counted_names = [
+        f"`{name}`" for name in measures if name in COUNTED_MEASURES and name not in _TITLES
+    ]
     if counted_names:
         listing = ", ".join(counted_names)
         yield f"`study.primary` also names {listing}, of which no effect is simulated."
-    names = [f"`{name}`" for name in measures if name not in COUNTED]
+    names = [f"`{name}`" for name in measures if name not in COUNTED_MEASURES]
     if names:
         yield _fill(
             f"`study.primary` also names {', '.join(names)}, whose tests are not counted here. The study "

@@ -54,7 +54,7 @@ def plan_power(
         conditions=[*planned_study.conditions],
         n_comparisons=planned_study.n_comparisons,
         rules=ClaimRules.of_study(planned_study.rules),
-        repeated=planned_study.repeated,
+        asked_again=planned_study.asked_again,
         nests=planned_study.nests,
         pilot=pilot or {},
     )
@@ -76,5 +76,5 @@ def _count_questions(task: str, arms: StudyArms) -> TaskQuestions:
         choices=arms.n_of_kind(task, "choice"),
         scales=arms.n_of_kind(task, "scale"),
         numbers=arms.n_of_kind(task, "number"),
-        graded=arms.n_graded(task),
+        n_graded=arms.n_graded(task),
     )

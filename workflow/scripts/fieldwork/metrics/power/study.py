@@ -47,7 +47,7 @@ class StudyShape(NamedTuple):
         score_task: task whose scores are compared, None where the study has none.
         conditions: those with simulated users.
         n_comparisons: conditions that are compared with the baseline, with users or without.
-        repeated: conditions in which a user answers a prompt more than once.
+        asked_again: conditions in which a user answers a prompt more than once.
         nests: conditions with the same users, by the one whose users they are.
         pilot: how alike a user's answers to two prompts are, where that was measured.
     """
@@ -60,7 +60,7 @@ class StudyShape(NamedTuple):
     conditions: Sequence[str]
     n_comparisons: int
     rules: ClaimRules
-    repeated: Collection[str] = ()
+    asked_again: Collection[str] = ()
     nests: Mapping[str, Sequence[str]] = {}
     pilot: TaskLikeness = NO_PILOT
 
@@ -130,8 +130,8 @@ def simulate_effects(
     n_most, n_most_values = (
         permutations_to_resolve(n_arms * n, LEVEL)
         for n in (
-            sum(own.options for own in questions),
-            sum(own.values + (own.scales > 1) for own in questions),
+            sum(kinds.options for kinds in questions),
+            sum(kinds.values + (kinds.scales > 1) for kinds in questions),
         )
     )
     settings = SimulationSettings(
@@ -173,7 +173,7 @@ def planned_tests(power: Mapping[str, Any], outline: StudyShape) -> PlannedTests
             questions,
         )
     return PlannedTests(
-        outline.models, outline.conditions, tasks, outline.rules, outline.repeated, outline.nests
+        outline.models, outline.conditions, tasks, outline.rules, outline.asked_again, outline.nests
     )
 
 
@@ -225,7 +225,7 @@ def _planned_effects(
 
 def _score_task(outline: StudyShape) -> str | None:
     """The task of figure 3 if its questions have right answers, else the first task whose have."""
-    tasks = [task for task, questions in outline.questions.items() if questions.graded]
+    tasks = [task for task, questions in outline.questions.items() if questions.n_graded]
     return outline.score_task if outline.score_task in tasks else next(iter(tasks), None)
 
 
@@ -289,7 +289,7 @@ def _value_differences(
 def _score_differences(
     power: Mapping[str, Any], task: str, questions: TaskQuestions
 ) -> Iterator[_PlannedEffect]:
-    n, spreads = questions.graded, (float(power["sd_users"]), float(power["sd_reruns"]))
+    n, spreads = questions.n_graded, (float(power["sd_users"]), float(power["sd_reruns"]))
     shape = (_letters(power), n, _n_settled(power, n), float(power["odd_users"]))
     for difference in map(float, power["effects"]["scores"]):
         effect = ScoreDifference(difference, *spreads)

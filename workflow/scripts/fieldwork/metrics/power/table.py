@@ -50,7 +50,7 @@ class PlannedStudy(NamedTuple):
         n_comparisons: conditions that are compared with the baseline, with users or without.
         runs: users or reruns of each task.
         score_task: task whose scores are compared, None where the study has none.
-        repeated: conditions in which a user answers a prompt more than once.
+        asked_again: conditions in which a user answers a prompt more than once.
         nests: conditions with the same users, by the one whose users they are.
         settings: section `power` of the config.
         rules: what the study says of its claims, as `ClaimRules` reads it.
@@ -64,7 +64,7 @@ class PlannedStudy(NamedTuple):
     n_comparisons: int
     runs: Mapping[str, int]
     score_task: str | None
-    repeated: Sequence[str]
+    asked_again: Sequence[str]
     nests: Mapping[str, Sequence[str]]
     settings: Mapping[str, Any]
     rules: Mapping[str, Any]

@@ -41,8 +41,8 @@ def option_tests(
         controls: the counts of the baseline asked again, which confirm those of the second.
     """
     return [
-        (max(fisher_p(a, Margins(a + other, n, n)) for other in (b, *others)), margins)
-        for a, b, *others in zip(
+        (max(fisher_p(a, Margins(a + other, n, n)) for other in (b, *asked_again)), margins)
+        for a, b, *asked_again in zip(
             *(side.tolist() for side in (first, second, *controls)), strict=True
         )
         if least_fisher_p(margins := Margins(a + b, n, n)) < LEVEL
@@ -96,7 +96,7 @@ def distance_tests(
                 list_distance_test(np.concatenate([users, side]), splits, studies)
                 for side in baselines
             ]
-            yield _confirmed(tests)
+            yield _confirmed_test(tests)
 
 
 def _letter_distances(change: ShareChange, studies: SimulatedStudies) -> Iterator[SimulatedTest]:
@@ -112,10 +112,10 @@ def _letter_distances(change: ShareChange, studies: SimulatedStudies) -> Iterato
         return permutation_test(one, other, statistic, n_permutations=1, random=random)
 
     for first, *seconds in ones.tolist():
-        yield _confirmed([test_of(first, second) for second in seconds])
+        yield _confirmed_test([test_of(first, second) for second in seconds])
 
 
-def _confirmed(tests: Sequence[PermutationTest]) -> SimulatedTest:
+def _confirmed_test(tests: Sequence[PermutationTest]) -> SimulatedTest:
     return SimulatedTest(confirmed_p([test.p_value for test in tests]), tests[0].p_least)
 
 
