@@ -311,6 +311,6 @@ def test_power_compares_conditions_with_the_baseline_also_where_it_is_not_select
     assert PlannedStudy(**power_settings(study())).n_comparisons == 5
     assert design.runs == {"recommendations": 40, "probe": 40, "mmlu_lite": 10}
     assert design.rules["users"] == ["history"]
-    assert (design.repeated, design.nests) == (["history"], {})
+    assert (design.asked_again, design.nests) == (["history"], {})
     asked_once = study(conditions={"history": {"replicates": 1}}, field_kit={"repeats": 2})
-    assert PlannedStudy(**power_settings(asked_once)).repeated == ["rag", "profile", "field"]
+    assert PlannedStudy(**power_settings(asked_once)).asked_again == ["rag", "profile", "field"]

@@ -16,7 +16,7 @@ from fieldwork.metrics.nests import measure_nests
 from fieldwork.metrics.novelty import measure_novelty
 from fieldwork.metrics.power.effects import LetterSource
 from fieldwork.metrics.power.family import (
-    COUNTED,
+    COUNTED_MEASURES,
     EffectPlace,
     PlannedTask,
     PlannedTests,
@@ -148,7 +148,11 @@ def count_made(study: Sequence[Claim]) -> Mapping[str, int]:
     """Tests of users' conditions; of options all prompts that have one."""
     families: dict[str, set[tuple[Any, ...]]] = {}
     for claim in study:
-        if claim.p_value is not None and claim.condition in USERS and claim.measure in COUNTED:
+        if (
+            claim.p_value is not None
+            and claim.condition in USERS
+            and claim.measure in COUNTED_MEASURES
+        ):
             detail = None if claim.measure == "option_share" else claim.detail
             key = (claim.measure, claim.model, claim.task, claim.condition, claim.item_id, detail)
             families.setdefault(claim.family, set()).add(key)

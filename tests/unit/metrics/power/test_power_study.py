@@ -411,7 +411,7 @@ class FakeArms(FakePrices):
 
     def __init__(self, kind: ItemKind = "list", graded: int = 0) -> None:
         self.kind = kind
-        self.n_graded = graded
+        self.graded = graded
 
     def n_items(self, task: str) -> int:
         return len(task) * 4
@@ -420,7 +420,7 @@ class FakeArms(FakePrices):
         return self.n_items(task) if kind == self.kind else 0
 
     def n_graded(self, task: str) -> int:  # noqa: ARG002
-        return self.n_graded
+        return self.graded
 
 
 def test_a_study_is_simulated_priced_and_described() -> None:
