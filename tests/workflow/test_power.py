@@ -61,7 +61,7 @@ def test_the_quickstart_has_its_power_simulated(checkout: Checkout) -> None:
         *((measure, measure) for measure in ("option_share", "distance")),
     }
     assert {row["family"] for row in rows if row["condition"] == "field"} == {
-        row["measure"] for row in rows
+        f"real_users_{row['measure']}" for row in rows
     }
     for row in rows:
         assert row["reason"] or row["power"]
