@@ -194,6 +194,27 @@ def test_a_baseline_that_always_answers_alike_is_tested_where_it_answers_often()
     assert "fewer than 100 answers may be alike by chance" in (few.reason or "")
 
 
+def test_three_odd_users_beside_a_settled_baseline_have_no_interval() -> None:
+    settled = [
+        r
+        for item in range(3)
+        for r in listed(*[["a", "b", "c"]] * 80, condition="offline", item_id=f"i{item}")
+    ]
+    users = [
+        dataclasses.replace(r, condition="c", puppet_id=f"p{r.replicate}", replicate=0)
+        for r in settled
+    ]
+    odd = [
+        dataclasses.replace(r, items=["a", "b", "z"]) if r.puppet_id in ("p1", "p2", "p3") else r
+        for r in users
+    ]
+    row = of(measure(odd + settled))
+    # 240 answers of the baseline would hardly all be alike if one in 27 were of this kind there too
+    assert row.p_value is not None
+    assert (row.difference_low, row.difference_high) == (None, None)
+    assert "fewer than 6 differ from the rest" in (row.reason or "")
+
+
 def test_the_baseline_has_a_mean_and_no_test() -> None:
     row = of(measure(drawn("offline", 9) + drawn("c", 9)), "offline")
     assert row.mean is not None

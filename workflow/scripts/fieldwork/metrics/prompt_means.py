@@ -52,6 +52,9 @@ from fieldwork.statistics.user_intervals import (
 )
 
 METRICS = ("one_minus_top5_share", "entropy_bits")
+LEAST_MOVERS = 6
+"""Units that have to differ from the others for an interval beside a side whose answers are all alike."""
+
 _NOTHING = 1e-9
 """Errors below this are rounding."""
 
@@ -265,6 +268,11 @@ def _reason(
             "no test: leaving out an answer of the baseline never changes the value, and fewer than "
             f"{MIN_ALIKE} answers may be alike by chance"
         )
+    elif test.interval is None and not any(reasons):
+        reasons.append(
+            "no interval of the difference: one side is always alike, and on the other fewer than "
+            f"{LEAST_MOVERS} differ from the rest"
+        )
     return "; ".join(filter(None, reasons)) or None
 
 
@@ -386,6 +394,8 @@ def _difference_interval(
     rarest_users: float,
     confidence: float,
 ) -> Interval | None:
+    if _is_carried_by_few(sides, means, place):
+        return None
     bounded_values = []
     for side, mean in zip(sides, means, strict=True):
         value = float(mean.values[place])
@@ -396,6 +406,16 @@ def _difference_interval(
             return None
         bounded_values.append(BoundedValue(value, interval))
     return difference_interval(bounded_values[0], bounded_values[1:])
+
+
+def _is_carried_by_few(
+    sides: Sequence[Sequence[PromptValues]], means: Sequence[Means], place: int
+) -> bool:
+    """Whether hardly any unit varies, beside a side that never does: too few for an interval."""
+    if not any(mean.is_settled(place) for mean in means):
+        return False
+    moves = [_cluster_moves(side)[:, place] for side in sides]
+    return max(int((np.abs(m - np.median(m)) > _NOTHING).sum()) for m in moves) < LEAST_MOVERS
 
 
 def mean_test(mean: Means, other: Means | None, place: int) -> StudentTest | None:
