@@ -138,12 +138,7 @@ def _numbers(source: Numbers, n: int, sets: int, seed: int) -> Iterator[Outcome]
         "difference of medians", truth=0.0, estimates=[row.difference for row in rows],
         intervals=[(row.ci_low, row.ci_high) for row in rows],
     )  # fmt: skip
-    yield report(
-        "superiority", truth=0.5, estimates=[row.superiority for row in rows],
-        intervals=[(row.superiority_low, row.superiority_high) for row in rows],
-        p_values=[row.p_value for row in rows],
-    )  # fmt: skip
-    yield report("a number is higher or lower", truth=None, p_values=_has_direction(_claims(rows)))
+    yield from _ranks(report, rows)
     rarest = rarest_covered(n)
     old = [mean_interval(here.tolist(), rarest) for here, _ in sides]
     yield report(
@@ -159,6 +154,15 @@ def _numbers(source: Numbers, n: int, sets: int, seed: int) -> Iterator[Outcome]
         "discarded: difference of means of numbers", truth=0.0,
         intervals=[i or (None, None) for i in differences],
     )  # fmt: skip
+
+
+def _ranks(report: Callable[..., Outcome], rows: Sequence[ValueComparison]) -> Iterator[Outcome]:
+    yield report(
+        "superiority", truth=0.5, estimates=[row.superiority for row in rows],
+        intervals=[(row.superiority_low, row.superiority_high) for row in rows],
+        p_values=[row.p_value for row in rows],
+    )  # fmt: skip
+    yield report("a number is higher or lower", truth=None, p_values=_has_direction(_claims(rows)))
 
 
 def _unequal_spread(n: int, sets: int, seed: int) -> Iterator[Outcome]:
@@ -177,12 +181,7 @@ def _unequal_spread(n: int, sets: int, seed: int) -> Iterator[Outcome]:
     report = partial(
         outcome, PART, source="log-normal numbers, sd 1.5 and .5", size=f"{n} users, n {n} offline"
     )
-    yield report(
-        "superiority", truth=0.5, estimates=[row.superiority for row in rows],
-        intervals=[(row.superiority_low, row.superiority_high) for row in rows],
-        p_values=[row.p_value for row in rows],
-    )  # fmt: skip
-    yield report("a number is higher or lower", truth=None, p_values=_has_direction(_claims(rows)))
+    yield from _ranks(report, rows)
 
 
 def _scale(floor: str, n: int, sets: int, seed: int) -> Iterator[Outcome]:

@@ -11,13 +11,13 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
-from fieldwork.metrics.claims.measures import MEASURES, ClaimKey, StudyTest, study_tests
+from fieldwork.metrics.claims.measures import ClaimKey, StudyTest, study_tests
 from fieldwork.metrics.comparisons import measure_comparisons
 from fieldwork.metrics.prompt_means import measure_prompt_means
 from fieldwork.metrics.scores import measure_score_comparisons
 from fieldwork.metrics.shifts import measure_shifts
 from fieldwork.metrics.values.comparisons import measure_value_comparisons
-from fieldwork.records.columns import table_of
+from fieldwork.records.field import FIELD
 from fieldwork.records.metrics import ControlTest, RunAccuracy
 
 
@@ -84,13 +84,15 @@ def _tables_against(
         ),
         "score": scores,
         "score_spread": scores,
-        "value": [
-            row
-            for row in measure_value_comparisons(
-                answers, items, baseline=control, n_permutations=n, seed=seed, rarest_users=rarest
-            )
-            if row.versus == control
-        ],
+        # values of real users are compared with no baseline
+        "value": measure_value_comparisons(
+            answers[answers["condition"] != FIELD],
+            items,
+            baseline=control,
+            n_permutations=n,
+            seed=seed,
+            rarest_users=rarest,
+        ),
     }
 
 
@@ -112,23 +114,10 @@ def _row(test: StudyTest, control: str) -> ControlTest:
     )
 
 
-def read_control_tests(rows: Iterable[ControlTest]) -> dict[ClaimKey, list[StudyTest]]:
-    """The tests against controls, one a control, by the key of the test that they confirm."""
-    tests: dict[ClaimKey, list[StudyTest]] = {}
+def control_tests_by_key(rows: Iterable[ControlTest]) -> dict[ClaimKey, list[ControlTest]]:
+    """The rows, one a control, by the key of the test that they confirm."""
+    tests: dict[ClaimKey, list[ControlTest]] = {}
     for row in rows:
         key = ClaimKey(*(getattr(row, name) for name in ClaimKey._fields))
-        test = StudyTest(
-            key=key,
-            source=table_of(ControlTest).name,
-            estimate=row.estimate,
-            ci_low=row.ci_low,
-            ci_high=row.ci_high,
-            p_value=row.p_value,
-            support=0.0,
-            direction=row.direction,
-            margin=MEASURES[row.measure].margin,
-            is_one_sided=False,
-            reason=row.reason,
-        )
-        tests.setdefault(key, []).append(test)
+        tests.setdefault(key, []).append(row)
     return tests

@@ -380,21 +380,16 @@ def study_tests(measure: str, rows: Sequence[Any]) -> Iterator[StudyTest]:
         for row in filter(is_other, rows):
             key = claim_key(measure, row)
             if key in tests:
-                tests[key] = confirm(tests[key], _test(key, form, row), words)
+                other = _test(key, form, row)
+                tests[key] = confirm(tests[key], other.p_value, other.direction, words)
     return iter(tests.values())
 
 
-def confirm(test: StudyTest, other: StudyTest, words: str) -> StudyTest:
-    """A test that another has to confirm: with its p-value, which is 1 where it points the other way."""
-    p_value = other.p_confirmed if other.p_value is not None else None
+def confirm(test: StudyTest, p_value: float | None, direction: str | None, words: str) -> StudyTest:
+    """A test that another has to confirm: by its p-value, or by 1 where it points the other way."""
     above, below = MEASURES[test.key.measure].directions
-    if (
-        p_value is not None
-        and above != below
-        and {test.direction, other.direction} == {above, below}
-    ):
-        p_value = 1.0
-    confirmation = Confirmation(words, p_value)
+    is_opposite = above != below and {test.direction, direction} == {above, below}
+    confirmation = Confirmation(words, 1.0 if is_opposite and p_value is not None else p_value)
     return test._replace(confirmations=(*test.confirmations, confirmation))
 
 

@@ -6,7 +6,7 @@ from itertools import chain
 from statistics import NormalDist
 from typing import Any
 
-from fieldwork.metrics.claims.control_tests import read_control_tests
+from fieldwork.metrics.claims.control_tests import control_tests_by_key
 from fieldwork.metrics.claims.families import (
     ClaimRules,
     CorrectedTest,
@@ -42,14 +42,14 @@ def measure_claims(tables: Mapping[str, Sequence[Any]], rules: ClaimRules) -> li
         tables: rows by the table's name; a table that the study lacks may be absent.
     """
     families: dict[str, list[StudyTest]] = {}
-    control_tests = read_control_tests(tables.get(table_of(ControlTest).name, ()))
+    control_tests = control_tests_by_key(tables.get(table_of(ControlTest).name, ()))
     for test in chain.from_iterable(
         study_tests(name, tables.get(table_of(measure.row_type).name, ()))
         for name, measure in MEASURES.items()
     ):
         one_test = _without_later_waves(test, rules)
-        for control_test in control_tests.get(test.key, ()):
-            one_test = confirm(one_test, control_test, AGAINST_CONTROL)
+        for row in control_tests.get(test.key, ()):
+            one_test = confirm(one_test, row.p_value, row.direction, AGAINST_CONTROL)
         families.setdefault(family_of(test.key, rules), []).append(one_test)
     return [claim for family, tests in families.items() for claim in _claims(family, tests, rules)]
 
