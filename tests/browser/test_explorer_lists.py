@@ -185,6 +185,20 @@ def test_the_list_by_keyboard(explore: Explore, long_study: InventedPage) -> Non
     expect(page.get_by_text("Answer 69 of")).to_be_visible()
 
 
+def test_tab_walks_the_list_faster_than_the_window_scrolls(explore: Explore, long_study: InventedPage) -> None:
+    page = explore("#/answers", study=long_study)
+    page.keyboard.press("j")
+    # on a busy machine keys arrive before the event of scrolling does: here it never does
+    page.evaluate("window.addEventListener('scroll', (event) => event.stopImmediatePropagation(), { capture: true })")
+    for _ in range(60):
+        page.keyboard.press("Tab")
+    focused = page.locator("li:has(a:focus)")
+    expect(focused).to_have_attribute("aria-posinset", "61")
+    for _ in range(50):
+        page.keyboard.press("Shift+Tab")
+    expect(focused).to_have_attribute("aria-posinset", "11")
+
+
 def test_keys_are_told_and_can_be_switched_off(explore: Explore) -> None:
     page = explore("#/answers")
     page.keyboard.press("?")

@@ -85,17 +85,28 @@ const windowedList = ({ total, label, entry }) => {
       Math.min(listed, Math.ceil((window.innerHeight - top) / height) + 6),
     ];
   };
+  const focusedPlace = () => {
+    const entryOfFocus = document.activeElement?.closest("li[data-place]");
+    return entryOfFocus && box.contains(entryOfFocus) ? Number(entryOfFocus.dataset.place) : null;
+  };
   const draw = () => {
     if (!box.isConnected) return;
     const [first, end] = range();
+    const places = new Set();
+    for (let place = first; place < end; place += 1) places.add(place);
+    // The entry that has the focus and its neighbours stay, else the keyboard would lose its place: keys
+    // that are held down come before the window has scrolled.
+    const focused = focusedPlace();
+    if (focused !== null)
+      for (let place = Math.max(0, focused - 6); place < Math.min(listed, focused + 7); place += 1)
+        places.add(place);
     for (const [place, { node }] of shown) {
-      // an entry that has the focus stays, else the keyboard would lose its place
-      if ((place < first || place >= end) && !node.contains(document.activeElement)) {
+      if (!places.has(place)) {
         node.remove();
         shown.delete(place);
       }
     }
-    for (let place = first; place < end; place += 1) {
+    for (const place of places) {
       if (shown.has(place)) continue;
       const made = entry(place);
       made.node.style.top = `${place * height}px`;
@@ -114,6 +125,7 @@ const windowedList = ({ total, label, entry }) => {
       made.filled = true;
     }
   };
+  box.addEventListener("focusin", draw);
   const focus = (place) => {
     if (place < 0 || place >= listed) return;
     const { top } = box.getBoundingClientRect();
@@ -123,12 +135,9 @@ const windowedList = ({ total, label, entry }) => {
     shown.get(place)?.node.querySelector("a, button")?.focus({ preventScroll: true });
   };
   const step = (by) => {
-    const focused = document.activeElement?.closest("li[data-place]");
-    const isInside = focused && box.contains(focused);
+    const focused = focusedPlace();
     const [first] = range();
-    focus(
-      isInside ? Number(focused.dataset.place) + by : Math.min(first + 6, first === 0 ? 0 : listed - 1),
-    );
+    focus(focused === null ? Math.min(first + 6, first === 0 ? 0 : listed - 1) : focused + by);
   };
   const start = () => {
     measure();
