@@ -185,11 +185,15 @@ def test_the_list_by_keyboard(explore: Explore, long_study: InventedPage) -> Non
     expect(page.get_by_text("Answer 69 of")).to_be_visible()
 
 
-def test_tab_walks_the_list_faster_than_the_window_scrolls(explore: Explore, long_study: InventedPage) -> None:
+def test_tab_walks_the_list_faster_than_the_window_scrolls(
+    explore: Explore, long_study: InventedPage
+) -> None:
     page = explore("#/answers", study=long_study)
     page.keyboard.press("j")
     # on a busy machine keys arrive before the event of scrolling does: here it never does
-    page.evaluate("window.addEventListener('scroll', (event) => event.stopImmediatePropagation(), { capture: true })")
+    page.evaluate(
+        "window.addEventListener('scroll', (e) => e.stopImmediatePropagation(), { capture: true })"
+    )
     for _ in range(60):
         page.keyboard.press("Tab")
     focused = page.locator("li:has(a:focus)")

@@ -251,7 +251,7 @@ class Run:
         measure_score_comparisons.main(
             runs, **out("score_comparisons"), **comparison_settings, **user_settings
         )
-        places = out("ranks", "order_changes")
+        places = out("ranks")
         measure_ranks.main(runs, [BOARD], ["letters"], **places, baseline="offline", names={})
         measure_practice.main(
             runs,
@@ -402,7 +402,6 @@ def test_no_table_holds_nan_and_every_null_has_a_reason(case: tuple[str, Run]) -
         "answer_form": "mean",
         "score_comparisons": "difference",
         "ranks": "rank_best",
-        "order_changes": "p_change",
         "practice": "rho",
         "practice_turns": "is_beyond_chance",
         "practice_drops": "drop",

@@ -210,9 +210,7 @@ rule measure_calibration:
         answers=ANSWERS,
         weights=study.optional_file(config["calibration"]["weights"]),
     output:
-        **metric_tables(
-            "calibration", "calibration_items", "calibration_weights", "calibrated_shares"
-        ),
+        **metric_tables("calibration", "calibration_weights", "calibrated_shares"),
     log:
         "<logs>/measure_calibration.log",
     conda:

@@ -250,7 +250,7 @@ rule measure_ranks:
         accuracy_runs="<results>/metrics/accuracy_runs.parquet",
         leaderboards=[*study.leaderboards().values()],
     output:
-        **metric_tables("ranks", "order_changes"),
+        **metric_tables("ranks"),
     log:
         "<logs>/measure_ranks.log",
     conda:

@@ -239,7 +239,7 @@ class Study:
             **self._metric("score_comparisons"),
             **draws,
         )
-        places = self._metric("ranks") | self._metric("order_changes")
+        places = self._metric("ranks")
         measure_ranks.main(runs, [BOARD], ["mmlu_lite"], baseline="offline", names={}, **places)
         names = ("practice", "practice_turns", "practice_drops")
         measure_practice.main(

@@ -10,14 +10,13 @@ from fieldwork.errors import StudyError
 from fieldwork.files.leaderboards import rank_models
 from fieldwork.metrics.accuracy import count_runs
 from fieldwork.metrics.ranks import (
-    measure_order_changes,
     measure_places,
     measure_ranks,
     place_of,
     require_names,
     scores_of_others,
 )
-from fieldwork.records.metrics import OrderChange, Rank, RunAccuracy
+from fieldwork.records.metrics import Rank, RunAccuracy
 
 BOARD = rank_models("Board", "board.csv", {"a": 0.9, "b": 0.8, "c": 0.8, "d": 0.5})
 
@@ -126,51 +125,6 @@ def test_chance_of_a_change_is_unbiased() -> None:
     scores = np.array([0.95, 0.85, 0.6])[random.choice(3, p=[0.5, 0.3, 0.2], size=(400, 5))]
     found = [ranks(arm(s, replicates=1))["offline"].p_change for s in scores.tolist()]
     assert np.mean([p for p in found if p is not None]) == pytest.approx(0.62, abs=0.04)
-
-
-def orders(*arms: list[RunAccuracy]) -> dict[str, OrderChange]:
-    runs = count_runs([run for of in arms for run in of])
-    rows = measure_order_changes(runs, baseline="offline")
-    return {row.condition: row for row in rows if row.metric == "em_strict"}
-
-
-def test_order_of_two_models_by_hand() -> None:
-    found = orders(
-        arm([0.6, 0.7], model="m"),
-        arm([0.5, 0.65], model="n"),
-        arm([0.6, 0.6, 0.6, 0.6], "history", replicates=1, model="m"),
-        arm([0.5, 0.7, 0.6], "history", replicates=1, model="n"),
-    )
-    row = found["history"]
-    # users p0, p1, p2 have both: kept, turned, tied
-    assert (row.model, row.other, row.n_units, row.unit) == ("m", "n", 3, "puppet")
-    assert row.p_change == pytest.approx((0 + 1 + 0.5) / 3)
-    # of the four pairs of reruns one is turned: .6 beside .65
-    assert row.p_change_baseline == found["offline"].p_change == 0.25
-    assert (found["offline"].n_units, found["offline"].unit) == (4, "pair of reruns")
-    assert row.lead == pytest.approx(0.075)
-
-
-@pytest.mark.parametrize(
-    ("arms", "condition", "why"),
-    [
-        ([arm([0.5], model="m"), arm([0.5], model="n")], "offline", "both score alike"),
-        (
-            [arm([0.5], "c", model="m"), arm([0.6], "c", model="n"), arm([0.5], model="m")],
-            "c",
-            "a model has no counted run under the baseline",
-        ),
-    ],
-)
-def test_no_order_says_why(arms: list[list[RunAccuracy]], condition: str, why: str) -> None:
-    row = orders(*arms)[condition]
-    assert row.p_change is None
-    assert why in (row.reason or "")
-
-
-def test_one_model_has_no_order() -> None:
-    assert orders(arm([0.5, 0.6])) == {}
-    assert measure_ranks([], BOARD, baseline="offline") == []
 
 
 def test_each_task_has_places_on_its_own_leaderboard() -> None:

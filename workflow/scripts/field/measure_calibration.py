@@ -1,7 +1,7 @@
 """Measure whether weights bring the simulated answers to the field's, and write them where they do.
 
 In: <results>/answers/answers.parquet, and another study's weights where the config names some.
-Out: <results>/metrics/calibration, calibration_items, calibration_weights and calibrated_shares.
+Out: <results>/metrics/calibration, calibration_weights and calibrated_shares.
 """
 
 from typing import Any
@@ -9,7 +9,7 @@ from typing import Any
 from fieldwork import stage, tables
 from fieldwork.metrics.calibration.reuse import calibrated_shares, read_weights
 from fieldwork.metrics.calibration.table import CalibrationSettings, measure_calibration
-from fieldwork.records.field import CalibratedShare, Calibration, CalibrationItem, CalibrationWeight
+from fieldwork.records.field import CalibratedShare, Calibration, CalibrationWeight
 from fieldwork.records.parsing import Answer
 
 
@@ -28,7 +28,6 @@ def main(
         frame, fit.summary, fit.weights, settings=study, baseline=baseline, external=external
     )
     tables.write_table(outputs["calibration"], fit.summary, Calibration)
-    tables.write_table(outputs["calibration_items"], fit.items, CalibrationItem)
     tables.write_table(outputs["calibration_weights"], fit.weights, CalibrationWeight)
     tables.write_table(outputs["calibrated_shares"], shares, CalibratedShare)
 

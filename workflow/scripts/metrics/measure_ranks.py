@@ -1,12 +1,12 @@
 """Say which places a model's runs would take on a leaderboard, and how often users change them.
 
-In: <results>/metrics/accuracy_runs, leaderboards. Out: <results>/metrics/ranks and order_changes.
+In: <results>/metrics/accuracy_runs, leaderboards. Out: <results>/metrics/ranks.
 """
 
 from fieldwork import stage, tables
 from fieldwork.files.leaderboards import read_leaderboard
-from fieldwork.metrics.ranks import measure_order_changes, measure_places
-from fieldwork.records.metrics import OrderChange, Rank, RunAccuracy
+from fieldwork.metrics.ranks import measure_places
+from fieldwork.records.metrics import Rank, RunAccuracy
 
 
 def main(
@@ -14,7 +14,6 @@ def main(
     leaderboards: list[str],
     tasks: list[str],
     ranks: str,
-    order_changes: str,
     baseline: str,
     names: dict[str, str],
 ) -> None:
@@ -23,7 +22,6 @@ def main(
     boards = dict(zip(tasks, map(read_leaderboard, leaderboards), strict=True))
     places = measure_places(runs, boards, baseline=baseline, own_names=names)
     tables.write_table(ranks, places, Rank)
-    tables.write_table(order_changes, measure_order_changes(runs, baseline=baseline), OrderChange)
 
 
 if __name__ == "__main__":

@@ -109,7 +109,7 @@ def test_without_the_offline_score_a_way_says_so() -> None:
     assert "offline 0" in (row.reason or "")
 
 
-def test_nothing_gives_no_rows_and_order_changes_none() -> None:
+def test_nothing_gives_no_rows_and_the_order_of_runs_changes_none() -> None:
     settings = {"variants": VARIANTS, "baseline": "offline"}
     empty = measure_practice([], **settings, n_permutations=9, seed=1)  # type: ignore[arg-type]
     assert empty == ([], [])

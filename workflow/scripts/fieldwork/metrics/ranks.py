@@ -7,16 +7,15 @@ counted run, or a rerun. Chances are means over pairs of units, which no number 
 
 import math
 import statistics
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from itertools import combinations, product
+from itertools import combinations
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from fieldwork.errors import StudyError
 from fieldwork.files.leaderboards import DECIMALS
 from fieldwork.metrics.accuracy import (
-    NOTHING,
     READERS,
     counted_scores,
     full_sizes,
@@ -25,7 +24,7 @@ from fieldwork.metrics.accuracy import (
     unit_of,
 )
 from fieldwork.metrics.distributions import ChoiceArm
-from fieldwork.records.metrics import OrderChange, Rank, RunAccuracy
+from fieldwork.records.metrics import Rank, RunAccuracy
 from fieldwork.records.shared import Leaderboard
 
 METRICS = ("em_strict", "em_flexible")
@@ -219,86 +218,3 @@ def _reason(ranked_runs: _RankedRuns, baseline: str, p_rerun: float | None) -> s
     elif n_offline == 1:
         reasons.append("no p_change_baseline: the baseline has one run")
     return "; ".join(reasons) or None
-
-
-def measure_order_changes(runs: Sequence[RunAccuracy], *, baseline: str) -> list[OrderChange]:
-    """A row for each pair of models, task, condition and metric; none where there is one model.
-
-    Users are those whose puppet both models have; without puppets every rerun of one model is set
-    beside every rerun of the other.
-    """
-    arms = runs_by_arm(runs)
-    rows = [
-        row
-        for first, second in combinations(arms, 2)
-        if first.model != second.model and first[1:] == second[1:]
-        for row in _order_changes(first, second, arms, baseline)
-    ]
-    return sorted(rows, key=lambda r: (r.model, r.other, r.task, r.condition, r.metric))
-
-
-def _order_changes(
-    first: ChoiceArm,
-    second: ChoiceArm,
-    arms: Mapping[ChoiceArm, Sequence[RunAccuracy]],
-    baseline: str,
-) -> Iterator[OrderChange]:
-    for metric in METRICS:
-        read = READERS[metric]
-        offline = {
-            arm: counted_scores(arms.get(arm._replace(condition=baseline), []), read)
-            for arm in (first, second)
-        }
-        means = {arm: mean(scores) if scores else 0.0 for arm, scores in offline.items()}
-        leader, follower = sorted((first, second), key=lambda arm: (-means[arm], arm.model))
-        lead = means[leader] - means[follower] if all(offline.values()) else None
-        has_order = lead is not None and lead > NOTHING
-        pairs = _score_pairs(arms[leader], arms[follower], read)
-        offline_pairs = list(product(offline[leader], offline[follower]))
-        has_users = unit_of(arms[leader]) == unit_of(arms[follower]) == "puppet"
-        yield OrderChange(
-            model=leader.model,
-            other=follower.model,
-            task=first.task,
-            condition=first.condition,
-            baseline=baseline,
-            metric=metric,
-            lead=lead,
-            p_change=_share_of_changes(pairs) if has_order else None,
-            p_change_baseline=_share_of_changes(offline_pairs) if has_order else None,
-            n_units=len(pairs),
-            unit="puppet" if has_users else "pair of reruns",
-            reason=_no_order(lead, pairs, baseline),
-        )
-
-
-def _score_pairs(
-    leader: Sequence[RunAccuracy], follower: Sequence[RunAccuracy], read: _ScoreReader
-) -> list[tuple[float, float]]:
-    """Scores of both models with one user, or of all pairs of reruns."""
-    if "puppet" not in (unit_of(leader), unit_of(follower)):
-        return list(product(counted_scores(leader, read), counted_scores(follower, read)))
-    follower_scores = {run.puppet_id: read(run) for run in follower if run.is_counted}
-    return [
-        (read(run), follower_scores[run.puppet_id])
-        for run in leader
-        if run.is_counted and run.puppet_id in follower_scores
-    ]
-
-
-def _share_of_changes(pairs: Sequence[tuple[float, float]]) -> float | None:
-    """Share of pairs in which the second scores higher; a tie counts half."""
-    if not pairs:
-        return None
-    gaps = [first - second for first, second in pairs]
-    return sum((gap < -NOTHING) + 0.5 * (abs(gap) <= NOTHING) for gap in gaps) / len(gaps)
-
-
-def _no_order(
-    lead: float | None, pairs: Sequence[tuple[float, float]], baseline: str
-) -> str | None:
-    if lead is None:
-        return f"a model has no counted run under the baseline condition {baseline}"
-    if lead <= NOTHING:
-        return "no order to change: both score alike under the baseline"
-    return None if pairs else "no puppet is a user of both models"

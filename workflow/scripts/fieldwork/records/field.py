@@ -309,29 +309,6 @@ class Calibration:
 
 
 @table(
-    "metrics/calibration_items.parquet",
-    "model, level, puppets_of NULLS FIRST, comparator, arm NULLS FIRST, task, item_id",
-    part="calibration",
-)
-class CalibrationItem:
-    """The same for each prompt."""
-
-    model: str = column("model")
-    level: str = column("as in `calibration`")
-    puppets_of: str | None = column("as in `calibration`")
-    comparator: str = column("as in `calibration`")
-    arm: str | None = column("as in `calibration`")
-    task: str = column("task")
-    item_id: str = column("the item")
-    js_bits: float = column(
-        "divergence from the field, bits; where fitted, with this prompt held out"
-    )
-    in_sample_bits: float | None = column("calibrated: with this prompt among those fitted on")
-    n_field: int = column("independent answers of the field")
-    n_equal: int = column("answers that all were brought to")
-
-
-@table(
     "metrics/calibration_weights.parquet",
     "model, level, condition, puppet_id NULLS FIRST",
     part="calibration",

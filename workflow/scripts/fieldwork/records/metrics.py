@@ -196,24 +196,6 @@ class Rank(ConditionEstimate):
     reason: str | None = column("why something is NULL")
 
 
-@table("metrics/order_changes.parquet", "model, other, task, condition, metric")
-class OrderChange:
-    """How often a user reverses the order of two of the study's models."""
-
-    model: str = column("the one that scores higher on average under the baseline")
-    other: str = column("the other one")
-    task: str = column("task")
-    condition: str = column("condition")
-    baseline: str = column("the condition that gives the order")
-    metric: str = column("`em_strict` or `em_flexible`")
-    lead: float | None = column("mean score of `model` - mean score of `other`, baseline")
-    p_change: float | None = column("chance that `other` is ahead with a user; a tie counts half")
-    p_change_baseline: float | None = column("the same for a rerun of both under the baseline")
-    n_units: int = column("users of both models, or pairs of reruns")
-    unit: str = column("`puppet` or `pair of reruns`")
-    reason: str | None = column("why something is NULL")
-
-
 @table("metrics/comparisons.parquet", "model, task, condition, item_id, metric")
 class Comparison(ConditionEstimate):
     """How far a condition's answers to an item are from the baseline's."""

@@ -22,9 +22,9 @@ from fieldwork.metrics.calibration.draws import (
     gain_interval,
     ratio_interval,
 )
-from fieldwork.metrics.calibration.prompts import CalibrationPrompt, UsablePrompts
+from fieldwork.metrics.calibration.prompts import UsablePrompts
 from fieldwork.metrics.calibration.weights import effective_number
-from fieldwork.records.field import Calibration, CalibrationItem, CalibrationWeight
+from fieldwork.records.field import Calibration, CalibrationWeight
 from fieldwork.statistics.families import LEVEL
 from fieldwork.statistics.intervals import Interval
 
@@ -240,40 +240,6 @@ def _closed_share(validation: CrossValidation, name: Comparator) -> Interval | N
 
 def _finite(value: float) -> float | None:
     return value if math.isfinite(value) else None
-
-
-def item_rows(case: CalibrationCase) -> Iterator[CalibrationItem]:
-    """A row for each comparator of each prompt."""
-    if case.validation is None:
-        return
-    values, in_sample, _ = case.validation.divergences
-    for k, prompt in enumerate(case.usable.prompts):
-        for name, bits in values.items():
-            fit_bits = in_sample if name == MIXTURE else None
-            in_sample_bits = None if fit_bits is None else float(fit_bits[k])
-            yield _item_row(case, prompt, name, float(bits[k]), in_sample_bits)
-
-
-def _item_row(
-    case: CalibrationCase,
-    prompt: CalibrationPrompt,
-    name: Comparator,
-    js_bits: float,
-    in_sample: float | None,
-) -> CalibrationItem:
-    return CalibrationItem(
-        model=case.scheme.model,
-        level=case.scheme.level,
-        puppets_of=case.scheme.puppets_of,
-        comparator=name.kind,
-        arm=name.arm,
-        task=prompt.task,
-        item_id=prompt.item_id,
-        js_bits=js_bits,
-        in_sample_bits=in_sample,
-        n_field=len(prompt.field.units),
-        n_equal=prompt.n_equal,
-    )
 
 
 def weight_rows(case: CalibrationCase, summary: Calibration) -> Iterator[CalibrationWeight]:

@@ -34,12 +34,11 @@ from fieldwork.metrics.calibration.prompts import (
 from fieldwork.metrics.calibration.rows import (
     CalibrationCase,
     WeightScheme,
-    item_rows,
     prompt_gains,
     summary_rows,
     weight_rows,
 )
-from fieldwork.records.field import Calibration, CalibrationItem, CalibrationWeight
+from fieldwork.records.field import Calibration, CalibrationWeight
 from fieldwork.statistics.families import holm_by_family
 from fieldwork.statistics.permutation import sign_flips
 from fieldwork.statistics.seeds import generator
@@ -69,10 +68,9 @@ class ExternalWeights(NamedTuple):
 
 
 class Calibrations(NamedTuple):
-    """The rows of the three tables."""
+    """The rows of the two tables."""
 
     summary: list[Calibration]
-    items: list[CalibrationItem]
     weights: list[CalibrationWeight]
 
 
@@ -88,7 +86,7 @@ def measure_calibration(
     not `calibrated`.
     """
     by_model = read_model_answers(answers, tasks=settings.tasks)
-    tables = Calibrations([], [], [])
+    tables = Calibrations([], [])
     for model in settings.models:
         model_answers = by_model.get(model, {})
         cases = _calibrate_model(model, model_answers, settings, external)
@@ -101,7 +99,6 @@ def measure_calibration(
                 weights_from=external.file if external else None,
             )
             tables.summary.extend(rows)
-            tables.items.extend(item_rows(case))
             tables.weights.extend(weight_rows(case, rows[0]))
     return tables
 

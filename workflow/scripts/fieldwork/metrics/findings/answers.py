@@ -214,7 +214,7 @@ def options_moved(
             "Verdict",
         ),
         findings,
-        ["shifts"],
+        ["item_shares", "shifts"],
         "No option has a share both with and without a user.",
         other_verdicts,
     )

@@ -29,7 +29,7 @@ def calibration(rows: Sequence[Calibration], outline: StudyOutline) -> FindingsS
     return FindingsSection(
         "Calibration to the field",
         "Do weights come closer to real users than the best uncalibrated arm, on prompts held out? "
-        "Bits of distance: fewer is closer.",
+        "Bits of distance: fewer is closer. The first table has the shares that the weights give.",
         (
             *model,
             *(
@@ -45,7 +45,7 @@ def calibration(rows: Sequence[Calibration], outline: StudyOutline) -> FindingsS
             *("Prompts", "Least n of the field", "Verdict"),
         ),
         [_mixture_finding(row, best_arm(row, rows), outline) for row in mixtures],
-        ["calibration"],
+        ["calibrated_shares", "calibration"],
         "Nothing was calibrated.",
     )
 

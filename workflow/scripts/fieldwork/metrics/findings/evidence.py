@@ -33,7 +33,7 @@ from fieldwork.records.metrics import (
     Shift,
     VarianceShare,
 )
-from fieldwork.records.practice import PracticeOrder
+from fieldwork.records.practice import PracticeDrop, PracticeOrder, PracticeTurn
 from fieldwork.records.robustness import GroupGap, Robustness
 from fieldwork.records.service import ServiceMeasure
 from fieldwork.records.values import ValueComparison
@@ -69,6 +69,8 @@ class FindingsTables(NamedTuple):
     robustness: Sequence[Robustness] = ()
     group_gaps: Sequence[GroupGap] = ()
     practice: Sequence[PracticeOrder] = ()
+    practice_turns: Sequence[PracticeTurn] = ()
+    practice_drops: Sequence[PracticeDrop] = ()
     drift: Sequence[Drift] = ()
     answer_form: Sequence[AnswerForm] = ()
     judgements: Sequence[JudgementEstimate] = ()
@@ -103,6 +105,8 @@ ROW_TYPES: Mapping[str, type[Any]] = {
         Robustness,
         GroupGap,
         PracticeOrder,
+        PracticeTurn,
+        PracticeDrop,
         Drift,
         AnswerForm,
         JudgementEstimate,

@@ -95,7 +95,9 @@ def sections(tables: FindingsTables, outline: StudyOutline) -> list[FindingsSect
         *([scores.places(tables.ranks, outline)] if tables.ranks else []),
         *wording_sections(tables.robustness, claims, outline),
         *group_gap_sections(tables.group_gaps, claims, outline),
-        *practice_sections(tables.practice, claims, outline),
+        *practice_sections(
+            tables.practice, tables.practice_turns, tables.practice_drops, claims, outline
+        ),
         *drift_sections(tables.drift, outline),
         *arm_sections(tables.arm_tests, outline),
         scores.novelty(tables.novelty, claims, outline),

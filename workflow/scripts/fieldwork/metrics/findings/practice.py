@@ -1,11 +1,11 @@
-"""The section about the offline score beside other ways of asking, and the sentence about it."""
+"""The sections about the offline score beside other ways of asking, and the sentence about it."""
 
 from collections.abc import Sequence
 
 from fieldwork.metrics.claims.measures import score_reading
 from fieldwork.metrics.findings.layout import Finding, FindingsSection
 from fieldwork.metrics.findings.outline import StudyOutline
-from fieldwork.metrics.findings.verdicts import StudyClaims
+from fieldwork.metrics.findings.verdicts import StudyClaims, missing_test
 from fieldwork.metrics.findings.wording import (
     count_phrase,
     interval_cell,
@@ -13,7 +13,7 @@ from fieldwork.metrics.findings.wording import (
     number_cell,
 )
 from fieldwork.metrics.practice.ways import MIN_MODELS
-from fieldwork.records.practice import PracticeOrder
+from fieldwork.records.practice import PracticeDrop, PracticeOrder, PracticeTurn
 
 _COLUMNS = (
     "Task",
@@ -27,10 +27,31 @@ _COLUMNS = (
 )
 
 
+MOST_NAMED = 3
+"""Pairs of models whose order turns that one cell names."""
+
+
 def practice_sections(
-    rows: Sequence[PracticeOrder], claims: StudyClaims, outline: StudyOutline
+    rows: Sequence[PracticeOrder],
+    turns: Sequence[PracticeTurn],
+    drops: Sequence[PracticeDrop],
+    claims: StudyClaims,
+    outline: StudyOutline,
 ) -> list[FindingsSection]:
-    """A row for each way of asking; no section with too few models to have an order."""
+    """The order of models in each way of asking, and what each variant takes from the score.
+
+    The first is left out with too few models to have an order, the second without variants that can be
+    told apart.
+    """
+    return [*_order_sections(rows, turns, claims, outline), *_drop_sections(drops, outline)]
+
+
+def _order_sections(
+    rows: Sequence[PracticeOrder],
+    turns: Sequence[PracticeTurn],
+    claims: StudyClaims,
+    outline: StudyOutline,
+) -> list[FindingsSection]:
     orders = _study_rows(rows, outline)
     if not orders:
         return []
@@ -42,7 +63,7 @@ def practice_sections(
                 outline.label(row.condition),
                 interval_cell(row.rho, row.ci_low, row.ci_high, digits=2),
                 f"{row.n_discordant:,} of {row.n_pairs:,}",
-                f"{row.n_beyond_chance:,}",
+                _turned_pairs(row, turns, outline),
                 number_cell(None if row.difference is None else 100 * row.difference, 1),
             ),
             claims.verdict("practice_order", row),
@@ -54,13 +75,67 @@ def practice_sections(
             "The offline score and practice",
             "Does the order of the models by their offline score hold another way of asking? ρ is the "
             "rank correlation. Beyond chance are pairs of which neither lead's interval holds 0, each by "
-            "itself. The change is that of the mean score, in points.",
+            "itself, with the model first that is ahead that way. The change is that of the mean score "
+            "in points.",
             _COLUMNS,
             findings,
-            ["practice"],
+            ["practice_turns", "practice"],
             "No task has scores of several models.",
         )
     ]
+
+
+def _turned_pairs(
+    order: PracticeOrder, turns: Sequence[PracticeTurn], outline: StudyOutline
+) -> str:
+    """How many pairs turn beyond chance, and the first of them by name."""
+    way = (order.task, order.metric, order.way_task, order.condition)
+    pairs = [
+        f"{outline.models[turn.other]} before {outline.models[turn.model]}"
+        for turn in turns
+        if turn.is_beyond_chance and (turn.task, turn.metric, turn.way_task, turn.condition) == way
+    ]
+    names = [*pairs[:MOST_NAMED], *(["…"] if len(pairs) > MOST_NAMED else [])]
+    return f"{order.n_beyond_chance:,}" + (f": {', '.join(names)}" if names else "")
+
+
+def _drop_sections(rows: Sequence[PracticeDrop], outline: StudyOutline) -> list[FindingsSection]:
+    """A row for each variant of a task's harshest way of asking; one alone is the whole loss."""
+    drops = [
+        row
+        for row in rows
+        if row.model is None
+        and row.n_combinations > 2
+        and row.drop is not None
+        and row.metric == score_reading(outline.baseline)
+    ]
+    if not drops:
+        return []
+    return [
+        FindingsSection(
+            "What the score loses, and by what",
+            "How much of the loss from the offline score to the way of asking with the lowest score goes "
+            "with each variant? Points of the mean score; the parts sum to the whole loss. They are "
+            "described, not tested.",
+            ("Task", "Variant", "Its part", "Whole loss", "Share, %", "Models", "Verdict"),
+            [_drop_finding(row, outline) for row in drops],
+            ["practice_drops"],
+            "Nothing is lost.",
+        )
+    ]
+
+
+def _drop_finding(row: PracticeDrop, outline: StudyOutline) -> Finding:
+    cells = (
+        literal(row.task),
+        outline.label(row.variant) if row.variant in outline.conditions else literal(row.variant),
+        interval_cell(row.drop, row.ci_low, row.ci_high, digits=1, scale=100),
+        number_cell(None if row.total_drop is None else 100 * row.total_drop, 1),
+        number_cell(None if row.share is None else 100 * row.share, 0),
+        f"{row.n_models:,}",
+    )
+    # a part with an interval has no reason, and so no test without one
+    return Finding(cells, missing_test((row.reason or "").removeprefix("no interval: ")))
 
 
 def practice_sentence(
