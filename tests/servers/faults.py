@@ -32,6 +32,8 @@ class Fault:
         reset: the connection is reset before a byte of a reply, or with `cut` in the middle of it.
         drip_s: the body comes in sixteen pieces with so many seconds between them.
         keep: bytes of the body that are sent, under a Content-Length that fits them.
+        again_s: the sound reply comes once more on the connection, so many seconds later; after a reply
+            of the fault's, that is the first time.
         wrong_length: added to the Content-Length.
         raw_text: put in the place of the answer's text, byte by byte, within the JSON.
     """
@@ -55,6 +57,7 @@ class Fault:
     reset: bool = False
     drip_s: float = 0.0
     keep: int | None = None
+    again_s: float | None = None
     wrong_length: int = 0
     raw_text: bytes | None = None
 

@@ -153,6 +153,8 @@ class _Dispatcher:
         reply = await asked.route.handler(Received(chat, asked.seen, asked.match, fault))
         if step != "answer":
             await asyncio.sleep(fault.wait_s)
+        if fault.again_s is not None:
+            _send_again(asked.request, reply, fault.again_s)
         if fault.replaces:
             return await _deliver(asked.request, given, fault)
         if fault.raw_text is not None:
@@ -286,6 +288,15 @@ async def _break_off(request: web.Request, reply: Reply, fault: Fault) -> web.St
             return _reset(request)
         request.transport.close()
     return web.Response()
+
+
+def _send_again(request: web.Request, reply: Reply, wait_s: float) -> None:
+    """A sound reply once more, or late, beside the one that is sent now."""
+    transport = request.transport
+    if transport is not None:
+        head = f"HTTP/1.1 {reply.status} OK\r\nContent-Type: {reply.content_type}\r\n"
+        head += f"Content-Length: {len(reply.body)}\r\n\r\n"
+        asyncio.get_running_loop().call_later(wait_s, transport.write, head.encode() + reply.body)
 
 
 def _reset(request: web.Request) -> web.StreamResponse:

@@ -42,6 +42,24 @@ def test_a_secret_is_masked_in_every_form(secret: str, text: str, masked: str) -
     assert mask.raw(raw) == masked.encode("utf-8", "surrogatepass")
 
 
+@pytest.mark.parametrize(
+    "repeat",
+    [
+        r"KEY\u002Bwith/signs\u003D\u003D9",
+        r"KEY\u002bwith\/signs\u003d\u003d9",
+        r"KEY\\u002Bwith\\/signs==9",
+        "".join(rf"\u{ord(letter):04X}" for letter in "KEY+with/signs==9"),
+    ],
+)
+def test_a_reply_that_gives_letters_by_their_codes_is_masked(repeat: str) -> None:
+    mask = Mask(["KEY+with/signs==9", "short"])
+    raw = rf'{{"text": "1. caf\u00e9 {repeat} \u003c"}}'.encode()
+    masked = mask.reply(raw)
+    assert MASK_TEXT.encode() in masked
+    assert len(masked) == len(raw) - len(repeat) + len(MASK_TEXT)
+    assert mask.reply(rb'{"text": "\u003c KEY \u00e9"}') == rb'{"text": "\u003c KEY \u00e9"}'
+
+
 def test_a_longer_secret_wins_over_one_that_is_part_of_it() -> None:
     assert Mask(["abcdefgh", "abcdefghijkl"]).text("abcdefghijkl") == MASK_TEXT
 

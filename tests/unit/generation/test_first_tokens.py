@@ -113,8 +113,10 @@ def test_streams_go_one_at_a_time_and_live(server: Chat, tmp_path: Path) -> None
 def test_a_server_that_answers_in_one_piece_gives_no_first_token(
     server: Chat, tmp_path: Path
 ) -> None:
-    body = b'{"choices": [{"message": {"content": "B"}, "finish_reason": "stop"}], "model": "gpt-test"}'
-    server.faults.append(Fault(body=body, times=2))
+    rest = (
+        b'"choices": [{"message": {"content": "B"}, "finish_reason": "stop"}], "model": "gpt-test"}'
+    )
+    server.faults += [Fault(body=b'{"id": "%d", %s' % (number, rest)) for number in range(2)]
     rows = ask(tmp_path, entry(server), streams=True)
     assert sum(row.first_token_s is None for row in rows) == 2
 

@@ -219,6 +219,20 @@ def test_a_fault_leaves_the_table_as_it_would_have_been(
     assert bench.posts() == sent, "a second run asks nothing"
 
 
+@pytest.mark.parametrize("again_s", [0.001, 0.02])
+@pytest.mark.parametrize("status", [200, 504])
+@pytest.mark.parametrize("api", MODELS)
+def test_a_reply_that_comes_again_or_late_is_no_other_calls_answer(
+    api: str, status: int, again_s: float, bench: Bench, tmp_path: Path
+) -> None:
+    late = {"late": True, **error(api, status)} if status != 200 else {}
+    fault = Fault(**late, again_s=again_s, skip=1, times=FOREVER, probability=0.5)
+    bench.chat.faults.append(fault)
+    table = bench.study(tmp_path, api, attempts=20).run()
+    assert bench.answers.made.total() > N or status == 200, "the fault was not met"
+    assert lasting(table) == bench.tables[api]
+
+
 def assert_equal_but_for(case: Case, table: Table, whole: Table) -> None:
     """Rows are equal; those that the fault changed have at least the requests in common."""
     request = ("item_id", "context_id", "puppet_id", "replicate")

@@ -72,16 +72,20 @@ class _SecretForms:
     """Secrets in every form in which they may be written, as bytes."""
 
     def __init__(self, secrets: Iterable[str]) -> None:
-        forms = {form.encode() for secret in secrets for form in _forms(secret)}
+        texts = sorted(secrets, key=len, reverse=True)
+        forms = {form.encode() for secret in texts for form in _forms(secret)}
         # the longest first, because one secret may be part of another
         self._forms = sorted(forms, key=len, reverse=True)
         self._pattern = re.compile(b"|".join(map(re.escape, self._forms)))
+        self._coded_pattern = re.compile("|".join(map(_coded_form, texts)).encode())
 
     def mask(self, raw: bytes) -> bytes:
         # usually there is none, and searching for each is a hundred times faster than the pattern
-        if not any(form in raw for form in self._forms):
-            return raw
-        return self._pattern.sub(MASK_TEXT.encode(), raw)
+        if any(form in raw for form in self._forms):
+            raw = self._pattern.sub(MASK_TEXT.encode(), raw)
+        if self._forms and _CODE.search(raw):
+            raw = self._coded_pattern.sub(MASK_TEXT.encode(), raw)
+        return raw
 
 
 def _forms(secret: str) -> Iterable[str]:
@@ -89,6 +93,15 @@ def _forms(secret: str) -> Iterable[str]:
     in_json = _in_json(secret)
     in_nested_json = [form for form in in_json for form in _in_json(form)]
     return (secret, quote(secret, safe=""), quote(secret), *in_json, *in_nested_json)
+
+
+_CODE = re.compile(rb"\\u00[2-7]")
+"""A printable ASCII character by its code, as some writers of JSON put `+`, `=`, `<` or any."""
+
+
+def _coded_form(secret: str) -> str:
+    """A pattern of a secret in JSON, of which any character may be given by its code."""
+    return "".join(rf"(?:\\*{re.escape(letter)}|\\+(?i:u{ord(letter):04x}))" for letter in secret)
 
 
 def _in_json(text: str) -> tuple[str, ...]:

@@ -20,7 +20,15 @@ MODEL = "gemini-2.5-flash"
 LONG = [Message("system", "Be brief."), Message("user", "word " * 1000), Message("assistant", "ok")]
 OTHER = [Message("user", "other " * 1000)]
 NAMED = Said({"name": "cachedContents/c1"})
-ANSWER = Said({"candidates": [{"content": {"parts": [{"text": "A"}]}, "finishReason": "STOP"}]})
+ANSWER, ANOTHER = (
+    Said(
+        {
+            "candidates": [{"content": {"parts": [{"text": "A"}]}, "finishReason": "STOP"}],
+            "responseId": response_id,
+        }
+    )
+    for response_id in ("r1", "r2")
+)
 
 
 def make(recorder: Recorder, **changes: Any) -> Gemini:
@@ -49,7 +57,7 @@ DELETE = "DELETE cachedContents/c1"
 
 
 def test_a_context_is_left_once_named_by_its_questions_and_deleted(recorder: Recorder) -> None:
-    recorder.replies = [NAMED, ANSWER, ANSWER, Said({})]
+    recorder.replies = [NAMED, ANSWER, ANOTHER, Said({})]
     run(make(recorder), LONG, LONG)
     assert paths(recorder) == [CREATE, ASK, ASK, DELETE]
     for i, call in enumerate(recorder.calls[1:3]):
@@ -122,7 +130,7 @@ def test_what_is_not_worth_a_cache_is_sent_whole(
     ],
 )
 def test_a_refused_cache_is_not_asked_for_again(recorder: Recorder, refused: Said) -> None:
-    recorder.replies = [refused, ANSWER]
+    recorder.replies = [refused, ANSWER, ANOTHER]
     run(make(recorder), LONG, LONG)
     assert paths(recorder) == [CREATE, ASK, ASK]
 

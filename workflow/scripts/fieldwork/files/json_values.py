@@ -59,6 +59,18 @@ def values_in(raw: IO[bytes], name: str) -> Iterator[JsonValue]:
         text.detach()
 
 
+def json_value(text: str | bytes) -> Any:
+    """The value of a JSON text; ValueError where it is none, or nested too deeply to be read."""
+    try:
+        return orjson.loads(text)
+    except ValueError:
+        # the faster library refuses half of a surrogate pair, for example
+        try:
+            return json.loads(text)
+        except RecursionError:
+            raise ValueError("nested too deeply") from None
+
+
 # ---- a value a line ------------------------------------------------------------------------------
 
 
@@ -70,17 +82,13 @@ def _lines(text: io.TextIOWrapper, name: str) -> Iterator[JsonValue]:
 
 def _value_of(line: str, number: int, name: str) -> Any:
     try:
-        return orjson.loads(line)
-    except ValueError:
-        # the faster library refuses half of a surrogate pair, for example
-        try:
-            return json.loads(line)
-        except ValueError as error:
-            list_hint = ", or a list of objects between [ and ]"
-            raise StudyError(
-                f"{name}: line {number} is not JSON ({first_line(error)}); write one object a line"
-                f"{list_hint if number == 1 else ''}"
-            ) from error
+        return json_value(line)
+    except ValueError as error:
+        list_hint = ", or a list of objects between [ and ]"
+        raise StudyError(
+            f"{name}: line {number} is not JSON ({first_line(error)}); write one object a line"
+            f"{list_hint if number == 1 else ''}"
+        ) from error
 
 
 # ---- the entries of a list -----------------------------------------------------------------------
@@ -146,6 +154,8 @@ class _JsonWindow:
                 if self._grow():
                     continue
                 raise
+            except RecursionError:
+                raise json.JSONDecodeError("nested too deeply", "", 0) from None
             # a number at the very end may go on
             if end < len(self._text_ahead) or not self._grow():
                 self._place = end

@@ -6,7 +6,6 @@ Messages name the file, the row and its columns.
 """
 
 import dataclasses
-import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import date, time
@@ -18,6 +17,7 @@ from typing import Any, Literal, NamedTuple, get_args
 from fieldwork.errors import StudyError
 from fieldwork.files import sheets
 from fieldwork.files.headers import name_list
+from fieldwork.files.json_values import json_value
 from fieldwork.files.recordings.answers import Recording, RowRule, matches
 from fieldwork.files.rows import cell_text, is_empty
 from fieldwork.records.tasks import LETTER_KINDS, Item, ItemKind
@@ -251,7 +251,7 @@ def _option_list(value: Any, place: str, name: str) -> list[str] | None:
         if lettered_options := listed_options(value):
             return lettered_options
         try:
-            value = json.loads(value)
+            value = json_value(value)
         except ValueError as error:
             raise StudyError(
                 f"{place}: the column `{name}` does not hold a JSON list ({error}); write one such as "

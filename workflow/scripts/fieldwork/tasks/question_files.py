@@ -4,7 +4,6 @@ Owns the usual names of such columns in English, German and French.
 `make study` writes the guess into a study file; the study itself reads by that file and guesses nothing.
 """
 
-import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -12,6 +11,7 @@ from typing import Any, NamedTuple
 
 from fieldwork.errors import StudyError
 from fieldwork.files.headers import bare_name, find_column, name_list
+from fieldwork.files.json_values import json_value
 from fieldwork.files.rows import cell_text, is_empty
 from fieldwork.files.sheets import stream_records
 from fieldwork.records.tasks import Item, ItemKind
@@ -190,7 +190,7 @@ def _texts(row: Mapping[str, Any], options: str | Iterable[str]) -> list[str]:
     if isinstance(options, str):
         choices = row.get(options)
         if isinstance(choices, str) and choices.strip():
-            choices = json.loads(choices)
+            choices = json_value(choices)
         choices = list(choices.values()) if isinstance(choices, dict) else choices or []
         return [cell_text(v).strip() for v in choices]
     cells = (cell_text(row.get(name)).strip() for name in options)

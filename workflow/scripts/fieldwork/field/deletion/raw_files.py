@@ -7,7 +7,6 @@ takes the place of the old one, and that each file is changed at once or not at 
 
 import csv
 import io
-import json
 import os
 import re
 import shutil
@@ -24,6 +23,7 @@ from fieldwork import tables
 from fieldwork.errors import StudyError
 from fieldwork.field.columns import identity
 from fieldwork.field.sources import read_sheet
+from fieldwork.files.json_values import json_value
 
 _PAGE_FORMAT = "fieldwork-survey-"
 _WORKING_FOLDER = ".forget.partial"
@@ -79,7 +79,7 @@ def read_pages(paths: Iterable[Path]) -> list[PageFile]:
     pages: list[PageFile] = []
     for path in paths:
         try:
-            content = json.loads(path.read_bytes())
+            content = json_value(path.read_bytes())
         except (OSError, ValueError):
             continue  # whatever else it is: the search reads it
         if isinstance(content, dict) and str(content.get("format")).startswith(_PAGE_FORMAT):

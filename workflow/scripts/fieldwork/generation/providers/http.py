@@ -1,7 +1,8 @@
 """One HTTP session per provider: connections, proxy, certificates, time limits, and error messages.
 
-Promises: a call is sent once and never again. No redirect is followed. No error and no reply holds a key
-or a proxy's password. Every call ends within its time limit, however slowly bytes arrive.
+Promises: a call is sent once and never again, and what comes for it is for no other call. No redirect is
+followed. No error and no reply holds a key or a proxy's password. Every call ends within its time limit,
+however slowly bytes arrive, and within `MOST_BYTES`, however many.
 """
 
 import ssl
@@ -17,11 +18,15 @@ import aiohttp
 
 from fieldwork.errors import StudyError
 from fieldwork.generation.providers.base import Exchange, TransientError
+from fieldwork.generation.providers.connections import CleanConnector, RepeatedReplyError
 from fieldwork.generation.providers.jsontext import well_formed
 from fieldwork.masking import Mask, address_secrets, header_secrets
 from fieldwork.retries import GATEWAY_TIMEOUT_STATUSES, THROTTLED_STATUSES, retry_after_s
 
 CONNECT_S = 30.0
+
+MOST_BYTES = 64 * 2**20
+"""Bytes of a reply, unpacked: no answer is as long, and a server without end would fill the memory."""
 
 Watch = Callable[[bytes, float], None]
 """Takes a piece of a reply as it comes, and the seconds since the send."""
@@ -109,6 +114,7 @@ class Http:
         self._mask = Mask([*settings.secrets, *header_secrets(settings.headers)])
         self._mask.learn(address_secrets(self._proxy))
         self._session: aiohttp.ClientSession | None = None
+        self._connector: CleanConnector
 
     async def call(
         self,
@@ -122,7 +128,7 @@ class Http:
         """Make one call. The caller judges every status but redirects and a proxy's refusal.
 
         Args:
-            watch: is shown the body while it comes, with secrets in it; None reads it at once.
+            watch: is shown the body while it comes, with secrets in it.
 
         Raises:
             TransientError: no complete reply came.
@@ -135,7 +141,15 @@ class Http:
             async with session.request(
                 method, url, data=body, headers=headers, allow_redirects=False
             ) as response:
-                raw = await (_read_watching(response, watch, clock) if watch else response.read())
+                raw = await _read(response, watch, clock)
+                if method == "POST":
+                    self._connector.settle(body or b"", response.status, raw)
+        except RepeatedReplyError:
+            raise TransientError(
+                "the reply came before, for another call on the same connection: the server or a proxy "
+                "sends replies twice, so each call gets a connection of its own from now on",
+                maybe_billed=True,
+            ) from None
         except (aiohttp.ClientError, OSError, UnicodeError) as error:
             raise self._error(error, url) from None
         latency_s = round(time.monotonic() - clock, 4)
@@ -163,6 +177,7 @@ class Http:
 
     def _open(self) -> aiohttp.ClientSession:
         settings = self._settings
+        self._connector = CleanConnector(limit=settings.concurrency, ssl=self._ssl)
         self._session = aiohttp.ClientSession(
             # replies are small: unpacking them costs more than it saves
             headers={
@@ -173,7 +188,7 @@ class Http:
             timeout=aiohttp.ClientTimeout(
                 total=settings.timeout_s, sock_connect=min(CONNECT_S, settings.timeout_s)
             ),
-            connector=aiohttp.TCPConnector(limit=settings.concurrency, ssl=self._ssl),
+            connector=self._connector,
             cookie_jar=aiohttp.DummyCookieJar(),
             # not trust_env: it would also read netrc, and refuse a key where that has an entry
             proxy=self._proxy,
@@ -216,12 +231,24 @@ class Http:
         )
 
 
-async def _read_watching(response: aiohttp.ClientResponse, watch: Watch, start: float) -> bytes:
-    """The whole body; `watch` sees each piece as soon as it is there."""
-    pieces = []
+async def _read(response: aiohttp.ClientResponse, watch: Watch | None, start: float) -> bytes:
+    """The whole body; `watch` sees each piece as soon as it is there.
+
+    Raises:
+        TransientError: it is longer than `MOST_BYTES`; the connection is closed.
+    """
+    pieces, n_bytes = [], 0
     async for piece in response.content.iter_any():
-        watch(piece, time.monotonic() - start)
+        if watch:
+            watch(piece, time.monotonic() - start)
         pieces.append(piece)
+        n_bytes += len(piece)
+        if n_bytes > MOST_BYTES:
+            response.close()
+            raise TransientError(
+                f"the reply is longer than {MOST_BYTES // 2**20} MB, so that it is no answer",
+                maybe_billed=True,
+            )
     return b"".join(pieces)
 
 

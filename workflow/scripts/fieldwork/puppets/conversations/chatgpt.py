@@ -5,7 +5,6 @@ edited question is in it once. Only texts between user and assistant are kept. S
 instructions, messages to and from tools, and messages that the page hides are left out.
 """
 
-import json
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
@@ -13,6 +12,7 @@ from contextlib import suppress
 from typing import Any
 
 from fieldwork.errors import StudyError
+from fieldwork.files.json_values import json_value
 from fieldwork.puppets.conversations.chats import Chat
 from fieldwork.puppets.conversations.messages import SpokenMessage, instant
 
@@ -173,7 +173,7 @@ def _visible_text(reference: re.Match[str]) -> str:
         return fields[0]
     if kind == "entity" and fields:
         with suppress(ValueError):
-            entity = json.loads(fields[0])
+            entity = json_value(fields[0])
             if isinstance(entity, list) and len(entity) > 1:
                 return str(entity[1])
     return ""

@@ -5,13 +5,13 @@ of messages in one column, or one message a row. Promises a sentence that says h
 file whose columns are not understood is refused, and the message lists its columns.
 """
 
-import json
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any, NamedTuple
 
 from fieldwork.errors import StudyError
 from fieldwork.files.headers import find_column, name_list
+from fieldwork.files.json_values import json_value
 from fieldwork.files.sheets import Record
 
 ColumnMap = Mapping[str, str | None]
@@ -195,7 +195,7 @@ def messages_at(fields: Fields, column: str) -> list[Any]:
     value = value_at(fields, column)
     if isinstance(value, str) and value.lstrip().startswith("["):
         with suppress(ValueError):
-            value = json.loads(value)
+            value = json_value(value)
     return value if isinstance(value, list) else []
 
 
