@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from fieldwork.generation.providers.base import (
+    CheckedUsage,
     Exchange,
     ModelInfo,
     Reply,
@@ -131,12 +132,11 @@ def _reply(body: dict[str, Any], *, is_whole: bool) -> Reply:
     text, model = as_text(body["text"]), as_text(body.get("model"))
     tokens = as_map(body.get("usage"))
     usage = Usage(input=as_count(tokens.get("input")), output=as_count(tokens.get("output")))
-    has_usage = None not in (usage.input, usage.output)
     outcome: Outcome = "ok" if text and text.strip() else "empty"
     return Reply(
         text,
         "failed" if body.get("error") is True else outcome,
         returned_model=model,
         usage=usage,
-        defects=defects_of(is_whole=is_whole, has_usage=has_usage, returned_model=model),
+        defects=defects_of(is_whole=is_whole, usage=CheckedUsage(usage), returned_model=model),
     )

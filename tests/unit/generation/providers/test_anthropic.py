@@ -121,8 +121,8 @@ def test_the_text_is_the_blocks_of_text_joined(
             False,
         ),
         (
-            {"input_tokens": 9, "cache_read_input_tokens": None, "output_tokens": 0},
-            Usage(input=9, cache_read=0, cache_write=0, output=0),
+            {"input_tokens": 9, "cache_read_input_tokens": None, "output_tokens": 2},
+            Usage(input=9, cache_read=0, cache_write=0, output=2),
             False,
         ),
         ({"input_tokens": "many", "output_tokens": 1}, Usage(output=1), True),

@@ -54,6 +54,62 @@ APIS = pytest.mark.parametrize("api", ["openai", "gemini"])
 READERS = pytest.mark.parametrize("read", [lambda api, raw: provider(api).read(raw), by_batch])
 
 
+CONTRADICTIONS = {
+    "reasoning beside the answer, in the total": (
+        {
+            "prompt_tokens": 100,
+            "completion_tokens": 5,
+            "total_tokens": 405,
+            "completion_tokens_details": {"reasoning_tokens": 300},
+        },
+        (100, 305),
+    ),
+    "reasoning beside the answer": (
+        {
+            "prompt_tokens": 100,
+            "completion_tokens": 5,
+            "completion_tokens_details": {"reasoning_tokens": 300},
+        },
+        (100, 305),
+    ),
+    "cached beside the prompt": (
+        {
+            "prompt_tokens": 10,
+            "completion_tokens": 5,
+            "prompt_tokens_details": {"cached_tokens": 90},
+        },
+        (100, 5),
+    ),
+    "more in all": (
+        {"prompt_tokens": 100, "completion_tokens": 5, "total_tokens": 400},
+        (100, 300),
+    ),
+    "less in all": ({"prompt_tokens": 100, "completion_tokens": 5, "total_tokens": 50}, (100, 5)),
+}
+
+
+@pytest.mark.parametrize("name", CONTRADICTIONS)
+def test_of_tokens_that_contradict_each_other_the_dearer_count(name: str) -> None:
+    usage, (n_input, n_output) = CONTRADICTIONS[name]
+    reply = make_openai().read(body("openai", usage=usage))
+    assert (reply.usage.input, reply.usage.output) == (n_input, n_output)
+    assert reply.defects == ("tokens",)
+
+
+def test_the_total_of_gemini_counts_too() -> None:
+    usage = {"promptTokenCount": 9, "candidatesTokenCount": 3, "totalTokenCount": 40}
+    reply = Gemini(GEMINI).read(body("gemini", usage=usage))
+    assert (reply.usage.input, reply.usage.output, reply.defects) == (9, 31, ("tokens",))
+
+
+@pytest.mark.parametrize("usage", [(0, 0), (9, 0), (0, 3)])
+@APIS
+def test_a_text_without_tokens_has_an_unknown_cost(api: str, usage: tuple[int, int]) -> None:
+    counts = dict(zip(USAGE[api], usage, strict=True))
+    reply = provider(api).read(body(api, usage=counts))
+    assert (reply.usage, reply.defects) == (Usage(), ("usage",))
+
+
 @APIS
 @READERS
 def test_a_sound_reply_has_no_defect(api: str, read: Any) -> None:
@@ -123,7 +179,7 @@ def test_odd_details_leave_the_tokens_that_are_told() -> None:
     usage = {**USAGE["openai"], "prompt_tokens_details": [64]}
     reply = make_openai().read(body("openai", usage=usage))
     assert reply.usage == Usage(input=9, output=3)
-    assert reply.defects == ("usage",)
+    assert reply.defects == ("tokens",)
 
 
 @APIS

@@ -161,7 +161,11 @@ def test_half_an_emoji() -> None:
             },
             Usage(input=100, cache_read=64, output=12, reasoning=7),
         ),
-        ({"promptTokenCount": 9}, Usage(input=9, cache_read=0, output=0, reasoning=0)),
+        (
+            {"promptTokenCount": 9, "candidatesTokenCount": 2},
+            Usage(input=9, cache_read=0, output=2, reasoning=0),
+        ),
+        ({"promptTokenCount": 9}, Usage()),
         ({}, Usage()),
         (None, Usage()),
     ],

@@ -95,8 +95,8 @@ COUNTED = {
         (COUNTED, Usage(input=100, cache_read=64, cache_write=8, output=20, reasoning=12)),
         ({"prompt_tokens": 9, "completion_tokens": 1}, Usage(input=9, output=1)),
         (
-            {"prompt_tokens": 9, "completion_tokens": 0, "prompt_tokens_details": None},
-            Usage(input=9, output=0),
+            {"prompt_tokens": 9, "completion_tokens": 2, "prompt_tokens_details": None},
+            Usage(input=9, output=2),
         ),
         (
             {

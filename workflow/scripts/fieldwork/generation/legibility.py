@@ -196,6 +196,7 @@ _MEANINGS: Mapping[str, str] = {
     "outcome empty": "answers are empty",
     "encoding": "replies hold bytes that are not UTF-8, shown as U+FFFD",
     "usage": "replies do not state their tokens, so their cost is unknown",
+    "tokens": "replies state tokens that contradict each other, of which the dearer reading counts",
     "model": "replies do not name the model that answered, so another model would go unnoticed",
     "secret": "replies repeat a key or a password; it is masked in the ledger",
 }

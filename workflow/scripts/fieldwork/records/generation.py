@@ -8,7 +8,7 @@ from fieldwork.records.columns import column, row, table
 Outcome = Literal["ok", "truncated", "refused", "filtered", "empty", "failed"]
 
 
-Defect = Literal["encoding", "usage", "model", "secret"]
+Defect = Literal["encoding", "usage", "tokens", "model", "secret"]
 
 
 OUTCOMES: tuple[Outcome, ...] = ("ok", "truncated", "refused", "filtered", "empty", "failed")
@@ -83,8 +83,9 @@ class Response:
     price_as_of: str | None = column("day the price behind `cost_usd` was read, ISO date")
     defects: list[str] = column(
         "what is wrong with the reply beside its answer: `encoding` (bytes that are no text are shown "
-        "as U+FFFD), `usage` (tokens and cost are not stated), `model` (it names no model), `secret` "
-        "(the server repeated a key or a password, which is masked)"
+        "as U+FFFD), `usage` (tokens and cost are not stated), `tokens` (those stated contradict "
+        "each other, and the dearer reading counts), `model` (it names no model), `secret` (the server "
+        "repeated a key or a password, which is masked)"
     )
     option_probabilities: list[OptionProbability] | None = column(
         "choice: probability of each letter; list: of each candidate to be named first; NULL where the "

@@ -30,6 +30,7 @@ from fieldwork.generation.providers.base import (
     Sampling,
     TransientError,
     Usage,
+    check_usage,
     defects_of,
 )
 from fieldwork.generation.providers.breakpoints import marked_turns, with_breakpoint
@@ -274,16 +275,15 @@ def _reply(body: Mapping[str, Any], *, is_whole: bool) -> Reply:
     stop_reason = as_text(body.get("stop_reason"))
     returned_model = as_text(body.get("model")) or None
     counts = as_map(body.get("usage"))
-    usage = _usage(counts)
-    has_usage = usage.input is not None and usage.output is not None
+    usage = check_usage(_usage(counts), text)
     return Reply(
         text=text,
         outcome=_outcome(stop_reason, text),
         finish_reason=stop_reason,
         returned_model=returned_model,
         service_tier=as_text(counts.get("service_tier")),
-        usage=usage,
-        defects=defects_of(is_whole=is_whole, has_usage=has_usage, returned_model=returned_model),
+        usage=usage.usage,
+        defects=defects_of(is_whole=is_whole, usage=usage, returned_model=returned_model),
         request_id=as_text(body.get("id")),
     )
 

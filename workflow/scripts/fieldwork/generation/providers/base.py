@@ -80,6 +80,42 @@ class Usage(NamedTuple):
     reasoning: int | None = None
 
 
+class CheckedUsage(NamedTuple):
+    """The tokens of a reply that hold beside each other, and whether those that it states do."""
+
+    usage: Usage
+    is_consistent: bool = True
+
+    @property
+    def is_known(self) -> bool:
+        """Whether the cost of the reply is known."""
+        return self.usage.input is not None and self.usage.output is not None
+
+
+def check_usage(stated: Usage, text: str | None, total: int | None = None) -> CheckedUsage:
+    """Hold the tokens that a reply states against each other: the dearer reading counts.
+
+    Some servers count cached tokens beside the prompt and not in it, or reasoning beside the answer. One
+    that states no tokens for a text does not count them.
+
+    Args:
+        text: of the answer.
+        total: of all tokens, where the reply states it.
+    """
+    if stated.input is None or stated.output is None:
+        return CheckedUsage(stated)
+    if text and not (stated.input and stated.output):
+        return CheckedUsage(Usage())
+    n_cached = (stated.cache_read or 0) + (stated.cache_write or 0)
+    n_input = stated.input + (n_cached if n_cached > stated.input else 0)
+    n_reasoning = stated.reasoning or 0
+    n_output = stated.output + (n_reasoning if n_reasoning > stated.output else 0)
+    n_total = n_input + n_output if total is None else total
+    usage = stated._replace(input=n_input, output=max(n_output, n_total - n_input))
+    is_consistent = usage == stated and n_total == n_input + n_output
+    return CheckedUsage(usage, is_consistent)
+
+
 class Reply(NamedTuple):
     """What a reply says.
 
@@ -108,17 +144,17 @@ class Reply(NamedTuple):
 
 
 def defects_of(
-    *, is_whole: bool, has_usage: bool, returned_model: str | None
+    *, is_whole: bool, usage: CheckedUsage, returned_model: str | None
 ) -> tuple[Defect, ...]:
     """The defects of a reply.
 
     Args:
         is_whole: no byte of the reply had to be replaced.
-        has_usage: the reply states its tokens.
     """
     checks: dict[Defect, bool] = {
         "encoding": is_whole,
-        "usage": has_usage,
+        "usage": usage.is_known,
+        "tokens": usage.is_consistent,
         "model": returned_model is not None,
     }
     return tuple(defect for defect, is_sound in checks.items() if not is_sound)

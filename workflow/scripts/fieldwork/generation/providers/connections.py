@@ -3,9 +3,12 @@
 A server or a proxy may send a reply twice, or send it after it gave up on the call. What comes late is
 read as the reply to the next call on the connection, and HTTP/1.1 has nothing to tell them apart. So a
 connection is closed where bytes wait on it, after a reply that is an error, and where a reply is byte for
-byte one that came on it for another call. Promises that no reply is handed out for a second call.
+byte one that came on it for another call. Only servers that give each reply an id of its own are trusted
+with a connection again: of others an equal reply may be a late one, or another answer with the same text.
+Promises that no reply is handed out for a second call.
 """
 
+import re
 from contextvars import ContextVar
 from ssl import SSLContext
 from weakref import WeakKeyDictionary
@@ -21,6 +24,9 @@ MOST_REPLIES = 1000
 _CURRENT: ContextVar[ResponseHandler] = ContextVar("connection of the call under way")
 
 
+_ID = re.compile(rb'"(?:id|responseId|response_id)"\s*:\s*"([^"]+)"')
+
+
 class RepeatedReplyError(Exception):
     """A reply that came before, for another call on the same connection."""
 
@@ -28,13 +34,13 @@ class RepeatedReplyError(Exception):
 class CleanConnector(aiohttp.TCPConnector):
     """A pool of connections, of which those that may hold a late reply are closed.
 
-    After the first repeat every call has a connection of its own. That also suits servers that give equal
-    answers without an id or a time, where a repeat means nothing.
+    Every call has a connection of its own until two replies have two ids, and after the first repeat.
     """
 
     def __init__(self, *, limit: int, ssl: SSLContext | bool) -> None:
         super().__init__(limit=limit, ssl=ssl)
-        self._may_reuse = True
+        self._may_reuse = self._has_repeats = False
+        self._first_id: bytes | None = None
         # by connection: the calls, by the reply that came for them; both as hashes
         self._calls_by_reply: WeakKeyDictionary[ResponseHandler, dict[int, int]] = (
             WeakKeyDictionary()
@@ -76,5 +82,8 @@ class CleanConnector(aiohttp.TCPConnector):
         calls = self._calls_by_reply[protocol]
         if calls.setdefault(hash(reply), hash(call)) != hash(call):
             protocol.force_close()
-            self._may_reuse = False
+            self._may_reuse, self._has_repeats = False, True
             raise RepeatedReplyError
+        if not self._may_reuse and not self._has_repeats and (match := _ID.search(reply)):
+            self._first_id = self._first_id or match[1]
+            self._may_reuse = match[1] != self._first_id

@@ -18,6 +18,7 @@ from fieldwork.generation.providers.base import (
     Sampling,
     TransientError,
     Usage,
+    check_usage,
     defects_of,
 )
 from fieldwork.generation.providers.gemini_caches import CacheSettings, ContextCaches
@@ -251,8 +252,7 @@ def _reply(body: Mapping[str, Any], *, is_whole: bool) -> Reply:
     candidate = candidates[0] if candidates else {}
     text = _text(candidate.get("content") or {})
     metadata = as_map(body.get("usageMetadata"))
-    usage = _usage(metadata)
-    has_usage = usage.input is not None and usage.output is not None
+    usage = check_usage(_usage(metadata), text, as_count(metadata.get("totalTokenCount")))
     finish = as_text(candidate.get("finishReason"))
     return Reply(
         text=text,
@@ -261,8 +261,8 @@ def _reply(body: Mapping[str, Any], *, is_whole: bool) -> Reply:
         returned_model=version,
         fingerprint=version,
         service_tier=as_text(metadata.get("serviceTier") or metadata.get("trafficType")),
-        usage=usage,
-        defects=defects_of(is_whole=is_whole, has_usage=has_usage, returned_model=version),
+        usage=usage.usage,
+        defects=defects_of(is_whole=is_whole, usage=usage, returned_model=version),
         request_id=as_text(body.get("responseId")),
         is_tempered=False,
         option_probabilities=letter_probabilities(

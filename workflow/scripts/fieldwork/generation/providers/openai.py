@@ -15,6 +15,7 @@ from typing import Any
 from urllib.parse import quote
 
 from fieldwork.generation.providers.base import (
+    CheckedUsage,
     Exchange,
     ModelInfo,
     RejectedError,
@@ -22,6 +23,7 @@ from fieldwork.generation.providers.base import (
     Sampling,
     TransientError,
     Usage,
+    check_usage,
     defects_of,
 )
 from fieldwork.generation.providers.breakpoints import marked_turns, with_breakpoint
@@ -233,7 +235,8 @@ def _reply(body: Mapping[str, Any], *, is_whole: bool) -> Reply:
     if finish_reason == "error" and (cause := as_text(as_map(choice.get("error")).get("message"))):
         finish_reason = f"error: {cause}"
     returned_model = as_text(body.get("model")) or None
-    usage = as_map(body.get("usage"))
+    counts = as_map(body.get("usage"))
+    usage = _checked_usage(counts, text)
     return Reply(
         text=text,
         outcome=_outcome(finish_reason, message.get("refusal"), text),
@@ -241,10 +244,8 @@ def _reply(body: Mapping[str, Any], *, is_whole: bool) -> Reply:
         returned_model=returned_model,
         fingerprint=_fingerprint(body),
         service_tier=as_text(body.get("service_tier")),
-        usage=_usage(usage),
-        defects=defects_of(
-            is_whole=is_whole, has_usage=_has_usage(usage), returned_model=returned_model
-        ),
+        usage=usage.usage,
+        defects=defects_of(is_whole=is_whole, usage=usage, returned_model=returned_model),
         is_tempered=False,
         option_probabilities=letter_probabilities(_token_places(as_map(choice.get("logprobs")))),
     )
@@ -322,9 +323,9 @@ def _usage(usage: Mapping[str, Any]) -> Usage:
     )
 
 
-def _has_usage(usage: Mapping[str, Any]) -> bool:
-    """Whether a reply states its tokens, and all it says about them can be read."""
-    counts = _usage(usage)
-    details = (usage.get(f"{part}_tokens_details") for part in ("prompt", "completion"))
+def _checked_usage(counts: Mapping[str, Any], text: str | None) -> CheckedUsage:
+    """The tokens that a reply states, where all that it says of them can be read and holds."""
+    usage = check_usage(_usage(counts), text, as_count(counts.get("total_tokens")))
+    details = (counts.get(f"{part}_tokens_details") for part in ("prompt", "completion"))
     is_odd = any(not isinstance(part, dict | None) for part in details)
-    return counts.input is not None and counts.output is not None and not is_odd
+    return usage._replace(is_consistent=False) if is_odd else usage
