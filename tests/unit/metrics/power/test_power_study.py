@@ -455,6 +455,14 @@ def test_a_task_of_texts_has_no_test() -> None:
     assert "No test is planned for t, whose answers are texts." in power.page
 
 
+def test_a_study_without_users_says_what_a_plan_needs() -> None:
+    planned = PLANNED._replace(conditions={}, asked_again=[])
+    assert [row.condition for row in plan_power(planned, ["t"], FakeArms()).advice] != []
+    page = plan_power(planned, ["t"], FakeArms()).page.replace("\n", " ")
+    assert "No condition of the study has a user" in page
+    assert "## t" not in page
+
+
 def test_primary_tests_of_scales_are_planned() -> None:
     """Two models, each with who asks, four scales, and the scales together."""
     rules = RULES | {"primary": [{"measure": "value"}, {"measure": "share_who"}]}

@@ -59,8 +59,11 @@ def render(
         ceiling=_percent(POWER_CEILING),
     )
     parts = ["# How large a study must be", _fill(head), *_silence(planned_study)]
-    for task in dict.fromkeys(row.task for row in advice):
-        rows = [row for row in advice if row.task == task and _is_read(row, planned_study)]
+    read_advice = [row for row in advice if _is_read(row, planned_study)]
+    if advice and not read_advice:
+        parts.append(_fill(_NO_USERS))
+    for task in dict.fromkeys(row.task for row in read_advice):
+        rows = [row for row in read_advice if row.task == task]
         parts.append(f"## {task}, {_count(items[task], 'prompt')}")
         parts.append(_fill(_supposition(rows, items[task])))
         for measure, title in _TITLES.items():
@@ -72,6 +75,12 @@ def render(
     if idle_tasks:
         parts.append(f"No test is planned for {', '.join(idle_tasks)}, whose answers are texts.")
     return "\n\n".join([*parts, _FOOT.strip()]) + "\n"
+
+
+_NO_USERS = (
+    "No condition of the study has a user, so that no test of what users change is planned. Add one with "
+    "users, such as `history`, to `study.conditions`, or participants (`field`)."
+)
 
 
 def _silence(planned_study: PlannedStudy) -> Iterator[str]:
