@@ -241,7 +241,7 @@ def test_an_unknown_check_is_refused() -> None:
 
 
 def test_every_check_has_a_reason_and_a_default() -> None:
-    assert set(default_excluded()) == set(CHECKS) - {"prompt_repeated", "refusal"}
+    assert set(default_excluded()) == set(CHECKS) - {"prompt_repeated", "same_text", "refusal"}
     assert excluding_checks_of({"exclude": None}) == default_excluded()
     assert excluding_checks_of({"exclude": []}) == []
     assert excluding_checks_of({"exclude": ["refusal"]}) == ["refusal"]
@@ -271,6 +271,22 @@ def test_an_option_after_its_question_can_be_read_without_the_prompt() -> None:
     assert parse_choice(without_prompt(text, QUESTION), choices=choices).letter == "B"
 
 
+def test_a_text_that_its_participant_gave_before_is_flagged() -> None:
+    movies = "1. Heat\n2. Fargo\n3. Jaws"
+    answers = [
+        answer(movies, MOVIES),
+        answer(f"{movies}\n", MOVIES, replicate=1),
+        answer(movies, MOVIES, who="b"),
+        answer("B. The hypothalamus", CEREBELLUM),
+        answer("B. The hypothalamus", CEREBELLUM, replicate=1),
+    ]
+    checked = check_answers(
+        answers, ITEMS, excluding_checks=default_excluded(), is_refusal=is_refusal, labels={}
+    )
+    assert ["same_text" in row.flags for row in checked] == [False, True, False, False, False]
+    assert {row.excluded_for for row in checked} == {None}
+
+
 # ---- counts -------------------------------------------------------------------------------------
 
 
@@ -297,7 +313,7 @@ def test_counts_add_up_and_none_is_dropped() -> None:
     flagged: Counter[str] = Counter()
     for count in counts:
         flagged[count.check] += count.n_flagged
-    assert {name: flagged[name] for name in CHECKS} == field.flagged
+    assert {name: flagged[name] for name in CHECKS if flagged[name]} == field.flagged
     everything = "\n".join(map(repr, [*checked, *counts])).lower()
     assert not [datum for datum in field.planted if datum.lower() in everything]
     for prompt in {(c.task, c.item_id) for c in counts}:

@@ -382,6 +382,37 @@ def test_a_second_export_of_the_same_survey_is_refused(texts: list[str], is_copy
         assert len(read(first, second, mapping=WIDE).answers) == 8
 
 
+@pytest.mark.parametrize("is_newest_first", [False, True])
+def test_an_export_that_holds_an_earlier_one_adds_its_new_rows(is_newest_first: bool) -> None:
+    header = ["id", "Q1", "Q2"]
+    rows = [["p1", "x", "a"], ["p2", "y", "b"]]
+    files = [sheet(header, *rows), sheet(header, *rows, ["p3", "z", "c"], name="b.csv")]
+    raw = read(*(files[::-1] if is_newest_first else files), mapping=WIDE)
+    assert sorted((a.participant, a.prompt.item_id, a.replicate) for a in raw.answers) == [
+        (participant, item, 0) for participant in ("p1", "p2", "p3") for item in ("cars", "movies")
+    ]
+    assert raw.n_repeats == 2
+
+
+def test_a_row_that_stands_twice_in_a_file_counts_once_where_a_column_could_tell() -> None:
+    wide = sheet(["id", "Q1", "Q2"], ["p1", "x", ""], ["p1", "x", ""], ["p1", "x", "y"])
+    assert len(read(wide, mapping=WIDE).answers) == 4
+    rows = [["p1", "cars", "A"], ["p1", "cars", "A"]]
+    plain = sheet(["id", "prompt", "answer"], *rows)
+    # an answer given again may well be the same letter
+    assert [a.replicate for a in read(plain, mapping=LONG).answers] == [0, 1]
+    times = sheet(["id", "prompt", "answer", "start"], *([*row, "9:00"] for row in rows))
+    assert [a.replicate for a in read(times, mapping=LONG).answers] == [0]
+    times = sheet(["id", "prompt", "answer", "start"], [*rows[0], "9:00"], [*rows[1], "9:05"])
+    assert [a.replicate for a in read(times, mapping=LONG).answers] == [0, 1]
+
+
+def test_a_header_among_the_rows_is_refused() -> None:
+    header = ["id", "Q1", "Q2"]
+    found = refusal(sheet(header, ["p1", "x", "y"], header, ["p2", "x", "z"]), mapping=WIDE)
+    assert found == "a.csv: row 3 repeats the names of the columns; delete the row"
+
+
 @pytest.mark.parametrize("rows", [[], [[SECRET, "", " "], ["p2", "", ""]]])
 def test_no_answers_at_all_are_refused(rows: list[list[str]]) -> None:
     found = refusal(sheet(["id", "Q1", "Q2"], *rows), mapping=WIDE)

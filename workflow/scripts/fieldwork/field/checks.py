@@ -34,6 +34,10 @@ _PLACEHOLDERS = frozenset(
 """What people type where they have nothing to paste, in plain words."""
 
 
+FieldAnswerKey = tuple[str, str, str, str, int]
+"""Participant, model, task, item and replicate."""
+
+
 class Check(NamedTuple):
     """A check: why an answer that fails it is excluded or kept, and which of the two is the default."""
 
@@ -52,6 +56,10 @@ CHECKS: Mapping[str, Check] = {
     ),
     "duplicate": Check("another participant gave the same long text, so one is a copy", True),
     "prompt_repeated": Check("kept: the text repeats the prompt, and an answer follows it", False),
+    "same_text": Check(
+        "kept: the participant gave this very text to the prompt before, or a file holds it twice",
+        False,
+    ),
     "refusal": Check("kept: a refusal is an answer, and counts as one that cannot be read", False),
 }
 """In the order in which they exclude: an answer is counted under the first that it fails."""
@@ -99,6 +107,7 @@ def check_answers(
         languages={prompt: language_of(items[prompt].prompt) for prompt in sorted(prompt_keys)},
         families={a.model: families_in(f"{a.model} {labels.get(a.model, '')}") for a in answers},
         copied_texts=_copied_texts(answers),
+        texts_again=_texts_again(answers),
         is_refusal=is_refusal,
     )
     checked_answers = []
@@ -117,6 +126,7 @@ class _Reference(NamedTuple):
     languages: Mapping[PromptKey, str | None]
     families: Mapping[str, set[str]]
     copied_texts: Collection[tuple[PromptKey, str]]
+    texts_again: Collection[FieldAnswerKey]
     is_refusal: Callable[[str], bool]
 
 
@@ -145,6 +155,8 @@ def _failed_checks(answer: FieldAnswer, reference: _Reference) -> Iterator[str]:
         yield "other_language"
     if (own_prompt, " ".join(words_of(text))) in reference.copied_texts:
         yield "duplicate"
+    if reference.prompts[own_prompt].is_list and _place(answer) in reference.texts_again:
+        yield "same_text"
     if reference.is_refusal(text):
         yield "refusal"
 
@@ -155,6 +167,23 @@ def _is_long_enough(text: str, prompt: PromptWords) -> bool:
     if " ".join(words) in _PLACEHOLDERS:
         return False
     return sum(map(len, words)) >= (LEAST_LIST_LETTERS if prompt.is_list else 1)
+
+
+def _place(answer: FieldAnswer) -> FieldAnswerKey:
+    return answer.participant_id, answer.model, answer.task, answer.item_id, answer.replicate
+
+
+def _texts_again(answers: Sequence[FieldAnswer]) -> set[FieldAnswerKey]:
+    """The answers whose text their participant gave to the same prompt of the same model before."""
+    texts: set[tuple[str, str, str, str, str]] = set()
+    places: set[FieldAnswerKey] = set()
+    for answer in sorted(answers, key=_place):
+        text = " ".join(words_of(answer.text or ""))
+        key = (*_place(answer)[:4], text)
+        if text and key in texts:
+            places.add(_place(answer))
+        texts.add(key)
+    return places
 
 
 def _copied_texts(answers: Sequence[FieldAnswer]) -> set[tuple[PromptKey, str]]:

@@ -11,6 +11,7 @@ import re
 import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import date, time
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from fieldwork.errors import StudyError
@@ -60,28 +61,36 @@ class ColumnMap(NamedTuple):
 def read_field(sheets: Sequence[Sheet], column_map: ColumnMap) -> RawField:
     """Read every answer and membership out of the files.
 
-    `replicate` counts the participant's earlier texts for the prompt and model, in the order of files
-    and rows; empty answers are numbered after the texts.
+    A row that stands in two files, or twice in one, counts once, unless nothing in a long file could tell
+    it from an answer given again. `replicate` counts the participant's earlier texts for the prompt and
+    model, in the order of files and rows; empty answers are numbered after the texts.
 
     Raises:
-        StudyError: the map does not fit a file, a cell cannot be read as what the map says it is, a
-            participant is in two groups, a file repeats another, nobody answered, or nobody of a group.
+        StudyError: the map does not fit a file, a row repeats the header, a cell cannot be read as what
+            the map says it is, a participant is in two groups, a file repeats another, nobody answered,
+            or nobody of a group.
     """
     _refuse_missing(sheets, _required_columns(column_map))
     answers: list[RawAnswer] = []
     members: dict[tuple[str, str], Membership] = {}
     n_left_out = 0
+    first_sheets: dict[frozenset[tuple[str, str]], Sheet] = {}
+    repeats: set[tuple[Path, int]] = set()
     for sheet in sheets:
         reader = _SheetReader(sheet, column_map)
         for row in sheet.rows:
             participant = reader.participant(row)
+            first_sheet = first_sheets.setdefault(reader.content(row), sheet)
+            if first_sheet is not sheet or (reader.is_seen(row) and reader.tells_repeats):
+                repeats.add((sheet.path, row.number))
             for membership in reader.memberships(row, participant):
                 enter_membership(members, membership)
             answers += reader.answers(row, participant)
         n_left_out += reader.n_left_out
     refuse_copies(answers)
     refuse_missing_answers(answers, list(members.values()), [sheet.path for sheet in sheets])
-    return RawField(with_replicates(answers), list(members.values()), n_left_out)
+    answers = [answer for answer in answers if (answer.path, answer.row) not in repeats]
+    return RawField(with_replicates(answers), list(members.values()), n_left_out, len(repeats))
 
 
 # ---- prompts, models -----------------------------------------------------------------------------
@@ -217,6 +226,11 @@ class _SheetReader:
         self._names = {p.item_id: p for p in column_map.prompts if ids.count(p.item_id) == 1}
         self._names |= {f"{p.task}/{p.item_id}": p for p in column_map.prompts} | self._prompts
         self.n_left_out = 0
+        self._contents: set[frozenset[tuple[str, str]]] = set()
+        is_wide = column_map.field["layout"] == "wide"
+        mapped_columns = set(_required_columns(column_map).values())
+        self.tells_repeats = is_wide or not mapped_columns.issuperset(filter(None, sheet.header))
+        """Whether a row that comes again is a copy: a column, such as a time, would differ."""
         self._skipped_prompts = {value.strip() for value in column_map.field["skip_prompts"]}
         self._index_by_column = {name: sheet.header.index(name) for name in sheet.header if name}
         self.answers = self._wide if column_map.field["layout"] == "wide" else self._long
@@ -226,7 +240,23 @@ class _SheetReader:
         name = identity(self._cell(row, "participant"))
         if not name:
             raise self._error(row, "participant", "is empty; fill in the id, or delete the row")
+        if all(column == text for column, text in self.content(row) if text):
+            raise StudyError(
+                f"{self._sheet.path}: row {row.number} repeats the names of the columns; delete the row"
+            )
         return name
+
+    def content(self, row: SheetRow) -> frozenset[tuple[str, str]]:
+        """The cells of a row with their columns."""
+        columns = self._index_by_column.items()
+        return frozenset((name, cell_text(row.cells[k]).strip()) for name, k in columns)
+
+    def is_seen(self, row: SheetRow) -> bool:
+        """Whether an earlier row of the file has the same content."""
+        content = self.content(row)
+        is_seen = content in self._contents
+        self._contents.add(content)
+        return is_seen
 
     def memberships(self, row: SheetRow, participant: str) -> Iterator[Membership]:
         """The groups that this row puts the participant in; an empty cell says nothing."""

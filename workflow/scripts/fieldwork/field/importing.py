@@ -59,6 +59,11 @@ def import_field(
         len(raw.answers),
         raw.n_left_out,
     )
+    if raw.n_repeats:
+        logger.warning(
+            "%d rows stand in two files, or twice in one, and count once: exports that hold earlier ones",
+            raw.n_repeats,
+        )
     key = read_key(Path(column_map.field["key_file"]))
     refuse_return(raw, key, deletions)
     return pseudonymise(raw, key)

@@ -50,12 +50,14 @@ class Membership(NamedTuple):
 class RawField(NamedTuple):
     """All answers in the order of files and rows, and all memberships.
 
-    `n_left_out` counts rows that `field.models` or `field.skip_prompts` leaves out.
+    `n_left_out` counts rows that `field.models` or `field.skip_prompts` leaves out, and `n_repeats` those
+    that repeat another row whole.
     """
 
     answers: list[RawAnswer]
     members: list[Membership]
     n_left_out: int
+    n_repeats: int = 0
 
 
 def enter_membership(members: dict[tuple[str, str], Membership], membership: Membership) -> None:
