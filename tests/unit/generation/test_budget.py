@@ -1,5 +1,6 @@
 """The budget: never passed, by no number of processes, whoever of them dies; and cheap to keep."""
 
+import errno
 import math
 import os
 import signal
@@ -385,6 +386,29 @@ def test_reconciling_frees_nothing_of_the_living(path: Path) -> None:
         left = budget.totals()
         assert left.reserved_usd == 0.0
         assert 3.02 <= left.spent_usd <= 3.05
+
+
+@pytest.mark.parametrize("limit", [None, 1.0])
+def test_a_file_system_without_locks_has_a_budget_all_the_same(
+    path: Path,
+    limit: float | None,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    with open_budget(path, limit) as budget:
+        budget.reserve(0.25)  # a call that a stopped job had under way
+
+    def refuse(_file: int, _operation: int) -> None:
+        raise OSError(errno.ENOLCK, "No locks available")
+
+    monkeypatch.setattr("fcntl.flock", refuse)
+    with open_budget(path, limit) as budget:
+        budget.settle(budget.reserve(0.5), 0.5)
+        assert not budget.reconcile(0.5), "another job may be alive"
+        if limit is not None:
+            with pytest.raises(BudgetReached):
+                budget.reserve(0.5)
+    assert "has no locks" in caplog.text
 
 
 def test_who_closes_does_not_take_a_living_one_that_holds_nothing_for_dead(path: Path) -> None:

@@ -8,14 +8,16 @@ ledger: so a bill can be made of that ledger alone, whatever other studies keep 
 integers of billionths of a dollar (nanos), each rounded up.
 """
 
+import errno
 import fcntl
+import logging
 import math
 import os
 import sqlite3
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import NamedTuple, NoReturn
 
@@ -27,6 +29,9 @@ SHARE = 8
 # a lump that is used up sooner is doubled the next time, one that lasts longer is cut to fit
 LUMP_LASTS_S = 1.0
 _NO_LIMIT = 2**62
+_WITHOUT_LOCKS = frozenset((errno.ENOLCK, errno.ENOSYS, errno.ENOTSUP, errno.EOPNOTSUPP))
+
+logger = logging.getLogger(__name__)
 
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS purse (id INTEGER PRIMARY KEY CHECK (id = 1), spent INTEGER NOT NULL);
@@ -312,7 +317,7 @@ def open_budget(path: Path, limit_usd: float | None, account: str = "") -> Itera
         lock_file = os.open(path.with_name(f"{path.name}.lock"), os.O_RDWR | os.O_CREAT, 0o666)
     try:
         with _as_study_error(path):
-            fcntl.flock(lock_file, fcntl.LOCK_SH)
+            _share(lock_file, path)
             connection = _connect(path)
         # outside `_as_study_error`: an error in the caller's block is not the budget's
         with closing(connection):
@@ -350,12 +355,29 @@ def _sole_user(lock_file: int) -> Iterator[bool]:
     try:
         fcntl.flock(lock_file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         is_alone = True
-    except BlockingIOError:
+    except OSError:
+        # somebody else is there, or may be, as far as a file system without locks can say
         is_alone = False
     try:
         yield is_alone
     finally:
+        with suppress(OSError):
+            fcntl.flock(lock_file, fcntl.LOCK_SH)
+
+
+def _share(lock_file: int, path: Path) -> None:
+    """Hold the budget open beside others. Without locks all others count as alive."""
+    try:
         fcntl.flock(lock_file, fcntl.LOCK_SH)
+    except OSError as error:
+        if error.errno not in _WITHOUT_LOCKS:
+            raise
+        logger.warning(
+            "%s: this file system has no locks (%s), so what a stopped job had set aside stays counted "
+            "as spent; put the folder of the ledgers on one that has them",
+            path,
+            error.strerror,
+        )
 
 
 def nanos_of(usd: float) -> int:
