@@ -1,5 +1,6 @@
 """Rows become conversations: who the user is, what comes first, and which rows belong together."""
 
+from collections import Counter
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
@@ -9,12 +10,13 @@ import pytest
 from fieldwork.errors import StudyError
 from fieldwork.files.sheets import Record
 from fieldwork.puppets.conversations.chats import (
+    OTHER_BRANCHES,
     Chat,
     MessageRow,
     RowReader,
-    gather_chats,
     user_hash,
 )
+from fieldwork.puppets.conversations.chats import gather_chats as gather
 from fieldwork.puppets.conversations.columns import find_layout
 from fieldwork.puppets.conversations.messages import MessageReader
 
@@ -43,6 +45,10 @@ def line(number: int, role: str, user: str | None = None, **more: Any) -> Messag
         content=f"m{number}",
         **{**about, **more},
     )
+
+
+def gather_chats(rows: list[MessageRow], name: str) -> list[Chat]:
+    return [*gather(rows, name, Counter())]
 
 
 def contents(chat: Chat) -> list[str | None]:
@@ -179,3 +185,80 @@ def test_what_is_said_of_messages_is_said_of_their_conversation() -> None:
     ]
     (chat,) = gather_chats(message_rows, "a")
     assert chat[:-1] == ("c", None, day(2), "de", "m1", True, None)
+
+
+# ---- branches ------------------------------------------------------------------------------------
+
+
+def message(name: str, parent: str | None, sender: str, **more: Any) -> dict[str, Any]:
+    return {"uuid": name, "parent_message_uuid": parent, "sender": sender, "text": name} | more
+
+
+BRANCHES = [
+    message("u1", "root", "human"),
+    message("a1", "u1", "assistant"),
+    message("a2", "u1", "assistant"),
+    message("u2", "a2", "human"),
+    message("u3", "a2", "human"),
+    message("a3", "u3", "assistant"),
+    message("a4", "u2", "assistant"),
+]
+
+
+@pytest.mark.parametrize(
+    ("leaf", "expected"),
+    [("a3", ["u1", "a2", "u3", "a3"]), ("a1", ["u1", "a1"]), (None, ["u1", "a2", "u2", "a4"])],
+)
+def test_of_a_tree_in_a_list_the_branch_that_was_seen_last_is_the_conversation(
+    leaf: str | None, expected: list[str]
+) -> None:
+    row = {"id": 1, "chat_messages": BRANCHES, "current_leaf_message_uuid": leaf}
+    reader, records = reader_of([row])
+    (chat,) = reader.chats(records)
+    assert contents(chat) == expected
+    assert reader._messages.left_out[OTHER_BRANCHES] == len(BRANCHES) - len(expected)
+
+
+def test_the_latest_message_ends_the_branch() -> None:
+    times = [f"2026-01-01T10:0{minute}:00Z" for minute in (0, 1, 2, 3, 4, 9, 5)]
+    entries = [e | {"created_at": time} for e, time in zip(BRANCHES, times, strict=True)]
+    reader, records = reader_of([{"id": 1, "chat_messages": entries}])
+    (chat,) = reader.chats(records)
+    assert contents(chat) == ["u1", "a2", "u3", "a3"]
+
+
+def test_messages_in_rows_have_branches_too_and_one_without_text_ends_none() -> None:
+    rows = [{"chat_id": "c", **entry} for entry in BRANCHES]
+    rows[2]["text"] = ""
+    reader, records = reader_of(rows)
+    left_out = Counter[str]()
+    (chat,) = gather([*reader.message_rows(0, records, "a.csv")], "a.csv", left_out)
+    assert contents(chat) == ["u1", "u2", "a4"]
+    assert left_out[OTHER_BRANCHES] == 3
+
+
+@pytest.mark.parametrize("parents", [["root"] * 3, [None, "x", "y"], ["root", "u1", "a1"]])
+def test_a_list_without_branches_stays_whole(parents: list[str | None]) -> None:
+    names = ["u1", "a1", "u2"]
+    entries = [
+        message(name, parent, sender)
+        for name, parent, sender in zip(
+            names, parents, ["human", "assistant", "human"], strict=True
+        )
+    ]
+    reader, records = reader_of([{"id": 1, "chat_messages": entries}])
+    (chat,) = reader.chats(records)
+    assert contents(chat) == names
+
+
+def test_the_text_beside_empty_parts_counts() -> None:
+    entries = [
+        {"sender": "human", "content": [], "text": "beside nothing"},
+        {"sender": "assistant", "content": [{"type": "text", "text": ""}], "text": "beside a part"},
+        {"sender": "human", "content": [{"type": "voice_note", "text": "spoken"}], "text": ""},
+        {"sender": "assistant", "content": [{"type": "text", "text": "a part"}], "text": "another"},
+        {"sender": "human", "content": [], "text": ""},
+    ]
+    reader, records = reader_of([{"id": 1, "chat_messages": entries}])
+    (chat,) = reader.chats(records)
+    assert contents(chat) == ["beside nothing", "beside a part", "spoken", "a part"]

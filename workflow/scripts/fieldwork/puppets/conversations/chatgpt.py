@@ -13,7 +13,8 @@ from typing import Any
 
 from fieldwork.errors import StudyError
 from fieldwork.files.json_values import json_value
-from fieldwork.puppets.conversations.chats import Chat
+from fieldwork.puppets.conversations.branches import path_to
+from fieldwork.puppets.conversations.chats import OTHER_BRANCHES, Chat
 from fieldwork.puppets.conversations.messages import SpokenMessage, instant
 
 _TEXT_KINDS = ("text", "multimodal_text")
@@ -50,7 +51,7 @@ class TreeReader:
         nodes: Mapping[str, Any] = value["mapping"]
         path = list(_path(nodes, _leaf(nodes, value.get("current_node"))))
         n_messages = sum(1 for n in nodes.values() if isinstance(n, dict) and n.get("message"))
-        self.left_out["messages of other branches"] += n_messages - len(path)
+        self.left_out[OTHER_BRANCHES] += n_messages - len(path)
         exchange = [(m, spoken_message) for m in path if (spoken_message := self._message(m))]
         times = [t for message, _ in exchange if (t := instant(message.get("create_time")))]
         return Chat(
@@ -117,16 +118,11 @@ def _parent(node: Any) -> str | None:
 
 def _path(nodes: Mapping[str, Any], leaf: str | None) -> Iterator[Node]:
     """The messages from the root to a leaf; a loop among the nodes ends the path."""
-    messages: list[Node] = []
-    visits = set[str]()
-    node_id = leaf
-    while node_id is not None and node_id in nodes and node_id not in visits:
-        visits.add(node_id)
+    parents = {node_id: _parent(node) for node_id, node in nodes.items()}
+    for node_id in path_to(leaf, parents):
         message = nodes[node_id].get("message") if isinstance(nodes[node_id], dict) else None
         if isinstance(message, dict):
-            messages.append(message)
-        node_id = _parent(nodes[node_id])
-    yield from reversed(messages)
+            yield message
 
 
 # ---- a message -----------------------------------------------------------------------------------

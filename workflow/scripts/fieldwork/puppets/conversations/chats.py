@@ -13,10 +13,17 @@ from typing import Any, NamedTuple
 from fieldwork.errors import StudyError
 from fieldwork.files.rows import cell_text
 from fieldwork.files.sheets import Record
+from fieldwork.puppets.conversations.branches import BranchMessage, chosen_branch
 from fieldwork.puppets.conversations.columns import ConversationLayout, messages_at, value_at
-from fieldwork.puppets.conversations.messages import MessageReader, SpokenMessage, instant
+from fieldwork.puppets.conversations.messages import (
+    MessageReader,
+    SpokenMessage,
+    instant,
+    message_text,
+)
 
 _TRUE = ("true", "1", "yes", "ja", "oui", "wahr", "vrai")
+OTHER_BRANCHES = "messages of other branches"
 _FALSE = ("false", "0", "no", "nein", "non", "falsch", "faux")
 
 
@@ -36,7 +43,8 @@ class Chat(NamedTuple):
 class MessageRow(NamedTuple):
     """A row that holds one message, with all that its conversation needs.
 
-    `number` counts the rows of a file; `position` is NULL where the file has no such column.
+    `number` counts the rows of a file; `position` is NULL where the file has no such column, and
+    `content` for a message that is left out: others may follow it.
     """
 
     file: int
@@ -50,7 +58,9 @@ class MessageRow(NamedTuple):
     is_toxic: bool | None
     is_redacted: bool | None
     role: str | None
-    content: str
+    content: str | None
+    message_id: str | None = None
+    parent_id: str | None = None
 
 
 def user_hash(name: str) -> str:
@@ -71,7 +81,9 @@ class RowReader:
     def chats(self, records: Iterable[Record]) -> Iterator[Chat]:
         """The conversations of a file with one conversation a row."""
         for _, fields in records:
-            entries = [e for e in messages_at(fields, self._columns["messages"]) if e]
+            entries = self._chosen(
+                [e for e in messages_at(fields, self._columns["messages"]) if e], fields
+            )
             messages = [m for entry in entries if (m := self._message(entry))]
             times = [t for entry in entries if (t := self._time(self._keys, entry))]
             started_at = min(times, default=self._time(self._columns, fields))
@@ -87,10 +99,8 @@ class RowReader:
                     f"{name}: {place} is empty in column {self._columns['conversation']!r}, so its "
                     f"message belongs to no conversation; write the conversation's id, or delete the row"
                 )
-            message = self._messages.read(
-                *(value_at(fields, self._columns[role]) for role in ("role", "text"))
-            )
-            if message is not None:
+            message = self._read(fields, self._columns)
+            if message is not None or "parent" in self._columns:
                 yield MessageRow(
                     file,
                     number,
@@ -99,9 +109,35 @@ class RowReader:
                     self._position(fields),
                     self._time(self._columns, fields),
                     *self._about(fields),
-                    message["role"],
-                    message["content"] or "",
+                    message["role"] if message else None,
+                    message["content"] or "" if message else None,
+                    self._text(fields, "message"),
+                    self._text(fields, "parent"),
                 )
+
+    def _chosen(self, entries: list[Any], fields: Mapping[str, Any]) -> list[Any]:
+        """The entries of the branch that the file names, or of the latest one."""
+        if "parent" not in self._keys or not all(isinstance(e, Mapping) for e in entries):
+            return entries
+        times = [
+            instant(value_at(e, self._keys["time"])) if "time" in self._keys else None
+            for e in entries
+        ]
+        if all(times):
+            order = sorted(range(len(entries)), key=lambda k: (times[k], k))
+            entries = [entries[k] for k in order]
+        ids = [
+            BranchMessage(
+                *(
+                    cell_text(value_at(e, self._keys[r])).strip() or None
+                    for r in ("message", "parent")
+                )
+            )
+            for e in entries
+        ]
+        places = chosen_branch(ids, self._text(fields, "leaf"))
+        self._messages.left_out[OTHER_BRANCHES] += len(entries) - len(places)
+        return [entries[k] for k in places]
 
     def _about(
         self, fields: Mapping[str, Any]
@@ -111,10 +147,13 @@ class RowReader:
         return language, model, self._flag(fields, "toxic"), self._flag(fields, "redacted")
 
     def _message(self, entry: Any) -> SpokenMessage | None:
-        fields = entry if isinstance(entry, Mapping) else {}
-        return self._messages.read(
-            *(value_at(fields, self._keys[role]) for role in ("role", "text"))
-        )
+        return self._read(entry if isinstance(entry, Mapping) else {}, self._keys)
+
+    def _read(self, fields: Mapping[str, Any], names: Mapping[str, str]) -> SpokenMessage | None:
+        content = value_at(fields, names["text"])
+        if "plain_text" in names and message_text(content) is None:
+            content = value_at(fields, names["plain_text"])
+        return self._messages.read(value_at(fields, names["role"]), content)
 
     def _cell(self, fields: Mapping[str, Any], role: str) -> Any:
         name = self._columns.get(role)
@@ -154,7 +193,7 @@ class RowReader:
 # ---- from messages to conversations --------------------------------------------------------------
 
 
-def gather_chats(rows: Sequence[MessageRow], name: str) -> Iterator[Chat]:
+def gather_chats(rows: Sequence[MessageRow], name: str, left_out: Counter[str]) -> Iterator[Chat]:
     """The conversations of the message rows that share an id in a file: one, or one for each user.
 
     The assistant's rows may name no user, or the assistant. Messages are ordered by position, else by
@@ -167,7 +206,7 @@ def gather_chats(rows: Sequence[MessageRow], name: str) -> Iterator[Chat]:
     # where no row of a user has text, any other row that names one decides
     users = users or {row.user_id for row in rows if row.user_id}
     if len(users) <= 1:
-        yield _chat(rows, next(iter(users), None))
+        yield _chat(rows, next(iter(users), None), left_out)
         return
     if any(row.user_id not in users for row in rows):
         raise StudyError(
@@ -176,11 +215,14 @@ def gather_chats(rows: Sequence[MessageRow], name: str) -> Iterator[Chat]:
             f"each conversation shall count as one user"
         )
     for user in dict.fromkeys(row.user_id for row in rows):
-        yield _chat([row for row in rows if row.user_id == user], user)
+        yield _chat([row for row in rows if row.user_id == user], user, left_out)
 
 
-def _chat(rows: Sequence[MessageRow], user: str | None) -> Chat:
+def _chat(rows: Sequence[MessageRow], user: str | None, left_out: Counter[str]) -> Chat:
     ordered_rows = _in_order(rows)
+    places = chosen_branch([BranchMessage(row.message_id, row.parent_id) for row in ordered_rows])
+    left_out[OTHER_BRANCHES] += len(ordered_rows) - len(places)
+    ordered_rows = [row for k in places if (row := ordered_rows[k]).content is not None]
     times = [row.sent_at for row in rows if row.sent_at]
     return Chat(
         conversation_id=rows[0].conversation_id,

@@ -20,7 +20,7 @@ ColumnMap = Mapping[str, str | None]
 Fields = Mapping[str, Any]
 
 ABOUT = ("conversation", "user", "order", "time", "model", "language", "toxic", "redacted")
-OF_A_MESSAGE = ("role", "text", "time")
+OF_A_MESSAGE = ("role", "text", "plain_text", "time", "message", "parent")
 
 _USUAL_NAMES = {
     "messages": "messages conversation conversations chatmessages turns dialog dialogue chat history "
@@ -44,6 +44,11 @@ _USUAL_NAMES = {
     "sprecherin autor wer expediteur locuteur auteur rol",
     "text": "content text value message body utterance messagetext nachricht nachrichtentext inhalt "
     "aussage contenu texte contenido texto",
+    # where the parts of a message have no text, it stands beside them
+    "plain_text": "text",
+    "message": "messageid messageuuid uuid id",
+    "parent": "parentmessageid parentmessageuuid parentid parentuuid parentmessage parent",
+    "leaf": "currentleafmessageuuid currentleafmessageid currentleaf currentnode currentmessageid",
 }
 _ONLY_OF_CONVERSATIONS = "id uuid hash nr"
 
@@ -92,7 +97,7 @@ def find_layout(
     if messages is None:
         return _messages_a_row(file, rows, guess, is_role)
     guess.columns["messages"] = messages
-    guess.take_all(ABOUT, more_names={"conversation": _ONLY_OF_CONVERSATIONS})
+    guess.take_all((*ABOUT, "leaf"), more_names={"conversation": _ONLY_OF_CONVERSATIONS})
     key_map = {role: name for role, name in column_map.items() if name in (None, *inner)}
     keys = _ColumnGuess(key_map, entries)
     keys.take_all(OF_A_MESSAGE)
@@ -110,7 +115,7 @@ def _messages_a_row(
 ) -> ConversationLayout:
     if role := _role_column(rows, guess, is_role):
         guess.columns["role"] = role
-    guess.take_all(("conversation", "text", *ABOUT))
+    guess.take_all(("conversation", "text", "plain_text", *ABOUT, "message", "parent"))
     contents = {
         "conversation": "the conversation's id",
         "role": "the speaker",

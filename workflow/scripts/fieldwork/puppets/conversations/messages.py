@@ -19,7 +19,7 @@ from fieldwork.files.rows import cell_text
 SpokenMessage = dict[str, str | None]
 """A message as `role` and `content`; a NULL role makes its conversation unreadable."""
 
-_TEXT_PARTS = ("text", "input_text", "output_text", "refusal")
+_TEXT_PARTS = ("text", "input_text", "output_text", "refusal", "voice_note", "audio_transcription")
 _MOST_NAMED = 5
 _NUMBER = re.compile(r"\d{9,19}(\.\d+)?")
 _TIMES_AFTER_DAYS = (" %H:%M:%S", " %H:%M", ", %H:%M:%S", ", %H:%M", "")

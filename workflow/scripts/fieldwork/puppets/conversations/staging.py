@@ -8,7 +8,7 @@ conversation need not follow one another. The log says how columns were read and
 import logging
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from itertools import chain, groupby, islice
+from itertools import chain, groupby, islice, pairwise
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NamedTuple, TypeVar
@@ -55,7 +55,7 @@ _MESSAGE_ROWS_SCHEMA = pa.schema(
         *[("file", pa.int64()), ("number", pa.int64())],
         *[("conversation_id", _TEXT), ("user_id", _TEXT)],
         *[("position", pa.float64()), ("sent_at", _TIME), *_ABOUT],
-        *[("role", _TEXT), ("content", _TEXT)],
+        *[("role", _TEXT), ("content", _TEXT), ("message_id", _TEXT), ("parent_id", _TEXT)],
     ]
 )
 _OPTIONAL = {
@@ -114,11 +114,13 @@ def stage(
         else _chats_of_rows(database, files, folder, reading, left_out)
     )
     path, present, total = folder / "staged.parquet", set[str](), 0
+    n_doubled_answers = 0
     with pq.ParquetWriter(path, _CORPUS_SCHEMA, compression="zstd", compression_level=1) as out:
         for batch in _batches(
             chats, lambda chat: sum(len(m["content"] or "") for m in chat.messages)
         ):
             total += len(batch)
+            n_doubled_answers += sum(_doubled_answers(chat) for chat in batch)
             present |= {
                 column
                 for column, field in _OPTIONAL.items()
@@ -127,7 +129,18 @@ def stage(
             out.write_table(_table(_CORPUS_SCHEMA, batch))
     counts = ", ".join(f"{n} {kind}" for kind, n in sorted(left_out.items()) if n)
     logger.info("%d conversations read; left out: %s", total, counts or "nothing")
+    if n_doubled_answers:
+        logger.info(
+            "%d answers follow another answer: where they are many, the file may hold answers that were "
+            "thrown away",
+            n_doubled_answers,
+        )
     return StagedCorpus(path, frozenset(present))
+
+
+def _doubled_answers(chat: Chat) -> int:
+    roles = [message["role"] for message in chat.messages]
+    return sum(pair == ("assistant", "assistant") for pair in pairwise(roles))
 
 
 def _chats_of_trees(files: Sequence[ConversationFile], left_out: Counter[str]) -> Iterator[Chat]:
@@ -167,11 +180,11 @@ def _chats_of_rows(
                 yield from reader.chats(rows)
             else:
                 message_rows = reader.message_rows(number, rows, file.name)
-                for batch in _batches(message_rows, lambda row: len(row.content)):
+                for batch in _batches(message_rows, lambda row: len(row.content or "")):
                     out.write_table(_table(_MESSAGE_ROWS_SCHEMA, batch))
             _warn_of_unread(file, layout, reader)
     messages.refuse_unknown(", ".join(file.name for file in files[:3]))
-    yield from _waiting_chats(database, waiting, files)
+    yield from _waiting_chats(database, waiting, files, messages.left_out)
     left_out.update(messages.left_out)
 
 
@@ -186,7 +199,10 @@ def _warn_of_unread(file: ConversationFile, layout: ConversationLayout, reader: 
 
 
 def _waiting_chats(
-    database: Database, waiting: Path, files: Sequence[ConversationFile]
+    database: Database,
+    waiting: Path,
+    files: Sequence[ConversationFile],
+    left_out: Counter[str],
 ) -> Iterator[Chat]:
     """The conversations of the message rows that wait in a file, in the order of their ids."""
     query = f"""
@@ -196,7 +212,7 @@ def _waiting_chats(
     columns = ([column.to_pylist() for column in batch.columns] for batch in batches)
     message_rows = (MessageRow(*row) for batch in columns for row in zip(*batch, strict=True))
     for (file, _), rows in groupby(message_rows, key=lambda row: (row.file, row.conversation_id)):
-        yield from gather_chats(list(rows), files[file].name)
+        yield from gather_chats(list(rows), files[file].name, left_out)
 
 
 def _batches(
