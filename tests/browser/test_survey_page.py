@@ -414,7 +414,7 @@ def test_the_import_reads_what_the_page_saved(
     to_prompts(page, code=None)
     order = answer_all(page, NASTY)
     saved(page, "Save my answers").rename(tmp_path / "answers.csv")
-    told = {"models": {}, "skip_prompts": [], **page_map(written.survey, "folder")}
+    told = {"models": {}, "skip_prompts": [], "rows": {}, **page_map(written.survey, "folder")}
     asked_for = [FieldPrompt(prompt.task, prompt.item_id) for prompt in written.survey.prompts]
     sheet = sources.read_sheet(tmp_path / "answers.csv")
     read = columns.read_field(

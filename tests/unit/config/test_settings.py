@@ -481,7 +481,7 @@ def test_shipped_studies_are_valid(study: Path) -> None:
         (
             "corpora/c",
             {"path": "x", "columns": {"speaker": "u"}},
-            "corpora.c.columns: unknown key 'speaker'; known here: conversation, language, messages",
+            "corpora.c.columns: unknown key 'speaker'; known here: conversation, language, leaf",
         ),
         (
             "tasks/probe/sources/0/columns",

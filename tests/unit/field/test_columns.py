@@ -30,9 +30,10 @@ def column_map(layout: str, *, models: Sequence[str] = ("m",), **changes: Any) -
         "columns": columns | changes.pop("columns", {}),
         "prompts": {"movies": "Q1", "recommendations/cars": "Q2"} if layout == "wide" else {},
         "skip_prompts": [],
+        "rows": {},
         "models": {},
     }
-    return ColumnMap(field | changes, PROMPTS, models)
+    return ColumnMap(field | changes, PROMPTS, models, numeric_prompts={ETHICS})
 
 
 def sheet(*rows: Sequence[Any], name: str = "a.csv") -> Sheet:
@@ -405,6 +406,24 @@ def test_a_row_that_stands_twice_in_a_file_counts_once_where_a_column_could_tell
     assert [a.replicate for a in read(times, mapping=LONG).answers] == [0]
     times = sheet(["id", "prompt", "answer", "start"], [*rows[0], "9:00"], [*rows[1], "9:05"])
     assert [a.replicate for a in read(times, mapping=LONG).answers] == [0, 1]
+
+
+def test_only_rows_with_the_values_of_the_rule_are_read() -> None:
+    mapping = column_map("wide", rows={"consent": ["yes", "Ja"]})
+    header = ["id", "Q1", "Q2", "consent"]
+    answers = sheet(header, ["p1", "x", "y", "yes"], ["p2", "a", "b", "no"], ["p3", "a", "b", ""])
+    raw = read(answers, mapping=mapping)
+    assert {answer.participant for answer in raw.answers} == {"p1"}
+    assert raw.n_left_out == 2
+    found = refusal(sheet(header[:3], ["p1", "x", "y"]), mapping=mapping)
+    assert "has no column 'consent' (field.rows.consent)" in found
+
+
+def test_a_number_is_an_answer_where_the_question_asks_for_one() -> None:
+    rows = [["id", "prompt", "answer"], ["p1", "ethics-00", 4], ["p2", "ethics-00", 2.0]]
+    assert [a.text for a in read(sheet(*rows), mapping=LONG).answers] == ["4", "2"]
+    found = refusal(sheet(rows[0], ["p1", "movies", 4]), mapping=LONG)
+    assert "holds a number where an answer should be" in found
 
 
 def test_a_header_among_the_rows_is_refused() -> None:

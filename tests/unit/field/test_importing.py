@@ -91,6 +91,7 @@ def column_map(tmp_path: Path) -> ColumnMap:
         "prompts": {"movies": "Q1"},
         "models": {},
         "skip_prompts": [],
+        "rows": {},
     }
     return ColumnMap(field, [MOVIES], ["m"])
 

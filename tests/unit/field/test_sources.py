@@ -63,3 +63,43 @@ def test_other_kinds_of_files_are_refused(tmp_path: Path, name: str, content: by
         sheet_of(tmp_path / name, content)
     assert f"{name}: not one of .csv, .tsv, .xlsx, .parquet" in str(caught.value)
     assert "field.path" in str(caught.value)
+
+
+EXPORT = "ResponseId,Status,DistributionChannel,consent,answer\n"
+KEPT = "R_1,IP Address,anonymous,I agree,A\nR_2,0,anonymous,I agree,B\n"
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        "R_3,Survey Preview,preview,I agree,A",
+        "R_3,1,anonymous,I agree,A",
+        "R_3,Survey Test,gl,I agree,A",
+        "R_3,Spam,anonymous,I agree,A",
+        "R_3,IP Address,preview,I agree,A",
+        "R_3,IP Address,anonymous,I do not agree,A",
+    ],
+)
+def test_what_the_survey_tool_marks_as_no_response_is_left_out(
+    row: str, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text(f"{EXPORT}{row}\n{KEPT}")
+    assert [cells[0] for _, cells in read_sheet(path).rows] == ["R_1", "R_2"]
+    assert "1 rows are left out, as the survey tool marks them" in caplog.text
+
+
+def test_a_status_of_another_tool_means_nothing(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text("id,Status,answer\np1,1,A\np2,spam,B\n")
+    assert len([*read_sheet(path).rows]) == 2
+
+
+def test_a_second_row_of_headers_is_no_participant(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    second = "Start Date,Response ID,Paste the answer to question 1."
+    path.write_text(f"StartDate,ResponseId,answer_a\n{second}\n2026-07-01,R_1,A\n")
+    assert [row.number for row in read_sheet(path).rows] == [3]
+    # one cell may well be the name of its column
+    path.write_text("id,platform,answer\np1,Platform,A\n")
+    assert [row.number for row in read_sheet(path).rows] == [2]

@@ -27,7 +27,11 @@ def main(
 ) -> None:
     """Read, hash and mask, check, write; `deletions` is the record of who was forgotten, if any."""
     items = tables.read_questions(questions)
-    column_map = ColumnMap(field, [FieldPrompt(*key) for key in items], [*labels])
+    numeric_prompts = {
+        FieldPrompt(*key) for key, item in items.items() if item.kind in ("scale", "number")
+    }
+    prompts = [FieldPrompt(*key) for key in items]
+    column_map = ColumnMap(field, prompts, [*labels], numeric_prompts)
     people = import_field(files, deletions, column_map)
     checks = excluding_checks_of(field)
     answers = check_answers(

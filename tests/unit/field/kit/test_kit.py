@@ -96,12 +96,13 @@ def test_the_qualtrics_map_names_the_questions_of_the_text() -> None:
     questions = re.findall(r"^\[\[ID:(.+)\]\]$", text, re.MULTILINE)
     assert len(set(questions)) == len(questions)
     assert all(re.fullmatch(r"[A-Za-z][A-Za-z0-9_]*", question) for question in questions)
-    told = qualtrics_map(own, "folder", qualtrics.question_ids(own))
+    told = qualtrics_map(own, "folder", qualtrics.question_ids(own), WORDS["agree"])
     named = {**told["columns"]}
     groups = named.pop("groups")
     asked = {*named.values(), *groups.values(), *told["prompts"].values()}
     assert asked == set(questions) - {"consent"}
     assert [*told["prompts"]] == [prompt.key for prompt in own.prompts]
+    assert told["rows"] == {"consent": [WORDS["agree"], "1"]}
     assert told["models"] == {"Alpha": "alpha", "Beta": "beta"}
 
 

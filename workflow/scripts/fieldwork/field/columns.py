@@ -9,7 +9,7 @@ import difflib
 import math
 import re
 import unicodedata
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import date, time
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -25,6 +25,7 @@ from fieldwork.field.raw_answers import (
     refuse_missing_answers,
     with_replicates,
 )
+from fieldwork.files.recordings.answers import matches
 from fieldwork.files.rows import SheetRow, cell_text, is_empty
 from fieldwork.files.sheets import Sheet
 
@@ -42,11 +43,16 @@ _ROLES = ("participant", "platform", "model", "prompt", "answer", "position")
 
 
 class ColumnMap(NamedTuple):
-    """What the config says of the files, and what the study asks."""
+    """What the config says of the files, and what the study asks.
+
+    Attributes:
+        numeric_prompts: of the prompts, those whose answer may be a number: scales and numbers.
+    """
 
     field: Mapping[str, Any]
     prompts: Sequence[FieldPrompt]
     models: Sequence[str]
+    numeric_prompts: Collection[FieldPrompt] = ()
 
     def column(self, role: str) -> str | None:
         """The column that `field.columns` names for a role, without spaces around it."""
@@ -79,6 +85,9 @@ def read_field(sheets: Sequence[Sheet], column_map: ColumnMap) -> RawField:
     for sheet in sheets:
         reader = _SheetReader(sheet, column_map)
         for row in sheet.rows:
+            if not reader.is_chosen(row):
+                n_left_out += 1
+                continue
             participant = reader.participant(row)
             first_sheet = first_sheets.setdefault(reader.content(row), sheet)
             if first_sheet is not sheet or (reader.is_seen(row) and reader.tells_repeats):
@@ -139,6 +148,7 @@ def _required_columns(column_map: ColumnMap) -> dict[str, str]:
     roles = [r for r in _ROLES if not (is_wide and r in ("prompt", "answer"))]
     columns_by_setting = {f"field.columns.{role}": column_map.column(role) for role in roles}
     columns_by_setting |= {f"field.columns.groups.{v}": c for v, c in column_map.groups().items()}
+    columns_by_setting |= {f"field.rows.{column}": column for column in column_map.field["rows"]}
     columns_by_setting |= {f"field.prompts.{name}": column for name, column in prompts.items()}
     return {setting: c.strip() for setting, c in columns_by_setting.items() if c is not None}
 
@@ -258,6 +268,16 @@ class _SheetReader:
         self._contents.add(content)
         return is_seen
 
+    def is_chosen(self, row: SheetRow) -> bool:
+        """Whether `field.rows` chooses a row."""
+        rule = self._column_map.field["rows"]
+        cells = {
+            name: row.cells[self._index_by_column[name]]
+            for name in rule
+            if name in self._index_by_column
+        }
+        return matches(cells, {name: value for name, value in rule.items() if name in cells})
+
     def memberships(self, row: SheetRow, participant: str) -> Iterator[Membership]:
         """The groups that this row puts the participant in; an empty cell says nothing."""
         for variable, column in self._column_map.groups().items():
@@ -279,7 +299,8 @@ class _SheetReader:
             return
         order = self._order(row)
         for prompt, column in column_by_prompt.items():
-            text = self._text(row, column, f"field.prompts, {prompt.task}/{prompt.item_id}")
+            setting = f"field.prompts, {prompt.task}/{prompt.item_id}"
+            text = self._text(row, column, setting, prompt)
             yield self._answer(row, participant, model, prompt, order.get(prompt), text)
 
     def _long(self, row: SheetRow, participant: str) -> Iterator[RawAnswer]:
@@ -296,7 +317,7 @@ class _SheetReader:
             problem = "is empty" if not value else "holds a prompt that field.prompts does not list"
             remedy = "add it there, or add it to field.skip_prompts to leave such rows out"
             raise self._error(row, "prompt", f"{problem}; {remedy}")
-        text = self._text(row, column, "field.columns.answer")
+        text = self._text(row, column, "field.columns.answer", prompt)
         yield self._answer(row, participant, model, prompt, self._position(row), text)
 
     def _answer(
@@ -357,9 +378,11 @@ class _SheetReader:
             )
         return positions
 
-    def _text(self, row: SheetRow, column: str, setting: str) -> str | None:
+    def _text(self, row: SheetRow, column: str, setting: str, prompt: FieldPrompt) -> str | None:
         cell = row.cells[self._index_by_column[column]]
         kind = _kind_of_cell(cell)
+        if kind == "a number" and prompt in self._column_map.numeric_prompts:
+            return cell_text(cell)
         if kind is not None:
             raise StudyError(
                 f"{self._sheet.path}: row {row.number}, column {column!r} ({setting}) holds {kind} "

@@ -54,7 +54,7 @@ def import_field(
         raise StudyError(f"{files[0]}: no file of a kind that is read; correct field.osf.files")
     raw = read_field([read_sheet(path) for path in readable], column_map)
     logger.info(
-        "%d file(s), %d answers read; %d rows left out by field.models or field.skip_prompts",
+        "%d file(s), %d answers read; %d rows left out by field.rows, field.models or field.skip_prompts",
         len(readable),
         len(raw.answers),
         raw.n_left_out,

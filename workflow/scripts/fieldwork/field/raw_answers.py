@@ -50,8 +50,8 @@ class Membership(NamedTuple):
 class RawField(NamedTuple):
     """All answers in the order of files and rows, and all memberships.
 
-    `n_left_out` counts rows that `field.models` or `field.skip_prompts` leaves out, and `n_repeats` those
-    that repeat another row whole.
+    `n_left_out` counts rows that `field.rows`, `field.models` or `field.skip_prompts` leaves out, and
+    `n_repeats` those that repeat another row whole.
     """
 
     answers: list[RawAnswer]

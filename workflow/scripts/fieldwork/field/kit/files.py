@@ -28,7 +28,7 @@ def kit_texts(survey: Survey, sources: Mapping[str, str]) -> dict[str, str]:
     facts = documents.template_values(survey, [*drafts, "information.md"])
     ids = qualtrics.question_ids(survey)
     by_page = page_map(survey, "resources/field/page")
-    by_qualtrics = qualtrics_map(survey, "resources/field/qualtrics", ids)
+    by_qualtrics = qualtrics_map(survey, "resources/field/qualtrics", ids, words["agree"])
     for draft in drafts:
         logger.warning(
             "%s: replace what is marked REPLACE before anyone sees the survey (or name your own "

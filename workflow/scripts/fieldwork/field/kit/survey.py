@@ -131,12 +131,13 @@ def page_map(survey: Survey, path: str) -> dict[str, Any]:
     }
 
 
-def qualtrics_map(survey: Survey, path: str, ids: Mapping[str, str]) -> dict[str, Any]:
+def qualtrics_map(survey: Survey, path: str, ids: Mapping[str, str], agree: str) -> dict[str, Any]:
     """The setting `field` that imports a Qualtrics export.
 
     Args:
         path: folder that the export will lie in.
         ids: question id of each prompt, by the prompt's key.
+        agree: the answer that gives consent; exports of choice values have its number, 1.
     """
     return {
         "path": path,
@@ -148,5 +149,6 @@ def qualtrics_map(survey: Survey, path: str, ids: Mapping[str, str]) -> dict[str
             "groups": {question.variable: question.variable for question in survey.questions},
         },
         "prompts": dict(ids),
+        "rows": {"consent": [agree, "1"]},
         "models": {label: model for model, label in survey.platforms.items()},
     }
