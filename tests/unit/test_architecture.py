@@ -118,7 +118,7 @@ OWNERS = {
         ),
     },
     "matplotlib": {f"figures.{path.stem}" for path in (LIBRARY / "figures").glob("*.py")},
-    "aiohttp": {"generation.providers.http"},
+    "aiohttp": {"generation.providers.http", "generation.providers.connections"},
     "openai": {"generation.providers.batch_openai"},
     "google": {"generation.providers.batch_gemini", "generation.providers.vertex"},
     "threadpoolctl": {"puppets.retrieval", "judging.learning"},

@@ -92,7 +92,7 @@ class CheckedUsage(NamedTuple):
         return self.usage.input is not None and self.usage.output is not None
 
 
-def check_usage(stated: Usage, text: str | None, total: int | None = None) -> CheckedUsage:
+def check_usage(usage: Usage, text: str | None, total: int | None = None) -> CheckedUsage:
     """Hold the tokens that a reply states against each other: the dearer reading counts.
 
     Some servers count cached tokens beside the prompt and not in it, or reasoning beside the answer. One
@@ -102,18 +102,18 @@ def check_usage(stated: Usage, text: str | None, total: int | None = None) -> Ch
         text: of the answer.
         total: of all tokens, where the reply states it.
     """
-    if stated.input is None or stated.output is None:
-        return CheckedUsage(stated)
-    if text and not (stated.input and stated.output):
+    if usage.input is None or usage.output is None:
+        return CheckedUsage(usage)
+    if text and not (usage.input and usage.output):
         return CheckedUsage(Usage())
-    n_cached = (stated.cache_read or 0) + (stated.cache_write or 0)
-    n_input = stated.input + (n_cached if n_cached > stated.input else 0)
-    n_reasoning = stated.reasoning or 0
-    n_output = stated.output + (n_reasoning if n_reasoning > stated.output else 0)
+    n_cached = (usage.cache_read or 0) + (usage.cache_write or 0)
+    n_input = usage.input + (n_cached if n_cached > usage.input else 0)
+    n_reasoning = usage.reasoning or 0
+    n_output = usage.output + (n_reasoning if n_reasoning > usage.output else 0)
     n_total = n_input + n_output if total is None else total
-    usage = stated._replace(input=n_input, output=max(n_output, n_total - n_input))
-    is_consistent = usage == stated and n_total == n_input + n_output
-    return CheckedUsage(usage, is_consistent)
+    dearer_usage = usage._replace(input=n_input, output=max(n_output, n_total - n_input))
+    is_consistent = dearer_usage == usage and n_total == n_input + n_output
+    return CheckedUsage(dearer_usage, is_consistent)
 
 
 class Reply(NamedTuple):

@@ -81,7 +81,7 @@ class RowReader:
     def chats(self, records: Iterable[Record]) -> Iterator[Chat]:
         """The conversations of a file with one conversation a row."""
         for _, fields in records:
-            entries = self._chosen(
+            entries = self._branch_of(
                 [e for e in messages_at(fields, self._columns["messages"]) if e], fields
             )
             messages = [m for entry in entries if (m := self._message(entry))]
@@ -115,7 +115,7 @@ class RowReader:
                     self._text(fields, "parent"),
                 )
 
-    def _chosen(self, entries: list[Any], fields: Mapping[str, Any]) -> list[Any]:
+    def _branch_of(self, entries: list[Any], fields: Mapping[str, Any]) -> list[Any]:
         """The entries of the branch that the file names, or of the latest one."""
         if "parent" not in self._keys or not all(isinstance(e, Mapping) for e in entries):
             return entries
