@@ -163,3 +163,29 @@ def test_no_message_repeats_a_text_of_the_file(tmp_path: Path) -> None:
         "k: [sk-secret\n",
     ):
         assert "secret" not in complaint(written(tmp_path, content))
+
+
+@pytest.mark.parametrize(
+    "value", ["no", "true", "1.10", "0123", "12:30", "[en, no]", "1_000", "2.0"]
+)
+def test_values_of_rows_that_yaml_changes_are_refused(tmp_path: Path, value: str) -> None:
+    file = tmp_path / "study.yaml"
+    for text in (
+        f"tasks: {{mine: {{sources: [{{rows: {{language: {value}}}}}]}}}}\n",
+        f"recordings:\n  logs:\n    conditions: {{history: {{language: {value}}}}}\n",
+    ):
+        file.write_text(text)
+        with pytest.raises(StudyError, match=r"line \d: YAML reads language: .*put it in quotes"):
+            read_yaml(file)
+
+
+@pytest.mark.parametrize(
+    "value", ["en", "7", "-3", "1.5", '"no"', "null", "[en, '1.10']", "'0123'"]
+)
+def test_values_of_rows_that_stay_as_they_are_pass(tmp_path: Path, value: str) -> None:
+    file = tmp_path / "study.yaml"
+    file.write_text(f"tasks: {{mine: {{sources: [{{rows: {{language: {value}}}}}]}}}}\n")
+    read_yaml(file)
+    # elsewhere yes and no mean what they say
+    file.write_text("explorer: {field: yes}\n")
+    assert read_yaml(file).settings == {"explorer": {"field": True}}

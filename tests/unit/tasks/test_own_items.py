@@ -103,3 +103,31 @@ def test_files_without_items_are_named(
         file.write_text("item_id,question\n")
     with pytest.raises(StudyError, match=f"^mine: {words}"):
         load_items(files, options, {})
+
+
+def items_with(tmp_path: Path, rows: dict[str, Any]) -> list[Item]:
+    path = tmp_path / "q.csv"
+    path.write_text("item_id,question,language\n1,Hva?,no\n2,What?,en\n3,Was?,de\n")
+    return load_items([path], SourceOptions("items", "mine", "list", rows=rows), {})
+
+
+def test_a_rule_that_no_row_fits_says_what_the_column_has(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    with pytest.raises(StudyError) as caught:
+        items_with(tmp_path, {"language": "False"})
+    assert str(caught.value) == (
+        "rows of the task's source mine: none of the 3 rows in q.csv has these values; correct them "
+        "(language has 'no', 'en', 'de')"
+    )
+    assert len(items_with(tmp_path, {"language": ["no", "en"]})) == 2
+    assert caplog.text == ""
+    assert len(items_with(tmp_path, {"language": ["nb", "en"]})) == 1
+    assert "no row of q.csv has nb; the column has 'no', 'en', 'de'" in caplog.text
+
+
+def test_true_of_json_is_the_word(tmp_path: Path) -> None:
+    path = tmp_path / "q.jsonl"
+    path.write_text('{"item_id": "1", "question": "What?", "checked": true}\n')
+    options = SourceOptions("items", "mine", "list", rows={"checked": "true"})
+    assert len(load_items([path], options, {})) == 1

@@ -12,7 +12,7 @@ from fieldwork.records.tasks import Item
 from fieldwork.tasks.items import load_items
 from fieldwork.tasks.listed_options import listed_options
 from fieldwork.tasks.own_items import SourceOptions
-from fieldwork.tasks.recording_items import gold_letter
+from fieldwork.tasks.recording_items import named_letter
 
 COLUMNS = {"item": "q", "answer": "said", "question": "text", "options": "of", "gold": "right"}
 
@@ -89,11 +89,45 @@ def test_options_in_the_wording(wording: str, options: list[str]) -> None:
         ("b", "B"),
         ("no", "B"),
         (["no"], "B"),
-        (1, "B"),
-        ("9", None),
-        (None, None),
         ("", None),
+        (None, None),
+        (["no", "yes"], None),
     ],
 )
-def test_the_right_option(gold: Any, letter: str | None) -> None:
-    assert gold_letter(gold, ["yes", "no"]) == letter
+def test_the_right_option(tmp_path: Path, gold: Any, letter: str | None) -> None:
+    row = {"q": "1", "said": "A", "of": ["yes", "no"], "right": gold}
+    (item,) = read(tmp_path, [row])
+    assert item.gold == letter
+
+
+@pytest.mark.parametrize(("form", "letter"), [("from_1", "A"), ("from_0", "B"), ("text", "C")])
+def test_a_number_of_the_right_option_means_what_the_source_says(
+    tmp_path: Path, form: str, letter: str
+) -> None:
+    (item,) = read(
+        tmp_path, [{"q": "1", "said": "A", "of": ["2", "3", "1"], "right": 1}], gold=form
+    )
+    assert item.gold == letter
+
+
+def test_a_number_without_its_form_is_refused(tmp_path: Path) -> None:
+    row = {"q": "1", "said": "A", "of": ["yes", "no"], "right": 1}
+    with pytest.raises(
+        StudyError, match=r"neither the letter nor.*say `gold: from_0` or `gold: from_1`"
+    ):
+        read(tmp_path, [row])
+    with pytest.raises(StudyError, match="the right option '3' is neither"):
+        read(tmp_path, [row | {"right": 3}], gold="from_1")
+
+
+def test_what_a_log_says_itself_no_setting_says(tmp_path: Path) -> None:
+    recording = Recording("old", "helm", COLUMNS, {})
+    with pytest.raises(StudyError, match="remove `gold: from_1` from the task's source"):
+        read(tmp_path, [{"q": "1"}], recording=recording, gold="from_1")
+
+
+@pytest.mark.parametrize(
+    ("gold", "letter"), [("(B)", "B"), ("b", "B"), ("NO", "B"), ("9", None), ("1", None)]
+)
+def test_what_a_log_names(gold: str, letter: str | None) -> None:
+    assert named_letter(gold, ["yes", "no"]) == letter

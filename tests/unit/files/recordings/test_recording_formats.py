@@ -192,11 +192,41 @@ def harness_file(tmp_path: Path, *lines: str) -> Path:
 def test_the_likeliest_option_is_the_answer(tmp_path: Path) -> None:
     path = harness_file(tmp_path, harness_line(7, [[["-3.5", "False"]], [["-0.5", "True"]]]))
     (answer,) = read(path, "lm_eval")
-    assert (answer.item, answer.text, answer.gold) == ("sums/7", " B", "1")
+    assert (answer.item, answer.text, answer.gold) == ("sums/7", " B", "(B)")
     assert answer.model == "meta-llama/Llama-3.1-8B"
     assert (answer.question, answer.options) == ("What is 1+1?", ["1", "2"])
     assert answer.prompt == "Question: What is 1+1?\nAnswer:"
     assert answer.temperature is None
+
+
+def requests(*pairs: tuple[str, str]) -> dict[str, Any]:
+    return {f"gen_args_{n}": {"arg_0": c, "arg_1": text} for n, (c, text) in enumerate(pairs)}
+
+
+def test_likelihoods_without_the_question_are_no_answers(tmp_path: Path) -> None:
+    """As `acc_mutual_info` asks for them besides, after those that follow the question."""
+    arguments = requests(("Sum?", " A"), ("Sum?", " B"), ("", " A"), (" ", " B"))
+    likelihoods = [[[value, "False"]] for value in ("-9", "-3", "-1", "-2")]
+    line = harness_line(0, likelihoods, arguments=arguments)
+    (answer,) = read(harness_file(tmp_path, line), "lm_eval")
+    assert answer.text == " B"
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        # the options stand in the context
+        requests(("The cat is big, so", " it fits"), ("The box is big, so", " it fits")),
+        requests(("Sum?", " A"), ("Sum?", " B"), ("Sum?", " C")),
+        requests(("Sum?", " A")),
+    ],
+)
+def test_likelihoods_that_are_not_one_an_option_are_refused(
+    arguments: dict[str, Any], tmp_path: Path
+) -> None:
+    line = harness_line(0, [[["-3", "False"]]] * len(arguments), arguments=arguments)
+    with pytest.raises(StudyError, match=r"line 1: .* are not one for each of its 2 options"):
+        read(harness_file(tmp_path, line), "lm_eval")
 
 
 def test_generated_texts_are_repeats_and_filters_are_not(tmp_path: Path) -> None:

@@ -52,6 +52,7 @@ def read_yaml(path: str | Path) -> YamlFile:
         loader = yaml.SafeLoader(text)
         node = loader.get_single_node()
         _require_sound(node, path)
+        _require_row_values(node, path)
         value = loader.construct_document(node) if value is None else value
     except yaml.MarkedYAMLError as error:
         raise StudyError(_sentence(path, text, error)) from None
@@ -140,6 +141,35 @@ def _require_keys(mapping: Any, path: str | Path) -> None:
         lines[key.value] = _line(key)
         for one in value.value if isinstance(value, yaml.SequenceNode) else (value,):
             _require_day(one, key.value, path)
+
+
+def _require_row_values(node: Any, path: str | Path, keys: tuple[str, ...] = ()) -> None:
+    """Refuse values of row rules that YAML changes: they are compared with cells as these stand there."""
+    if isinstance(node, yaml.MappingNode):
+        is_named = len(keys) == 4 and keys[0] == "recordings" and keys[2] in ("conditions", "tasks")
+        is_rule = is_named or keys[-1:] == ("rows",)
+        for key, inner in node.value:
+            if is_rule:
+                for one in inner.value if isinstance(inner, yaml.SequenceNode) else (inner,):
+                    _require_text_of_file(one, key.value, path)
+            _require_row_values(inner, path, (*keys, key.value))
+    elif isinstance(node, yaml.SequenceNode):
+        for inner in node.value:
+            _require_row_values(inner, path, (*keys, "-"))
+
+
+def _require_text_of_file(node: Any, column: str, path: str | Path) -> None:
+    if not isinstance(node, yaml.ScalarNode) or node.style is not None:
+        return
+    value = yaml.SafeLoader("").construct_object(node)
+    # 2.0 is compared as 2
+    is_changed = isinstance(value, bool) or (isinstance(value, float) and value.is_integer())
+    if value is None or (str(value) == node.value and not is_changed):
+        return
+    raise StudyError(
+        f"{path}, line {_line(node)}: YAML reads {column}: {node.value} as {value!r}, which is compared "
+        f"with the cells of the file; put it in quotes"
+    )
 
 
 def _require_day(node: Any, name: str, path: str | Path) -> None:

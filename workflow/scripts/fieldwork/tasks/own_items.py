@@ -18,7 +18,7 @@ from fieldwork.errors import StudyError
 from fieldwork.files import sheets
 from fieldwork.files.headers import name_list
 from fieldwork.files.json_values import json_value
-from fieldwork.files.recordings.answers import Recording, RowRule, matches
+from fieldwork.files.recordings.answers import Recording, RowChoice, RowRule
 from fieldwork.files.rows import cell_text, is_empty
 from fieldwork.records.tasks import LETTER_KINDS, Item, ItemKind
 from fieldwork.tasks.listed_options import listed_options
@@ -101,14 +101,16 @@ def own_items(files: Sequence[Path], source: SourceOptions) -> Iterator[Item]:
         StudyError: a file cannot be read, lacks a column that `columns` names, or a row is not a
             question.
     """
+    choice = RowChoice(source.rows, f"rows of the task's source {source.name}")
     for path in files:
         for number, (place, fields) in enumerate(sheets.stream_records(path)):
             if not number:
                 _refuse_missing(path, fields, source)
-            if not matches(fields, source.rows):
+            if not choice.accepts(fields):
                 continue
             row = _QuestionRow(f"{path}: {place}", fields, source.columns)
             yield _item(row, path, number, source)
+    choice.require_some(name_list([path.name for path in files]))
 
 
 def _refuse_missing(path: Path, fields: Mapping[str, Any], source: SourceOptions) -> None:
@@ -289,20 +291,27 @@ def _check_choices(row: _QuestionRow, choices: Sequence[str]) -> None:
 def _gold(row: _QuestionRow, choices: Sequence[str], source: GoldForm) -> str | None:
     """The letter of the right option; None where the cell is empty."""
     text = row.text("gold")
-    if text is None:
-        return None
-    places = _gold_places(text.strip(), choices, source)
+    return None if text is None else gold_letter(text.strip(), choices, source, row.place)
+
+
+def gold_letter(text: str, choices: Sequence[str], source: GoldForm, place: str) -> str:
+    """The letter of the option that a cell names.
+
+    Raises:
+        StudyError: it names none, or two.
+    """
+    places = _gold_places(text, choices, source)
     if len(places) == 1:
         return ascii_uppercase[places.pop()]
     if places:
         raise StudyError(
-            f"{row.place}: the right option {text!r} is the letter of one option and the text of "
+            f"{place}: the right option {text!r} is the letter of one option and the text of "
             f"another; say `gold: letter` or `gold: text` in the task's source"
         )
     number_hint = ", or say `gold: from_0` or `gold: from_1` in the task's source if it is a number"
     raise StudyError(
-        f"{row.place}: the right option {text!r} is neither the letter nor the text of one of the "
-        f"{len(choices)} options; correct it{number_hint if text.strip().isdecimal() else ''}"
+        f"{place}: the right option {text!r} is neither the letter nor the text of one of the "
+        f"{len(choices)} options; correct it{number_hint if text.isdecimal() else ''}"
     )
 
 

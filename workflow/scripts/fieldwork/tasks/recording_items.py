@@ -16,10 +16,13 @@ from fieldwork.files.recordings.answers import RecordedAnswer, read_answers
 from fieldwork.files.rows import cell_text
 from fieldwork.records.tasks import LETTER_KINDS, Item
 from fieldwork.tasks.listed_options import listed_options
-from fieldwork.tasks.own_items import MAX_CHOICES, SourceOptions
+from fieldwork.tasks.own_items import MAX_CHOICES, SourceOptions, gold_letter
 from fieldwork.tasks.value_items import MAX_OPTIONS, number_fields, scale_of
 
 logger = logging.getLogger(__name__)
+
+TABLE = "table"
+"""The format whose columns anybody may have made: only there the source says how the right option is."""
 
 
 def recording_items(files: Sequence[Path], options: SourceOptions) -> Iterator[Item]:
@@ -31,6 +34,11 @@ def recording_items(files: Sequence[Path], options: SourceOptions) -> Iterator[I
         StudyError: an answer names no item, or no choice question has options that are read.
     """
     assert options.recording is not None, "the format comes with how its files are read"
+    if options.gold != "auto" and options.recording.format != TABLE:
+        raise StudyError(
+            f"recordings.{options.name}: files of format {options.recording.format} say themselves which "
+            f"option is right; remove `gold: {options.gold}` from the task's source"
+        )
     item_ids: set[str] = set()
     refusals: list[str] = []
     for answer in read_answers(files, options.recording):
@@ -75,18 +83,19 @@ def _item(
     wording = answer.question or answer.prompt
     note = "" if wording else "; it does not hold the wording"
     kind = options.usual_kind if options.kind != "mixed" or choices else "list"
+    place = f"recordings.{options.name}: item {item_id!r} ({answer.source})"
+    has_gold = bool(choices) and kind == "choice"
     item = Item(
         item_id=item_id,
         kind=kind,
         question=wording or item_id,
         prompt=answer.prompt or wording or item_id,
         choices=choices or [],
-        gold=gold_letter(answer.gold, choices) if choices and kind == "choice" else None,
+        gold=_gold(answer.gold, choices or [], place, options) if has_gold else None,
         subject=answer.subject,
         provenance=f"{options.name}: {answer.source}{note}",
         list_length=options.list_length if kind == "list" else None,
     )
-    place = f"recordings.{options.name}: item {item_id!r} ({answer.source})"
     match kind:
         case "scale":
             scale = scale_of(place, _no_cell, item.choices, options.scale)
@@ -109,13 +118,21 @@ def _choices(answer: RecordedAnswer, options: SourceOptions) -> list[str] | None
     return None if options.kind == "mixed" and not choices else choices
 
 
-def gold_letter(gold: Any, choices: Sequence[str]) -> str | None:
-    """The letter of the right option, from its letter, its text or its number from 0."""
+def _gold(gold: Any, choices: Sequence[str], place: str, options: SourceOptions) -> str | None:
+    """The letter of the right option; None where the file names none, or not one alone."""
     if isinstance(gold, list):
         gold = gold[0] if len(gold) == 1 else None
     text = cell_text(gold).strip()
     if not text:
         return None
+    assert options.recording is not None
+    if options.recording.format == TABLE:
+        return gold_letter(text, choices, options.gold, place)
+    return named_letter(text, choices)
+
+
+def named_letter(text: str, choices: Sequence[str]) -> str | None:
+    """The letter of the option that the log of a tool names by its text or letter, else None."""
     texts = [choice.strip() for choice in choices]
     if text in texts:
         return ascii_uppercase[texts.index(text)]
@@ -123,8 +140,4 @@ def gold_letter(gold: Any, choices: Sequence[str]) -> str | None:
     if folds.count(text.casefold()) == 1:
         return ascii_uppercase[folds.index(text.casefold())]
     letter = text.strip("(.:) ").upper()
-    if len(letter) == 1 and letter in ascii_uppercase[: len(choices)]:
-        return letter
-    if text.isdecimal() and int(text) < len(choices):
-        return ascii_uppercase[int(text)]
-    return None
+    return letter if len(letter) == 1 and letter in ascii_uppercase[: len(choices)] else None

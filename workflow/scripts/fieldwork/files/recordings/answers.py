@@ -1,7 +1,7 @@
 """A recording as its answers: the rows of its files by role, checked; those left out are counted."""
 
 import logging
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -13,6 +13,9 @@ from fieldwork.files.recordings.rows import ABSENT, RecordedRow, joined_text, va
 from fieldwork.files.rows import cell_text, is_empty
 
 logger = logging.getLogger(__name__)
+
+MOST_VALUES, LONGEST_VALUE = 8, 40
+"""Values of a column that a message lists, and characters of each."""
 
 RowRule = Mapping[str, Any]
 """Values by the path of a field: a text, a list of texts, or None for an empty field."""
@@ -87,33 +90,30 @@ def read_answers(files: Sequence[Path], recording: Recording) -> Iterator[Record
     """
     seen_paths: set[str] = set()
     first_fields: Mapping[str, Any] = {}
-    n_rows = n_other = n_empty = 0
+    choice = RowChoice(recording.rows, f"recordings.{recording.name}.rows")
+    n_empty = 0
     for path in files:
         for row in FORMATS[recording.format](path):
-            n_rows += 1
             first_fields = first_fields or row.fields
             values = _values(row, recording, seen_paths)
-            if not matches(row.fields, recording.rows, seen_paths):
-                n_other += 1
-            elif values.get("answer") is None and not values.get("error"):
+            if not choice.accepts(row.fields, seen_paths):
+                continue
+            if values.get("answer") is None and not values.get("error"):
                 n_empty += 1
             else:
                 yield _answer(f"{path.name}: {row.place}", row.fields, values, recording)
     _require_paths(recording, seen_paths, first_fields, files)
-    if not n_rows:
+    if not choice.n_rows:
         raise StudyError(
             f"recordings.{recording.name}: there are no answers in {_names(files)}; correct its path, or "
             f"its format {recording.format}"
         )
-    if n_rows == n_other:
-        raise StudyError(
-            f"recordings.{recording.name}.rows: none of the {n_rows} rows in {_names(files)} has these "
-            f"values; correct them"
-        )
+    choice.require_some(_names(files))
+    n_other = choice.n_rows - choice.n_chosen
     if n_other or n_empty:
         logger.info(
             "recordings.%s: of %d rows %d are left out by `rows`, and %d have no answer",
-            *(recording.name, n_rows, n_other, n_empty),
+            *(recording.name, choice.n_rows, n_other, n_empty),
         )
 
 
@@ -128,10 +128,67 @@ def matches(fields: Mapping[str, Any], rule: RowRule, seen_paths: set[str] | Non
         value = value_at(fields, path)
         if value is not ABSENT and seen_paths is not None:
             seen_paths.add(path)
-        text = "" if value is ABSENT or is_empty(value) else cell_text(value)
-        wishes = wish if isinstance(wish, list) else [wish]
-        is_match = is_match and text in {"" if w is None else cell_text(w) for w in wishes}
+        is_match = is_match and _value_text(value) in _wishes(wish)
     return is_match
+
+
+def _value_text(value: Any) -> str:
+    """A value as a rule writes it; of JSON's true and false these words."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    return "" if value is ABSENT or is_empty(value) else cell_text(value)
+
+
+def _wishes(wish: Any) -> set[str]:
+    return {_value_text(one) for one in (wish if isinstance(wish, list) else [wish])}
+
+
+class RowChoice:
+    """The rows that a rule chooses, and what stands in the columns of those that it does not.
+
+    Args:
+        setting: of the rule, for messages.
+    """
+
+    def __init__(self, rule: RowRule, setting: str) -> None:
+        self._rule, self._setting = rule, setting
+        self._values: dict[str, dict[str, None]] = {path: {} for path in rule}
+        self.n_rows = self.n_chosen = 0
+
+    def accepts(self, fields: Mapping[str, Any], seen_paths: set[str] | None = None) -> bool:
+        """Whether a row counts; notes its values."""
+        self.n_rows += 1
+        for path, values in self._values.items():
+            values[_value_text(value_at(fields, path))] = None
+        is_match = matches(fields, self._rule, seen_paths)
+        self.n_chosen += is_match
+        return is_match
+
+    def require_some(self, files: str) -> None:
+        """Warn of values that no row has.
+
+        Raises:
+            StudyError: there are rows, and none has the values of the rule.
+        """
+        for path, values in self._values.items():
+            absent_values = sorted(_wishes(self._rule[path]) - values.keys())
+            if absent_values and self.n_chosen:
+                logger.warning(
+                    "%s.%s: no row of %s has %s; the column has %s",
+                    *(self._setting, path, files, ", ".join(absent_values), _listing(values)),
+                )
+        if self.n_rows and not self.n_chosen:
+            contents = "; ".join(f"{path} has {_listing(v)}" for path, v in self._values.items())
+            raise StudyError(
+                f"{self._setting}: none of the {self.n_rows} rows in {files} has these values; correct "
+                f"them ({contents})"
+            )
+
+
+def _listing(values: Iterable[str]) -> str:
+    names = [repr(value[:LONGEST_VALUE]) for value in values]
+    rest = [f"{len(names) - MOST_VALUES} more"] if len(names) > MOST_VALUES else []
+    return ", ".join([*names[:MOST_VALUES], *rest])
 
 
 def _values(row: RecordedRow, recording: Recording, seen_paths: set[str]) -> dict[str, Any]:

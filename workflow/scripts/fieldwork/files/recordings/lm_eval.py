@@ -1,13 +1,16 @@
 """Samples of lm-evaluation-harness: `samples_{task}_{date}.jsonl`, in a folder named after the model.
 
 A task of generated answers has texts. One of multiple choice has a log-likelihood for each option: the
-answer is the option of the highest, which is how the harness scores `acc`. A task with several filters
+answer is the option of the highest, which is how the harness scores `acc`, and the right option is given
+by its place. Likelihoods after an empty context, which `acc_mutual_info` needs besides, are no answers. A
+task with several filters
 writes each document once for each; the answer is the same, so the first filter counts.
 """
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from string import ascii_uppercase
 from typing import Any
 
 from fieldwork.errors import StudyError
@@ -51,8 +54,11 @@ def _rows(sample: Mapping[str, Any], place: str, path: Path) -> Iterator[Recorde
         "temperature": _temperature(arguments),
     }
     if is_likelihood(responses):
-        answer = _likeliest(arguments, responses, f"{path}: {place}")
-        yield RecordedRow(place, sample, {**values, "answer": answer, "temperature": None})
+        options = list_of(values["options"])
+        answer = _likeliest(arguments, responses, len(options), f"{path}: {place}")
+        gold = _letter_at(values["gold"])
+        likelihood_values = {**values, "answer": answer, "gold": gold, "temperature": None}
+        yield RecordedRow(place, sample, likelihood_values)
         return
     texts = [text for repeats in responses for text in (list_of(repeats) or [repeats])]
     for number, text in enumerate(texts):
@@ -100,13 +106,42 @@ def is_likelihood(responses: Sequence[Any]) -> bool:
     )
 
 
-def _likeliest(arguments: Sequence[Sequence[Any]], responses: Sequence[Any], place: str) -> str:
+def _letter_at(target: Any) -> Any:
+    """The letter of an option by its place from 0, in brackets as no option's text is."""
+    place = str(target).strip()
+    is_place = place.isdecimal() and int(place) < len(ascii_uppercase)
+    return f"({ascii_uppercase[int(place)]})" if is_place else target
+
+
+def _likeliest(
+    arguments: Sequence[Sequence[Any]], responses: Sequence[Any], n_options: int, place: str
+) -> str:
+    """The text of the request with the highest likelihood, of those that follow the question.
+
+    Raises:
+        StudyError: they cannot be read, or are not one an option.
+    """
     try:
-        likelihoods = [float(one[0][0]) for one in responses]
-        texts = [str(argument[1]) for argument in arguments]
-        return texts[likelihoods.index(max(likelihoods))]
+        likelihood_by_request = [
+            (str(argument[0]), str(argument[1]), float(one[0][0]))
+            for argument, one in zip(arguments, responses, strict=True)
+        ]
     except (ValueError, IndexError, TypeError) as error:
         raise StudyError(
             f"{place}: its log-likelihoods and options cannot be read; leave the file out, or run the "
             f"harness again with --log_samples"
         ) from error
+    has_context = any(context.strip() for context, _, _ in likelihood_by_request)
+    likelihoods = [
+        (likelihood, text)
+        for context, text, likelihood in likelihood_by_request
+        if context.strip() or not has_context
+    ]
+    n_texts = len({text for _, text in likelihoods})
+    if n_texts < len(likelihoods) or len(likelihoods) != (n_options or n_texts):
+        raise StudyError(
+            f"{place}: {len(likelihoods)} log-likelihoods of {n_texts} texts are not one for each of its "
+            f"{n_options or 'unnamed'} options, so that no answer can be told; leave the file out"
+        )
+    # of equal ones the first, as the harness takes it
+    return max(likelihoods, key=lambda pair: pair[0])[1]
