@@ -54,6 +54,10 @@ SIZES = (
     Groups((40, 40, 40)),
     Groups((10, 20, 30), whole=False),
 )
+METRICS = {
+    "difference of mean entropies": "entropy_bits",
+    "difference of mean shares beyond the top five": "one_minus_top5_share",
+}
 SOURCES = ("alike", "one group varies more", "other options, as varied")
 
 
@@ -83,15 +87,16 @@ def _lists(source: str, size: Groups, sets: int, seed: int) -> Iterator[Outcome]
     rows = measure(frame, group_of)
     name, where = f"lists, {ITEMS} prompts, {source}", size.name()
     means = [r for r in rows if r.item_id is None]
-    # of several groups the first, which is the one that varies more
-    entropy = [r for r in means if r.metric == "entropy_bits" and r.group == "0"]
-    yield outcome(
-        PART, "difference of mean entropies", name, where,
-        truth=None if source == "one group varies more" else 0.0,
-        estimates=[r.difference for r in entropy],
-        intervals=[(r.ci_low, r.ci_high) for r in entropy],
-        p_values=[r.p_value for r in entropy],
-    )  # fmt: skip
+    for told, metric in METRICS.items():
+        # of several groups the first, which is the one that varies more
+        rows_of_metric = [r for r in means if r.metric == metric and r.group == "0"]
+        yield outcome(
+            PART, told, name, where,
+            truth=None if source == "one group varies more" else 0.0,
+            estimates=[r.difference for r in rows_of_metric],
+            intervals=[(r.ci_low, r.ci_high) for r in rows_of_metric],
+            p_values=[r.p_value for r in rows_of_metric],
+        )  # fmt: skip
     tested = {"any prompt, divergence, Holm": "js_bits"}
     if len(size.sizes) == 2:  # of several groups, more tests than so few shuffles can tell
         tested |= {"any prompt, entropy, Holm": "entropy_bits"}
