@@ -2,7 +2,7 @@
 
 import pytest
 
-from fieldwork.parsing.visible_text import visible_text
+from fieldwork.parsing.visible_text import has_later_turns, visible_text
 
 
 @pytest.mark.parametrize(
@@ -36,3 +36,85 @@ from fieldwork.parsing.visible_text import visible_text
 )
 def test_visible_text(text: str | None, visible: str) -> None:
     assert visible_text(text) == visible
+
+
+@pytest.mark.parametrize(
+    "thoughts",
+    [
+        "<seed:think>A? No.</seed:think>",
+        "<thoughts>A? No.</thoughts>",
+        "◁think▷A? No.◁/think▷",
+        "<|begin_of_thought|>A? No.<|end_of_thought|>\n<|begin_of_solution|>",
+        "<|START_THINKING|>A? No.<|END_THINKING|><|START_RESPONSE|>",
+        "<|channel>thought\nA? No.<channel|>",
+        "<|channel|>analysis<|message|>A? No.<|end|><|start|>assistant<|channel|>final<|message|>",
+        "<|channel|>commentary<|message|>A? No.<|end|><|start|>assistant<|channel|>final<|message|>",
+        "analysisA? No.assistantfinal",
+        "<plan>A? No.</plan>\n",
+        "<inner_rationale>A? No.</inner_rationale>",
+    ],
+)
+def test_thoughts_of_any_mark_are_hidden(thoughts: str) -> None:
+    assert visible_text(f"{thoughts}C").strip() == "C"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "<seed:think>A? No.",
+        "analysisA? No.",
+        "<|channel|>analysis<|message|>A? No.",
+        "<|channel>thought\nA? No.",
+        "<|begin_of_thought|>A? No.",
+    ],
+)
+def test_thoughts_that_never_end_leave_nothing(text: str) -> None:
+    assert visible_text(text) == ""
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "<answer>C</answer>\nas it is the largest",
+        "analysis of the options leads to C",
+        "[Analysis of cities](x) says C",
+        "[reason: size] C",
+        "Write to <john.thinker@example.org> about C",
+        "See <https://example.org/thinking> for C",
+        "<table><tr><td>C</td></tr></table>\nC",
+        "<s>A</s> C",
+        "User: is a role\nC",
+        "Assistant: Hello.\nUser: Hi.\nAssistant: C",
+    ],
+)
+def test_what_is_no_thought_stays(text: str) -> None:
+    assert "C" in visible_text(text)
+
+
+@pytest.mark.parametrize(
+    "rest",
+    [
+        "<|im_end|>\n<|im_start|>user\nAnd?\n<|im_start|>assistant\nA",
+        "<|eot_id|><|start_header_id|>user<|end_header_id|>\nAnd?",
+        "<end_of_turn>\n<start_of_turn>user\nAnd?<end_of_turn>\n<start_of_turn>model\nA",
+        "<｜end▁of▁sentence｜><｜User｜>And?<｜Assistant｜>A",
+        "</s> [INST] And? [/INST] A",
+        "<|endoftext|>A",
+        "\n\nHuman: And?\n\nAssistant: A",
+        "\nuser\nAnd?\nassistant\nA",
+        "\n\n### Instruction:\nAnd?\n\n### Response:\nA",
+    ],
+)
+def test_what_follows_the_end_of_the_turn_is_not_read(rest: str) -> None:
+    assert visible_text(f"C{rest}") == "C"
+    assert has_later_turns(f"C{rest}")
+    start = "<|im_start|>assistant\n"
+    assert visible_text(f"{start}<think>A?</think>C{rest}") == "C"
+
+
+@pytest.mark.parametrize(
+    "text", ["C", "C</s>", "C<|im_end|>", "<|im_start|>assistant\nC<|im_end|>\n", None]
+)
+def test_a_mark_at_the_end_is_no_later_turn(text: str | None) -> None:
+    assert visible_text(text) == ("C" if text else "")
+    assert not has_later_turns(text)
