@@ -33,8 +33,8 @@ def main(
     replies = [row.text for row in rows]
     if n_later := sum(map(has_later_turns, replies)):
         logger.warning(
-            "%d of %d replies go on after the end of the model's turn, and are read up to there: set the stop "
-            "token of the model's server",
+            "%d of %d replies go on after the end of the model's turn, and are read up to there: set the "
+            "stop token of the model's server",
             *(n_later, len(replies)),
         )
     readings = read_corrections(overrides).readings
