@@ -32,17 +32,10 @@ _NEGATIVE_START = re.compile(
 _DENIAL_AFTER = re.compile(
     r"(?:し(?:ません|ない|かね)|できません|できない|では?な|じゃな|하지\s?[않못]|지\s?[않못])"
 )
-_EVERYDAY_WORD = re.compile(
+EVERYDAY_WORD = re.compile(
     r"some|no|good|fair|poor|bad|excellent|great|all|none|most|few|many|well|same|like|better|worse"
 )
 """Labels that say nothing in the middle of a sentence: 'I have some thoughts'."""
-
-
-_SOFTENER = re.compile(
-    r"(?:slightly|somewhat|a\s+bit|partly|rather|mostly|moderately)", re.IGNORECASE
-)
-_SHORT = 8
-"""Words up to which a text is searched for a label in another order."""
 
 
 class NumberScale(NamedTuple):
@@ -74,53 +67,13 @@ class NumberScale(NamedTuple):
     def label_letter(self, text: str) -> str | None:
         """The letter of the one label that a text gives, and does not deny."""
         letter = letter_of_label(text, self.labels)
-        if letter is None or not self._is_meant(text, self.label(letter)):
-            return None
-        return self._nearer_letter(text, letter)
-
-    def _nearer_letter(self, text: str, letter: str) -> str | None:
-        """The letter of a longer label with words of a short text (`agree somewhat`); None for two."""
-        words = label_words(text)
-        if len(words) > _SHORT:
-            return letter
-        label = set(label_words(self.label(letter)))
-        nearer_letters = [
-            ascii_uppercase[n]
-            for n, other in enumerate(self.labels)
-            # one that stands there as it is was read, or is denied
-            if label < set(label_words(other)) <= set(words)
-            and not re.search(_pattern_of(other), text, re.IGNORECASE)
-        ]
-        return (
-            letter
-            if not nearer_letters
-            else nearer_letters[0]
-            if len(nearer_letters) == 1
-            else None
-        )
-
-    def beginning_letter(self, text: str) -> str | None:
-        """The letter of the one label that begins with a text, as `Neither` does."""
-        words = [] if re.search(r"\d", text) else label_words(text)
-        labels = [label_words(label) for label in self.labels]
-        places = [n for n, label in enumerate(labels) if words and label[: len(words)] == words]
-        # 'Não concordo' begins a label, and denies another one
-        has_label = any(label and set(label) <= set(words) for label in labels)
-        is_word = any(word.isalpha() for word in words)
-        return (
-            ascii_uppercase[places[0]] if is_word and not has_label and len(places) == 1 else None
-        )
+        return letter if letter and self._is_meant(text, self.label(letter)) else None
 
     def _is_meant(self, text: str, label: str) -> bool:
         """Whether a label stands in a text as an answer: not denied, and no everyday word in passing."""
-        if _EVERYDAY_WORD.fullmatch(label.strip().casefold()):
+        if EVERYDAY_WORD.fullmatch(label.strip().casefold()):
             return _stands_alone(text, label)
-        pattern = _pattern_of(label)
-        has_soft_labels = any(_SOFTENER.match(other) for other in self.labels)
-        if has_soft_labels and re.search(rf"{_SOFTENER.pattern}\s+{pattern}", text, re.IGNORECASE):
-            # 'slightly agree' where the scale has 'somewhat agree', and not that
-            return False
-        matches = list(re.finditer(pattern, text, re.IGNORECASE))
+        matches = list(re.finditer(_pattern_of(label), text, re.IGNORECASE))
         return not matches or any(not _is_denied(text, label, match) for match in matches)
 
 
