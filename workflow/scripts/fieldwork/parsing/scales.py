@@ -13,11 +13,10 @@ from string import ascii_uppercase
 from typing import NamedTuple
 
 from fieldwork.parsing.choices import parse_choice
-from fieldwork.parsing.number_scales import NUMBER, NumberScale, label_words
 from fieldwork.parsing.number_words import SMALL_NUMBERS
 from fieldwork.parsing.refusals import is_refusal
 from fieldwork.parsing.replies import SPACED_LETTER, reply_in_digits
-from fieldwork.parsing.stances import is_of_others, stance_of
+from fieldwork.parsing.stances import stance_of
 from fieldwork.records.parsing import (
     AMBIGUITY,
     EMPTY,
@@ -28,8 +27,13 @@ from fieldwork.records.parsing import (
     REFUSAL,
 )
 
+NUMBER = (
+    rf"(?<!{SPACED_LETTER})(?<![.,/])(?<!\d-)-?\d{{1,2}}(?:\.\d{{1,2}})?"
+    rf"(?!{SPACED_LETTER}|%|[.,]\d|/\d)"
+)
+"""A number that may be a point: no part of a word, a date, a percentage or a larger number."""
 _SHORT = 120
-"""Characters up to which a reply is short enough to be a range, or to be its label, as a whole."""
+"""Characters up to which a reply is short enough to be a range as a whole."""
 _LINK = (
     r"(?:is|are|be|as|at|an?|it|this|with|for|option|number|point|(?:score|rating|value)\s+of|of"
     r"|[:=]|[–—-](?=\s))"
@@ -122,6 +126,30 @@ class ParsedScale(NamedTuple):
     reason: str | None
 
 
+class _NumberScale(NamedTuple):
+    """A scale with numbers.
+
+    Attributes:
+        marks: numbers of the options, in order.
+        labels: their labels; those that are numbers say nothing more.
+        n_points: options that are points; the others stand behind them.
+    """
+
+    marks: Sequence[str]
+    labels: Sequence[str]
+    n_points: int
+
+    @property
+    def ends(self) -> tuple[str, str]:
+        """The numbers of the first and the last point."""
+        return self.marks[0], self.marks[self.n_points - 1]
+
+    def letter(self, number: str) -> str | None:
+        """The letter of the option with this number."""
+        whole = re.sub(r"\.0+$", "", number)
+        return ascii_uppercase[self.marks.index(whole)] if whole in self.marks else None
+
+
 class _Reading(NamedTuple):
     """As `ParsedScale`."""
 
@@ -135,6 +163,7 @@ def parse_scale(
     marks: Sequence[str] | None,
     choices: Sequence[str],
     n_points: int | None = None,
+    is_truncated: bool = False,
 ) -> ParsedScale:
     """Read the point of a reply.
 
@@ -142,11 +171,12 @@ def parse_scale(
         marks: numbers of the options in order; None where letters mark them.
         choices: their texts.
         n_points: how many of them are points, the first; None for all.
+        is_truncated: whether the reply was cut off, so that a last number closes nothing.
     """
     n_points = n_points or len(choices)
     if marks is None:
         return _of_letters(text, choices, n_points)
-    scale = NumberScale(marks, choices, n_points)
+    scale = _NumberScale(marks, choices, n_points)
     reply = reply_in_digits(text).strip()
     if not reply:
         return ParsedScale(None, (), EMPTY)
@@ -154,7 +184,7 @@ def parse_scale(
         # a model that is scored by the likelihood of options answers with the letter of one
         return ParsedScale(None, (reply,), None)
     strict = scale.letter(reply) if reply in marks else None
-    letters, reason = _read(reply, scale)
+    letters, reason = _read(reply, scale, is_truncated)
     if not letters and reason == NO_POINT and is_refusal(reply, objecting=False):
         reason = REFUSAL
     return ParsedScale(strict, letters, reason)
@@ -177,19 +207,24 @@ def _of_letters(text: str | None, choices: Sequence[str], n_points: int) -> Pars
 def _is_beside_another_label(text: str, letter: str, choices: Sequence[str]) -> bool:
     """Whether a reply is a letter and the whole label of another point: 'A. Strongly agree'."""
     match = re.fullmatch(rf"\W*{letter}\b\W*(?P<rest>[^\n]{{1,80}})", text.strip())
-    words = label_words(match["rest"]) if match else []
-    label = label_words(choices[ascii_uppercase.index(letter)])
-    return words != label and words in [label_words(choice) for choice in choices]
+    words = _words(match["rest"]) if match else []
+    label = _words(choices[ascii_uppercase.index(letter)])
+    return words != label and words in [_words(choice) for choice in choices]
 
 
-def _read(reply: str, scale: NumberScale) -> _Reading:
+def _words(text: str) -> list[str]:
+    """The words of a text in small letters, without numbers."""
+    return [word for word in re.findall(r"[\w'’]+", text.casefold()) if not word.isdigit()]
+
+
+def _read(reply: str, scale: _NumberScale, is_truncated: bool) -> _Reading:
     """The one point that is stated by number or label; a range where nothing else is said."""
     text, has_other_top = _without_scale(reply, scale)
     bare = _MARKUP.sub("", text).strip()
     if (ends := _range(bare, scale)) is not None:
         return ends
     stance = stance_of(text, labels=scale.labels, marks=scale.marks, n_points=scale.n_points)
-    numbers = [*_stated_numbers(_MARKUP.sub("", stance.rest).strip())]
+    numbers = [*_stated_numbers(_MARKUP.sub("", stance.rest).strip(), is_truncated)]
     letters = {letter for number in numbers if (letter := scale.letter(number))} | stance.letters
     if len(letters) > 1:
         return _Reading((), AMBIGUITY)
@@ -200,12 +235,10 @@ def _read(reply: str, scale: NumberScale) -> _Reading:
         is_between = numbers and float(numbers[0]) != low
         between = _ends(str(low), str(low + 1), scale) if is_between else ()
         return _Reading(between, RANGE) if between else _Reading((), OUT_OF_RANGE)
-    is_label = len(reply) <= _SHORT and not re.search(r"\d", reply) and not is_of_others(reply)
-    label = scale.label_letter(reply) if is_label else None
-    return _Reading((label,)) if label else _Reading((), NO_POINT)
+    return _Reading((), NO_POINT)
 
 
-def _range(bare: str, scale: NumberScale) -> _Reading | None:
+def _range(bare: str, scale: _NumberScale) -> _Reading | None:
     """Two points with 'to' between them; all of a short reply, or its first sentence."""
     first = bare if len(bare) <= _SHORT else _SENTENCE_END.split(bare.partition("\n")[0])[0]
     match = _RANGE.search(first) if len(first) <= _SHORT else None
@@ -216,13 +249,13 @@ def _range(bare: str, scale: NumberScale) -> _Reading | None:
     return _Reading(ends, RANGE) if ends else None
 
 
-def _ends(low: str, high: str, scale: NumberScale) -> tuple[str, ...]:
+def _ends(low: str, high: str, scale: _NumberScale) -> tuple[str, ...]:
     """The letters of two points; none where one is no point, or both are the same."""
     ends = scale.letter(low) or "", scale.letter(high) or ""
     return ends if all(ends) and ends[0] != ends[1] else ()
 
 
-def _stated_numbers(bare: str) -> Iterator[str]:
+def _stated_numbers(bare: str, is_truncated: bool) -> Iterator[str]:
     """The numbers that open or close a reply or are stated in it, with the alternatives behind them."""
     if whole := _BARE.fullmatch(bare):
         yield whole["number"]
@@ -230,7 +263,7 @@ def _stated_numbers(bare: str) -> Iterator[str]:
     matches = [match for match in _STATEMENT.finditer(bare) if _is_own(bare, match)][-1:]
     opening = None if _LINE_OF_A_LIST.match(bare) else _OPENING.match(bare)
     closing = _CLOSING.search(bare)
-    if closing and "\n" in closing[0] and _LIST.search(bare):
+    if closing and (is_truncated or ("\n" in closing[0] and _LIST.search(bare))):
         closing = None
     for match in (opening, closing, *matches):
         if match is not None:
@@ -254,7 +287,7 @@ def _is_own(bare: str, match: re.Match[str]) -> bool:
     return _OTHER_PEOPLE.search(preceding) is None
 
 
-def _without_scale(reply: str, scale: NumberScale) -> tuple[str, bool]:
+def _without_scale(reply: str, scale: _NumberScale) -> tuple[str, bool]:
     """The reply without 'from 1 to 5', with `4/5` and `four` as 4, and if it had another fraction."""
     if any(mark.startswith("-") for mark in scale.marks):
         reply = _MINUS.sub("-", reply)

@@ -12,10 +12,12 @@ from itertools import pairwise
 from string import ascii_uppercase
 from typing import NamedTuple
 
-from fieldwork.parsing.number_scales import EVERYDAY_WORD
+from fieldwork.parsing.replies import SPACED_LETTER
 
 _NUMBER = r"-?\d{1,2}"
-_SPEAKER = re.compile(r"\b(?:i|i'(?:d|ll|m|ve)|my)\b", re.IGNORECASE)
+_SPEAKER = re.compile(
+    r"\b(?:i|i'(?:d|ll|m|ve)|my|ich|je|yo|estoy|io|sono|eu|estou|я)\b|我", re.IGNORECASE
+)
 _NOUN = re.compile(
     r"(?:\b(?:answer|label|response|choice|opinion|position|stance|view|verdict|perspective|rating|option)s?"
     r"\b[^\n.!?;,]{0,40}?(?:\b(?:is|be|as)\b|[:=,-])|\b(?:so|therefore|thus|hence),?)\W*\Z",
@@ -23,7 +25,8 @@ _NOUN = re.compile(
 )
 """What calls a label the answer where nobody is named."""
 _NOT = re.compile(
-    r"\b(?:not|never|neither|nor|cannot|unable|hardly|without|refuse|difficult|impossible)\b|n't\b",
+    r"\b(?:not|never|neither|nor|cannot|unable|hardly|without|refuse|difficult|impossible"
+    r"|nicht|kein\w*|kaum|no|poco|pas|jamais|não|nem|non|не)\b|n't\b|\bcan\s+\Z|[不没沒非无無未]",
     re.IGNORECASE,
 )
 _OTHERS = re.compile(
@@ -41,14 +44,22 @@ _END = re.compile(
 """What follows a label that is the whole answer of its sentence; a colon would explain it."""
 _IF = re.compile(r"[^.!?\n]{0,120}\bif\b", re.IGNORECASE)
 _EXPLANATION = re.compile(
-    r"\W{0,3}\s(?:would\s)?(?:indicates?|means?|suggests?|implies)\b", re.IGNORECASE
+    r"\W{0,3}\s(?:(?:would\s)?(?:indicates?|means?|suggests?|implies)"
+    r"|to\s(?:note|remember|consider|recogni[sz]e|understand|acknowledge|emphasi[sz]e|mention|clarify))\b",
+    re.IGNORECASE,
 )
+_MEANING = re.compile(rf"\W?{_NUMBER}\s*=")
+"""A number that is explained by its label: '1 = strongly disagree'."""
 _GAP = re.compile(r"(?:(?!\n\s*\n)[\W\d_]|\bor\b|\bnor\b|\band\b|\bto\b)*", re.IGNORECASE)
 """What stands between two labels in a row."""
+_EVERYDAY_WORD = re.compile(
+    r"some|no|good|fair|poor|bad|excellent|great|all|none|most|few|many|well|same|like|better|worse"
+)
+"""Labels that say nothing in the middle of a sentence: 'I have some thoughts'."""
 _BEFORE_EVERYDAY = re.compile(
     r"(?:\A|[.!?:\n]|\b(?:say|is|be|it|it's|as|i|i'm))\W*\Z", re.IGNORECASE
 )
-_AFTER_EVERYDAY = re.compile(r"\W{0,3}(?:\Z|[.!(\n])")
+_AFTER_EVERYDAY = re.compile(r"\W{0,3}(?:\Z|[.!(\n]|,(?!\s*(?:maybe|perhaps|probably|but|or)\b))")
 _SOFTENERS = frozenset(("slightly", "somewhat", "partly", "rather", "mostly", "moderately"))
 _LONGEST_SENTENCE = 400
 """Characters before a label that are looked at."""
@@ -90,7 +101,11 @@ def stance_of(text: str, *, labels: Sequence[str], marks: Sequence[str], n_point
         and first.letters != second.letters
         for first, second in pairwise(mentions)
     ]
-    lone = [label for n, label in enumerate(mentions) if not any(rows[max(0, n - 1) : n + 1])]
+    lone = [
+        label
+        for n, label in enumerate(mentions)
+        if not any(rows[max(0, n - 1) : n + 1]) and not _MEANING.match(text, label.start)
+    ]
     statements = {
         label.letters for label in lone if len(label.letters) > 1 or _is_statement(text, label)
     }
@@ -117,8 +132,8 @@ def _mentions(
         return
     either = "|".join(re.escape(word).replace(r"\ ", r"\s+") for word in words)
     pattern = re.compile(
-        rf"(?:(?<![\w.,-])[(\[]?(?P<before>{_NUMBER})[)\].:,=(–—\s-]{{1,4}}[\"'*“]{{0,3}})?(?<![^\W_])(?P<label>{either})"
-        rf"(?![^\W_])(?:[\"'*”]{{0,3}}\s?[(:=]\s?(?P<after>{_NUMBER})(?![\w.,/]))?",
+        rf"(?:(?<![\w.,-])[(\[]?(?P<before>{_NUMBER})[)\].:,=(–—\s-]{{1,4}}[\"'*“]{{0,3}})?(?<!{SPACED_LETTER})(?P<label>{either})"
+        rf"(?!{SPACED_LETTER})(?:[\"'*”]{{0,3}}\s?[(:=]\s?(?P<after>{_NUMBER})(?![\w.,/]))?",
         re.IGNORECASE,
     )
     vocabulary = {word for text in texts for word in text.split()}
@@ -129,7 +144,7 @@ def _mentions(
             continue
         numbers = {match[side] for side in ("before", "after") if match[side] in marks}
         letters = {ascii_uppercase[n] for n in (place, *map(marks.index, numbers))}
-        is_common = place >= n_points or EVERYDAY_WORD.fullmatch(label) is not None
+        is_common = place >= n_points or _EVERYDAY_WORD.fullmatch(label) is not None
         yield Label(frozenset(letters), match.start(), max(end, match.end()), is_common)
 
 
@@ -190,8 +205,3 @@ def _is_whole(text: str, label: Label) -> bool:
         return True
     before = text[max(0, label.start - 20) : label.start]
     return bool(_BEFORE_EVERYDAY.search(before) and _AFTER_EVERYDAY.match(text, label.end))
-
-
-def is_of_others(text: str) -> bool:
-    """Whether a text speaks of a speaker or others, or denies something: its label alone says little."""
-    return any(pattern.search(text) for pattern in (_SPEAKER, _OTHERS, _NOT))
