@@ -75,7 +75,7 @@ _LINE_OF_A_LIST = re.compile(r"\W*\d{1,2}[.)]\s+\S")
 _LIST = re.compile(r"^\W{0,3}\d{1,2}[.)]", re.MULTILINE)
 """Lines with numbers; the last of a reply that was cut off is one of them."""
 _CLOSING = re.compile(
-    rf"(?:[^:\s]\s*\n\s*|[:=][ \t]*|\b(?:so|therefore|thus),?\s+)(?P<number>{NUMBER})\W*\Z",
+    rf"(?:[^:\s]\s*\n\s*|:[ \t]*|\b(?:so|therefore|thus),?\s+)(?P<number>{NUMBER})\W*\Z",
     re.IGNORECASE,
 )
 _BARE = re.compile(
@@ -277,6 +277,9 @@ def _is_own(bare: str, match: re.Match[str]) -> bool:
     preceding = bare[max(0, match.start() - 60) : match.start()]
     stretch = bare[match.start() : match.start("number")]
     rest = bare[match.end("number") : match.end("number") + 60]
+    if "\n" in stretch and re.match(r"[.)]\s+\S", rest):
+        # 'choose one of these:' and a list
+        return False
     if not _FOLLOWING.match(rest) or _NOT.search(_CLAUSE_END.split(preceding)[-1] + stretch):
         return False
     sentence = _SENTENCE_END.split(preceding)[-1] + stretch + re.split(r"[.!?\n]", rest)[0]

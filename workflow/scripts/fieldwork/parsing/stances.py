@@ -54,8 +54,9 @@ _GAP = re.compile(r"(?:(?!\n\s*\n)[\W\d_]|\bor\b|\bnor\b|\band\b|\bto\b)*", re.I
 """What stands between two labels in a row."""
 _EVERYDAY_WORD = re.compile(
     r"some|no|good|fair|poor|bad|excellent|great|all|none|most|few|many|well|same|like|better|worse"
+    r"|never|rarely|seldom|sometimes|often|usually|always|important"
 )
-"""Labels that say nothing in the middle of a sentence: 'I have some thoughts'."""
+"""Labels that say nothing in the middle of a sentence: 'I have some thoughts', 'I often hear that'."""
 _BEFORE_EVERYDAY = re.compile(
     r"(?:\A|[.!?:\n]|\b(?:say|is|be|it|it's|as|i|i'm))\W*\Z", re.IGNORECASE
 )
