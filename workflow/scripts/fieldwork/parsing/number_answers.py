@@ -59,11 +59,12 @@ _STATEMENT = re.compile(
 """What stands right before a number that is called the answer."""
 _SAYING = re.compile(
     rf"\bmy\s+(?:best\s+)?(?:estimate|guess){_LINK}\Z"
-    r"|\bI(?:['’](?:d|ll)|\s+would|\s+will|\s+can|\s+could)?(?:\s+(?:probably|likely|only|just|have\s+to"
-    r"|be\s+willing\s+to)){0,2}\s+(?:say|guess|estimate|pay|answer|choose|pick|go\s+with|go\s+for)"
+    r"|\bI(?:(?P<would>['’](?:d|ll)|\s+(?:would|will|can|could)))?(?:\s+(?:probably|likely|only|just|have\s+to"
+    r"|be\s+willing\s+to)){0,2}\s+(?:say|guess|estimate|(?(would)(?:pay|answer|choose|pick|go\s+with|go\s+for)|(?!)))"
     rf"[:,]?(?:\s+(?:that|it|it['’]s|is|at|for|there|there['’]s|i|i['’]m)){{0,3}}\s+{_HEDGE}{_MARKUP}\Z",
     re.IGNORECASE,
 )
+"""What stands before a number that the speaker would say or pay; 'I pay 300' may be one of several."""
 _LONGEST_LINK = 140
 """Characters before a number in which it is stated."""
 _BOLD = re.compile(r"\*\*([^*\n]{1,80})\*\*")
