@@ -198,8 +198,8 @@ def _of_letters(text: str | None, choices: Sequence[str], n_points: int) -> Pars
         return ParsedScale(strict, (), AMBIGUITY)
     if reason in (REFUSAL, NO_LETTER):
         reply = reply_in_digits(text)
-        stated = stance_of(reply, labels=choices, marks=(), n_points=n_points).letters
-        letter = next(iter(stated)) if len(stated) == 1 else None
+        stance = stance_of(reply, labels=choices, marks=(), n_points=n_points)
+        letter = next(iter(stance.letters)) if len(stance.letters) == 1 else None
         reason = NO_POINT if reason == NO_LETTER else reason
     return ParsedScale(strict, (letter,), None) if letter else ParsedScale(strict, (), reason)
 
@@ -233,8 +233,8 @@ def _read(reply: str, scale: _NumberScale, is_truncated: bool) -> _Reading:
     if numbers or has_other_top:
         low = math.floor(float(numbers[0])) if numbers else 0
         is_between = numbers and float(numbers[0]) != low
-        between = _ends(str(low), str(low + 1), scale) if is_between else ()
-        return _Reading(between, RANGE) if between else _Reading((), OUT_OF_RANGE)
+        neighbours = _ends(str(low), str(low + 1), scale) if is_between else ()
+        return _Reading(neighbours, RANGE) if neighbours else _Reading((), OUT_OF_RANGE)
     return _Reading((), NO_POINT)
 
 

@@ -29,7 +29,7 @@ _NOT = re.compile(
     r"|nicht|kein\w*|kaum|no|poco|pas|jamais|não|nem|non|не)\b|n't\b|\bcan\s+\Z|[不没沒非无無未]",
     re.IGNORECASE,
 )
-_OTHERS = re.compile(
+_THIRD_PARTY = re.compile(
     r"\b(?:people|persons?|individuals?|some|others?|many|most|experts?|critics|supporters|proponents|those"
     r"|they|who|you|your|anyone|everyone|someone|what|which|whether|if|when|how|why|between|may|might|could)\b",
     re.IGNORECASE,
@@ -157,17 +157,17 @@ def _with_neighbours(
     There is no place where a word of degree makes it no label of the scale: 'strong agree'.
     """
     label = " ".join(text[span[0] : span[1]].split()).casefold()
-    beside = re.search(r"([a-z']+)\s+\Z", text[max(0, span[0] - 24) : span[0]], re.IGNORECASE)
-    behind = re.match(r"\s+([a-z']+)", text[span[1] : span[1] + 24], re.IGNORECASE)
-    for match in (beside, behind):
+    predecessor = re.search(r"([a-z']+)\s+\Z", text[max(0, span[0] - 24) : span[0]], re.IGNORECASE)
+    successor = re.match(r"\s+([a-z']+)", text[span[1] : span[1] + 24], re.IGNORECASE)
+    for match in (predecessor, successor):
         word = match[1].casefold() if match else ""
-        others = vocabulary - set(label.split())
-        is_degree = len(word) > 3 and any(other.startswith(word) for other in others)
+        degrees = vocabulary - set(label.split())
+        is_degree = len(word) > 3 and any(degree.startswith(word) for degree in degrees)
         if not is_degree and not (word in _SOFTENERS and _SOFTENERS & vocabulary):
             continue
         words = {*label.split(), word}
-        place = next((n for other, n in places.items() if set(other.split()) == words), None)
-        return place, span[1] + (match.end() if match and match is behind else 0)
+        place = next((n for name, n in places.items() if set(name.split()) == words), None)
+        return place, span[1] + (match.end() if match and match is successor else 0)
     return places[label], span[1]
 
 
@@ -187,7 +187,7 @@ def _is_statement(text: str, label: Label) -> bool:
     start = speakers[-1].start() if speakers else 0
     stretch = sentence[start:]
     clause = _CLAUSE.split(sentence)[-1]
-    is_somebodys = _OTHERS.search(stretch) or _CONCESSION.search(sentence[:start])
+    is_somebodys = _THIRD_PARTY.search(stretch) or _CONCESSION.search(sentence[:start])
     is_denied = _NOT.search(stretch) or _NOT.search(clause)
     is_open = _IF.match(text, label.end) or _EXPLANATION.match(text, label.end)
     return not (is_somebodys or is_denied or is_open) and _is_whole(text, label)
@@ -195,8 +195,8 @@ def _is_statement(text: str, label: Label) -> bool:
 
 def _is_opening(text: str, label: Label) -> bool:
     """Whether a label opens a line and ends its sentence, or goes on with a reason."""
-    before = text[max(0, label.start - 20) : label.start].rpartition("\n")[2]
-    is_first = len(before) < 20 and not re.search(r"[^\W_]", before)
+    preceding = text[max(0, label.start - 20) : label.start].rpartition("\n")[2]
+    is_first = len(preceding) < 20 and not re.search(r"[^\W_]", preceding)
     return is_first and _END.match(text, label.end) is not None and _is_whole(text, label)
 
 
@@ -204,5 +204,5 @@ def _is_whole(text: str, label: Label) -> bool:
     """Whether an everyday word or an option beside the scale is all that a sentence says."""
     if not label.is_common:
         return True
-    before = text[max(0, label.start - 20) : label.start]
-    return bool(_BEFORE_EVERYDAY.search(before) and _AFTER_EVERYDAY.match(text, label.end))
+    preceding = text[max(0, label.start - 20) : label.start]
+    return bool(_BEFORE_EVERYDAY.search(preceding) and _AFTER_EVERYDAY.match(text, label.end))
