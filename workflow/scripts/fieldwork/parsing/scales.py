@@ -223,8 +223,8 @@ def _read(reply: str, scale: _NumberScale, is_truncated: bool) -> _Reading:
     bare = _MARKUP.sub("", text).strip()
     if (ends := _range(bare, scale)) is not None:
         return ends
-    stance = stance_of(text, labels=scale.labels, marks=scale.marks, n_points=scale.n_points)
-    numbers = [*_stated_numbers(_MARKUP.sub("", stance.rest).strip(), is_truncated)]
+    stance = stance_of(bare, labels=scale.labels, marks=scale.marks, n_points=scale.n_points)
+    numbers = [*_stated_numbers(stance.rest.strip(), is_truncated)]
     letters = {letter for number in numbers if (letter := scale.letter(number))} | stance.letters
     if len(letters) > 1:
         return _Reading((), AMBIGUITY)
