@@ -372,6 +372,8 @@ def test_a_last_number_of_an_answer_that_was_cut_off_is_none() -> None:
 def test_a_stance_is_read_where_letters_mark_the_points_too() -> None:
     text = "I cannot endorse that. Parks belong to all. Therefore, I strongly disagree."
     assert (point(text, None), point("As an AI, I have no opinions.", None)) == ("1", REFUSAL)
+    assert point("I would strongly disagree with it.\n\nLabel: Disagree", None) == AMBIGUITY
+    assert point("It depends. I cannot agree or disagree with it.", None) == NO_POINT
 
 
 def test_points_may_count_from_below_0() -> None:

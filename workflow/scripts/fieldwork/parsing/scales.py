@@ -1,8 +1,8 @@
 """Reading the point of a scale that an answer gives.
 
-Points are marked by letters or by numbers. Letters are read as a choice's. Where numbers mark them, what
-counts is a number that opens the reply, closes it or is stated ('my answer is 4'), and a label that is
-stated (`stances`). Promises that what contradicts itself gives no point, and that the number of a line in
+Points are marked by letters or by numbers. Letters that stand in the reply are read as a choice's. Where
+numbers mark the points, a number counts that opens the reply, closes it or is stated ('my answer is 4').
+So does a label that is stated (`stances`), whatever marks the points. Promises that what contradicts itself gives no point, and that the number of a line in
 a list is none. A range is two points.
 """
 
@@ -191,17 +191,21 @@ def parse_scale(
 
 
 def _of_letters(text: str | None, choices: Sequence[str], n_points: int) -> ParsedScale:
-    """The reading where letters mark the points: a choice's, else a label that is stated."""
+    """The reading where letters mark points: a choice's where the letter stands there, else a stance."""
     letters = ascii_uppercase[: len(choices)]
     strict, letter, reason = parse_choice(text, letters=letters, choices=choices)
     if letter and _is_beside_another_label(text or "", letter, choices):
         return ParsedScale(strict, (), AMBIGUITY)
-    if reason in (REFUSAL, NO_LETTER):
-        reply = reply_in_digits(text)
-        stance = stance_of(reply, labels=choices, marks=(), n_points=n_points)
-        letter = next(iter(stance.letters)) if len(stance.letters) == 1 else None
-        reason = NO_POINT if reason == NO_LETTER else reason
-    return ParsedScale(strict, (letter,), None) if letter else ParsedScale(strict, (), reason)
+    is_marked = letter and re.search(rf"(?<!\w){letter}(?!\w)", text or "")
+    if is_marked or reason not in (None, REFUSAL, NO_LETTER):
+        return ParsedScale(strict, (letter,) if letter else (), reason)
+    reply = _MARKUP.sub("", reply_in_digits(text)).strip()
+    stance = stance_of(reply, labels=choices, marks=(), n_points=n_points).letters
+    if len(stance) == 1:
+        return ParsedScale(strict, tuple(stance), None)
+    return ParsedScale(
+        strict, (), AMBIGUITY if stance else REFUSAL if reason == REFUSAL else NO_POINT
+    )
 
 
 def _is_beside_another_label(text: str, letter: str, choices: Sequence[str]) -> bool:
