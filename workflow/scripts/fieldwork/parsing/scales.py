@@ -2,8 +2,8 @@
 
 Points are marked by letters or by numbers. Letters that stand in the reply are read as a choice's. Where
 numbers mark the points, a number counts that opens the reply, closes it or is stated ('my answer is 4').
-So does a label that is stated (`stances`), whatever marks the points. Promises that what contradicts itself gives no point, and that the number of a line in
-a list is none. A range is two points.
+So does a label that is stated (`stances`), whatever marks the points. Promises that what contradicts
+itself gives no point, and that the number of a line in a list is none. A range is two points.
 """
 
 import math
