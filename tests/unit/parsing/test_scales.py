@@ -69,8 +69,8 @@ def test_numbers_words_and_labels_are_read(text: str, number: str) -> None:
     ("text", "reason"),
     [
         ("4 - Disagree", AMBIGUITY),
-        ("2 or 3", AMBIGUITY),
-        ("\n".join(f"{n}. {label}" for n, label in enumerate(LABELS, 1)), AMBIGUITY),
+        ("2 or 3", NO_POINT),
+        ("\n".join(f"{n}. {label}" for n, label in enumerate(LABELS, 1)), NO_POINT),
         ("3-4", RANGE),
         ("between 3 and 4", RANGE),
         ("3.5", RANGE),
@@ -112,7 +112,7 @@ def test_a_label_that_is_denied_is_no_point(text: str) -> None:
         ("My answer is 4. My choice is based on 2 reasons.", "4"),
         ("My answer is 4, but others may say 2.", "4"),
         ("The average person would say 3, but mine is 5.", "5"),
-        ("4. I didn't go with 5 because there are risks.", "4"),
+        ("4. I didn't go with 5 because there are risks.", NO_POINT),
         ("I'd go for a 4. I chose this over 5 because there are risks.", "4"),
         ("I'd rate my agreement with this statement as 4.", "4"),
         ("I would give it a score of 4", "4"),
@@ -131,7 +131,7 @@ def test_a_number_of_something_else_is_no_answer(text: str, number: str) -> None
     ("text", "number"),
     [
         (f"**Agree**\n\n{LONG} Of course, some people disagree.", "4"),
-        (f"Disagree.\n\n{LONG} That said, I agree that it has limits.", "2"),
+        (f"Disagree.\n\n{LONG} That said, I agree that it has limits.", AMBIGUITY),
         (f"I agree that technology helps.{LONG}", "4"),
         (f"I agree that technology helps.{LONG} All in all, I strongly disagree.", AMBIGUITY),
         (f"While some agree with this, others don't.{LONG}", NO_POINT),
@@ -149,10 +149,7 @@ def test_a_fraction_of_another_number_is_no_point(text: str) -> None:
 @pytest.mark.parametrize(
     ("text", "number"),
     [
-        (
-            "1 = strongly disagree, 2 = disagree, 3 = neutral, 4 = agree, 5 = strongly agree: 4",
-            "4",
-        ),
+        ("1 = strongly disagree, 3 = neutral, 4 = agree, 5 = strongly agree: 4", NO_POINT),
         ("1 (Strongly disagree) to 5 (Strongly agree): 4", "4"),
         ("\n".join(f"{n}. {label}" for n, label in enumerate(LABELS, 1)) + "\n\n4. Agree", "4"),
         ("4 on a 1-5 scale", "4"),
@@ -177,7 +174,7 @@ def test_a_label_beside_another_number_is_no_point(text: str) -> None:
         ("I disagree. I don't know why people say that.", "2"),
         ("I don't know", "6"),
         ("Don\u2019t know", "6"),
-        ("I don't know, maybe 4", AMBIGUITY),
+        ("I don't know, maybe 4", NO_POINT),
         ("4/5", "4"),
     ],
 )
@@ -241,15 +238,15 @@ DEGREES = {
     ("language", "text", "number"),
     [
         ("es", "No estoy satisfecho", NO_POINT),
-        ("es", "No estoy nada satisfecho", "1"),
+        ("es", "No estoy nada satisfecho", NO_POINT),
         ("es", "4 de 5", "4"),
-        ("es", "3 o 4", AMBIGUITY),
-        ("es", "En una escala del 1 al 5, diría 4.", "4"),
+        ("es", "3 o 4", NO_POINT),
+        ("es", "En una escala del 1 al 5, diría 4.", NO_POINT),
         ("de", "Nicht oft", NO_POINT),
-        ("de", "3 oder 4", AMBIGUITY),
+        ("de", "3 oder 4", NO_POINT),
         ("de", "zwischen 3 und 4", RANGE),
-        ("de", "Ich habe 3 Kinder, deshalb 2.", "2"),
-        ("de", "Vier.", "4"),
+        ("de", "Ich habe 3 Kinder, deshalb 2.", NO_POINT),
+        ("de", "Vier.", NO_POINT),
         ("fr", "Pas toujours", NO_POINT),
         ("it", "Non sono completamente d'accordo", NO_POINT),
         ("it", "4 su 5", "4"),
@@ -257,7 +254,7 @@ DEGREES = {
         ("zh", "我不同意。", "2"),
         ("zh", "我有2个孩子。", NO_POINT),
         ("ru", "Не часто", NO_POINT),
-        ("ru", "По шкале от 1 до 5 — 4.", "4"),
+        ("ru", "По шкале от 1 до 5 — 4.", NO_POINT),
         ("ru", "4 балла из 5", "4"),
     ],
 )
@@ -272,16 +269,16 @@ def test_other_languages_deny_count_and_divide(language: str, text: str, number:
         ("It's not a 5.", NO_POINT),
         ("5 rather than 4", "5"),
         ("4, but not quite 5", "4"),
-        ("4. If privacy were better protected, I'd say 5.", "4"),
+        ("4. If privacy were better protected, I'd say 5.", NO_POINT),
         ("I'd say 4. Ten years ago I would have said 5.", "4"),
-        ("3. Actually 4.", AMBIGUITY),
+        ("3. Actually 4.", NO_POINT),
         ("4\n5", AMBIGUITY),
         ("Question 1: 4", "4"),
         ("3. New technology makes life better: 4", "4"),
         ("My answer is four.", "4"),
-        ("1 = no trust, 5 = complete trust. 4", "4"),
-        ("1 2 3 4 5", AMBIGUITY),
-        ("As a mother of 3, I worry. 2", "2"),
+        ("1 = no trust, 5 = complete trust. 4", NO_POINT),
+        ("1 2 3 4 5", NO_POINT),
+        ("As a mother of 3, I worry. 2", NO_POINT),
         ("I would be happy to strongly agree if it were safe, as that would be best.", NO_POINT),
     ],
 )
@@ -304,8 +301,79 @@ def test_everyday_words_are_labels_where_they_stand_alone(text: str, number: str
     assert point(text, labels=labels) == number
 
 
-def test_the_beginning_of_one_label_is_that_label() -> None:
-    assert (point("Neither."), point("Strongly")) == ("3", NO_POINT)
+FOUR = ["Strongly disagree", "Disagree", "Agree", "Strongly agree"]
+
+
+@pytest.mark.parametrize(
+    ("text", "number"),
+    [
+        ("I cannot endorse this. Everyone matters. Therefore, I strongly disagree with it.", "1"),
+        (
+            "I'm just an AI, I have no personal opinions. I strongly disagree with the statement.",
+            "1",
+        ),
+        ("I cannot give a personal view. There are costs. In conclusion, I would disagree.", "2"),
+        ("I'm an AI and hold no views. However, I can tell you that I strongly agree.", "4"),
+        ("It is against my rules to take sides. In summary, I strongly agree with it.", "4"),
+        ('I cannot form an opinion. If I had to choose, my label would be "Disagree".', "2"),
+        ("As an AI I have no opinions, but I would say: Disagree", "2"),
+        ("I have no opinions.\n\nMy response: 3\n\nNote: This is hypothetical.", "3"),
+        (
+            "I cannot take sides. Those who value quiet may disagree, others strongly agree.",
+            REFUSAL,
+        ),
+        ("As an AI I hold no views. Most experts would strongly disagree with it.", NO_POINT),
+        ("I understand that some strongly disagree.", NO_POINT),
+        ("While I agree with the aim, there is more to say.", NO_POINT),
+        ("As an AI, I can neither agree nor disagree.", NO_POINT),
+        ("It is polite to listen, even when we disagree with others.", NO_POINT),
+        ('The option "Agree" would mean that parks stay open.', NO_POINT),
+        ("I would respond with a strong disagree.", NO_POINT),
+    ],
+)
+def test_a_stance_after_a_preface_is_the_speakers_own(text: str, number: str) -> None:
+    assert point(text, NUMBERS[:4], FOUR) == number
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("It depends. Therefore, I cannot strongly disagree or agree without more.", NO_POINT),
+        ("I would not strongly agree or disagree, as both sides have merit.", NO_POINT),
+        ("I cannot judge this. Label: 3) Disagree", AMBIGUITY),
+        ("I would strongly disagree with the idea. Label: 2) Disagree", AMBIGUITY),
+        ("I'd strongly disagree. Therefore, my answer would be:\n\n3) Disagree", AMBIGUITY),
+        ("I have no opinion. Arguments for it:\n\n1. Access: People can come late.\n", REFUSAL),
+        ("I have no opinion. Arguments for it:\n\n1", REFUSAL),
+        (
+            "Arguments for it:\n\n1. Access.\n2. Light.\n\nArguments against it are few\n\n3",
+            NO_POINT,
+        ),
+        ("1. I hold that nobody can say.", NO_POINT),
+        ("I wonder what to say: 1. Strongly disagree, 2. Disagree, 3. Agree, 4.", NO_POINT),
+        ("The options.\n\n1. Strongly disagree = 1 (the parks stay closed and", NO_POINT),
+        ("Some strongly disagree due to noise. 3) Agree: those who agree like parks. 4", NO_POINT),
+        ('If you like walks you might choose "Agree"; else another option.', NO_POINT),
+    ],
+)
+def test_what_nobody_stated_is_no_point(text: str, reason: str) -> None:
+    assert point(text, NUMBERS[:4], FOUR) == reason
+
+
+def test_a_last_number_of_an_answer_that_was_cut_off_is_none() -> None:
+    text = "There is much to say on this.\n4"
+    readings = [
+        parse_scale(text, marks=NUMBERS, choices=LABELS, is_truncated=is_truncated).letters
+        for is_truncated in (False, True)
+    ]
+    assert readings == [("D",), ()]
+
+
+def test_a_stance_is_read_where_letters_mark_the_points_too() -> None:
+    text = "I cannot endorse that. Parks belong to all. Therefore, I strongly disagree."
+    assert (point(text, None), point("As an AI, I have no opinions.", None)) == ("1", REFUSAL)
+    assert point("I would strongly disagree with it.\n\nLabel: Disagree", None) == AMBIGUITY
+    assert point("It depends. I cannot agree or disagree with it.", None) == NO_POINT
 
 
 def test_points_may_count_from_below_0() -> None:

@@ -123,20 +123,31 @@ def _reading(text: str | None, item: Item, is_truncated: bool, rules: ValueRules
             strict, letter, reason = parse_choice(text, letters=letters, choices=item.choices)
             return {"letter_strict": strict, "letter": letter, "reason": reason}
         case "scale":
-            return _scale_reading(text, item, rules)
+            return _scale_reading(text, item, is_truncated, rules)
         case "number":
             return parse_number(
-                text, unit=item.unit, lowest=item.lowest, highest=item.highest, rules=rules
+                text,
+                unit=item.unit,
+                lowest=item.lowest,
+                highest=item.highest,
+                rules=rules,
+                is_truncated=is_truncated,
             )._asdict()
         case "text":
             # people, judges and the readers of memory read it
             return {}
 
 
-def _scale_reading(text: str | None, item: Item, rules: ValueRules) -> dict[str, Any]:
+def _scale_reading(
+    text: str | None, item: Item, is_truncated: bool, rules: ValueRules
+) -> dict[str, Any]:
     """A point's letter and value; the middle of a range where the study counts it has a value alone."""
     strict, letters, reason = parse_scale(
-        text, marks=item.marks, choices=item.choices, n_points=len(item.points or []) or None
+        text,
+        marks=item.marks,
+        choices=item.choices,
+        n_points=len(item.points or []) or None,
+        is_truncated=is_truncated,
     )
     if len(letters) == 1:
         return {

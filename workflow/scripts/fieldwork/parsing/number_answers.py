@@ -1,14 +1,14 @@
 """Which number of a reply is its answer.
 
-What counts is, in this order: a number that opens the reply, what is boxed or bold, what is stated as
-the answer, what is said, guessed or totalled, what follows 'so' or '=', the numbers with the question's
-unit, all numbers. The first of these that holds one number gives it. Promises that an opening and a
-stated answer that differ give none, and that a guess is not passed over for a number with a unit.
+What counts is, in this order: a number that opens the reply, what is stated as the answer or stands alone
+on the last line, what the last sentence works out, what the speaker would say, the one number that is
+bold, the one quantity in the question's unit. Promises that an opening and a statement that differ give
+none, that a step on the way to a result is not the result, and that of an answer which was cut off only
+an opening or a statement counts.
 """
 
 import re
-from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 from fieldwork.parsing.number_writing import WrittenNumber
 from fieldwork.parsing.units import (
@@ -23,7 +23,6 @@ from fieldwork.parsing.units import (
 from fieldwork.records.parsing import ValueRules
 
 _LIST_LINE = re.compile(r"^[ \t]*\(?(?=\d{1,2}[.)]\s+\S)", re.MULTILINE)
-_HIGHLIGHT = re.compile(r"\\boxed\s?\{([^{}\n]{1,80})\}|\*\*([^*\n]{1,80})\*\*")
 _HEADING = re.compile(
     r"\b(?:step|question|item|part|option|case|example|point|phase|method|scenario|note|figure|table|chapter|day"
     r"|year)\s\Z",
@@ -35,46 +34,51 @@ _HEDGE = (
 )
 _MARKUP = r"[\s*_`\"'“$({\[]{0,8}"
 _OPENING = re.compile(rf"[\s*_`\"'“#>($\[{{~≈-]{{0,12}}{_HEDGE}{_MARKUP}", re.IGNORECASE)
-_FULL_STOP = re.compile(r"[\s*_`\"'”)\]}$]{0,8}(?:\Z|[.!?](?![.!?\w]))|[*_`\"'”)\]}$ ]{0,8}\n")
-_PAUSE = re.compile(
-    r"[*_`\"'”]{0,6}\s{0,2}(?:[;(\[]|:(?!\d)|[–—]|-\s"
+_END_OF_OPENING = re.compile(
+    r"[\s*_`\"'”)\]}$]{0,8}(?:\Z|[.!?](?![.!?\w]))|[*_`\"'”)\]}$ ]{0,8}\n"
+    r"|[*_`\"'”]{0,6}\s{0,2}(?:[(\[]|:(?!\d)|[–—](?!\s{0,2}\d)|-\s(?!\d)"
     r"|,?\s{0,2}\b(?:since|because|as|but|though|although|given|due|with|including|while)\b)",
     re.IGNORECASE,
 )
-"""What goes on after a number that opens a reply, to explain it."""
 _NEXT_NUMBER = re.compile(rf"[\s*_`#-]{{0,8}}[{SIGNS}]?\d")
 _CORRECTION = re.compile(
     r"\W{0,8}(?:actually|wait|no|sorry|correction|or|rather|instead|make\s+that|on\s+second|hmm)\b",
     re.IGNORECASE,
 )
-_NOUN = re.compile(
-    r"(?<![^\W_])(?:(?P<answer>answers?|antwort|réponse|respuesta|risposta|resposta)"
-    r"|estimate|guess|total|result|response|figure|number|schätzung"
-    r"|(?<=\")(?:value|amount|rating|score)(?=\"\s?:))(?![^\W_])",
+_LINK = (
+    r"[^\d\n.!?;]{0,60}?(?:\d{1,4}\s)?(?:\b(?:is|was|are|were|be|equals|ist|est|es|è|é)\b|[:=≈~|])"
+    rf"{_MARKUP}{_HEDGE}{_MARKUP}"
+)
+"""What may stand between a word for an answer and its number: 'for 2023 is about', but not 'has'."""
+_STATEMENT = re.compile(
+    r"(?:(?<![^\W_])(?:answers?|antwort|réponse|respuesta|risposta|resposta)(?![^\W_])"
+    rf"|(?<=\")(?:estimate|value|amount|number)(?=\")){_LINK}\Z"
+    rf"|^\W{{0,4}}A:{_MARKUP}\Z|\\boxed\s?\{{{_MARKUP}\Z",
+    re.IGNORECASE | re.MULTILINE,
+)
+"""What stands right before a number that is called the answer."""
+_SAYING = re.compile(
+    rf"\bmy\s+(?:best\s+)?(?:estimate|guess){_LINK}\Z"
+    r"|\bI(?:(?P<would>['’](?:d|ll)|\s+(?:would|will|can|could)))?(?:\s+(?:probably|likely|only|just|have\s+to"
+    r"|be\s+willing\s+to)){0,2}\s+(?:say|guess|estimate|(?(would)(?:pay|answer|choose|pick|go\s+with|go\s+for)|(?!)))"
+    rf"[:,]?(?:\s+(?:that|it|it['’]s|is|at|for|there|there['’]s|i|i['’]m)){{0,3}}\s+{_HEDGE}{_MARKUP}\Z",
     re.IGNORECASE,
 )
-_NOUN_LINK = re.compile(
-    rf"(?:\s+of|[^\n.!?;]{{0,60}}?(?:\b(?:is|was|are|were|be|equals|ist|est|es|è|é"
-    rf"|(?:comes?|came|amounts?|equal|adds?\s+up)\s+to)\b|[:=≈~|])){_MARKUP}{_HEDGE}{_MARKUP}",
-    re.IGNORECASE,
+"""What stands before a number that the speaker would say or pay; 'I pay 300' may be one of several."""
+_LONGEST_LINK = 140
+"""Characters before a number in which it is stated."""
+_BOLD = re.compile(r"\*\*([^*\n]{1,80})\*\*")
+_SENTENCE_END = re.compile(r"[.!?](?=\s)|\n")
+_OPERATOR = r"(?:[×x*+÷/·–−-]|\\times|\b(?:plus|minus|times)\b)"
+_EQUATION = re.compile(
+    rf"(?:\d[^=\n]{{0,80}}?{_OPERATOR}|{_OPERATOR}\s?[{SIGNS}]?\d)[^=\n]{{0,80}}?(?:=|\bequals\b)"
 )
-"""What may stand between such a noun and the number: 'is about', but not 'has' or 'in'."""
-_VERB = re.compile(
-    r"\bI(?:['’](?:d|ll)|\s+would|\s+will|\s+can|\s+could)?(?:\s+(?:probably|likely|only|just|have\s+to"
-    r"|be\s+willing\s+to)){0,2}\s+(?:say|guess|estimate|pay|answer|choose|pick|go\s+with|go\s+for)\b",
-    re.IGNORECASE,
+_EQUALS = re.compile(r"=|\bequals\b")
+_OPERAND = re.compile(rf"[^=\n.;:,()]{{0,20}}?\s?{_OPERATOR}\s?[{SIGNS}(]?\.?\d")
+"""What follows a number that is worked with; the result is what counts."""
+_CONCLUSION = re.compile(
+    r"\b(?:so|thus|therefore|hence|leaves?|leaving|each(?!\s+of\b))\b", re.IGNORECASE
 )
-_VERB_LINK = re.compile(
-    rf"[:,]?(?:\s+(?:that|it|it['’]s|is|at|for|there|there['’]s|i|i['’]m)){{0,3}}\s+{_HEDGE}{_MARKUP}",
-    re.IGNORECASE,
-)
-_CONCLUSION = re.compile(r"\b(?:so|thus|therefore|hence)\b|=", re.IGNORECASE)
-_CONCLUSION_LINK = re.compile(
-    rf"[:,]?(?:\s+(?:that|it|it['’]s|is|that['’]s|i|i['’]m|we)){{0,2}}\s*{_HEDGE}{_MARKUP}",
-    re.IGNORECASE,
-)
-_LONGEST_LINK = 100
-"""Characters between what states a number and the number."""
 _FIRST_FACTOR = re.compile(
     r"\s?[x×/]\s?\d|\s(?:in|out\s+of)\s(?:every\s)?\d{1,3}(?!\d)", re.IGNORECASE
 )
@@ -131,32 +135,39 @@ def _is_date(reply: str, number: WrittenNumber, unit: Unit | None) -> bool:
 
 
 def answer_of(
-    reply: str, numbers: Sequence[WrittenNumber], unit: Unit | None, rules: ValueRules
+    reply: str,
+    numbers: Sequence[WrittenNumber],
+    unit: Unit | None,
+    rules: ValueRules,
+    *,
+    is_truncated: bool = False,
 ) -> WrittenNumber | None:
     """The number that the reply gives as its answer; None for several of the same standing."""
-    opening = _opening(reply, numbers, unit)
-    answers = _answers(reply, numbers)
-    if opening and not answers:
-        return opening
-    circles: tuple[Callable[[], Sequence[WrittenNumber]], ...] = (
-        lambda: [opening] if opening else [],
-        lambda: _highlights(reply, numbers),
-        lambda: answers,
-        lambda: _of_unit(_guesses(reply, numbers), unit),
-        lambda: _conclusions(reply, numbers),
-        lambda: _quantities(reply, numbers, unit),
-        lambda: numbers,
-    )
-    is_contradiction = opening is not None and not _are_one([opening, *answers], unit)
-    for circle in () if is_contradiction else circles:
-        members = circle()
-        if _are_one(members, unit):
-            return members[-1]
-        if members and circle is circles[3]:
-            break
-    if rules.several_numbers == "left_out":
+    answers = [*_openings(reply, numbers, unit), *_statements(reply, numbers)[-1:]]
+    if answers:
+        answer = answers[0] if _are_one(answers, unit) else None
+    elif is_truncated:
         return None
-    return numbers[0 if rules.several_numbers == "first" else -1]
+    else:
+        candidates = _candidates(reply, numbers, unit)
+        answer = next((circle[-1] for circle in candidates if _are_one(circle, unit)), None)
+    if answer is None and rules.several_numbers != "left_out":
+        return numbers[0 if rules.several_numbers == "first" else -1]
+    return answer
+
+
+def _candidates(
+    reply: str, numbers: Sequence[WrittenNumber], unit: Unit | None
+) -> Iterator[list[WrittenNumber]]:
+    """What may be the answer where nothing is stated; the first that is one number is."""
+    yield _results(reply, numbers)
+    sayings = [n for n in numbers if _is_behind(_SAYING, reply, n) and not _is_factor(reply, n)]
+    yield sayings
+    if not sayings:
+        spans = [match.span() for match in _BOLD.finditer(reply)]
+        yield [n for n in numbers if any(start <= n.start < end for start, end in spans)]
+        yield _quantities(reply, numbers, unit)
+        yield list(numbers)
 
 
 def _are_one(numbers: Sequence[WrittenNumber], unit: Unit | None) -> bool:
@@ -172,100 +183,69 @@ def _are_one(numbers: Sequence[WrittenNumber], unit: Unit | None) -> bool:
     )
 
 
-def _opening(
+def _openings(
     reply: str, numbers: Sequence[WrittenNumber], unit: Unit | None
-) -> WrittenNumber | None:
-    """The number with which the reply begins, where a line or sentence ends behind it.
-
-    One in the question's unit, or without any, may also be explained in the same sentence.
-    """
-    if not numbers:
-        return None
+) -> list[WrittenNumber]:
+    """The number with which the reply begins, where its sentence ends or explains it behind it."""
     first = numbers[0]
     if first.start > 60 or not _OPENING.fullmatch(reply, 0, first.start):
-        return None
-    is_plain = first.unit is None or unit is None
-    if first.unit and unit:
-        is_plain = _is_of_unit(first, unit) and is_same_per(first.unit, unit)
-    # '0.45 (45%)'
-    is_plain &= not (unit and is_percent(unit.word) and first.unit is None and first.low <= 1)
-    end = _FULL_STOP.match(reply, first.end) or (is_plain and _PAUSE.match(reply, first.end))
+        return []
+    end = _END_OF_OPENING.match(reply, first.end)
     if not end or _CORRECTION.match(reply, end.end()):
-        return None
-    # of '400; 500' and a list of numbers none is the answer
-    if end[0].strip()[-1:] in ("", ".", "!", "?", ";") and _NEXT_NUMBER.match(reply, end.end()):
-        return None
-    # '1. I think that …' may be a list of one line
-    is_list_mark = first.low == 1 and re.match(r"[.)] ?\S", reply[first.end : first.end + 3])
-    if is_list_mark and len(numbers) > 1:
-        return None
-    # so may '2. I would pay 10'
-    is_doubtful = 0 < first.low < 10 and first.unit is None and reply[first.end :][:2] == ". "
-    guesses = _guesses(reply, numbers[1:]) if is_doubtful else []
-    return None if guesses and not _are_one([first, *guesses], unit) else first
+        return []
+    # of a list of numbers none is the answer, and '1. I think …' may be a list of one line
+    is_list = _NEXT_NUMBER.match(reply, end.end()) and end[0].strip()[-1:] in ("", ".", "!", "?")
+    is_mark = first.low in range(1, 10) and re.match(r"[.)] ?\S", reply[first.end : first.end + 3])
+    if is_list or (is_mark and first.unit is None and len(numbers) > 1):
+        return []
+    # '68°F (20°C)' is in another unit, '0.45 (45%)' in another form
+    is_share = unit is not None and is_percent(unit.word) and 0 < first.low < 1
+    is_of_unit = unit is None or (first.unit is None and not is_share) or _is_of_unit(first, unit)
+    return [first] if is_of_unit or len(numbers) == 1 or end[0].strip() in ("", ".") else []
 
 
 def _is_of_unit(number: WrittenNumber, unit: Unit | None) -> bool:
-    if unit is None or number.unit is None:
+    """Whether a number is said to have the question's unit, and none to count for another period."""
+    if unit is None or number.unit is None or not is_same_per(number.unit, unit):
         return False
     return not number.unit.word or is_unit_of(number.unit.word, unit)
 
 
-def _highlights(reply: str, numbers: Sequence[WrittenNumber]) -> list[WrittenNumber]:
-    """The numbers that are boxed or bold."""
-    spans = [match.span() for match in _HIGHLIGHT.finditer(reply)]
-    starts = [start for start, _ in spans]
-    places = [(number, bisect_right(starts, number.start) - 1) for number in numbers]
-    return [number for number, n in places if n >= 0 and number.start < spans[n][1]]
+def _is_behind(pattern: re.Pattern[str], reply: str, number: WrittenNumber) -> bool:
+    return pattern.search(reply, max(0, number.start - _LONGEST_LINK), number.start) is not None
 
 
-def _answers(reply: str, numbers: Sequence[WrittenNumber]) -> list[WrittenNumber]:
-    """The last number that is called the answer."""
-    answers = [n for noun, n in _statements(reply, numbers, _NOUN, _NOUN_LINK) if noun["answer"]]
-    return answers[-1:]
-
-
-def _guesses(reply: str, numbers: Sequence[WrittenNumber]) -> list[WrittenNumber]:
-    """The numbers that are called a total, an estimate, …, or that someone says, guesses or pays."""
-    nouns = _statements(reply, numbers, _NOUN, _NOUN_LINK)
-    verbs = _statements(reply, numbers, _VERB, _VERB_LINK)
-    return [number for _, number in (*nouns, *verbs) if not _is_factor(reply, number)]
-
-
-def _conclusions(reply: str, numbers: Sequence[WrittenNumber]) -> list[WrittenNumber]:
-    """The numbers behind '=', and behind 'so' where the sentence ends with them."""
+def _statements(reply: str, numbers: Sequence[WrittenNumber]) -> list[WrittenNumber]:
+    """The numbers that are called the answer; the last also where it is all of the last line."""
+    lines, _, last_line = reply.rstrip().rpartition("\n")
+    is_alone = re.fullmatch(r"[^\w-]*-?[\d.,]+[^\w%]*", last_line)
+    if is_alone and re.search(r"[^\W\d_]{2}", lines) and numbers[-1].start >= len(lines):
+        return [numbers[-1]]
     return [
         number
-        for match, number in _statements(reply, numbers, _CONCLUSION, _CONCLUSION_LINK)
-        if match[0] == "=" or _FULL_STOP.match(reply, number.end)
+        for number in numbers
+        if _is_behind(_STATEMENT, reply, number) and not _OPERAND.match(reply, number.end)
     ]
 
 
-def _statements(
-    reply: str, numbers: Sequence[WrittenNumber], word: re.Pattern[str], link: re.Pattern[str]
-) -> Iterator[tuple[re.Match[str], WrittenNumber]]:
-    """The first number behind each such word, where the text between them says that it is it."""
-    starts = [number.start for number in numbers]
-    for match in word.finditer(reply):
-        place = bisect_left(starts, match.end())
-        # a year may stand between: 'my estimate for 2023 is 8'
-        for number in numbers[place : place + 2]:
-            is_close = number.start - match.end() <= _LONGEST_LINK
-            if is_close and link.fullmatch(reply, match.end(), number.start):
-                yield match, number
-                break
-            if not is_year(number):
-                break
+def _results(reply: str, numbers: Sequence[WrittenNumber]) -> list[WrittenNumber]:
+    """What the last sentence with numbers works out.
 
-
-def _of_unit(numbers: list[WrittenNumber], unit: Unit | None) -> list[WrittenNumber]:
-    """Of several those that can be in the question's unit: not the 20% of 'I pay 20%, which is $120'."""
-    if unit is None:
-        return numbers
-    if not is_percent(unit.word):
-        numbers = [n for n in numbers if n.unit is None or not is_percent(n.unit.word)]
-    members = [n for n in numbers if n.unit is None or value_in(n.low, n.unit, unit) is not None]
-    return members if len(numbers) > 1 else numbers
+    The number behind its last '=', else what follows 'so' or the like in it. After equations it may also
+    only repeat the result, or be the only number of its sentence.
+    """
+    ends = [match.end() for match in _SENTENCE_END.finditer(reply, 0, numbers[-1].start)]
+    start = ends[-1] if ends else 0
+    earlier = [match.end() for match in _EQUATION.finditer(reply, 0, start)]
+    if equations := [m.end() for m in (_EQUATION, _EQUALS)[bool(earlier)].finditer(reply, start)]:
+        return [number for number in numbers if number.end > equations[-1]][:1]
+    if conclusions := [match.end() for match in _CONCLUSION.finditer(reply, start)]:
+        return [number for number in numbers if number.start >= conclusions[-1] - 1]
+    if not earlier:
+        return []
+    members = [number for number in numbers if number.start >= start - 1]
+    result = next(number.low for number in numbers if number.end > earlier[-1])
+    return [number for number in members if number.low == result] or members
 
 
 def _is_factor(reply: str, number: WrittenNumber) -> bool:
@@ -277,12 +257,16 @@ def _is_factor(reply: str, number: WrittenNumber) -> bool:
 def _quantities(
     reply: str, numbers: Sequence[WrittenNumber], unit: Unit | None
 ) -> list[WrittenNumber]:
-    """The numbers with the question's unit, but for factors; first those that count for the same."""
-    members = [n for n in numbers if _is_of_unit(n, unit) and not _is_factor(reply, n)]
-    same_members = [n for n in members if unit and n.unit and is_same_per(n.unit, unit)]
-    if same_members:
-        return same_members
-    # '8 hours a day for 5 days' are no 56 hours a week
-    pers = {Unit(n.unit.per) for n in members if n.unit and n.unit.per}
-    is_product = any(n.unit and is_unit_of(n.unit.word, per) for n in numbers for per in pers)
-    return [] if is_product else members
+    """The numbers with the question's unit, and those that may have it: bare or large ones."""
+    if unit is None:
+        return []
+    return [
+        number
+        for number in numbers
+        if not _is_factor(reply, number)
+        and (
+            number.unit is None
+            or _is_of_unit(number, unit)
+            or (not is_known(number.unit.word) and (number.has_groups or number.magnitude > 1))
+        )
+    ]

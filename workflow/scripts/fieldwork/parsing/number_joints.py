@@ -1,6 +1,6 @@
-"""Numbers that belong together: ranges, the parts of one quantity, and alternatives.
+"""Numbers that belong together: ranges, and the parts of one quantity.
 
-Promises that a range is one number, and that of '10 or 15%' both have the unit.
+Promises that a range is one number, and that no part of '2 hours 30 minutes' is taken for all of it.
 """
 
 import re
@@ -17,10 +17,6 @@ _RANGE_START = re.compile(
     r"\b(?:between|zwischen|entre|tra|между)\s+(?:\w+\s+){0,2}\Z", re.IGNORECASE
 )
 _PART_GAP = re.compile(r"\s*,?\s*(?:(?:and|und|et|y|e)\s+)?", re.IGNORECASE)
-_OR_GAP = re.compile(
-    r"\s*,?\s*(?:or|oder|ou|o|или|maybe|perhaps|possibly|sometimes)(?:\s+(?:maybe|perhaps|even))?\s*",
-    re.IGNORECASE,
-)
 
 
 def numbers_in_joints(
@@ -32,10 +28,8 @@ def numbers_in_joints(
         joint = _joint_of(reply, joints[-1], number, unit) if joints else None
         if joint is not None:
             joints[-1] = joint
-            continue
-        if joints and _is_gap(_OR_GAP, reply, joints[-1], number, 20):
-            joints[-1], number = _with_one_unit(joints[-1], number)
-        joints.append(number)
+        else:
+            joints.append(number)
     return joints
 
 
@@ -44,14 +38,6 @@ def _is_gap(
 ) -> bool:
     is_short = second.start - first.end <= longest
     return is_short and pattern.fullmatch(reply, first.end, second.start) is not None
-
-
-def _with_one_unit(
-    first: WrittenNumber, second: WrittenNumber
-) -> tuple[WrittenNumber, WrittenNumber]:
-    """Two alternatives: the unit of one counts for both."""
-    unit = second.unit or first.unit
-    return first._replace(unit=first.unit or unit), second._replace(unit=unit)
 
 
 def _joint_of(

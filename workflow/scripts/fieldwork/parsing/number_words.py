@@ -42,7 +42,7 @@ _AND_A_HALF = re.compile(
     rf"\b(?P<number>{'|'.join(_HALVES)}|\d+)\s+and\s+(?:a|one)\s+half\b", re.IGNORECASE
 )
 _FRACTION = re.compile(
-    rf"\b(?:(?:an?|\d+|{_NUMBER_WORDS})[\s-]+"
+    rf"\b(?:(?:an?|{_NUMBER_WORDS})[\s-]+"
     r"(?:half|halves|thirds?|quarters?|fourths?|fifths?|sixths?|eighths?|tenths?)\b"
     rf"(?:\s+of\s+an?\s+{_MAGNITUDE}\b)?|(?:tens|dozens)\s+of\s+{_MAGNITUDE}\b)",
     re.IGNORECASE,

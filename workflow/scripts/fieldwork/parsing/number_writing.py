@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from fieldwork.parsing.replies import SPACED_LETTER
 from fieldwork.parsing.unit_names import ADVERBS, PERIODS, plain_name
-from fieldwork.parsing.units import SIGNS, Unit, is_currency, is_known, unit_of
+from fieldwork.parsing.units import SIGNS, Unit, is_currency, is_known, period_of, unit_of
 
 _MAGNITUDES = {
     **dict.fromkeys(("hundred", "hundreds"), 1e2),
@@ -69,7 +69,7 @@ _NUMBER = re.compile(
     r"|(?:\^|\*\*)\{?(?P<raised>[+-]?\d{1,3})\}?)?"
     rf"(?:[ -]?(?P<magnitude>(?:{_MAGNITUDE_WORDS})(?:[ ](?:{_MAGNITUDE_WORDS}))*)\b"
     rf"|(?P<sign_magnitude>[{''.join(_SIGN_MAGNITUDES)}]{{1,3}})"
-    r"|(?-i:(?P<letter>(?(currency)[ ]?(?:mm|[mbtMBT])|[ ]?[MB]))(?![\w²³/^])))?"
+    r"|(?-i:(?P<letter>(?(currency)[ ]?(?:mm|[mbtMBT])|[ ]?[MB]))(?![\w²³/^&])))?"
     rf"(?:(?:[ ]|-(?=[^\W\d_]))?{_NO_UNIT}(?P<unit>%|[{SIGNS}](?!\d)"
     r"|(?:(?:square|cubic|sq|metric|us|canadian|australian|zealand|kong|singapore|taiwan"
     r"|degrees?|deg|grad|grados|degrés|gradi|graus)\s)?(?:°\s?)?[^\W\d_]+(?![^\W\d_]|\$)(?:\^?[23](?!\w))?|°(?!\w)))?"
@@ -182,7 +182,8 @@ def _unit(match: re.Match[str]) -> Unit | None:
     period = match["period"].strip("每毎に1") if match["period"] else None
     per = match["per"] or match["period_abroad"] or match["adverb"] or match["days"] or period
     if not word:
-        return Unit("", plain_name(per)) if per and plain_name(per) in PERIODS else None
+        unit = Unit("", plain_name(per)) if per else None
+        return unit if unit and period_of(unit) else None
     return unit_of(plain_name(word))._replace(per=plain_name(per) if per else None)
 
 

@@ -6,7 +6,6 @@ is.
 """
 
 import math
-import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -17,7 +16,7 @@ from fieldwork.parsing.number_writing import MOST_NUMBERS, WrittenNumber, writte
 from fieldwork.parsing.plain_numbers import with_plain_numbers
 from fieldwork.parsing.refusals import is_refusal
 from fieldwork.parsing.replies import reply_in_digits
-from fieldwork.parsing.units import SIGNS, Unit, is_currency, unit_of, value_in
+from fieldwork.parsing.units import Unit, is_currency, unit_of, value_in
 from fieldwork.records.parsing import (
     EMPTY,
     NO_NUMBER,
@@ -31,12 +30,6 @@ from fieldwork.records.parsing import (
 
 _LARGEST = 1e100
 """Above it a number is a run of digits that did not end."""
-_OPERAND = rf"[({{]{{0,3}}[{SIGNS}]?\.?\d[\d.,]{{0,30}}[)}}]{{0,3}}"
-_EQUATION = re.compile(
-    rf"(?<![\w.,(]){_OPERAND}(?:\s{{0,3}}(?:[×x*+÷/·-]|\\times|plus)\s{{0,3}}{_OPERAND}){{1,20}}"
-    rf"\s{{0,3}}(?:=|(?<!\d)is|equals)\s{{0,3}}(?=-?[\d{SIGNS}.])"
-)
-"""What is worked out before the result."""
 _IN_FULL = 10_000
 """From which a number with separators may be in full, where the question's unit is a million or so."""
 
@@ -60,16 +53,18 @@ def parse_number(
     lowest: float | None = None,
     highest: float | None = None,
     rules: ValueRules = STRICT,
+    is_truncated: bool = False,
 ) -> ParsedNumber:
     """Read the number of a reply.
 
     Args:
         unit: of the question; numbers in other units of its dimension are converted.
         lowest, highest: limits of what counts, in that unit.
+        is_truncated: whether the reply was cut off, so that its last number may be a step or unfinished.
     """
     question_unit = unit_of(unit) if unit else None
     plain_reply = with_plain_numbers(reply_in_digits(text).strip(), question_unit)
-    reply = _EQUATION.sub("= ", with_numerals(plain_reply))
+    reply = with_numerals(plain_reply)
     if not reply:
         return ParsedNumber(None, EMPTY)
     numbers = written_numbers(reply, question_unit)
@@ -77,11 +72,13 @@ def parse_number(
         return ParsedNumber(None, SEVERAL_NUMBERS)
     numbers = numbers_in_joints(reply, numbers, question_unit)
     numbers = without_asides(reply, numbers, question_unit)
+    if is_truncated and numbers and numbers[-1].end >= len(reply):
+        numbers = numbers[:-1]
     if not numbers:
         return ParsedNumber(None, REFUSAL if is_refusal(reply, objecting=False) else NO_NUMBER)
     if _are_years(numbers) and is_refusal(reply, objecting=False):
         return ParsedNumber(None, REFUSAL)
-    number = answer_of(reply, numbers, question_unit, rules)
+    number = answer_of(reply, numbers, question_unit, rules, is_truncated=is_truncated)
     if number is None or not number.is_clear:
         return ParsedNumber(None, SEVERAL_NUMBERS)
     if number.low != number.high and rules.ranges == "left_out":

@@ -5,10 +5,11 @@ Promises that what only looks like a number (dates, versions, roots) is none aft
 
 import re
 
-from fieldwork.parsing.units import SIGNS, Unit, is_percent, is_temperature
+from fieldwork.parsing.units import SIGNS, Unit, is_currency, is_percent, is_temperature
 
 _NO_NUMBER = "…"
 _UNDERSCORE = re.compile(r"(?<=\d)_(?=\d{3}(?!\d))")
+_COMMA_AND_SPACE = re.compile(rf"(\A[{SIGNS}\s]*\d{{1,3}}),\s(?=\d{{3}}(?:\.\d\d?)?(?![\d,]))")
 _POINTS_OR_DATE = re.compile(
     r"(?<![\w.,])(?:√\s?\(?\d[\d.,]{0,20}|\d+(?:\.\d+){2,}|\d{4}-\d\d-\d\d|\d\d?/\d\d?/\d{2,4})(?!\w)"
 )
@@ -40,6 +41,8 @@ def with_plain_numbers(reply: str, unit: Unit | None) -> str:
     reply = _MIXED_FRACTION.sub(_as_decimal, _DASH.sub("-", reply))
     reply = _HOURS_AND_MINUTES.sub(lambda match: f" h {match[1] or match[2]} min", reply)
     reply = _METRES_AND_CENTIMETRES.sub(r" m \1 cm", reply)
+    if unit is not None and is_currency(unit.word):
+        reply = _COMMA_AND_SPACE.sub(r"\1,", reply)
     if unit is not None and is_percent(unit.word):
         return _EQUAL_PARTS.sub(r"\1%", reply)
     if unit is not None and is_temperature(unit):

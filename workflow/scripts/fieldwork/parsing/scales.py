@@ -1,24 +1,22 @@
 """Reading the point of a scale that an answer gives.
 
-Points are marked by letters or by numbers. Letters are read as a choice's. Of numbers these are read, the
-first that says something: a number alone, an opening that is nothing but a number or a label, a statement
-such as 'my answer is 4', a line that begins with a number and its label, a label in the text, the only
-number of the scale in it. Promises that what contradicts itself gives no point: a number beside another
-point's label, an opening and another statement.
+Points are marked by letters or by numbers. Letters that stand in the reply are read as a choice's. Where
+numbers mark the points, a number counts that opens the reply, closes it or is stated ('my answer is 4').
+So does a label that is stated (`stances`), whatever marks the points. Promises that what contradicts
+itself gives no point, and that the number of a line in a list is none. A range is two points.
 """
 
 import math
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Iterator, Sequence
 from string import ascii_uppercase
 from typing import NamedTuple
 
-from fieldwork.parsing.choice_texts import fits_choice
 from fieldwork.parsing.choices import parse_choice
-from fieldwork.parsing.number_scales import NUMBER, NumberScale, label_words
+from fieldwork.parsing.number_words import SMALL_NUMBERS
 from fieldwork.parsing.refusals import is_refusal
 from fieldwork.parsing.replies import SPACED_LETTER, reply_in_digits
-from fieldwork.parsing.scale_descriptions import without_description
+from fieldwork.parsing.stances import stance_of
 from fieldwork.records.parsing import (
     AMBIGUITY,
     EMPTY,
@@ -29,6 +27,11 @@ from fieldwork.records.parsing import (
     REFUSAL,
 )
 
+NUMBER = (
+    rf"(?<!{SPACED_LETTER})(?<![.,/])(?<!\d-)-?\d{{1,2}}(?:\.\d{{1,2}})?"
+    rf"(?!{SPACED_LETTER}|%|[.,]\d|/\d)"
+)
+"""A number that may be a point: no part of a word, a date, a percentage or a larger number."""
 _SHORT = 120
 """Characters up to which a reply is short enough to be a range as a whole."""
 _LINK = (
@@ -37,7 +40,7 @@ _LINK = (
 )
 """What stands before a number that is stated; 'on', 'has' or 'that' say something else."""
 _STATEMENT = re.compile(
-    r"(?:\b(?P<noun>answer|rating|score|response|choice|position|opinion|view|mine)s?"
+    r"(?:\b(?P<noun>answer|rating|score|response|choice|position|opinion|view|mine|label)s?"
     rf"\b(?:[^\d\n.!?;]{{0,60}}?{_LINK})?"
     r"|\b(?P<verb>rate|choose|chose|chosen|select|selected|pick|picked|give|gave|go|going|say|said|place)"
     rf"\b(?:[^\d\n.!?;]{{0,60}}?{_LINK})?)"
@@ -49,7 +52,7 @@ _OTHER_PEOPLE = re.compile(
     re.IGNORECASE,
 )
 _SPEAKER = re.compile(r"\b(?:i|i['’]?d|i['’]?ll|we|me|im|i['’]m)\b[^.\n!?;,]{0,30}$", re.IGNORECASE)
-_NOT = re.compile(r"\b(?:not|never|neither|nor|cannot)\b|n['’]?t\b", re.IGNORECASE)
+_NOT = re.compile(r"\b(?:not|never|neither|nor|cannot|dont|cant|wont)\b|n['’]t\b", re.IGNORECASE)
 _CLAUSE_END = re.compile(r"[.!?;,\n](?!\d)")
 _NOT_NOW = re.compile(
     r"\b(?:if|were|would\s+have|have\s+said|going\s+to\s+say|used\s+to|ago|initially|at\s+first)\b",
@@ -57,62 +60,56 @@ _NOT_NOW = re.compile(
 )
 """A sentence of what the speaker would say otherwise, or said once."""
 _FOLLOWING = re.compile(
-    rf"\s*(?:$|(?!{SPACED_LETTER}|\s)."
+    rf"[ \t]*(?:$|\n)|\s*(?:(?!{SPACED_LETTER}|\s)."
     r"|(?:in\s+(?!\d)|because|as|since|out|on|and|or|but|for|points?|stars?|here|overall|with|which|meaning"
-    r"|i|to|rather|instead|over|based|if|though|although|given|so|is|weil|da|auf|von|punkte?|sur|car"
-    r"|parce|pour|porque|para|puntos?|балл\w*|from\s+me|definitely|probably|without|all\s+the\s+way|at\s+best"
-    r"|seems|feels|represents|reflects|best|most\s+likely|today|honestly|max|sagen|geben|antworten)\b)",
+    r"|i|to|rather|instead|over|based|if|though|although|given|so|is)\b)",
     re.IGNORECASE | re.DOTALL,
 )
 """What follows a number that is no count of something."""
-_HEAD = re.compile(rf"[\s>#\[(]*(?P<number>{NUMBER})[\])]*(?P<rest>[^\n]*)")
-_SEPARATOR = re.compile(
-    r"\s*(?:$|[.:;=(]|,(?!\s*-?\d)|[–—-](?!\s*\d)"
-    r"|(?:because|as|since|is|weil|parce|porque|rather\s+than|instead\s+of)\b)"
+_OPENING = re.compile(
+    rf"[\s>#\[(+]*(?P<number>{NUMBER})[\])]*(?=\s*(?:$|\.$|[:;(\[]|,(?!\s*-?\d)|[–—-](?!\s*\d)"
+    r"|(?:because|as|since|is|on|rather\s+than|instead\s+of)\b))",
+    re.IGNORECASE | re.MULTILINE,
 )
-_OR_ANOTHER = re.compile(
-    r"\b(?:or|maybe|perhaps|possibly|but|actually|wait|make\s+that|no|oder|ou|o|vielleicht)\b"
-    rf"(?![^.\n]{{0,12}}\bnot\b)[^.\n]{{0,20}}?{NUMBER}",
+_LINE_OF_A_LIST = re.compile(r"\W*\d{1,2}[.)]\s+\S")
+_LIST = re.compile(r"^\W{0,3}\d{1,2}[.)]", re.MULTILINE)
+"""Lines with numbers; the last of a reply that was cut off is one of them."""
+_CLOSING = re.compile(
+    rf"(?:[^:\s]\s*\n\s*|:[ \t]*|\b(?:so|therefore|thus),?\s+)(?P<number>{NUMBER})\W*\Z",
     re.IGNORECASE,
 )
-_CLOSING_NUMBER = re.compile(
-    r"(?:[.!?。]\s+|\n\s*|\b(?:so|therefore|thus|deshalb|donc|então|quindi|поэтому)\s+|所以[选選]?|ので、?)"
-    rf"(?P<number>{NUMBER})\W*\Z",
+_BARE = re.compile(
+    rf"[^A-Za-z\d\n]{{0,12}}?(?P<number>{NUMBER})(?![个個人名岁歳年次回本家時时])[^\w\n]*"
+    r"[^\W\dA-Za-z]{0,2}\W*"
+)
+"""A number with a word or two around it in a script without spaces: '我选择4'."""
+_ALTERNATIVE = re.compile(
+    r"[^\n.]{0,20}?\b(?:or|maybe|perhaps|possibly|but|actually|wait|make\s+that|oder|ou|o|или|أو)\b"
+    rf"(?![^.\n]{{0,12}}\b(?:not|others?|people|some)\b)[^.\n]{{0,20}}?(?P<other>{NUMBER})",
     re.IGNORECASE,
 )
-_CORRECTION = re.compile(
-    rf"[^\n]{{0,20}}\b(?:actually|wait|make\s+that|scratch)\b[^\n]{{0,20}}?{NUMBER}", re.IGNORECASE
-)
-_OR_NUMBER = re.compile(rf"\s*(?:or|oder|ou|o|или|أو)\s+{NUMBER}", re.IGNORECASE)
-_COUNT_BEFORE = re.compile(
-    r"(?:\b(?:mother|father|mum|mom|dad|parent|family|household|group|one|team|class)\s+of"
-    r"|\b(?:windows|top|article|chapter|section)|\b(?:not|never|nor|neither)(?:\s+an?)?)\s\Z",
-    re.IGNORECASE,
-)
-_COUNT_AFTER = re.compile("[个個人名岁歳年次回本家時时]")
-_RIVAL_DISTANCE = 15
-"""Characters between two numbers that are alternatives, whatever stands between them."""
-_LINE = re.compile(
-    rf"^[\s>*_#\[(]*(?P<number>{NUMBER})[\])*_]*\s*(?:[.):=–—-]|is\b|\()?\s*(?P<rest>[^\n]*)$",
-    re.M,
-)
-_LIST_MARK = re.compile(r"^\s*(?P<number>\d{1,2})[.)]\s+\S", re.MULTILINE)
 _RANGE = re.compile(
     r"(?<![\w.,/])(?P<low>-?\d{1,2})\s*(?:-|–|—|~|～|to|bis)\s*(?P<high>-?\d{1,2})(?!\w|[.,]\d)"
-    r"|\b(?:between|zwischen|entre|tra|между|بين)\s+(?:an?\s+)?(?P<low2>-?\d{1,2})"
-    r"\s+(?:and|und|y|et|e|и|و)\s+(?:an?\s+)?(?P<high2>-?\d{1,2})\b",
+    r"|\b(?:between|zwischen|entre|tra)\s+(?:an?\s+)?(?P<low2>-?\d{1,2})"
+    r"\s+(?:and|und|y|et|e)\s+(?:an?\s+)?(?P<high2>-?\d{1,2})\b",
     re.IGNORECASE,
 )
 _MARKUP = re.compile(r"[*_`\"“”‘]|\\boxed|[{}$]")
 _SENTENCE_END = re.compile(r"(?<=[.!?。])\s+")
-_AROUND_LABEL = re.compile(
-    r"i|i['’]?(?:d|m|ll)|would|will|say|that|my|answer|response|rating|opinion|position|view|is|it|with|this"
-    r"|statement|the|personally|honestly|well|overall|somewhat|generally|mostly|tend|to|am|do|in|general"
+_TO = r"(?:-|–|—|~|～|to|through|and|bis|à|al?|até|до|到|至|から|und|y|et|e|и)"
+_FRACTION = re.compile(
+    rf"(?<!{SPACED_LETTER})(?<![.,/])(?P<number>-?\d{{1,2}}(?:\.\d{{1,2}})?)(?:\s*(?:points?|stars?|балл\w*))?"
+    r"\s*(?:/|out\s+of|of|von|sur|de|su|из)\s*"
+    rf"(?P<top>\d{{1,3}})(?!{SPACED_LETTER}|/|[.,]\d)",
+    re.IGNORECASE,
 )
-"""Words beside a label that leave it what it is."""
-
-
-_IF_IT_WERE = re.compile(r"\bwould\s+be\b[^.\n]*\bif\b|\bif\b[^.\n]*\bwould\s+be\b", re.IGNORECASE)
+_WORDS = "|".join(SMALL_NUMBERS)
+_WORD = re.compile(
+    rf"(?:\A\W*|\b(?:is|say|an?)\s+|:\s*|\b(?=\w+\s+out\s+of\s))(?P<word>{_WORDS})(?=\W*\Z|\s+out\s+of\s)"
+    rf"|(?<=out\sof\s)(?P<top>{_WORDS})\b",
+    re.IGNORECASE,
+)
+_MINUS = re.compile(r"(?:\b(?:minus|negative)\s+|(?<!\d)(?<!\d\s)[–—-]\s?)(?=\d)", re.IGNORECASE)
 
 
 class ParsedScale(NamedTuple):
@@ -129,14 +126,35 @@ class ParsedScale(NamedTuple):
     reason: str | None
 
 
+class _NumberScale(NamedTuple):
+    """A scale with numbers.
+
+    Attributes:
+        marks: numbers of the options, in order.
+        labels: their labels; those that are numbers say nothing more.
+        n_points: options that are points; the others stand behind them.
+    """
+
+    marks: Sequence[str]
+    labels: Sequence[str]
+    n_points: int
+
+    @property
+    def ends(self) -> tuple[str, str]:
+        """The numbers of the first and the last point."""
+        return self.marks[0], self.marks[self.n_points - 1]
+
+    def letter(self, number: str) -> str | None:
+        """The letter of the option with this number."""
+        whole = re.sub(r"\.0+$", "", number)
+        return ascii_uppercase[self.marks.index(whole)] if whole in self.marks else None
+
+
 class _Reading(NamedTuple):
-    """What one pattern reads; as `ParsedScale`."""
+    """As `ParsedScale`."""
 
     letters: tuple[str, ...]
     reason: str | None = None
-
-
-_Reader = Callable[[str, NumberScale], _Reading | None]
 
 
 def parse_scale(
@@ -145,6 +163,7 @@ def parse_scale(
     marks: Sequence[str] | None,
     choices: Sequence[str],
     n_points: int | None = None,
+    is_truncated: bool = False,
 ) -> ParsedScale:
     """Read the point of a reply.
 
@@ -152,15 +171,12 @@ def parse_scale(
         marks: numbers of the options in order; None where letters mark them.
         choices: their texts.
         n_points: how many of them are points, the first; None for all.
+        is_truncated: whether the reply was cut off, so that a last number closes nothing.
     """
+    n_points = n_points or len(choices)
     if marks is None:
-        letters = ascii_uppercase[: len(choices)]
-        strict, letter, reason = parse_choice(text, letters=letters, choices=choices)
-        if letter and _is_beside_another_label(text or "", letter, choices):
-            return ParsedScale(strict, (), AMBIGUITY)
-        reason = NO_POINT if reason == NO_LETTER else reason
-        return ParsedScale(strict, (letter,) if letter else (), reason)
-    scale = NumberScale(marks, choices, n_points or len(choices))
+        return _of_letters(text, choices, n_points)
+    scale = _NumberScale(marks, choices, n_points)
     reply = reply_in_digits(text).strip()
     if not reply:
         return ParsedScale(None, (), EMPTY)
@@ -168,171 +184,108 @@ def parse_scale(
         # a model that is scored by the likelihood of options answers with the letter of one
         return ParsedScale(None, (reply,), None)
     strict = scale.letter(reply) if reply in marks else None
-    letters_read, reason = _read(reply, scale)
-    if not letters_read and reason == NO_POINT and is_refusal(reply, objecting=False):
+    letters, reason = _read(reply, scale, is_truncated)
+    if not letters and reason == NO_POINT and is_refusal(reply, objecting=False):
         reason = REFUSAL
-    return ParsedScale(strict, letters_read, reason)
+    return ParsedScale(strict, letters, reason)
+
+
+def _of_letters(text: str | None, choices: Sequence[str], n_points: int) -> ParsedScale:
+    """The reading where letters mark points: a choice's where the letter stands there, else a stance."""
+    letters = ascii_uppercase[: len(choices)]
+    strict, letter, reason = parse_choice(text, letters=letters, choices=choices)
+    if letter and _is_beside_another_label(text or "", letter, choices):
+        return ParsedScale(strict, (), AMBIGUITY)
+    is_marked = letter and re.search(rf"(?<!\w){letter}(?!\w)", text or "")
+    if is_marked or reason not in (None, REFUSAL, NO_LETTER):
+        return ParsedScale(strict, (letter,) if letter else (), reason)
+    reply = _MARKUP.sub("", reply_in_digits(text)).strip()
+    stance = stance_of(reply, labels=choices, marks=(), n_points=n_points).letters
+    if len(stance) == 1:
+        return ParsedScale(strict, tuple(stance), None)
+    return ParsedScale(
+        strict, (), AMBIGUITY if stance else REFUSAL if reason == REFUSAL else NO_POINT
+    )
 
 
 def _is_beside_another_label(text: str, letter: str, choices: Sequence[str]) -> bool:
     """Whether a reply is a letter and the whole label of another point: 'A. Strongly agree'."""
     match = re.fullmatch(rf"\W*{letter}\b\W*(?P<rest>[^\n]{{1,80}})", text.strip())
-    if match is None:
-        return False
-    own_label, words = (
-        label_words(choices[ascii_uppercase.index(letter)]),
-        label_words(match["rest"]),
-    )
-    labels = [label_words(label) for label in choices]
-    return words in labels and words != own_label
+    words = _words(match["rest"]) if match else []
+    label = _words(choices[ascii_uppercase.index(letter)])
+    return words != label and words in [_words(choice) for choice in choices]
 
 
-def _read(reply: str, scale: NumberScale) -> _Reading:
-    """The result of the first pattern that says something."""
-    description = without_description(reply, scale)
-    text = description.text
-    readers: tuple[_Reader, ...] = (
-        *(_range, _bare_number, _opening_and_statement, _marked_line, _label, _mention),
-    )
-    readings = (read(text, scale) for read in readers)
-    reading = next((reading for reading in readings if reading is not None), None)
-    if reading is not None:
-        return reading
-    if description.has_other_top:
-        return _Reading((), OUT_OF_RANGE)
-    return _Reading((), AMBIGUITY if description.has_legend else NO_POINT)
+def _words(text: str) -> list[str]:
+    """The words of a text in small letters, without numbers."""
+    return [word for word in re.findall(r"[\w'’]+", text.casefold()) if not word.isdigit()]
 
 
-def _range(reply: str, scale: NumberScale) -> _Reading | None:
-    """Two points with 'to' between them, or a number between two points; all of a short reply or head."""
-    bare = _MARKUP.sub("", reply)
-    if len(bare) > _SHORT:
-        bare = _SENTENCE_END.split(bare.strip().partition("\n")[0])[0]
-    match = _RANGE.search(bare) if len(bare) <= _SHORT else None
-    if match is None or re.search(NUMBER, bare[match.end() :]):
+def _read(reply: str, scale: _NumberScale, is_truncated: bool) -> _Reading:
+    """The one point that is stated by number or label; a range where nothing else is said."""
+    text, has_other_top = _without_scale(reply, scale)
+    bare = _MARKUP.sub("", text).strip()
+    if (ends := _range(bare, scale)) is not None:
+        return ends
+    stance = stance_of(bare, labels=scale.labels, marks=scale.marks, n_points=scale.n_points)
+    numbers = [*_stated_numbers(stance.rest.strip(), is_truncated)]
+    letters = {letter for number in numbers if (letter := scale.letter(number))} | stance.letters
+    if len(letters) > 1:
+        return _Reading((), AMBIGUITY)
+    if letters:
+        return _Reading((letters.pop(),))
+    if numbers or has_other_top:
+        low = math.floor(float(numbers[0])) if numbers else 0
+        is_between = numbers and float(numbers[0]) != low
+        neighbours = _ends(str(low), str(low + 1), scale) if is_between else ()
+        return _Reading(neighbours, RANGE) if neighbours else _Reading((), OUT_OF_RANGE)
+    return _Reading((), NO_POINT)
+
+
+def _range(bare: str, scale: _NumberScale) -> _Reading | None:
+    """Two points with 'to' between them; all of a short reply, or its first sentence."""
+    first = bare if len(bare) <= _SHORT else _SENTENCE_END.split(bare.partition("\n")[0])[0]
+    match = _RANGE.search(first) if len(first) <= _SHORT else None
+    if match is None or re.search(NUMBER, first[match.end() :]):
         # 'between 3 and 4, so 4' says more than the range
         return None
-    ends = _letters(match["low"] or match["low2"], match["high"] or match["high2"], scale)
+    ends = _ends(match["low"] or match["low2"], match["high"] or match["high2"], scale)
     return _Reading(ends, RANGE) if ends else None
 
 
-def _letters(low: str, high: str, scale: NumberScale) -> tuple[str, ...]:
+def _ends(low: str, high: str, scale: _NumberScale) -> tuple[str, ...]:
     """The letters of two points; none where one is no point, or both are the same."""
     ends = scale.letter(low) or "", scale.letter(high) or ""
     return ends if all(ends) and ends[0] != ends[1] else ()
 
 
-def _ends_around(number: str, scale: NumberScale) -> tuple[str, ...]:
-    """The letters of the points beside a number between two of them; none for other numbers."""
-    low = math.floor(float(number))
-    return _letters(str(low), str(low + 1), scale) if float(number) != low else ()
-
-
-def _bare_number(reply: str, scale: NumberScale) -> _Reading | None:
-    bare = " ".join(_MARKUP.sub("", reply).split())
-    match = re.fullmatch(rf"[\W_]*?({NUMBER})[\s.):=(\[\]–—,-]*([^\d]*)", bare)
-    if match is None or not _may_be_point(bare, match.span(1), scale):
-        return None
-    return _with_label(match[1], match[2], scale)
-
-
-def _with_label(number: str, rest: str, scale: NumberScale) -> _Reading:
-    """A number and what follows it: nothing, its own label, or another point's, which contradicts it."""
-    letter = scale.letter(number)
-    if letter is None:
-        ends = _ends_around(number, scale)
-        return _Reading(ends, RANGE) if ends else _Reading((), OUT_OF_RANGE)
-    other = scale.label_letter(rest.strip(" .()\n")) if rest.strip() else None
-    if other not in (None, letter) and not _is_reworded(rest, letter, other or "", scale):
-        return _Reading((), AMBIGUITY)
-    return _Reading((letter,))
-
-
-def _is_reworded(rest: str, letter: str, other: str, scale: NumberScale) -> bool:
-    """Whether a text has all words of a point's label, in another order: 'agree strongly'."""
-    own_words, other_words = (set(label_words(scale.label(one))) for one in (letter, other))
-    return own_words <= set(label_words(rest)) and not own_words <= other_words
-
-
-# ---- openings and statements -------------------------------------------------------------------------
-
-
-def _opening_and_statement(reply: str, scale: NumberScale) -> _Reading | None:
-    """What the reply opens with and what it states; nothing where the two differ."""
-    opening, statement = _opening(reply, scale), _statement(reply, scale)
-    if opening is not None and statement is not None and opening.letters != statement.letters:
-        return _Reading((), AMBIGUITY)
-    return statement if opening is None else opening
-
-
-def _opening(reply: str, scale: NumberScale) -> _Reading | None:
-    """A first line that begins with a number and goes on otherwise, or a first sentence with a label."""
-    bare = _MARKUP.sub("", reply).strip()
-    line = bare.partition("\n")[0]
-    head = _HEAD.match(line)
-    if head is None:
-        return _opening_label(bare, _SENTENCE_END.split(line)[0], scale)
-    number, rest = head["number"], head["rest"]
-    if (_LIST_MARK.match(line) and _is_list(bare)) or not _SEPARATOR.match(rest):
-        return None
-    if last := re.fullmatch(rf"[.)]\s+[^\n]*:\s*({NUMBER})\W*", rest):
-        # the number of a question, its text and the answer
-        return _with_label(last[1], "", scale)
-    if _OR_ANOTHER.search(rest) or re.fullmatch(rf"\W*{NUMBER}\W*", rest):
-        return _Reading((), AMBIGUITY)
-    bare_lines = {line.strip(" .") for line in bare.splitlines()} & set(scale.marks)
-    if len(bare_lines | {number}) > 1:
-        return _Reading((), AMBIGUITY)
-    clause = _SENTENCE_END.split(rest.lstrip(" .:;=(–—,-)"))[0]
-    return _with_label(number, clause[:60], scale)
-
-
-def _opening_label(reply: str, sentence: str, scale: NumberScale) -> _Reading | None:
-    """A label that begins the reply, but for words such as 'I' and 'my answer is'."""
-    letter = None if sentence.endswith("?") else scale.label_letter(sentence)
-    if letter is None:
-        return None
-    words, label = label_words(sentence), label_words(scale.label(letter))
-    place = next((n for n in range(len(words)) if words[n : n + len(label)] == label), None)
-    if place is None or not _are_around(words[:place]):
-        return None
-    if _contradicts(sentence, letter, scale):
-        return _Reading((), AMBIGUITY)
-    is_alone = _are_around(words[place + len(label) :])
-    closing = None if is_alone else scale.label_letter(reply)
-    return _Reading((letter,)) if closing in (None, letter) else _Reading((), AMBIGUITY)
-
-
-def _are_around(words: Sequence[str]) -> bool:
-    return all(map(_AROUND_LABEL.fullmatch, words))
-
-
-def _statement(reply: str, scale: NumberScale) -> _Reading | None:
-    """The number that closes the reply, else the last that it states as its own answer."""
-    bare = _MARKUP.sub("", reply)
-    if closing := _CLOSING_NUMBER.search(bare):
-        return _with_label(closing["number"], "", scale)
-    matches = [
-        match
-        for match in _STATEMENT.finditer(bare)
-        if _is_own(bare, match) and _may_be_point(bare, match.span("number"), scale)
-    ]
-    if not matches:
-        return None
-    span = matches[-1].span("number")
-    if _OR_NUMBER.match(bare, span[1]) or _CORRECTION.match(bare, span[1]):
-        return _Reading((), AMBIGUITY)
-    clause = re.split(r"[.;,]\s|\bbecause\b|\bas\b", bare[span[1] :].partition("\n")[0])[0]
-    return _with_label(matches[-1]["number"], clause[:60], scale)
+def _stated_numbers(bare: str, is_truncated: bool) -> Iterator[str]:
+    """The numbers that open or close a reply or are stated in it, with the alternatives behind them."""
+    if whole := _BARE.fullmatch(bare):
+        yield whole["number"]
+        return
+    matches = [match for match in _STATEMENT.finditer(bare) if _is_own(bare, match)][-1:]
+    opening = None if _LINE_OF_A_LIST.match(bare) else _OPENING.match(bare)
+    closing = _CLOSING.search(bare)
+    if closing and (is_truncated or ("\n" in closing[0] and _LIST.search(bare))):
+        closing = None
+    for match in (opening, closing, *matches):
+        if match is not None:
+            yield match["number"]
+            if alternative := _ALTERNATIVE.match(bare, match.end("number")):
+                yield alternative["other"]
 
 
 def _is_own(bare: str, match: re.Match[str]) -> bool:
-    """Whether a statement is the speaker's, is meant now, and is no denial."""
+    """Whether a statement is the speaker's, is meant now, counts nothing, and is no denial."""
     preceding = bare[max(0, match.start() - 60) : match.start()]
     stretch = bare[match.start() : match.start("number")]
-    if _NOT.search(_CLAUSE_END.split(preceding)[-1] + stretch):
-        return False
     rest = bare[match.end("number") : match.end("number") + 60]
+    if "\n" in stretch and re.match(r"[.)]\s+\S", rest):
+        # 'choose one of these:' and a list
+        return False
+    if not _FOLLOWING.match(rest) or _NOT.search(_CLAUSE_END.split(preceding)[-1] + stretch):
+        return False
     sentence = _SENTENCE_END.split(preceding)[-1] + stretch + re.split(r"[.!?\n]", rest)[0]
     if _NOT_NOW.search(sentence):
         return False
@@ -341,80 +294,24 @@ def _is_own(bare: str, match: re.Match[str]) -> bool:
     return _OTHER_PEOPLE.search(preceding) is None
 
 
-# ---- labels and mentions -----------------------------------------------------------------------------
+def _without_scale(reply: str, scale: _NumberScale) -> tuple[str, bool]:
+    """The reply without 'from 1 to 5', with `4/5` and `four` as 4, and if it had another fraction."""
+    if any(mark.startswith("-") for mark in scale.marks):
+        reply = _MINUS.sub("-", reply)
+    reply = _WORD.sub(_in_digits, reply)
+    low, top = map(re.escape, scale.ends)
+    reply = re.sub(
+        rf"(?<!{SPACED_LETTER})(?<![.,/-])(?:between\s+)?{low}\s*{_TO}\s*{top}(?!{SPACED_LETTER}|[.,]\d)",
+        " ",
+        reply,
+        flags=re.IGNORECASE,
+    )
+    tops = {scale.ends[1], scale.marks[-1]}
+    has_other_top = any(match["top"] not in tops for match in _FRACTION.finditer(reply))
+    text = _FRACTION.sub(lambda match: match["number"] if match["top"] in tops else " ", reply)
+    return re.sub(rf"\bout\s+of\s+{top}\b", " ", text, flags=re.IGNORECASE), has_other_top
 
 
-def _marked_line(reply: str, scale: NumberScale) -> _Reading | None:
-    """The one line that begins with a point's number and its label."""
-    letters = set()
-    for match in _LINE.finditer(reply):
-        letter = scale.letter(match["number"])
-        rest = match["rest"]
-        is_own = letter and rest.strip() and fits_choice(rest, scale.label(letter))
-        if letter and is_own and scale.label_letter(rest) in (None, letter):
-            letters.add(letter)
-    return _Reading((letters.pop(),)) if len(letters) == 1 else None
-
-
-def _label(reply: str, scale: NumberScale) -> _Reading | None:
-    """The one label of the reply; nothing where a point with another label is mentioned too."""
-    letter = scale.label_letter(reply) or scale.beginning_letter(reply)
-    if letter is None:
-        return None
-    if _IF_IT_WERE.search(reply) or is_refusal(reply, objecting=False):
-        return None
-    return _Reading((), AMBIGUITY) if _contradicts(reply, letter, scale) else _Reading((letter,))
-
-
-def _mention(reply: str, scale: NumberScale) -> _Reading | None:
-    """The only point that is mentioned, where no other number stands close to it."""
-    bare = _MARKUP.sub("", reply)
-    spans = _mentions(bare, scale)
-    letters = {scale.letter(bare[start:end]) or "" for start, end in spans}
-    if len(letters) == 1 and not any(_has_rival(bare, span, scale) for span in spans):
-        return _Reading((letters.pop(),))
-    return _Reading((), AMBIGUITY) if letters else None
-
-
-def _contradicts(text: str, letter: str, scale: NumberScale) -> bool:
-    """Whether a text mentions points, and not the one with this letter."""
-    bare = _MARKUP.sub("", text)
-    letters = {scale.letter(bare[start:end]) for start, end in _mentions(bare, scale)}
-    return bool(letters) and letter not in letters
-
-
-def _mentions(bare: str, scale: NumberScale) -> list[tuple[int, int]]:
-    """Where points are mentioned by number, numbers of a list left out."""
-    list_marks = {match.start("number") for match in _LIST_MARK.finditer(bare)}
-    left_out = list_marks if len(list_marks) > 1 else set[int]()
-    return [
-        match.span()
-        for match in re.finditer(NUMBER, bare)
-        if scale.letter(match.group())
-        and match.start() not in left_out
-        and _may_be_point(bare, match.span(), scale)
-    ]
-
-
-def _has_rival(bare: str, span: tuple[int, int], scale: NumberScale) -> bool:
-    """Whether another number of the scale stands close by: '3 oder 4', '5 rather than 4'."""
-    letter = scale.letter(bare[span[0] : span[1]])
-    start, end = max(0, span[0] - _RIVAL_DISTANCE - 3), span[1] + _RIVAL_DISTANCE + 3
-    letters = {scale.letter(match.group()) for match in re.finditer(NUMBER, bare[start:end])}
-    return bool(letters - {None, letter})
-
-
-def _is_list(bare: str) -> bool:
-    return len(_LIST_MARK.findall(bare)) > 1
-
-
-def _may_be_point(bare: str, span: tuple[int, int], scale: NumberScale) -> bool:
-    """Whether what stands around a number lets it be a point: '2 reasons' and '3 in 4' are none."""
-    start, end = span
-    if _COUNT_BEFORE.search(bare, max(0, start - 30), start) or _COUNT_AFTER.match(bare, end):
-        return False
-    rest = bare[end : end + 80]
-    if _FOLLOWING.match(rest):
-        return True
-    letter = scale.letter(bare[start:end])
-    return letter is not None and fits_choice(rest.partition("\n")[0], scale.label(letter))
+def _in_digits(match: re.Match[str]) -> str:
+    word = match["word"] or match["top"]
+    return match[0].replace(word, str(SMALL_NUMBERS.index(word.casefold())))

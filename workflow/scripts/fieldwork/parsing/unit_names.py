@@ -53,7 +53,7 @@ PERCENT = frozenset(
     )
 )
 PERIODS = {
-    **dict.fromkeys(("hr", "hrs", "stunde", "stunden", "std", "heure"), "hour"),
+    **dict.fromkeys(("hourly", "hr", "hrs", "stunde", "stunden", "std", "heure"), "hour"),
     **dict.fromkeys(("heures", "hora", "horas", "ora", "ore", "uur", "timme", "timmar"), "hour"),
     **dict.fromkeys(("час", "часа", "часов", "小时", "小時", "时间", "時間", "시간"), "hour"),
     **dict.fromkeys(("ساعة", "ساعات", "saat", "godzin", "godziny"), "hour"),
@@ -110,7 +110,7 @@ _SCRIPT_WITHOUT_SPACES = re.compile(r"[\u2e80-\u9fff\uac00-\ud7af]")
 _LONGEST_NAME = 6
 
 ADVERBS = (
-    "daily|weekly|monthly|yearly|annually|täglich|wöchentlich|monatlich|jährlich"
+    "hourly|daily|weekly|monthly|yearly|annually|täglich|wöchentlich|monatlich|jährlich"
     "|diari[ao]s|diári[ao]s|semanales|semanais|mensuales|anuales|quotidien(?:ne)?s"
 )
 """Words behind a quantity that say for which period it counts."""

@@ -149,11 +149,11 @@ def is_temperature(unit: Unit) -> bool:
 
 def is_same_per(source: Unit, unit: Unit) -> bool:
     """Whether two units count for the same; so does one that does not say for what."""
-    per = _period(source)
+    per = period_of(source)
     return per is None or unit.per is None or is_unit_of(per, Unit(unit.per))
 
 
-def _period(unit: Unit) -> str | None:
+def period_of(unit: Unit) -> str | None:
     """What a number counts for, where that is a period or a unit: in '$5 a head' it is neither."""
     return unit.per if unit.per and (unit.per in PERIODS or pint_name(unit.per)) else None
 
@@ -165,7 +165,7 @@ def value_in(value: float, source: Unit, unit: Unit) -> float | None:
     A word that is no unit says nothing, and the value is as it is. What counts for another period
     is converted to the question's, and what does not say for which counts for the question's.
     """
-    source = source._replace(word=source.word or unit.word, per=_period(source))
+    source = source._replace(word=source.word or unit.word, per=period_of(source))
     is_same = is_unit_of(source.word, unit)
     if is_same and is_same_per(source, unit):
         return value
