@@ -53,6 +53,7 @@ def test_results_are_of_full_size_and_of_every_part() -> None:
         "arms",
         "prompts",
         "studies",
+        "changed",
         "odd",
         "corrections",
         "power",

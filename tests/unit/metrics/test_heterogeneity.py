@@ -256,6 +256,13 @@ def test_the_interval_is_as_wide_as_the_estimate_varies() -> None:
     assert 52 <= held <= 60
 
 
+def test_two_crowds_have_a_wider_interval_of_the_entropy() -> None:
+    """Where half name what others do not, leaving out one answer says next to nothing of its error."""
+    row = by_metric(measure(listed(*["abcde"] * 41, *["fghij"] * 39)))["entropy_bits"]
+    assert row.estimate == pytest.approx(math.log2(10), abs=0.001)
+    assert (row.ci_high or 0) - (row.ci_low or 0) > 0.05
+
+
 @pytest.mark.parametrize("n", [10, 40])
 def test_intervals_of_lists_hold_the_expected_value(n: int) -> None:
     """Five of 30 options, the k-th with weight 1 / k ** 1.5: 100 fixed samples, truth from 600."""

@@ -142,9 +142,10 @@ def _estimates(
     top5, entropy = float(top5_share(totals).mean()), float(plug_in_bits(totals).mean())
     moves = influences(orders, n_equal, indicator)
     samples = third_samples(n_answers, random)
-    moves[:, 0] *= widening(
-        rest_deviations(samples, indicator), float(jackknife_variance(moves[:, 0]))
-    )
+    deviations = rest_deviations(samples, indicator)
+    for place in (0, 1):
+        variance = float(jackknife_variance(moves[:, place]))
+        moves[:, place] *= widening(deviations[:, place], variance)
     rest_interval, entropy_interval = (
         unit_interval(value, moves[:, place], rarest_users=rarest_users)
         for place, value in enumerate((1 - top5, entropy))
@@ -197,17 +198,23 @@ def influences(orders: Indices, n_equal: int, indicator: Counts) -> Floats:
 
 
 def rest_deviations(samples: Counts, indicator: Counts) -> Floats:
-    """How 1 - top-5 share varies over samples of a third of the answers, as `scale_deviations` has it.
+    """How 1 - top-5 share and entropy vary over samples of a third of the answers: shape (samples, 2).
 
     Args:
         samples: 0 and 1 of shape (samples, answers).
+
+    Returns:
+        What `scale_deviations` makes of them.
     """
     counts = samples @ indicator
     is_empty = counts.sum(axis=1) == 0
-    rests = np.zeros(len(counts))
-    rests[~is_empty] = 1 - top5_share(counts[~is_empty])
-    rests[is_empty] = rests[~is_empty].mean() if not is_empty.all() else 0.0
-    return scale_deviations(rests, samples.shape[1])
+    values = np.zeros((len(counts), 2))
+    if not is_empty.all():
+        kept_counts = counts[~is_empty]
+        shares, entropies = 1 - top5_share(kept_counts), plug_in_bits(kept_counts)
+        values[~is_empty] = np.column_stack([shares, entropies])
+        values[is_empty] = values[~is_empty].mean(axis=0)
+    return np.column_stack([scale_deviations(column, samples.shape[1]) for column in values.T])
 
 
 def top5_share(counts: Counts) -> Floats:

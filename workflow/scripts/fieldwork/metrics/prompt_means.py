@@ -64,8 +64,8 @@ class PromptValues(NamedTuple):
 
     `values` has shape (2,), `moves` (answers, 2): how far leaving the answer out moves the metrics,
     less its mean. `puppets` are in the order of `moves`, empty texts without users. `deviations`, shape
-    (samples,), are those of 1 - top-5 share over samples of a third of the users or answers; None where
-    the moves alone tell its error.
+    (samples, 2), are those of the metrics over samples of a third of the users or answers; None where
+    the moves alone tell their errors.
     """
 
     values: Floats
@@ -78,7 +78,7 @@ class Means(NamedTuple):
     """Means over prompts of the two `METRICS`, variances and degrees of freedom, each of shape (2,).
 
     `prompt_variances` are those of a single prompt's value, mean over the prompts; `size` counts users,
-    or without users all answers. The error of the first metric is that of the moves times `widening`.
+    or without users all answers. The error of a metric is that of the moves times its `widening`.
     """
 
     values: Floats
@@ -309,7 +309,7 @@ def mean_over(prompts: Sequence[PromptValues]) -> Means:
     squares = np.sum([(prompt.moves**2).sum(axis=0) for prompt in prompts], axis=0) / len(prompts)
     values = np.mean([prompt.values for prompt in prompts], axis=0)
     variances = (sums**2).sum(axis=0) * part
-    factors = np.array([_widening(prompts, float(variances[0])), 1.0])
+    factors = np.array([_widening(prompts, place, float(variances[place])) for place in (0, 1)])
     return Means(
         values,
         variances * factors**2,
@@ -320,8 +320,8 @@ def mean_over(prompts: Sequence[PromptValues]) -> Means:
     )
 
 
-def _widening(prompts: Sequence[PromptValues], variance: float) -> float:
-    deviations = [prompt.deviations for prompt in prompts if prompt.deviations is not None]
+def _widening(prompts: Sequence[PromptValues], place: int, variance: float) -> float:
+    deviations = [p.deviations[:, place] for p in prompts if p.deviations is not None]
     return widening(np.mean(deviations, axis=0), variance) if deviations else 1.0
 
 

@@ -1,8 +1,9 @@
 """The jackknife that leaves out many units at once, for estimates that a small change may turn round.
 
-A share of the five commonest options moves one way or the other as soon as two options change places.
-Then leaving out one unit says too little of how the estimate varies. Leaving out most of them does (Shao
-and Wu 1989). Owns the samples, and how far an interval is widened.
+A share of the five commonest options moves one way or the other as soon as two options change places,
+and an entropy hardly moves where two crowds are nearly as varied together as apart. Then leaving out one
+unit says too little of how the estimate varies. Leaving out most of them does (Shao and Wu 1989). Owns
+the samples, and how far an interval is widened.
 """
 
 import numpy as np
@@ -10,6 +11,8 @@ import numpy as np
 from fieldwork.statistics.arrays import Counts, Floats
 
 N_SAMPLES = 200
+LEAST_RATIO = 1 + 2 * np.sqrt(2 / N_SAMPLES)
+"""Of two variances: less is what so few samples may show by chance, and widens nothing."""
 LEAST_UNITS = 6
 """Units from which a third of them is a sample of two."""
 
@@ -42,4 +45,5 @@ def widening(deviations: Floats, variance: float) -> float:
     """
     if not variance > 0:
         return 1.0
-    return float(np.sqrt(max(1.0, float(deviations.var(ddof=1)) / variance)))
+    ratio = float(deviations.var(ddof=1)) / variance
+    return float(np.sqrt(ratio)) if ratio > LEAST_RATIO else 1.0
