@@ -4,19 +4,16 @@ In: responses, items, a person's corrections.
 Out: <results>/answers/parsed and <results>/answers/forms, each {model}/{task}/{condition}.parquet.
 """
 
-import logging
 from typing import Any
 
 from fieldwork import stage, tables
 from fieldwork.parsing.answers import parse_responses
 from fieldwork.parsing.corrections import correct_answers, read_corrections
 from fieldwork.parsing.form.readings import read_forms
-from fieldwork.parsing.visible_text import has_later_turns
+from fieldwork.parsing.visible_text import warn_of_later_turns
 from fieldwork.records.answer_form import FormReading
 from fieldwork.records.generation import Response
 from fieldwork.records.parsing import Answer, ValueRules
-
-logger = logging.getLogger(__name__)
 
 
 def main(
@@ -31,12 +28,7 @@ def main(
     rows, items = tables.read_rows(responses, Response), tables.read_questions([questions])
     parsed_answers = parse_responses(rows, items.values(), ValueRules(**value_rules))
     replies = [row.text for row in rows]
-    if n_later := sum(map(has_later_turns, replies)):
-        logger.warning(
-            "%d of %d replies go on after the end of the model's turn, and are read up to there: set the "
-            "stop token of the model's server",
-            *(n_later, len(replies)),
-        )
+    warn_of_later_turns(replies)
     readings = read_corrections(overrides).readings
     tables.write_table(answers, correct_answers(parsed_answers, replies, items, readings), Answer)
     tables.write_table(forms, read_forms(rows), FormReading)

@@ -5,7 +5,11 @@ the removal of markers, code fences and HTML around the answer. Promises linear 
 never adds a word.
 """
 
+import logging
 import re
+from collections.abc import Sequence
+
+logger = logging.getLogger(__name__)
 
 _THINKS = (
     r"(?:think|thought|reasoning|reflection|analysis|scratchpad|rationale|monologue|deliberation)"
@@ -89,6 +93,16 @@ def has_later_turns(text: str | None) -> bool:
     return bool(_TURN_MARK.sub("", rest).strip())
 
 
+def warn_of_later_turns(replies: Sequence[str | None]) -> None:
+    """Say in the log how many replies go on after the end of the model's turn."""
+    if n_later := sum(map(has_later_turns, replies)):
+        logger.warning(
+            "%d of %d replies go on after the end of the model's turn, and are read up to there: set the "
+            "stop token of the model's server",
+            *(n_later, len(replies)),
+        )
+
+
 def own_turn(text: str) -> str:
     """The reply up to the first mark that ends a turn, or begins a user's."""
     return _turn_end(text)[0]
@@ -116,8 +130,8 @@ def _turn_end(text: str) -> tuple[str, str]:
 
 
 def _without_thoughts(text: str) -> str:
-    if lost := _LOST_CHANNELS.match(text):
-        _, final, answer = text[lost.end() :].rpartition(_LOST_FINAL)
+    if channel := _LOST_CHANNELS.match(text):
+        _, final, answer = text[channel.end() :].rpartition(_LOST_FINAL)
         return answer if final else ""
     text = _without_first_block(text)
     visible_parts: list[str] = []
