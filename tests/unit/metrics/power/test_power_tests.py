@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from fieldwork.metrics import prompt_means
 from fieldwork.metrics.comparisons import measure_comparisons
 from fieldwork.metrics.power import tests_of_arms, tests_of_shares
 from fieldwork.metrics.power.effects import (
@@ -26,6 +27,7 @@ from fieldwork.metrics.scores import measure_score_comparisons
 from fieldwork.metrics.shifts import measure_shifts
 from fieldwork.metrics.variance import measure_variance
 from fieldwork.records.metrics import RunAccuracy
+from fieldwork.statistics.delete_many import third_samples
 from unit.metrics.metric_frames import answer_frame, chosen, listed
 
 SMALL = ListSource(2, 6, 1.0)
@@ -52,6 +54,11 @@ class Recorder:
             return self.values[-1]
 
         monkeypatch.setattr(module, name, record)
+
+
+def in_order(lists: np.ndarray) -> np.ndarray:
+    """Lists of shape (answers, options), as their options' names are sorted."""
+    return np.array(sorted(lists.tolist(), key=lambda one: tuple(np.flatnonzero(one))))
 
 
 def list_rows(
@@ -177,7 +184,14 @@ def test_options_of_lists_come_with_the_tests_of_their_prompt(
 
 
 def test_entropy_of_lists(monkeypatch: pytest.MonkeyPatch) -> None:
+    # both read the same answers in the same order, and leave out the same of them
+    draw = tests_of_arms.draw_lists
+    monkeypatch.setattr(tests_of_arms, "draw_lists", lambda *a: in_order(draw(*a)))
     lists = Recorder(tests_of_arms, "draw_lists", monkeypatch)
+    for module in (tests_of_arms, prompt_means):
+        monkeypatch.setattr(
+            module, "third_samples", lambda n, _: third_samples(n, np.random.default_rng(5))
+        )
     scenario = Scenario("entropy_bits", EntropyRise(0.1), SMALL, n_items=3, n_settled=1)
     tests = [*tests_of_arms.entropy_tests(0.2, SMALL, scenario, studies(n_studies=4))]
     settled = np.tile(np.arange(6) < 2, (N, 1)).astype(np.int64)

@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from fieldwork.metrics.heterogeneity import influences, top5_share
+from fieldwork.metrics.heterogeneity import influences, rest_deviations, top5_share
 from fieldwork.metrics.power.effects import LetterSource, ListSource, Scenario, ScoreDifference
 from fieldwork.metrics.power.exact_test import count_differing_pairs, exact_p_values
 from fieldwork.metrics.power.lists import draw_lists, log_weights
@@ -32,6 +32,7 @@ from fieldwork.metrics.prompt_means import (
 )
 from fieldwork.metrics.scores import welch_statistic
 from fieldwork.statistics.arrays import Counts, Flags, Floats
+from fieldwork.statistics.delete_many import N_SAMPLES, third_samples
 from fieldwork.statistics.entropy import plug_in_bits
 from fieldwork.statistics.families import LEVEL
 from fieldwork.statistics.intervals import p_value_with_interval
@@ -203,7 +204,10 @@ def entropy_tests(
     weights, odd_weights = (
         log_weights(source.n_options, value) for value in (source.exponent, exponent)
     )
-    settled_moves = np.zeros((n, len(METRICS)))
+    settled_moves, settled_deviations = (
+        np.zeros((n, len(METRICS))),
+        np.zeros((N_SAMPLES, len(METRICS))),
+    )
     for _ in range(studies.n_studies):
         is_odd = odd_users(scenario, (n, 1), random)
         user_weights = np.where(is_odd, odd_weights, weights)
@@ -213,9 +217,14 @@ def entropy_tests(
             (users, user_weights, scenario.likeness),
             *[without_user] * studies.n_baselines,
         ):
-            settled_prompts = [PromptValues(np.zeros(2), settled_moves, names)] * scenario.n_settled
+            settled_prompts = [
+                PromptValues(np.zeros(2), settled_moves, names, settled_deviations)
+            ] * scenario.n_settled
+            user_samples = third_samples(n, random)
             open_prompts = [
-                _prompt_values(lists, names)
+                _prompt_values(
+                    lists, names, user_samples if names is users else third_samples(n, random)
+                )
                 for lists in _lists_by_prompt(side, source, scenario.n_open, likeness, random)
             ]
             sides.append(open_prompts + settled_prompts)
@@ -249,12 +258,17 @@ def _lists_by_prompt(
         yield np.where(is_common, common_lists, draw())
 
 
-def _prompt_values(lists: Counts, names: list[str]) -> PromptValues:
-    """A prompt's metrics at all its answers, as `prompt_means` has them."""
+def _prompt_values(lists: Counts, names: list[str], samples: Counts) -> PromptValues:
+    """A prompt's metrics at all its answers, as `prompt_means` has them.
+
+    Args:
+        samples: `third_samples` of the answers.
+    """
     totals = lists.sum(axis=0, keepdims=True)
     values = np.array([1 - top5_share(totals)[0], plug_in_bits(totals)[0]])
     moves = influences(np.arange(len(names), dtype=np.int64)[None, :], len(names), lists)
-    return PromptValues(values, moves - moves.mean(axis=0), names)
+    deviations = rest_deviations(samples, lists)
+    return PromptValues(values, moves - moves.mean(axis=0), names, deviations)
 
 
 def _entropy_p_value(sides: list[list[PromptValues]], rarest_users: float) -> float | None:
