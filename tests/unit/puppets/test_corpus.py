@@ -16,6 +16,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from fieldwork.errors import StudyError
+from fieldwork.puppets import corpus
 from fieldwork.puppets.corpus import prepare_corpus
 from fieldwork.puppets.filters import Filters
 from fieldwork.records.puppets import Conversation, FunnelStep, Message
@@ -24,6 +25,13 @@ from fieldwork.tables import read_rows
 REAL = Path(__file__).parents[4] / "shared" / "data" / "conversations"
 MAY = datetime(2023, 5, 1, 12, tzinfo=UTC)
 ALL = Filters(min_user_turns=0)
+
+
+@pytest.fixture(autouse=True)
+def ids_as_in_the_files(monkeypatch: pytest.MonkeyPatch) -> None:
+    """So that tests can say whose conversation is which; test_pseudonyms.py has the real macro."""
+    plain = "CREATE MACRO pseudonym(letter, id) AS id::VARCHAR"
+    monkeypatch.setattr(corpus, "pseudonym_macro", lambda _: plain)
 
 
 class Prepared(NamedTuple):
@@ -362,7 +370,7 @@ def test_lmsys_conversations_are_users_of_their_own_and_have_no_date(tmp_path: P
     filters = Filters(min_user_turns=1, exclude_toxic=True, started_after="2023-01-01")
     prepared = prepare(tmp_path, rows, filters=filters, format="lmsys")
     assert [row.conversation_id for row in prepared.rows] == ["c1", "c2"]
-    assert prepared.rows[0].user_id == hashlib.sha256(b"c1").hexdigest()
+    assert prepared.rows[0].user_id == "c1"
     assert prepared.rows[0].started_at is None
     assert prepared.funnel["started_after"].setting == "2023-01-01 (not in this corpus)"
 

@@ -14,8 +14,10 @@ import os
 import re
 import secrets
 import stat
+import tempfile
 import unicodedata
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
@@ -27,6 +29,8 @@ NAME = "[name]"
 KEY_BYTES = 32
 """Length of a new key: the block of SHA-256's output, beyond which a key adds nothing (RFC 2104)."""
 LEAST_KEY_BYTES = 16
+_HASH_BLOCK = 64
+"""Bytes of a block of SHA-256."""
 PSEUDONYM_DIGITS = 16
 """Hex digits of a pseudonym: 64 bits. Two of 1,000 participants share one with chance 3e-14."""
 
@@ -60,10 +64,15 @@ def read_key(path: Path, setting: str = "field.key_file") -> bytes:
 
 def _make_key(path: Path) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
-    # O_EXCL and the mode in one call: the key is never there for others to read, not for a moment
-    handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    with os.fdopen(handle, "w", encoding="ascii") as file:
-        file.write(secrets.token_bytes(KEY_BYTES).hex() + "\n")
+    # mkstemp's file is its owner's alone; the link is whole, and fails where another job was first
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    try:
+        with os.fdopen(handle, "w", encoding="ascii") as file:
+            file.write(secrets.token_bytes(KEY_BYTES).hex() + "\n")
+        with suppress(FileExistsError):
+            os.link(name, path)
+    finally:
+        Path(name).unlink()
 
 
 def _key_of_text(key_text: str, path: Path, setting: str) -> bytes:
@@ -79,15 +88,23 @@ def _key_of_text(key_text: str, path: Path, setting: str) -> bytes:
     return key
 
 
-def pseudonym(participant: str, key: bytes) -> str:
-    """HMAC-SHA256 of the id (RFC 2104), its first 64 bits in hex after a `p`.
+def pseudonym(name: str, key: bytes, letter: str = "p") -> str:
+    """HMAC-SHA256 of a person's id (RFC 2104), its first 64 bits in hex after a letter.
 
     Keyed, as ids of a panel are known to the panel and few enough to hash one by one: without the key
     a plain hash would name everyone. Blanks around the id and its Unicode form do not count.
     """
-    normal_id = unicodedata.normalize("NFC", participant).strip()
-    digest = hmac.new(key, normal_id.encode("utf-8"), hashlib.sha256).hexdigest()
-    return f"p{digest[:PSEUDONYM_DIGITS]}"
+    normal_id = unicodedata.normalize("NFC", name).strip()
+    digest = hmac.new(key, normal_id.encode("utf-8", "replace"), hashlib.sha256).hexdigest()
+    return f"{letter}{digest[:PSEUDONYM_DIGITS]}"
+
+
+def hmac_pads(key: bytes) -> tuple[bytes, bytes]:
+    """What HMAC-SHA256 puts before the text and before its digest, for code that hashes in SQL."""
+    block = (hashlib.sha256(key).digest() if len(key) > _HASH_BLOCK else key).ljust(
+        _HASH_BLOCK, b"\0"
+    )
+    return bytes(byte ^ 0x36 for byte in block), bytes(byte ^ 0x5C for byte in block)
 
 
 # ---- masks ---------------------------------------------------------------------------------------

@@ -9,7 +9,7 @@ from typing import Any
 from fieldwork import stage, tables
 from fieldwork.encoder import VECTORS, Encoder
 from fieldwork.encoder_settings import settings_of
-from fieldwork.files.texts import read_table
+from fieldwork.memory.reference import read_reference
 from fieldwork.metrics.memory_matches import match_rows
 from fieldwork.records.memory import Attribute, MemoryMatch, MemoryStage, MemoryUser
 
@@ -19,6 +19,7 @@ def main(
     verified_attributes: list[str],
     users: str,
     reference: list[str],
+    key_file: str | None,
     memory_matches: str,
     match_above: float,
     rarest_users: float,
@@ -34,7 +35,7 @@ def main(
     rows = match_rows(
         stages,
         [user.user_id for user in tables.read_rows(users, MemoryUser)],
-        [row for path in reference for row in read_table(path, ("user_id", "attribute"))],
+        [row for path in reference for row in read_reference(path, key_file)],
         encoder.encode,
         match_above=match_above,
         rarest_users=rarest_users,

@@ -11,6 +11,7 @@ from fieldwork.downloads.manifest import local_files
 from fieldwork.puppets.conversations.staging import ColumnsAndRoles
 from fieldwork.puppets.corpus import prepare_corpus
 from fieldwork.puppets.filters import filters_from
+from fieldwork.puppets.pseudonyms import corpus_key
 from fieldwork.records.puppets import FunnelStep
 
 
@@ -19,6 +20,7 @@ def main(
     conversations: str,
     funnel: str,
     reading: dict[str, Any],
+    key_file: str | None,
     filters: dict[str, Any],
     mem_mb: int,
     threads: int,
@@ -29,6 +31,7 @@ def main(
         format=reading["format"],
         reading=ColumnsAndRoles(reading["columns"], reading["roles"]),
         filters=filters_from(filters),
+        key=corpus_key(key_file),
         out=Path(conversations),
         # the database counts its own memory only, not that of what it hands out
         memory_limit=f"{mem_mb // 4}MB",

@@ -14,7 +14,6 @@ from fieldwork.puppets.conversations.chats import (
     Chat,
     MessageRow,
     RowReader,
-    user_hash,
 )
 from fieldwork.puppets.conversations.chats import gather_chats as gather
 from fieldwork.puppets.conversations.columns import find_layout
@@ -78,7 +77,7 @@ def test_a_row_with_a_list_is_a_conversation() -> None:
     first, second = reader.chats(records)
     assert first == Chat(
         conversation_id="7",
-        user_id=user_hash("anna@example.org"),
+        user_id="anna@example.org",
         started_at=day(2),
         language="English",
         model="m",
@@ -90,12 +89,6 @@ def test_a_row_with_a_list_is_a_conversation() -> None:
         ],
     )
     assert second == Chat("8", None, None, None, None, None, None, [])
-
-
-def test_users_are_known_by_a_hash_that_their_owner_can_make_again() -> None:
-    # printf anna | sha256sum
-    assert user_hash("anna") == "55579b557896d0ce1764c47fed644f9b35f58bad620674af23f356d80ed0c503"
-    assert user_hash("bert") != user_hash("anna")
 
 
 def test_times_and_flags_that_cannot_be_read_are_counted() -> None:

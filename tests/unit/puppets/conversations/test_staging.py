@@ -15,10 +15,11 @@ import pyarrow.parquet as pq
 import pytest
 
 from fieldwork.errors import StudyError
-from fieldwork.puppets.conversations.chats import user_hash
+from fieldwork.privacy import pseudonym
 from fieldwork.puppets.conversations.staging import USUAL_NAMES, ColumnsAndRoles
 from fieldwork.puppets.corpus import prepare_corpus
 from fieldwork.puppets.filters import Filters
+from fieldwork.puppets.pseudonyms import CONVERSATION, PUBLIC_KEY, user_pseudonym
 from fieldwork.records.puppets import Conversation, FunnelStep
 from fieldwork.tables import read_rows
 
@@ -81,7 +82,7 @@ def as_wildchat(chats: Chats, folder: Path) -> Path:
     rows = [
         {
             "conversation_hash": c["id"],
-            "hashed_ip": user_hash(c["user"]),
+            "hashed_ip": c["user"],
             "conversation": c["messages"],
         }
         for c in chats
@@ -248,7 +249,7 @@ def test_exports_of_many_people_are_many_users(
     users = {r.user_id for r in read.rows}
     assert len(users) == len({r.user_id for r in expected.rows}) == 100
     ending = ".zip" if write is as_zips else ""
-    assert users <= {user_hash(f"{chat['user']}{ending}") for chat in chats}
+    assert users <= {user_pseudonym(f"{chat['user']}{ending}", PUBLIC_KEY) for chat in chats}
 
 
 @pytest.mark.real_data
@@ -309,7 +310,7 @@ def test_filters_on_what_some_rows_say_drop_the_others(
     )
     with caplog.at_level(logging.WARNING):
         read = prepare(path, filters=STRICT)
-    assert [row.conversation_id[:1] for row in read.rows] == ["1"]
+    assert read.funnel["exclude_toxic"].rows_out == len(read.rows) == 1
     assert [read.funnel[name].rows_out for name in ("languages", "exclude_toxic")] == [2, 1]
     assert caplog.messages == []
 
@@ -334,7 +335,10 @@ def test_ids_that_begin_anew_in_each_file_never_run_together(tmp_path: Path) -> 
         (tmp_path / f"{name}.csv").write_text(f"{header}1,user,{word}\n1,bot,{word} too\n")
     read = prepare(tmp_path / "a.csv", tmp_path / "b.csv", filters=ALL)
     assert sorted(len(row.messages) for row in read.rows) == [2, 2]
-    assert [row.conversation_id[:2] for row in read.rows] == ["1-", "1-"]
+    first, second = (row.conversation_id.partition("-") for row in read.rows)
+    # the pseudonym of 1, and a hash of what was said
+    assert first[0] == second[0] == pseudonym("1", PUBLIC_KEY, CONVERSATION)
+    assert first[2] != second[2]
 
 
 def test_the_map_of_the_config_is_used(tmp_path: Path) -> None:
@@ -345,7 +349,7 @@ def test_the_map_of_the_config_is_used(tmp_path: Path) -> None:
     )
     (row,) = prepare(tmp_path / "a.csv", filters=ALL, reading=reading).rows
     assert [(m.role, m.content) for m in row.messages] == [("user", "hi"), ("assistant", "hello")]
-    assert row.user_id == user_hash("u1")
+    assert row.user_id == user_pseudonym("u1", PUBLIC_KEY)
 
 
 def test_what_was_read_as_what_is_in_the_log(
@@ -426,7 +430,7 @@ def test_columns_that_are_mapped_are_not_those_of_a_public_corpus(tmp_path: Path
     pq.write_table(pa.Table.from_pylist([row]), tmp_path / "a.parquet")
     reading = ColumnsAndRoles({"user": "person"})
     (read,) = prepare(tmp_path / "a.parquet", filters=ALL, reading=reading).rows
-    assert read.user_id == user_hash("u")
+    assert read.user_id == user_pseudonym("u", PUBLIC_KEY)
 
 
 @pytest.mark.parametrize(

@@ -165,7 +165,7 @@ def _real(files: Any) -> set[str]:
 
 def key_files(study: Study) -> Iterator[str]:
     """The files with the keys of pseudonyms, whose content must be nowhere in the archive."""
-    for section in ("field", "judging"):
+    for section in ("study", "field", "judging"):
         if study.config[section]:
             yield study.config[section]["key_file"]
 

@@ -31,11 +31,6 @@ def broken_field(config: Config) -> Iterator[str]:
         problem = "both are given" if field["path"] is not None else "neither is given"
         yield f"field: {problem}; give path for files on this machine, or osf for a project to fetch"
         return
-    if Path(field["key_file"]).parts[:1] == ("results",):
-        yield (
-            f"field.key_file: {field['key_file']} lies under results, which may be deleted and shared; "
-            f"keep the key elsewhere, as in resources/field/key"
-        )
     yield from _broken_layout(field)
     yield from _broken_models(field, config)
     for name in field["prompts"]:

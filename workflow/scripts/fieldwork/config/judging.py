@@ -4,7 +4,6 @@ Read while Snakemake parses the workflow, so it imports no scientific package.
 """
 
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import Any
 
 from fieldwork.config.archived import is_left_out
@@ -255,11 +254,6 @@ def broken_judging(config: Config) -> Iterator[str]:
     judging = config["judging"]
     if judging is None:
         return
-    if Path(judging["key_file"]).parts[:1] == ("results",):
-        yield (
-            f"judging.key_file: {judging['key_file']} lies under results, which may be deleted and "
-            f"shared; keep the key elsewhere, as in resources/judging/key"
-        )
     for name, scale in judging["scales"].items():
         yield from _broken_scale(f"judging.scales.{name}", scale)
     names_by_scale: dict[str, str] = {}

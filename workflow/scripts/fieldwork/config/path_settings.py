@@ -16,6 +16,7 @@ Change = Callable[[str, str], str]
 PATH_SETTINGS: tuple[Keys, ...] = tuple(
     tuple(setting.split("."))
     for setting in (
+        "study.key_file",
         "field.path",
         "field.key_file",
         "memory.prompt",

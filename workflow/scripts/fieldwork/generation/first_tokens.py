@@ -4,6 +4,7 @@ Promises that no other call is changed: a streamed call has a key of its own in 
 never asked for, and never paid for, twice. Calls go one at a time, so that none waits for another.
 """
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -12,11 +13,11 @@ from fieldwork.generation.providers.openai_stream import first_text_s
 from fieldwork.generation.responses import generate
 from fieldwork.generation.rows import GenerationArm
 from fieldwork.generation.sending import Sender
+from fieldwork.keyed_order import KeyedPool
 from fieldwork.records.generation import Request, Response
 from fieldwork.records.puppets import Context
 from fieldwork.records.service import FirstToken
 from fieldwork.records.tasks import Item
-from fieldwork.statistics.seeds import generator
 
 STREAM = "stream"
 """How a call was sent that was sent once more, to learn when its first text comes."""
@@ -39,13 +40,12 @@ def sample_requests(requests: Sequence[Request], n: int, arm: GenerationArm) -> 
     Of puppets with equal contexts only the first is taken, as the call of another would depend on
     whether both are in the sample.
     """
-    calls: dict[tuple[str, str | None, int], Request] = {}
+    calls: dict[str, Request] = {}
     for request in requests:
-        calls.setdefault((request.item_id, request.context_id, request.replicate), request)
-    candidates = [*calls.values()]
-    draws = generator(arm.seed, "first tokens", arm.task, arm.condition)
-    places = draws.permutation(len(candidates))[:n]
-    return [candidates[place] for place in sorted(places)]
+        name = json.dumps([request.item_id, request.context_id, request.replicate])
+        calls.setdefault(name, request)
+    names = {*KeyedPool(calls).draw(n, arm.seed, "first tokens", arm.task, arm.condition)}
+    return [request for name, request in calls.items() if name in names]
 
 
 def first_tokens(

@@ -6,11 +6,12 @@ Raters see a code that says nothing: names of conditions would tell them what th
 
 import dataclasses
 import hashlib
-import random
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from fieldwork.errors import StudyError
+from fieldwork.keyed_order import KeyedPool, draw_in_turn
+from fieldwork.puppets.pseudonyms import user_pseudonym
 from fieldwork.records.generation import Response
 from fieldwork.records.judging import JudgedUnit, Side, UnitKind, UnitText
 from fieldwork.records.memory import Attribute
@@ -92,18 +93,22 @@ def refined_units(
     return units_of("attributes", texts, settings)
 
 
-def user_groups(rows: Sequence[Mapping[str, str]]) -> dict[str, str]:
+def user_groups(rows: Sequence[Mapping[str, str]], key: bytes) -> dict[str, str]:
     """The group of each user, from rows with `user_id` and `group`.
+
+    Args:
+        key: of the users' pseudonyms.
 
     Raises:
         StudyError: a user is in two groups.
     """
     groups: dict[str, str] = {}
     for row in rows:
-        user, group = row["user_id"], row["group"]
+        user, group = user_pseudonym(row["user_id"], key), row["group"]
         if groups.setdefault(user, group) != group:
             raise StudyError(
-                f"judging.groups: user {user} is in two groups ({groups[user]}, {group}); name one"
+                f"judging.groups: user {row['user_id']} is in two groups ({groups[user]}, {group}); "
+                "name one"
             )
     return groups
 
@@ -115,13 +120,11 @@ def drawn_units(units: Iterable[UnitText]) -> list[UnitText]:
 
 def draw_units(units: Sequence[UnitText], n: int, seed: int) -> list[UnitText]:
     """A draw of `n` units in which no user has two more than another, as far as they have so many."""
+    by_id = {unit.unit_id: unit for unit in units}
     by_user: dict[str, list[UnitText]] = {}
-    for unit in sorted(units, key=lambda unit: unit.unit_id):
-        by_user.setdefault(unit.user_id, []).append(unit)
-    generator = random.Random(f"units:{seed}")
-    for own_units in by_user.values():
-        generator.shuffle(own_units)
-    users = generator.sample(sorted(by_user), len(by_user))
+    for unit_id in KeyedPool(by_id).draw(None, seed, "units"):
+        by_user.setdefault(by_id[unit_id].user_id, []).append(by_id[unit_id])
+    users = KeyedPool(by_user).draw(None, seed, "users of units")
     turns = max((len(own_units) for own_units in by_user.values()), default=0)
     in_turn = [by_user[u][turn] for turn in range(turns) for u in users if turn < len(by_user[u])]
     return in_turn[:n]
@@ -225,19 +228,23 @@ def _pair_units(texts: StudyTexts, settings: UnitSettings) -> Iterator[UnitText]
     (name_a, first), (name_b, second) = texts.responses.items()
     facts_of = _known_facts(texts.attributes)
     puppets = sorted({r.puppet_id for r in second if r.puppet_id is not None})
-    places = {puppet: place for place, puppet in enumerate(puppets)}
     by_puppet: dict[tuple[str, str, str], Response] = {}
-    reruns: dict[tuple[str, str, int], Response] = {}
+    reruns: dict[tuple[str, str, str], Response] = {}
     for a in _with_text(first):
         if a.puppet_id is None:
-            reruns[a.task, a.item_id, a.replicate] = a
+            reruns[a.task, a.item_id, str(a.replicate)] = a
         else:
             by_puppet[a.task, a.item_id, a.puppet_id] = a
+    rerun_names = KeyedPool(name for _, _, name in reruns)
+    names = draw_in_turn(rerun_names, puppets, 1, "reruns of users")
+    rerun_of = {
+        puppet: name for puppet, name_list in zip(puppets, names, strict=True) for name in name_list
+    }
     for b in _with_text(second):
         if b.puppet_id is None:
             continue
         generic = by_puppet.get((b.task, b.item_id, b.puppet_id))
-        generic = generic or reruns.get((b.task, b.item_id, places[b.puppet_id]))
+        generic = generic or reruns.get((b.task, b.item_id, rerun_of.get(b.puppet_id, "")))
         if generic is None:
             continue
         yield _unit(

@@ -1,6 +1,7 @@
 """How each public corpus is read: one SQL query for each format, all with the same columns.
 
-Owns the schemas of WildChat, LMSYS-Chat-1M and OASST2. Optional columns are looked for, not assumed, so
+Owns the schemas of WildChat, LMSYS-Chat-1M and OASST2. Ids come as pseudonyms, so that a query needs
+the macro of `pseudonyms`. Optional columns are looked for, not assumed, so
 a later release with a column more or less can still be read. Text that is not valid UTF-8, such as a lone
 surrogate, is read with `?` in its place.
 
@@ -24,6 +25,7 @@ from fieldwork.puppets.files import (
     read_columns,
     stored_bytes,
 )
+from fieldwork.puppets.pseudonyms import CONVERSATION, USER
 
 CHOSEN_ROWS = "chosen"
 SLIM_ROWS = "slim_rows"
@@ -127,6 +129,10 @@ def _missing(columns: ParquetColumns, format: _CorpusFormat) -> list[str]:
     ]
 
 
+# a conversation without a user is a user of its own
+_USER_OF_KNOWN_ID = f"pseudonym('{USER}', known_id)"
+_USER_OF_ID = f"pseudonym('{USER}', conversation_id)"
+
 # A hash of the row's content and not of its place, so that ids do not change with other rows or files.
 # DuckDB computes an expression that a query names twice for every row, needed or not. So this one is
 # named once, and joins with `string_agg`, because `array_to_string` names its argument twice.
@@ -175,7 +181,7 @@ def _slim_query(row: Mapping[str, str], group: FileGroup, source: str) -> str:
     fields = ", ".join(f"{value} AS {name}" for name, value in row.items())
     return f"""
         SELECT row_key, coalesce(known_id, id_prefix) AS place, known_id, known_user,
-            coalesce(known_user, sha256(known_id), row_key::VARCHAR) AS user_id,
+            coalesce(known_user, {_USER_OF_KNOWN_ID}, row_key::VARCHAR) AS user_id,
             started_at, language, model, toxic, redacted,
             coalesce(len(list_filter(conversation, lambda t: lower(t.role) = 'user')), 0)
                 AS n_user_turns,
@@ -187,7 +193,7 @@ def _full_query(group: FileGroup) -> str:
     # only the chosen rows of these files: DuckDB holds the smaller side of a join in memory, and that
     # must not be the side with the texts
     return f"""
-        SELECT * EXCLUDE (known_user), coalesce(known_user, sha256(conversation_id)) AS user_id
+        SELECT * EXCLUDE (known_user), coalesce(known_user, {_USER_OF_ID}) AS user_id
         FROM (SELECT * EXCLUDE (place, known_id, n_messages), coalesce(known_id,
                 place || {_FINGERPRINT}[:if(place = '', 64, 16)]) AS conversation_id
             FROM (SELECT {CHOSEN_ROWS}.*, list_transform(conversation,
@@ -204,7 +210,7 @@ def _wildchat(
     turn = "conversation[1].turn_identifier::VARCHAR" if has_turns else "NULL::VARCHAR"
     name = "conversation_hash" if columns.has("conversation_hash") else "conversation_id"
     known_id = f"{name}::VARCHAR || '-' || {turn}"
-    id_prefix = f"coalesce({name}::VARCHAR || '-', '')"
+    id_prefix = f"coalesce(pseudonym('{CONVERSATION}', {name}) || '-', '')"
     return _conversations(database, groups, columns, known_id=known_id, id_prefix=id_prefix)
 
 
@@ -234,9 +240,9 @@ def _conversations(
     redacted_flags = _flag(columns, "redacted")
     # `known_id` needs no text and may be NULL; then the id is `id_prefix` followed by a fingerprint
     row = {
-        "known_id": known_id,
+        "known_id": f"pseudonym('{CONVERSATION}', {known_id})",
         "id_prefix": id_prefix,
-        "known_user": _coalesce(users, kind="VARCHAR"),
+        "known_user": f"pseudonym('{USER}', {_coalesce(users, kind='VARCHAR')})",
         "started_at": _coalesce(starts, kind="TIMESTAMPTZ"),
         "language": _optional(columns, "language", "VARCHAR"),
         "model": _optional(columns, "model", "VARCHAR"),
@@ -305,7 +311,7 @@ _OASST2_FULL = f"""
     FROM oasst2_trees WHERE row_key IN (SELECT row_key FROM {CHOSEN_ROWS})"""
 
 
-_OASST2_TREES = """
+_OASST2_TREES = f"""
     CREATE OR REPLACE TABLE oasst2_trees AS
     WITH RECURSIVE best AS MATERIALIZED (
         SELECT id, parent FROM oasst2_messages WHERE parent IS NOT NULL AND NOT deleted
@@ -321,11 +327,12 @@ _OASST2_TREES = """
             arg_min(created, depth) AS started_at,
             arg_min(language, depth) AS language,
             arg_min(model, depth) FILTER (model IS NOT NULL AND role = 'assistant') AS model,
-            list({'role': role, 'content': content} ORDER BY depth) AS messages
+            list({{'role': role, 'content': content}} ORDER BY depth) AS messages
         FROM path JOIN oasst2_messages USING (id) GROUP BY path.tree
     )
-    SELECT row_number() OVER (ORDER BY trees.tree) AS row_key, trees.tree AS conversation_id,
-        coalesce(user_id, sha256(trees.tree)) AS user_id, started_at, language, model,
+    SELECT row_number() OVER (ORDER BY trees.tree) AS row_key,
+        pseudonym('{CONVERSATION}', trees.tree) AS conversation_id,
+        pseudonym('{USER}', coalesce(user_id, trees.tree)) AS user_id, started_at, language, model,
         NULL::BOOLEAN AS toxic, NULL::BOOLEAN AS redacted, messages,
         coalesce(len(list_filter(messages, lambda m: m.role = 'user')), 0) AS n_user_turns
     FROM (SELECT DISTINCT tree FROM oasst2_messages) AS trees

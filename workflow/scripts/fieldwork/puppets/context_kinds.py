@@ -33,9 +33,9 @@ class Materials(NamedTuple):
         return tables.read_groups(self.files["conversations"], "user_id", "conversation_id")
 
     def profiles(self) -> list[Profile]:
-        """A profile for each puppet, where the condition brings profiles."""
+        """At least a profile for each puppet, where the condition brings profiles."""
         path = self.files.get("profiles")
-        return tables.read_rows(path, Profile)[: self.n_puppets] if path else []
+        return tables.read_rows(path, Profile) if path else []
 
     def history_settings(self) -> contexts.HistorySettings:
         fields = contexts.HistorySettings._fields
@@ -93,7 +93,7 @@ def _memories(materials: Materials) -> list[Context]:
 MAKERS: Mapping[str, Callable[[Materials], list[Context]]] = {
     "history": _random_histories,
     "rag": _relevant_histories,
-    "profile": lambda m: contexts.profile_contexts(m.profiles(), m.settings["role"]),
+    "profile": lambda m: contexts.profile_contexts(m.profiles()[: m.n_puppets], m.settings["role"]),
     "memory": _memories,
     "memory_relevant": _memories,
 }

@@ -7,11 +7,11 @@ budget, whole conversations are left out from the far end and counted. No messag
 import hashlib
 import json
 import logging
-import random
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Literal, NamedTuple
 
 from fieldwork.errors import StudyError
+from fieldwork.keyed_order import KeyedPool, draw_in_turn
 from fieldwork.records.memory import MemoryText
 from fieldwork.records.puppets import Context, Conversation, Message, Profile
 from fieldwork.token_estimate import message_tokens
@@ -62,7 +62,7 @@ class Draw(NamedTuple):
 
 
 def draw_random(users: Users, n_puppets: int, settings: HistorySettings, seed: int) -> list[Draw]:
-    """Random histories, one a puppet; more puppets do not change the first ones.
+    """Random histories, one a puppet; more puppets, users or conversations do not change the others.
 
     Without `out_of`, puppets of the pool `corpus` share no conversation. With it, each puppet draws with
     its own seed, so that a shorter history is the end of a longer one.
@@ -76,21 +76,22 @@ def draw_random(users: Users, n_puppets: int, settings: HistorySettings, seed: i
     n = settings.conversations
     if settings.pool == "user":
         puppet_users = choose_users(users, n_puppets, settings, seed)
-        return [Draw(u, None, _end_of_draw(u, users[u], settings, seed)) for u in puppet_users]
-    pool = sorted(i for ids in users.values() for i in ids)
+        pools = {u: KeyedPool(users[u]) for u in puppet_users}
+        return [Draw(u, None, _end_of_draw(u, pools[u], settings, seed)) for u in puppet_users]
+    pool = KeyedPool(i for ids in users.values() for i in ids)
     names = [corpus_puppet(p) for p in range(n_puppets)]
     if settings.out_of is not None:
-        _require(len(pool), settings.out_of, "conversations")
+        _require(len(pool.ids), settings.out_of, "conversations")
         return [Draw(name, None, _end_of_draw(name, pool, settings, seed)) for name in names]
-    _require(len(pool), n_puppets * n, "conversations")
-    order = random.Random(f"history:{seed}").sample(pool, len(pool))
-    return [Draw(name, None, tuple(order[p * n :][:n])) for p, name in enumerate(names)]
+    _require(len(pool.ids), n_puppets * n, "conversations")
+    draws = draw_in_turn(pool, names, n, seed, "history")
+    return [Draw(name, None, tuple(draw)) for name, draw in zip(names, draws, strict=True)]
 
 
 def _end_of_draw(
-    puppet: str, pool: Sequence[str], settings: HistorySettings, seed: int
+    puppet: str, pool: KeyedPool, settings: HistorySettings, seed: int
 ) -> tuple[str, ...]:
-    draw = random.Random(f"history:{seed}:{puppet}").sample(sorted(pool), settings.n_drawn)
+    draw = pool.draw(settings.n_drawn, seed, "history", puppet)
     end = len(draw) - settings.number * settings.conversations
     return tuple(draw[end - settings.conversations : end])
 
@@ -142,7 +143,7 @@ def choose_users(users: Users, n_puppets: int, settings: HistorySettings, seed: 
 
 
 def users_in_order(users: Users, n_puppets: int, at_least: int, seed: int) -> list[str]:
-    """The users that become puppets: a seeded order over all who have enough conversations.
+    """The users that become puppets: the first who have enough conversations, in an order by the seed.
 
     Args:
         at_least: conversations that a user must have.
@@ -150,9 +151,9 @@ def users_in_order(users: Users, n_puppets: int, at_least: int, seed: int) -> li
     Raises:
         StudyError: there are fewer such users.
     """
-    able = sorted(u for u, ids in users.items() if len(ids) >= at_least)
-    _require(len(able), n_puppets, f"users with at least {at_least} conversation(s)")
-    return random.Random(f"users:{seed}").sample(able, len(able))[:n_puppets]
+    able = KeyedPool(u for u, ids in users.items() if len(ids) >= at_least)
+    _require(len(able.ids), n_puppets, f"users with at least {at_least} conversation(s)")
+    return able.draw(n_puppets, seed, "users")
 
 
 def _require(n_available: int, n_needed: int, noun: str) -> None:
@@ -239,13 +240,15 @@ def _nearest_within(far_to_near: Sequence[Conversation], budget: int) -> list[Co
 def profiles_of(
     draws: Sequence[Draw], profiles: Sequence[Profile], role: str
 ) -> dict[str, Message]:
-    """For each puppet the message with its profile: the first puppet drawn gets the first profile.
+    """For each puppet the message with its profile, which no other puppet has.
 
     Args:
         profiles: at least as many as there are puppets.
     """
-    puppets = dict.fromkeys(draw.puppet_id for draw in draws)
-    return {p: Message(role, profile.text) for p, profile in zip(puppets, profiles, strict=False)}
+    puppets = [*dict.fromkeys(draw.puppet_id for draw in draws)]
+    texts = {profile.puppet_id: profile.text for profile in profiles}
+    names = draw_in_turn(KeyedPool(texts), puppets, 1, "profiles")
+    return {p: Message(role, texts[name]) for p, [name] in zip(puppets, names, strict=True)}
 
 
 def profile_contexts(profiles: Sequence[Profile], role: str) -> list[Context]:

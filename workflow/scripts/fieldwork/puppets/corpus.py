@@ -60,6 +60,7 @@ from fieldwork.puppets.filters import (
     filter_steps,
     text_steps,
 )
+from fieldwork.puppets.pseudonyms import PUBLIC_KEY, pseudonym_macro
 from fieldwork.records.puppets import Conversation, FunnelStep
 from fieldwork.streams import copy_tables
 from fieldwork.tables import DATABASE_ERRORS, OUT_OF_MEMORY, open_database
@@ -84,6 +85,7 @@ def prepare_corpus(
     filters: Filters,
     out: Path,
     reading: ColumnsAndRoles = USUAL_NAMES,
+    key: bytes = PUBLIC_KEY,
     memory_limit: str = "2GB",
     threads: int = 1,
 ) -> list[FunnelStep]:
@@ -98,6 +100,7 @@ def prepare_corpus(
     Args:
         format: one of `adapters.CORPUS_FORMATS` or `exports.CONVERTED_FORMATS`; None to recognise it.
         reading: the settings `columns` and `roles`, for files in a format of `exports.CONVERTED_FORMATS`.
+        key: of the pseudonyms of users and conversations.
 
     Raises:
         StudyError: there are no files, a file is unreadable or empty, or lacks columns of the format, a
@@ -110,6 +113,7 @@ def prepare_corpus(
         ExitStack() as stack,
     ):
         database.execute("SET preserve_insertion_order = false; SET parquet_metadata_cache = true")
+        database.execute(pseudonym_macro(key))
         folder = stack.enter_context(_working_folder(out.with_name(f".{out.name}.parts")))
         source = _open_corpus(database, files, folder, format, reading)
         steps = filter_steps(filters, source.present)

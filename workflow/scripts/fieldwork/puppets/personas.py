@@ -1,10 +1,10 @@
 """Profile puppets: a persona description with sentences a user might say of themselves."""
 
-import random
 from collections.abc import Sequence
 from string import Template
 
 from fieldwork.errors import StudyError
+from fieldwork.keyed_order import KeyedPool
 from fieldwork.records.puppets import Profile
 
 
@@ -19,7 +19,7 @@ def build_profiles(
 ) -> list[Profile]:
     """Draw profiles by seed: personas without replacement, sentences without repeats in one profile.
 
-    Profile i is drawn with its own seed, so more profiles do not change the first ones. Duplicates among
+    A persona keeps its sentences, and its place before another, in every larger source. Duplicates among
     personas and sentences are removed, ignoring case and the order of the source.
 
     Args:
@@ -41,12 +41,11 @@ def build_profiles(
             f"profiles.sentences_per_profile is {sentences_per_profile}, but profiles.sentences has only "
             f"{len(distinct_sentences)} distinct sentences; lower it or use a larger source"
         )
-    # all personas are ordered, because a shorter sample need not be the start of a longer one
-    order = random.Random(f"personas:{seed}").sample(distinct_personas, len(distinct_personas))
+    chosen_personas = KeyedPool(distinct_personas).draw(n_profiles, seed, "personas")
+    sentence_pool = KeyedPool(distinct_sentences)
     profiles = []
-    for index, persona in enumerate(order[:n_profiles]):
-        draw = random.Random(f"sentences:{seed}:{index}")
-        choice = draw.sample(distinct_sentences, sentences_per_profile)
+    for index, persona in enumerate(chosen_personas):
+        choice = sentence_pool.draw(sentences_per_profile, seed, "sentences", persona)
         text = Template(template).substitute(persona=persona, sentences=" ".join(choice))
         profiles.append(Profile(f"profile-{index:06d}", persona, choice, text.strip()))
     return profiles

@@ -4,7 +4,6 @@ Promises that a conversation is identified by id, file and user together. Ids th
 file, or for each user, are therefore never confused.
 """
 
-import hashlib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
@@ -63,12 +62,6 @@ class MessageRow(NamedTuple):
     parent_id: str | None = None
 
 
-def user_hash(name: str) -> str:
-    """The id of a user in a study: who knows the name can find it, but nobody can read the name off "
-    "it."""
-    return hashlib.sha256(name.encode("utf-8", "replace")).hexdigest()
-
-
 class RowReader:
     """Reads the rows of one file by its layout, and counts times and flags that cannot be read."""
 
@@ -88,7 +81,7 @@ class RowReader:
             times = [t for entry in entries if (t := self._time(self._keys, entry))]
             started_at = min(times, default=self._time(self._columns, fields))
             name = self._text(fields, "conversation")
-            yield Chat(name, self._user(fields), started_at, *self._about(fields), messages)
+            yield Chat(name, self._text(fields, "user"), started_at, *self._about(fields), messages)
 
     def message_rows(self, file: int, records: Iterable[Record], name: str) -> Iterator[MessageRow]:
         """The messages of a file with one message a row; StudyError for a row without a conversation."""
@@ -105,7 +98,7 @@ class RowReader:
                     file,
                     number,
                     conversation,
-                    self._user(fields),
+                    self._text(fields, "user"),
                     self._position(fields),
                     self._time(self._columns, fields),
                     *self._about(fields),
@@ -161,10 +154,6 @@ class RowReader:
 
     def _text(self, fields: Mapping[str, Any], role: str) -> str | None:
         return cell_text(self._cell(fields, role)).strip() or None
-
-    def _user(self, fields: Mapping[str, Any]) -> str | None:
-        name = self._text(fields, "user")
-        return None if name is None else user_hash(name)
 
     def _flag(self, fields: Mapping[str, Any], role: str) -> bool | None:
         word = cell_text(self._cell(fields, role)).strip().casefold()

@@ -23,7 +23,6 @@ from fieldwork.puppets.conversations.chats import (
     MessageRow,
     RowReader,
     gather_chats,
-    user_hash,
 )
 from fieldwork.puppets.conversations.columns import ColumnMap, ConversationLayout, find_layout
 from fieldwork.puppets.conversations.exports import CHATGPT, ConversationFile
@@ -151,7 +150,7 @@ def _chats_of_trees(files: Sequence[ConversationFile], left_out: Counter[str]) -
     )
     for file in files:
         for place, value in exports.stream_json(file):
-            yield reader.read(value, user_hash(file.export), f"{file.name}: {place}")
+            yield reader.read(value, file.export, f"{file.name}: {place}")
     left_out.update(reader.left_out)
 
 
