@@ -45,6 +45,8 @@ FLOORS: dict[str, set[str]] = {
     "config": {"conditions", "errors", "masking", "provenance", "records", "waves"},
     "given_names": set(),
     "privacy": {"errors", "given_names"},
+    "pseudonyms": {"errors", "privacy"},
+    "keyed_order": set(),
     "retries": set(),
     "tables": {"errors", "files", "records"},
     "streams": {"errors", "records", "tables"},

@@ -13,7 +13,7 @@ from fieldwork.judging.units import (
     units_of,
     user_groups,
 )
-from fieldwork.puppets.pseudonyms import PUBLIC_KEY, user_pseudonym
+from fieldwork.pseudonyms import PUBLIC_KEY, user_pseudonym
 from fieldwork.records.generation import Response
 from fieldwork.records.memory import Attribute, Evidence
 from fieldwork.records.puppets import Conversation, Message

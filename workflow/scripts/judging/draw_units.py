@@ -11,7 +11,7 @@ from typing import Any
 from fieldwork import stage, tables
 from fieldwork.files.texts import read_table
 from fieldwork.judging.units import StudyTexts, UnitSettings, units_of, user_groups
-from fieldwork.puppets.pseudonyms import corpus_key
+from fieldwork.pseudonyms import user_key
 from fieldwork.records.generation import Response
 from fieldwork.records.judging import UnitKind, UnitText
 from fieldwork.records.memory import Attribute
@@ -40,7 +40,7 @@ def main(
         answers.setdefault(Path(path).stem, []).extend(tables.read_rows(path, Response))
     sources = StudyTexts(rows, talks, tables.read_questions(questions), answers)
     rows_of_users = [row for path in groups for row in read_table(path, ("user_id", "group"))]
-    of_users = user_groups(rows_of_users, corpus_key(key_file)) if rows_of_users else {}
+    of_users = user_groups(rows_of_users, user_key(key_file)) if rows_of_users else {}
     units = units_of(kind, sources, UnitSettings(**settings, groups=of_users))
     tables.write_table(texts, units, UnitText)
 

@@ -8,10 +8,10 @@ from typing import Any
 
 from fieldwork import stage, tables
 from fieldwork.downloads.manifest import local_files
+from fieldwork.pseudonyms import user_key
 from fieldwork.puppets.conversations.staging import ColumnsAndRoles
 from fieldwork.puppets.corpus import prepare_corpus
 from fieldwork.puppets.filters import filters_from
-from fieldwork.puppets.pseudonyms import corpus_key
 from fieldwork.records.puppets import FunnelStep
 
 
@@ -31,7 +31,7 @@ def main(
         format=reading["format"],
         reading=ColumnsAndRoles(reading["columns"], reading["roles"]),
         filters=filters_from(filters),
-        key=corpus_key(key_file),
+        key=user_key(key_file),
         out=Path(conversations),
         # the database counts its own memory only, not that of what it hands out
         memory_limit=f"{mem_mb // 4}MB",

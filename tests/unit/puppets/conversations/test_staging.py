@@ -16,10 +16,10 @@ import pytest
 
 from fieldwork.errors import StudyError
 from fieldwork.privacy import pseudonym
+from fieldwork.pseudonyms import CONVERSATION, PUBLIC_KEY, user_pseudonym
 from fieldwork.puppets.conversations.staging import USUAL_NAMES, ColumnsAndRoles
 from fieldwork.puppets.corpus import prepare_corpus
 from fieldwork.puppets.filters import Filters
-from fieldwork.puppets.pseudonyms import CONVERSATION, PUBLIC_KEY, user_pseudonym
 from fieldwork.records.puppets import Conversation, FunnelStep
 from fieldwork.tables import read_rows
 

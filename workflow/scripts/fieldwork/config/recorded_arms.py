@@ -56,4 +56,5 @@ def recorded_arm(study: Study, model: str, task: str, condition: str) -> Config:
         "runs": config["tasks"][task]["runs"],
         "match": recording["match"],
         "wording": recording["wording"],
+        "key_file": config["study"]["key_file"] if recording["ids"] == "secret" else None,
     }

@@ -7,12 +7,14 @@ the file has one, so a request that nobody recorded is no failure.
 import logging
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 from fieldwork.errors import StudyError
 from fieldwork.files.headers import name_list
 from fieldwork.files.recordings.answers import RecordedAnswer, RowRule, matches
 from fieldwork.generation.recorded_items import ItemFinder
+from fieldwork.pseudonyms import user_key, user_pseudonym
 from fieldwork.records.generation import Outcome, Response
 from fieldwork.records.tasks import Item
 
@@ -34,6 +36,7 @@ class RecordedArm(NamedTuple):
         first, runs: repeats that belong to a condition without a user: `runs` from `first` on.
         match: `id` or `question`: what tells an item.
         wording: `same` or `any` other than the study's.
+        key_file: of the users' pseudonyms; None keeps the names of the recording.
     """
 
     model: str
@@ -48,6 +51,7 @@ class RecordedArm(NamedTuple):
     runs: int
     match: str
     wording: str
+    key_file: str | None = None
 
     @property
     def setting(self) -> str:
@@ -92,7 +96,7 @@ def recorded_responses(
             f"tasks.{arm.task}.runs, or leave {arm.condition} out of study.conditions"
         )
     _log_counts(of_model, of_condition, pairs, rows, arm)
-    return rows
+    return _with_pseudonyms(rows, arm.key_file)
 
 
 def _answers_of_model(answers: Iterable[RecordedAnswer], arm: RecordedArm) -> list[RecordedAnswer]:
@@ -206,6 +210,14 @@ def _natural_order(name: str) -> tuple[int, float, str]:
 
 
 # ---- rows ----------------------------------------------------------------------------------------
+
+
+def _with_pseudonyms(rows: list[Response], key_file: str | None) -> list[Response]:
+    if key_file is None:
+        return rows
+    key = user_key(key_file)
+    puppets = {row.puppet_id: user_pseudonym(row.puppet_id, key) for row in rows if row.puppet_id}
+    return [replace(row, puppet_id=puppets.get(row.puppet_id)) for row in rows]
 
 
 def _response(pair: _MatchedAnswer, replicate: int, arm: RecordedArm) -> Response:

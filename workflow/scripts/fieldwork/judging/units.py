@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from fieldwork.errors import StudyError
 from fieldwork.keyed_order import KeyedPool, draw_in_turn
-from fieldwork.puppets.pseudonyms import user_pseudonym
+from fieldwork.pseudonyms import user_pseudonym
 from fieldwork.records.generation import Response
 from fieldwork.records.judging import JudgedUnit, Side, UnitKind, UnitText
 from fieldwork.records.memory import Attribute

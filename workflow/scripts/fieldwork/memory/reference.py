@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from fieldwork.files.texts import read_table
-from fieldwork.puppets.pseudonyms import corpus_key, user_pseudonym
+from fieldwork.pseudonyms import user_key, user_pseudonym
 
 
 def read_reference(path: str, key_file: str | None) -> Iterator[dict[str, str]]:
@@ -15,6 +15,6 @@ def read_reference(path: str, key_file: str | None) -> Iterator[dict[str, str]]:
     Raises:
         StudyError: a file cannot be read.
     """
-    key = corpus_key(key_file)
+    key = user_key(key_file)
     for row in read_table(path, ("user_id", "attribute")):
         yield {**row, "user_id": user_pseudonym(row["user_id"], key)}

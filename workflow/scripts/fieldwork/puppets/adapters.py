@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from fieldwork.errors import StudyError
+from fieldwork.pseudonyms import CONVERSATION, USER
 from fieldwork.puppets.files import (
     Database,
     Fields,
@@ -25,7 +26,6 @@ from fieldwork.puppets.files import (
     read_columns,
     stored_bytes,
 )
-from fieldwork.puppets.pseudonyms import CONVERSATION, USER
 
 CHOSEN_ROWS = "chosen"
 SLIM_ROWS = "slim_rows"

@@ -21,6 +21,7 @@ from typing import Any
 from fieldwork.errors import StudyError, first_line, size_text
 from fieldwork.files.sheets import ending, is_readable
 from fieldwork.progress import Progress
+from fieldwork.pseudonyms import PUBLIC_KEY, pseudonym_macro
 from fieldwork.puppets.adapters import (
     CHOSEN_ROWS,
     SLIM_COLUMNS,
@@ -60,7 +61,6 @@ from fieldwork.puppets.filters import (
     filter_steps,
     text_steps,
 )
-from fieldwork.puppets.pseudonyms import PUBLIC_KEY, pseudonym_macro
 from fieldwork.records.puppets import Conversation, FunnelStep
 from fieldwork.streams import copy_tables
 from fieldwork.tables import DATABASE_ERRORS, OUT_OF_MEMORY, open_database

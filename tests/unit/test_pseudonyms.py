@@ -13,16 +13,16 @@ import pytest
 
 from fieldwork import tables
 from fieldwork.privacy import pseudonym
-from fieldwork.puppets.corpus import prepare_corpus
-from fieldwork.puppets.filters import Filters
-from fieldwork.puppets.pseudonyms import (
+from fieldwork.pseudonyms import (
     CONVERSATION,
     PUBLIC_KEY,
     USER,
-    corpus_key,
     pseudonym_macro,
+    user_key,
     user_pseudonym,
 )
+from fieldwork.puppets.corpus import prepare_corpus
+from fieldwork.puppets.filters import Filters
 from fieldwork.records.puppets import Conversation
 
 TALK = [{"role": "user", "content": "hello"}, {"role": "assistant", "content": "hi"}]
@@ -47,15 +47,15 @@ def test_a_file_may_name_users_as_the_conversations_or_as_the_tables_do() -> Non
 
 
 def test_a_study_has_a_key_of_its_own(tmp_path: Path) -> None:
-    first, second = (corpus_key(str(tmp_path / name / "key")) for name in ("a", "b"))
-    assert first != second != PUBLIC_KEY == corpus_key(None)
-    assert corpus_key(str(tmp_path / "a" / "key")) == first
+    first, second = (user_key(str(tmp_path / name / "key")) for name in ("a", "b"))
+    assert first != second != PUBLIC_KEY == user_key(None)
+    assert user_key(str(tmp_path / "a" / "key")) == first
 
 
 def test_jobs_that_begin_at_once_have_one_key(tmp_path: Path) -> None:
     code = """import sys
-from fieldwork.puppets.pseudonyms import corpus_key
-print(corpus_key(sys.argv[1]).hex())"""
+from fieldwork.pseudonyms import user_key
+print(user_key(sys.argv[1]).hex())"""
     command = [sys.executable, "-c", code, str(tmp_path / "keys" / "key")]
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
 

@@ -1,8 +1,8 @@
-"""What stands for a user and a conversation of a corpus in every table: a keyed hash of the id.
+"""What stands for users and conversations of files in every table: keyed hashes of their ids.
 
-Owns the key of a corpus and its SQL. The key of a study is secret, as users of a log are few and known
-to whoever has it; without the key nobody can tell which of them a pseudonym is. A corpus whose ids are
-public has a key that everybody knows, so that everybody draws the same users from it.
+Owns the key and the SQL. The key of a study is secret, as users of a log are few and known to whoever
+has it; without the key nobody can tell which of them a pseudonym is. A corpus whose ids are public has a
+key that everybody knows, so that everybody draws the same users from it.
 """
 
 import re
@@ -16,8 +16,8 @@ PUBLIC_KEY = b"public"
 _PSEUDONYM = re.compile(rf"{USER}[0-9a-f]{{{PSEUDONYM_DIGITS}}}")
 
 
-def corpus_key(key_file: str | None) -> bytes:
-    """The key of a corpus: that of the study, or without a file the public one.
+def user_key(key_file: str | None) -> bytes:
+    """The key of users' pseudonyms: that of the study, or without a file the public one.
 
     Raises:
         StudyError: the file cannot be read or made.
