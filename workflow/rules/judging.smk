@@ -26,7 +26,7 @@ rule draw_units:
         "../envs/fieldwork.yaml"
     params:
         code=code("judging/draw_units"),
-        key_file=study.key_file(memory_corpus(config)),
+        key_file=corpus_key_file(config, memory_corpus(config)),
         kind=lambda wildcards: units_to_judge(config)[wildcards.units]["of"],
         settings=lambda wildcards: unit_settings(config, wildcards.units),
     script:

@@ -182,7 +182,7 @@ rule measure_memory:
     threads: config["embedding"]["threads"]
     params:
         code=code("memory/measure_memory"),
-        key_file=study.key_file(memory_corpus(config)),
+        key_file=corpus_key_file(config, memory_corpus(config)),
         match_above=config["memory"]["match_above"],
         rarest_users=config["metrics"]["rarest_users"],
         embedding=config["embedding"],

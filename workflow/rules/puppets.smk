@@ -36,7 +36,7 @@ rule prepare_corpus:
     params:
         code=code("puppets/prepare_corpus"),
         reading=lambda wildcards: study.reading(wildcards.corpus),
-        key_file=lambda wildcards: study.key_file(wildcards.corpus),
+        key_file=lambda wildcards: corpus_key_file(config, wildcards.corpus),
         filters=lambda wildcards: study.filters(wildcards.corpus),
     script:
         "../scripts/puppets/prepare_corpus.py"

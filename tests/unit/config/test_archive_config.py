@@ -112,7 +112,7 @@ def test_answers_of_real_users_are_in_it_where_the_study_says_so(is_shared: bool
     assert {"raw answers of real users", "the key of pseudonyms"} <= left_out
     assert ("masked answers of real users" in left_out) is not is_shared
     assert fields.config["archived"]["left_out"] == [FIELD["path"]]
-    assert [*fields.key_files] == ["resources/field/key"]
+    assert [*fields.key_files] == ["resources/pseudonyms/key", "resources/field/key"]
     assert not any(place.startswith("resources/field/") for place in fields.inputs)
 
 

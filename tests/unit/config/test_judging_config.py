@@ -70,7 +70,6 @@ def test_options_are_texts_whatever_yaml_makes_of_them() -> None:
 @pytest.mark.parametrize(
     ("changes", "sentence"),
     [
-        ({"key_file": "results/key"}, "judging.key_file: results/key lies under results"),
         ({"scales__right__accepted": ["2"]}, "judging.scales.right.accepted: '2' is no option"),
         ({"scales__right__options": [1, "1"]}, "two options are alike as texts (1, 1)"),
         (

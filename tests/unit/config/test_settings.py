@@ -312,7 +312,7 @@ def test_shipped_studies_are_valid(study: Path) -> None:
         (
             "corpora/c",
             {"format": "lmsys", "path": "x", "file": 1},
-            "corpora.c: unknown key 'file'; known here: columns, files, filters, format, license, path",
+            "corpora.c: unknown key 'file'; known here: columns, files, filters, format, ids, license",
         ),
         ("datasets/d", {"path": 3}, "datasets.d.path: 3 is not a text"),
         (

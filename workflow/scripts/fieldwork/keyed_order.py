@@ -30,7 +30,7 @@ class KeyedPool:
     def draw(self, n: int | None, *names: str | int) -> list[str]:
         """The first `n` candidates, or all, in an order of these names: a seed and a purpose."""
         purpose = hashlib.sha256(json.dumps(names).encode()).digest()[:8]
-        keys = _mixed(self._keys ^ np.uint64(int.from_bytes(purpose, "little")))
+        keys = _mix(self._keys ^ np.uint64(int.from_bytes(purpose, "little")))
         places = np.arange(len(keys))
         if n is not None and n < len(keys):
             places = np.argpartition(keys, n)[:n] if n else places[:0]
@@ -39,7 +39,7 @@ class KeyedPool:
         return [self.ids[place] for place in places[order].tolist()]
 
 
-def _mixed(keys: _Keys) -> _Keys:
+def _mix(keys: _Keys) -> _Keys:
     """SplitMix64's output function, which maps 64 bits one to one (Steele, Lea and Flood 2014)."""
     with np.errstate(over="ignore"):
         keys = keys + np.uint64(0x9E3779B97F4A7C15)
@@ -56,16 +56,16 @@ def draw_in_turn(
     A candidate or a taker more changes what one other has, and seldom what that one would have taken
     next. There are at least as many candidates as are taken.
     """
-    taken: set[str] = set()
+    names_before: set[str] = set()
     draws: list[list[str]] = []
     for taker in takers:
-        size = n + len(taken)
         left: list[str] = []
         # of the candidates that come first, most are left
-        for first in (2 * n + 8, size):
-            left = [name for name in pool.draw(first, *names, taker) if name not in taken][:n]
+        for n_first in (2 * n + 8, n + len(names_before)):
+            first = pool.draw(n_first, *names, taker)
+            left = [name for name in first if name not in names_before][:n]
             if len(left) == n:
                 break
-        taken.update(left)
+        names_before.update(left)
         draws.append(left)
     return draws

@@ -7,6 +7,7 @@ from typing import Any
 
 from fieldwork.conditions import has_user
 from fieldwork.config.models import is_recorded
+from fieldwork.config.pseudonyms import recording_key_file
 from fieldwork.config.recordings import reading_of
 from fieldwork.config.study import Study
 
@@ -56,5 +57,5 @@ def recorded_arm(study: Study, model: str, task: str, condition: str) -> Config:
         "runs": config["tasks"][task]["runs"],
         "match": recording["match"],
         "wording": recording["wording"],
-        "key_file": config["study"]["key_file"] if recording["ids"] == "secret" else None,
+        "key_file": recording_key_file(config, entry["recording"]),
     }

@@ -24,6 +24,7 @@ from fieldwork.config.memory import broken_memory, memory_conditions, memory_cor
 from fieldwork.config.models import broken_models
 from fieldwork.config.names import broken_names
 from fieldwork.config.nests import broken_nests
+from fieldwork.config.pseudonyms import broken_key_files
 from fieldwork.config.recordings import broken_recordings
 from fieldwork.config.schema import fill
 from fieldwork.config.unsafe_texts import markup_in, secrets_in
@@ -77,7 +78,7 @@ def _problems(config: Config) -> Iterator[str]:
         broken_arms(config),
         broken_models(config),
         broken_recordings(config),
-        _broken_key_files(config),
+        broken_key_files(config),
         broken_field(config),
         broken_judging(config),
         broken_memory(config),
@@ -103,16 +104,6 @@ def check_own_name(overlay: Mapping[str, Any], files: Sequence[Path]) -> None:
         f"{names}: study.name is missing, so the results would replace those of another study; add "
         f"study: {{name: {files[0].stem}}}"
     )
-
-
-def _broken_key_files(config: Config) -> Iterator[str]:
-    for section in ("study", "field", "judging"):
-        key_file = (config[section] or {}).get("key_file", "")
-        if Path(key_file).parts[:1] == ("results",):
-            yield (
-                f"{section}.key_file: {key_file} lies under results, which may be deleted and shared; "
-                f"keep the key elsewhere, as in resources/{section}/key"
-            )
 
 
 def _not_finite(config: Config) -> Iterator[str]:

@@ -248,11 +248,6 @@ class Study(NamedTuple):
         entry = self.config["corpora"][corpus]
         return {key: entry[key] for key in ("format", "columns", "roles")}
 
-    def key_file(self, corpus: str) -> str | None:
-        """The key of a corpus's pseudonyms; None where its ids are public."""
-        is_secret = self.config["corpora"][corpus]["ids"] == "secret"
-        return self.config["study"]["key_file"] if is_secret else None
-
     def filters(self, corpus: str) -> Config:
         return filters_of(self.config, corpus)
 

@@ -217,7 +217,7 @@ def _with_pseudonyms(rows: list[Response], key_file: str | None) -> list[Respons
         return rows
     key = user_key(key_file)
     puppets = {row.puppet_id: user_pseudonym(row.puppet_id, key) for row in rows if row.puppet_id}
-    return [replace(row, puppet_id=puppets.get(row.puppet_id)) for row in rows]
+    return [replace(row, puppet_id=puppets.get(row.puppet_id or "")) for row in rows]
 
 
 def _response(pair: _MatchedAnswer, replicate: int, arm: RecordedArm) -> Response:
