@@ -334,6 +334,10 @@ def test_a_puppet_keeps_one_profile_before_its_conversations(role: str) -> None:
     assert made[0].n_tokens == 20 + estimate_tokens([Message(role, "profile 0")])
 
 
+def test_a_condition_without_profiles_has_none() -> None:
+    assert profiles_of([Draw("p", None, ("a",))], [], "system") == {}
+
+
 @pytest.mark.parametrize(("budget", "kept"), [(27, ["a", "b"]), (26, ["b"]), (16, []), (1, [])])
 def test_conversations_get_what_the_profile_leaves_of_the_budget(
     budget: int, kept: list[str]

@@ -243,8 +243,10 @@ def profiles_of(
     """For each puppet the message with its profile, which no other puppet has.
 
     Args:
-        profiles: at least as many as there are puppets.
+        profiles: at least as many as there are puppets, or none.
     """
+    if not profiles:
+        return {}
     puppets = [*dict.fromkeys(draw.puppet_id for draw in draws)]
     texts = {profile.puppet_id: profile.text for profile in profiles}
     names = draw_in_turn(KeyedPool(texts), puppets, 1, "profiles")
