@@ -74,6 +74,25 @@ def test_a_user_can_have_a_group_of_its_own() -> None:
         units_of("attributes", texts(), SETTINGS._replace(groups={"someone": "real"}))
 
 
+@pytest.mark.parametrize(
+    ("question", "marks", "options", "text"),
+    [
+        ("Which?", None, ["Lyon", "Paris"], "Which?\n\nA. Lyon\nB. Paris"),
+        ("Agree?", ["1", "2"], ["No", "Yes"], "Agree?\n\n1. No\n2. Yes"),
+        ("How many?", ["1", "2"], ["1", "2"], "How many?\n\n1\n2"),
+        ("Which?\n(A) Lyon\n(B) Paris", None, ["Lyon", "Paris"], "Which?\n(A) Lyon\n(B) Paris"),
+        ("Is 2 more than 1?", None, ["2", "1"], "Is 2 more than 1?\n\nA. 2\nB. 1"),
+    ],
+)
+def test_a_question_comes_with_its_options(
+    question: str, marks: list[str] | None, options: list[str], text: str
+) -> None:
+    item = Item("q", "scale", question, "", options, None, None, "a test", marks=marks)
+    sources = texts(memory=[response("u1", 0, "B")])
+    units = units_of("answers", sources._replace(items={ItemKey("t", "q"): item}), SETTINGS)
+    assert [unit.question for unit in units] == [text]
+
+
 def test_relevance_is_an_attribute_beside_a_question() -> None:
     units = units_of("relevance", texts(), SETTINGS)
     assert [unit.unit_id for unit in units] == ["u1-0/t/q", "u1-1/t/q", "u2-0/t/q"]

@@ -11,6 +11,7 @@ from typing import Any
 from fieldwork import stage, tables
 from fieldwork.files.texts import read_table
 from fieldwork.judging.units import StudyTexts, UnitSettings, units_of, user_groups
+from fieldwork.parsing.answer_words import in_words
 from fieldwork.pseudonyms import user_key
 from fieldwork.records.generation import Response
 from fieldwork.records.judging import UnitKind, UnitText
@@ -35,10 +36,12 @@ def main(
     talks: dict[str, Conversation] = {}
     for path in conversations:
         talks |= tables.read_by_key(path, Conversation, "conversation_id", ids)
+    items = tables.read_questions(questions)
     answers: dict[str, list[Response]] = {}
     for path in responses:
-        answers.setdefault(Path(path).stem, []).extend(tables.read_rows(path, Response))
-    sources = StudyTexts(rows, talks, tables.read_questions(questions), answers)
+        replies = in_words(tables.read_rows(path, Response), items)
+        answers.setdefault(Path(path).stem, []).extend(replies)
+    sources = StudyTexts(rows, talks, items, answers)
     rows_of_users = [row for path in groups for row in read_table(path, ("user_id", "group"))]
     of_users = user_groups(rows_of_users, user_key(key_file)) if rows_of_users else {}
     units = units_of(kind, sources, UnitSettings(**settings, groups=of_users))

@@ -6,7 +6,9 @@ Raters see a code that says nothing: names of conditions would tell them what th
 
 import dataclasses
 import hashlib
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from string import ascii_uppercase
 from typing import NamedTuple
 
 from fieldwork.errors import StudyError
@@ -17,7 +19,7 @@ from fieldwork.records.judging import JudgedUnit, Side, UnitKind, UnitText
 from fieldwork.records.memory import Attribute
 from fieldwork.records.puppets import Conversation
 from fieldwork.records.shared import ItemKey
-from fieldwork.records.tasks import Item
+from fieldwork.records.tasks import LETTER_KINDS, Item
 
 CODE_DIGITS = 12
 SIDE_LETTERS = 6
@@ -302,6 +304,21 @@ def _known_facts(attributes: Iterable[Attribute]) -> dict[str, list[str]]:
     return facts
 
 
+def _question_text(item: Item) -> str:
+    """The question with its options, one a line, unless it names them itself."""
+    if item.kind not in LETTER_KINDS:
+        return item.question
+    options = [*zip(item.marks or ascii_uppercase, item.choices, strict=False)]
+    if all(_names_option(item.question, mark, choice) for mark, choice in options):
+        return item.question
+    lines = (mark if mark == choice else f"{mark}. {choice}" for mark, choice in options)
+    return "\n".join([item.question, "", *lines])
+
+
+def _names_option(question: str, mark: str, choice: str) -> bool:
+    return bool(re.search(rf"{re.escape(mark)}\W{{1,3}}{re.escape(choice)}", question))
+
+
 def _unit(
     settings: UnitSettings,
     unit_id: str,
@@ -328,7 +345,7 @@ def _unit(
         attribute=attribute,
         facts=list(facts),
         evidence=evidence,
-        question=None if item is None else item.question,
+        question=None if item is None else _question_text(item),
         text_a=text_a,
         text_b=text_b,
     )
