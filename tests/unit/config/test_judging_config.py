@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from fieldwork.config.judging import broken_judging, judgement_files, scale_settings
+from fieldwork.config.judging import broken_judging, judgement_files, pair_sides, scale_settings
 from fieldwork.errors import StudyError
 
 SCALE: dict[str, Any] = {
@@ -197,3 +197,18 @@ def test_two_entries_do_not_share_a_scale() -> None:
     config["judging"]["units"]["yours"] = config["judging"]["units"]["mine"]
     (problem,) = broken_judging(config)
     assert "'mine' has this scale too, and their judgements would be counted together" in problem
+
+
+def test_the_sides_of_pairs_are_known_where_the_scale_judges_nothing_else() -> None:
+    pairs = {"of": "pairs", "scale": "better", "conditions": ["offline", "memory"]}
+    judging = {
+        **JUDGING,
+        "units": {"answers": pairs, "facts": {"of": "attributes", "scale": "right"}},
+    }
+    assert pair_sides({"judging": judging}) == {"better": ["offline", "memory"]}
+    # answers of the kit to the same units
+    judging["sources"] = {"kit": {**SOURCE, "scale": "better", "units": "given"}}
+    assert pair_sides({"judging": judging}) == {"better": ["offline", "memory"]}
+    judging["units"]["named"] = {"of": "mentions", "scale": "better", "conditions": ["memory"]}
+    assert pair_sides({"judging": judging}) == {}
+    assert pair_sides({"judging": None}) == {}

@@ -4,7 +4,7 @@ from typing import Any
 
 from fieldwork.metrics.findings.raters import rater_sections
 from fieldwork.records.judging import JudgementEstimate
-from unit.metrics.findings.finding_rows import cells
+from unit.metrics.findings.finding_rows import OUTLINE, cells
 
 
 def estimate(measure: str, raters: str, versus: str | None, **values: Any) -> JudgementEstimate:
@@ -27,7 +27,7 @@ def estimate(measure: str, raters: str, versus: str | None, **values: Any) -> Ju
 
 
 def test_a_study_without_judgements_has_no_section() -> None:
-    assert rater_sections([]) == []
+    assert rater_sections([], OUTLINE) == []
 
 
 def test_people_come_before_models_and_agreement_stands_beside_chance() -> None:
@@ -38,7 +38,7 @@ def test_people_come_before_models_and_agreement_stands_beside_chance() -> None:
         estimate("kappa", "people", "people", largest=0.8),
         estimate("accepted", "gpt", None),
     ]
-    (section,) = rater_sections(rows)
+    (section,) = rater_sections(rows, OUTLINE)
     assert [row[1:7] for row in cells(section)] == [
         ("gpt", "–", "accepted, %", "50 (40…60)", "–", "–"),
         ("people", "people", "same answer, %", "50 (40…60)", "25", "–"),
@@ -56,6 +56,20 @@ def test_parts_repeats_and_what_has_no_value_are_left_to_the_table() -> None:
         estimate("alpha", "models", "models", estimate=None, ci_low=None, ci_high=None),
         estimate("share", "people", None, option="yes"),
     ]
-    (section,) = rater_sections(rows)
+    (section,) = rater_sections(rows, OUTLINE)
     assert section.findings == []
     assert section.absence == "No judgement has a value."
+
+
+def test_a_preference_names_the_conditions_of_both_sides() -> None:
+    rows = [
+        estimate("preferred", "people", None, option="b", estimate=0.61),
+        estimate("preferred", "people", None, option="a", estimate=0.3),
+    ]
+    outline = OUTLINE._replace(pairs={"helpful_1": ("Offline", "SP-Memory")})
+    for known, words in (
+        (outline, "SP-Memory preferred over Offline, %"),
+        (OUTLINE, "second answer preferred, %"),
+    ):
+        (section,) = rater_sections(rows, known)
+        assert [row[3:5] for row in cells(section)] == [(words, "61 (40…60)")]

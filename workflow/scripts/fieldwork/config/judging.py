@@ -3,6 +3,7 @@
 Read while Snakemake parses the workflow, so it imports no scientific package.
 """
 
+from collections import Counter
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -77,6 +78,21 @@ def judgement_files(
     """
     sources = judgement_sources(config, find_shipped, is_given=is_given).values()
     return [file for source in sources for file in source["files"]]
+
+
+def pair_sides(config: Config) -> dict[str, list[str]]:
+    """The two conditions of the pairs of a scale that judges nothing else."""
+    entries = units_to_judge(config).values()
+    # answers of the kit come back as sources whose units are given
+    from_files = (config["judging"] or {"sources": {}})["sources"].values()
+    uses = Counter(
+        entry["scale"] for entry in (*entries, *from_files) if entry.get("units") != "given"
+    )
+    return {
+        entry["scale"]: entry["conditions"]
+        for entry in entries
+        if entry["of"] == "pairs" and uses[entry["scale"]] == 1
+    }
 
 
 def unit_settings(config: Config, units: str) -> Config:

@@ -5,6 +5,7 @@ Read while Snakemake parses the workflow, so it imports no scientific package.
 
 from fieldwork.conditions import kind_of
 from fieldwork.config.figures import leaderboard_note
+from fieldwork.config.judging import pair_sides
 from fieldwork.config.settings import Config
 from fieldwork.config.study import Study
 
@@ -22,12 +23,13 @@ def outline_settings(study: Study) -> Config:
     """What the findings need to know; keys are those of their `StudyOutline`."""
     notes = [leaderboard_note(study.config, task) for task in study.tasks]
     drawing = study.drawing()
+    labels = drawing["condition_labels"]
     return {
         "name": study.name,
         "question": question_of(study),
         "models": drawing["model_labels"],
         "tasks": study.tasks,
-        "conditions": drawing["condition_labels"],
+        "conditions": labels,
         "baseline": study.baseline,
         "rarest_users": study.config["metrics"]["rarest_users"],
         **study.users_and_controls(),
@@ -42,4 +44,8 @@ def outline_settings(study: Study) -> Config:
             for name, entry in study.entries("conditions").items()
             if kind_of(entry).is_retrieved
         ],
+        "pairs": {
+            scale: [labels.get(condition, condition) for condition in conditions]
+            for scale, conditions in pair_sides(study.config).items()
+        },
     }

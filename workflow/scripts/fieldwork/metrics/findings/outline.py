@@ -20,6 +20,7 @@ class StudyOutline(NamedTuple):
         model_limits: what the config says that answers of its models cannot stand for.
         retrieval: conditions that bring what is most like each prompt.
         question: what the study asks, in one sentence.
+        pairs: by the scale of raters, labels of the conditions of sides a and b of a pair.
     """
 
     name: str
@@ -34,6 +35,7 @@ class StudyOutline(NamedTuple):
     model_limits: Sequence[str] = ()
     retrieval: Sequence[str] = ()
     question: str | None = None
+    pairs: Mapping[str, Sequence[str]] = {}
 
     def label(self, condition: str) -> str:
         """Printed name of a condition."""
@@ -58,6 +60,7 @@ def markdown_outline(outline: StudyOutline) -> StudyOutline:
         notes=[literal(note) for note in outline.notes],
         model_limits=[literal(limit) for limit in outline.model_limits],
         question=literal(outline.question) if outline.question else None,
+        pairs={scale: [literal(side) for side in sides] for scale, sides in outline.pairs.items()},
     )
 
 

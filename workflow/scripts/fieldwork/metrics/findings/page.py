@@ -113,7 +113,7 @@ def sections(tables: FindingsTables, outline: StudyOutline) -> list[FindingsSect
             outline,
         ),
         *memory_sections(tables.memory_matches, tables.interventions),
-        *rater_sections(tables.judgements),
+        *rater_sections(tables.judgements, outline),
         *([calibration(tables.calibration, outline)] if tables.calibration else []),
         overview.families(claims),
     ]

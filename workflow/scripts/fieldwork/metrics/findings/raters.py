@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from fieldwork.metrics.findings.layout import Finding, FindingsSection
+from fieldwork.metrics.findings.outline import StudyOutline
 from fieldwork.metrics.findings.verdicts import FindingVerdict
 from fieldwork.metrics.findings.wording import interval_cell, literal, number_cell
 from fieldwork.records.judging import JudgementEstimate
@@ -27,7 +28,7 @@ class _Wording(NamedTuple):
 _WORDINGS: Mapping[str, _Wording] = {
     "accepted": _Wording("accepted, %", 100, 0),
     "mean": _Wording("mean rating"),
-    "b_no_better": _Wording("second answer no better, %", 100, 0),
+    "preferred": _Wording("second answer preferred, %", 100, 0),
     "exact_agreement": _Wording("same answer, %", 100, 0),
     "kappa": _Wording("κ"),
     "weighted_kappa": _Wording("κ, weighted"),
@@ -54,7 +55,9 @@ _COLUMNS = (
 )
 
 
-def rater_sections(rows: Sequence[JudgementEstimate]) -> list[FindingsSection]:
+def rater_sections(
+    rows: Sequence[JudgementEstimate], outline: StudyOutline
+) -> list[FindingsSection]:
     """A row for each estimate of all units; no section without judgements."""
     if not rows:
         return []
@@ -66,7 +69,7 @@ def rater_sections(rows: Sequence[JudgementEstimate]) -> list[FindingsSection]:
             "these shares allow. A model that may stand in for half of the people may judge in place of "
             f"a person.{_no_people(rows)}",
             _COLUMNS,
-            [_finding(row) for row in _shown_rows(rows)],
+            [_finding(row, outline) for row in _shown_rows(rows)],
             ["alternative_annotators", "judgements"],
             "No judgement has a value.",
         )
@@ -90,6 +93,7 @@ def _shown_rows(rows: Iterable[JudgementEstimate]) -> list[JudgementEstimate]:
         and row.unit_group is None
         and row.estimate is not None
         and row.versus != "themselves"
+        and (row.measure != "preferred" or row.option == "b")
     ]
     kinds = ("people", "models")
     return sorted(
@@ -105,7 +109,15 @@ def _shown_rows(rows: Iterable[JudgementEstimate]) -> list[JudgementEstimate]:
     )
 
 
-def _finding(row: JudgementEstimate) -> Finding:
+def _preference(row: JudgementEstimate, outline: StudyOutline) -> str | None:
+    """A preference in a pair with the conditions of both sides, where they are known."""
+    if row.measure != "preferred" or row.scale not in outline.pairs:
+        return None
+    first, second = outline.pairs[row.scale]
+    return f"{second} preferred over {first}, %"
+
+
+def _finding(row: JudgementEstimate, outline: StudyOutline) -> Finding:
     wording = _WORDINGS[row.measure]
     value = interval_cell(
         row.estimate,
@@ -120,7 +132,7 @@ def _finding(row: JudgementEstimate) -> Finding:
         literal(row.scale),
         literal(row.raters),
         "–" if row.versus is None else literal(row.versus),
-        wording.text,
+        _preference(row, outline) or wording.text,
         value,
         number_cell(chance, wording.digits),
         number_cell(row.largest, 2),
