@@ -160,6 +160,7 @@ rule measure_groups:
     params:
         code=code("field/measure_groups"),
         rarest_users=config["metrics"]["rarest_users"],
+        smallest_cell=config["metrics"]["smallest_cell"],
         permutations=config["metrics"]["permutations"],
         seed=config["study"]["seed"],
     script:

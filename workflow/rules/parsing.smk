@@ -26,6 +26,7 @@ rule canonicalise_answers:
         field=study.has("field", "<results>/answers/field.parquet"),
         aliases=study.optional_file(config["parsing"]["aliases"]),
         overrides=config["parsing"]["overrides"] or [],
+        questions=study.has("field", study.task_tables()),
     output:
         answers=ANSWERS,
         merges=report(
@@ -44,5 +45,6 @@ rule canonicalise_answers:
         code=code("parsing/canonicalise_answers"),
         near_duplicates=config["parsing"]["near_duplicates"],
         cut_lists=config["parsing"]["cut_lists"],
+        smallest_cell=config["metrics"]["smallest_cell"],
     script:
         "../scripts/parsing/canonicalise_answers.py"

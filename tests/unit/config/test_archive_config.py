@@ -111,7 +111,8 @@ def test_answers_of_real_users_are_in_it_where_the_study_says_so(is_shared: bool
     left_out = {what for what, _, _ in fields.left_out}
     assert {"raw answers of real users", "the key of pseudonyms"} <= left_out
     assert ("masked answers of real users" in left_out) is not is_shared
-    assert fields.config["archived"]["left_out"] == [FIELD["path"]]
+    assert fields.config["archived"]["left_out"] == ["inputs/field.path"]
+    assert FIELD["path"] not in str(fields.config["field"])
     assert [*fields.key_files] == ["resources/pseudonyms/key", "resources/field/key"]
     assert not any(place.startswith("resources/field/") for place in fields.inputs)
 
@@ -187,7 +188,7 @@ def test_a_study_without_the_files_that_were_left_out_is_read(
         file.unlink()
     again = reread(config, tmp_path)
     assert again.source("sample_short") == ["inputs/corpora.sample_short.path/talks.jsonl"]
-    assert is_left_out(again.config, "inputs/field.path/answers.csv")
+    assert is_left_out(again.config, "inputs/field.path")
     require_puppets(again)
     assert generation_settings(again.config)["may_ask"] is False
     assert generation_settings(own.config)["may_ask"] is True

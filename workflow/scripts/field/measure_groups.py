@@ -19,12 +19,15 @@ def main(
     group_differences: str,
     permutations: int,
     rarest_users: float,
+    smallest_cell: int,
     seed: int,
 ) -> None:
     """Measure and write."""
     frame, items = tables.read_frame(answers, Answer), tables.read_items(questions)
     members = tables.read_frame(participants, Participant)
-    rows = measure_groups(frame, items, members, seed=seed, rarest_users=rarest_users)
+    rows = measure_groups(
+        frame, items, members, seed=seed, rarest_users=rarest_users, smallest_cell=smallest_cell
+    )
     tables.write_table(groups, rows, GroupEstimate)
     differences = measure_group_differences(
         frame,

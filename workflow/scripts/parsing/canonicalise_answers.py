@@ -1,6 +1,8 @@
 """Give options written differently one name, over all models and conditions and the field.
 
-In: parsed answers, the field's answers, aliases, a person's overrides.
+Options that few people wrote have a number in place of their words.
+
+In: parsed answers, the field's answers, aliases, a person's overrides, questions.
 Out: <results>/answers/answers.parquet and <results>/answers/items.csv.
 """
 
@@ -8,6 +10,7 @@ from fieldwork import stage, tables
 from fieldwork.parsing.answers import apply_merges, merge_items
 from fieldwork.parsing.canonical import read_aliases
 from fieldwork.parsing.corrections import log_unused, read_corrections
+from fieldwork.parsing.rare_options import number_rare_options
 from fieldwork.records.parsing import Answer, MergedItem
 
 
@@ -16,10 +19,12 @@ def main(
     field: list[str],
     aliases: list[str],
     overrides: list[str],
+    questions: list[str],
     answers: str,
     merges: str,
     near_duplicates: float,
     cut_lists: bool,
+    smallest_cell: int,
 ) -> None:
     """Merge, apply, write; the field, aliases and overrides are a file each, or none."""
     rows = [row for path in [*parsed_answers, *field] for row in tables.read_rows(path, Answer)]
@@ -27,8 +32,14 @@ def main(
     log_unused(rows, corrections.readings)
     names = {"aliases": read_aliases(aliases), "overrides": corrections.names}
     merged_items = merge_items(rows, **names, threshold=near_duplicates)
-    tables.write_table(answers, apply_merges(rows, merged_items, is_cut=cut_lists), Answer)
-    tables.write_table(merges, merged_items, MergedItem)
+    numbering = number_rare_options(
+        apply_merges(rows, merged_items, is_cut=cut_lists),
+        merged_items,
+        tables.read_questions(questions),
+        smallest_cell,
+    )
+    tables.write_table(answers, numbering.answers, Answer)
+    tables.write_table(merges, numbering.merges, MergedItem)
 
 
 if __name__ == "__main__":

@@ -13,6 +13,7 @@ from fieldwork.metrics.accuracy import measure_runs
 from fieldwork.parsing.answers import apply_merges, merge_items, parse_responses
 from fieldwork.parsing.canonical import read_aliases
 from fieldwork.parsing.corrections import correct_answers, read_corrections
+from fieldwork.parsing.rare_options import number_rare_options
 from fieldwork.records.generation import Response
 from fieldwork.records.metrics import RunAccuracy
 from fieldwork.records.parsing import Answer, MergedItem, ValueRules
@@ -42,17 +43,19 @@ def read_replies(
         parsed_answers = parse_responses(rows, own_items.values(), ValueRules(**reading["values"]))
         texts = [row.text for row in rows]
         answers += correct_answers(parsed_answers, texts, own_items, corrections.readings)
-    names = {"aliases": read_aliases(reading["aliases"]), "overrides": corrections.names}
-    merges = merge_items(answers, **names, threshold=reading["near_duplicates"])
+    aliases, threshold = read_aliases(reading["aliases"]), reading["near_duplicates"]
+    merges = merge_items(answers, aliases=aliases, overrides=corrections.names, threshold=threshold)
     paths = {n: str(scratch / n) for n in ("answers.parquet", "items.csv", "runs.parquet")}
     answers = apply_merges(answers, merges, is_cut=reading["cut_lists"])
+    answers, merges = number_rare_options(answers, merges, items, reading["smallest_cell"])
     tables.write_table(paths["answers.parquet"], answers, Answer)
     tables.write_table(paths["items.csv"], merges, MergedItem)
-    frame = tables.read_frame(paths["answers.parquet"], Answer)
-    runs = measure_runs(frame, tables.read_items(files["questions"]))
+    questions = tables.read_items(files["questions"])
+    runs = measure_runs(tables.read_frame(paths["answers.parquet"], Answer), questions)
     tables.write_rows(paths["runs.parquet"], runs, RunAccuracy)
-    stages = ("answers", "merges", "accuracy_runs")
-    return {name: [path] for name, path in zip(stages, paths.values(), strict=True)}
+    return dict(
+        zip(("answers", "merges", "accuracy_runs"), ([p] for p in paths.values()), strict=True)
+    )
 
 
 if __name__ == "__main__":

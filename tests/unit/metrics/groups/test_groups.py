@@ -492,3 +492,23 @@ def test_order_of_rows_moves_nothing() -> None:
     upside_down = participants.iloc[::-1]
     assert group_rows(answers, participants) == group_rows(mixed, upside_down)
     assert differences(answers, participants) == differences(mixed, upside_down)
+
+
+def test_an_option_that_few_of_a_group_name_is_pooled_for_all_groups() -> None:
+    people = members({"x": 8, "y": 8})
+    chess = [f"p{k:02}" for k in (*range(6), *range(8, 15))]
+    choir = [f"p{k:02}" for k in (*range(7), 8, 9)]
+    answers = []
+    for k, person in enumerate(f"p{n:02}" for n in range(16)):
+        names = ["Reading", *(["Chess"] if person in chess else [])]
+        names += [*(["Choir"] if person in choir else []), *(["Stamps"] if k == 3 else [])]
+        (row,) = listed(names, condition="field")
+        answers.append(dataclasses.replace(row, puppet_id=person))
+    rows = measure_groups(answer_frame(answers), ITEMS, people, seed=1, smallest_cell=5)
+    shares = {(r.group, r.answer): r.estimate for r in rows if r.metric == "answer_share"}
+    # of y two people name the choir: its total less that of x would say so
+    assert shares == {
+        ("x", "Reading"): 1.0, ("y", "Reading"): 1.0,
+        ("x", "Chess"): 0.75, ("y", "Chess"): 0.875,
+        ("x", "others"): 0.875, ("y", "others"): 0.25,
+    }  # fmt: skip

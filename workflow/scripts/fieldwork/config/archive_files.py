@@ -15,6 +15,7 @@ from fieldwork.config.archived import SECTION
 from fieldwork.config.encoding import precision_record
 from fieldwork.config.licences import Source
 from fieldwork.config.path_settings import (
+    ANSWER_FILES,
     CORRECTION_SETTINGS,
     PRIVATE_SETTINGS,
     Keys,
@@ -69,9 +70,10 @@ CODE: dict[str, tuple[str, ...]] = {
 def outside_places(config: Config) -> dict[str, str]:
     """Where files from outside of the study's folder lie in the archive, by their path in the config.
 
-    A pattern stays one, below the folder of its setting.
+    A pattern stays one, below the folder of its setting. Files that people filled in have no name
+    there: it may be a person's.
     """
-    places: dict[str, str] = {}
+    places = {path: f"{OUTSIDE}/{setting}" for setting, path in paths_in(config, ANSWER_FILES)}
     for setting, path in paths_in(config):
         if is_outside(path):
             places.setdefault(path, (Path(OUTSIDE, setting) / _split(path)[1]).as_posix())

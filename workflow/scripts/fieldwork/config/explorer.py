@@ -200,5 +200,6 @@ def reading_settings(study: Study) -> Config:
         "overrides": [overrides] if isinstance(overrides, str) else overrides,
         "near_duplicates": parsing["near_duplicates"],
         "cut_lists": parsing["cut_lists"],
+        "smallest_cell": study.config["metrics"]["smallest_cell"],
         "values": value_rules(study.config),
     }

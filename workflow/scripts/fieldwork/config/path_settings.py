@@ -60,6 +60,9 @@ PRIVATE_SETTINGS: tuple[Keys, ...] = (
 )
 """Those whose files say something of people, and leave the machine with no archive."""
 
+ANSWER_FILES: tuple[Keys, ...] = (("field", "path"), ("judging", "sources", "*", "path"))
+"""Of these, those whose files people filled in: their names may be people's, and are shown nowhere."""
+
 CORRECTION_SETTINGS: tuple[Keys, ...] = (("parsing", "overrides"), ("parsing", "overrides", "*"))
 """Those whose files hold words of answers, and leave the machine with the answers alone."""
 

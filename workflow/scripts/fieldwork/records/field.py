@@ -104,7 +104,9 @@ class GroupEstimate:
     variable: str = column("the variable that defines the groups")
     group: str = column("the group")
     metric: str = column("what is estimated (docs/methods.md)")
-    answer: str | None = column("of a share of an answer: canonical option, letter or `unknown`")
+    answer: str | None = column(
+        "of a share of an answer: canonical option, letter, `unknown`, or `others`"
+    )
     estimate: float | None = column("its value, NULL with a reason")
     ci_low: float | None = column("lower end of the 95 % interval, where the metric has one")
     ci_high: float | None = column("upper end of the 95 % interval, where the metric has one")

@@ -32,6 +32,9 @@ from fieldwork.statistics.intervals import Interval, wilson_interval
 from fieldwork.statistics.user_intervals import RAREST_USERS, too_few_users, unit_interval
 
 MIN_ANSWERS = 5
+OTHER_OPTIONS = "others"
+"""What stands for options of a list that few people of a group name."""
+
 MARK_COLUMNS: Mapping[str, str] = {"share_correct": "is_correct", "share_unread": "is_unread"}
 """Metrics that are shares of marked answers, and the column of the mark."""
 NO_INTERVAL = "no interval: leaving out a participant never changes the value"
@@ -141,6 +144,7 @@ def measure_groups(
     *,
     seed: int,
     rarest_users: float = RAREST_USERS,
+    smallest_cell: int = 1,
 ) -> list[GroupEstimate]:
     """Metrics of every group of every variable, by item and as means over items.
 
@@ -150,6 +154,7 @@ def measure_groups(
 
     Args:
         rarest_users: share of users of the rarest kind that intervals cover.
+        smallest_cell: people of a group from whom it has a row for an option of a list.
 
     Raises:
         StudyError: a participant is in two groups of one variable, or an item is not in `items`.
@@ -158,7 +163,7 @@ def measure_groups(
     for group_answers in read_group_answers(answers, items, participants):
         estimates = [
             *_heterogeneity_rows(group_answers, seed, rarest_users),
-            *_answer_share_rows(group_answers, items),
+            *_answer_share_rows(group_answers, items, smallest_cell),
             *_mark_rows(group_answers),
             *_mean_rows(group_answers, seed, rarest_users),
         ]
@@ -228,12 +233,14 @@ def too_few_reason(n: int) -> str:
     return f"{n} readable {noun} of the group; {MIN_ANSWERS} are needed"
 
 
-def _answer_share_rows(answers: GroupAnswers, items: pd.DataFrame) -> Iterator[GroupEstimate]:
+def _answer_share_rows(
+    answers: GroupAnswers, items: pd.DataFrame, smallest_cell: int
+) -> Iterator[GroupEstimate]:
     """Share of each option of a list, or of each letter."""
     large = drop_small_groups(answers)
     group = large.answers["group"]
     rows = (
-        measure_item_shares(as_lists(large, group))
+        measure_item_shares(_pool_small_cells(as_lists(large, group), smallest_cell))
         if answers.kind == "list"
         else measure_distributions(large.answers.assign(condition=group), items)
     )
@@ -243,6 +250,23 @@ def _answer_share_rows(answers: GroupAnswers, items: pd.DataFrame) -> Iterator[G
             estimate=row.share, ci_low=row.ci_low, ci_high=row.ci_high,
             n_participants=row.n_responses,
         )  # fmt: skip
+
+
+def _pool_small_cells(lists: pd.DataFrame, smallest_cell: int) -> pd.DataFrame:
+    """The lists with `OTHER_OPTIONS`, once each, for options that too few people of some group name.
+
+    For all groups alike: else what one group lacks would follow from the total and the other groups.
+    """
+    mentions = lists[["item_id", "condition", "items"]].explode("items").dropna(subset="items")
+    counts = mentions.groupby(["item_id", "items", "condition"]).size()
+    small = counts[counts < smallest_cell].reset_index()
+    names = set(zip(small["item_id"], small["items"], strict=True))
+    options_by_row = [
+        options
+        and [*dict.fromkeys(OTHER_OPTIONS if (item, name) in names else name for name in options)]
+        for item, options in zip(lists["item_id"], lists["items"], strict=True)
+    ]
+    return lists.assign(items=pd.Series(options_by_row, index=lists.index, dtype=object))
 
 
 def _mark_rows(answers: GroupAnswers) -> Iterator[GroupEstimate]:
