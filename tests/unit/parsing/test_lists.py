@@ -209,6 +209,58 @@ def test_items_as_written(text: str, items: tuple[str, ...]) -> None:
 
 
 @pytest.mark.parametrize(
+    "text",
+    [
+        "🥇 Nike\n🥈 Adidas\n🥉 Puma\n4. Asics\n5. Reebok",
+        "🥇 **Nike** – fast\n🥈 **Adidas** – soft\n🥉 **Puma** – light\n4️⃣ Asics\n5️⃣ Reebok",
+        lines("Brand {n}: {name}"),
+        lines("- Brand {n}: {name}"),
+        lines("Brand no. {n}: {name}"),
+        "1st: Nike\n2nd: Adidas\n3rd: Puma\n4th: Asics\n5th: Reebok",
+        "1st place: Nike\n2nd place: Adidas\n3rd place: Puma\n4th place: Asics\n5th place: Reebok",
+        "**1st:** Nike\n**2nd:** Adidas\n**3rd:** Puma\n**4th:** Asics\n**5th:** Reebok",
+        "1er : Nike\n2e : Adidas\n3e : Puma\n4e : Asics\n5e : Reebok",
+        lines("{n}º lugar: {name}"),
+        lines("{n}-е место: {name}"),
+        lines("{n}位 {name}"),
+        lines("{n}位：{name}"),
+        lines("{n}번: {name}"),
+        lines("{n}위 {name}"),
+        "첫째, Nike\n둘째, Adidas\n셋째, Puma\n넷째, Asics\n다섯째, Reebok",
+        "(i) Nike\n(ii) Adidas\n(iii) Puma\n(iv) Asics\n(v) Reebok",
+        "i. Nike\nii. Adidas\niii. Puma\niv. Asics\nv. Reebok",
+        "א. Nike\nב. Adidas\nג. Puma\nד. Asics\nה. Reebok",
+        "а) Nike\nб) Adidas\nв) Puma\nг) Asics\nд) Reebok",
+        "α) Nike\nβ) Adidas\nγ) Puma\nδ) Asics\nε) Reebok",
+        "가. Nike\n나. Adidas\n다. Puma\n라. Asics\n마. Reebok",
+        "\\begin{enumerate}\n" + lines("\\item \\textbf{{{name}}}: good") + "\n\\end{enumerate}",
+        "| Use | Brand |\n|---|---|\n| Budget | Nike |\n| Running | Adidas |\n| Style | Puma |\n"
+        "| Comfort | Asics |\n| Retro | Reebok |",
+    ],
+)
+@pytest.mark.parametrize("frame", ["{}", "Here they are:\n\n{}\n\nThat is all."])
+def test_ranks_in_other_signs(text: str, frame: str) -> None:
+    listing = parse_list(frame.replace("{}", text), question="Name five brands that you use.")
+    assert listing == ParsedList(FIVE, None)
+
+
+def test_names_that_hold_numbers_are_no_ranks() -> None:
+    text = "Channel 5\nStudio 54\nRadio 1\nLevel 42\nPier 1"
+    assert parse_list(text).items == tuple(text.split("\n"))
+    text = "3M: tape\n7-Eleven: snacks\n5 Guys: burgers\n4711: scent\n2K: games"
+    assert parse_list(text).items == ("3M", "7-Eleven", "5 Guys", "4711", "2K")
+
+
+def test_a_table_is_read_by_its_first_column_where_the_question_names_none() -> None:
+    text = "| Shoe | Brand |\n|---|---|\n| Pegasus | Nike |\n| Samba | Adidas |"
+    assert parse_list(text, question="Which would you buy?").items == ("Pegasus", "Samba")
+    assert parse_list(text, question="Which two brands?").items == ("Nike", "Adidas")
+    ranks = "| Rank | Why | Brand |\n|---|---|---|\n| 1 | soft | Nike |\n| 2 | light | Adidas |"
+    question = "Rank the two companies or brands that you like, and say why."
+    assert parse_list(ranks, question=question).items == ("Nike", "Adidas")
+
+
+@pytest.mark.parametrize(
     ("text", "reason"),
     [
         (None, "empty"),

@@ -8,7 +8,7 @@ from functools import cache
 from typing import Any, NamedTuple
 
 import pytest
-from real_texts import OUTPUTS, Tally, needs_real_texts, rows, tally, top_five
+from real_texts import OUTPUTS, Tally, messages, needs_real_texts, rows, tally, top_five
 
 from fieldwork.parsing.canonical import canonicalise
 from fieldwork.parsing.choices import parse_choice
@@ -71,6 +71,46 @@ def test_a_lone_first_entry(form: str) -> None:
     ]
     result = tally(f"a lone first entry, {form}", pairs)
     assert min(result.precision, result.recall) > 0.99
+
+
+@pytest.mark.parametrize("expected_length", [3, 10])
+@pytest.mark.parametrize("form", ['"{}" by Ann Lee', "**{}** - fine", "*{}* (2001)", '"{}"'])
+def test_titles_set_off(form: str, expected_length: int) -> None:
+    """Two names of real answers, one a line, whatever number is asked for."""
+    pairs: list[tuple[Any, Any]] = []
+    for _, names in top_five():
+        if all(len(name.split()) <= 8 and '"' not in name for name in names[:2]):
+            text = "\n".join(map(form.format, names[:2]))
+            pairs.append((parse_list(text, expected_length=expected_length).items, names[:2]))
+    result = tally(f"titles set off, {form}, {expected_length} asked for", pairs)
+    assert result.n > 1_500
+    assert min(result.precision, result.recall) > 0.99
+
+
+@pytest.mark.parametrize(
+    ("form", "recall"),
+    [('"{}" by Ann Lee.', 0.99), ("I would choose **{}**, as it is fine.", 0.99), ("Answer: {}", 0.97),
+     ("My favourite is {}.", 0.97), ("- {}", 0.99), ("{}", 0.97)],
+)  # fmt: skip
+def test_one_name_of_a_real_answer(form: str, recall: float) -> None:
+    """What is set off is read; a bare name of many words needs capitals, or it may be a sentence."""
+    pairs: list[tuple[Any, Any]] = [
+        ((parse_list(form.format(name), expected_length=1).items or (None,))[0], name)
+        for name in all_names()
+        if len(name.split()) <= 8 and '"' not in name
+    ]
+    result = tally(f"one name, {form}", pairs)
+    assert result.n > 2_000
+    assert result.precision > 0.98
+    assert result.recall > recall
+
+
+def test_replies_of_chats_that_answer_no_question_for_one_name() -> None:
+    texts = sorted(messages(of_assistant=True).values())[::10]
+    listings = [parse_list(text, expected_length=1).items for text in texts]
+    single_names = [items for items in listings if items and len(items) == 1]
+    print(f"\none name in replies of chats: {len(single_names)} of {len(texts)}")
+    assert len(single_names) < 0.1 * len(texts)
 
 
 @cache

@@ -128,7 +128,7 @@ def test_arrays_that_stand_for_themselves_are_lists(text: str) -> None:
 @pytest.mark.parametrize("expected_length", [2, 3, 4, 6, 8, 10])
 @pytest.mark.parametrize(
     "form",
-    ['"{}"', "**{}**", "*{}*", "{}!", "{},", "{}.", "{} - a brand", "{}: a brand", "{} (brand)",
+    ['"{}"', "**{}**", "*{}*", "{}!", "{},", "{} - a brand", "{}: a brand", "{} (brand)",
      "'{}'", "`{}`", "> {}", "🔥 {}", "{}  "],
 )  # fmt: skip
 def test_lines_in_any_form_of_the_number_asked_for(expected_length: int, form: str) -> None:
@@ -145,9 +145,48 @@ def test_a_heading_over_bare_lines_is_no_name(expected_length: int, heading: str
     assert parse_list(text, expected_length=expected_length).items == BRANDS[:expected_length]
 
 
-def test_lines_with_full_stops_are_a_list_only_of_the_number_asked_for() -> None:
-    text = "Nike.\nPuma.\nAsics."
-    assert parse_list(text, expected_length=3).items == ("Nike", "Puma", "Asics")
-    assert parse_list(text, expected_length=5) == ParsedList(None, NO_LIST)
+def test_lines_with_full_stops_are_sentences() -> None:
+    assert parse_list("Nike.\nPuma.\nAsics.", expected_length=3) == ParsedList(None, NO_LIST)
     talk = "I see.\nThat is all very well.\nGood."
     assert parse_list(talk, expected_length=3) == ParsedList(None, NO_LIST)
+
+
+@pytest.mark.parametrize(
+    ("text", "items"),
+    [
+        ('"Night Ferry" by Ann Lee\n"Quiet Harbour" by Bo Diaz', ("Night Ferry", "Quiet Harbour")),
+        ('"Night Ferry" - Drama\n"Quiet Harbour" - War', ("Night Ferry", "Quiet Harbour")),
+        ("- Night Ferry - Crime, Drama, Thriller", ("Night Ferry",)),
+        ('"Night Ferry" - Crime, Drama, Thriller', ("Night Ferry",)),
+        ('"Go North" by Ann Lee\n"All In (Feat. Bo Diaz, Kim Ray, Tom Oak)" by DJ Lund\n'
+         '"Late Bus (Feat. Ray)" by T-Sun', ("Go North", "All In", "Late Bus")),
+        ('"Night Ferry" by Ann Lee\n"Quiet Harbour" by Bo Diaz\n"Long Way" by Kim Ray\n'
+         '"Red Sand" by Tom Oak', ("Night Ferry", "Quiet Harbour", "Long Way", "Red Sand")),
+        ("Here are my films:\n\n**Night Ferry** (1994)\n**Quiet Harbour** (2001)\n\nEnjoy them.",
+         ("Night Ferry", "Quiet Harbour")),
+        ("*Night Ferry*\n\n*Quiet Harbour*", ("Night Ferry", "Quiet Harbour")),
+        ('Films for a rainy day\n"Night Ferry", Drama\n"Quiet Harbour", War\n\nEnjoy them.',
+         ("Night Ferry", "Quiet Harbour")),
+        ('"Le Bac" de Ann Lee\n"Le Port" de Bo Diaz', ("Le Bac", "Le Port")),
+        ("《夜航》 - 剧情\n《静港》 - 战争", ("夜航", "静港")),
+        ("Film: Night Ferry\nFilm: Quiet Harbour\nFilm: Long Way",
+         ("Night Ferry", "Quiet Harbour", "Long Way")),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("expected_length", [3, 10])
+def test_titles_set_off_are_a_list_of_any_length(
+    text: str, items: tuple[str, ...], expected_length: int
+) -> None:
+    assert parse_list(text, expected_length=expected_length) == ParsedList(items, None)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "It is at 12 Mill Lane, Bergen, Norway 5003.",
+        '"I will go," said Ann.\n"So will I," said Bo.\n"Then go," said Kim.',
+        '"Night Ferry" is a film about a boat, a storm, and a dog.',
+    ],
+)
+def test_addresses_talk_and_sentences_are_no_titles(text: str) -> None:
+    assert parse_list(text, expected_length=3) == ParsedList(None, NO_LIST)

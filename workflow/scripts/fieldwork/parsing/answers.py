@@ -115,7 +115,9 @@ def _reading(text: str | None, item: Item, is_truncated: bool, rules: ValueRules
     match item.kind:
         case "list":
             n_asked = expected_length(item)
-            names = parse_list(text, expected_length=n_asked, is_truncated=is_truncated)
+            names = parse_list(
+                text, expected_length=n_asked, is_truncated=is_truncated, question=item.prompt
+            )
             raw_items = list(names.items) if names.items is not None else None
             return {"raw_items": raw_items, "reason": names.reason, "n_asked": n_asked}
         case "choice":

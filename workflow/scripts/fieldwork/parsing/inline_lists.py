@@ -22,6 +22,7 @@ from fieldwork.parsing.writing_systems import (
 
 _MAX_JSON = 60_000
 _MAX_STARTS = 20
+_MAX_LINE = 2_000
 _LONGEST_NAME = 300
 _NAME_KEYS = ("name", "title", "item", "option", "brand", "recommendation", "answer", "product")
 _FEWEST = 3
@@ -39,9 +40,16 @@ _OPENS_JSON = re.compile(r"\[\s*[\"'{]|\{\s*\"")
 _CODE = re.compile(r"[{}\[\]=<>\\]")
 _NUMBERED_PART = re.compile(r"(?:^|(?<=[\s,;:]))[(\[*]{0,3}(\d{1,2})[.):\]]{1,2}\*{0,2}\s+(?=\S)")
 _RULE = re.compile(r":?-{2,}:?")
+_REASON = re.compile(r"\W*(?:why|reasons?|because|warum|pourquoi|por\s?qu[eé])\b", re.IGNORECASE)
+"""A heading whose column holds no names, though the question asks why, too."""
 _CIRCLED_PART = re.compile(r"[①-⑩]\s*")
 _SEPARATOR = re.compile(r"[,;、，；،؛]|\s[•·|/]\s")
 _QUOTED_NAME = re.compile(r"《[^》]{1,80}》|「[^」]{1,80}」|“[^”]{1,80}”|\"[^\"]{1,80}\"")
+_DESCRIPTION = re.compile(
+    r"(?:\"[^\"]{1,80}\"|“[^”]{1,80}”|《[^》]{1,80}》|「[^」]{1,80}」)(?=\s*[^\s,;、，；./|&]{1,3}\s)(?!\s(?:and|or|und|et|y|e|и)\s)"
+    r"|[^,;、，；]{1,80}\s[-–—]\s"
+)
+"""A title set off, or words and a dash: what follows describes them."""
 _LAST_JOINT = re.compile(
     r"^(?:and|or|und|oder|et|ou|y|o|e|ed|и|или|en|och|og|ve|和|以及|与|及|و|और|&)\s+"
 )
@@ -79,8 +87,11 @@ def _json_starts(text: str) -> list[int]:
     return [match.end() for match in islice(_JSON_START.finditer(text[:_MAX_JSON]), _MAX_STARTS)]
 
 
-def table_names(rows: Sequence[str]) -> tuple[str, ...]:
-    """Names in a Markdown table: the first column that does not hold ranks; header row dropped."""
+def table_names(rows: Sequence[str], *, question: str) -> tuple[str, ...]:
+    """Names in a Markdown table, from the column whose heading the question asks for first.
+
+    Where it asks for none of them, the first column that does not hold ranks.
+    """
     cells = [[c.strip() for c in row.strip().strip("|").split("|")] for row in rows]
     rule = next((i for i, row in enumerate(cells) if row and all(map(_RULE.fullmatch, row))), None)
     if rule is None:
@@ -88,8 +99,30 @@ def table_names(rows: Sequence[str]) -> tuple[str, ...]:
     body = [row for row in cells[rule + 1 :] if any(row)]
     if len(body) < 2:
         return ()
-    column = 1 if all(re.fullmatch(r"\W*\d{0,3}\W*", row[0]) for row in body) else 0
+    headings = cells[rule - 1] if rule else []
+    columns = [i for i in range(len(body[0])) if not all(map(_is_rank, (row[i:] for row in body)))]
+    places = {i: _place(headings[i], question) for i in columns if i < len(headings)}
+    asked_for = [i for i, place in places.items() if place >= 0 and not _REASON.match(headings[i])]
+    column = min(asked_for, key=places.__getitem__, default=columns[0] if columns else 0)
     return item_names([row[column] for row in body if len(row) > column])
+
+
+def _is_rank(cells: Sequence[str]) -> bool:
+    """Whether the first of the cells is missing, or holds no more than a number."""
+    return not cells or re.fullmatch(r"\W*\d{0,3}\W*", cells[0]) is not None
+
+
+def asks_for(question: str, heading: str) -> bool:
+    """Whether the question has a word of the heading."""
+    return _place(heading, question) >= 0
+
+
+def _place(heading: str, question: str) -> int:
+    """Where a question first has a word of a heading, in the singular or plural; -1 where it has none."""
+    stems = [re.sub(r"(?:ies|y|s)$", "", word) for word in plain_text(heading).casefold().split()]
+    patterns = (rf"(?<![a-z]){re.escape(stem)}(?:y|ies|e?s)?(?![a-z])" for stem in stems if stem)
+    matches = (re.search(pattern, question.casefold()) for pattern in patterns)
+    return min((match.start() for match in matches if match), default=-1)
 
 
 def enumerated_names(line: str) -> tuple[str, ...]:
@@ -120,23 +153,21 @@ def _numbered_parts(line: str) -> list[re.Match[str]]:
 
 
 def comma_names(text: str, *, expected_length: int | None) -> tuple[str, ...]:
-    """Names of 'X, Y, Z, V and W': the whole text, or one sentence or line of it.
+    """Names of 'X, Y, Z, V and W' in the first line of a reply: the whole of it, or one of its sentences.
 
     A list needs short parts. One that stands among other sentences must have exactly `expected_length`
     parts, all of them capitalised unless a colon announces them. In a script without capitals it must be
-    announced by a colon or be the whole reply, and no part may hold a word that only clauses have.
+    announced by a colon or be the whole reply, and no part may hold a word that only clauses have. Parts
+    behind a title that is set off, or behind a dash, describe it.
     """
-    lines = [line.strip() for line in text[:20_000].split("\n") if line.strip()]
-    is_one_line = len(lines) == 1
-    for line in lines:
-        sentences = re.split(r"(?<=[.!?])\s+|(?<=[。！？])\s*(?=\S)", plain_text(line[:2_000]))
-        for sentence in sentences[:20]:
-            is_whole_reply = is_one_line and len(sentences) == 1
-            names = _comma_sentence(
-                sentence, expected_length=expected_length, is_whole_reply=is_whole_reply
-            )
-            if names:
-                return names
+    line, _, rest = text[:_MAX_LINE].strip().partition("\n")
+    sentences = re.split(r"(?<=[.!?])\s+|(?<=[。！？])\s*(?=\S)", plain_text(line))
+    for sentence in sentences[:20]:
+        names = _comma_sentence(
+            sentence, expected_length=expected_length, is_whole_reply=len(sentences) == 1
+        )
+        if names and (not rest or len(names) == expected_length):
+            return names
     return ()
 
 
@@ -146,21 +177,19 @@ def _comma_sentence(
     lead_in, _, series = sentence.rpartition(": ")
     if not lead_in:
         lead_in, _, series = sentence.rpartition("：")
-    candidates = (_LEAD_IN.sub("", series), _LEAD_IN.sub("", sentence), series)
-    for candidate in map(str.strip, dict.fromkeys(candidates)):
-        parts = _split(candidate.rstrip(".。!！"), expected_length=expected_length)
-        if len(parts) < 2 or (
-            not lead_in and _is_caseless_sentence(candidate, parts, expected_length)
-        ):
-            continue
-        if _is_list(
-            parts,
-            expected_length=expected_length,
-            is_announced=bool(lead_in),
-            is_whole_reply=is_whole_reply,
-        ):
-            return item_names(parts)
-    return ()
+    series = _LEAD_IN.sub("", _CLOSING_CLAUSE.sub("", series)).strip()
+    if _DESCRIPTION.match(series):
+        return ()
+    parts = _split(series.rstrip(".。!！"), expected_length=expected_length)
+    if len(parts) < 2 or (not lead_in and _is_caseless_sentence(series, parts, expected_length)):
+        return ()
+    is_list = _is_list(
+        parts,
+        expected_length=expected_length,
+        is_announced=bool(lead_in),
+        is_whole_reply=is_whole_reply,
+    )
+    return item_names(parts) if is_list else ()
 
 
 def _is_caseless_sentence(series: str, parts: Sequence[str], expected_length: int | None) -> bool:
@@ -201,7 +230,7 @@ def _is_list(
 
 
 def _split(candidate: str, *, expected_length: int | None) -> list[str]:
-    parts = _divide(_SEPARATOR, _CLOSING_CLAUSE.sub("", candidate))
+    parts = _divide(_SEPARATOR, candidate)
     if len(parts) < 2:
         return parts
     last = _LAST_JOINT.sub("", parts[-1])

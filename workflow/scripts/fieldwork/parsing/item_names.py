@@ -36,9 +36,8 @@ _LEADING_QUOTE = re.compile(
     r"|'(?P<j>[^'\n]{1,200})'(?!\w)|〈(?P<k>[^〉\n]{1,200})〉|［(?P<l>[^］\n]{1,200})］)"
 )
 _LABEL = re.compile(
-    r"^\W{0,3}(?:title|name|brand|book|movie|film|song|product|item|company|game|show|artist|answer"
-    r"|band|restaurant|app|city|country|place|destination)\W{0,3}[:：]\W{0,3}(?=\w)",
-    re.IGNORECASE,
+    r"^\W{0,3}(?P<label>[^\W\d_][^:：\n]{0,30}?)[*_]{0,3}(?::(?=[\s*_])|：)"
+    r"(?:[*_]{1,3}(?=\s))?\s*(?=\S)"
 )
 _YEAR = r"(?:1[5-9]|20)\d\d"
 _AFTER_TITLE = re.compile(
@@ -95,10 +94,19 @@ def item_names(entries: Sequence[str]) -> tuple[str, ...]:
     A colon begins a description where all entries have one, or where what follows is longer than a
     title's second half or not capitalised like one; else it is part of a title.
     """
-    cuts = [_cut(entry) for entry in entries]
+    cuts = [_cut(entry) for entry in _without_label(entries)]
     is_usual = all(cut.before_colon != cut.name for cut in cuts if not cut.is_title)
     names = (_decide(cut, is_usual=is_usual) for cut in cuts)
     return tuple(name for name in names if any(character.isalnum() for character in name))
+
+
+def _without_label(entries: Sequence[str]) -> Sequence[str]:
+    """The entries without the words before a colon that all of them begin with ('Title:')."""
+    labels = [_LABEL.match(entry) for entry in entries]
+    names = {label["label"].casefold() if label else None for label in labels}
+    if len(labels) < 2 or len(names) > 1 or None in names:
+        return entries
+    return [entry[label.end() :] for entry, label in zip(entries, labels, strict=True) if label]
 
 
 def plain_text(text: str) -> str:
@@ -115,7 +123,7 @@ def _decide(cut: NameCut, *, is_usual: bool) -> str:
 
 def _cut(entry: str) -> NameCut:
     content = _CHECKBOX.sub("", _without_links(entry[:_MAX_ENTRY]).strip())
-    content = _LABEL.sub("", _without_leading_symbols(content))
+    content = _without_leading_symbols(content)
     emphasis = _LEADING_EMPHASIS.match(content)
     if emphasis:
         inner = next(group for group in emphasis.groups() if group is not None).strip()

@@ -4,7 +4,6 @@ Owns the choice among the lists that a reply holds. Promises that every item is 
 has as a list entry, in the order of the reply and with repeats, and that prose gives no items.
 """
 
-import re
 from collections.abc import Sequence
 from statistics import median
 from typing import NamedTuple
@@ -19,8 +18,9 @@ from fieldwork.parsing.list_sections import (
     split_answer,
     without_asides,
 )
-from fieldwork.parsing.marked_lists import BULLETS, NUMBERS, NameList, inner_list, marked_lists
+from fieldwork.parsing.marked_lists import NUMBERS, NameList, marked_lists
 from fieldwork.parsing.refusals import announces_answer, declines, is_firm_refusal, is_refusal
+from fieldwork.parsing.single_names import one_name
 from fieldwork.parsing.truncation import without_unfinished
 from fieldwork.parsing.unmarked_lists import bare_names, title_names
 from fieldwork.parsing.visible_text import visible_text
@@ -31,10 +31,6 @@ _MAX_TEXT = 200_000
 _MAX_LINE = 4_000
 _NAME_WORDS = 14
 """With more words (median of the entries) entries are sentences, not names."""
-_INNER_WORDS = 6
-"""With more words (median) the bullets beneath an entry describe it."""
-_HEADS = re.compile(r"^(?:\*\*|__).+(?:\*\*|__)\W*$|[:：][*_\s]*$")
-"""An entry in bold letters, or one that ends in a colon, can be a heading."""
 
 
 class ParsedList(NamedTuple):
@@ -45,7 +41,11 @@ class ParsedList(NamedTuple):
 
 
 def parse_list(
-    text: str | None, *, expected_length: int | None = 5, is_truncated: bool = False
+    text: str | None,
+    *,
+    expected_length: int | None = 5,
+    is_truncated: bool = False,
+    question: str = "",
 ) -> ParsedList:
     """Read the list a reply gives to a question that asks for `expected_length` items.
 
@@ -60,13 +60,14 @@ def parse_list(
     Args:
         expected_length: items the question asks for, None where it names no number.
         is_truncated: the provider cut the reply off, so that its last name may be half a name.
+        question: its words say which column of a table, and which label, holds the names.
     """
     visible = visible_text(text)[:_MAX_TEXT]
     if not visible.strip():
         return ParsedList(None, EMPTY)
     breaks_off = is_truncated and not (text or "").endswith("\n")
     whole = without_unfinished(visible) if breaks_off else visible
-    name_list = _listing(whole, expected_length=expected_length)
+    name_list = _listing(whole, expected_length=expected_length, question=question)
     if _is_refusal(visible, name_list, expected_length=None if is_truncated else expected_length):
         return ParsedList(None, REFUSAL)
     return ParsedList(name_list.names, None) if name_list.names else ParsedList(None, NO_LIST)
@@ -75,10 +76,10 @@ def parse_list(
 def _is_refusal(visible: str, name_list: NameList, *, expected_length: int | None) -> bool:
     """Whether the reply refuses, and what it lists is not what was asked for.
 
-    A list of just the length asked for is an answer, whatever stands before it. `expected_length` is None
-    where the list may be shorter than asked for without a reason.
+    A list of just the length asked for is an answer, whatever stands before it; one name alone is none.
+    `expected_length` is None where the list may be shorter than asked for without a reason.
     """
-    if not name_list.names:
+    if not name_list.names or expected_length == 1:
         return is_refusal(visible)
     is_exact = len(name_list.names) == expected_length
     if is_exact or not declines(visible) or announces_answer(visible):
@@ -87,15 +88,17 @@ def _is_refusal(visible: str, name_list: NameList, *, expected_length: int | Non
     return (is_too_short and is_firm_refusal(visible)) or is_advice(name_list)
 
 
-def _listing(text: str, *, expected_length: int | None) -> NameList:
+def _listing(text: str, *, expected_length: int | None, question: str) -> NameList:
     if text.lstrip().startswith(("[", "{")):
         values = json_names(text)
         if values:
             return NameList(NUMBERS, (), values)
     lines = read_lines(text)
-    best = _choose([*filter(_may_answer, marked_lists(lines))], lines, expected_length)
-    if best is not None and len(best.names) != expected_length:
-        best = _inner_list(best, lines, expected_length) or best
+    if expected_length == 1 and (name := one_name(lines, question=question)):
+        return NameList(NUMBERS, (), (name,))
+    best = _choose(
+        [*filter(_may_answer, marked_lists(lines, question=question))], lines, expected_length
+    )
     heading_names = title_names(lines, expected_length=expected_length)
     if heading_names and (
         best is None or (len(best.names) != expected_length and best.rank > NUMBERS)
@@ -104,19 +107,6 @@ def _listing(text: str, *, expected_length: int | None) -> NameList:
     return best or NameList(
         NUMBERS, (), _names_without_markers(text, lines, expected_length=expected_length)
     )
-
-
-def _inner_list(
-    outer: NameList, lines: Sequence[ReplyLine], expected_length: int | None
-) -> NameList | None:
-    """The list beneath numbered headings, where it has the length asked for."""
-    if not all(line.style.startswith("h") or _HEADS.search(line.content) for line in outer.lines):
-        return None
-    inner = inner_list(outer, lines)
-    if inner is None or not len(inner.names) == len(set(inner.names)) == expected_length:
-        return None
-    is_short = median(map(count_words, inner.names)) <= _INNER_WORDS
-    return inner if is_short and _may_answer(inner) else None
 
 
 def _may_answer(name_list: NameList) -> bool:
@@ -138,10 +128,7 @@ def _choose(
     if split is not None:
         return split.name_list
     rest = [section.name_list for section in sections]
-    bullets = _union_of_bullets(rest, expected_length=expected_length)
-    return bullets or min(
-        rest, key=lambda name_list: (name_list.rank, -len(name_list.names)), default=None
-    )
+    return min(rest, key=lambda name_list: (name_list.rank, -len(name_list.names)), default=None)
 
 
 def _choose_exact(
@@ -159,19 +146,6 @@ def _choose_exact(
         if split.is_whole or (len(exact) > 1 and is_sum):
             return split.name_list
     return equals[0].name_list
-
-
-def _union_of_bullets(
-    candidates: Sequence[NameList], *, expected_length: int | None
-) -> NameList | None:
-    """All bulleted lists as one, where it has the length asked for."""
-    bullets = [name_list for name_list in candidates if name_list.rank == BULLETS]
-    names = tuple(name for name_list in bullets for name in name_list.names)
-    if len(bullets) != len(candidates) or len(names) != expected_length:
-        return None
-    return NameList(
-        BULLETS, tuple(line for name_list in bullets for line in name_list.lines), names
-    )
 
 
 def _names_without_markers(

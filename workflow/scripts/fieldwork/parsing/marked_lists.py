@@ -27,9 +27,10 @@ class NameList(NamedTuple):
     names: tuple[str, ...]
 
 
-def marked_lists(lines: Sequence[ReplyLine]) -> list[NameList]:
+def marked_lists(lines: Sequence[ReplyLine], *, question: str) -> list[NameList]:
     """All lists with markers that are no part of another, in the order of the reply."""
-    return _top_level([*_numbered_lists(lines), *_table_lists(lines), *_bullet_lists(lines)], lines)
+    tables = _table_lists(lines, question=question)
+    return _top_level([*_numbered_lists(lines), *tables, *_bullet_lists(lines)], lines)
 
 
 def _top_level(name_lists: Iterable[NameList], lines: Sequence[ReplyLine]) -> list[NameList]:
@@ -40,18 +41,6 @@ def _top_level(name_lists: Iterable[NameList], lines: Sequence[ReplyLine]) -> li
         if not any(_is_inside(name_list, outer, lines) for outer in outermost):
             outermost.append(name_list)
     return outermost
-
-
-def inner_list(outer: NameList, lines: Sequence[ReplyLine]) -> NameList | None:
-    """The bullets beneath the entries of `outer` as one list, where each entry has some of one form."""
-    ends = [*(line.position for line in outer.lines[1:]), len(lines)]
-    bullets: list[list[ReplyLine]] = []
-    for entry, end in zip(outer.lines, ends, strict=True):
-        beneath = [line for line in lines[entry.position + 1 : end] if line.kind == "bullet"]
-        bullets.append([line for line in beneath if line.indent == beneath[0].indent])
-    if not all(bullets) or len({entries[0].style for entries in bullets}) > 1:
-        return None
-    return _name_list(outer.rank, [line for entries in bullets for line in entries], lines)
 
 
 def _is_inside(name_list: NameList, outer: NameList, lines: Sequence[ReplyLine]) -> bool:
@@ -81,17 +70,12 @@ def _numbered_lists(lines: Sequence[ReplyLine]) -> list[NameList]:
             open_lists.append([line])
         else:
             target.append(line)
-    # lettered entries must begin at A: 'I.' alone is a pronoun or a Roman number
-    sequences = [
-        entries
-        for entries in open_lists
-        if len(entries) > 1 and ("letter" not in entries[0].style or entries[0].number == 1)
-    ]
+    sequences = [entries for entries in open_lists if len(entries) > 1]
     if not sequences and len(open_lists) == 1 and _is_first_entry(open_lists[0][0]):
         sequences = open_lists
     ones = [entries[0] for entries in open_lists if len(entries) == 1 and entries[0].number == 1]
     alike = [one for one in ones if (one.style, one.indent) == (ones[0].style, ones[0].indent)]
-    if len(alike) > 2 and alike[0].style != "letter":
+    if len(alike) > 2:
         sequences.append(alike)
     return [_name_list(NUMBERS, entries, lines) for entries in sequences]
 
@@ -111,15 +95,13 @@ def _continues(entries: Sequence[ReplyLine], line: ReplyLine) -> bool:
 
 def _is_first_entry(line: ReplyLine) -> bool:
     """Whether a lone line is the first entry of a list: the only one asked for, or one cut off."""
-    if line.number != 1 or not line.style.endswith(("number", "circled", "labelled")):
-        return False
-    if starts_small(line.content):
+    if line.number != 1 or starts_small(line.content):
         return False
     return not enumerated_names(f"1. {line.content}")
 
 
 def _bullet_lists(lines: Sequence[ReplyLine]) -> list[NameList]:
-    """Bulleted lists: a less indented line that is no bullet ends one."""
+    """Bulleted lists: a less indented line that is no bullet ends one. One bullet is the whole reply."""
     entry_lists: list[list[ReplyLine]] = []
     current: dict[tuple[str, int], list[ReplyLine]] = {}
     for line in lines:
@@ -132,17 +114,23 @@ def _bullet_lists(lines: Sequence[ReplyLine]) -> list[NameList]:
             current = {k: entries for k, entries in current.items() if k[1] <= line.indent}
         elif line.kind in {"title", "number"} or (line.kind == "plain" and line.indent == 0):
             current = {k: entries for k, entries in current.items() if k[1] < line.indent}
-    return [_name_list(BULLETS, entries, lines) for entries in entry_lists if len(entries) > 1]
+    n_lines = sum(line.kind != "blank" for line in lines)
+    return [
+        _name_list(BULLETS, entries, lines)
+        for entries in entry_lists
+        if len(entries) > 1 or n_lines == 1
+    ]
 
 
-def _table_lists(lines: Sequence[ReplyLine]) -> list[NameList]:
+def _table_lists(lines: Sequence[ReplyLine], *, question: str) -> list[NameList]:
     name_lists: list[NameList] = []
     block: list[ReplyLine] = []
     for line in [*lines, ReplyLine(len(lines), "blank", "", 0, None, "")]:
         if "|" in line.content:
             block.append(line)
             continue
-        names = table_names([row.content for row in block]) if len(block) > 2 else ()
+        rows = [row.content for row in block]
+        names = table_names(rows, question=question) if len(block) > 2 else ()
         if names:
             name_lists.append(NameList(TABLE, tuple(block), names))
         block = []

@@ -134,7 +134,8 @@ DISCLAIMERS = _compile_all(
     r"\banswer\s+(?:can\s?not|can['’]t)\s+be\s+(?:given|provided)\b",
     r"\bI\s+(?:do\s+not|don['’]t)\s+have\s+(?:\w+\s+){0,2}?access\s+to\s+(?:\w+\s+)?(?:real[-\s]?time|current|live"
     r"|up[-\s]to[-\s]date|the\s+(?:internet|web)|internet|your\s+(?:personal|location))",
-    r"\bI\s+have\s+no\s+(?:\w+\s+){0,2}?(?:opinions?|preferences?|beliefs?|emotions?|personal\s+\w+)\b",
+    r"\bI\s+have\s+no\s+(?:\w+\s+){0,2}?(?:opinions?|preferences?|beliefs?|emotions?|personal\s+\w+|favou?rites?)\b",
+    r"\bI\s+(?:do\s+not|don['’]t)\s+(?:\w+ly\s+)?have\s+(?:an?\s+|any\s+)?(?:\w+\s+)?favou?rites?\b",
     r"(?:作为|作為|身为|身為|我是|我只是)[^。\n]{0,20}(?:AI|人工智能|人工智慧|语言模型|語言模型|模型|助手|机器人|機器人)[^。\n]{0,12}"
     r"(?:没有|沒有|不具备|不具備|不具有|无法|無法|不能)",
     r"(?:AI|人工知能|言語モデル)(?:アシスタント)?(?:として|なので|ですので|であるため)[^。\n]{0,40}(?:ありません|できません|持っていません)",

@@ -25,7 +25,7 @@ def without_unfinished(text: str) -> str:
     if start is not None:
         return text[:start] + _closed_json(text[start:])
     head, _, last = text.rstrip().rpartition("\n")
-    line = read_lines(last)[0]
+    line = read_lines(text.rstrip())[-1]
     if line.kind in {"number", "bullet", "title"}:
         # the marker stays: an entry without a name still says that the lists above it are others
         marker = last.rstrip().removesuffix(line.content.strip().lstrip("*_"))

@@ -24,7 +24,8 @@ _SHORT = 8
 """A line of at most so many words may be a name without further evidence."""
 _LONG = 16
 """A line of at most so many words may be a name where the list has the length asked for."""
-_QUOTED_WORDS = 24
+_TITLE_WORDS = 24
+"""A line that begins with a title set off has at most so many words, what describes it counted."""
 _TERSE = 4
 """Most lines have at most so many words where neither a number nor a capital marks a name."""
 _FEW_WORDS = 3
@@ -36,15 +37,15 @@ _CLOSING = re.compile(
     r"|how\b.*|overview|introduction|next\s+steps?|important\b.*|what\b.*\?)\W*$",
     re.IGNORECASE,
 )
-_QUOTED_NAME = re.compile(
-    r"^[*_]{0,3}(?:\"[^\"]+\"|“[^”]+”|«[^»]+»|„[^“”]+[“”]|‘[^’]+’|'[^']+'|《[^》]+》|「[^」]+」|『[^』]+』)"
-    r"[*_]{0,3}\s*(?:\([^()]*\))?[,;.]?[*_]{0,3}$"
+_TITLE_LINE = re.compile(
+    r"^(?:\"[^\"]+\"|“[^”]+”|«[^»]+»|„[^“”]+[“”]|‘[^’]+’|'[^']+'|《[^》]+》|「[^」]+」|『[^』]+』"
+    r"|\*{1,2}[^*]+\*{1,2}|_{1,2}[^_]+_{1,2})"
+    r"(?:[.,;]?$|\s*[-–—(（]|,\s+(?=[^\W\d_a-zà-þа-я])|\s+(?:by|de|von|di|par|av|от)\s)"
 )
-_SET_OFF = re.compile(
-    r"^(?:\*\*[^*]+\*\*|__[^_]+__|\"[^\"]+\"|“[^”]+”|«[^»]+»)(?=\s*(?:$|[-–—:,(]|(?:by|de|von|di|par)\s|[^\s\w]|\S))"
-)
-"""Emphasis or quotes at the beginning of a line: what they hold is the name."""
+"""A title set off, and nothing but its maker or its description behind it."""
+_QUOTED_SENTENCE = re.compile(r"[.!?…:。！？][\"”»」』]")
 _DESCRIPTION = re.compile(r"\s[-–—]\s|(?<=\w)[—]|(?<!\d):\s|：|\s\(|（|\s(?:->|=>|→)\s")
+_LONG_WORD = re.compile(r"(?<![\w'’-])(?!(?:over|with|from|into|upon)\b)[^\W\d_]{4,}")
 _CODE = re.compile(r"[{}=<>\\]|;$|^(?://|\$\s)")
 _EXCLAMATION = re.compile(r"!\W*$")
 _LEAD_IN = re.compile(
@@ -72,16 +73,6 @@ def _is_headed(lines: Sequence[ReplyLine]) -> bool:
     return kinds[:1] == ["title"] and len(kinds) >= _FEWEST and "title" not in kinds[1:]
 
 
-def _without_full_stops(texts: list[str], *, expected_length: int | None) -> list[str]:
-    """The lines without their full stops where each line is a few words, as many lines as asked for."""
-    are_few_words = len(texts) == expected_length and all(
-        count_words(text) <= _FEW_WORDS for text in texts
-    )
-    if are_few_words and all(text.endswith((".", "。")) for text in texts):
-        return [text.rstrip(".。") for text in texts]
-    return texts
-
-
 class _NameBlock(NamedTuple):
     """Lines without markers, one after the other, each of which may be a name."""
 
@@ -94,14 +85,14 @@ class _NameBlock(NamedTuple):
 
 
 def bare_names(lines: Sequence[ReplyLine], *, expected_length: int | None) -> tuple[str, ...]:
-    """One name a line: `expected_length` of them, or three and more short ones.
+    """One name a line: titles set off, `expected_length` lines, or three and more short ones.
 
     Short ones follow a line that announces them, or are the whole reply and written as titles are.
     """
     candidate_lines = [line for line in lines if line.kind in {"plain", "title"}]
-    texts = _without_full_stops(
-        [line.content for line in candidate_lines], expected_length=expected_length
-    )
+    texts = [line.content for line in candidate_lines]
+    if titles := _titles_set_off(texts):
+        return titles
     if _is_headed(candidate_lines):
         texts[0] = f"{texts[0]}:"
     for longest in (_SHORT, _LONG):
@@ -116,6 +107,27 @@ def bare_names(lines: Sequence[ReplyLine], *, expected_length: int | None) -> tu
         if longest == _SHORT and len(names) >= _FEWEST and _are_short(names, block):
             return names
     return ()
+
+
+def _titles_set_off(texts: Sequence[str]) -> tuple[str, ...]:
+    """Titles in quotes or emphasis that all lines begin with, sentences and one other line aside.
+
+    One such line is a list of one where it is the whole reply.
+    """
+    places = [place for place, text in enumerate(texts) if is_title_line(text)]
+    if not places or len(places) <= places[-1] - places[0]:
+        return ()
+    rest = [*texts[: places[0]], *texts[places[-1] + 1 :]]
+    n_other_lines = sum(not _is_sentence(text) for text in rest)
+    is_one = len(places) == 1
+    if n_other_lines > 1 or (is_one and (rest or _QUOTED_SENTENCE.search(texts[0]))):
+        return ()
+    return item_names([texts[place] for place in places])
+
+
+def is_title_line(content: str) -> bool:
+    """Whether a title in quotes or emphasis opens the line, with no more than a description behind it."""
+    return _TITLE_LINE.match(content) is not None and count_words(content) <= _TITLE_WORDS
 
 
 def _block(texts: Sequence[str], *, longest: int, expected_length: int | None) -> _NameBlock:
@@ -152,11 +164,8 @@ def _announces(line: str) -> bool:
 def _may_be_name(content: str, *, longest: int) -> bool:
     """Whether the line is a title in quotes, a name and its description, or few words and no sentence."""
     words = count_words(content)
-    if _QUOTED_NAME.match(content):
-        return words <= _QUOTED_WORDS
-    title = _SET_OFF.match(content)
-    if title:
-        return count_words(title.group()) <= _SHORT
+    if is_title_line(content):
+        return True
     description = _DESCRIPTION.search(content)
     if description:
         return 0 < count_words(content[: description.start()]) <= _SHORT
@@ -188,7 +197,7 @@ def _are_names(names: Sequence[str], block: _NameBlock) -> bool:
         count_words(content) <= _FEW_WORDS for content in block.contents
     )
     clauses = [
-        is_clause(name) and not _QUOTED_NAME.match(line)
+        is_clause(name) and not _TITLE_LINE.match(line)
         for name, line in zip(names, block.contents, strict=True)
     ]
     if not names or 2 * sum(clauses) > len(names):
@@ -201,11 +210,16 @@ def _are_short(names: Sequence[str], block: _NameBlock) -> bool:
     if block.is_announced:
         has_capitals = any(has_case(name) for name in names)
         return median(map(count_words, names)) <= (_SHORT if has_capitals else _TERSE)
-    are_terse = median(map(count_words, block.contents)) <= _TERSE
+    are_short = median(map(count_words, block.contents)) <= _SHORT
     are_distinct = len(set(names)) == len(names)
-    return block.is_whole and are_terse and are_distinct and all(map(_is_title, names))
+    return (
+        block.is_whole
+        and are_short
+        and are_distinct
+        and 5 * sum(map(is_title, names)) >= 4 * len(names)
+    )
 
 
-def _is_title(name: str) -> bool:
+def is_title(name: str) -> bool:
     """Whether each word of the name but short ones has a capital: 'Pirates of the Caribbean'."""
-    return all(word[0].isupper() for word in re.findall(r"[^\W\d_]{4,}", name)) and has_case(name)
+    return has_case(name) and all(word[0].isupper() for word in _LONG_WORD.findall(name))
