@@ -43,8 +43,6 @@ rule canonicalise_answers:
         mem_mb=8192,
     params:
         code=code("parsing/canonicalise_answers"),
-        near_duplicates=config["parsing"]["near_duplicates"],
-        cut_lists=config["parsing"]["cut_lists"],
-        smallest_cell=config["metrics"]["smallest_cell"],
+        naming=naming_settings(config),
     script:
         "../scripts/parsing/canonicalise_answers.py"

@@ -6,11 +6,12 @@ In: parsed answers, the field's answers, aliases, a person's overrides, question
 Out: <results>/answers/answers.parquet and <results>/answers/items.csv.
 """
 
+from typing import Any
+
 from fieldwork import stage, tables
-from fieldwork.parsing.answers import apply_merges, merge_items
 from fieldwork.parsing.canonical import read_aliases
+from fieldwork.parsing.canonical_answers import NameSettings, name_options
 from fieldwork.parsing.corrections import log_unused, read_corrections
-from fieldwork.parsing.rare_options import number_rare_options
 from fieldwork.records.parsing import Answer, MergedItem
 
 
@@ -22,24 +23,21 @@ def main(
     questions: list[str],
     answers: str,
     merges: str,
-    near_duplicates: float,
-    cut_lists: bool,
-    smallest_cell: int,
+    naming: dict[str, Any],
 ) -> None:
     """Merge, apply, write; the field, aliases and overrides are a file each, or none."""
     rows = [row for path in [*parsed_answers, *field] for row in tables.read_rows(path, Answer)]
     corrections = read_corrections(overrides)
     log_unused(rows, corrections.readings)
-    names = {"aliases": read_aliases(aliases), "overrides": corrections.names}
-    merged_items = merge_items(rows, **names, threshold=near_duplicates)
-    numbering = number_rare_options(
-        apply_merges(rows, merged_items, is_cut=cut_lists),
-        merged_items,
+    names = name_options(
+        rows,
         tables.read_questions(questions),
-        smallest_cell,
+        NameSettings(**naming),
+        aliases=read_aliases(aliases),
+        overrides=corrections.names,
     )
-    tables.write_table(answers, numbering.answers, Answer)
-    tables.write_table(merges, numbering.merges, MergedItem)
+    tables.write_table(answers, names.answers, Answer)
+    tables.write_table(merges, names.merges, MergedItem)
 
 
 if __name__ == "__main__":

@@ -10,10 +10,10 @@ from typing import Any
 from fieldwork import stage, tables
 from fieldwork.explorer.unfinished import write_unfinished
 from fieldwork.metrics.accuracy import measure_runs
-from fieldwork.parsing.answers import apply_merges, merge_items, parse_responses
+from fieldwork.parsing.answers import parse_responses
 from fieldwork.parsing.canonical import read_aliases
+from fieldwork.parsing.canonical_answers import NameSettings, name_options
 from fieldwork.parsing.corrections import correct_answers, read_corrections
-from fieldwork.parsing.rare_options import number_rare_options
 from fieldwork.records.generation import Response
 from fieldwork.records.metrics import RunAccuracy
 from fieldwork.records.parsing import Answer, MergedItem, ValueRules
@@ -43,13 +43,11 @@ def read_replies(
         parsed_answers = parse_responses(rows, own_items.values(), ValueRules(**reading["values"]))
         texts = [row.text for row in rows]
         answers += correct_answers(parsed_answers, texts, own_items, corrections.readings)
-    aliases, threshold = read_aliases(reading["aliases"]), reading["near_duplicates"]
-    merges = merge_items(answers, aliases=aliases, overrides=corrections.names, threshold=threshold)
+    naming, aliases = NameSettings(**reading["naming"]), read_aliases(reading["aliases"])
+    names = name_options(answers, items, naming, aliases=aliases, overrides=corrections.names)
     paths = {n: str(scratch / n) for n in ("answers.parquet", "items.csv", "runs.parquet")}
-    answers = apply_merges(answers, merges, is_cut=reading["cut_lists"])
-    answers, merges = number_rare_options(answers, merges, items, reading["smallest_cell"])
-    tables.write_table(paths["answers.parquet"], answers, Answer)
-    tables.write_table(paths["items.csv"], merges, MergedItem)
+    tables.write_table(paths["answers.parquet"], names.answers, Answer)
+    tables.write_table(paths["items.csv"], names.merges, MergedItem)
     questions = tables.read_items(files["questions"])
     runs = measure_runs(tables.read_frame(paths["answers.parquet"], Answer), questions)
     tables.write_rows(paths["runs.parquet"], runs, RunAccuracy)

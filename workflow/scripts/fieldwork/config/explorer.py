@@ -12,7 +12,7 @@ from typing import Any
 from fieldwork.conditions import has_user
 from fieldwork.config.models import held_form
 from fieldwork.config.outline import question_of
-from fieldwork.config.parsing import value_rules
+from fieldwork.config.parsing import naming_settings, value_rules
 from fieldwork.config.study import Study
 
 Config = dict[str, Any]
@@ -198,8 +198,6 @@ def reading_settings(study: Study) -> Config:
     return {
         "aliases": study.optional_file(parsing["aliases"]),
         "overrides": [overrides] if isinstance(overrides, str) else overrides,
-        "near_duplicates": parsing["near_duplicates"],
-        "cut_lists": parsing["cut_lists"],
-        "smallest_cell": study.config["metrics"]["smallest_cell"],
+        "naming": naming_settings(study.config),
         "values": value_rules(study.config),
     }

@@ -1,0 +1,47 @@
+"""Answers with one name for all spellings of an option, and without the words that few people wrote."""
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from fieldwork.parsing.answers import apply_merges, merge_items
+from fieldwork.parsing.rare_options import NumberedAnswers, number_rare_options
+from fieldwork.records.parsing import Answer
+from fieldwork.records.shared import ItemKey
+from fieldwork.records.tasks import Item
+
+
+class NameSettings(NamedTuple):
+    """How spellings become names.
+
+    Attributes:
+        near_duplicates: similarity from which two spellings are one, 0 to 100.
+        cut_lists: only the first options of a list count, as many as its prompt asks for.
+        smallest_cell: people from whom an option of the field has its words.
+    """
+
+    near_duplicates: float
+    cut_lists: bool
+    smallest_cell: int
+
+
+def name_options(
+    answers: Sequence[Answer],
+    items: Mapping[ItemKey, Item],
+    settings: NameSettings,
+    *,
+    aliases: Sequence[Mapping[str, str]],
+    overrides: Sequence[Mapping[str, str]],
+) -> NumberedAnswers:
+    """The answers with canonical options, and how spellings were merged.
+
+    Args:
+        items: those whose candidate answers people may write; others are as good as without.
+        aliases, overrides: as in `answers.merge_items`.
+
+    Raises:
+        StudyError: aliases or overrides lack a column.
+    """
+    threshold = settings.near_duplicates
+    merges = merge_items(answers, aliases=aliases, overrides=overrides, threshold=threshold)
+    named_answers = apply_merges(answers, merges, is_cut=settings.cut_lists)
+    return number_rare_options(named_answers, merges, items, settings.smallest_cell)
