@@ -42,6 +42,7 @@ LISTS_OF_OTHER_THINGS = [
         # other verbs after an apology, or in a short reply
         "I'm sorry, but I can't plot graphs.",
         "Sorry, I won't do that.",
+        "Unfortunately, it is not possible to rank them in one reply.",
         "I am a bot made for cooking and cannot provide medical advice.",
         "I don't have access to real-time prices.",
         "This is a personal question and cannot be answered by an AI.",

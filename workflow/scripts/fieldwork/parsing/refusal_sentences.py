@@ -85,7 +85,8 @@ FIRM_REFUSALS = _compile_all(
     rf"\bI\b(?:\s{{0,3}}(?:\w+\s+){{0,2}}?"
     rf"|[^.\n]{{0,120}}?\band\s+){_CANNOT}\s+(?:\w+ly\s+)?(?:be\s+)?{_IDIOMS}{_DO}",
     rf"^\W*{_SORRY}\b(?:[^.\n]{{0,40}}?\bI\s+(?:\w+\s+)?|\W{{1,3}}(?:but\s+)?)(?:{_CANNOT}"
-    rf"|unable\s+to)\s+{_IDIOMS}{_EXCUSES}[a-z]",
+    rf"|unable\s+to)\s+{_IDIOMS}{_EXCUSES}[a-z]"
+    rf"|^\W*{_SORRY}\b[^.\n]{{0,40}}?\bit(?:['’]s|\s+is)\s+not\s+possible\s+(?:for\s+me\s+)?to\b",
     r"\b(?:I|we)\b[^.\n]{0,60}?\b(?:(?:do\s+not|don['’]t|cannot"
     r"|can['’]t)\s+(?:\w+\s+){0,2}?(?:endorse|condone|support|promote|encourage|tolerate)"
     r"|(?:must|have\s+to|need\s+to|respectfully|politely)\s+(?:\w+ly\s+)?(?:decline|refuse)|condemn)\b",
