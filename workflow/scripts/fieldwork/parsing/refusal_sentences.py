@@ -27,17 +27,17 @@ _CANNOT = (
 )
 _DO = (
     r"(?:because\b|answer|help|assist|provid|recommend|suggest|offer|giv|shar|fulfil|comply|complete"
-    r"|continue|discuss|engage|comment|participat|respond|choos|select|pick|express|make(?!\s+it)"
+    r"|continue|discuss|engage|comment|participat|respond|choos|select|pick|express|make"
     r"|advis|do\s+(?:that|this|so)|perform|process|support|generat|creat|produc|show|proceed|tak"
     r"|endors|promot|encourag|condon|satisfy|accept|write|prov|justify|describ|brows|search|access"
-    r"|look\s+up|send|view|open|tell|say(?!\s+(?:that|enough))|predict|determine|identify|list"
+    r"|look\s+up|send|view|open|tell|say|predict|determine|identify|list"
     r"|name|rank|find|confirm|check|play|plot|form"
     r"|fully|directly|accurately|personally)"
 )
-_IDIOMS = r"(?!help\s+(?:but|feeling|thinking)\b|recommend\b[^.\n]{0,60}\benough\b)"
-_EXCUSES = (
-    r"(?!(?:wait|believe|agree|stress|emphasi[sz]e|thank|overstate|complain|imagine|resist|decide|lie"
-    r"|promise|guarantee|make\s+it|come|attend|join)\b|think\s+of\b|say\s+(?:that|enough)\b)"
+_IDIOMS = (
+    r"(?!help\s+(?:but|feeling|thinking)\b|recommend\b[^.\n]{0,60}\benough\b|think\s+of\b|say\s+(?:that|enough)\b"
+    r"|(?:wait|believe|agree|stress|emphasi[sz]e|thank|overstate|complain|imagine|resist|decide|lie|promise"
+    r"|guarantee|make\s+it|come|attend|join)\b)"
 )
 _AI = (
     r"(?:AI|artificial\s+intelligence|(?:language\s+)?model|assistant|(?:chat\s?)?bot"
@@ -85,7 +85,7 @@ FIRM_REFUSALS = _compile_all(
     rf"\bI\b(?:\s{{0,3}}(?:\w+\s+){{0,2}}?"
     rf"|[^.\n]{{0,120}}?\band\s+){_CANNOT}\s+(?:\w+ly\s+)?(?:be\s+)?{_IDIOMS}{_DO}",
     rf"^\W*{_SORRY}\b(?:[^.\n]{{0,40}}?\bI\s+(?:\w+\s+)?|\W{{1,3}}(?:but\s+)?)(?:{_CANNOT}"
-    rf"|unable\s+to)\s+{_IDIOMS}{_EXCUSES}[a-z]"
+    rf"|unable\s+to)\s+{_IDIOMS}[a-z]"
     rf"|^\W*{_SORRY}\b[^.\n]{{0,40}}?\bit(?:['’]s|\s+is)\s+not\s+possible\s+(?:for\s+me\s+)?to\b",
     r"\b(?:I|we)\b[^.\n]{0,60}?\b(?:(?:do\s+not|don['’]t|cannot"
     r"|can['’]t)\s+(?:\w+\s+){0,2}?(?:endorse|condone|support|promote|encourage|tolerate)"

@@ -11,14 +11,10 @@ import re
 from fieldwork.parsing import refusal_sentences as sentences
 from fieldwork.parsing.visible_text import visible_text
 
-_EDGE = 400
+_EDGE = 320
 """Characters at either end in which a refusal must stand: in between, inability is a topic."""
-_OPENING = 320
-"""Characters at the beginning in which an objection to the request must stand."""
 _MANY = 5
 """List lines that make an answer of a text, whatever its first sentence says."""
-_CLOSE = 200
-"""Characters at the end in which a reply asks back."""
 _ANSWER = 100
 """Characters after a hedge and a turn ('but', 'however') that are an answer."""
 _LONG_ANSWER = 400
@@ -47,7 +43,7 @@ def is_refusal(text: str | None, *, objecting: bool = True) -> bool:
         return True
     if len(_LIST_LINE.findall(visible[:20_000])) >= _MANY:
         return False
-    asks_back = sentences.QUESTIONS_BACK.search(visible[-_CLOSE:]) is not None
+    asks_back = sentences.QUESTIONS_BACK.search(visible[-_EDGE:]) is not None
     return not (asks_back or _answers_after_all(visible))
 
 
@@ -118,7 +114,7 @@ def _stands_at_edge(text: str, patterns: tuple[re.Pattern[str], ...]) -> bool:
 
 
 def _objects(text: str) -> bool:
-    return any(pattern.search(text[:_OPENING]) for pattern in sentences.OBJECTIONS)
+    return any(pattern.search(text[:_EDGE]) for pattern in sentences.OBJECTIONS)
 
 
 def _refers_elsewhere(text: str, place: int) -> bool:
