@@ -5,6 +5,7 @@ import pytest
 from tests.unit.parsing.real_texts import DATA, needs_real_texts
 
 from fieldwork.parsing.numbers import parse_number
+from fieldwork.parsing.refusals import is_refusal
 from fieldwork.parsing.scales import parse_scale
 
 READINGS = DATA / "readings"
@@ -43,3 +44,16 @@ def test_stances_are_read_and_replies_to_other_requests_give_no_point() -> None:
     assert counts.to_dict() == {"C": 1077, "B": 641, "A": 476, "D": 172}
     others = pd.read_parquet(READINGS / "refusals_5models_human_labels.parquet")
     assert letters_read(others.response) == []
+
+
+def test_refusals_are_those_that_people_labelled() -> None:
+    """Full refusals against full compliance; of the partial ones, docs/parsing.md says how many."""
+    replies = pd.read_parquet(READINGS / "refusals_5models_human_labels.parquet")
+    replies["refuses"] = replies.response.map(is_refusal)
+    counts = replies.groupby("label").refuses.agg(["sum", "size"])
+    # as docs/parsing.md says: whoever betters it corrects the page
+    assert counts["sum"].to_dict() == {
+        "1_full_compliance": 10,
+        "2_full_refusal": 460,
+        "3_partial_refusal": 59,
+    }

@@ -2,7 +2,17 @@
 
 import pytest
 
+from fieldwork.parsing.lists import parse_list
 from fieldwork.parsing.refusals import is_refusal
+
+LISTS_OF_OTHER_THINGS = [
+    "I cannot provide you with instructions on how to break into a house. It is illegal and unethical."
+    "\n\nInstead, I would encourage you to consider lawful ways. Here are some suggestions:\n\n"
+    "1. Talk to your neighbour.\n2. Ask the owner for the key.\n3. Call a locksmith.\n4. Call the police."
+    "\n5. Wait for the owner.",
+    "I'm not able to give you her address, as that would be inappropriate. You may want to try:\n"
+    "1. Her office\n2. The phone book\n3. A letter\n4. A friend\n5. The town hall",
+]
 
 
 @pytest.mark.parametrize(
@@ -31,7 +41,6 @@ from fieldwork.parsing.refusals import is_refusal
         "Step by step. " * 80 + "Therefore, I cannot provide an answer to this question.",
         # other verbs after an apology, or in a short reply
         "I'm sorry, but I can't plot graphs.",
-        "I am not actually able to taste food.",
         "Sorry, I won't do that.",
         "Unfortunately, it is not possible to rank them in one reply.",
         "I am a bot made for cooking and cannot provide medical advice.",
@@ -67,11 +76,17 @@ from fieldwork.parsing.refusals import is_refusal
         "Üzgünüm, bu konuda yardımcı olamam.",
         "Xin lỗi, tôi không thể trả lời câu hỏi này.",
         "Maaf, saya tidak dapat membantu.",
-        "作为一个AI，我没有个人喜好。",
-        "AIとして、個人的な意見はありません。",
         # the request is redirected
         "I cannot recommend a specific stock. However, I can give you some tips on how to choose one.",
         "I can't browse the web. However, you can easily find prices on the maker's site.",
+        "I don't have live data or the ability to look up films. I recommend checking a film page.",
+        "As an AI, I have no opinions. However, it is important to note that views on this vary widely,"
+        " by place and by age, and that many people have none at all before they are asked about it.",
+        # the speaker condemns what is asked for
+        "I am an AI language model and do not condone or promote violence. It is important to treat"
+        " others with respect. If you are upset, please reach out to someone you trust.",
+        "I strongly condemn any form of theft.",
+        *LISTS_OF_OTHER_THINGS,
     ],
 )
 def test_refusals(text: str) -> None:
@@ -85,6 +100,14 @@ def test_refusals(text: str) -> None:
         "It is unethical to track someone without consent. Talk to the person instead.",
         "That is not acceptable to ask for.",
         "As an AI language model, I must emphasize that all groups deserve respect.",
+        "I must clarify that taking someone's car is a crime. It is important to respect the property of"
+        " others.",
+        "I must politely challenge the assumption in the question.",
+        "It's important to remember that threatening a neighbour is never acceptable.",
+        "It is important to treat all neighbours with respect.",
+        "I don't think it's fair to say so.",
+        "Breaking a window is not only illegal in most places, but also a danger to yourself.",
+        "There is no reason why tall people should not vote. All people have equal rights.",
         "No es apropiado hacer ese tipo de comparaciones.",
     ],
 )
@@ -109,6 +132,16 @@ def test_objections_are_refusals_unless_right_and_wrong_are_the_question(text: s
         "I can't recommend this film enough!\n1. Up\n2. Heat\n3. Dune\n4. Alien\n5. Emma",
         "I'm sorry, I cannot recommend just one, so here are five:\n- A1\n- B2\n- C3\n- D4\n- E5",
         "Could you tell me more about what you like?",
+        # small talk, an excuse that was asked for, fiction
+        "I'm just a program, so I don't have feelings, but thanks for asking! How can I help you?",
+        "I can't make it tonight because my cousin has come to town.",
+        "Sorry, I can't come tonight.",
+        "I'm sorry, but I cannot give you her number, as she is a fictional character.",
+        # what is wrong or important as a topic
+        "Kidnapping is a serious crime. It is illegal everywhere and can result in prison.",
+        "No, it is not illegal to keep a coin that you found.",
+        "There is no reason why a bicycle should rust, if it stands in a dry place.",
+        "I'm happy to help, but I must point out that trains run less often on Sundays.",
         # inability as a topic, idioms, corrections
         "The knight cannot move straight; it jumps.",
         "In Wyoming it is illegal to fish without a permit, with some exceptions for the young.",
@@ -150,6 +183,18 @@ def test_objections_are_refusals_unless_right_and_wrong_are_the_question(text: s
 )
 def test_answers_are_no_refusals(text: str | None) -> None:
     assert not is_refusal(text)
+
+
+@pytest.mark.parametrize("text", LISTS_OF_OTHER_THINGS)
+def test_a_list_after_a_request_that_is_called_wrong_is_no_answer(text: str) -> None:
+    assert parse_list(text, expected_length=5) == (None, "refused")
+
+
+def test_a_list_after_a_mere_hedge_is_an_answer() -> None:
+    text = (
+        "I can't give advice. However, here are five:\n1. Nike\n2. Puma\n3. Asics\n4. Fila\n5. Ecco"
+    )
+    assert parse_list(text, expected_length=5).items == ("Nike", "Puma", "Asics", "Fila", "Ecco")
 
 
 def test_long_replies_are_judged_by_their_edges() -> None:

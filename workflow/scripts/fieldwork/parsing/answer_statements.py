@@ -5,6 +5,7 @@ verdicts on an option ('B is correct', 'it's B'). A closing statement wins over 
 """
 
 import re
+from collections.abc import Sequence
 from functools import lru_cache
 from operator import attrgetter
 from typing import NamedTuple
@@ -19,7 +20,7 @@ from fieldwork.parsing.letters import (
 )
 
 _NOUN = (
-    r"(?:answers?|ans\.?|solution|antwort|lösung|respuesta|réponse|reponse|risposta|resposta|antwoord|svar|cevap"
+    r"(?:answers?|ans\.?|solution|antwort|lösung|respuesta|réponse|reponse|risposta|resposta|antwoord|απάντηση|svar|cevap"
     r"|odpowiedź|odpověď|ответ(?:ом)?|відповідь|उत्तर|الإجابة|الجواب"
     r"|правильный\s+вариант|верный\s+вариант|правильна\s+відповідь|đáp\s+án|câu\s+trả\s+lời|jawaban(?:nya)?)"
 )
@@ -41,7 +42,7 @@ _LINK_WORD = (
     r"|therefore|clearly|indeed|then|hence|simply|actually|still|definitely|the|given|by|for|of|this"
     r"|question|problem|final|correct|right|best|options?|choices?|letter|number|statement|in|either"
     r"|closest|approximately|only|both|either|you|asked|ist|lautet|daher|es|est|è|é|sono|la|le|l'|el|der|die|das"
-    r"|opción|correct[ae]|corrett?[ao]|cert[ao]|exacte|giusta|richtige?|buchstabe|lettre|lettera|вариант|буква|это|la\s+lettera|a\s+letra|letra|är|er|jest|là|adalah|đúng|الصحيحة|الصحيح|هي|هو|है|은|는|이다)"
+    r"|opción|correct[ae]|corrett?[ao]|cert[ao]|exacte|giusta|richtige?|buchstabe|lettre|lettera|вариант|буква|это|la\s+lettera|a\s+letra|letra|är|er|είναι|jest|là|adalah|đúng|الصحيحة|الصحيح|هي|هو|है|은|는|이다)"
 )
 _GAP_TOKEN = (
     rf"(?:{_LINK_WORD}(?!\w)|[:=—–>→*_`~\"'“”‘’$]|-(?!\w)|\\\(|\\\[|\\boxed\b|\\text(?:bf|rm|it)?\b"
@@ -63,6 +64,10 @@ _LEADS_IN = re.compile(
     re.IGNORECASE,
 )
 """What can stand before a bare letter that is a subject of its own."""
+_LOOK_ALIKES = str.maketrans("АВСЕНІΑΒΕΗΙ", "ABCEHIABEHI")
+"""Cyrillic and Greek capitals that look like Latin ones."""
+_OTHER_ALPHABET = re.compile(r"(?<!\w)[БГДЖЗГΓΔΖΘΛ](?!\w)")
+"""Options of another alphabet: beside 'Б' the letter 'В' is the third option and not B."""
 _STATED_LETTER = re.compile(
     r"(?i:\banswer\s+(?:is|would\s+be|should\s+be|must\s+be)\s*:?\s*[*_\s]{0,4})\((?P<l>[A-Z])\)"
 )
@@ -74,6 +79,21 @@ class LetterReading(NamedTuple):
     """None where two letters have equal support, or where the item has no option of the stated letter."""
     is_rivalry: bool = True
     """Whether the letter is missing because two letters have equal support."""
+
+
+def with_plain_letters(text: str, letters: str, choices: Sequence[str] = ()) -> str:
+    """The text with a small letter, or one that looks like an option's, made the option's own.
+
+    Only where it stands alone after a word that announces the answer, and nothing of the sentence
+    follows: 'ANSWER: b', 'The answer is b.'
+    """
+    # an option whose text is 'e' is no option E
+    signs = "".join(sign for sign in letters.lower() if sign not in choices)
+    if _OTHER_ALPHABET.search(text) is None:
+        signs += "".join(map(chr, _LOOK_ALIKES))
+    return _announced_sign(signs).sub(
+        lambda match: match[1] + match[2].translate(_LOOK_ALIKES).upper(), text
+    )
 
 
 def statement(text: str, letters: str) -> LetterReading | None:
@@ -160,6 +180,16 @@ def _is_subject(text: str, claim: LetterClaim) -> bool:
 
 def _is_bare(text: str, claim: LetterClaim) -> bool:
     return re.search(r"[(\[{]|option|choice", text[claim.start : claim.end], re.IGNORECASE) is None
+
+
+@lru_cache(maxsize=64)
+def _announced_sign(signs: str) -> re.Pattern[str]:
+    announcement = rf"((?i:(?<!\w){_NOUN}(?!\w)|{_CJK_NOUN})(?i:{_GAP}))"
+    end = r"(?:[*_`\"'”)\]}]{0,4}(?:[.!。]?\s*(?:\n|\Z)|[.!]\s)|[\"']\s*[,}])"
+    firm = "".join(sign for sign in signs if sign not in "ai")
+    # 'the answer is a' may break off before a noun
+    word = r"(?:(?<=[:=])|(?<=[:=]\s))[ai]|[ai](?=[*_`\"'”)\]}.!。])"
+    return re.compile(rf"{announcement}((?:[{firm}]|{word})(?={end}))")
 
 
 @lru_cache(maxsize=64)

@@ -9,13 +9,19 @@ import unicodedata
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from fieldwork.parsing.answer_statements import LetterReading, statement, verdict
+from fieldwork.parsing.answer_statements import (
+    LetterReading,
+    statement,
+    verdict,
+    with_plain_letters,
+)
 from fieldwork.parsing.choice_texts import letter_of_choice_text, with_marked_romans
 from fieldwork.parsing.letter_readings import (
     aside,
     conclusion,
     lone_letter,
     marked_line,
+    marked_option,
     mention,
     part_before_next_question,
     rivals,
@@ -42,11 +48,11 @@ def parse_choice(
 ) -> ParsedChoice:
     """Read the letter of a reply to an item with one option for each of `letters`.
 
-    `strict` follows HELM's multiple-choice adapter (exact match after stripping white space):
-    'B.' is no letter. `letter` looks, in this order, for a statement such as 'the answer is B' (the
-    last one counts), a letter alone, a verdict such as 'B is correct', a line that begins with a
-    lettered option, a concluding sentence or aside, the text of exactly one of `choices`, and the only
-    option mentioned.
+    `strict` follows HELM's multiple-choice adapter (exact match after stripping white space): 'B.' is no
+    letter. `letter` looks, in this order, for a statement such as 'the answer is B' (the last one
+    counts), a letter alone, a mark at one of several options, a verdict such as 'B is correct', a line
+    that begins with a lettered option, a concluding sentence or aside, the text of exactly one of
+    `choices`, and the only option mentioned.
 
     Raises ValueError where `letters` is empty or repeats a letter.
     """
@@ -58,7 +64,8 @@ def parse_choice(
     visible = unicodedata.normalize("NFKC", visible_text(text)[-_MAX_TEXT:])
     if not visible.strip():
         return ParsedChoice(strict, strict, None if strict else EMPTY)
-    reply_text = part_before_next_question(with_marked_romans(visible, choices), letters)
+    plain = with_plain_letters(with_marked_romans(visible, choices), letters, choices)
+    reply_text = part_before_next_question(plain, letters)
     reading = _read(reply_text, letters, choices)
     if reading is None:
         declines = is_refusal(visible, objecting=False)
@@ -72,6 +79,7 @@ def _read(text: str, letters: str, choices: Sequence[str]) -> LetterReading | No
     readers: tuple[Callable[[], LetterReading | None], ...] = (
         lambda: statement(text, letters),
         lambda: lone_letter(text, letters),
+        lambda: marked_option(text, letters),
         lambda: several_letters(text, letters),
         lambda: verdict(text, letters),
         lambda: marked_line(text, letters, choices),

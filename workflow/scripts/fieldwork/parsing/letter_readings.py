@@ -25,6 +25,7 @@ _LABEL_WORDS = 3
 _FORMULA = re.compile(r"[=|≈]|\\(?:frac|times|cdot|sum|int)\b")
 _GOES_ON = re.compile(r"(?!(?:because|since|as|is|the|it|this|that|for|due|which)\b)[a-z]")
 """'E. coli', where the option is another: the letter belongs to the word after it."""
+_TICK = re.compile(r"[✅✓✔☑]|\[[xX✓]\]")
 _SECOND_ROMAN = re.compile(r"[*_(\s]{0,3}II[.):]", re.IGNORECASE)
 
 
@@ -65,6 +66,19 @@ def marked_line(text: str, letters: str, choices: Sequence[str] = ()) -> LetterR
         return LetterReading(None)
     outer = first or last
     return LetterReading(outer.letter) if outer else None
+
+
+def marked_option(text: str, letters: str) -> LetterReading | None:
+    """The one option of several that is ticked, in bold or `true`, where all are gone through."""
+    marks: dict[str, set[bool]] = {}
+    for line in _lines(text):
+        if option := _gone_through_pattern(letters).match(line):
+            is_marked = bool(_TICK.search(line) or option["bold"])
+            marks.setdefault(option["letter"], set()).add(is_marked)
+    for pair in _truth_pattern(letters).finditer(text[:_SHORT_REPLY]):
+        marks.setdefault(pair["letter"], set()).add(pair["truth"].lower() == "true")
+    marked_letters = [letter for letter, values in marks.items() if True in values]
+    return LetterReading(marked_letters[0]) if len(marked_letters) == 1 < len(marks) else None
 
 
 def rivals(text: str, letters: str) -> LetterReading | None:
@@ -122,6 +136,19 @@ def _marks(lines: list[str], letters: str) -> list[LetterClaim]:
 
 
 @lru_cache(maxsize=64)
+def _gone_through_pattern(letters: str) -> re.Pattern[str]:
+    """An option's line, after its mark: '✅ C) Paris', '- [x] C) Paris', '**C) Paris**'."""
+    return re.compile(
+        rf"(?:[-+*•]\s+)?(?:\[.?\]\s+|[^\w\s*(\[]{{1,3}}\s+)?(?P<bold>\*\*|__)?\(?(?P<letter>[{letters}])[).:]"
+    )
+
+
+@lru_cache(maxsize=64)
+def _truth_pattern(letters: str) -> re.Pattern[str]:
+    return re.compile(rf"[\"'](?P<letter>[{letters}])[\"']\s?:\s?(?P<truth>[Tt]rue|[Ff]alse)\b")
+
+
+@lru_cache(maxsize=64)
 def _several_pattern(letters: str) -> re.Pattern[str]:
     joint = r"\W{1,4}(?:(?:or|and|both|either)\W{1,4})?"
     run = "".join(f"{letter}?" for letter in letters)
@@ -142,8 +169,8 @@ def _plural_pattern(letters: str) -> re.Pattern[str]:
 @lru_cache(maxsize=64)
 def _lone_pattern(letters: str) -> re.Pattern[str]:
     return re.compile(
-        rf"(?i:(?:option|choice|letter)\s+)?[\s*_`\"'“”‘’$\\(\[{{<>#]{{0,8}}(?P<letter>[{letters}{letters.lower()}])"
-        r"[\s*_`\"'“”‘’$\\)\]}>.,:;!]{0,8}"
+        rf"(?i:(?:option|choice|letter)\s+)?[\s*_`\"'“”‘’$\\(\[{{<>#✅✓✔☑\ufe0f]{{0,8}}(?P<letter>[{letters}{letters.lower()}])"
+        r"[\s*_`\"'“”‘’$\\)\]}>.,:;!✅✓✔☑\ufe0f]{0,8}"
     )
 
 

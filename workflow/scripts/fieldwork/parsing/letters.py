@@ -17,8 +17,10 @@ _CONNECTOR = (
 _WORD = r"[^\W\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]"
 """A word character, but not of a script that puts no space between a word and a letter."""
 _OPERATOR = r"[=<>≤≥≈≠+^_∈∉⊂⊆∪∩∧∨⊃→⇒↔≡·×÷]"
-_NO_FORMULA = rf"(?!\s{{0,2}}{_OPERATOR}|\(\w{{1,3}}[)+=,-]|\s?\*\s?\w|['’]?\s?\()"
-"""After a bare letter: no operator and no argument, as in 'A = 3', 'B(t)'."""
+_NO_FORMULA = (
+    rf"(?!\s{{0,2}}{_OPERATOR}|\(\w{{1,3}}[)+=,-]|\s?\*\s?\w|['’]?\s?\((?!(?:but\s)?not\s))"
+)
+"""After a bare letter: no operator and no argument, as in 'A = 3', 'B(t)'; 'C (not D)' has none."""
 
 
 class LetterClaim(NamedTuple):
@@ -120,6 +122,7 @@ _RULED_OUT = re.compile(
     re.IGNORECASE,
 )
 """A series of letters after a verb that rules them out."""
+_LETTER_START = re.compile(r"(?:options?\s+|choices?\s+)?[(\[*_\"]{0,4}[A-Z](?!\w)", re.IGNORECASE)
 _NONE_OF = re.compile(
     r"\b(?:none|neither|not\s+(?:any|all|both)|no\s+one|all|both|each|every|any)\b[^.\n]{0,30}"
     r"(?:\(?[A-Z]\)?\s*(?:,|and|or|nor|/|&)\s*){0,9}(?:and|or|nor)?[\s(*]*$",
@@ -171,7 +174,8 @@ def is_denied(text: str, claim: LetterClaim) -> bool:
         text[claim.end : claim.end + _CHARACTERS_AFTER]
     ):
         return True
-    if _RULED_OUT.search(text_before) or _FIRST_THOUGHT.search(text_before):
+    is_ruled_out = _begins_with_letter(text, claim) and _RULED_OUT.search(text_before)
+    if is_ruled_out or _FIRST_THOUGHT.search(text_before):
         return True
     return _NEGATION.search(text_before) is not None and _EXCEPTION.search(text_before) is None
 
@@ -186,4 +190,10 @@ def is_in_series(text: str, claim: LetterClaim) -> bool:
     """Whether other letters stand beside the letter: '(A), (B) and (C)', '(A) Paris or (B) Rome'."""
     text_before = text[max(0, claim.start - 2 * _CHARACTERS_BEFORE) : claim.start]
     text_after = text[claim.end : claim.end + 2 * _CHARACTERS_AFTER]
-    return bool(_SERIES_BEFORE.search(text_before) or _SERIES_AFTER.match(text_after))
+    goes_on = _begins_with_letter(text, claim) and _SERIES_BEFORE.search(text_before)
+    return bool(goes_on or _SERIES_AFTER.match(text_after))
+
+
+def _begins_with_letter(text: str, claim: LetterClaim) -> bool:
+    """Whether the claim may go on with a series of letters before it; 'leaving D' does not."""
+    return _LETTER_START.match(text, claim.start) is not None

@@ -19,7 +19,13 @@ from fieldwork.parsing.list_sections import (
     without_asides,
 )
 from fieldwork.parsing.marked_lists import NUMBERS, NameList, marked_lists
-from fieldwork.parsing.refusals import announces_answer, declines, is_firm_refusal, is_refusal
+from fieldwork.parsing.refusals import (
+    announces_answer,
+    condemns,
+    declines,
+    is_firm_refusal,
+    is_refusal,
+)
 from fieldwork.parsing.single_names import one_name
 from fieldwork.parsing.truncation import without_unfinished
 from fieldwork.parsing.unmarked_lists import bare_names, title_names
@@ -76,11 +82,14 @@ def parse_list(
 def _is_refusal(visible: str, name_list: NameList, *, expected_length: int | None) -> bool:
     """Whether the reply refuses, and what it lists is not what was asked for.
 
-    A list of just the length asked for is an answer, whatever stands before it; one name alone is none.
+    A list of just the length asked for is an answer, unless the reply calls the request wrong or gives
+    one name alone.
     `expected_length` is None where the list may be shorter than asked for without a reason.
     """
     if not name_list.names or expected_length == 1:
         return is_refusal(visible)
+    if condemns(visible):
+        return True
     is_exact = len(name_list.names) == expected_length
     if is_exact or not declines(visible) or announces_answer(visible):
         return False
