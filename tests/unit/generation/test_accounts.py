@@ -16,7 +16,7 @@ from test_survival import prepare
 from fieldwork.errors import StudyError
 from fieldwork.generation.accounts import Account, bill_usd, free_leftovers
 from fieldwork.generation.batches.journal import open_journal
-from fieldwork.generation.budget import open_budget
+from fieldwork.generation.budget import BudgetReached, open_budget
 from fieldwork.generation.ledger import Entry, Ledger, open_ledger
 from fieldwork.generation.pricing import Price, price_of
 from fieldwork.generation.providers.base import Usage
@@ -93,10 +93,10 @@ def test_a_damaged_answer_makes_no_bill_then_or_later(ledger: Ledger, tmp_path: 
     ("tier", "answers", "apart", "spent"),
     [
         # the call under way may have been billed; the three before it are in the ledger
-        ("live", 3, 0, 3 * USD + 0.008),
-        ("live", 2, 1, 3 * USD + 0.008),
+        ("live", 3, 0, 3 * USD + 0.00825),
+        ("live", 2, 1, 3 * USD + 0.00825),
         # an answer more than was settled: it came as the job died
-        ("live", 4, 0, 4 * USD + 0.008),
+        ("live", 4, 0, 4 * USD + 0.00825),
         # its batch ended since: the answer that was under way is on the bill
         ("batch", 4, 0, 4 * USD / 2),
     ],
@@ -106,7 +106,7 @@ def test_what_a_dead_job_did_not_spend_comes_free(
 ) -> None:
     path = tmp_path / "budget.sqlite"
     with open_budget(path, 10.0, "m") as budget:
-        # at most 0.001 dollars of input and 0.007 of output a call
+        # at most 0.00125 dollars of input, with the margin, and 0.007 of output a call
         account = Account(PRICE, tier, 1750, budget)
         for _ in range(3):
             account.settle(account.reserve(1000), PROVIDER.read(entry("a").raw).usage)
@@ -215,6 +215,44 @@ def test_a_flex_call_sets_aside_what_a_usual_one_costs(tmp_path: Path) -> None:
     with open_budget(tmp_path / "budget.sqlite", None) as budget:
         account = Account(PRICE, "flex", 1000, budget)
         reservation = account.reserve(1000)
-        assert budget.totals().reserved_usd == pytest.approx(USD)
+        # a byte a token, as the model has not answered yet
+        assert budget.totals().reserved_usd == pytest.approx(0.004 + 0.004)
         account.settle(reservation, Usage(1000, output=1000), service_tier="flex")
         assert budget.totals() == (USD / 2, 0.0)
+
+
+def test_the_first_answer_says_how_many_tokens_the_model_counts(tmp_path: Path) -> None:
+    with open_budget(tmp_path / "budget.sqlite", 1.0) as budget:
+        account = Account(PRICE, "live", 100, budget)
+        first = account.reserve(1000)
+        with pytest.raises(BudgetReached, match="first answer"):
+            account.reserve(1000)
+        # a call without a reply says nothing
+        account.settle(first, None)
+        second = account.reserve(1000)
+        account.settle(second, Usage(2500, output=400))
+        # 2.5 times the estimate, four times max_tokens, and a margin of a quarter
+        account.reserve(1000)
+        account.reserve(1000)
+        each = 1000 * 2.5 * 1.25 * 1e-6 + 400 * 1.25 * 4e-6
+        assert budget.totals().reserved_usd == pytest.approx(2 * each)
+
+
+def test_answers_without_counts_leave_a_byte_a_token(tmp_path: Path) -> None:
+    with open_budget(tmp_path / "budget.sqlite", 1.0) as budget:
+        account = Account(PRICE, "live", 100, budget)
+        account.settle(account.reserve(1000), Usage())
+        spent = budget.totals().spent_usd
+        account.reserve(1000)
+        assert budget.totals().reserved_usd == pytest.approx(4000 * 1.25e-6 + 100 * 4e-6)
+        assert spent == pytest.approx(4000e-6 + 100 * 4e-6)
+
+
+@pytest.mark.parametrize("tier", ["live", "batch"])
+def test_nobody_waits_where_spending_has_no_limit_or_goes_in_batches(
+    tmp_path: Path, tier: Any
+) -> None:
+    limit = 1.0 if tier == "batch" else None
+    with open_budget(tmp_path / "budget.sqlite", limit) as budget:
+        account = Account(PRICE, tier, 100, budget)
+        assert account.reserve(10) != account.reserve(10)

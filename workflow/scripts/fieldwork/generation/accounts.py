@@ -1,18 +1,27 @@
 """What a job has spent so far: tokens, dollars, the share read from caches, and the budget it keeps."""
 
 import logging
+import math
 
 from fieldwork.errors import StudyError
-from fieldwork.generation.budget import NANOS, Budget, Reservation, nanos_of
+from fieldwork.generation.budget import NANOS, Budget, BudgetReached, Reservation, nanos_of
 from fieldwork.generation.ledger import Entry, Ledger, Tier
 from fieldwork.generation.pricing import Price, billed_tier, cost_usd, most_usd
 from fieldwork.generation.providers.base import Provider, TransientError, Usage
+from fieldwork.token_estimate import BYTES_PER_TOKEN
 
 logger = logging.getLogger(__name__)
+
+_MARGIN = 1.25
+"""Times the largest ratio so far, what a call may be billed beyond the estimate of its tokens."""
 
 
 class Account:
     """Counts what one job spends.
+
+    Tokens of a prompt are estimated, and a model may count more. Until it has answered, a byte counts as
+    a token, which no tokenizer of bytes exceeds, and live calls go one at a time. Then what it billed
+    decides: the largest ratio to the estimate so far, and a margin.
 
     Args:
         price: None for a model without a price: then nothing is counted in dollars.
@@ -31,22 +40,52 @@ class Account:
         self._input_tokens = self._cached_tokens = self._output_tokens = 0
         self._usd = 0.0
         self.n_retries = 0
+        self._estimates: dict[int, int] = {}
+        self._input_ratio: float | None = None
+        self._output_ratio = 1.0
 
     def reserve(self, input_tokens: int) -> Reservation | None:
         """Set aside the most that a call can cost.
 
+        Args:
+            input_tokens: the estimate.
+
         Raises:
-            StudyError: the call could exceed the budget.
+            BudgetReached: the call could exceed the budget, or the model's first answer is under way.
         """
         if self._budget is None or self._price is None:
             return None
         # a flex call may be answered, and billed, as a usual one
         tier: Tier = "batch" if self._tier == "batch" else "live"
-        return self._budget.reserve(
-            most_usd(input_tokens, self._max_tokens, self._price, tier),
+        is_first_under_way = self._input_ratio is None and bool(self._estimates)
+        if is_first_under_way and tier == "live" and self._budget.has_limit:
+            raise BudgetReached(
+                "budget_usd: the model's first answer says how many tokens it counts, and is under way"
+            )
+        reservation = self._budget.reserve(
+            most_usd(*self._most_tokens(input_tokens), self._price, tier),
             # the journal of batches finds them again after any crash
             is_safe=self._tier == "batch",
         )
+        self._estimates[reservation.number] = input_tokens
+        return reservation
+
+    def _most_tokens(self, input_tokens: int) -> tuple[int, int]:
+        """Tokens of a prompt and of its answer that a call may be billed."""
+        if self._input_ratio is None:
+            return input_tokens * BYTES_PER_TOKEN, self._max_tokens
+        # an answer is as long as `max_tokens` allows, unless hidden reasoning came beyond it
+        output_margin = _MARGIN if self._output_ratio > 1 else 1.0
+        return (
+            math.ceil(input_tokens * self._input_ratio * _MARGIN),
+            math.ceil(self._max_tokens * self._output_ratio * output_margin),
+        )
+
+    def _learn(self, input_tokens: int, usage: Usage) -> None:
+        """Take the largest ratios so far; a reply without counts leaves a byte a token."""
+        ratio = usage.input / max(input_tokens, 1) if usage.input else float(BYTES_PER_TOKEN)
+        self._input_ratio = max(self._input_ratio or 0.0, ratio)
+        self._output_ratio = max(self._output_ratio, (usage.output or 0) / self._max_tokens)
 
     def settle(
         self,
@@ -73,6 +112,9 @@ class Account:
             usd = cost_usd(usage, self._price, tier) if self._price is not None else None
             self._usd += usd or 0.0
         if self._budget is not None and reservation is not None:
+            estimate = self._estimates.pop(reservation.number, 0)
+            if usage is not None and estimate:
+                self._learn(estimate, usage)
             self._budget.settle(reservation, usd)
 
     @property

@@ -109,6 +109,11 @@ class Budget:
             )
             self._id = cursor.lastrowid
 
+    @property
+    def has_limit(self) -> bool:
+        """Whether spending is limited, and not only counted."""
+        return self._limit < _NO_LIMIT
+
     def reserve(self, usd: float, *, is_safe: bool = False) -> Reservation:
         """Set aside the most a call can cost, before it is sent.
 
