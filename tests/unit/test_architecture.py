@@ -33,7 +33,7 @@ FLOORS: dict[str, set[str]] = {
     "page_texts": {"config", "errors"},
     "provenance": set(),
     "library_path": set(),
-    "run_record": set(),
+    "run_record": {"errors"},
     "scheduling": set(),
     "script_forks": set(),
     "progress": set(),

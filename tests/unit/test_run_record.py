@@ -5,11 +5,15 @@ import os
 import socket
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
+import psutil
 import pytest
 
-from fieldwork.run_record import RECORD, lock_state, read_run, record_run
+from fieldwork.errors import StudyError
+from fieldwork.run_record import RECORDS, lock_state, read_run, record_run
 
 
 @pytest.fixture
@@ -21,46 +25,72 @@ def locked(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_a_folder_without_locks_is_free(tmp_path: Path) -> None:
-    record_run(tmp_path)
+@pytest.fixture
+def other() -> Iterator[subprocess.Popen[bytes]]:
+    """A process that lives as long as the test."""
+    with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as process:
+        yield process
+        process.kill()
+
+
+def write_record(
+    folder: Path, process: psutil.Process, study: str = "mine", **changes: Any
+) -> None:
+    record = folder / RECORDS / f"{study}.json"
+    record.parent.mkdir(parents=True, exist_ok=True)
+    content = {"host": socket.gethostname(), "pid": process.pid, "created": process.create_time()}
+    record.write_text(json.dumps(content | changes))
+
+
+def test_a_folder_where_nothing_runs_is_free(tmp_path: Path) -> None:
     assert lock_state(tmp_path) == "none"
-
-
-def test_the_lock_of_a_living_run_is_in_use(locked: Path) -> None:
-    record_run(locked)
-    run = read_run(locked)
+    record_run(tmp_path, "mine")
+    run = read_run(tmp_path, "mine")
     assert run is not None
     assert (run.pid, run.host) == (os.getpid(), socket.gethostname())
-    assert lock_state(locked) == "in use"
+    # it is this very run
+    assert lock_state(tmp_path, "mine") == "none"
+    record_run(tmp_path, "mine")
+
+
+def test_a_study_has_one_run_whatever_became_of_its_lock(
+    tmp_path: Path, other: subprocess.Popen[bytes]
+) -> None:
+    write_record(tmp_path, psutil.Process(other.pid))
+    assert lock_state(tmp_path, "mine") == lock_state(tmp_path) == "in use"
+    with pytest.raises(StudyError, match=rf"results/mine: another run \(process {other.pid}, "):
+        record_run(tmp_path, "mine")
+    assert lock_state(tmp_path, "yours") == "none"
+    record_run(tmp_path, "yours")
+    assert lock_state(tmp_path, "mine") == "in use"
 
 
 def test_the_lock_of_a_dead_run_is_left_behind(locked: Path) -> None:
-    code = "import sys; from pathlib import Path; from fieldwork.run_record import record_run;"
-    code += "record_run(Path(sys.argv[1]))"
-    library = Path(__file__).parents[2] / "workflow/scripts"
-    environment = {**os.environ, "PYTHONPATH": str(library)}
-    subprocess.run([sys.executable, "-c", code, str(locked)], check=True, env=environment)
+    with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as process:
+        write_record(locked, psutil.Process(process.pid))
+        process.kill()
     assert read_run(locked) is not None
     assert lock_state(locked) == "left behind"
+    record_run(locked, "mine")
 
 
-def test_a_later_process_of_the_same_number_is_another(locked: Path) -> None:
-    record_run(locked)
-    record = json.loads((locked / RECORD).read_text())
-    (locked / RECORD).write_text(json.dumps(record | {"created": record["created"] - 60}))
+def test_a_later_process_of_the_same_number_is_another(
+    locked: Path, other: subprocess.Popen[bytes]
+) -> None:
+    process = psutil.Process(other.pid)
+    write_record(locked, process, created=process.create_time() - 60)
     assert lock_state(locked) == "left behind"
 
 
 def test_of_another_machine_nothing_is_known(locked: Path) -> None:
-    record_run(locked)
-    record = json.loads((locked / RECORD).read_text())
-    (locked / RECORD).write_text(json.dumps(record | {"host": "login-2"}))
-    assert lock_state(locked) == "elsewhere"
+    write_record(locked, psutil.Process(), host="login-2")
+    assert lock_state(locked, "mine") == "elsewhere"
 
 
 @pytest.mark.parametrize("content", [None, "", "{", "[]", '{"pid": 1}'])
 def test_a_damaged_record_is_none(locked: Path, content: str | None) -> None:
     if content is not None:
-        (locked / RECORD).write_text(content)
+        (locked / RECORDS).mkdir()
+        (locked / RECORDS / "mine.json").write_text(content)
     assert read_run(locked) is None
     assert lock_state(locked) == "left behind"

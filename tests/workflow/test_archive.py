@@ -212,7 +212,7 @@ def test_an_unfinished_study_is_one_sentence(tmp_path: Path) -> None:
 def test_a_study_that_still_runs_is_one_sentence(archived: Checkout) -> None:
     locks, record = (
         archived.root / ".snakemake/locks",
-        archived.root / ".snakemake/fieldwork_run.json",
+        archived.root / ".snakemake/fieldwork_runs/quickstart.json",
     )
     before = record.read_text()
     locks.mkdir(exist_ok=True)

@@ -147,7 +147,7 @@ def test_a_study_that_still_runs_shows_what_is_there(finished: Checkout) -> None
     lock = finished.root / ".snakemake/locks/0.output.lock"
     lock.parent.mkdir(parents=True, exist_ok=True)
     lock.write_text("results/quickstart/findings.md\n")
-    record = finished.root / ".snakemake/fieldwork_run.json"
+    record = finished.root / ".snakemake/fieldwork_runs/quickstart.json"
     record_before = record.read_bytes()
     for _ in range(2):
         run = finished.snakemake("--nolock", "explorer_so_far")

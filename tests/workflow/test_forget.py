@@ -237,7 +237,7 @@ def test_another_run_in_the_folder_is_waited_for(
     (records / "locks" / "0.output.lock").write_text("results/other/findings.md\n")
     own = psutil.Process(os.getpid())
     living = {"host": socket.gethostname(), "pid": own.pid, "created": own.create_time()}
-    (records / "fieldwork_run.json").write_text(json.dumps(living))
+    (records / "fieldwork_runs/other.json").write_text(json.dumps(living))
     status, output = forget(study, synthetic.wide[1]["panel_id"])
     assert status != 0
     assert "another run is using this folder" in output

@@ -1,6 +1,7 @@
 """`make run`: what it prints, and what it does with the lock of a killed run."""
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -47,7 +48,7 @@ def leave_a_lock(checkout: Checkout) -> subprocess.Popen[bytes]:
     locks, record = checkout.root / ".snakemake/locks", checkout.root / ".snakemake"
     before = time.time()
     while time.monotonic() < deadline:
-        written = record / "fieldwork_run.json"
+        written = record / "fieldwork_runs/quickstart.json"
         if any(locks.glob("*.lock")) and written.exists() and written.stat().st_mtime >= before - 5:
             return running
         time.sleep(0.05)
@@ -56,10 +57,18 @@ def leave_a_lock(checkout: Checkout) -> subprocess.Popen[bytes]:
 
 def test_a_killed_run_is_gone_on_with_and_a_living_one_is_left_alone(finished: Checkout) -> None:
     running = leave_a_lock(finished)
+    # what Snakemake does as any other run of the folder ends
+    shutil.rmtree(finished.root / ".snakemake/locks")
+    again = finished.snakemake("all")
     refused = run_study(finished)
-    assert refused.returncode == 1
-    assert f"process {running.pid}" in refused.stderr
-    assert "Traceback" not in refused.stderr
+    for run in (again, refused):
+        assert run.returncode == 1
+        assert f"process {running.pid}" in run.stderr
+        assert "Traceback" not in run.stderr
+    (finished.root / ".snakemake/locks").mkdir()
+    (finished.root / ".snakemake/locks/0.output.lock").write_text(
+        "results/quickstart/findings.md\n"
+    )
     os.killpg(running.pid, signal.SIGKILL)
     running.wait()
     assert any((finished.root / ".snakemake/locks").glob("*.lock")), "SIGKILL leaves the lock"

@@ -178,7 +178,7 @@ def archived_files(wildcards):
     """What an archive is made of, as an input function, which says so where the study is not finished."""
     try:
         # jobs run while this very run has the folder
-        lock = lock_state(Path()) if workflow.is_main_process else "none"
+        lock = lock_state(Path(), study.name) if workflow.is_main_process else "none"
         return archive.require_finished(study, lock)
     except StudyError as error:
         raise WorkflowError(str(error))
@@ -231,7 +231,10 @@ onstart:
         print(sentence, file=sys.stderr)
     # a run beside another one takes no lock, and leaves the record of the one that has it
     if workflow.execution_settings.lock:
-        record_run(Path())
+        try:
+            record_run(Path(), study.name)
+        except StudyError as error:
+            raise WorkflowError(str(error))
     end_rechecks(workflow.scheduler)
     if workflow.local_exec:
         fork_scripts()
