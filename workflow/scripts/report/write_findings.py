@@ -1,16 +1,19 @@
 """Write the page of findings: a summary in plain words, a table for each question, the limits.
 
-In: <results>/metrics, <results>/answers/answers.parquet, <results>/responses. Out: <results>/findings.md.
+In: <results>/metrics, <results>/answers/answers.parquet, <results>/responses, and field/quality.csv.
+Out: <results>/findings.md.
 """
 
 from typing import Any
 
 from fieldwork import stage, tables
+from fieldwork.files.texts import read_table
 from fieldwork.metrics.claims.preregistration import json_config
 from fieldwork.metrics.claims.registration_note import registration_note
 from fieldwork.metrics.claims.registration_records import read_records
 from fieldwork.metrics.claims.study_hashes import read_hashes
 from fieldwork.metrics.findings.evidence import read_findings_tables
+from fieldwork.metrics.findings.field import repeated_text_notes
 from fieldwork.metrics.findings.outline import StudyOutline
 from fieldwork.metrics.findings.page import findings_page
 from fieldwork.metrics.findings.replies import count_answers, count_unnamed, read_defects
@@ -21,6 +24,7 @@ def main(
     answers: str,
     responses: list[str],
     metrics: list[str],
+    quality: list[str],
     findings: str,
     figures: list[str],
     study: dict[str, Any],
@@ -35,7 +39,9 @@ def main(
     """
     replies = count_answers(tables.read_frame(answers, Answer))
     nameless = count_unnamed(read_defects(responses))
+    notes = [note for path in quality for note in repeated_text_notes(read_table(path))]
     evidence, outline = read_findings_tables(metrics), StudyOutline(**study)
+    outline = outline._replace(notes=[*outline.notes, *notes])
     hashes_now = read_hashes(hashes[0]) if hashes else {}
     note = registration_note(read_records(preregistrations), json_config(config), hashes_now)
     page = findings_page(evidence, replies, nameless, outline, figures, note)

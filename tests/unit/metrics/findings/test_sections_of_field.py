@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from fieldwork.metrics.findings.field import field_sections
+from fieldwork.metrics.findings.field import field_sections, repeated_text_notes
 from fieldwork.metrics.findings.layout import FindingsSection
 from fieldwork.records.field import FieldHeterogeneity, GroupDifference, RankAgreement
 from unit.metrics.findings.finding_rows import (
@@ -181,3 +181,15 @@ def test_heterogeneity_beside_the_field(row: FieldHeterogeneity, numbers: tuple[
     section = field_sections([], [], [], [row], claims_of(row), FIELD_OUTLINE)[0]
     assert section.title == "Heterogeneity beside the field"
     assert cells(section) == [("rec", "RAG", "3.50", "3.40", "20", "30", *numbers)]
+
+
+def test_texts_that_a_participant_gave_again_are_a_caution() -> None:
+    rows = [
+        {"check": "same_text", "n_flagged": "6"},
+        {"check": "same_text", "n_flagged": "0"},
+        {"check": "too_short", "n_flagged": "3"},
+    ]
+    (note,) = repeated_text_notes(rows)
+    assert note.startswith("6 answers of real users are, word for word, what the same person had")
+    assert repeated_text_notes(rows[1:]) == repeated_text_notes([]) == []
+    assert repeated_text_notes([rows[0] | {"n_flagged": "1"}])[0].startswith("one answer of real")

@@ -28,8 +28,9 @@ MOST_ARMS = 30
 """Arms of which lost answers are listed one by one."""
 
 REFUSALS_ARE_READ = (
-    "Refusals are recognised by their words: rules find 99 % of those in surveys and 86 % of those in "
-    "chats; of what they count as a refusal, none in surveys and 22 % in chats is something else "
+    "Refusals are recognised by their words: rules find all of those in surveys, 95 % of those of unsafe "
+    "requests and 86 % of those in chats; of what they count as a refusal, nothing in surveys, 2 % and "
+    "17 % is something else "
     "([docs/parsing.md](../../docs/parsing.md#refusals-1))"
 )
 """Recall and precision of the parser's refusals, measured on real answers."""

@@ -3,7 +3,7 @@
 Promises no section where the study has no answers of real users.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from fieldwork.metrics.findings.layout import Finding, FindingsSection
 from fieldwork.metrics.findings.outline import (
@@ -325,3 +325,20 @@ def _moves(rows: Sequence[ItemAgreement], claims: StudyClaims) -> str:
         literal(row.item_id) for row, verdict in rank_tests if verdict.is_shown and row.rank_change
     ]
     return f"{len(names)}/{len(rank_tests)}" + (f": {join_words(names)}" if names else "")
+
+
+def repeated_text_notes(quality: Iterable[Mapping[str, str]]) -> list[str]:
+    """A caution where participants gave the same text to a prompt again.
+
+    Args:
+        quality: rows of `QualityCheck` as texts.
+    """
+    n = sum(int(row["n_flagged"]) for row in quality if row["check"] == "same_text")
+    if not n:
+        return []
+    answers = f"{n:,} answers of real users are" if n > 1 else "one answer of real users is"
+    return [
+        f"{answers}, word for word, what the same person had answered before: asked again, or in a file "
+        "that holds the rows of an earlier one, which makes asking again look as if it changed nothing "
+        "(field/quality.csv, same_text)"
+    ]

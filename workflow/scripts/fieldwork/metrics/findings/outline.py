@@ -16,7 +16,7 @@ class StudyOutline(NamedTuple):
         users: conditions that bring a user, real ones included.
         controls: conditions that ask the baseline again: negative controls.
         rarest_users: share of users of the rarest kind that intervals cover.
-        notes: cautions that the config states about its models and tasks.
+        notes: cautions about models and tasks that the config states, and about the files of the field.
         model_limits: what the config says that answers of its models cannot stand for.
         retrieval: conditions that bring what is most like each prompt.
         question: what the study asks, in one sentence.
