@@ -17,7 +17,9 @@ class Message:
 class Conversation:
     """A conversation that passed the filters."""
 
-    conversation_id: str = column("pseudonym, unique in the corpus; stable when other rows are added")
+    conversation_id: str = column(
+        "pseudonym, unique in the corpus; stable when other rows are added"
+    )
     user_id: str = column("pseudonym that groups the conversations of one user")
     started_at: datetime | None = column("UTC time of the conversation, NULL where unknown")
     language: str | None = column("language as the corpus labels it")
