@@ -335,6 +335,24 @@ def test_answers_are_kept_where_the_budget_cannot_be_written(
     assert len(held(path)) == 3
 
 
+def test_a_ledger_that_is_removed_stops_the_run_and_loses_no_answer(path: Path) -> None:
+    def remove_the_ledger(question: str, n_sends: int) -> float:  # noqa: ARG001
+        if len(provider.sends) == 6:
+            path.unlink()
+        return 0.01
+
+    provider = ScriptedProvider(remove_the_ledger, concurrency=3)
+
+    def work() -> None:
+        with open_ledger(path) as ledger:
+            ask(numbered(20), provider, ledger)
+
+    with pytest.raises(StudyError, match=r"removed or replaced.*written back: run again"):
+        work()
+    assert len(provider.sends) <= 6 + 3
+    assert len(held(path)) == len(provider.sends)
+
+
 def test_no_call_is_begun_before_the_last_answer_is_on_disk(
     ledger: Ledger, monkeypatch: pytest.MonkeyPatch
 ) -> None:

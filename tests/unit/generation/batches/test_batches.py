@@ -141,6 +141,22 @@ def test_requests_are_split_answered_and_stored_as_batch_answers(desk: Desk) -> 
     assert entry.started_at.timestamp() == 1_000
 
 
+def test_a_folder_that_is_removed_while_batches_run_comes_back(desk: Desk) -> None:
+    def remove_once(_: str, status: BatchStatus) -> BatchStatus:
+        if desk.ledger.exists() and desk.ticking.now() > 1_050:
+            for file in desk.ledger.parent.iterdir():
+                file.unlink()
+            desk.service.status_of = None
+        return status
+
+    desk.service.status_of = remove_once
+    with pytest.raises(StudyError, match=r"removed or replaced.*written back: run again"):
+        desk.settle()
+    assert desk.settle() == Counter()
+    assert desk.answers() == EXPECTED
+    assert desk.service.ran() == once()
+
+
 def test_a_second_run_asks_nothing(desk: Desk) -> None:
     desk.settle()
     assert desk.settle() == Counter()

@@ -162,6 +162,7 @@ class _EngineLoop:
 
     async def _check(self) -> None:
         """Check before each call that it is worth its price; before the first call check the model."""
+        self._sender.ledger.require_place()
         if self._sender.require_time is not None:
             self._sender.require_time()
         if self._legibility is not None:

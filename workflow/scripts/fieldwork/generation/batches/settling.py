@@ -233,7 +233,8 @@ class _Settlement:
             yield call
 
     def _check(self) -> None:
-        """Stop before a step that costs money if the answers so far are of no use."""
+        """Stop before a step that costs money if the answers so far are of no use, or have no place."""
+        self._ledger.require_place()
         if self._legibility is not None:
             for _ in self._legibility.look_back():
                 pass
