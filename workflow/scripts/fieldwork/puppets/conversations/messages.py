@@ -98,7 +98,7 @@ def message_text(content: Any) -> str | None:
 
 
 def _text_of(part: Any) -> str:
-    """The text of a part, which may have parts itself; empty for pictures, thoughts and calls of tools."""
+    """The text of a part, which may have parts itself; empty for pictures, thoughts and tools."""
     if isinstance(part, str):
         return part
     if isinstance(part, list):
