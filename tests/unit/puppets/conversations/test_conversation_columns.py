@@ -133,6 +133,21 @@ def test_what_was_taken_for_what_is_a_sentence() -> None:
     )
 
 
+def test_an_exchange_a_row_by_its_names_or_the_config_s() -> None:
+    file_layout = layout({"prompt": "hi", "response": "hello", "source": "x"})
+    assert file_layout.has_conversations
+    assert file_layout.sentence() == (
+        "one prompt and its response a row (prompt = prompt, response = response); not used: source"
+    )
+    file_layout = layout(
+        {"a": "hi", "b": "hello", "chat": "1"}, mapped={"prompt": "a", "response": "b"}
+    )
+    assert dict(file_layout.columns) == {"prompt": "a", "response": "b", "conversation": "chat"}
+    assert not file_layout.has_conversations
+    row = {"chat_id": "1", "role": "user", "text": "hi", "question": "?", "answer": "!"}
+    assert not layout(row).has_exchanges
+
+
 def test_a_file_that_is_not_understood_is_refused_with_its_columns() -> None:
     sentence = refusal({"id": "1", "role": "user", "text": "hi"})
     assert sentence == (

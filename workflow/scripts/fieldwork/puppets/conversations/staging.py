@@ -175,7 +175,7 @@ def _chats_of_rows(
             layout = find_layout(file.name, sample, reading.columns, messages.knows)
             logger.info("%s: %s", file.name, layout.sentence())
             reader, rows = RowReader(layout, messages), chain(sample, records)
-            if layout.keys is not None:
+            if layout.has_conversations:
                 yield from reader.chats(rows)
             else:
                 message_rows = reader.message_rows(number, rows, file.name)
