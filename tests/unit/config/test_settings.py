@@ -495,6 +495,11 @@ def test_shipped_studies_are_valid(study: Path) -> None:
             "tasks.probe.sources.0.gold: 'number' is not one of",
         ),
         ("power/lists", {"named": 0}, "power.lists.named: 0 is less than the minimum of 1"),
+        (
+            "prices/gpt-4o-mini-2024-07-18/as_of",
+            "2099-01-01",
+            "prices.gpt-4o-mini-2024-07-18.as_of: 2099-01-01 is in the future",
+        ),
         ("power/sd_reruns", 0, "power.sd_reruns: 0 is less than or equal to"),
         ("power/field_cost_usd", -1, "power.field_cost_usd: -1 is less than"),
         ("figures/fig1", "recomendations", "figures.fig1: 'recomendations' is not in tasks"),
