@@ -49,6 +49,20 @@ def test_a_message_a_row_by_its_names(header: str, cells: str) -> None:
     assert (file_layout.keys, file_layout.unused_columns) == (None, ())
 
 
+def test_of_two_columns_of_one_meaning_the_one_with_values_is_read() -> None:
+    row = {
+        "chat_id": "1",
+        "role": "user",
+        "content": "",
+        "text": "hi",
+        "user_id": None,
+        "user": "u",
+    }
+    columns = layout(row).columns
+    assert (columns["text"], columns["user"]) == ("text", "user")
+    assert layout({**row, "content": "hi"}).columns["text"] == "content"
+
+
 def test_the_column_of_roles_is_known_by_its_cells() -> None:
     """`author` may be who wrote, and `kind` may hold the roles."""
     rows = [

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 from fieldwork.errors import StudyError
 from fieldwork.files.headers import find_column, name_list
 from fieldwork.files.json_values import json_value
+from fieldwork.files.rows import is_empty
 from fieldwork.files.sheets import Record
 
 ColumnMap = Mapping[str, str | None]
@@ -183,6 +184,9 @@ class _ColumnGuess:
             n for row in rows for n, value in row.items() if isinstance(value, Mapping)
         }
         self.names = _names(rows)
+        self._columns_with_values = {
+            name for name in self.names if any(not is_empty(value_at(row, name)) for row in rows)
+        }
         self.columns: dict[str, str] = {}
 
     def take_all(self, roles: Sequence[str], more_names: Mapping[str, str] | None = None) -> None:
@@ -194,7 +198,10 @@ class _ColumnGuess:
                 name = self.column_map[role] if self.column_map[role] in self.names else None
             else:
                 candidates = f"{_USUAL_NAMES[role]} {(more_names or {}).get(role, '')}".split()
-                name = find_column(self.free(with_objects=role == "text"), candidates)
+                free = self.free(with_objects=role == "text")
+                # an empty column may have the better name, and what is meant stands in another
+                with_values = [name for name in free if name in self._columns_with_values]
+                name = find_column(with_values, candidates) or find_column(free, candidates)
             if name is not None:
                 self.columns[role] = name
 
