@@ -352,7 +352,7 @@ def page(*curves: EffectCurve, **more: Any) -> str:
 
 
 def test_the_page_shows_labels_as_they_are() -> None:
-    names = {name: "a|b *c* [d] <e>" for name in (*PLANNED.conditions, *PLANNED.models)}
+    names = dict.fromkeys((*PLANNED.conditions, *PLANNED.models), "a|b *c* [d] <e>")
     design = PLANNED._replace(
         conditions={name: names[name] for name in PLANNED.conditions},
         models={name: names[name] for name in PLANNED.models},
