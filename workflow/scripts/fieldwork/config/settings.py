@@ -32,6 +32,7 @@ from fieldwork.config.unsafe_texts import markup_in, secrets_in
 from fieldwork.config.variants import complete_variants, source_settings
 from fieldwork.config.waves import add_waves
 from fieldwork.errors import StudyError
+from fieldwork.readable_texts import look_of
 from fieldwork.records.generation import MOST_REQUESTS
 
 Config = dict[str, Any]
@@ -208,7 +209,7 @@ def _broken_kit(config: Config) -> Iterator[str]:
     for model in kit["platforms"]:
         yield from _missing("field_kit.platforms", model, "models", config)
     for name, group in kit["groups"].items():
-        options = [" ".join(option.split()).casefold() for option in group["options"]]
+        options = [look_of(option).casefold() for option in group["options"]]
         if len(set(options)) < len(options):
             yield (
                 f"field_kit.groups.{name}.options: two of them have the same text, so nobody could tell "

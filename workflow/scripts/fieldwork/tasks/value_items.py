@@ -12,6 +12,7 @@ from string import ascii_uppercase
 from typing import Any, Literal, NamedTuple
 
 from fieldwork.errors import StudyError
+from fieldwork.readable_texts import look_of
 
 MAX_POINTS = 11
 MAX_OPTIONS = 15
@@ -107,9 +108,9 @@ def _first_number(labels: Sequence[str], usual: int) -> int:
 
 
 def _folded_text(text: str) -> str:
-    """A text without what typography changes: case, spaces, curly apostrophes."""
+    """A text without what typography changes: case, blanks, curly apostrophes."""
     plain = unicodedata.normalize("NFKC", text).translate({0x2018: "'", 0x2019: "'"})
-    return " ".join(plain.split()).casefold()
+    return look_of(plain).casefold()
 
 
 def _refuse_foreign_marks(place: str, options: Sequence[str], marks: Sequence[str]) -> None:
