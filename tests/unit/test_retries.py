@@ -61,6 +61,15 @@ def test_retry_after_is_seconds_milliseconds_or_a_date(
     assert retry_after_s(headers, NOW) == seconds
 
 
+@pytest.mark.parametrize(
+    ("date", "seconds"),
+    [("Mon, 04 May 2026 03:30:00 GMT", 30), ("Mon, 04 May 2026 03:31:00 GMT", 0), ("soon", 1709)],
+)
+def test_a_date_counts_from_the_server_s_own_clock(date: str, seconds: float) -> None:
+    headers = {"retry-after": "Mon, 04 May 2026 03:30:30 GMT", "date": date}
+    assert retry_after_s(headers, NOW) == seconds
+
+
 def test_a_date_counts_from_this_moment_where_no_other_is_known() -> None:
     assert retry_after_s({"retry-after": "Fri, 31 Dec 9999 23:59:59 GMT"}) > 1e9  # type: ignore[operator]
 

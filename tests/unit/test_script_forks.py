@@ -100,6 +100,37 @@ def test_a_script_can_wind_down(forks: ScriptForks, tmp_path: Path, number: sign
     assert wait_for(tmp_path / "ended_by") == str(int(number))
 
 
+@pytest.mark.parametrize(
+    ("first_import", "is_fork"),
+    [("os", True), ("fieldwork.stage", True), ("fieldwork.stage", False)],
+)
+def test_an_interrupted_import_ends_in_a_sentence(
+    forks: ScriptForks,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    first_import: str,
+    is_fork: bool,
+) -> None:
+    monkeypatch.setenv("PYTHONPATH", f"{LIBRARY}{os.pathsep}{tmp_path}")
+    # a library that takes long to load
+    (tmp_path / "slow.py").write_text(
+        "import pathlib, time\npathlib.Path('process').write_text('')\ntime.sleep(60)\n"
+    )
+    (tmp_path / "script.py").write_text(f"import {first_import}\nimport slow\n")
+    script = subprocess.Popen(
+        [forks.interpreter if is_fork else sys.executable, "script.py"],
+        cwd=tmp_path,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    wait_for(tmp_path / "process")
+    script.send_signal(signal.SIGINT)
+    _, message = script.communicate(timeout=30)
+    assert message.startswith("ERROR: interrupted; ")
+    assert message.count("\n") == 1
+    assert script.returncode != 0
+
+
 def test_nothing_runs_on_after_a_killed_client(forks: ScriptForks, tmp_path: Path) -> None:
     client = start(forks, tmp_path, WAITS)
     process = int(wait_for(tmp_path / "process"))

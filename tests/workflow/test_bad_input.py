@@ -109,14 +109,26 @@ def test_a_study_file_is_looked_at_before_snakemake_reads_it(
     assert not (study_folder.root / "ran").exists()
 
 
-def test_a_study_file_is_looked_at_without_the_profile_too(study_folder: Checkout) -> None:
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        ("tasks: {}\nstudy: {}\ntasks: {}\n", "bad.yaml, line 3: the key 'tasks' stands on line 1"),
+        (
+            "__use_yte__: true\nstudy: {}\n",
+            "bad.yaml, line 1: the key __use_yte__ has Snakemake run",
+        ),
+    ],
+)
+def test_a_study_file_is_looked_at_without_the_profile_too(
+    study_folder: Checkout, content: str, words: str
+) -> None:
     bad = study_folder.study("bad", {})
-    bad.write_text("tasks: {}\nstudy: {}\ntasks: {}\n")
+    bad.write_text(content)
     failed = study_folder.snakemake(
         "-n", "all", "--workflow-profile", "none", "--configfile", str(bad)
     )
     assert failed.returncode != 0
-    assert "bad.yaml, line 3: the key 'tasks' stands on line 1" in the_sentence(failed)
+    assert words in the_sentence(failed)
 
 
 def garbage(path: Path) -> None:

@@ -88,6 +88,7 @@ from fieldwork.config.models import answer_threads
 from fieldwork.config.needs import needed_filters
 from fieldwork.config.pages import field_warning, new_pages
 from fieldwork.config.parsing import naming_settings, value_rules
+from fieldwork.config.primary import primary_items, primary_questions
 from fieldwork.config.pseudonyms import corpus_key_file
 from fieldwork.config.reading import read_study
 from fieldwork.config.report import report_entry

@@ -36,6 +36,7 @@ rule plan_requests:
     input:
         questions="<results>/tasks/{task}.parquet",
         contexts=lambda wildcards: study.contexts(wildcards.condition),
+        primary_questions=primary_questions(study.config),
     output:
         requests="<results>/requests/{task}/{condition}.parquet",
     log:
@@ -47,6 +48,7 @@ rule plan_requests:
         runs=setting("task", "runs"),
         replicates=setting("condition", "replicates", 1),
         first=lambda wildcards: study.first_replicate(wildcards.task, wildcards.condition),
+        primary=primary_items(study.config),
     script:
         "../scripts/generation/plan_requests.py"
 

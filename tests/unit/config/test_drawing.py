@@ -46,7 +46,7 @@ def test_a_label_says_something_in_one_line(entry: str, label: str) -> None:
     assert complaint(changed).startswith(f"mine.yaml: {registry}.{name}.label: ")
 
 
-@pytest.mark.parametrize("label", ["SP-RAG", "sp-rag", " SP-RAG "])
+@pytest.mark.parametrize("label", ["SP-RAG", "sp-rag", " SP-RAG ", "SP\u200b-RAG\ufeff"])
 def test_conditions_have_labels_of_their_own(label: str) -> None:
     changed = config()
     changed["conditions"]["history"]["label"] = label

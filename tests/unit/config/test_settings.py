@@ -11,6 +11,7 @@ import pytest
 import yaml
 
 from fieldwork.config.field import field_files
+from fieldwork.config.primary import require_items
 from fieldwork.config.settings import arms_of, check_config, controls_of, filters_of, study_corpora
 from fieldwork.errors import StudyError
 
@@ -494,6 +495,11 @@ def test_shipped_studies_are_valid(study: Path) -> None:
             "tasks.probe.sources.0.gold: 'number' is not one of",
         ),
         ("power/lists", {"named": 0}, "power.lists.named: 0 is less than the minimum of 1"),
+        (
+            "prices/gpt-4o-mini-2024-07-18/as_of",
+            "2099-01-01",
+            "prices.gpt-4o-mini-2024-07-18.as_of: 2099-01-01 is in the future",
+        ),
         ("power/sd_reruns", 0, "power.sd_reruns: 0 is less than or equal to"),
         ("power/field_cost_usd", -1, "power.field_cost_usd: -1 is less than"),
         ("figures/fig1", "recomendations", "figures.fig1: 'recomendations' is not in tasks"),
@@ -505,6 +511,28 @@ def test_a_mistake_is_told_in_one_line(setting: str, value: Any, message: str) -
     assert told.startswith("config.yaml: ")
     assert message in told
     assert "\n" not in told
+
+
+def test_a_primary_comparison_is_about_items_that_are_asked() -> None:
+    config = shipped_config()
+    task = config["study"]["tasks"][0]
+    config["tasks"][task]["sources"] = [
+        {**source, "item_ids": ["cars", "films"]} for source in config["tasks"][task]["sources"]
+    ]
+    entry = {"measure": "option_share", "tasks": [task], "items": ["cars"]}
+    config["study"]["primary"] = [entry, {**entry, "items": ["kars"]}]
+    sentence = "study.primary.1.items: there is no item 'kars' (there are cars, films)"
+    assert complaint(config) == f"config.yaml: {sentence}; correct the name"
+
+
+def test_a_study_is_about_items_that_it_asks() -> None:
+    entry = {"tasks": ["lists", "more"], "items": ["cars", "films"]}
+    require_items({"study.primary.0.items": entry}, {"lists": ["cars"], "more": ["films"]})
+    with pytest.raises(StudyError) as caught:
+        require_items({"study.primary.0.items": entry}, {"lists": ["cars"], "more": ["pets"]})
+    assert str(caught.value) == (
+        "study.primary.0.items: there is no item 'films' (there are cars, pets); correct the name"
+    )
 
 
 def test_a_field_of_several_models_needs_a_column_that_tells_them_apart() -> None:

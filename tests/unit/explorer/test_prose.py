@@ -1,8 +1,8 @@
 """The findings as HTML: what was text stays text, and links lead within the page."""
 
 from fieldwork.explorer.prose import html_of
+from fieldwork.markdown_text import literal
 from fieldwork.metrics.findings.links import answers_link, numbered_links
-from fieldwork.metrics.findings.wording import literal
 
 
 def test_markup_in_a_label_is_shown_as_text() -> None:

@@ -12,6 +12,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
+from datetime import date
 from pathlib import Path
 
 import pytest
@@ -20,9 +21,11 @@ from scripted_provider import ScriptedProvider, reply_bytes, text_of
 from fieldwork.errors import StudyError
 from fieldwork.generation.accounts import Account
 from fieldwork.generation.agenda import Ask, ContextGroup
+from fieldwork.generation.budget import open_budget
 from fieldwork.generation.engine import AnswerTally, settle
 from fieldwork.generation.ledger import Entry, Ledger, ledger_key, open_ledger
 from fieldwork.generation.limits import Limits
+from fieldwork.generation.pricing import Price
 from fieldwork.generation.providers.base import RejectedError, Sampling, TransientError
 from fieldwork.generation.sending import Sender
 from fieldwork.records.tasks import Item
@@ -303,6 +306,51 @@ def test_a_disk_that_refuses_stops_the_run(
     assert len(provider.sends) <= 3 * (good_commits + 2)
     assert len(held(path)) <= 3 * good_commits
     assert provider.n_closed == 1
+
+
+def test_answers_are_kept_where_the_budget_cannot_be_written(
+    ledger: Ledger, path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What arrived is paid for: it is stored before its cost is counted."""
+    monkeypatch.setattr("fieldwork.generation.budget.LUMP_LASTS_S", 0.0)
+    purse = tmp_path / "budget.sqlite"
+
+    def lose_the_budget(question: str, n_sends: int) -> float:  # noqa: ARG001
+        if provider.n_under_way == 3:
+            purse.unlink()
+        return 0.01 if purse.exists() else 0.02
+
+    provider = ScriptedProvider(lose_the_budget, concurrency=3)
+    price = Price(1.0, 0.5, 1.0, 4.0, date(2026, 11, 1), "the test")
+
+    def spend() -> None:
+        with open_budget(purse, 1.0) as budget:
+            sender = sender_of(provider, ledger, 1)
+            sender = sender._replace(account=Account(price, "live", 5, budget))
+            settle([ContextGroup(None, [], numbered(20))], sender, total=20)
+
+    with pytest.raises(StudyError, match="the file that counts spending cannot be used"):
+        spend()
+    assert len(provider.sends) == 3
+    assert len(held(path)) == 3
+
+
+def test_a_ledger_that_is_removed_stops_the_run_and_loses_no_answer(path: Path) -> None:
+    def remove_the_ledger(question: str, n_sends: int) -> float:  # noqa: ARG001
+        if len(provider.sends) == 6:
+            path.unlink()
+        return 0.01
+
+    provider = ScriptedProvider(remove_the_ledger, concurrency=3)
+
+    def work() -> None:
+        with open_ledger(path) as ledger:
+            ask(numbered(20), provider, ledger)
+
+    with pytest.raises(StudyError, match=r"removed or replaced.*written back: run again"):
+        work()
+    assert len(provider.sends) <= 6 + 3
+    assert len(held(path)) == len(provider.sends)
 
 
 def test_no_call_is_begun_before_the_last_answer_is_on_disk(

@@ -9,7 +9,7 @@ import subprocess
 import sys
 import tempfile
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
@@ -446,3 +446,63 @@ with sole_asker(Path(sys.argv[1])):
     other.wait()
     assert waited.wait(10)
     asker.join()
+
+
+# --- somebody removes the file while it is used ---------------------------------------------------
+
+
+def remove_file(path: Path) -> None:
+    path.unlink()
+
+
+def remove_folder(path: Path) -> None:
+    shutil.rmtree(path.parent)
+
+
+def remove_logs_too(path: Path) -> None:
+    for file in path.parent.glob("gpt.sqlite*"):
+        file.unlink()
+
+
+@pytest.mark.parametrize("remove", [remove_file, remove_folder, remove_logs_too])
+def test_a_ledger_that_is_removed_while_it_is_open_is_written_back(
+    tmp_path: Path, remove: Callable[[Path], None]
+) -> None:
+    path = tmp_path / "ledger" / "gpt.sqlite"
+    with open_ledger(path) as ledger:
+        ledger.store([entry("before")])
+
+    def work() -> None:
+        with open_ledger(path) as ledger:
+            ledger.store([entry("early")])
+            ledger.require_place()
+            remove(path)
+            ledger.store([entry("late")])
+            with pytest.raises(StudyError, match="was removed or replaced"):
+                ledger.require_place()
+
+    with pytest.raises(StudyError, match=r"gpt.sqlite: .*removed.*written back: run again"):
+        work()
+    with open_ledger(path) as ledger:
+        assert sorted(ledger.keys()) == sorted(entry(n).key for n in ("before", "early", "late"))
+        assert len(list(ledger.entries(ledger.keys()))) == 3
+        ledger.store([entry("next")])
+
+
+def test_a_ledger_that_is_replaced_while_it_is_open_is_kept_beside(tmp_path: Path) -> None:
+    path, other = tmp_path / "gpt.sqlite", tmp_path / "other.sqlite"
+    with open_ledger(other) as ledger:
+        ledger.store([entry("other")])
+
+    def work() -> None:
+        with open_ledger(path) as ledger:
+            ledger.store([entry("early")])
+            other.replace(path)
+            ledger.store([entry("late")])
+
+    with pytest.raises(StudyError, match=r"keep the one that has more in it as gpt\.sqlite"):
+        work()
+    (kept,) = tmp_path.glob("gpt.sqlite.kept-*")
+    for file, names in ((path, ["other"]), (kept, ["early", "late"])):
+        with open_ledger(file) as ledger:
+            assert sorted(ledger.keys()) == sorted(entry(name).key for name in names)

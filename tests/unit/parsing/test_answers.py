@@ -102,6 +102,11 @@ def test_every_outcome_is_kept_and_only_answers_are_read(outcome: Outcome, item:
     assert (read.reason is None) == is_read
 
 
+def test_signs_of_no_width_hide_no_option() -> None:
+    item = dataclasses.replace(CHOICE, choices=["round\u200b", "f\u200blat", "a", "b"])
+    assert parse_response(response("It is flat."), item).letter == "B"
+
+
 def test_half_a_last_name_of_a_truncated_reply_is_no_item() -> None:
     text = "1. Alien\n2. Heat\n3. Virtual"
     assert parse_response(response(text), LIST).raw_items == ["Alien", "Heat", "Virtual"]

@@ -30,6 +30,8 @@ def test_a_sound_question_passes() -> None:
     ("change", "words"),
     [
         ({"choices": ["yes", "no", "yes"]}, "options A and C have the same text 'yes'"),
+        ({"choices": ["yes", "y\u200bes\ufeff"]}, "options A and B have the same text 'yes'"),
+        ({"choices": ["café", "cafe\u0301"]}, "options A and B have the same text 'café'"),
         ({"choices": ["yes", " yes"]}, "options A and B have the same text 'yes'"),
         ({"choices": ["so  so", "no", "so\nso"]}, "options A and C have the same text 'so so'"),
         ({"question": "Which\x00?"}, "control character U+0000"),
@@ -53,6 +55,10 @@ def test_a_question_that_does_not_say_what_is_meant(change: dict[str, Any], word
     [
         (["q", "q"], "item_id 'q' occurs twice; rename one"),
         (["q 1", "q  1"], "item_id 'q  1' occurs twice (as 'q 1', with other spaces); rename one"),
+        (
+            ["q", "q\u200b"],
+            "item_id 'q\\u200b' occurs twice (as 'q', with other spaces); rename one",
+        ),
         (["q", "q\t"], "item_id 'q\\t' occurs twice (as 'q', with other spaces); rename one"),
     ],
 )

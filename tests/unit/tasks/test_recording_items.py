@@ -13,6 +13,7 @@ from fieldwork.tasks.items import load_items
 from fieldwork.tasks.listed_options import listed_options
 from fieldwork.tasks.own_items import SourceOptions
 from fieldwork.tasks.recording_items import named_letter
+from fieldwork.tasks.value_items import ScaleForm
 
 COLUMNS = {"item": "q", "answer": "said", "question": "text", "options": "of", "gold": "right"}
 
@@ -53,6 +54,17 @@ def test_a_choice_question_needs_options(tmp_path: Path) -> None:
     assert [item.item_id for item in read(tmp_path, rows)] == ["tea"]
     mixed = read(tmp_path, [{"q": "cars", "said": "Ford"}], kind="mixed")
     assert [item.kind for item in mixed] == ["list"]
+
+
+def test_labels_of_a_recorded_scale_stand_once_in_the_task_s_source(tmp_path: Path) -> None:
+    rows = [{"q": "calm", "said": "2"}, {"q": "glad", "said": "1"}]
+    form = ScaleForm(("No", "Yes"), missing_options=("Refused",))
+    items = read(tmp_path, rows, kind="scale", scale=form)
+    assert [(item.choices, item.points) for item in items] == [
+        (["No", "Yes", "Refused"], [1.0, 2.0])
+    ] * 2
+    with pytest.raises(StudyError, match=r"of 2 scale questions .* in scale\.labels of the task's"):
+        read(tmp_path, rows, kind="scale")
 
 
 def test_options_of_all_questions_stand_in_the_settings(tmp_path: Path) -> None:

@@ -73,6 +73,33 @@ def test_a_scale_whose_points_are_numbers_has_labels_at_its_ends(tmp_path: Path)
     assert "1. Not at all\n2\n3\n4\n5. Very much" in item.prompt
 
 
+@pytest.mark.parametrize(
+    ("cells", "marks"),
+    [
+        ("0,1,2", ["0", "1", "2"]),
+        ("1.0,2.0,3.0", ["1", "2", "3"]),
+        ("-1,0,1", ["-1", "0", "1"]),
+        ("Never,1,Often", ["0", "1", "2"]),
+    ],
+)
+def test_labels_that_are_numbers_say_with_which_a_scale_begins(
+    tmp_path: Path, cells: str, marks: list[str]
+) -> None:
+    text = f"item_id,question,option_a,option_b,option_c\nq,Happy?,{cells}\n"
+    (item,) = read(tmp_path, text, "scale")
+    assert item.marks == marks
+    assert item.points == [float(mark) for mark in marks]
+
+
+@pytest.mark.parametrize(
+    ("cell", "limit"),
+    [("1.0", 1), ("1", 1), ('"0,5"', 0.5), ("-2.50", -2.5), ("1 000", 1000), ("1e3", 1000)],
+)
+def test_limits_are_read_as_sheets_write_them(tmp_path: Path, cell: str, limit: float) -> None:
+    (item,) = read(tmp_path, f"item_id,question,lowest\nq,How many?,{cell}\n", "number")
+    assert item.lowest == limit
+
+
 def test_letters_are_asked_for_as_in_a_choice(tmp_path: Path) -> None:
     (item,) = read_scales(tmp_path, "item_id,question\nq,I plan.\n", marks="letters")
     assert item.marks is None
@@ -132,6 +159,8 @@ def test_a_number_has_the_unit_and_the_limits_of_its_row_or_its_source(tmp_path:
         ("many", "", "`lowest` is 'many'"),
         ("5", "1", "`lowest` (5) is above `highest` (1)"),
         ("", "inf", "`highest` is 'inf'"),
+        # a thousand, or one
+        ('"1,000"', "", "`lowest` is '1,000'"),
     ],
 )
 def test_limits_that_are_none(tmp_path: Path, lowest: str, highest: str, words: str) -> None:

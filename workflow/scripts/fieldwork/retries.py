@@ -75,24 +75,30 @@ def retry_after_s(headers: Mapping[str, str], replied_at: datetime | None = None
     """Seconds that a server asks to wait; None where it asks for nothing that can be read.
 
     `retry-after-ms` (OpenAI, Azure) counts before Retry-After, which holds seconds or an HTTP date
-    (RFC 9110, 10.2.3).
+    (RFC 9110, 10.2.3). A date counts from the reply's own `Date`, as the clock here may be wrong.
 
     Args:
         headers: of the reply, names in lower case.
-        replied_at: when the reply came, with its time zone; None for this moment.
+        replied_at: when the reply came, with its time zone, where it does not say; None for this moment.
     """
     milliseconds = _finite(headers.get("retry-after-ms", ""))
     if milliseconds is not None:
         return max(milliseconds / 1000, 0.0)
-    text = headers.get("retry-after", "")
-    seconds = _finite(text)
+    seconds = _finite(headers.get("retry-after", ""))
     if seconds is None:
-        try:
-            date = parsedate_to_datetime(text).replace(tzinfo=UTC)
-        except (ValueError, OverflowError):
+        date = _date(headers.get("retry-after", ""))
+        if date is None:
             return None
-        seconds = (date - (replied_at or datetime.now(UTC))).total_seconds()
+        sent_at = _date(headers.get("date", "")) or replied_at or datetime.now(UTC)
+        seconds = (date - sent_at).total_seconds()
     return max(seconds, 0.0)
+
+
+def _date(text: str) -> datetime | None:
+    try:
+        return parsedate_to_datetime(text).replace(tzinfo=UTC)
+    except (ValueError, OverflowError):
+        return None
 
 
 def _finite(number: str) -> float | None:

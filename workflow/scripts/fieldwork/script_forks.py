@@ -50,7 +50,10 @@ _END_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _PARENT_DEATH_SIGNAL = 1
 
 CLIENT = """#!{python} -IS
-import json, os, signal, socket, sys
+import signal
+# until there is somebody to hand it on to, Ctrl-C ends this without a traceback
+signal.signal(signal.SIGINT, signal.SIG_DFL)
+import json, os, socket, sys
 arguments = sys.argv[1:]
 is_script = arguments and not arguments[0].startswith("-")
 if not is_script or os.environ.get("OMP_NUM_THREADS", "1") != "1":
@@ -174,7 +177,6 @@ class _Server:
             signal.set_wakeup_fd(-1)
             for number in (signal.SIGCHLD, *_END_SIGNALS):
                 signal.signal(number, signal.SIG_DFL)
-            signal.signal(signal.SIGINT, signal.default_int_handler)
             ctypes.CDLL(None).prctl(_PARENT_DEATH_SIGNAL, signal.SIGKILL)
             for other in (
                 *self._clients.values(),
@@ -238,6 +240,8 @@ def _send(child: int, number: int) -> None:
 
 def run_script(request: Mapping[str, Any], streams: Sequence[int], folder: Path) -> int:
     """Be `python script.py` to the end; the exit status."""
+    sys.excepthook = _print_error
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     os.setsid()
     for number, stream in enumerate(streams):
         os.dup2(stream, number)
@@ -255,7 +259,6 @@ def run_script(request: Mapping[str, Any], streams: Sequence[int], folder: Path)
     main = ModuleType("__main__")
     main.__file__ = str(script)
     sys.modules["__main__"] = main
-    sys.excepthook = _print_error
     try:
         exec(compile(script.read_bytes(), str(script), "exec"), main.__dict__)
     except SystemExit as end:
@@ -268,7 +271,10 @@ def run_script(request: Mapping[str, Any], streams: Sequence[int], folder: Path)
 def _print_error(
     kind: type[BaseException], error: BaseException, trace: TracebackType | None
 ) -> None:
-    """Print a traceback that begins in the script."""
+    """Print a traceback that begins in the script; of Ctrl-C, a sentence."""
+    if issubclass(kind, KeyboardInterrupt):
+        print("ERROR: interrupted; the same command continues from there", file=sys.stderr)
+        return
     while trace and trace.tb_frame.f_code.co_filename == __file__:
         trace = trace.tb_next
     sys.__excepthook__(kind, error.with_traceback(trace), trace)

@@ -21,6 +21,11 @@ from fieldwork.progress import FOLDER_VARIABLE, clear_line
 EXIT_INTERRUPTED = 130
 """Exit status after Ctrl-C, the same as in shells."""
 
+ErrorHook = Callable[[type[BaseException], BaseException, TracebackType | None], None]
+"""What shows an error that ends a process, as `sys.excepthook`."""
+
+INTERRUPTION = "interrupted; finished work is kept, and the same command continues from there"
+
 _NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS})
 
 
@@ -60,9 +65,7 @@ def run(main: Callable[..., None], *, log: str, **arguments: Any) -> None:
         )
         sys.exit(1)
     except KeyboardInterrupt:
-        logger.error(
-            "interrupted; finished work is kept, and the same command continues from there"
-        )
+        logger.error(INTERRUPTION)
         sys.exit(EXIT_INTERRUPTED)
 
 
@@ -86,13 +89,29 @@ class _LogFile(logging.FileHandler):
             super().close()
 
 
-def _traceback_hook(
-    mask: Mask,
-) -> Callable[[type[BaseException], BaseException, TracebackType | None], None]:
+def _traceback_hook(mask: Mask) -> ErrorHook:
     def show(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
         sys.stderr.write(mask.text("".join(traceback.format_exception(kind, error, trace))))
 
-    return show
+    return _with_interruption(show)
+
+
+def _with_interruption(show: ErrorHook) -> ErrorHook:
+    """What shows an error at the end of a process, with a sentence for Ctrl-C."""
+
+    def show_or_say(
+        kind: type[BaseException], error: BaseException, trace: TracebackType | None
+    ) -> None:
+        if issubclass(kind, KeyboardInterrupt):
+            sys.stderr.write(f"ERROR: {INTERRUPTION}\n")
+        else:
+            show(kind, error, trace)
+
+    return show_or_say
+
+
+# scripts import this before what takes seconds to load, and Ctrl-C may come then
+sys.excepthook = _with_interruption(sys.excepthook)
 
 
 class _Terminal(logging.StreamHandler[TextIO]):

@@ -141,6 +141,22 @@ def test_requests_are_split_answered_and_stored_as_batch_answers(desk: Desk) -> 
     assert entry.started_at.timestamp() == 1_000
 
 
+def test_a_folder_that_is_removed_while_batches_run_comes_back(desk: Desk) -> None:
+    def remove_once(_: str, status: BatchStatus) -> BatchStatus:
+        if desk.ledger.exists() and desk.ticking.now() > 1_050:
+            for file in desk.ledger.parent.iterdir():
+                file.unlink()
+            desk.service.status_of = None
+        return status
+
+    desk.service.status_of = remove_once
+    with pytest.raises(StudyError, match=r"removed or replaced.*written back: run again"):
+        desk.settle()
+    assert desk.settle() == Counter()
+    assert desk.answers() == EXPECTED
+    assert desk.service.ran() == once()
+
+
 def test_a_second_run_asks_nothing(desk: Desk) -> None:
     desk.settle()
     assert desk.settle() == Counter()
@@ -568,7 +584,7 @@ def test_odd_rows_are_counted_and_passed_over(
     assert desk.settle() == Counter()
     assert desk.answers() == EXPECTED
     told = sum(
-        int(r.args[1].split()[0]) for r in caplog.records if "skipped in its results" in r.msg
+        int(r.args[1].split()[0]) for r in caplog.records if "defects of its results" in r.msg
     )  # type: ignore[index, union-attr]
     assert told == (int(odd.split()[0]) if odd else 0)
     assert (odd or "").partition(" ")[2] in caplog.text
@@ -623,7 +639,9 @@ def test_of_a_batch_that_ended_early_what_finished_is_kept(state: str, desk: Des
     desk.service.spoil = lambda lines: lines[:1]
     failures = desk.settle()
     assert failures == Counter(
-        {f"the batch ended as {state} and its results hold no row for it": 4}
+        {
+            f"the batch ended as {state} and its results hold no row for it, so it counts as billed": 4
+        }
     )
     assert len(desk.answers()) == 3
 
@@ -755,14 +773,6 @@ def test_what_fits_the_budget_is_settled_before_the_run_stops(desk: Desk) -> Non
     assert purse.paid == [Usage(10, output=1)] * 4
 
 
-def test_what_was_not_answered_costs_nothing(desk: Desk) -> None:
-    purse = Purse(7)
-    desk.service.spoil = lambda lines: lines[:1]
-    desk.settle(account=purse)
-    assert purse.open == set()
-    assert Counter(usage is None for usage in purse.paid) == Counter({True: 4, False: 3})
-
-
 def test_a_row_with_an_error_costs_nothing(desk: Desk) -> None:
     purse = Purse(7)
     desk.service.spoil = lambda lines: [error_row(row, 400, "bad", "no") for row in lines]
@@ -791,6 +801,35 @@ def test_results_that_are_gone_may_cost_all_that_was_set_aside(desk: Desk) -> No
     desk.service.faults = {"download": [RejectedError("HTTP 404: no such file")]}
     desk.settle(account=purse)
     assert Counter(purse.paid) == Counter({Usage(): 3, Usage(10, output=1): 4})
+
+
+def test_a_request_without_a_row_counts_as_billed(
+    desk: Desk, caplog: pytest.LogCaptureFixture
+) -> None:
+    purse = Purse(7)
+    desk.service.spoil = lambda lines: lines[1:]
+    desk.settle(account=purse)
+    assert Counter(purse.paid) == Counter({Usage(): 3, Usage(10, output=1): 4})
+    assert "defects of its results: 1 missing rows" in caplog.text
+
+
+def test_a_request_that_the_provider_never_ran_costs_nothing(desk: Desk) -> None:
+    purse = Purse(7)
+    desk.service.spoil = lambda lines: lines[:1]
+    desk.service.status_of = lambda _, status: (
+        status._replace(state="cancelled", n_done=1) if status.is_over else status
+    )
+    desk.settle(account=purse)
+    assert purse.open == set()
+    assert Counter(purse.paid) == Counter({None: 4, Usage(10, output=1): 3})
+
+
+def test_a_batch_that_failed_as_a_whole_costs_nothing(desk: Desk) -> None:
+    purse = Purse(7)
+    failed = BatchStatus("failed", is_over=True, error="the batch failed: no such model")
+    desk.service.status_of = lambda batch_id, status: failed if batch_id == "batch-000" else status
+    desk.settle(account=purse)
+    assert Counter(purse.paid) == Counter({None: 3, Usage(10, output=1): 4})
 
 
 def test_a_line_that_cannot_be_read_may_be_an_answer_that_was_billed(desk: Desk) -> None:

@@ -91,6 +91,14 @@ def test_power_is_that_of_the_largest_size_within_the_study() -> None:
     ]
 
 
+def test_the_page_shows_labels_and_names_as_they_are() -> None:
+    changed = record(hashes={"files": {"corpora.a|b": None}})
+    changed["form"]["Design Plan"]["Study design"] = "a|b *c* [d] <e>: context none"
+    text = render(changed)
+    assert r"a\|b \*c\* \[d\] &lt;e>: context none" in text
+    assert r"| files | corpora.a\|b | not here |" in text
+
+
 def test_a_page_has_the_digest_and_every_hash() -> None:
     text = render(record(hashes=HASHES))
     assert f"digest {record(hashes=HASHES)['digest']}" in text

@@ -5,10 +5,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
+from fieldwork.markdown_text import literal
 from fieldwork.metrics.findings.wording import (
     interval_cell,
     join_words,
-    literal,
     number_cell,
     p_cell,
     percent,

@@ -351,6 +351,18 @@ def page(*curves: EffectCurve, **more: Any) -> str:
     return render(advice, design, {"t": 4})
 
 
+def test_the_page_shows_labels_as_they_are() -> None:
+    names = dict.fromkeys((*PLANNED.conditions, *PLANNED.models), "a|b *c* [d] <e>")
+    design = PLANNED._replace(
+        conditions={name: names[name] for name in PLANNED.conditions},
+        models={name: names[name] for name in PLANNED.models},
+    )
+    advice: list[PowerAdvice] = list(advice_rows([SHARES], design, FakePrices()))
+    text = render(advice, design, {"t": 4})
+    assert r"a\|b \*c\* \[d\] &lt;e>: primary" in text
+    assert "*c* [d]" not in text
+
+
 @pytest.mark.parametrize(
     ("curves", "words"),
     [

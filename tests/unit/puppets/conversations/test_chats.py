@@ -255,3 +255,55 @@ def test_the_text_beside_empty_parts_counts() -> None:
     reader, records = reader_of([{"id": 1, "chat_messages": entries}])
     (chat,) = reader.chats(records)
     assert contents(chat) == ["beside nothing", "beside a part", "spoken", "a part"]
+
+
+def test_parts_of_a_message_may_have_their_text_as_a_value() -> None:
+    row = {
+        "conversations": [
+            {"from": "human", "value": [{"type": "text", "value": "hi"}]},
+            {"from": "gpt", "value": [{"type": "text", "value": "hello"}]},
+        ]
+    }
+    reader, records = reader_of([row])
+    (chat,) = reader.chats(records)
+    assert contents(chat) == ["hi", "hello"]
+
+
+@pytest.mark.parametrize(
+    "names",
+    ["prompt response", "question answer", "instruction output", "input output", "Frage Antwort"],
+)
+def test_a_row_with_a_prompt_and_its_response_is_a_conversation(names: str) -> None:
+    prompt, response = names.split()
+    rows = [
+        {prompt: "hi", response: "hello", "user_id": "anna", "note": ""},
+        {prompt: "why?", response: None, "user_id": "ben", "note": "x"},
+    ]
+    reader, records = reader_of(rows)
+    first, second = reader.chats(records)
+    assert [(m["role"], m["content"]) for m in first.messages] == [
+        ("user", "hi"),
+        ("assistant", "hello"),
+    ]
+    assert (first.user_id, first.conversation_id) == ("anna", None)
+    assert contents(second) == ["why?"]
+
+
+def test_what_an_instruction_is_about_stands_below_it() -> None:
+    row = {"instruction": "Translate.", "input": "Haus", "output": "house"}
+    reader, records = reader_of([row])
+    (chat,) = reader.chats(records)
+    assert contents(chat) == ["Translate.\n\nHaus", "house"]
+
+
+def test_exchanges_with_one_id_are_one_conversation() -> None:
+    rows = [
+        {"session_id": "s", "prompt": "a", "response": "b"},
+        {"session_id": "t", "prompt": "x", "response": "y"},
+        {"session_id": "s", "prompt": "c", "response": "d"},
+    ]
+    reader, records = reader_of(rows)
+    message_rows = [*reader.message_rows(0, records, "a.csv")]
+    (chat,) = gather_chats([row for row in message_rows if row.conversation_id == "s"], "a.csv")
+    assert contents(chat) == ["a", "b", "c", "d"]
+    assert len({row.number for row in message_rows}) == 6

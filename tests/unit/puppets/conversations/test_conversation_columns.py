@@ -49,6 +49,20 @@ def test_a_message_a_row_by_its_names(header: str, cells: str) -> None:
     assert (file_layout.keys, file_layout.unused_columns) == (None, ())
 
 
+def test_of_two_columns_of_one_meaning_the_one_with_values_is_read() -> None:
+    row = {
+        "chat_id": "1",
+        "role": "user",
+        "content": "",
+        "text": "hi",
+        "user_id": None,
+        "user": "u",
+    }
+    columns = layout(row).columns
+    assert (columns["text"], columns["user"]) == ("text", "user")
+    assert layout({**row, "content": "hi"}).columns["text"] == "content"
+
+
 def test_the_column_of_roles_is_known_by_its_cells() -> None:
     """`author` may be who wrote, and `kind` may hold the roles."""
     rows = [
@@ -131,6 +145,21 @@ def test_what_was_taken_for_what_is_a_sentence() -> None:
         "one conversation a row (messages = messages, conversation = id; in each message role = role, "
         "text = content); not used: none"
     )
+
+
+def test_an_exchange_a_row_by_its_names_or_the_config_s() -> None:
+    file_layout = layout({"prompt": "hi", "response": "hello", "source": "x"})
+    assert file_layout.has_conversations
+    assert file_layout.sentence() == (
+        "one prompt and its response a row (prompt = prompt, response = response); not used: source"
+    )
+    file_layout = layout(
+        {"a": "hi", "b": "hello", "chat": "1"}, mapped={"prompt": "a", "response": "b"}
+    )
+    assert dict(file_layout.columns) == {"prompt": "a", "response": "b", "conversation": "chat"}
+    assert not file_layout.has_conversations
+    row = {"chat_id": "1", "role": "user", "text": "hi", "question": "?", "answer": "!"}
+    assert not layout(row).has_exchanges
 
 
 def test_a_file_that_is_not_understood_is_refused_with_its_columns() -> None:

@@ -21,10 +21,14 @@ from fieldwork.puppets.conversations.messages import MessageReader, message_text
         ([{"type": "input_text", "text": "a"}, {"type": "text", "text": "b"}, "c"], "a\n\nb\n\nc"),
         ([{"type": "refusal", "refusal": "I cannot"}], "I cannot"),
         ([{"type": "tool_use", "input": {}}, {"type": "thinking", "thinking": "hm"}], None),
-        ([{"type": "text", "text": None}, {"text": ["x"]}, None, 3], None),
+        ([{"type": "text", "text": None}, {"text": 4}, None, 3], None),
+        ([{"type": "text", "value": "a"}, {"value": "b"}], "a\n\nb"),
+        ([{"type": "text", "text": {"value": "a", "annotations": []}}], "a"),
+        ([{"type": "text", "content": "a"}, {"type": "tool_result", "content": "b"}], "a"),
         ([], None),
         ({"type": "text", "text": "a"}, "a"),
-        ({"parts": ["a"]}, None),
+        ({"parts": ["a", {"text": "b"}, {"inline_data": {}}]}, "a\n\nb"),
+        ({"content_type": "text", "parts": ["a"]}, "a"),
     ],
 )
 def test_a_message_is_its_text(content: Any, text: str | None) -> None:

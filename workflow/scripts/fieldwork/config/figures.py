@@ -11,6 +11,7 @@ from typing import Any
 from fieldwork.conditions import counts_conversations
 from fieldwork.config.models import is_local, is_recorded
 from fieldwork.config.names import FIGURES
+from fieldwork.readable_texts import look_of
 
 Config = dict[str, Any]
 
@@ -209,7 +210,7 @@ def broken_labels(registry: str, config: Config) -> Iterator[str]:
     )
     for name in config["study"][registry]:
         label = config[registry][name]["label"]
-        key = " ".join(label.split()).casefold()
+        key = look_of(label).casefold()
         if key in owners:
             yield (
                 f"{registry}.{name}.label: {label!r} is the label of {owners[key]} as well; give each "

@@ -5,10 +5,12 @@ Read while Snakemake parses the workflow, so it imports no scientific package.
 
 import json
 from collections.abc import Iterator, Mapping
+from datetime import timedelta
 from typing import Any
 from urllib.parse import urlsplit
 
 from fieldwork.masking import is_secret_header
+from fieldwork.waves import present
 
 Config = dict[str, Any]
 
@@ -69,6 +71,15 @@ def broken_models(config: Config) -> Iterator[str]:
                 )
         yield from _secret_headers(name, model.get("headers") or {})
         yield from _broken_fields(name, model.get("extra_body") or {})
+    # a day more, as it may be tomorrow already where the price was read
+    today = present().date()
+    latest = (today + timedelta(days=1)).isoformat()
+    for name, price in config["prices"].items():
+        if price["as_of"] > latest:
+            yield (
+                f"prices.{name}.as_of: {price['as_of']} is in the future (today is {today} on this "
+                f"machine); write the day on which you read the price"
+            )
 
 
 _WRITTEN_FIELDS: Mapping[str, str] = {

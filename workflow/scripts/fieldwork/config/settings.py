@@ -24,6 +24,7 @@ from fieldwork.config.memory import broken_memory, memory_conditions, memory_cor
 from fieldwork.config.models import broken_models
 from fieldwork.config.names import broken_names
 from fieldwork.config.nests import broken_nests
+from fieldwork.config.primary import broken_primary
 from fieldwork.config.pseudonyms import broken_key_files
 from fieldwork.config.recordings import broken_recordings
 from fieldwork.config.schema import fill
@@ -31,7 +32,7 @@ from fieldwork.config.unsafe_texts import markup_in, secrets_in
 from fieldwork.config.variants import complete_variants, source_settings
 from fieldwork.config.waves import add_waves
 from fieldwork.errors import StudyError
-from fieldwork.records.field import FIELD
+from fieldwork.readable_texts import look_of
 from fieldwork.records.generation import MOST_REQUESTS
 
 Config = dict[str, Any]
@@ -64,7 +65,7 @@ def _problems(config: Config) -> Iterator[str]:
         _not_finite(config),
         broken_names(config),
         _broken_references(config),
-        _broken_primary(config),
+        broken_primary(config),
         _too_many_requests(config),
         broken_baseline(config),
         broken_labels("models", config),
@@ -141,24 +142,6 @@ def _broken_references(config: Config) -> Iterator[str]:
             yield f"{names_in_both[0]!r} is in {one} and in {other}; downloads need distinct names"
 
 
-def _broken_primary(config: Config) -> Iterator[str]:
-    """Primary comparisons of what the study does not select."""
-    study = config["study"]
-    selections = {
-        "models": study["models"],
-        "tasks": study["tasks"],
-        "conditions": [*study["conditions"], *([FIELD] if config["field"] else [])],
-    }
-    for number, entry in enumerate(study["primary"]):
-        for setting, names in selections.items():
-            for name in entry[setting] or ():
-                if name not in names:
-                    yield (
-                        f"study.primary.{number}.{setting}: {name!r} is not in study.{setting} "
-                        f"({', '.join(names)}); select it, or correct the name"
-                    )
-
-
 def _too_many_requests(config: Config) -> Iterator[str]:
     """A study that asks more than any can pay or hold, as far as its items are listed."""
     study, total = config["study"], 0
@@ -226,7 +209,7 @@ def _broken_kit(config: Config) -> Iterator[str]:
     for model in kit["platforms"]:
         yield from _missing("field_kit.platforms", model, "models", config)
     for name, group in kit["groups"].items():
-        options = [" ".join(option.split()).casefold() for option in group["options"]]
+        options = [look_of(option).casefold() for option in group["options"]]
         if len(set(options)) < len(options):
             yield (
                 f"field_kit.groups.{name}.options: two of them have the same text, so nobody could tell "

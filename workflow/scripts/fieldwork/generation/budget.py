@@ -243,7 +243,7 @@ class Budget:
         """
         self._lump = self._next_lump(need)
         risk_nanos = self._risk_nanos - self._unknown_nanos
-        # twice what there is: few transactions, and room for answers settled here but not yet stored
+        # twice what there is: few transactions
         foreseen_risk = max(self._foreseen_risk, 2 * (risk_nanos + risk))
         with self._transaction():
             self._write_down()

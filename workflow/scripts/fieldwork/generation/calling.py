@@ -19,11 +19,17 @@ from fieldwork.retries import FIRST_WAIT_S, RetryPolicy
 
 
 class ReadReply(NamedTuple):
-    """A reply, what it says, and how many sends it took."""
+    """A reply and what it says.
+
+    Attributes:
+        reservation: what was set aside for it, until `Caller.settle`.
+        sends: how many it took.
+    """
 
     exchange: Exchange
     reply: Reply
-    sends: int
+    reservation: Reservation | None
+    sends: int = 1
 
 
 class Caller:
@@ -40,7 +46,7 @@ class Caller:
         self.sending: set[asyncio.Task[None] | None] = set()
 
     async def answer(self, call: Call) -> ReadReply:
-        """Send until there is an answer.
+        """Send until there is an answer, which the caller has to settle once it is stored.
 
         Raises:
             TransientError: the call failed as often as it may be sent.
@@ -58,13 +64,25 @@ class Caller:
         self._outage.note_answer()
         return read_reply
 
+    def settle(self, answer: ReadReply) -> None:
+        """Count what an answer cost; not before it is stored, as the budget's disk may refuse.
+
+        Raises:
+            StudyError: it does.
+        """
+        reply = answer.reply
+        self._free(answer.reservation)
+        self._sender.account.settle(
+            answer.reservation, reply.usage, service_tier=reply.service_tier
+        )
+
     async def _send(self, call: Call) -> ReadReply:
         waited_s, sends = 0.0, 0
         while True:
             sends += 1
             try:
-                exchange, reply = await self._send_once(call)
-                return ReadReply(exchange, reply, sends)
+                answer = await self._send_once(call)
+                return answer._replace(sends=sends)
             except TransientError as error:
                 server_s = error.retry_after_s
                 if server_s is not None and self._retries.is_too_long(server_s):
@@ -94,14 +112,14 @@ class Caller:
             f"only the missing answers are asked for"
         )
 
-    async def _send_once(self, call: Call) -> tuple[Exchange, Reply]:
-        account, limits, provider = self._sender.account, self._sender.limits, self._sender.provider
+    async def _send_once(self, call: Call) -> ReadReply:
+        limits, provider = self._sender.limits, self._sender.provider
         await limits.acquire(call.tokens)
         exchange: Exchange | None = None
         reply: Reply | None = None
         reservation: Reservation | None = None
         failure: TransientError | None = None
-        is_unbilled = True
+        is_answered, is_unbilled = False, True
         try:
             reservation = await self._reserve(call.tokens)
             self.sending.add(asyncio.current_task())
@@ -111,7 +129,8 @@ class Caller:
             reply = provider.read(exchange.raw)
             require_end(reply)
             require_whole_prompt(call.wire, reply.usage, self._sender.characters_per_token)
-            return exchange, reply
+            is_answered = True
+            return ReadReply(exchange, reply, reservation)
         except TransientError as error:
             failure, is_unbilled = error, not error.maybe_billed
             self._outage.note_failure(error, is_unreadable=exchange is not None)
@@ -121,15 +140,25 @@ class Caller:
             raise
         finally:
             limits.release(error=failure, headers=exchange.headers if exchange else {})
-            if reservation is not None:
-                self._n_reservations -= 1
-                self._release.set()
-            account.settle(
-                reservation,
-                reply.usage if reply else None,
-                service_tier=reply.service_tier if reply else None,
-                is_unbilled=is_unbilled,
-            )
+            if not is_answered:
+                self._count_failure(reservation, reply, is_unbilled=is_unbilled)
+
+    def _count_failure(
+        self, reservation: Reservation | None, reply: Reply | None, *, is_unbilled: bool
+    ) -> None:
+        self._free(reservation)
+        self._sender.account.settle(
+            reservation,
+            reply.usage if reply else None,
+            service_tier=reply.service_tier if reply else None,
+            is_unbilled=is_unbilled,
+        )
+
+    def _free(self, reservation: Reservation | None) -> None:
+        """Let the calls go on that wait for what this one leaves of its reservation."""
+        if reservation is not None:
+            self._n_reservations -= 1
+            self._release.set()
 
     async def _reserve(self, tokens: int) -> Reservation | None:
         """Set money aside. Where calls under way hold the rest of it, wait for what they leave."""

@@ -4,11 +4,16 @@ Some bytes of the files are read here without SQLite, as described in "Database 
 (sqlite.org/fileformat2.html), sections 1.3 and 4.1.
 """
 
+import os
 import sqlite3
 import struct
 import time
 from collections.abc import Callable
+from contextlib import closing
+from datetime import UTC, datetime
 from pathlib import Path
+
+from fieldwork.errors import StudyError
 
 BUSY_S = 120.0
 
@@ -48,6 +53,84 @@ def connect(path: Path, prepare: Callable[[sqlite3.Connection], object]) -> sqli
             if not is_busy or time.monotonic() > until:
                 raise
             time.sleep(0.02)
+
+
+class DatabasePlace:
+    """Where a database lies that is open, to notice that somebody removes or replaces its file.
+
+    SQLite goes on in the removed file, and the system forgets all of it when the database is closed.
+
+    Args:
+        noun: what the database is, for messages.
+    """
+
+    def __init__(self, path: Path, noun: str) -> None:
+        self._path, self._noun = path, noun
+        self._file, self._log = _file_number(path), _file_number(_log_of(path))
+
+    def require(self) -> None:
+        """Raise StudyError where the database's file is not at its path any more."""
+        if _file_number(self._path) != self._file:
+            raise StudyError(f"{self._what_happened()} Nothing more is sent.")
+
+    def close(self, connection: sqlite3.Connection) -> None:
+        """Close the database; before that, write back what a removed one holds.
+
+        Raises:
+            StudyError: it was removed or replaced.
+        """
+        with closing(connection):
+            if _file_number(self._path) == self._file:
+                return
+            try:
+                target = self._write_back(connection)
+            except (sqlite3.DatabaseError, OSError) as error:
+                raise StudyError(
+                    f"{self._what_happened()} What it held is lost, as it cannot be written back "
+                    f"({error}). Put a backup in its place before you run again."
+                ) from error
+        if target == self._path:
+            way_out = "All that it held is written back: run again, and what is there is used."
+        else:
+            way_out = (
+                f"All that it held is in {target}, as another file is in its place: keep the one that "
+                f"has more in it as {self._path.name}, and run again."
+            )
+        raise StudyError(
+            f"{self._what_happened()} {way_out} Leave the files in {self._path.parent} where they are "
+            f"while a study runs."
+        )
+
+    def _write_back(self, connection: sqlite3.Connection) -> Path:
+        """Close the removed file, and have a whole copy at its path, or beside what is there now."""
+        path = self._path
+        path.parent.mkdir(parents=True, exist_ok=True)
+        partial = path.with_name(f".{path.name}.{os.getpid()}")
+        with closing(sqlite3.connect(partial)) as copy:
+            connection.backup(copy)
+        connection.close()
+        # SQLite would take a log that was left behind for that of any file at this path
+        if _file_number(_log_of(path)) == self._log:
+            for suffix in ("-wal", "-shm"):
+                path.with_name(f"{path.name}{suffix}").unlink(missing_ok=True)
+        if path.exists():
+            path = path.with_name(f"{path.name}.kept-{datetime.now(UTC):%Y%m%dT%H%M%S}")
+        return partial.replace(path)
+
+    def _what_happened(self) -> str:
+        return f"{self._path}: the {self._noun} was removed or replaced while a job used it."
+
+
+def _log_of(path: Path) -> Path:
+    return path.with_name(f"{path.name}-wal")
+
+
+def _file_number(path: Path) -> tuple[int, int] | None:
+    try:
+        status = path.stat()
+    except OSError:
+        return None
+    return status.st_dev, status.st_ino
 
 
 def is_damage(error: Exception) -> bool:

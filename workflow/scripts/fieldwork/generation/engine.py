@@ -150,7 +150,11 @@ class _EngineLoop:
         while (call := await self._agenda.next()) is not None:
             try:
                 await self._check()
-                await self._keep(call, await self._caller.answer(call))
+                answer = await self._caller.answer(call)
+                try:
+                    await self._keep(call, answer)
+                finally:
+                    self._caller.settle(answer)
             except (TransientError, RejectedError) as error:
                 self.failures[str(error)] += 1
             finally:
@@ -158,6 +162,7 @@ class _EngineLoop:
 
     async def _check(self) -> None:
         """Check before each call that it is worth its price; before the first call check the model."""
+        self._sender.ledger.require_place()
         if self._sender.require_time is not None:
             self._sender.require_time()
         if self._legibility is not None:
@@ -171,8 +176,8 @@ class _EngineLoop:
             self._preflight = asyncio.ensure_future(self._sender.preflight(self._estimate_s))
         await asyncio.shield(self._preflight)
 
-    async def _keep(self, call: Call, read_reply: ReadReply) -> None:
-        exchange, reply, sends = read_reply
+    async def _keep(self, call: Call, answer: ReadReply) -> None:
+        exchange, reply = answer.exchange, answer.reply
         entry = Entry(
             key=call.key,
             endpoint=self._sender.provider.endpoint,
@@ -180,7 +185,7 @@ class _EngineLoop:
             raw=exchange.raw,
             started_at=exchange.started_at,
             latency_s=exchange.latency_s,
-            attempts=sends,
+            attempts=answer.sends,
             request_id=reply.request_id or exchange.request_id,
             tier=self._sender.tier,
         )

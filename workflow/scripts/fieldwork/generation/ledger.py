@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from fieldwork.errors import StudyError
-from fieldwork.generation.durable import connect, is_damage
+from fieldwork.generation.durable import DatabasePlace, connect, is_damage
 from fieldwork.generation.inventory import Inventory, refuse_lost
 
 logger = logging.getLogger(__name__)
@@ -109,11 +109,27 @@ class Ledger:
     def __init__(self, connection: sqlite3.Connection, path: Path) -> None:
         self._connection = connection
         self._path = path
+        self._place = DatabasePlace(path, "ledger of answers")
         self._inventory = Inventory(path)
         self._n_counted = self._take_stock()
         self._n_written = self._n_counted
         # answers are stored from one thread while another looks up: a commit must be its own
         self._write_lock = threading.Lock()
+
+    def require_place(self) -> None:
+        """Raise StudyError where the ledger's file was removed or replaced since it was opened."""
+        self._place.require()
+
+    def close(self) -> None:
+        """Close the file, and bring the count beside it up to date.
+
+        Raises:
+            StudyError: it was removed or replaced; its answers are written back.
+        """
+        # a count that is too low serves as well, and no trouble with it is to hide another
+        with suppress(StudyError):
+            self.write_inventory()
+        self._place.close(self._connection)
 
     def answered_keys(self, keys: Sequence[bytes]) -> set[bytes]:
         """Those of `keys` that have an answer; `entries` finds out whether it is whole."""
@@ -275,14 +291,8 @@ def open_ledger(path: Path) -> Iterator[Ledger]:
         refuse_lost(path)
         connection = connect(path, _prepare)
     # outside `_as_study_error`: an error in the caller's block is not the ledger's
-    with closing(connection):
-        ledger = Ledger(connection, path)
-        try:
-            yield ledger
-        finally:
-            # a count that is too low serves as well, and no trouble with it is to hide another
-            with suppress(StudyError):
-                ledger.write_inventory()
+    with closing(connection), closing(Ledger(connection, path)) as ledger:
+        yield ledger
 
 
 @contextmanager

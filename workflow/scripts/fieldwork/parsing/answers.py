@@ -15,6 +15,7 @@ from fieldwork.parsing.choices import parse_choice
 from fieldwork.parsing.lists import parse_list
 from fieldwork.parsing.numbers import LENIENT, STRICT, parse_number
 from fieldwork.parsing.scales import parse_scale
+from fieldwork.readable_texts import without_invisible
 from fieldwork.records.field import FIELD, FieldAnswer
 from fieldwork.records.generation import OptionProbability, Outcome, Response
 from fieldwork.records.parsing import OUTCOME_REASONS, REFUSALS, Answer, MergedItem, ValueRules
@@ -122,7 +123,7 @@ def _reading(text: str | None, item: Item, is_truncated: bool, rules: ValueRules
             return {"raw_items": raw_items, "reason": names.reason, "n_asked": n_asked}
         case "choice":
             letters = ascii_uppercase[: len(item.choices)]
-            strict, letter, reason = parse_choice(text, letters=letters, choices=item.choices)
+            strict, letter, reason = parse_choice(text, letters=letters, choices=_options(item))
             return {"letter_strict": strict, "letter": letter, "reason": reason}
         case "scale":
             return _scale_reading(text, item, is_truncated, rules)
@@ -140,6 +141,11 @@ def _reading(text: str | None, item: Item, is_truncated: bool, rules: ValueRules
             return {}
 
 
+def _options(item: Item) -> list[str]:
+    """The options as a reply is read: neither has signs of no width."""
+    return [without_invisible(option) for option in item.choices]
+
+
 def _scale_reading(
     text: str | None, item: Item, is_truncated: bool, rules: ValueRules
 ) -> dict[str, Any]:
@@ -147,7 +153,7 @@ def _scale_reading(
     strict, letters, reason = parse_scale(
         text,
         marks=item.marks,
-        choices=item.choices,
+        choices=_options(item),
         n_points=len(item.points or []) or None,
         is_truncated=is_truncated,
     )

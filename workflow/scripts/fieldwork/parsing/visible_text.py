@@ -9,6 +9,8 @@ import logging
 import re
 from collections.abc import Sequence
 
+from fieldwork.readable_texts import without_invisible
+
 logger = logging.getLogger(__name__)
 
 _THINKS = (
@@ -61,7 +63,6 @@ _OTHER_TAG = re.compile(
     r"(?:\s[^<>]{0,200})?/?>",
     re.IGNORECASE,
 )
-_INVISIBLE = re.compile("[\u200b-\u200f\u202a-\u202e\u2060\u2066-\u2069\ufeff\u00ad]")
 
 
 def visible_text(text: str | None) -> str:
@@ -74,7 +75,7 @@ def visible_text(text: str | None) -> str:
     if not text:
         return ""
     visible = without_reasoning(text).replace("\r\n", "\n").replace("\r", "\n")
-    visible = _INVISIBLE.sub("", visible).replace("\u00a0", " ").replace("\u2028", "\n")
+    visible = without_invisible(visible).replace("\u00a0", " ").replace("\u2028", "\n")
     visible = _FENCE.sub("", visible)
     visible = _LIST_TAG.sub("\n- ", visible)
     visible = _OTHER_TAG.sub("", _BREAK_TAG.sub("\n", visible))

@@ -24,6 +24,7 @@ from fieldwork.puppets.conversations.exports import (
     stream_records,
 )
 from fieldwork.puppets.conversations.messages import MessageReader
+from fieldwork.puppets.conversations.spellings import joined_spellings
 from fieldwork.puppets.corpus import prepare_corpus
 from fieldwork.puppets.filters import NOT_IN_CORPUS, Filters
 from fieldwork.puppets.personas import distinct_texts
@@ -85,7 +86,7 @@ def _columns(files: Sequence[Path]) -> dict[str, str]:
     knows = MessageReader({}).knows
     maps = []
     for file in conversation_files(files):
-        sample = list(islice(stream_records(file), _SAMPLE))
+        sample = list(islice(joined_spellings(file.name, stream_records(file), {}), _SAMPLE))
         if sample:
             layout = find_layout(file.name, sample, {}, knows)
             maps.append({**layout.columns, **(layout.keys or {})})

@@ -20,6 +20,7 @@ from fieldwork.files.headers import name_list
 from fieldwork.files.json_values import json_value
 from fieldwork.files.recordings.answers import Recording, RowChoice, RowRule
 from fieldwork.files.rows import cell_text, is_empty
+from fieldwork.readable_texts import look_of
 from fieldwork.records.tasks import LETTER_KINDS, Item, ItemKind
 from fieldwork.tasks.listed_options import listed_options
 from fieldwork.tasks.prompts import ChoiceQuestion, number_prompt, plain_prompt, scale_prompt
@@ -325,10 +326,10 @@ def _gold_places(text: str, choices: Sequence[str], source: GoldForm) -> set[int
     if source in ("auto", "letter") and len(letter) == 1:
         letters = {ascii_uppercase.find(letter)} & set(range(len(choices)))
     if source in ("auto", "text"):
-        texts = {n for n, choice in enumerate(choices) if choice.strip() == text}
+        texts = {n for n, choice in enumerate(choices) if look_of(choice) == look_of(text)}
         # upper and lower case are ignored only where no option equals the cell
         texts = texts or {
-            n for n, c in enumerate(choices) if c.strip().casefold() == text.casefold()
+            n for n, c in enumerate(choices) if look_of(c).casefold() == look_of(text).casefold()
         }
     return letters | texts
 
@@ -337,10 +338,10 @@ def _gold_places(text: str, choices: Sequence[str], source: GoldForm) -> set[int
 
 
 def require_distinct(items: Sequence[Item]) -> None:
-    """Raise StudyError where two item ids are equal, or differ in spaces alone."""
+    """Raise StudyError where two item ids are equal, or differ in what nobody sees, such as spaces."""
     first_items: dict[str, Item] = {}
     for item in items:
-        first = first_items.setdefault(" ".join(item.item_id.split()), item)
+        first = first_items.setdefault(look_of(item.item_id), item)
         if first is item:
             continue
         spaces = (
@@ -372,7 +373,7 @@ def _require_distinct_options(item: Item, place: str) -> None:
     letters: dict[str, str] = {}
     for letter, option in zip(ascii_uppercase, item.choices, strict=False):
         # of ordered labels none differ in upper and lower case alone
-        text = " ".join(option.split())
+        text = look_of(option)
         text = text.casefold() if item.kind == "scale" else text
         if text in letters:
             raise StudyError(

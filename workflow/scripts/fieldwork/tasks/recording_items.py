@@ -54,7 +54,8 @@ def recording_items(files: Sequence[Path], options: SourceOptions) -> Iterator[I
         item_ids.add(answer.item)
         choices = _choices(answer, options)
         limit = MAX_OPTIONS if options.kind == "scale" else MAX_CHOICES
-        if choices is not None and not 2 <= len(choices) <= limit:
+        has_labels = options.kind == "scale" and bool(options.scale.labels) and not choices
+        if not has_labels and choices is not None and not 2 <= len(choices) <= limit:
             refusals.append(f"{answer.item[:60]!r} ({answer.source}) has {len(choices)}")
         else:
             yield _item(answer, answer.item, choices, options)
@@ -65,14 +66,17 @@ def _judge(refusals: Sequence[str], n_items: int, options: SourceOptions) -> Non
     """Warn of questions that are left out, or refuse a recording in which all are."""
     if not refusals:
         return
+    kind, limit = ("scale", MAX_OPTIONS) if options.kind == "scale" else ("choice", MAX_CHOICES)
     problem = (
-        f"recordings.{options.name}: {len(refusals)} of {n_items} choice questions do not have 2 to "
-        f"{MAX_CHOICES} options: {refusals[0]}"
+        f"recordings.{options.name}: {len(refusals)} of {n_items} {kind} questions do not have 2 to "
+        f"{limit} options: {refusals[0]}"
     )
     if len(refusals) == n_items:
+        way_out = "say kind: list in the task's source"
+        if options.kind == "scale":
+            way_out = "write them once for all in scale.labels of the task's source"
         raise StudyError(
-            f"{problem}; name the column with the list of them in columns.options, or say kind: list in "
-            f"the task's source"
+            f"{problem}; name the column with the list of them in columns.options, or {way_out}"
         )
     logger.warning("%s; they are left out", problem, extra={"is_shown": True})
 

@@ -5,12 +5,14 @@ units and limits. Messages name the place and the way out.
 """
 
 import math
+import re
 import unicodedata
 from collections.abc import Callable, Sequence
 from string import ascii_uppercase
 from typing import Any, Literal, NamedTuple
 
 from fieldwork.errors import StudyError
+from fieldwork.readable_texts import look_of
 
 MAX_POINTS = 11
 MAX_OPTIONS = 15
@@ -19,6 +21,9 @@ MAX_OPTIONS = 15
 Cell = Callable[[str], str | None]
 """The text of a row's cell, by what the cell holds; None where it is empty."""
 
+_WHOLE, _WHOLE_WITH_POINT = re.compile(r"-?[0-9]{1,6}"), re.compile(r"-?[0-9]{1,6}\.0+")
+# a point or comma before the decimals, unless it may stand before thousands; spaces between thousands
+_LIMIT = re.compile(r"([-+]?\d+(?:[ \u00a0\u202f]\d{3})*)(?:\.(\d+)|,(\d{1,2}|\d{4,}))?")
 _FLAGS = {"": False, "no": False, "false": False, "0": False, "yes": True, "true": True, "1": True}
 
 
@@ -65,7 +70,7 @@ def scale_of(place: str, cell: Cell, choices: Sequence[str], form: ScaleForm) ->
     Raises:
         StudyError: there are no labels, too many, or options beside the scale stand among its points.
     """
-    options = list(choices) or [*form.labels, *form.missing_options]
+    options = [_plain_number(text) for text in choices or (*form.labels, *form.missing_options)]
     missing = set(map(_folded_text, form.missing_options))
     is_missing = [_folded_text(text) in missing for text in options]
     n_points = is_missing.index(True) if True in is_missing else len(options)
@@ -80,19 +85,32 @@ def scale_of(place: str, cell: Cell, choices: Sequence[str], form: ScaleForm) ->
             f"one has labels for {n_points} points; write the labels in order in option_a, "
             f"option_b, … or once for all rows in `scale.labels` of the task's source"
         )
-    marks = [str(form.first + n) for n in range(len(options))]
+    first = _first_number(options[:n_points], form.first)
+    marks = [str(first + n) for n in range(len(options))]
     if form.marks == "numbers":
         _refuse_foreign_marks(place, options, marks)
-    points = [float(form.first + n) for n in range(n_points)]
+    points = [float(first + n) for n in range(n_points)]
     if is_reversed(place, cell) != (form.order == "descending"):
         points.reverse()
     return ItemScale(options, marks if form.marks == "numbers" else None, points)
 
 
+def _plain_number(text: str) -> str:
+    """A label as it is; of a number such as 1.0, as programs write it, the whole number."""
+    return str(int(float(text))) if _WHOLE_WITH_POINT.fullmatch(text.strip()) else text
+
+
+def _first_number(labels: Sequence[str], usual: int) -> int:
+    """The number of the first point: what labels that are numbers agree on, else the usual one."""
+    numbers = {n: label.strip() for n, label in enumerate(labels)}
+    starts = {int(text) - n for n, text in numbers.items() if _WHOLE.fullmatch(text)}
+    return starts.pop() if len(starts) == 1 else usual
+
+
 def _folded_text(text: str) -> str:
-    """A text without what typography changes: case, spaces, curly apostrophes."""
+    """A text without what typography changes: case, blanks, curly apostrophes."""
     plain = unicodedata.normalize("NFKC", text).translate({0x2018: "'", 0x2019: "'"})
-    return " ".join(plain.split()).casefold()
+    return look_of(plain).casefold()
 
 
 def _refuse_foreign_marks(place: str, options: Sequence[str], marks: Sequence[str]) -> None:
@@ -134,8 +152,9 @@ def number_fields(place: str, cell: Cell, form: NumberForm) -> dict[str, Any]:
 def _limit(place: str, role: str, text: str | None) -> float | None:
     if text is None:
         return None
+    match = _LIMIT.fullmatch(text.strip())
     try:
-        value = float(text)
+        value = float(f"{''.join(match[1].split())}.{match[2] or match[3] or 0}" if match else text)
     except ValueError:
         value = math.nan
     if not math.isfinite(value):

@@ -9,6 +9,7 @@ from fieldwork import tables
 from fieldwork.exports.archive.code import CodeVersion
 from fieldwork.exports.archive.contents import LEDGERS, SETTINGS, TABLES, ArchivePlan
 from fieldwork.exports.croissant import StudyLabel, croissant
+from fieldwork.markdown_text import literal
 from fieldwork.records.tasks import Item
 
 FORMAT = "fieldwork-archive-1"
@@ -79,7 +80,8 @@ def write_readme(folder: Path, plan: ArchivePlan, code: CodeVersion) -> None:
         "study": plan.study,
         "code": code.sentence(),
         "results": plan.results,
-        "license": plan.license or "no licence was chosen, so ask the authors before you use them",
+        "license": literal(plan.license or "")
+        or "no licence was chosen, so ask the authors before you use them",
     }
     text = "\n".join(part.strip() + "\n" for part in parts if part)
     for name, value in words.items():

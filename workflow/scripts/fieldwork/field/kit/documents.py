@@ -7,6 +7,7 @@ import yaml
 
 from fieldwork.field.kit.size import times_text
 from fieldwork.field.kit.survey import Survey
+from fieldwork.markdown_text import literal
 
 PAGE_MAP = """
 The files that participants saved from survey.html, all in one folder:
@@ -35,7 +36,7 @@ def template_values(survey: Survey, drafts: Sequence[str]) -> dict[str, str]:
         "n_questions": f"{questions} question{'s' if questions != 1 else ''} about yourself"
         if questions
         else "no questions about yourself",
-        "platforms": ", ".join(survey.platforms.values()),
+        "platforms": literal(", ".join(survey.platforms.values())),
         "groups": ", ".join(groups) or "none",
         "prompts": "\n\n".join(_quotation(prompt.text) for prompt in survey.prompts),
         "drafts": ", ".join(drafts) or "none",
@@ -43,7 +44,7 @@ def template_values(survey: Survey, drafts: Sequence[str]) -> dict[str, str]:
 
 
 def _quotation(text: str) -> str:
-    return "\n".join(f"> {line}".rstrip() for line in text.strip().splitlines())
+    return "\n".join(f"> {literal(line)}".rstrip() for line in text.strip().splitlines())
 
 
 def column_map(study: str, setting: Mapping[str, Any], comment: str) -> str:

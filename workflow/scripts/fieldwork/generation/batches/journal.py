@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from fieldwork.errors import StudyError
-from fieldwork.generation.durable import connect
+from fieldwork.generation.durable import DatabasePlace, connect
 
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS runs (
@@ -212,7 +212,11 @@ def open_journal(path: Path, endpoint: str) -> Iterator[Journal]:
         connection = connect(path, lambda connection: connection.executescript(_SCHEMA))
     # outside `_as_study_error`: an error in the caller's block is not the journal's
     with closing(connection):
-        yield Journal(connection, path, endpoint)
+        place = DatabasePlace(path, "journal of batches")
+        try:
+            yield Journal(connection, path, endpoint)
+        finally:
+            place.close(connection)
 
 
 @contextmanager

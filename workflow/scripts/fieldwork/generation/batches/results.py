@@ -1,8 +1,9 @@
 """A batch's results: from the provider into a temporary file, and row by row into the ledger.
 
 A row that answers its request is stored, in group commits. A request without an answer stays missing,
-with its cause. Of several rows for one request the first counts. Rows for unknown requests and lines that
-cannot be read are counted and skipped. Reading the same results again changes nothing.
+with its cause; one without a row counts as billed, unless it certainly never ran. Of several rows for one
+request the first counts. Rows for unknown requests and lines that cannot be read are counted and skipped.
+Reading the same results again changes nothing.
 """
 
 import logging
@@ -115,13 +116,13 @@ class BatchResults:
     Attributes:
         answered_keys: keys that the ledger now holds an answer to.
         causes: why each other key has none.
-        skips: skipped rows: "duplicate", "unknown" and "unreadable" → count.
+        defects: rows that are odd: "duplicate", "unknown", "unreadable" and "missing" → count.
         stop_reason: why no more should be asked, None where there is no such reason.
     """
 
     answered_keys: set[bytes] = field(default_factory=set)
     causes: dict[bytes, str] = field(default_factory=dict)
-    skips: Counter[str] = field(default_factory=Counter)
+    defects: Counter[str] = field(default_factory=Counter)
     stop_reason: str | None = None
 
 
@@ -160,26 +161,33 @@ class ResultsReader:
         for line in filter(bytes.strip, lines):
             row = _row(client, line)
             if row is None:
-                self._results.skips["unreadable"] += 1
+                self._results.defects["unreadable"] += 1
             else:
                 self._take(row)
         self._commit()
+        self._conclude()
+        return self._results
+
+    def _conclude(self) -> None:
+        """Count requests without a row: as billed, unless the provider says that it did not run them."""
+        missing_keys = self._draws.keys() - self._read_keys
+        is_unbilled = self._status.ran_nothing or 0 < self._status.n_done <= len(self._read_keys)
         cause = self._status.error or (
             f"the batch ended as {self._status.state} and its results hold no row for it"
+            + ("" if is_unbilled else ", so it counts as billed")
         )
-        # a row that cannot be had may be of an answer, and answers are billed
-        may_be_billed = self._status.is_lost or self._results.skips["unreadable"] > 0
-        for key in self._draws.keys() - self._read_keys:
+        for key in missing_keys:
             self._results.causes[key] = cause
-            self._count_usage(key, Usage() if may_be_billed else None)
-        return self._results
+            self._count_usage(key, None if is_unbilled else Usage())
+        if not is_unbilled:
+            self._results.defects["missing"] = len(missing_keys)
 
     def _take(self, row: BatchRow) -> None:
         key = _key(row.custom_id)
         if key not in self._draws:
-            self._results.skips["unknown"] += 1
+            self._results.defects["unknown"] += 1
         elif key in self._read_keys:
-            self._results.skips["duplicate"] += 1
+            self._results.defects["duplicate"] += 1
         else:
             self._read_keys.add(key)
             self._sort_in(key, row)

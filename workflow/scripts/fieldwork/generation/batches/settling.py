@@ -233,7 +233,8 @@ class _Settlement:
             yield call
 
     def _check(self) -> None:
-        """Stop before a step that costs money if the answers so far are of no use."""
+        """Stop before a step that costs money if the answers so far are of no use, or have no place."""
+        self._ledger.require_place()
         if self._legibility is not None:
             for _ in self._legibility.look_back():
                 pass
@@ -372,11 +373,11 @@ class _Settlement:
             len(results.answered_keys),
             run.n_requests,
         )
-        if results.skips:
+        if defects := [f"{n} {kind} rows" for kind, n in sorted(results.defects.items()) if n]:
             logger.warning(
-                "batch %s: skipped in its results: %s",
-                run.batch_id,
-                ", ".join(f"{n} {kind} rows" for kind, n in sorted(results.skips.items())),
+                "batch %s: defects of its results: %s; a request without a row counts as billed, with "
+                "all that was set aside for it",
+                *(run.batch_id, ", ".join(defects)),
             )
         self._stop_reason = self._stop_reason or results.stop_reason
         self._show(len(results.answered_keys & self._awaited_items.keys()), "")

@@ -37,6 +37,11 @@ class BatchStatus(NamedTuple):
     no_room: bool = False
     is_lost: bool = False
 
+    @property
+    def ran_nothing(self) -> bool:
+        """Whether it certainly cost nothing: it failed as a whole, before any request was done."""
+        return self.error is not None and not (self.is_lost or self.files or self.n_done)
+
 
 class BatchRow(NamedTuple):
     """A line of results.

@@ -9,6 +9,7 @@ from datetime import datetime
 from typing import Any, NamedTuple
 
 from fieldwork.config.models import is_recorded
+from fieldwork.markdown_text import literal
 from fieldwork.metrics.claims.families import HOLM, correction_of
 from fieldwork.metrics.claims.measures import MEASURES
 from fieldwork.metrics.claims.registration_records import FORMAT, Record
@@ -250,7 +251,7 @@ def _exclusions(config: Mapping[str, Any]) -> Iterator[str]:
 def render(record: Mapping[str, Any]) -> str:
     """The record as a page of Markdown, to read or to copy into a form."""
     lines = [
-        f"# Preregistration of the study {record['study']}",
+        f"# Preregistration of the study {literal(record['study'])}",
         "",
         f"{record['time']}, digest {record['digest']}, config {record['config_digest']}. The record "
         "beside this page has the whole config.",
@@ -267,7 +268,7 @@ def render(record: Mapping[str, Any]) -> str:
 
 def _paragraphs(text: str) -> Iterator[str]:
     lines = text.splitlines()
-    yield from (lines if len(lines) == 1 else (f"- {line}" for line in lines))
+    yield from (f"{'- ' if len(lines) > 1 else ''}{literal(line)}" for line in lines)
     yield ""
 
 
@@ -279,7 +280,7 @@ def _power_table(record: Mapping[str, Any]) -> Iterator[str]:
     yield f"| {' | '.join(_POWER_COLUMNS)} |"
     yield f"|{'---|' * len(_POWER_COLUMNS)}"
     for row in rows:
-        yield f"| {' | '.join(str(row[name]) for name in _POWER_COLUMNS)} |"
+        yield f"| {' | '.join(literal(str(row[name])) for name in _POWER_COLUMNS)} |"
 
 
 def _hash_table(hashes: Hashes) -> Iterator[str]:
@@ -287,4 +288,4 @@ def _hash_table(hashes: Hashes) -> Iterator[str]:
     yield "|---|---|---|"
     for kind, named_hashes in hashes.items():
         for name, sha256 in named_hashes.items():
-            yield f"| {kind} | {name} | {sha256 or 'not here'} |"
+            yield f"| {kind} | {literal(name)} | {sha256 or 'not here'} |"

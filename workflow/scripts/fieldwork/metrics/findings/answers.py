@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from fieldwork.markdown_text import literal
 from fieldwork.metrics.findings.layout import Finding, FindingsSection
 from fieldwork.metrics.findings.outline import (
     StudyOutline,
@@ -19,7 +20,6 @@ from fieldwork.metrics.findings.verdicts import (
 from fieldwork.metrics.findings.wording import (
     interval_cell,
     join_words,
-    literal,
     number_cell,
     number_text,
     p_cell,

@@ -5,6 +5,7 @@ Promises that only a row with a verdict is said to have moved, and that waves wi
 
 from collections.abc import Mapping, Sequence
 
+from fieldwork.markdown_text import literal
 from fieldwork.metrics.drift.calls import lacks_answers
 from fieldwork.metrics.findings.layout import Finding, FindingsSection
 from fieldwork.metrics.findings.links import answers_link
@@ -19,7 +20,6 @@ from fieldwork.metrics.findings.wording import (
     count_phrase,
     interval_cell,
     join_words,
-    literal,
     number_text,
     percent,
 )

@@ -5,6 +5,7 @@ Promises no section where the study has no answers of real users.
 
 from collections.abc import Iterable, Mapping, Sequence
 
+from fieldwork.markdown_text import literal
 from fieldwork.metrics.findings.layout import Finding, FindingsSection
 from fieldwork.metrics.findings.outline import (
     StudyOutline,
@@ -20,7 +21,6 @@ from fieldwork.metrics.findings.wording import (
     count_phrase,
     interval_cell,
     join_words,
-    literal,
     number_cell,
     number_text,
     p_cell,

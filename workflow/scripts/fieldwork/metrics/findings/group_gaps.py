@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
+from fieldwork.markdown_text import literal
 from fieldwork.metrics.claims.measures import GAPS
 from fieldwork.metrics.findings.layout import Finding, FindingsSection
 from fieldwork.metrics.findings.outline import (
@@ -11,13 +12,7 @@ from fieldwork.metrics.findings.outline import (
     ordered_rows,
 )
 from fieldwork.metrics.findings.verdicts import StudyClaims
-from fieldwork.metrics.findings.wording import (
-    count_phrase,
-    literal,
-    number_cell,
-    percent,
-    points,
-)
+from fieldwork.metrics.findings.wording import count_phrase, number_cell, percent, points
 from fieldwork.records.robustness import GroupGap
 
 _NAMES: Mapping[str, str] = {

@@ -2,9 +2,10 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from fieldwork.markdown_text import literal
 from fieldwork.metrics.findings.layout import Finding, FindingsSection
 from fieldwork.metrics.findings.verdicts import FindingVerdict
-from fieldwork.metrics.findings.wording import interval_cell, literal
+from fieldwork.metrics.findings.wording import interval_cell
 from fieldwork.records.judging import InterventionArm, InterventionEstimate
 from fieldwork.records.memory import MemoryMatch
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple, Protocol, TypeVar
 
-from fieldwork.metrics.findings.wording import literal
+from fieldwork.markdown_text import literal
 from fieldwork.records.field import FIELD
 
 

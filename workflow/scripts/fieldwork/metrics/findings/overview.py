@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 
+from fieldwork.markdown_text import literal
 from fieldwork.metrics.claims.families import (
     BENJAMINI_HOCHBERG,
     CONTROL,
@@ -23,7 +24,7 @@ from fieldwork.metrics.findings.verdicts import (
     claim_verdict,
     effect_text,
 )
-from fieldwork.metrics.findings.wording import interval_cell, literal, p_cell
+from fieldwork.metrics.findings.wording import interval_cell, p_cell
 from fieldwork.records.claims import Claim
 from fieldwork.statistics.families import LEVEL
 

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from fieldwork.addresses import PAGE
+from fieldwork.markdown_text import literal
 from fieldwork.metrics.findings import answers, overview, probabilities, scores
 from fieldwork.metrics.findings.arms import arm_sections
 from fieldwork.metrics.findings.calibration import calibration
@@ -21,7 +22,6 @@ from fieldwork.metrics.findings.replies import ReplyCounts, UnnamedReplies
 from fieldwork.metrics.findings.summary import in_short
 from fieldwork.metrics.findings.values import value_sections
 from fieldwork.metrics.findings.verdicts import UNDECIDED_VERDICT
-from fieldwork.metrics.findings.wording import literal
 from fieldwork.metrics.findings.wordings import wording_sections
 from fieldwork.statistics.families import LEVEL
 

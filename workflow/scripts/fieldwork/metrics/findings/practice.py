@@ -2,16 +2,12 @@
 
 from collections.abc import Sequence
 
+from fieldwork.markdown_text import literal
 from fieldwork.metrics.claims.measures import score_reading
 from fieldwork.metrics.findings.layout import Finding, FindingsSection
 from fieldwork.metrics.findings.outline import StudyOutline
 from fieldwork.metrics.findings.verdicts import StudyClaims, missing_test
-from fieldwork.metrics.findings.wording import (
-    count_phrase,
-    interval_cell,
-    literal,
-    number_cell,
-)
+from fieldwork.metrics.findings.wording import count_phrase, interval_cell, number_cell
 from fieldwork.metrics.practice.ways import MIN_MODELS
 from fieldwork.records.practice import PracticeDrop, PracticeOrder, PracticeTurn
 

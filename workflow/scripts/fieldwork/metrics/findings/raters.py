@@ -3,10 +3,11 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
+from fieldwork.markdown_text import literal
 from fieldwork.metrics.findings.layout import Finding, FindingsSection
 from fieldwork.metrics.findings.outline import StudyOutline
 from fieldwork.metrics.findings.verdicts import FindingVerdict
-from fieldwork.metrics.findings.wording import interval_cell, literal, number_cell
+from fieldwork.metrics.findings.wording import interval_cell, number_cell
 from fieldwork.records.judging import JudgementEstimate
 
 

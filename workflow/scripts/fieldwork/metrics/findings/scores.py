@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
+from fieldwork.markdown_text import literal
 from fieldwork.metrics.claims.measures import score_reading
 from fieldwork.metrics.findings.layout import Finding, FindingsSection
 from fieldwork.metrics.findings.outline import (
@@ -18,13 +19,7 @@ from fieldwork.metrics.findings.verdicts import (
     joined_verdict,
     missing_test,
 )
-from fieldwork.metrics.findings.wording import (
-    interval_cell,
-    literal,
-    number_cell,
-    number_text,
-    p_cell,
-)
+from fieldwork.metrics.findings.wording import interval_cell, number_cell, number_text, p_cell
 from fieldwork.records.field import FIELD, between
 from fieldwork.records.metrics import Accuracy, CategoryVariance, Novelty, Rank, ScoreComparison
 

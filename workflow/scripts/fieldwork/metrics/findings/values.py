@@ -2,13 +2,13 @@
 
 from collections.abc import Sequence
 
+from fieldwork.markdown_text import literal
 from fieldwork.metrics.findings.layout import Finding, FindingsSection
 from fieldwork.metrics.findings.outline import StudyOutline, arm_columns, row_cells, study_rows
 from fieldwork.metrics.findings.verdicts import FindingVerdict, StudyClaims
 from fieldwork.metrics.findings.wording import (
     interval_cell,
     join_words,
-    literal,
     number_cell,
     p_cell,
     percent,

@@ -8,9 +8,10 @@ import re
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+from fieldwork.markdown_text import literal
 from fieldwork.metrics.claims.families import PRIMARY
 from fieldwork.metrics.claims.lookup import ClaimLookup
-from fieldwork.metrics.findings.wording import literal, number_text
+from fieldwork.metrics.findings.wording import number_text
 from fieldwork.records.claims import Claim
 from fieldwork.records.field import Calibration
 from fieldwork.statistics.families import LEVEL

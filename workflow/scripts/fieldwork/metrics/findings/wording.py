@@ -4,20 +4,7 @@ Promises that a value too small for the digits printed is not said to be nothing
 reads 0, and a minus is a minus sign.
 """
 
-import re
 from collections.abc import Sequence
-
-# Markdown's signs, a table's bar and HTML's; an underscore within a word is none
-_SIGNS = re.compile(r"[\\`*\[\]|]|~~|(?<![^\W_])_+|_+(?![^\W_])|^[#>+=-]")
-_ENTITY = re.compile(r"&(?=#?\w+;)")
-_ORDINAL = re.compile(r"^(\d+)(?=[.)])")
-
-
-def literal(text: str) -> str:
-    """A label, an option or a name as a page of Markdown shows it just as it is, in one line."""
-    plain = _ENTITY.sub("&amp;", " ".join(text.split())).replace("<", "&lt;")
-    plain = _SIGNS.sub(lambda sign: "".join(f"\\{letter}" for letter in sign[0]), plain)
-    return _ORDINAL.sub(r"\1\\", plain)
 
 
 def p_cell(p: float | None) -> str:

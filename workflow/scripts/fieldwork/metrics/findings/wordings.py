@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
+from fieldwork.markdown_text import literal
 from fieldwork.metrics.findings.layout import Finding, FindingsSection
 from fieldwork.metrics.findings.links import answers_link
 from fieldwork.metrics.findings.outline import (
@@ -12,7 +13,7 @@ from fieldwork.metrics.findings.outline import (
     study_rows,
 )
 from fieldwork.metrics.findings.verdicts import FindingVerdict, StudyClaims
-from fieldwork.metrics.findings.wording import interval_cell, literal, number_text, points
+from fieldwork.metrics.findings.wording import interval_cell, number_text, points
 from fieldwork.records.robustness import Robustness
 
 _RowKey = tuple[str, str, str, str]

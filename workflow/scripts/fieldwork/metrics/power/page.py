@@ -3,6 +3,7 @@
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 
+from fieldwork.markdown_text import literal
 from fieldwork.metrics.claims.families import PRIMARY
 from fieldwork.metrics.power.family import COUNTED_MEASURES
 from fieldwork.metrics.power.simulation import POWER_CEILING
@@ -50,9 +51,13 @@ def render(
     Args:
         items: number of prompts of each task.
     """
+    planned_study = planned_study._replace(
+        models={name: literal(label) for name, label in planned_study.models.items()},
+        conditions={name: literal(label) for name, label in planned_study.conditions.items()},
+    )
     settings = planned_study.settings
     head = _HEAD.format(
-        study=planned_study.name,
+        study=literal(planned_study.name),
         simulations=settings["simulations"],
         target=_percent(settings["target"]),
         level=_percent(LEVEL),
@@ -64,7 +69,7 @@ def render(
         parts.append(_fill(_NO_USERS))
     for task in dict.fromkeys(row.task for row in read_advice):
         rows = [row for row in read_advice if row.task == task]
-        parts.append(f"## {task}, {_count(items[task], 'prompt')}")
+        parts.append(f"## {literal(task)}, {_count(items[task], 'prompt')}")
         parts.append(_fill(_supposition(rows, items[task])))
         for measure, title in _TITLES.items():
             own_rows = [row for row in rows if row.measure == measure]
@@ -73,7 +78,9 @@ def render(
                 parts += _families(own_rows, planned_study)
     idle_tasks = [task for task in items if task not in {row.task for row in advice}]
     if idle_tasks:
-        parts.append(f"No test is planned for {', '.join(idle_tasks)}, whose answers are texts.")
+        parts.append(
+            f"No test is planned for {literal(', '.join(idle_tasks))}, whose answers are texts."
+        )
     return "\n\n".join([*parts, _FOOT.strip()]) + "\n"
 
 
@@ -110,7 +117,7 @@ def _is_read(row: PowerAdvice, planned_study: PlannedStudy) -> bool:
 def _supposition(rows: Sequence[PowerAdvice], n_items: int) -> str:
     """What the answers to a task are supposed to be."""
     n_settled, odd_users = rows[0].n_settled, rows[0].odd_users
-    lines = [f"Supposed: {', '.join(dict.fromkeys(row.source for row in rows))}"]
+    lines = [f"Supposed: {literal(', '.join(dict.fromkeys(row.source for row in rows)))}"]
     if n_settled:
         lines.append(f"everybody answers {n_settled:,} of the {_count(n_items, 'prompt')} alike")
     if odd_users < 1:
@@ -179,7 +186,7 @@ def _effect(row: PowerAdvice) -> str:
             return f"**{float(row.effect) * 100:.4g} points**"
         case "value":
             difference, _, together = row.effect.partition(" ")
-            place = f" in {row.source}" if together else ""
+            place = f" in {literal(row.source)}" if together else ""
             return f"**{difference} standard deviations**{place}"
 
 
@@ -210,7 +217,7 @@ def _costs(rows: Sequence[PowerAdvice], planned_study: PlannedStudy) -> str:
             for row in rows
             if row.model == model and (row.condition != FIELD or row.cost_usd is not None)
         ]
-        lines.append(f"\n  {planned_study.models.get(model, model)}: {'; '.join(arms)}.")
+        lines.append(f"\n  {planned_study.models.get(model, literal(model))}: {'; '.join(arms)}.")
     return "".join(lines)
 
 

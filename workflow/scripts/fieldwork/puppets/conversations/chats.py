@@ -1,4 +1,4 @@
-"""Conversations from rows: one conversation a row, or one message a row, grouped by conversation.
+"""Conversations from rows: one conversation a row, or messages and exchanges grouped by conversation.
 
 Promises that a conversation is identified by id, file and user together. Ids that start again in each
 file, or for each user, are therefore never confused.
@@ -42,7 +42,7 @@ class Chat(NamedTuple):
 class MessageRow(NamedTuple):
     """A row that holds one message, with all that its conversation needs.
 
-    `number` counts the rows of a file; `position` is NULL where the file has no such column, and
+    `number` is the message's place in the file; `position` is NULL where the file has no such column, and
     `content` for a message that is left out: others may follow it.
     """
 
@@ -66,7 +66,7 @@ class RowReader:
     """Reads the rows of one file by its layout, and counts times and flags that cannot be read."""
 
     def __init__(self, layout: ConversationLayout, messages: MessageReader) -> None:
-        self._columns = layout.columns
+        self._layout, self._columns = layout, layout.columns
         self._keys = layout.keys or {}
         self._messages = messages
         self.unread_cells: Counter[str] = Counter()
@@ -74,6 +74,9 @@ class RowReader:
     def chats(self, records: Iterable[Record]) -> Iterator[Chat]:
         """The conversations of a file with one conversation a row."""
         for _, fields in records:
+            if self._layout.has_exchanges:
+                yield self._exchange_chat(fields)
+                continue
             entries = self._branch_of(
                 [e for e in messages_at(fields, self._columns["messages"]) if e], fields
             )
@@ -83,8 +86,20 @@ class RowReader:
             name = self._text(fields, "conversation")
             yield Chat(name, self._text(fields, "user"), started_at, *self._about(fields), messages)
 
+    def _exchange_chat(self, fields: Mapping[str, Any]) -> Chat:
+        messages = [m for m in self._exchange(fields) if m]
+        started_at = self._time(self._columns, fields)
+        return Chat(None, self._text(fields, "user"), started_at, *self._about(fields), messages)
+
+    def _exchange(self, fields: Mapping[str, Any]) -> list[SpokenMessage | None]:
+        """A prompt, with what it is about below it, and its response."""
+        prompts = [message_text(self._cell(fields, role)) for role in ("prompt", "prompt_input")]
+        prompt = "\n\n".join(text for text in prompts if text)
+        response = self._cell(fields, "response")
+        return [self._messages.read("user", prompt), self._messages.read("assistant", response)]
+
     def message_rows(self, file: int, records: Iterable[Record], name: str) -> Iterator[MessageRow]:
-        """The messages of a file with one message a row; StudyError for a row without a conversation."""
+        """The messages of a file, one or an exchange a row; StudyError for one without a conversation."""
         for number, (place, fields) in enumerate(records):
             conversation = self._text(fields, "conversation")
             if conversation is None:
@@ -92,11 +107,10 @@ class RowReader:
                     f"{name}: {place} is empty in column {self._columns['conversation']!r}, so its "
                     f"message belongs to no conversation; write the conversation's id, or delete the row"
                 )
-            message = self._read(fields, self._columns)
-            if message is not None or "parent" in self._columns:
+            for place_in_row, message in enumerate(self._row_messages(fields)):
                 yield MessageRow(
                     file,
-                    number,
+                    2 * number + place_in_row,
                     conversation,
                     self._text(fields, "user"),
                     self._position(fields),
@@ -107,6 +121,13 @@ class RowReader:
                     self._text(fields, "message"),
                     self._text(fields, "parent"),
                 )
+
+    def _row_messages(self, fields: Mapping[str, Any]) -> list[SpokenMessage | None]:
+        """The messages of a row; None for one without text that others may follow."""
+        if self._layout.has_exchanges:
+            return [m for m in self._exchange(fields) if m]
+        message = self._read(fields, self._columns)
+        return [message] if message is not None or "parent" in self._columns else []
 
     def _branch_of(self, entries: list[Any], fields: Mapping[str, Any]) -> list[Any]:
         """The entries of the branch that the file names, or of the latest one."""

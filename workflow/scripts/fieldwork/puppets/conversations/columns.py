@@ -1,8 +1,9 @@
 """What the columns of a file of conversations hold: by the setting `columns`, else by their names.
 
-Owns the usual names of such columns. A file has one of two layouts: one conversation a row, with a list
-of messages in one column, or one message a row. Promises a sentence that says how each column is read. A
-file whose columns are not understood is refused, and the message lists its columns.
+Owns the usual names of such columns. A file has one of three layouts: one conversation a row, with a list
+of messages in one column; one message a row; or one exchange a row, a prompt and its response. Promises a
+sentence that says how each column is read. A file whose columns are not understood is refused, and the
+message lists its columns.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -12,6 +13,7 @@ from typing import Any, NamedTuple
 from fieldwork.errors import StudyError
 from fieldwork.files.headers import find_column, name_list
 from fieldwork.files.json_values import json_value
+from fieldwork.files.rows import is_empty
 from fieldwork.files.sheets import Record
 
 ColumnMap = Mapping[str, str | None]
@@ -20,6 +22,11 @@ ColumnMap = Mapping[str, str | None]
 Fields = Mapping[str, Any]
 
 ABOUT = ("conversation", "user", "order", "time", "model", "language", "toxic", "redacted")
+_OF_A_MESSAGE_ROW = {
+    "conversation": "the conversation's id",
+    "role": "the speaker",
+    "text": "the text",
+}
 OF_A_MESSAGE = ("role", "text", "plain_text", "time", "message", "parent")
 
 _USUAL_NAMES = {
@@ -48,9 +55,17 @@ _USUAL_NAMES = {
     "plain_text": "text",
     "message": "messageid messageuuid uuid id",
     "parent": "parentmessageid parentmessageuuid parentid parentuuid parentmessage parent",
+    "prompt": "prompt userprompt usermessage question instruction query input userinput human frage "
+    "anfrage eingabe",
+    "response": "response assistantresponse modelresponse assistantmessage answer output modeloutput "
+    "completion reply assistant antwort ausgabe reponse",
+    # what an instruction is about
+    "prompt_input": "input",
     "leaf": "currentleafmessageuuid currentleafmessageid currentleaf currentnode currentmessageid",
 }
 _ONLY_OF_CONVERSATIONS = "id uuid hash nr"
+KNOWN_NAMES = frozenset(" ".join(_USUAL_NAMES.values()).split())
+"""The usual names of columns that are read, as `bare_name` has them."""
 
 
 class ConversationLayout(NamedTuple):
@@ -58,7 +73,7 @@ class ConversationLayout(NamedTuple):
 
     Attributes:
         columns: columns of a row by what they hold.
-        keys: keys of a message in a row's list by what they hold; None where a row is a message.
+        keys: keys of a message in a row's list by what they hold; None where a row has no list.
         unused_columns: columns that are not read.
     """
 
@@ -66,10 +81,21 @@ class ConversationLayout(NamedTuple):
     keys: Mapping[str, str] | None
     unused_columns: tuple[str, ...]
 
+    @property
+    def has_exchanges(self) -> bool:
+        """Whether a row is a prompt and its response."""
+        return "prompt" in self.columns
+
+    @property
+    def has_conversations(self) -> bool:
+        """Whether no other row belongs to a row's conversation."""
+        return self.keys is not None or (self.has_exchanges and "conversation" not in self.columns)
+
     def sentence(self) -> str:
         columns = ", ".join(f"{role} = {column}" for role, column in self.columns.items())
         inner = ", ".join(f"{role} = {key}" for role, key in (self.keys or {}).items())
         row = "one message a row" if self.keys is None else "one conversation a row"
+        row = "one prompt and its response a row" if self.has_exchanges else row
         return (
             f"{row} ({columns}{f'; in each message {inner}' if inner else ''}); "
             f"not used: {', '.join(self.unused_columns) or 'none'}"
@@ -95,7 +121,9 @@ def find_layout(
             problem = f"has no column {name!r}, which `columns.{role}` of the corpus names"
             raise _missing(file, problem, guess.names)
     if messages is None:
-        return _messages_a_row(file, rows, guess, is_role)
+        return _exchange_a_row(rows, column_map, is_role) or _messages_a_row(
+            file, rows, guess, is_role
+        )
     guess.columns["messages"] = messages
     guess.take_all((*ABOUT, "leaf"), more_names={"conversation": _ONLY_OF_CONVERSATIONS})
     key_map = {role: name for role, name in column_map.items() if name in (None, *inner)}
@@ -110,22 +138,40 @@ def find_layout(
     return ConversationLayout(guess.columns, keys.columns, guess.unused_columns())
 
 
+def _exchange_a_row(
+    rows: Sequence[Fields], column_map: ColumnMap, is_role: Callable[[Any], bool]
+) -> ConversationLayout | None:
+    """The layout of a file of prompts and responses; None for any other, such as one of messages."""
+    guess = _ColumnGuess(column_map, rows)
+    if not (column_map.get("prompt") or column_map.get("response")):
+        messages = _ColumnGuess(column_map, rows)
+        if _take_messages(messages, rows, is_role):
+            return None
+    guess.take_all(("prompt", "response"))
+    if "prompt" not in guess.columns or "response" not in guess.columns:
+        return None
+    guess.take_all(("prompt_input", *ABOUT))
+    return ConversationLayout(guess.columns, None, guess.unused_columns())
+
+
 def _messages_a_row(
     file: str, rows: Sequence[Fields], guess: "_ColumnGuess", is_role: Callable[[Any], bool]
 ) -> ConversationLayout:
+    if not _take_messages(guess, rows, is_role):
+        role = next(role for role in _OF_A_MESSAGE_ROW if role not in guess.columns)
+        problem = f"no column has a usual name for {_OF_A_MESSAGE_ROW[role]}"
+        raise _missing(file, problem, guess.names, role)
+    return ConversationLayout(guess.columns, None, guess.unused_columns())
+
+
+def _take_messages(
+    guess: "_ColumnGuess", rows: Sequence[Fields], is_role: Callable[[Any], bool]
+) -> bool:
+    """Look for the columns of a message a row; whether those are there that it needs."""
     if role := _role_column(rows, guess, is_role):
         guess.columns["role"] = role
     guess.take_all(("conversation", "text", "plain_text", *ABOUT, "message", "parent"))
-    contents = {
-        "conversation": "the conversation's id",
-        "role": "the speaker",
-        "text": "the text",
-    }
-    for needed_role, content in contents.items():
-        if needed_role not in guess.columns:
-            problem = f"no column has a usual name for {content}"
-            raise _missing(file, problem, guess.names, needed_role)
-    return ConversationLayout(guess.columns, None, guess.unused_columns())
+    return guess.columns.keys() >= _OF_A_MESSAGE_ROW.keys()
 
 
 class _ColumnGuess:
@@ -138,6 +184,9 @@ class _ColumnGuess:
             n for row in rows for n, value in row.items() if isinstance(value, Mapping)
         }
         self.names = _names(rows)
+        self._columns_with_values = {
+            name for name in self.names if any(not is_empty(value_at(row, name)) for row in rows)
+        }
         self.columns: dict[str, str] = {}
 
     def take_all(self, roles: Sequence[str], more_names: Mapping[str, str] | None = None) -> None:
@@ -149,7 +198,10 @@ class _ColumnGuess:
                 name = self.column_map[role] if self.column_map[role] in self.names else None
             else:
                 candidates = f"{_USUAL_NAMES[role]} {(more_names or {}).get(role, '')}".split()
-                name = find_column(self.free(with_objects=role == "text"), candidates)
+                free = self.free(with_objects=role == "text")
+                # an empty column may have the better name, and what is meant stands in another
+                with_values = [name for name in free if name in self._columns_with_values]
+                name = find_column(with_values, candidates) or find_column(free, candidates)
             if name is not None:
                 self.columns[role] = name
 

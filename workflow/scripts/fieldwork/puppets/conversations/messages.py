@@ -20,6 +20,8 @@ SpokenMessage = dict[str, str | None]
 """A message as `role` and `content`; a NULL role makes its conversation unreadable."""
 
 _TEXT_PARTS = ("text", "input_text", "output_text", "refusal", "voice_note", "audio_transcription")
+# where such a part has its text; in `parts` and `content` it may be in parts again
+_TEXT_KEYS = ("text", "refusal", "value", "content", "parts")
 _MOST_NAMED = 5
 _NUMBER = re.compile(r"\d{9,19}(\.\d+)?")
 _TIMES_AFTER_DAYS = (" %H:%M:%S", " %H:%M", ", %H:%M:%S", ", %H:%M", "")
@@ -91,23 +93,19 @@ class MessageReader:
 
 def message_text(content: Any) -> str | None:
     """The text of a message, with a blank line between the parts of a list; None where there is none."""
-    if isinstance(content, list):
-        parts = [part for part in map(_part_text, content) if part]
-        text = "\n\n".join(parts)
-    elif isinstance(content, dict):
-        text = _part_text(content) or ""
-    else:
-        text = cell_text(content)
+    text = _text_of(content) if isinstance(content, list | dict) else cell_text(content)
     return text if text.strip() else None
 
 
-def _part_text(part: Any) -> str | None:
+def _text_of(part: Any) -> str:
+    """The text of a part, which may have parts itself; empty for pictures, thoughts and tools."""
     if isinstance(part, str):
         return part
+    if isinstance(part, list):
+        return "\n\n".join(text for text in map(_text_of, part) if text)
     if not isinstance(part, dict) or part.get("type", "text") not in _TEXT_PARTS:
-        return None
-    text = part.get("text") or part.get("refusal")
-    return text if isinstance(text, str) else None
+        return ""
+    return next((text for key in _TEXT_KEYS if (text := _text_of(part.get(key)))), "")
 
 
 # ---- times ---------------------------------------------------------------------------------------

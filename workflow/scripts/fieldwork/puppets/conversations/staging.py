@@ -27,6 +27,7 @@ from fieldwork.puppets.conversations.chats import (
 from fieldwork.puppets.conversations.columns import ColumnMap, ConversationLayout, find_layout
 from fieldwork.puppets.conversations.exports import CHATGPT, ConversationFile
 from fieldwork.puppets.conversations.messages import MessageReader
+from fieldwork.puppets.conversations.spellings import joined_spellings
 from fieldwork.puppets.files import Database, literal
 from fieldwork.tables import without_surrogates
 
@@ -168,6 +169,7 @@ def _chats_of_rows(
     ) as out:
         for number, file in enumerate(files):
             records = exports.stream_records(file)
+            records = joined_spellings(file.name, records, reading.columns)
             sample = list(islice(records, _SAMPLE))
             if not sample:
                 logger.warning("%s: has no rows", file.name)
@@ -175,7 +177,7 @@ def _chats_of_rows(
             layout = find_layout(file.name, sample, reading.columns, messages.knows)
             logger.info("%s: %s", file.name, layout.sentence())
             reader, rows = RowReader(layout, messages), chain(sample, records)
-            if layout.keys is not None:
+            if layout.has_conversations:
                 yield from reader.chats(rows)
             else:
                 message_rows = reader.message_rows(number, rows, file.name)

@@ -1,0 +1,93 @@
+"""`study.primary`: the comparisons that a study is about, checked against what it selects and asks."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from fieldwork.errors import StudyError
+from fieldwork.records.field import FIELD
+
+Config = dict[str, Any]
+
+
+def broken_primary(config: Config) -> Iterator[str]:
+    """Primary comparisons of what the study does not select, as far as the config lists it."""
+    study = config["study"]
+    selections = {
+        "models": study["models"],
+        "tasks": study["tasks"],
+        "conditions": [*study["conditions"], *([FIELD] if config["field"] else [])],
+    }
+    for number, entry in enumerate(study["primary"]):
+        for setting, names in selections.items():
+            for name in entry[setting] or ():
+                if name not in names:
+                    yield (
+                        f"study.primary.{number}.{setting}: {name!r} is not in study.{setting} "
+                        f"({', '.join(names)}); select it, or correct the name"
+                    )
+    items = {task: _listed_items(config["tasks"].get(task, {})) for task in study["tasks"]}
+    for setting, entry in primary_items(config).items():
+        listed_items = [items.get(task) for task in entry["tasks"]]
+        yield from _absent_items(setting, entry["items"], listed_items)
+
+
+def primary_items(config: Config) -> dict[str, dict[str, list[str]]]:
+    """The entries that name items: setting → `tasks` that may have them, and `items`."""
+    study = config["study"]
+    return {
+        f"study.primary.{number}.items": {
+            "tasks": entry["tasks"] or study["tasks"],
+            "items": entry["items"],
+        }
+        for number, entry in enumerate(study["primary"])
+        if entry["items"]
+    }
+
+
+def primary_questions(config: Config) -> list[str]:
+    """The tables of the items that `primary_items` is held to, before anything is asked."""
+    tasks = [task for entry in primary_items(config).values() for task in entry["tasks"]]
+    return [f"<results>/tasks/{task}.parquet" for task in dict.fromkeys(tasks)]
+
+
+def require_items(
+    primary: Mapping[str, Mapping[str, Sequence[str]]], items: Mapping[str, Sequence[str]]
+) -> None:
+    """Refuse a study that is about items that it does not ask, before anything is asked.
+
+    Args:
+        primary: setting → `tasks` and `items`, as `primary_items` of the config has them.
+        items: the items of each of these tasks.
+
+    Raises:
+        StudyError: naming the setting, the item and those that there are.
+    """
+    for setting, entry in primary.items():
+        for problem in _absent_items(
+            setting, entry["items"], [items[task] for task in entry["tasks"]]
+        ):
+            raise StudyError(problem)
+
+
+def _absent_items(
+    setting: str, names: Sequence[str], items: Sequence[Sequence[str] | None]
+) -> Iterator[str]:
+    """Items that none of some tasks has, a sentence each; nothing where a task's items are not known."""
+    known_items = [item for of_task in items for item in of_task or ()]
+    if None in items:
+        return
+    for name in names:
+        if name not in known_items:
+            rest = f" and {len(known_items) - 20} more" if len(known_items) > 20 else ""
+            yield (
+                f"{setting}: there is no item {name!r} (there are {', '.join(known_items[:20])}{rest}); "
+                f"correct the name"
+            )
+
+
+def _listed_items(task: Mapping[str, Any]) -> list[str] | None:
+    """The items of a task where each of its sources lists them."""
+    sources = task.get("sources") or []
+    if not sources or not all(source.get("item_ids") for source in sources):
+        return None
+    return [item for source in sources for item in source["item_ids"]]
