@@ -423,6 +423,7 @@ rule measure_control_tests:
 rule measure_claims:
     input:
         metrics=study.metric_tables(),
+        responses=study.tables("responses"),
     output:
         **metric_tables("claims"),
     log:

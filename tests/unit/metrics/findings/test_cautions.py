@@ -1,6 +1,7 @@
 """What makes findings doubtful is said: above the page where it is grave, at its end where it limits."""
 
 import dataclasses
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -15,6 +16,7 @@ from fieldwork.metrics.findings.replies import (
     count_answers,
     count_unnamed,
 )
+from fieldwork.metrics.findings.verdicts import StudyClaims
 from fieldwork.records.metrics import Accuracy, ListLength
 from unit.metrics.findings.finding_rows import (
     FIELD_OUTLINE,
@@ -167,6 +169,14 @@ def test_a_control_that_differs_is_a_warning(tables, differences: str | None) ->
         "Asking T1 again, where only chance or a changed model can differ, shows a difference in "
         f"{differences}: doubt differences of this kind and size"
     )
+
+
+def test_answers_of_another_condition_are_a_warning() -> None:
+    study = evidence(score_comparisons=[score_row(0.5, condition="rag")])
+    same = [replace(claim, reason="the same answers as under history") for claim in study.claims]
+    (warning,) = warnings(study._replace(claims=StudyClaims(same)), [], OUTLINE)
+    assert f"every call is one of {OUTLINE.label('history')}" in warning
+    assert "shown twice and tested once" in warning
 
 
 def test_a_warning_names_a_few_of_many() -> None:

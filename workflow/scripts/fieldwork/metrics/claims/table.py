@@ -4,6 +4,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 from statistics import NormalDist
+from types import MappingProxyType
 from typing import Any
 
 from fieldwork.metrics.claims.control_tests import control_tests_by_key
@@ -15,12 +16,15 @@ from fieldwork.metrics.claims.families import (
     family_of,
 )
 from fieldwork.metrics.claims.measures import MEASURES, StudyTest, confirm, study_tests
+from fieldwork.metrics.claims.repeated_arms import RepeatedArm
 from fieldwork.records.claims import Claim, Verdict
 from fieldwork.records.columns import table_of
 from fieldwork.records.metrics import ControlTest
 from fieldwork.statistics.families import LEVEL
 from fieldwork.statistics.intervals import CONFIDENCE
 
+SAME_ANSWERS = "the same answers as under "
+"""Of a test: why it is none, with the condition that they belong to."""
 TESTED_BY_DRIFT = "a later wave is compared with its first in metrics/drift alone"
 
 AGAINST_CONTROL = "against the baseline asked again"
@@ -35,11 +39,16 @@ def row_types() -> dict[str, type[Any]]:
     return {table_of(row_type).name: row_type for row_type in types}
 
 
-def measure_claims(tables: Mapping[str, Sequence[Any]], rules: ClaimRules) -> list[Claim]:
+def measure_claims(
+    tables: Mapping[str, Sequence[Any]],
+    rules: ClaimRules,
+    repeats: Mapping[RepeatedArm, str] = MappingProxyType({}),
+) -> list[Claim]:
     """Every test of the study's metric tables.
 
     Args:
         tables: rows by the table's name; a table that the study lacks may be absent.
+        repeats: arms that have the answers of another condition, and are not tested again.
     """
     families: dict[str, list[StudyTest]] = {}
     control_tests = control_tests_by_key(tables.get(table_of(ControlTest).name, ()))
@@ -47,7 +56,7 @@ def measure_claims(tables: Mapping[str, Sequence[Any]], rules: ClaimRules) -> li
         study_tests(name, tables.get(table_of(measure.row_type).name, ()))
         for name, measure in MEASURES.items()
     ):
-        one_test = _without_later_waves(test, rules)
+        one_test = _without_repeats(_without_later_waves(test, rules), repeats)
         for row in control_tests.get(test.key, ()):
             one_test = confirm(one_test, row.p_value, row.direction, AGAINST_CONTROL)
         families.setdefault(family_of(test.key, rules), []).append(one_test)
@@ -58,6 +67,12 @@ def _without_later_waves(test: StudyTest, rules: ClaimRules) -> StudyTest:
     if test.key.condition not in rules.later_waves:
         return test
     return test._replace(p_value=None, reason=TESTED_BY_DRIFT)
+
+
+def _without_repeats(test: StudyTest, repeats: Mapping[RepeatedArm, str]) -> StudyTest:
+    key = test.key
+    first = key.model and repeats.get(RepeatedArm(key.model, key.task, key.condition))
+    return test._replace(p_value=None, reason=f"{SAME_ANSWERS}{first}") if first else test
 
 
 def _claims(family: str, tests: Sequence[StudyTest], rules: ClaimRules) -> Iterator[Claim]:

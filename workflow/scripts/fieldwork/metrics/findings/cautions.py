@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from fieldwork.metrics.claims.families import is_control
+from fieldwork.metrics.claims.table import SAME_ANSWERS
 from fieldwork.metrics.findings.evidence import FindingsTables
 from fieldwork.metrics.findings.outline import StudyOutline, arm_name, study_rows
 from fieldwork.metrics.findings.replies import ReplyCounts, UnnamedReplies
@@ -45,6 +46,7 @@ def warnings(
     """What must be read before any number, a sentence each; often none."""
     return [
         *_control_warning(tables, outline),
+        *_repeat_warnings(tables, outline),
         *_loss_warnings(replies, outline),
         *_form_warnings(tables.accuracy, outline),
         *_length_warnings(tables.list_lengths, outline),
@@ -78,6 +80,17 @@ def _control_warning(tables: FindingsTables, outline: StudyOutline) -> Iterator[
 def _first(names: Sequence[str]) -> str:
     rest = [f"{len(names) - MOST_NAMES} more"] if len(names) > MOST_NAMES else []
     return join_words([*names[:MOST_NAMES], *rest])
+
+
+def _repeat_warnings(tables: FindingsTables, outline: StudyOutline) -> Iterator[str]:
+    """Conditions whose answers are those of another one."""
+    claims = [claim for claim in tables.claims if (claim.reason or "").startswith(SAME_ANSWERS)]
+    yield from dict.fromkeys(
+        f"{arm_name(claim, outline)}: every call is one of "
+        f"{outline.label((claim.reason or '').removeprefix(SAME_ANSWERS))}, so that these are the same "
+        "answers, shown twice and tested once"
+        for claim in claims
+    )
 
 
 def _loss_warnings(replies: Sequence[ReplyCounts], outline: StudyOutline) -> Iterator[str]:

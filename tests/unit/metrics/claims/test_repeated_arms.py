@@ -1,0 +1,50 @@
+"""Conditions of which every call was another's are found by the calls, and tested once."""
+
+from pathlib import Path
+from typing import Any
+
+from fieldwork import tables
+from fieldwork.metrics.claims.families import ClaimRules, PrimaryTests
+from fieldwork.metrics.claims.repeated_arms import RepeatedArm, repeated_arms
+from fieldwork.metrics.claims.table import measure_claims
+from fieldwork.records.generation import Response
+from unit.metrics.findings.finding_rows import score_row
+
+ARM = RepeatedArm("m", "t", "second")
+RULES = ClaimRules([PrimaryTests("score")], ["history", "rag"], [], {"score": 0.02})
+
+
+def write(folder: Path, condition: str, keys: dict[str, str | None], task: str = "t") -> str:
+    """A table of responses with a key for each puppet."""
+    columns: dict[str, Any] = dict.fromkeys(Response.__dataclass_fields__)
+    columns |= {"model": "m", "task": task, "condition": condition, "item_id": "i", "replicate": 0}
+    columns |= {"dispatch": "live", "outcome": "ok", "defects": []}
+    rows = [Response(**columns | {"puppet_id": p, "ledger_key": key}) for p, key in keys.items()]
+    path = folder / f"{task}-{condition}.parquet"
+    tables.write_table(path, rows, Response)
+    return str(path)
+
+
+def test_the_same_calls_are_one_set_of_answers(tmp_path: Path) -> None:
+    first = write(tmp_path, "first", {"a": "k1", "b": "k2"})
+    assert repeated_arms([first, write(tmp_path, "second", {"b": "k2", "a": "k1"})]) == {
+        ARM: "first"
+    }
+    for keys in ({"a": "k2", "b": "k1"}, {"a": "k1"}, {"a": "k1", "b": None}, {}):
+        assert repeated_arms([first, write(tmp_path, "second", keys)]) == {}
+    assert repeated_arms([first, write(tmp_path, "second", {"a": "k1", "b": "k2"}, task="u")]) == {}
+
+
+def test_answers_from_no_ledger_are_not_compared(tmp_path: Path) -> None:
+    names = {"a": None, "b": None}
+    assert repeated_arms([write(tmp_path, n, names) for n in ("first", "second")]) == {}
+
+
+def test_a_repeated_arm_is_not_tested_again() -> None:
+    rows = [score_row(0.02, None, condition=name) for name in ("history", "rag")]
+    task, model = rows[0].task, rows[0].model
+    repeats = {RepeatedArm(model, task, "rag"): "history"}
+    claims = measure_claims({"score_comparisons": rows}, RULES, repeats)
+    first, second = (claim for claim in claims if claim.measure == "score")
+    assert (first.condition, first.n_tests, first.verdict) == ("history", 1, "differs")
+    assert (second.verdict, second.reason) == ("not tested", "the same answers as under history")
