@@ -217,6 +217,13 @@ def _left_out_of_people(study: Study) -> Iterator[tuple[str, str, str]]:
     if study.config["field"]:
         yield "raw answers of real users", "their ids and unmasked texts name people", ask
         yield "the key of pseudonyms", "with it, people could be found again", "nobody may have it"
+        smallest_cell = study.config["metrics"]["smallest_cell"]
+        if smallest_cell > 1:
+            yield (
+                f"words of options that fewer than {smallest_cell} people wrote",
+                "they may say who wrote them",
+                "the estimates in tables/metrics count them, under numbers",
+            )
         if not study.config["archive"]["field"]:
             yield "masked answers of real users", "archive.field is false", ask
             yield (
