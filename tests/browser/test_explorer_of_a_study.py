@@ -86,7 +86,11 @@ def test_two_conditions_side_by_side_have_the_shares_of_the_tables(
         numbers = re.findall(r"\((\d+)\)", rows.nth(k).inner_text())
         if len(numbers) == 2:
             page_shares[name] = (int(numbers[0]), int(numbers[1]))
-    assert page_shares == {name: pair for name, pair in shares.items() if any(pair)}
+    # the page lists so many at once, the commonest first
+    shown = {name: pair for name, pair in shares.items() if any(pair)}
+    assert page_shares.items() <= shown.items()
+    assert len(page_shares) == min(len(shown), 25)
+    assert max(map(sum, page_shares.values())) == max(map(sum, shown.values()))
 
 
 QUIZ: dict[str, Any] = {

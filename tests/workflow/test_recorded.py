@@ -13,6 +13,7 @@ import pytest
 
 from fieldwork.metrics.claims.registration_records import read_records
 from fieldwork.provenance import file_digest
+from fieldwork.pseudonyms import PUBLIC_KEY, user_key, user_pseudonym
 from workflow.conftest import REPOSITORY, Checkout
 
 pytestmark = pytest.mark.workflow
@@ -126,7 +127,10 @@ def test_the_export_holds_every_scored_answer(
         for line in path.read_text().splitlines()
     ]
     assert len(lines) == n
-    assert {line["metadata"].get("user") for line in lines} == {None, *USERS}
+    key = user_key(str(checkout.directory / "resources/pseudonyms/key"))
+    names = {user_pseudonym(name, key) for name in USERS}
+    assert {line["metadata"].get("user") for line in lines} == {None, *names}
+    assert not names & {user_pseudonym(name, PUBLIC_KEY) for name in USERS}
     description = json.loads((export.parent / "croissant.json").read_text())
     assert {"responses", "answers", "tasks"} <= {r["@id"] for r in description["recordSet"]}
 

@@ -156,12 +156,13 @@ def test_the_database_says_which_corpus_a_conversation_is_from(
 def test_a_profile_stands_before_the_history(small_study: Small) -> None:
     rows = rows_of(
         small_study[0],
-        "SELECT messages[1].role, messages[1].content = p.text, len(conversation_ids)"
+        "SELECT messages[1].role, p.puppet_id, len(conversation_ids)"
         " FROM 'RESULTS/small/contexts/recommendations/elsewhere.parquet' c"
-        " JOIN 'RESULTS/small/personas/profiles.parquet' p"
-        " ON right(c.puppet_id, 6) = right(p.puppet_id, 6)",
+        " JOIN 'RESULTS/small/personas/profiles.parquet' p ON messages[1].content = p.text",
     )
-    assert rows == [("system", True, 1)] * 4
+    assert [(role, n) for role, _, n in rows] == [("system", 1)] * 4
+    # each has one of its own
+    assert len({profile for _, profile, _ in rows}) == 4
 
 
 def test_the_figure_is_drawn_and_in_the_report(small_study: Small) -> None:
