@@ -324,7 +324,7 @@ def test_answers_are_kept_where_the_budget_cannot_be_written(
     price = Price(1.0, 0.5, 1.0, 4.0, date(2026, 11, 1), "the test")
 
     def spend() -> None:
-        with open_budget(purse, 1.0) as budget:
+        with open_budget(purse, None) as budget:
             sender = sender_of(provider, ledger, 1)
             sender = sender._replace(account=Account(price, "live", 5, budget))
             settle([ContextGroup(None, [], numbered(20))], sender, total=20)
