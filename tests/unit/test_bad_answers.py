@@ -308,7 +308,7 @@ class Run:
             [self.path("forms")], [], **out("answer_form"), baseline="offline", **user_settings
         )
         metrics = [str(path) for path in sorted(self.folder.glob("*.parquet"))]
-        measure_claims.main(metrics, **out("claims"), rules=CLAIM_RULES)
+        measure_claims.main(metrics, [], **out("claims"), rules=CLAIM_RULES)
 
     def draw(self) -> None:
         drawing = {
@@ -363,6 +363,7 @@ class Run:
             answers=self.answers,
             responses=[],
             metrics=[self.path(name) for name in (*names, *further_tables)],
+            quality=[],
             findings=str(page),
             figures=["fig1"],
             study=about,

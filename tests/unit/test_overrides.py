@@ -38,8 +38,8 @@ def merged(parsed: str, folder: Path, overrides: str = "") -> list[str]:
         overrides=[overrides] if overrides else [],
         answers=str(folder / "answers.parquet"),
         merges=str(folder / "items.csv"),
-        near_duplicates=100,
-        cut_lists=True,
+        questions=[],
+        naming={"near_duplicates": 100, "cut_lists": True, "smallest_cell": 1},
     )
     (answer,) = tables.read_rows(folder / "answers.parquet", Answer)
     return answer.items or []
@@ -137,8 +137,8 @@ def test_a_persons_readings_reach_answers_and_nobody_elses_change(
             overrides=list(overrides),
             answers=str(tmp_path / "answers.parquet"),
             merges=str(tmp_path / "items.csv"),
-            near_duplicates=100,
-            cut_lists=True,
+            questions=[],
+            naming={"near_duplicates": 100, "cut_lists": True, "smallest_cell": 1},
         )
         texts = [*CORRECTED, *sorted(UNTOUCHED)]
         rows = tables.read_rows(tmp_path / "answers.parquet", Answer)

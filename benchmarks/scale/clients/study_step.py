@@ -176,8 +176,8 @@ class Study:
             overrides=[],
             answers=self._path("answers.parquet"),
             merges=self._path("items.csv"),
-            near_duplicates=92,
-            cut_lists=True,
+            questions=[],
+            naming={"near_duplicates": 92, "cut_lists": True, "smallest_cell": 5},
         )
 
     def measure_heterogeneity(self) -> None:
@@ -292,7 +292,10 @@ class Study:
         """Every test of the tables above, corrected."""
         names = (*FINDINGS, "novelty", "score_comparisons", "categories")
         measure_claims.main(
-            [self._path(f"{name}.pq") for name in names], rules=RULES, **self._metric("claims")
+            [self._path(f"{name}.pq") for name in names],
+            [self._table("responses", *arm) for arm in self._arms()],
+            rules=RULES,
+            **self._metric("claims"),
         )
 
     def plot_figures(self) -> None:
@@ -339,6 +342,7 @@ class Study:
             answers=self._path("answers.parquet"),
             responses=[self._table("responses", *arm) for arm in self._arms()],
             metrics=[self._path(f"{name}.pq") for name in (*names, *more)],
+            quality=[],
             findings=self._path("findings.md"),
             figures=[],
             study=study,
