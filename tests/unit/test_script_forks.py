@@ -122,6 +122,8 @@ def test_an_interrupted_import_ends_in_a_sentence(
         cwd=tmp_path,
         stderr=subprocess.PIPE,
         text=True,
+        # what runs in the background of a shell does not hear of Ctrl-C
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
     wait_for(tmp_path / "process")
     script.send_signal(signal.SIGINT)

@@ -115,10 +115,12 @@ class Study:
             plan_requests.main(
                 self._items(task),
                 self._contexts(task, condition),
+                [],
                 self._table("requests", task, condition),
                 TASKS[task] * self._scale,
                 replicates=2,
                 first=0,
+                primary={},
             )
 
     def generate_responses(self) -> None:
