@@ -81,7 +81,7 @@ def check_preregistration(checkout: Checkout, study: tuple[str, ...]) -> None:
     (record,) = folder.glob("*.json")
     page = record.with_suffix(".md").read_text(encoding="utf-8")
     assert "No answer of this study existed when it was registered." in page
-    assert "| probe | share\\_who | 0.2 | primary | 2 | 20 |" in page
+    assert "| probe | share_who | 0.2 | primary | 2 | 20 |" in page
     (first,) = read_records([record])
     assert first["digest"] in page
     hashes = first["hashes"]
