@@ -5,7 +5,8 @@ import re
 # Markdown's signs, a table's bar and HTML's; an underscore within a word is none
 _SIGNS = re.compile(r"[\\`*\[\]|]|~~|(?<![^\W_])_+|_+(?![^\W_])|^[#>+=-]")
 _ENTITY = re.compile(r"&(?=#?\w+;)")
-_ORDINAL = re.compile(r"^(\d+)(?=[.)])")
+# before a blank alone: 0.2 and 3.5 begin no list
+_ORDINAL = re.compile(r"^(\d+)(?=[.)](?:\s|$))")
 
 
 def literal(text: str) -> str:

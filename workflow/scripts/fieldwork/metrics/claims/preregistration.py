@@ -280,9 +280,7 @@ def _power_table(record: Mapping[str, Any]) -> Iterator[str]:
     yield f"| {' | '.join(_POWER_COLUMNS)} |"
     yield f"|{'---|' * len(_POWER_COLUMNS)}"
     for row in rows:
-        cells = (row[name] for name in _POWER_COLUMNS)
-        # a number needs no escape, and `0.2` begins as an ordinal does
-        yield f"| {' | '.join(literal(c) if isinstance(c, str) else str(c) for c in cells)} |"
+        yield f"| {' | '.join(literal(str(row[name])) for name in _POWER_COLUMNS)} |"
 
 
 def _hash_table(hashes: Hashes) -> Iterator[str]:
