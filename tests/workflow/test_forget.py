@@ -146,7 +146,9 @@ def test_nothing_is_left_and_everybody_else_is_as_before(
         "results/volunteers/study.duckdb",
         "results/volunteers/metrics/accuracy_runs.csv",
     }
-    # the name of the file stands in Snakemake's records of the import
+    # a file is named after the person, and its name stands in no result, Snakemake's report included
+    assert not any(path.startswith("results/") for path in holders(study, first))
+    # but in Snakemake's records of the import
     assert any(path.startswith(".snakemake/metadata/") for path in paths)
     assert any(path.startswith(".snakemake/log/") for path in paths)
     status, output = forget(study, first)

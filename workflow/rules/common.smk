@@ -124,6 +124,11 @@ configfile: LOWEST
 config.clear()
 config.update(study.config)
 
+# Snakemake's report prints the files of settings as they were written, with the names of files that people
+# filled in; the settings stand in it without them, as provenance/config.yaml
+if any(argument.startswith("--report") for argument in sys.argv):
+    workflow.configfiles.clear()
+
 
 report: "../report/study.rst"
 

@@ -64,7 +64,8 @@ rule download_field:
 
 rule import_field:
     input:
-        files=field_files(config),
+        # a function, as Snakemake's report prints the names of inputs that are written out
+        files=lambda wildcards: field_files(config),
         questions=study.task_tables(),
         deletions=ancient(study.deletions()),
     output:

@@ -127,7 +127,8 @@ rule plan_raters:
 
 rule import_judgements:
     input:
-        files=judgement_files(config, study.resolve),
+        # a function, as Snakemake's report prints the names of inputs that are written out
+        files=lambda wildcards: judgement_files(config, study.resolve),
         texts=unit_tables(config),
         model_judgements=[
             f"<results>/judging/models/{units}.parquet" for units in judged_by_models(config)
@@ -152,7 +153,7 @@ rule import_judgements:
 # the judgements of one kind of units alone: attributes are selected by them before there are any answers
 rule import_part:
     input:
-        files=judgement_files(config, study.resolve, is_given=True),
+        files=lambda wildcards: judgement_files(config, study.resolve, is_given=True),
         texts="<results>/judging/texts/{units}.parquet",
         model_judgements=lambda wildcards: [
             f"<results>/judging/models/{name}.parquet"
