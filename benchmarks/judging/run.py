@@ -3,7 +3,7 @@
 usage: PYTHONPATH=workflow/scripts python benchmarks/judging/run.py    writes results.md; some minutes
 
 A study has 40 users, with four units each or with very unequal numbers of units. Three of six people rate
-half of the units, and two judges rate all of them. One judge adds 0.6 to its ratings; both lean to one
+the first unit of each user and half of the others, and two judges rate all of them. One judge adds 0.6 to its ratings; both lean to one
 side with some users, so that the units of a user are alike.
 
 The alternative-annotator test is held at its edge: the penalty is what the judge is truly worse by than a
@@ -71,7 +71,8 @@ def planted(seed: int, n_users: int, source: str) -> Judgements:
         leanings = {judge: generator.normal(higher, 0.4) for judge, higher in JUDGES.items()}
         for unit in range(n_units):
             worth = worth_of_user + generator.normal(0, 0.6)
-            people = generator.choice(6, size=3, replace=False) if generator.random() < 0.5 else []
+            is_rated = unit == 0 or generator.random() < 0.5
+            people = generator.choice(6, size=3, replace=False) if is_rated else []
             raters = [(f"p{person}", "person", 0.0) for person in people]
             raters += [(judge, "model", leaning) for judge, leaning in leanings.items()]
             for rater, kind, higher in raters:

@@ -39,6 +39,7 @@ rule write_findings:
         answers=ANSWERS,
         responses=study.tables("responses"),
         metrics=[*study.metric_tables(), CLAIMS],
+        questions=study.task_tables(),
         quality=study.has("field", "<results>/field/quality.csv"),
         preregistrations=study.preregistrations(),
         hashes="<results>/provenance/hashes.json" if study.preregistrations() else [],

@@ -3,7 +3,7 @@
 import figure_frames as frames
 import pytest
 
-from fieldwork.figures.labels import cut, fit, inches_of, item_names, option_name, own_words
+from fieldwork.figures.labels import fit, inches_of, item_names, option_name, own_words
 from fieldwork.figures.style import new_figure
 from fieldwork.records.shared import ItemKey
 
@@ -48,24 +48,6 @@ def test_questions_of_another_task_change_no_name() -> None:
     questions = frames.questions("t", {"films": "Which films?"})
     other = frames.questions("u", CITIES)
     assert [*item_names(questions, questions | other, letters=40).values()] == ["films"]
-
-
-@pytest.mark.parametrize(
-    ("text", "letters", "expected"),
-    [
-        ("What is it?", 11, "What is it?"),
-        ("two\n\nlines  and\ttabs", 40, "two lines and tabs"),
-        ("What is the capital of Australia?", 20, "What is the capital…"),
-        ("What is the capital of Australia?", 19, "What is the…"),
-        ("Well, who is it, then?", 18, "Well, who is it…"),
-        ("Donaudampfschifffahrtsgesellschaft", 10, "Donaudamp…"),
-        ("An Donaudampfschifffahrtsgesellschaft", 10, "An Donaud…"),
-        ("", 5, ""),
-    ],
-)
-def test_a_text_is_cut_after_a_word(text: str, letters: int, expected: str) -> None:
-    assert cut(text, letters=letters) == expected
-    assert len(expected) <= letters
 
 
 LONG = "A question that goes on for a while, and then some more, until it is far too long. " * 9

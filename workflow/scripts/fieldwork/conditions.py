@@ -19,10 +19,12 @@ class Kind(NamedTuple):
     Attributes:
         materials: the tables that its contexts are made from, or the recordings that its answers come
             from; none where the model sees no user.
+        phrase: how a question is asked under it, in the words of a reader.
         context_for: whether a context serves all items of its puppet, or one.
     """
 
     materials: frozenset[Material]
+    phrase: str
     context_for: ContextUnit = "puppet"
 
     @property
@@ -52,16 +54,19 @@ class Kind(NamedTuple):
 
 
 KINDS: Mapping[str, Kind] = {
-    "none": Kind(frozenset()),
-    "history": Kind(frozenset({"conversations"})),
+    "none": Kind(frozenset(), "without a user"),
+    "history": Kind(frozenset({"conversations"}), "after a user's conversation"),
     "rag": Kind(
         frozenset({"conversations", "vectors", "questions"}),
+        "after a conversation like the question",
         context_for="puppet and item",
     ),
-    "profile": Kind(frozenset({"profiles"})),
-    "memory": Kind(frozenset({"memories"})),
-    "memory_relevant": Kind(frozenset({"memories"}), context_for="puppet and item"),
-    "recorded": Kind(frozenset({"recordings"})),
+    "profile": Kind(frozenset({"profiles"}), "with a user's profile"),
+    "memory": Kind(frozenset({"memories"}), "with memories of a user"),
+    "memory_relevant": Kind(
+        frozenset({"memories"}), "with the memories that fit the question", "puppet and item"
+    ),
+    "recorded": Kind(frozenset({"recordings"}), "with a user, as recorded"),
 }
 """By the setting `context` of a condition."""
 

@@ -19,3 +19,16 @@ def without_invisible(text: str) -> str:
 def look_of(text: str) -> str:
     """What texts that look alike have in common, blanks of any kind and number among them."""
     return " ".join(unicodedata.normalize("NFC", without_invisible(text)).split())
+
+
+def cut(text: str, *, letters: int) -> str:
+    """`text` on one line; a text longer than `letters` ends in … after a word.
+
+    A word itself is cut only where less than half of the room would be used.
+    """
+    line = " ".join(text.split())
+    if len(line) <= letters:
+        return line
+    head = line[: letters - 1]
+    words = head if line[len(head)] == " " else head.rpartition(" ")[0]
+    return (words if 2 * len(words) >= letters else head).rstrip(" ,;:.–-") + "…"

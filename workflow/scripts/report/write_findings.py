@@ -1,6 +1,6 @@
 """Write the page of findings: a summary in plain words, a table for each question, the limits.
 
-In: <results>/metrics, <results>/answers/answers.parquet, <results>/responses, and field/quality.csv.
+In: <results>/metrics, <results>/answers/answers.parquet, <results>/responses, questions, field/quality.csv.
 Out: <results>/findings.md.
 """
 
@@ -24,6 +24,7 @@ def main(
     answers: str,
     responses: list[str],
     metrics: list[str],
+    questions: list[str],
     quality: list[str],
     findings: str,
     figures: list[str],
@@ -41,7 +42,9 @@ def main(
     nameless = count_unnamed(read_defects(responses))
     notes = [note for path in quality for note in repeated_text_notes(read_table(path))]
     evidence, outline = read_findings_tables(metrics), StudyOutline(**study)
-    outline = outline._replace(notes=[*outline.notes, *notes])
+    outline = outline._replace(
+        notes=[*outline.notes, *notes], questions=tables.read_questions(questions)
+    )
     hashes_now = read_hashes(hashes[0]) if hashes else {}
     note = registration_note(read_records(preregistrations), json_config(config), hashes_now)
     page = findings_page(evidence, replies, nameless, outline, figures, note)

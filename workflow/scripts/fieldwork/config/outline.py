@@ -3,11 +3,15 @@
 Read while Snakemake parses the workflow, so it imports no scientific package.
 """
 
+from collections import Counter
+from collections.abc import Mapping
+
 from fieldwork.conditions import kind_of
 from fieldwork.config.figures import leaderboard_note
 from fieldwork.config.judging import pair_sides
 from fieldwork.config.settings import Config
 from fieldwork.config.study import Study
+from fieldwork.records.field import FIELD
 
 WHO_ASKS = "Does it matter who asks?"
 """What a study with users asks that names no question of its own."""
@@ -17,6 +21,26 @@ def question_of(study: Study) -> str | None:
     """The question that findings and page begin with; None of a study without users that names none."""
     question: str | None = study.config["study"]["question"]
     return question or (WHO_ASKS if study.users_and_controls()["users"] else None)
+
+
+REAL_USERS = "real users"
+
+
+def condition_phrases(study: Study, labels: Mapping[str, str]) -> dict[str, str]:
+    """How questions are asked under each condition, in the words of a reader, each its own."""
+    controls = study.users_and_controls()["controls"]
+    phrases = {
+        name: "asked again" if name in controls else kind_of(entry).phrase
+        for name, entry in study.entries("conditions").items()
+    }
+    phrases |= {FIELD: REAL_USERS} if FIELD in labels else {}
+    counts = Counter(phrases.values())
+    return {
+        name: phrase
+        if counts[phrase] == 1 or name == study.baseline
+        else f"{phrase} ({labels.get(name, name)})"
+        for name, phrase in phrases.items()
+    }
 
 
 def outline_settings(study: Study) -> Config:
@@ -30,6 +54,8 @@ def outline_settings(study: Study) -> Config:
         "models": drawing["model_labels"],
         "tasks": study.tasks,
         "conditions": labels,
+        "phrases": condition_phrases(study, labels),
+        "corpora": study.corpora(),
         "baseline": study.baseline,
         "rarest_users": study.config["metrics"]["rarest_users"],
         **study.users_and_controls(),

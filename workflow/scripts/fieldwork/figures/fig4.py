@@ -14,7 +14,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from fieldwork.figures.labels import cut, item_names, option_name
+from fieldwork.figures.labels import item_names, option_name
 from fieldwork.figures.marks import MarkedAnswers, MarkedValue, add_mark, span_of
 from fieldwork.figures.selection import (
     absence_reason,
@@ -38,6 +38,7 @@ from fieldwork.figures.style import (
     marker_arguments,
     new_figure,
 )
+from fieldwork.readable_texts import cut
 from fieldwork.records.shared import ItemKey
 from fieldwork.statistics.families import LEVEL
 

@@ -14,6 +14,7 @@ from typing import Any
 from matplotlib.figure import Figure
 
 from fieldwork.figures.style import TEXT_POINTS
+from fieldwork.readable_texts import cut
 from fieldwork.records.shared import ItemKey
 from fieldwork.records.tasks import LETTER_KINDS, Item
 
@@ -67,19 +68,6 @@ def option_name(item: Item | None, answer: str) -> str:
         return answer
     mark, text = (item.marks[place] if item.marks else answer), item.choices[place]
     return mark if text == mark else f"{mark} {text}"
-
-
-def cut(text: str, *, letters: int) -> str:
-    """`text` on one line; a text longer than `letters` ends in … after a word.
-
-    A word itself is cut only where less than half of the room would be used.
-    """
-    line = " ".join(text.split())
-    if len(line) <= letters:
-        return line
-    head = line[: letters - 1]
-    words = head if line[len(head)] == " " else head.rpartition(" ")[0]
-    return (words if 2 * len(words) >= letters else head).rstrip(" ,;:.–-") + "…"
 
 
 def own_words(texts: Sequence[str]) -> list[str]:

@@ -27,9 +27,8 @@ from fieldwork.records.drift import Drift, DriftMeasure
 
 LONGEST_NAMES = 120
 """Letters of names and fingerprints that the summary prints."""
-NAMED_MOVES = 3
+NAMED_MOVES = 1
 """Changes that the summary names."""
-METHOD = "[how](../../docs/methods.md#drift)"
 
 _NAMES: Mapping[DriftMeasure, str] = {
     "accuracy": "accuracy",
@@ -101,7 +100,7 @@ def _moves(rows: Sequence[Drift], outline: StudyOutline) -> str:
     last_look = _last_look(rows)
     tests = [row for row in rows if row.look == last_look and row.has_moved is not None]
     if not tests:
-        return "no wave has answers with which a change since the first one could be shown"
+        return "no wave has answers with which a change since the first could be shown"
     wave = literal(tests[0].wave)
     first_wave = literal(min(row.first_wave or "" for row in tests))
     movers = [row for row in tests if row.has_moved]
@@ -111,18 +110,13 @@ def _moves(rows: Sequence[Drift], outline: StudyOutline) -> str:
         if waves_before
         else ""
     )
+    n_tests = count_phrase(len(tests), "measure")
     if not movers:
-        return (
-            f"nothing moved beyond chance from {first_wave} to {wave} in "
-            f"{count_phrase(len(tests), 'test')} at level {tests[0].level:.2g} ({METHOD}){past_moves}"
-        )
+        return f"none of {n_tests} moved beyond chance from {first_wave} to {wave}{past_moves}"
     phrases = [_move(row, outline, tests) for row in _furthest(movers)[:NAMED_MOVES]]
-    n_others = len(movers) - len(phrases)
-    rest = f", and {n_others} more" if n_others else ""
     return (
-        f"since {first_wave} something moved by {wave}, in {len(movers):,} of "
-        f"{count_phrase(len(tests), 'test')} at level {tests[0].level:.2g} ({METHOD}): "
-        f"{'; '.join(phrases)}{rest}{past_moves}"
+        f"{len(movers):,} of {n_tests} moved from {first_wave} to {wave}, most clearly "
+        f"{'; '.join(phrases)}{past_moves}"
     )
 
 

@@ -36,7 +36,7 @@ from fieldwork.records.metrics import (
 from fieldwork.records.practice import PracticeDrop, PracticeOrder, PracticeTurn
 from fieldwork.records.robustness import GroupGap, Robustness
 from fieldwork.records.service import ServiceMeasure
-from fieldwork.records.values import ValueComparison
+from fieldwork.records.values import ValueComparison, ValueEstimate
 
 NO_CLAIMS = StudyClaims()
 
@@ -77,6 +77,7 @@ class FindingsTables(NamedTuple):
     memory_matches: Sequence[MemoryMatch] = ()
     interventions: Sequence[InterventionEstimate] = ()
     value_comparisons: Sequence[ValueComparison] = ()
+    values: Sequence[ValueEstimate] = ()
     arm_tests: Sequence[ArmTest] = ()
     claims: StudyClaims = NO_CLAIMS
 
@@ -113,6 +114,7 @@ ROW_TYPES: Mapping[str, type[Any]] = {
         MemoryMatch,
         InterventionEstimate,
         ValueComparison,
+        ValueEstimate,
         ArmTest,
     )
 }

@@ -6,6 +6,7 @@ Promises no section where the study has no answers of real users.
 from collections.abc import Iterable, Mapping, Sequence
 
 from fieldwork.markdown_text import literal
+from fieldwork.metrics.findings.evidence import FindingsTables
 from fieldwork.metrics.findings.layout import Finding, FindingsSection
 from fieldwork.metrics.findings.outline import (
     StudyOutline,
@@ -342,3 +343,36 @@ def repeated_text_notes(quality: Iterable[Mapping[str, str]]) -> list[str]:
         "that holds the rows of an earlier one, which makes asking again look as if it changed nothing "
         "(field/quality.csv, same_text)"
     ]
+
+
+# ---- in one sentence ---------------------------------------------------------------------------------
+
+
+def field_sentence(tables: FindingsTables, outline: StudyOutline) -> str:
+    """How near the model's answers come to those of real users; empty without them."""
+    if not outline.has_field:
+        return ""
+    rows = study_agreements(tables.item_agreement, outline)
+    tests = [row for row in rows if tables.claims.verdict("field_distance", row).is_tested]
+    if not tests:
+        return "no answers can be compared with theirs"
+    names = {row.predictor for row in tests}
+    nearest = outline.baseline if outline.baseline in names else tests[0].predictor
+    tests = [row for row in tests if row.predictor == nearest]
+    n_differ = sum(tables.claims.verdict("field_distance", row).is_shown for row in tests)
+    n = count_phrase(len(tests), "question")
+    order = _order_phrase(tables, outline)
+    other = outline.phrase(nearest)
+    return f"on {n_differ:,} of {n} the model answered them otherwise than {other}{order}"
+
+
+def _order_phrase(tables: FindingsTables, outline: StudyOutline) -> str:
+    """Which conditions rank prompts as the field does."""
+    orders = [
+        row
+        for row in study_orders(tables.rank_agreement, outline)
+        if tables.claims.verdict("field_order", row).is_shown and (row.tau_b or 0.0) > 0
+    ]
+    names = [outline.phrase(row.predictor) for row in orders]
+    listed = join_words([*dict.fromkeys(names)])
+    return f"; asked {listed}, it ranks questions as for them" if orders else ""

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterable, Mapping
 
-from fieldwork.metrics.findings.outline import StudyOutline, arm_name, study_rows
-from fieldwork.metrics.findings.wording import number_text, signed_number
+from fieldwork.metrics.findings.outline import StudyOutline, study_rows
+from fieldwork.metrics.findings.wording import number_text
 from fieldwork.records.answer_form import AnswerForm, FormMeasure
 from fieldwork.statistics.families import LEVEL
 
@@ -25,10 +25,10 @@ def form_sentence(rows: Iterable[AnswerForm], outline: StudyOutline) -> str:
         differences = [row for row in clear_rows if row.measure == measure]
         if differences:
             row = max(differences, key=lambda row: abs(row.difference or 0.0))
-            phrases.append(f"{_amount(row)} {unit} in {arm_name(row, outline)}")
+            phrases.append(f"{_amount(row)} {unit} {outline.phrase(row.condition)}")
     if not phrases:
         return ""
-    return f"answers differ in form from {outline.label(outline.baseline)}: {'; '.join(phrases)}"
+    return f"answers have {'; '.join(phrases)}"
 
 
 def _is_clear(row: AnswerForm) -> bool:
@@ -38,5 +38,8 @@ def _is_clear(row: AnswerForm) -> bool:
 
 
 def _amount(row: AnswerForm) -> str:
-    low, high = (number_text(end or 0.0, 1) for end in (row.difference_low, row.difference_high))
-    return f"{signed_number(row.difference or 0.0, 1)} ({low}…{high})"
+    """`0.4 fewer (0.2 to 0.7)`."""
+    more = "more" if (row.difference or 0.0) > 0 else "fewer"
+    ends = sorted(abs(end or 0.0) for end in (row.difference_low, row.difference_high))
+    low, high = (number_text(end, 1) for end in ends)
+    return f"{number_text(abs(row.difference or 0.0), 1)} ({low} to {high}) {more}"

@@ -20,8 +20,6 @@ _NAMES: Mapping[str, str] = {
     "excess_flips": "other letters for another group",
     "excess_overlap": "options in common with another group",
 }
-NAMED_OPTIONS = 3
-"""Options that the summary names."""
 
 
 def group_gap_sections(
@@ -92,7 +90,7 @@ def group_gap_sentence(rows: Sequence[GroupGap], claims: StudyClaims, outline: S
     if not rows:
         return ""
     phrases = [
-        _gap_phrase(_study_rows(rows, outline, GAPS), claims, outline),
+        _gap_phrase(_study_rows(rows, outline, GAPS), claims),
         _option_phrase(rows, claims, outline),
     ]
     return (
@@ -101,24 +99,19 @@ def group_gap_sentence(rows: Sequence[GroupGap], claims: StudyClaims, outline: S
     )
 
 
-def _gap_phrase(gaps: Sequence[GroupGap], claims: StudyClaims, outline: StudyOutline) -> str:
+def _gap_phrase(gaps: Sequence[GroupGap], claims: StudyClaims) -> str:
     tests = [row for row in gaps if claims.verdict("group_gap", row).is_tested]
     differences = [row for row in tests if claims.verdict("group_gap", row).is_shown]
     if not tests:
         return ""
     if not differences:
-        return (
-            "no difference between groups of people is shown, in "
-            f"{count_phrase(len(tests), 'test')} of scores and answers"
-        )
+        return "no difference between groups of people is shown"
     furthest = max(differences, key=_beyond_chance)
-    arm = ", ".join([*_cells(furthest, outline)])
     amount = points(furthest.estimate or 0.0, digits=1)
     groups = f", {_pair(furthest)}" if furthest.group else ""
     return (
-        f"groups of people are answered differently in {len(differences):,} of "
-        f"{count_phrase(len(tests), 'test')} of scores and answers, most of all in the "
-        f"{_NAMES[furthest.metric]} ({amount}{groups}; {arm})"
+        f"{len(differences):,} of {count_phrase(len(tests), 'test')} show a difference between groups of "
+        f"people, most in the {_NAMES[furthest.metric]} ({amount}{groups})"
     )
 
 
@@ -129,22 +122,16 @@ def _option_phrase(rows: Sequence[GroupGap], claims: StudyClaims, outline: Study
     if not tests:
         return ""
     if not differences:
-        return (
-            "no option is shown to be given to one group more often, in "
-            f"{count_phrase(len(tests), 'test')}"
-        )
+        return "no option is shown to be given to one group more often"
     shares = _option_shares(rows)
-    furthest = sorted(differences, key=lambda row: -(row.estimate or 0.0))[:NAMED_OPTIONS]
-    examples = [
-        f"{literal(row.option or '')} ({literal(row.item_id or '')}): to {literal(row.group or '')} in "
-        f"{_share_text(shares.get((*_key(row), row.group)))} of answers, to "
-        f"{literal(row.other_group or '')} in {_share_text(shares.get((*_key(row), row.other_group)))}"
-        for row in furthest
+    row = max(differences, key=lambda row: row.estimate or 0.0)
+    sides = [
+        f"{_share_text(shares.get((*_key(row), group)))} to {literal(group or '')}"
+        for group in (row.group, row.other_group)
     ]
-    verb = "is" if len(differences) == 1 else "are"
     return (
-        f"{len(differences):,} of {count_phrase(len(tests), 'option')} {verb} given to one group more "
-        f"often, most of all {'; '.join(examples)}"
+        f"{len(differences):,} of {count_phrase(len(tests), 'option')} go to one group more often, most "
+        f"{literal(row.option or '')}: {', '.join(sides)}"
     )
 
 

@@ -6,6 +6,7 @@ Promises that a long table keeps the rows that show a difference and counts the 
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from fieldwork.metrics.findings.links import LINK
 from fieldwork.metrics.findings.verdicts import UNDECIDED_VERDICT, FindingVerdict
 
 LONGEST = 30
@@ -48,7 +49,7 @@ class FindingsSection(NamedTuple):
 
 def section_lines(section: FindingsSection) -> list[str]:
     """The section as lines of Markdown."""
-    lines = [f"## {section.title}", ""]
+    lines = [f"### {section.title}", ""]
     if not section.findings:
         return [*lines, section.absence, ""]
     sources = [f"[metrics/{name}.csv](metrics/{name}.csv)" for name in section.tables]
@@ -63,14 +64,19 @@ def _table(section: FindingsSection) -> list[str]:
         other_verdicts += [row.verdict for row in findings if row not in short]
         findings = short
     rows = [section.columns, *((*row.cells, row.verdict.text) for row in findings)]
-    # a backslash at the end would escape the bar behind it
-    rows = [tuple(f"{cell} " if cell.endswith("\\") else cell for cell in row) for row in rows]
     if other_verdicts:
         blank = [""] * (len(section.columns) - 2)
         rows.append(
             (f"{len(other_verdicts):,} more", *blank, _omission(other_verdicts, section.tables[-1]))
         )
-    widths = [max(len(row[k]) for row in rows) for k in range(len(section.columns))]
+    return table_lines(rows)
+
+
+def table_lines(rows: Sequence[Sequence[str]]) -> list[str]:
+    """A table of Markdown, the headings of its columns first."""
+    # a backslash at the end would escape the bar behind it
+    rows = [tuple(f"{cell} " if cell.endswith("\\") else cell for cell in row) for row in rows]
+    widths = [max(_width(row[k]) for row in rows) for k in range(len(rows[0]))]
     lines = [_row(row, widths) for row in rows]
     return [lines[0], f"|{'---|' * len(widths)}", *lines[1:]]
 
@@ -90,5 +96,12 @@ def _omission(other_verdicts: Sequence[FindingVerdict], table: str) -> str:
 
 def _row(cells: Sequence[str], widths: Sequence[int]) -> str:
     # cells are padded for those who read the page as text
-    columns = [cell.ljust(width) for cell, width in zip(cells, widths, strict=True)]
+    columns = [
+        f"{cell}{' ' * (width - _width(cell))}" for cell, width in zip(cells, widths, strict=True)
+    ]
     return f"|{'|'.join([*columns[:-1], cells[-1]])}|"
+
+
+def _width(cell: str) -> int:
+    """Letters of a cell as they are printed, where a number stands for the address of a link."""
+    return len(LINK.sub("][00]", cell))

@@ -9,7 +9,8 @@ from collections.abc import Sequence
 from fieldwork.addresses import PAGE, address
 from fieldwork.records.figures import AnswerBase
 
-_LINK = re.compile(rf"\]\(({re.escape(PAGE)}#[^)\s]*)\)")
+LINK = re.compile(rf"\]\(({re.escape(PAGE)}#[^)\s]*)\)")
+"""The end of a link to the study's page."""
 
 
 def answers_link(
@@ -44,6 +45,6 @@ def numbered_links(lines: Sequence[str]) -> list[str]:
     def number(match: re.Match[str]) -> str:
         return f"][{numbers.setdefault(match[1], len(numbers) + 1)}]"
 
-    numbered_lines = [_LINK.sub(number, line) for line in lines]
+    numbered_lines = [LINK.sub(number, line) for line in lines]
     definitions = [f"[{number}]: {target}" for target, number in numbers.items()]
     return [*numbered_lines, *(["", *definitions] if definitions else [])]

@@ -1,10 +1,20 @@
 """What the page needs to know of a study beside its tables: names, labels and their order."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from string import ascii_uppercase
 from typing import NamedTuple, Protocol, TypeVar
 
 from fieldwork.markdown_text import literal
+from fieldwork.readable_texts import cut
 from fieldwork.records.field import FIELD
+from fieldwork.records.parsing import UNKNOWN
+from fieldwork.records.shared import ItemKey
+from fieldwork.records.tasks import LETTER_KINDS, Item
+
+LONGEST_QUESTION = 110
+LONGEST_OPTION = 36
+"""Letters of a question and of an option that the page prints; the page's view of questions has all."""
+NO_LETTER = "no readable letter"
 
 
 class StudyOutline(NamedTuple):
@@ -21,6 +31,9 @@ class StudyOutline(NamedTuple):
         retrieval: conditions that bring what is most like each prompt.
         question: what the study asks, in one sentence.
         pairs: by the scale of raters, labels of the conditions of sides a and b of a pair.
+        phrases: how questions are asked under each condition, in the words of a reader.
+        corpora: names of the corpora that its users are made from.
+        questions: the questions of its tasks.
     """
 
     name: str
@@ -36,6 +49,28 @@ class StudyOutline(NamedTuple):
     retrieval: Sequence[str] = ()
     question: str | None = None
     pairs: Mapping[str, Sequence[str]] = {}
+    phrases: Mapping[str, str] = {}
+    corpora: Sequence[str] = ()
+    questions: Mapping[ItemKey, Item] = {}
+
+    def phrase(self, condition: str) -> str:
+        """How questions are asked under a condition, in words: `with a user's profile`."""
+        return self.phrases.get(condition, self.label(condition))
+
+    def question_text(self, task: str, item_id: str) -> str:
+        """A question in its own words, cut where it is long; its id where it is not known."""
+        item = self.questions.get(ItemKey(task, item_id))
+        return literal(cut(item.question, letters=LONGEST_QUESTION) if item else item_id)
+
+    def option_text(self, task: str, item_id: str, option: str) -> str:
+        """An option in its own words: of a letter, what it stands for."""
+        item = self.questions.get(ItemKey(task, item_id))
+        if item and item.kind in LETTER_KINDS:
+            if option == UNKNOWN:
+                return NO_LETTER
+            place = ascii_uppercase.find(option)
+            option = item.choices[place] if 0 <= place < len(item.choices) else option
+        return literal(cut(option, letters=LONGEST_OPTION))
 
     def label(self, condition: str) -> str:
         """Printed name of a condition."""
@@ -61,6 +96,8 @@ def markdown_outline(outline: StudyOutline) -> StudyOutline:
         model_limits=[literal(limit) for limit in outline.model_limits],
         question=literal(outline.question) if outline.question else None,
         pairs={scale: [literal(side) for side in sides] for scale, sides in outline.pairs.items()},
+        phrases={name: literal(phrase) for name, phrase in outline.phrases.items()},
+        corpora=[literal(name) for name in outline.corpora],
     )
 
 

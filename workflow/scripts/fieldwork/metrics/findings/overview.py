@@ -56,7 +56,7 @@ def primary_comparisons(claims: Iterable[Claim], outline: StudyOutline) -> Findi
         "What is this study about (`study.primary`)? One family: if nothing differed at all, any of the "
         f"{n_tests} tests would say so in at most {100 * LEVEL:g} % of studies. p is corrected for this "
         "and "
-        "intervals are not: one may exclude 0 where a difference is undecided.",
+        "intervals are not: one may exclude 0 where a difference is not shown.",
         (*arm_columns(outline), "Measure", "Difference", "p", "Verdict"),
         [_primary_finding(claim, outline) for claim in rows],
         ["claims"],
@@ -103,11 +103,20 @@ def families(claims: Iterable[Claim]) -> FindingsSection:
     """How many tests there were, how they are corrected, and how many false claims to expect."""
     return FindingsSection(
         "All tests",
-        "How many tests were made, and how many false claims are to be expected among them? Holm holds "
+        "How many tests were made, how many of them had answers enough to show something, and how many "
+        "false claims are to be expected? Holm holds "
         f"the chance of any false claim of its tests at {100 * LEVEL:g} %; after Benjamini and Hochberg "
         f"at most {100 * LEVEL:g} % of the claims are false on average over many studies; of one study "
         "they may be more.",
-        ("Tests", "Could show", "Correction", "Differ", "Equivalent", "Undecided", "False claims"),
+        (
+            "Tests",
+            "Large enough",
+            "Correction",
+            "Differ",
+            "Equivalent",
+            "Not shown",
+            "False claims",
+        ),
         [
             _family_finding(family)
             for name in _FAMILIES

@@ -1,4 +1,4 @@
-"""The page of findings from top to bottom: warnings, summary, tables, limits."""
+"""The page of findings from top to bottom: summary, questions, limits, tables, how it was made."""
 
 from collections.abc import Sequence
 
@@ -8,15 +8,18 @@ from fieldwork.metrics.findings import answers, overview, probabilities, scores
 from fieldwork.metrics.findings.arms import arm_sections
 from fieldwork.metrics.findings.calibration import calibration
 from fieldwork.metrics.findings.cautions import limits, warnings
+from fieldwork.metrics.findings.design import what_was_done
 from fieldwork.metrics.findings.drift import drift_sections
 from fieldwork.metrics.findings.evidence import FindingsTables
 from fieldwork.metrics.findings.field import field_sections
 from fieldwork.metrics.findings.group_gaps import group_gap_sections
-from fieldwork.metrics.findings.layout import FindingsSection, section_lines
+from fieldwork.metrics.findings.layout import FindingsSection, section_lines, table_lines
 from fieldwork.metrics.findings.links import numbered_links
 from fieldwork.metrics.findings.memory import memory_sections
 from fieldwork.metrics.findings.outline import StudyOutline, markdown_outline
 from fieldwork.metrics.findings.practice import practice_sections
+from fieldwork.metrics.findings.question_answers import question_answers
+from fieldwork.metrics.findings.questions import question_lines
 from fieldwork.metrics.findings.raters import rater_sections
 from fieldwork.metrics.findings.replies import ReplyCounts, UnnamedReplies
 from fieldwork.metrics.findings.summary import in_short
@@ -26,10 +29,11 @@ from fieldwork.metrics.findings.wordings import wording_sections
 from fieldwork.statistics.families import LEVEL
 
 _HOW_TO_READ = (
-    "In tables, (a…b) is a 95 % interval, and p is corrected over its family "
-    f"([all tests](#all-tests)). A verdict claims a difference where p < {LEVEL:g}. *Equivalent* means "
-    f"that the whole interval lies within the margin. *{UNDECIDED_VERDICT.capitalize()}* is neither, and "
-    "names the difference that such a test finds in four of five studies."
+    "(a…b) is a 95 % interval, and p is corrected over its family ([all tests](#all-tests)). A "
+    f"difference is claimed where p < {LEVEL:g}. *Equivalent* means that the whole interval lies within "
+    f"the margin. *{UNDECIDED_VERDICT.capitalize()}* is neither; what follows it is the difference that "
+    "such a test would notice with a chance of 80 %. Bits measure variety: one bit more is twice as many "
+    "answers that are equally frequent."
 )
 
 
@@ -50,32 +54,38 @@ def findings_page(
         registration: when the study was preregistered, and what changed since.
     """
     outline = markdown_outline(study)
-    lines = [*_title(outline)]
+    lines = [f"# {outline.question or f'Findings of the study {outline.name}'}", ""]
+    done = what_was_done(replies, outline)
+    lines += [done, ""] if done else []
+    lines += ["## In short", "", *(f"- {text}" for text in in_short(tables, outline)), ""]
     for warning in warnings(tables, replies, outline):
         lines += [f"**Warning:** {warning}.", ""]
-    for note in outline.notes:
-        lines += [f"**Note:** {_sentence(note)}", ""]
     if registration:
         lines += [f"**Preregistration:** {literal(registration)}", ""]
-    lines += ["## In short", "", *(f"- {text}" for text in in_short(tables, outline)), ""]
-    lines += [_HOW_TO_READ, ""]
-    for section in sections(tables, outline):
-        lines += section_lines(section)
+    lines += question_lines(question_answers(tables, outline), outline)
     lines += ["## What this cannot say", ""]
     lines += [f"- {_sentence(text)}" for text in limits(tables, replies, unnamed_replies, outline)]
-    lines.append("")
+    lines += ["", "## Tables", "", _HOW_TO_READ, ""]
+    for section in sections(tables, outline):
+        lines += section_lines(section)
+    lines += ["## How it was made", "", *_conditions(outline), ""]
     if figures:
         lines += [f"Figures: {', '.join(f'figures/{name}.pdf' for name in figures)}", ""]
     lines += [f"The answers behind every number: {PAGE}", ""]
-    lines.append("Tables: metrics/\\*.csv; SQL: study.duckdb (docs/data.md)")
+    lines.append(
+        f"Study: {literal(study.name)}; tables: metrics/\\*.csv; SQL: study.duckdb (docs/data.md)"
+    )
     return "\n".join(numbered_links(lines)) + "\n"
 
 
-def _title(outline: StudyOutline) -> list[str]:
-    findings = f"Findings of the study {outline.name}"
-    if outline.question:
-        return [f"# {outline.question}", "", f"{findings}.", ""]
-    return [f"# {findings}", ""]
+def _conditions(outline: StudyOutline) -> list[str]:
+    """What the names of conditions in tables and figures stand for."""
+    rows = [
+        (label, outline.phrase(name))
+        for name, label in outline.conditions.items()
+        if outline.phrase(name) != label
+    ]
+    return table_lines([("In tables and figures", "Asked"), *rows]) if rows else []
 
 
 def sections(tables: FindingsTables, outline: StudyOutline) -> list[FindingsSection]:

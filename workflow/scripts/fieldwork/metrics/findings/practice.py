@@ -153,13 +153,13 @@ def practice_sentence(
     verdicts = [(row, claims.verdict("practice_order", row)) for row in orders]
     tests = [row for row, verdict in verdicts if verdict.is_tested]
     if not tests:
-        return f"whether the order of the {n_models} models by the offline score holds cannot be tested"
+        return f"whether the order of the {n_models} models holds cannot be tested"
     shown_orders = [row for row, verdict in verdicts if verdict.is_shown]
     n_same = sum((row.rho or 0.0) > 0 for row in shown_orders)
     n_opposite = len(shown_orders) - n_same
     opposite = f" and turned round in {n_opposite:,}" if n_opposite else ""
     return (
-        f"the order of the {n_models} models by the offline score is shown to hold in {n_same:,} of "
+        f"the order of the {n_models} models is shown to hold in {n_same:,} of "
         f"{count_phrase(len(tests), 'other way')} of asking{opposite}"
     )
 

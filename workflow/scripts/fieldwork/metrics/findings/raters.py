@@ -141,3 +141,22 @@ def _finding(row: JudgementEstimate, outline: StudyOutline) -> Finding:
         f"{row.n_judgements:,}",
     )
     return Finding(cells, FindingVerdict("no test"))
+
+
+def rater_sentence(rows: Sequence[JudgementEstimate], outline: StudyOutline) -> str:
+    """What raters of the first scale say, people before models; empty without judgements."""
+    said = [row for row in _shown_rows(rows) if row.measure in ("accepted", "preferred", "mean")]
+    if not said:
+        return ""
+    row = said[0]
+    wording = _WORDINGS[row.measure]
+    value = interval_cell(
+        row.estimate, row.ci_low, row.ci_high, digits=wording.digits, scale=wording.scale
+    )
+    raters = row.raters if row.raters in ("people", "models") else literal(row.raters)
+    if row.measure == "mean":
+        return f"{raters} rate {literal(row.scale)} {value} on average"
+    if row.measure == "accepted":
+        return f"{raters} accept {value} % of {literal(row.scale)}"
+    first, second = outline.pairs.get(row.scale, ("the first answer", "the second answer"))
+    return f"{raters} prefer {second} over {first} in {value} %"

@@ -19,6 +19,8 @@ class ReplyCounts(NamedTuple):
         n_refused: by the model, or by a filter of its provider.
         n_truncated: cut off at the longest answer allowed, readable or not.
         n_corrected: that a person read instead of the parser.
+        n_questions: questions asked.
+        n_users: users who asked them, 0 where there are none.
     """
 
     model: str
@@ -31,6 +33,8 @@ class ReplyCounts(NamedTuple):
     n_truncated: int = 0
     n_empty: int = 0
     n_corrected: int = 0
+    n_questions: int = 0
+    n_users: int = 0
 
     @property
     def share_lost(self) -> float:
@@ -62,13 +66,17 @@ def count_answers(answers: pd.DataFrame) -> list[ReplyCounts]:
         "empty": outcome == "empty",
         "corrected": answers["correction"].notna(),
     }
-    arms = answers.assign(**flags).groupby(["model", "task", "condition"], sort=True)[[*flags]]
+    arms = answers.assign(**flags).groupby(["model", "task", "condition"], sort=True)
     return [
         ReplyCounts(str(model), str(task), str(condition), int(n), *map(int, counts))
         for (model, task, condition), n, counts in zip(
             arms.size().index,
             arms.size(),
-            arms.sum().itertuples(index=False, name=None),
+            pd.concat(
+                # NULL is no user
+                [arms[[*flags]].sum(), arms[["item_id", "puppet_id"]].nunique()],
+                axis=1,
+            ).itertuples(index=False, name=None),
             strict=True,
         )
     ]

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from fieldwork.metrics.findings.outline import StudyOutline, arm_name, study_rows
+from fieldwork.metrics.findings.outline import StudyOutline, study_rows
 from fieldwork.metrics.findings.wording import interval_cell, number_text
 from fieldwork.records.service import ServiceMeasure
 
@@ -20,8 +20,7 @@ def waiting_sentence(rows: Sequence[ServiceMeasure], outline: StudyOutline) -> s
     if slowest is None or slowest.estimate is None:
         return ""
     seconds = f"{number_text(slowest.estimate, _digits(slowest.estimate))} s"
-    arm = arm_name(slowest, outline)
-    sentence = f"95 % of answers come within {seconds} where they take longest ({arm})"
+    sentence = f"95 % of answers come within {seconds}"
     extras = [_extra_seconds(rows, outline), _extra_dollars(rows, outline)]
     return "; ".join([sentence, *filter(None, extras)])
 
@@ -51,8 +50,8 @@ def _extra_seconds(rows: Sequence[ServiceMeasure], outline: StudyOutline) -> str
     if row is None:
         return ""
     if (row.difference or 0.0) <= 0:
-        return "answers after a user's context take no longer on average"
-    return f"a user's context takes {_difference(row, 1)} s more a call, {_arm(row, outline)}"
+        return "a user's context takes no longer"
+    return f"a user's context takes up to {_difference(row, 1)} s more a call"
 
 
 def _extra_dollars(rows: Sequence[ServiceMeasure], outline: StudyOutline) -> str:
@@ -60,9 +59,9 @@ def _extra_dollars(rows: Sequence[ServiceMeasure], outline: StudyOutline) -> str
     if row is None:
         return ""
     if (row.difference or 0.0) <= 0:
-        return "they cost no more"
+        return "and costs no more"
     amount = _difference(row, _THOUSAND)
-    return f"with one, 1,000 calls cost {amount} US dollars more, {_arm(row, outline)}"
+    return f"1,000 calls cost up to {amount} US dollars more"
 
 
 def _difference(row: ServiceMeasure, scale: float) -> str:
@@ -80,7 +79,3 @@ def _difference(row: ServiceMeasure, scale: float) -> str:
 
 def _digits(value: float) -> int:
     return 1 if abs(value) >= 10 else 2
-
-
-def _arm(row: ServiceMeasure, outline: StudyOutline) -> str:
-    return f"at most ({arm_name(row, outline)})"

@@ -1,365 +1,325 @@
-"""The first sentences of the page, for a reader without statistics.
+"""The first sentences of the page, for a reader without statistics: at most 120 words.
 
-Promises a sentence for each question that the study has tables about, each true of the tables whatever
-they hold: a change is claimed only with its verdict, what is undecided is not said to be absent, and what
-cannot be tested has its reason.
+Promises that a difference is claimed only with its test, beside what asking again gives; that what is not
+shown is not said to be absent; and that a question is counted as the tables count it.
 """
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
 
-from fieldwork.metrics.claims.families import PRIMARY
+from fieldwork.metrics.claims.families import PRIMARY, is_control
 from fieldwork.metrics.claims.measures import score_reading
-from fieldwork.metrics.findings.answers import by_shift, option_name
 from fieldwork.metrics.findings.cautions import control_tests
 from fieldwork.metrics.findings.drift import drift_sentence
 from fieldwork.metrics.findings.evidence import FindingsTables
-from fieldwork.metrics.findings.field import study_agreements, study_orders
+from fieldwork.metrics.findings.field import field_sentence
 from fieldwork.metrics.findings.form import form_sentence
 from fieldwork.metrics.findings.group_gaps import group_gap_sentence
-from fieldwork.metrics.findings.links import answers_link
-from fieldwork.metrics.findings.outline import StudyOutline, arm_name, study_rows
+from fieldwork.metrics.findings.outline import StudyOutline, study_rows
 from fieldwork.metrics.findings.practice import practice_sentence
+from fieldwork.metrics.findings.question_answers import (
+    ConditionAnswers,
+    QuestionAnswers,
+    question_answers,
+    single_question_claims,
+)
+from fieldwork.metrics.findings.questions import answers_of, value_text
+from fieldwork.metrics.findings.raters import rater_sentence
 from fieldwork.metrics.findings.service import waiting_sentence
 from fieldwork.metrics.findings.values import values_sentence
-from fieldwork.metrics.findings.verdicts import MEASURE_NAMES, claim_verdict, effect_text
-from fieldwork.metrics.findings.wording import count_phrase, join_words, percent, points
+from fieldwork.metrics.findings.verdicts import claim_verdict
+from fieldwork.metrics.findings.wording import count_phrase, join_words, number_text, percent
 from fieldwork.metrics.findings.wordings import wording_sentence
 from fieldwork.records.claims import Claim
-from fieldwork.records.figures import AnswerBase
-from fieldwork.records.metrics import Comparison, Rank, ScoreComparison, Shift
-from fieldwork.records.parsing import UNKNOWN
-from fieldwork.records.tasks import LETTER_KINDS
+from fieldwork.records.metrics import ExactEstimate
+from fieldwork.records.tasks import VALUE_KINDS
 
-BASES: Mapping[str, AnswerBase] = {
-    "distance": "first",
-    "option_share": "first",
-    "score": "runs",
-    "score_spread": "runs",
-    "entropy_bits": "first",
-    "value": "values",
-    "field_value": "values",
+MOST_WORDS = 120
+GENERAL_QUESTION = "Does it matter who asks?"
+"""The question of a study that names none of its own, which Yes answers."""
+
+_OVERALL: Mapping[str, str] = {
+    "share_who": "who asks",
+    "entropy_bits": "variety",
+    "score": "scores",
+    "score_spread": "spread of scores",
+    "novelty": "new answers",
 }
-"""The answers that a measure is computed from, where they are not all that count."""
-NAMED_OPTIONS = 3
-"""Options that the summary names."""
+"""Measures over all questions of a task, and the words for what they show nothing of."""
+
+_TARGET = re.compile(r"\]\([^)]*\)")
+
+
+class ShortSentence(NamedTuple):
+    """A sentence of the summary, without its full stop.
+
+    Attributes:
+        topic: the word before it; empty for the first.
+        is_needed: whether it stays where there are more words than a reader takes in.
+    """
+
+    topic: str
+    text: str
+    is_needed: bool = False
+
+    def markdown(self) -> str:
+        """The sentence as it is printed."""
+        return f"**{self.topic}:** {self.text}." if self.topic else f"{self.text}."
 
 
 def in_short(tables: FindingsTables, outline: StudyOutline) -> list[str]:
-    """The sentences, each after the word for its question."""
+    """The sentences in their order; what would make them too long is left to the tables."""
+    questions = question_answers(tables, outline)
     sentences = [
-        ("Primary", primary_sentence(tables, outline)),
-        ("Answers", answers_sentence(tables, outline)),
-        ("Values", values_sentence(tables.value_comparisons, tables.claims, outline)),
-        ("Scores", scores_sentence(tables, outline)),
-        ("Wording", wording_sentence(tables.robustness, tables.claims, outline)),
-        ("Groups", group_gap_sentence(tables.group_gaps, tables.claims, outline)),
-        ("Practice", practice_sentence(tables.practice, tables.claims, outline)),
-        ("Waves", drift_sentence(tables.drift, outline)),
-        ("Form", form_sentence(tables.answer_form, outline)),
-        ("Chance", chance_sentence(tables, outline)),
-        ("Waiting", waiting_sentence(tables.service, outline)),
-        ("Real users", field_sentence(tables, outline)),
-        ("Limits", limits_sentence(outline)),
+        ShortSentence("", _answer(questions, tables, outline), True),
+        ShortSentence("Chance", _chance(questions, tables, outline), True),
+        ShortSentence("Real users", field_sentence(tables, outline)),
+        ShortSentence("Waves", drift_sentence(tables.drift, outline)),
+        *_overall_sentences(tables, outline),
+        ShortSentence("Scales", values_sentence(tables.value_comparisons, tables.claims, outline)),
+        ShortSentence("Judges", rater_sentence(tables.judgements, outline)),
+        ShortSentence("Groups", group_gap_sentence(tables.group_gaps, tables.claims, outline)),
+        ShortSentence("Wording", wording_sentence(tables.robustness, tables.claims, outline)),
+        ShortSentence("Practice", practice_sentence(tables.practice, tables.claims, outline)),
+        ShortSentence("Form", form_sentence(tables.answer_form, outline)),
+        ShortSentence("Waiting", waiting_sentence(tables.service, outline)),
+        ShortSentence("Says nothing of", _limits(outline), True),
+        ShortSentence("For the rest", _what_decides(questions, tables, outline), True),
     ]
-    return [f"**{question}:** {sentence}." for question, sentence in sentences if sentence]
+    kept = _within(MOST_WORDS, sentences)
+    by_topic = {
+        sentence.topic: [s.text for s in kept if s.topic == sentence.topic] for sentence in kept
+    }
+    return [ShortSentence(topic, "; ".join(texts)).markdown() for topic, texts in by_topic.items()]
 
 
-def _out_of(n: int, total: int) -> str:
-    return f"{n:,} of {total:,}"
+def _within(most_words: int, sentences: Sequence[ShortSentence]) -> list[ShortSentence]:
+    """The sentences that are needed, and of the others the first ones that fit."""
+    sentences = [sentence for sentence in sentences if sentence.text]
+    n_left = most_words - sum(n_words(s.markdown()) for s in sentences if s.is_needed)
+    kept = []
+    for sentence in sentences:
+        length = 0 if sentence.is_needed else n_words(sentence.markdown())
+        if length <= n_left:
+            n_left -= length
+            kept.append(sentence)
+    return kept
 
 
-# ---- primary comparisons -----------------------------------------------------------------------------
+def n_words(markdown: str) -> int:
+    """Words of a text as it is read, without the addresses of its links."""
+    return len(_TARGET.sub("]", markdown).split())
 
 
-def primary_sentence(tables: FindingsTables, outline: StudyOutline) -> str:
-    """What the comparisons show that the study is about."""
-    claims = [claim for claim in tables.claims if claim.family == PRIMARY]
-    tests = [claim for claim in claims if claim_verdict(claim).is_tested]
-    if not tests:
-        return "none of the comparisons that the study is about can be tested"
-    n_shown = sum(claim.verdict == "differs" for claim in tests)
-    n_equivalent = sum(claim.verdict == "equivalent" for claim in tests)
-    measures = [
-        _measure_phrase(rows, outline)
-        for name in MEASURE_NAMES
-        if (rows := [claim for claim in tests if claim.measure == name])
+# ---- the question of the study -----------------------------------------------------------------------
+
+
+def _answer(
+    questions: Sequence[QuestionAnswers], tables: FindingsTables, outline: StudyOutline
+) -> str:
+    users = outline.simulated_users
+    if not users:
+        return ""
+    n = len({(question.task, question.item_id) for question in questions})
+    movers = [(q, row) for q in questions if (row := q.furthest(users))]
+    n_differ = len({(question.task, question.item_id) for question, _ in movers})
+    is_general = outline.question in (None, GENERAL_QUESTION)
+    if movers:
+        lead = "Yes, for" if is_general else "Answers differ with a user on"
+        example = _example(*movers[0], n_differ, tables, outline)
+        return f"**{lead} {n_differ:,} of {count_phrase(n, 'question')}.** {example}"
+    if any(claim.verdict == "differs" for claim in _overall_claims(tables, outline)):
+        lead = "Yes, taken" if is_general else "Only taken"
+        return f"**{lead} over all questions:** none of {n:,} differs alone"
+    if not any(row.verdict.is_tested for q in questions for row in q.rows_of(users)):
+        return "**This cannot be said:** too few answers with and without a user"
+    return f"**Not shown** for any of {count_phrase(n, 'question')}"
+
+
+def _example(
+    question: QuestionAnswers,
+    row: ConditionAnswers,
+    n_differ: int,
+    tables: FindingsTables,
+    outline: StudyOutline,
+) -> str:
+    """The clearest question: `*Which companies …?* “Apple”: 70 % without a user, 8 % with …`."""
+    place = max(range(len(row.values)), key=lambda k: _distance(question, row, k))
+    sides = [question.baseline, row, *question.rows_of(outline.controls)[:1]]
+    option = question.options[place] if question.options else None
+    values = [
+        f"{answers_of(value_text(question, side.values[place]), question, side, option)} "
+        f"{outline.phrase(side.condition)}"
+        for side in sides
     ]
-    verb = "is" if n_equivalent == 1 else "are"
-    equivalent = f", {n_equivalent} {verb} equivalent within the margin" if n_equivalent else ""
-    return (
-        f"{_out_of(n_shown, len(tests))} comparisons that the study is about show a difference"
-        f"{equivalent}; {'; '.join(measures)}"
+    name = outline.option_text(question.task, question.item_id, option) if option else ""
+    is_planned = any(
+        claim.family == PRIMARY
+        for claim in single_question_claims(tables)
+        if (claim.model, claim.task, claim.item_id, claim.condition)
+        == (question.model, question.task, question.item_id, row.condition)
     )
+    plan = "planned" if is_planned else "not planned"
+    remarks = f"the largest of {n_differ:,}, {plan}: expect less" if n_differ > 1 else plan
+    what = f"“{name}” " if name else "mean " if question.kind == "scale" else "median "
+    text = outline.question_text(question.task, question.item_id)
+    model = f" ({outline.models[question.model]})" if len(outline.models) > 1 else ""
+    return f"*{text}*{model} {what}{', '.join(values)} ({remarks})"
 
 
-def _measure_phrase(tests: Sequence[Claim], outline: StudyOutline) -> str:
-    """`scores in 1 of 3, most by −5.3 points (SP-RAG, mmlu)`."""
-    differences = [claim for claim in tests if claim.verdict == "differs"]
-    phrase = f"{MEASURE_NAMES[tests[0].measure]} in {_out_of(len(differences), len(tests))}"
-    if not differences or differences[0].estimate is None:
-        return phrase
-    furthest = max(differences, key=lambda claim: abs(claim.estimate or 0.0))
-    effect = effect_text(furthest.measure, furthest.estimate)
-    amount = f"{effect}, " if effect else ""
-    arm = arm_name(furthest, outline)
-    # variants can be compared whose clean questions are not asked: these have no answers
-    if furthest.task in outline.tasks:
-        arm = answers_link(
-            arm,
-            model=furthest.model,
-            task=furthest.task,
-            item=furthest.item_id,
-            condition=furthest.condition,
-            base=BASES.get(furthest.measure, "counted"),
-        )
-    return f"{phrase} (most: {amount}{arm})"
+def _distance(question: QuestionAnswers, row: ConditionAnswers, place: int) -> float:
+    return abs((row.values[place] or 0.0) - (question.baseline.values[place] or 0.0))
 
 
-# ---- answers -----------------------------------------------------------------------------------------
-
-
-def answers_sentence(tables: FindingsTables, outline: StudyOutline) -> str:
-    """Whether answers to single prompts change with a simulated user, and which options move."""
-    if not outline.simulated_users:
-        return "no condition simulates a user, so nothing shows whether answers differ with one"
-    return f"{_change(tables, outline)}; {_options(tables, outline)}"
-
-
-def _user_comparisons(
-    tables: FindingsTables, outline: StudyOutline, conditions: Sequence[str]
-) -> list[Comparison]:
-    """Comparisons of single prompts with the baseline that could have shown something."""
-    bits = [row for row in tables.comparisons if row.metric == "js_bits"]
-    return [
-        row
-        for row in study_rows(bits, outline, conditions)
-        if tables.claims.verdict("distance", row).is_tested
-    ]
-
-
-def _change(tables: FindingsTables, outline: StudyOutline) -> str:
-    rows = _user_comparisons(tables, outline, outline.simulated_users)
-    n_changed = sum(tables.claims.verdict("distance", row).is_shown for row in rows)
-    if not rows:
-        return "whether answers to one prompt differ with a user cannot be tested"
-    if not n_changed:
-        n_comparisons = count_phrase(len(rows), "comparison")
-        return f"no difference is shown in {n_comparisons} of one prompt with and without a user"
-    return (
-        f"{_out_of(n_changed, len(rows))} comparisons of one prompt with and without a user show "
-        "different answers"
-    )
-
-
-def _options(tables: FindingsTables, outline: StudyOutline) -> str:
-    rows = [
-        row
-        for row in study_rows(tables.shifts, outline, outline.simulated_users)
-        if tables.claims.verdict("option_share", row).is_tested
-    ]
-    movers = [row for row in by_shift(rows) if tables.claims.verdict("option_share", row).is_shown]
-    if not rows:
-        return "no option can be compared with and without a user"
-    if not movers:
-        n_prompts = count_phrase(_n_prompts(rows), "comparison")
-        return f"no option is shown to become rarer or more common, in {n_prompts} of one prompt"
-    furthest: dict[tuple[str | None, ...], Shift] = {}
-    for row in movers:
-        furthest.setdefault((row.model, row.task, row.item_id, row.answer), row)
-    shifts = [_option_shift(row, tables, outline) for row in furthest.values()][:NAMED_OPTIONS]
-    return (
-        f"in {_out_of(_n_prompts(movers), _n_prompts(rows))} comparisons of one prompt the share of an "
-        f"option changed, most of all: {join_words(shifts)}"
-    )
-
-
-def _n_prompts(rows: Sequence[Shift]) -> int:
-    """Comparisons of one prompt: where one option falls and another rises, that is one change."""
-    return len({(row.model, row.task, row.condition, row.item_id) for row in rows})
-
-
-def _option_shift(row: Shift, tables: FindingsTables, outline: StudyOutline) -> str:
-    """`Tesla (cars) fell from 93 % to 35 % with SP-RAG (asked again without a user: 90 %)`."""
-    baseline_share, user_share = (
-        answers_link(
-            percent(share or 0.0, digits=1),
-            model=row.model,
-            task=row.task,
-            item=row.item_id,
-            condition=condition,
-            option=row.answer,
-            base="first",
-        )
-        for share, condition in ((row.baseline_share, row.baseline), (row.share, row.condition))
-    )
-    direction = "rose" if (row.shift or 0.0) > 0 else "fell"
-    is_letter = row.kind in LETTER_KINDS and row.answer != UNKNOWN
-    option = f"answer {option_name(row)}" if is_letter else option_name(row)
-    label = outline.label(row.condition)
-    change = f"{option} {direction} from {baseline_share} to {user_share} with {label}"
-    share = _rerun_share(row, tables, outline)
-    return (
-        change
-        if share is None
-        else f"{change} (asked again without a user: {percent(share, digits=1)})"
-    )
-
-
-def _rerun_share(row: Shift, tables: FindingsTables, outline: StudyOutline) -> float | None:
-    """The option's share where the baseline is asked again; None without such a control."""
-    arm = (row.model, row.task, row.item_id)
-    reruns = [
-        other
-        for other in tables.shifts
-        if other.condition in outline.controls and (other.model, other.task, other.item_id) == arm
-    ]
-    if not reruns:
-        return None
-    # an option that neither side names has no row
-    return next((other.share for other in reruns if other.answer == row.answer), 0.0)
-
-
-# ---- scores ------------------------------------------------------------------------------------------
-
-
-def scores_sentence(tables: FindingsTables, outline: StudyOutline) -> str:
-    """Whether scores and places change with a simulated user."""
-    if not any(row.task in outline.tasks for row in tables.accuracy):
-        return "no task of this study has right answers to score"
-    if not outline.simulated_users:
-        return "none is of a simulated user"
-    return f"{_score_change(tables, outline)}; {_places(tables.ranks, outline)}"
-
-
-def _user_scores(tables: FindingsTables, outline: StudyOutline) -> list[ScoreComparison]:
-    read = [row for row in tables.score_comparisons if row.metric == score_reading(row.condition)]
-    return study_rows(read, outline, outline.simulated_users)
-
-
-def _score_change(tables: FindingsTables, outline: StudyOutline) -> str:
-    verdicts = [(row, tables.claims.verdict("score", row)) for row in _user_scores(tables, outline)]
-    rows = [row for row, verdict in verdicts if verdict.is_tested]
-    movers = [row for row, verdict in verdicts if verdict.is_shown]
-    baseline = outline.label(outline.baseline)
-    if not rows:
-        return f"none with a user can be compared with {baseline}"
-    if not movers:
-        n_comparisons = count_phrase(len(rows), "comparison")
-        return f"no change of the mean score with a user is shown in {n_comparisons}"
-    furthest = max(movers, key=lambda row: abs(row.difference or 0.0))
-    # without an interval a test says that scores differ, not that their mean does
-    mean = answers_link(
-        percent(furthest.mean or 0.0, digits=1),
-        model=furthest.model,
-        task=furthest.task,
-        condition=furthest.condition,
-        base="runs",
-    )
-    return (
-        f"scores with a user differ in {_out_of(len(movers), len(rows))} comparisons, most where their "
-        f"mean is {mean}, "
-        f"{points(furthest.difference or 0.0, digits=1)} from {baseline} ({arm_name(furthest, outline)})"
-    )
-
-
-def _places(ranks: Sequence[Rank], outline: StudyOutline) -> str:
-    read = [row for row in ranks if row.metric == score_reading(row.condition)]
-    rows = [
-        (row.p_change, row)
-        for row in study_rows(read, outline, outline.simulated_users)
-        if row.p_change is not None
-    ]
-    if not rows:
-        return "the study gives no places on a leaderboard"
-    p_change, row = max(rows, key=lambda pair: pair[0])
-    p_rerun = row.p_change_baseline
-    reruns = "" if p_rerun is None else f", two reruns without a user in {percent(p_rerun)}"
-    return (
-        "two contexts put the model on different places of the leaderboard in up to "
-        f"{percent(p_change)} of pairs{reruns} ({arm_name(row, outline)}; no test)"
-    )
-
-
-# ---- chance ------------------------------------------------------------------------------------------
-
-
-def chance_sentence(tables: FindingsTables, outline: StudyOutline) -> str:
-    """What asking the same again gives: the negative control, and the reruns."""
-    spread = _spread(tables, outline)
-    return "; ".join([_control(tables, outline), *([spread] if spread else [])])
-
-
-def _control(tables: FindingsTables, outline: StudyOutline) -> str:
+def _chance(
+    questions: Sequence[QuestionAnswers], tables: FindingsTables, outline: StudyOutline
+) -> str:
     if not outline.controls:
-        return (
-            "nothing was asked again without a user, so no control shows how often chance alone gives "
-            "a difference"
-        )
+        return "nothing was asked again without a user, so chance is not measured"
     tests = control_tests(tables)
-    n_shown = sum(claim.verdict == "differs" for claim in tests)
     if not tests:
         return "asking again without a user gave no answers to compare"
-    warning = " (see the warning)" if n_shown else ""
+    n_differ = len(
+        {(q.task, q.item_id) for q in questions if q.furthest(outline.controls) is not None}
+    )
+    n = len({(question.task, question.item_id) for question in questions})
+    single = single_question_claims(tables)
+    has_more = any(claim.verdict == "differs" for claim in tests if claim not in single)
+    warning = " (but see the warning)" if n_differ or has_more else ""
+    return f"asked again without a user, {n_differ:,} of {n:,} differ{warning}"
+
+
+# ---- over all questions ------------------------------------------------------------------------------
+
+
+def _overall_claims(tables: FindingsTables, outline: StudyOutline) -> list[Claim]:
+    """Tests over all questions of a task with a simulated user."""
+    return [
+        claim
+        for claim in tables.claims
+        if claim.measure in _OVERALL
+        and claim.condition in outline.simulated_users
+        and not is_control(claim.family)
+        and claim_verdict(claim).is_tested
+    ]
+
+
+def _overall_sentences(tables: FindingsTables, outline: StudyOutline) -> Iterator[ShortSentence]:
+    claims = _overall_claims(tables, outline)
+    exact = _exact_score(tables.exact_estimates, outline)
+    if exact:
+        yield ShortSentence("Scores", exact)
+    differences, not_shown = [], []
+    for measure, name in _OVERALL.items():
+        tests = [claim for claim in claims if claim.measure == measure]
+        claims_shown = [claim for claim in tests if claim.verdict == "differs"]
+        if claims_shown:
+            furthest = max(claims_shown, key=lambda claim: abs(claim.estimate or 0.0))
+            differences.append(_shown_text(furthest, tables, outline))
+        elif tests and not (exact and measure == "score"):
+            not_shown.append(name)
+    for text in differences:
+        yield ShortSentence("Overall", text)
+    if not_shown:
+        yield ShortSentence("Not shown", f"a difference in {join_words(not_shown)}")
+
+
+def _shown_text(claim: Claim, tables: FindingsTables, outline: StudyOutline) -> str:
+    """What a claim over all questions says: the largest of its measure."""
+    phrase = outline.phrase(claim.condition)
+    match claim.measure:
+        case "share_who":
+            return f"who asks explains up to {percent(claim.estimate or 0.0)} of how answers vary"
+        case "entropy_bits":
+            return f"answers are {claim.direction} {phrase}"
+        case "score_spread":
+            return "scores differ more between users than between reruns"
+        case "novelty":
+            row = next(row for row in tables.novelty if tables.claims.of("novelty", row) == claim)
+            return (
+                f"users get new answers on {percent(row.share or 0.0)} of questions, reruns on "
+                f"{percent(row.control_share or 0.0)}"
+            )
+    score = _score_of(claim.condition, claim, tables)
+    return f"{score} are right {phrase}, {_score_of(outline.baseline, claim, tables)} without"
+
+
+def _score_of(condition: str, claim: Claim, tables: FindingsTables) -> str:
+    return next(
+        (
+            percent(row.mean, digits=1)
+            for row in tables.accuracy
+            if (row.model, row.task, row.condition) == (claim.model, claim.task, condition)
+            and row.metric == score_reading(condition)
+            and row.mean is not None
+        ),
+        "–",
+    )
+
+
+def _exact_score(rows: Sequence[ExactEstimate], outline: StudyOutline) -> str:
+    """By known probabilities: the score furthest from the baseline's, whose interval excludes it."""
+    conditions = [outline.baseline, *outline.simulated_users]
+    scores = [row for row in study_rows(rows, outline, conditions) if row.measure == "score"]
+    baselines = {(row.model, row.task): row for row in scores if row.condition == outline.baseline}
+    pairs = [
+        (row, baseline.estimate)
+        for row in scores
+        if (baseline := baselines.get((row.model, row.task))) is not None
+        and baseline.estimate is not None
+        and row.estimate is not None
+        and row.ci_low is not None
+        and row.ci_high is not None
+        and not row.ci_low <= baseline.estimate <= row.ci_high
+    ]
+    if not pairs:
+        return ""
+    row, base = max(pairs, key=lambda pair: abs((pair[0].estimate or 0.0) - pair[1]))
+    low, high = (number_text(100 * (end or 0.0), 1) for end in (row.ci_low, row.ci_high))
     return (
-        f"asking again without a user shows a difference in {_out_of(n_shown, len(tests))} "
-        f"tests{warning}"
+        f"by its own probabilities {percent(row.estimate or 0.0, digits=1)} ({low} to {high}) right "
+        f"{outline.phrase(row.condition)}, {percent(base, digits=1)} without"
     )
 
 
-def _spread(tables: FindingsTables, outline: StudyOutline) -> str:
-    verdicts = [tables.claims.verdict("score_spread", row) for row in _user_scores(tables, outline)]
-    tests = [verdict for verdict in verdicts if verdict.is_tested]
-    n_wider = sum(verdict.is_shown for verdict in tests)
-    if not tests:
-        return ""
-    if not n_wider:
-        return "scores are not shown to differ more between contexts than between reruns"
-    n_cases = _out_of(n_wider, len(tests))
-    return f"scores differ more between contexts than between reruns in {n_cases} cases"
+# ---- what does not follow, and what would decide -----------------------------------------------------
 
 
-# ---- real users, limits ------------------------------------------------------------------------------
-
-
-def field_sentence(tables: FindingsTables, outline: StudyOutline) -> str:
-    """How near the study's conditions come to real users; empty without them."""
-    if not outline.has_field:
-        return ""
-    verdicts = [
-        tables.claims.verdict("field_distance", row)
-        for row in study_agreements(tables.item_agreement, outline)
-    ]
-    tests = [verdict for verdict in verdicts if verdict.is_tested]
-    if not tests:
-        return "no answers can be compared with theirs"
-    n_differing = sum(verdict.is_shown for verdict in tests)
-    distance = (
-        f"their answers differ from the model's in {_out_of(n_differing, len(tests))} comparisons of "
-        "one prompt"
-        if n_differing
-        else f"no difference from their answers is shown in {count_phrase(len(tests), 'comparison')} of "
-        "one prompt"
-    )
-    return f"{distance}; {_order(tables, outline)}"
-
-
-def _order(tables: FindingsTables, outline: StudyOutline) -> str:
-    orders = [
-        (row, verdict)
-        for row in study_orders(tables.rank_agreement, outline)
-        if (verdict := tables.claims.verdict("field_order", row)).is_tested
-    ]
-    n_same = sum(verdict.is_shown and (row.tau_b or 0.0) > 0 for row, verdict in orders)
-    if not orders:
-        return "whether a condition ranks prompts as they do cannot be tested"
-    if not n_same:
-        return f"no condition is shown to rank prompts as they do, in {count_phrase(len(orders), 'test')}"
-    return f"a condition ranks prompts as they do in {_out_of(n_same, len(orders))} tests"
-
-
-def limits_sentence(outline: StudyOutline) -> str:
-    """What the study as a whole cannot say."""
-    other_material = "other prompts, other models or another corpus"
+def _limits(outline: StudyOutline) -> str:
+    material = "other questions, other models"
     if outline.has_field:
-        return f"the study says nothing of people who did not take part, nor of {other_material}"
-    return f"the study has no answers of real users, and says nothing of {other_material}"
+        return f"people who did not take part, {material}"
+    if outline.simulated_users:
+        return f"real people (these users are simulated), {material}"
+    return material
+
+
+def _what_decides(
+    questions: Sequence[QuestionAnswers], tables: FindingsTables, outline: StudyOutline
+) -> str:
+    """How far a share has to move to be noticed, and what notices half of that."""
+    users = outline.simulated_users
+    effects = sorted(
+        claim.smallest_effect
+        for claim in tables.claims
+        if claim.measure == "option_share"
+        and claim.condition in users
+        and claim.verdict == "undecided"
+        and claim.smallest_effect is not None
+        and claim.smallest_effect <= 1
+    )
+    sizes = sorted(
+        row.n for q in questions if q.kind not in VALUE_KINDS for row in q.rows_of(users) if row.n
+    )
+    if effects and sizes:
+        effect, n = effects[len(effects) // 2], sizes[len(sizes) // 2]
+        half, whole = (number_text(size * effect, 0) for size in (50, 100))
+        return (
+            f"{n:,} users notice shares that move by {points} points; {4 * n:,} notice half of that"
+        )
+    if any(
+        row.verdict.text and not row.verdict.is_shown for q in questions for row in q.rows_of(users)
+    ):
+        return "four times the users notice half as much (`snakemake power`)"
+    return ""

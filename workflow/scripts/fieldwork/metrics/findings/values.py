@@ -87,29 +87,22 @@ def _count(n: int, n_missing: int) -> str:
 
 def values_sentence(
     rows: Sequence[ValueComparison], claims: StudyClaims, outline: StudyOutline
-) -> str | None:
-    """Where the scales together move, and in how many tests of a question answers differ."""
-    against_baseline = [
+) -> str:
+    """Where the scales together move; empty where there are not several."""
+    together = [
         row
-        for row in study_rows(rows, outline, outline.users)
-        if row.versus == outline.baseline and _verdict(row, claims).is_tested
+        for row in study_rows(rows, outline, outline.simulated_users)
+        if row.versus == outline.baseline
+        and row.item_id is None
+        and _verdict(row, claims).is_tested
     ]
-    together = [row for row in against_baseline if row.item_id is None]
-    single = [row for row in against_baseline if row.item_id is not None]
-    n_moved, n = sum(_verdict(row, claims).is_shown for row in single), len(single)
-    if together:
-        shifts = [row for row in together if _verdict(row, claims).is_shown]
-        moves = join_words([_move(row, outline) for row in shifts])
-        sentence = (
-            f"The scales together move with {moves}{_control_moves(shifts, rows, outline)}"
-            if shifts
-            else "No user is shown to move the scales together"
-        )
-        questions = f"; of single questions, answers differ in {n_moved} of {n} tests"
-        return sentence + (questions if single else "")
-    if not single:
-        return None
-    return f"A user moves the answers in {n_moved} of {n} tests of scales and numbers"
+    if not together:
+        return ""
+    shifts = [row for row in together if _verdict(row, claims).is_shown]
+    if not shifts:
+        return "no user is shown to move the scales together"
+    moves = join_words([_move(row, outline) for row in shifts])
+    return f"the scales together move {moves}{_control_moves(shifts, rows, outline)}"
 
 
 def _control_moves(
@@ -126,12 +119,13 @@ def _control_moves(
         and row.difference is not None
     ]
     moves = join_words([signed_number(row.difference or 0.0, 2) for row in controls])
-    return f"; asking again without a user moved them by {moves}" if controls else ""
+    return f"; asking again moved them by {moves}" if controls else ""
 
 
 def _move(row: ValueComparison, outline: StudyOutline) -> str:
     """A condition and how far it moves the scales, where an interval shows the direction."""
-    label = outline.label(row.condition)
     has_interval = row.difference is not None and row.ci_low is not None
-    distance = f"{signed_number(row.difference or 0.0, 2)} of the scale" if has_interval else None
-    return f"{label} ({distance or 'without a direction'})"
+    distance = (
+        f"by {signed_number(row.difference or 0.0, 2)} of their length " if has_interval else ""
+    )
+    return f"{distance}{outline.phrase(row.condition)}"

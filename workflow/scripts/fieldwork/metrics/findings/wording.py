@@ -5,6 +5,7 @@ reads 0, and a minus is a minus sign.
 """
 
 from collections.abc import Sequence
+from decimal import ROUND_HALF_UP, Decimal
 
 
 def p_cell(p: float | None) -> str:
@@ -31,8 +32,12 @@ def signed_number(value: float, digits: int) -> str:
 
 
 def number_text(value: float, digits: int) -> str:
-    """A number whose minus is a minus sign, and whose 0 has none."""
-    text = f"{value:.{digits}f}"
+    """A number whose minus is a minus sign, and whose 0 has none; a half is rounded up, as in figures."""
+    # as it is written, so that 72.5 becomes 73
+    exact = Decimal(repr(float(value)))
+    text = (
+        str(exact.quantize(Decimal(1).scaleb(-digits), ROUND_HALF_UP)) if exact.is_finite() else "–"
+    )
     return text.removeprefix("-") if not float(text) else text.replace("-", "−")
 
 

@@ -8,7 +8,6 @@ from fieldwork.metrics.findings.links import answers_link
 from fieldwork.metrics.findings.outline import (
     StudyOutline,
     arm_columns,
-    arm_name,
     row_cells,
     study_rows,
 )
@@ -94,13 +93,10 @@ def wording_sentence(rows: Sequence[Robustness], claims: StudyClaims, outline: S
     if not tests:
         return "whether scores change where questions are put otherwise cannot be tested"
     if not movers:
-        return (
-            "no change of the score is shown where questions are put otherwise, in "
-            f"{len(tests):,} comparisons"
-        )
+        return "no change of the score is shown where questions are put otherwise"
     furthest = max(movers, key=lambda row: abs(row.estimate or 0.0))
-    arm = answers_link(
-        arm_name(furthest, outline),
+    amount = answers_link(
+        points(furthest.estimate or 0.0, digits=1),
         model=furthest.model,
         task=furthest.task,
         condition=furthest.condition,
@@ -108,7 +104,7 @@ def wording_sentence(rows: Sequence[Robustness], claims: StudyClaims, outline: S
     )
     return (
         f"scores change in {len(movers):,} of {len(tests):,} comparisons with the same questions put "
-        f"otherwise, most by {points(furthest.estimate or 0.0, digits=1)} ({arm})"
+        f"otherwise, most by {amount} ({literal(furthest.task)})"
     )
 
 
