@@ -1,6 +1,6 @@
 """Write the page of findings: a summary in plain words, a table for each question, the limits.
 
-In: <results>/metrics, <results>/answers/answers.parquet, <results>/responses, questions, field/quality.csv.
+In: <results>/metrics, <results>/answers/answers.parquet, <results>/responses, questions, field/quality.
 Out: <results>/findings.md.
 """
 

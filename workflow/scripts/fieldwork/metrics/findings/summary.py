@@ -315,9 +315,8 @@ def _what_decides(
     if effects and sizes:
         effect, n = effects[len(effects) // 2], sizes[len(sizes) // 2]
         half, whole = (number_text(size * effect, 0) for size in (50, 100))
-        return (
-            f"{n:,} users notice shares that move by {points} points; {4 * n:,} notice half of that"
-        )
+        more = f"{4 * n:,} would notice shares moving by {half} points"
+        return f"more users; {more}, these {n:,} notice {whole}"
     if any(
         row.verdict.text and not row.verdict.is_shown for q in questions for row in q.rows_of(users)
     ):
