@@ -3,8 +3,8 @@
 usage: PYTHONPATH=workflow/scripts python benchmarks/judging/run.py    writes results.md; some minutes
 
 A study has 40 users, with four units each or with very unequal numbers of units. Three of six people rate
-the first unit of each user and half of the others, and two judges rate all of them. One judge adds 0.6 to its ratings; both lean to one
-side with some users, so that the units of a user are alike.
+the first unit of each user and half of the others, and two judges rate all of them. One judge adds 0.6 to
+its ratings; both lean to one side with some users, so that the units of a user are alike.
 
 The alternative-annotator test is held at its edge: the penalty is what the judge is truly worse by than a
 person, so that every judge that passes is an error.

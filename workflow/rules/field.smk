@@ -195,7 +195,7 @@ rule plot_field_ranks:
         questions=study.task_tables(),
         style_sheet=study.resolve("resources/figures.mplstyle"),
     output:
-        **figure_files("field_ranks", "prompts ranked by the field and by each condition"),
+        **figure_files("field_ranks", "Whether each condition ranks questions as real users do"),
     log:
         "<logs>/plot_field_ranks.log",
     conda:
@@ -230,7 +230,7 @@ rule plot_calibration:
         calibration="<results>/metrics/calibration.parquet",
         style_sheet=study.resolve("resources/figures.mplstyle"),
     output:
-        **figure_files("calibration", "calibration to the field", "calibration_figure"),
+        **figure_files("calibration", "How near conditions come to real users, weighted and alone", "calibration_figure"),
     log:
         "<logs>/plot_calibration.log",
     conda:
@@ -250,7 +250,7 @@ rule plot_field_groups:
         questions=study.task_tables(),
         style_sheet=study.resolve("resources/figures.mplstyle"),
     output:
-        **figure_files("field_groups", "how varied the answers of groups of participants are"),
+        **figure_files("field_groups", "How varied the answers of groups of real users are"),
     log:
         "<logs>/plot_field_groups.log",
     conda:

@@ -24,7 +24,7 @@ rule plot_fig1:
         questions=figure_items("fig1"),
         style_sheet=study.resolve("resources/figures.mplstyle"),
     output:
-        **figure_files("fig1", "1: heterogeneity of recommendations"),
+        **figure_files("fig1", "1: How varied the recommendations are"),
     log:
         "<logs>/plot_fig1.log",
     conda:
@@ -42,7 +42,7 @@ rule plot_fig2:
         questions=figure_items("fig2"),
         style_sheet=study.resolve("resources/figures.mplstyle"),
     output:
-        **figure_files("fig2", "2: answers to benchmark questions"),
+        **figure_files("fig2", "2: Which answers each question gets"),
     log:
         "<logs>/plot_fig2.log",
     conda:
@@ -62,7 +62,7 @@ rule plot_fig3:
         leaderboard=study.optional_file(study.score_task().get("leaderboard")),
         style_sheet=study.resolve("resources/figures.mplstyle"),
     output:
-        **figure_files("fig3", "3: benchmark scores over users"),
+        **figure_files("fig3", "3: How many answers are right, and the place that gives"),
     log:
         "<logs>/plot_fig3.log",
     conda:
@@ -80,7 +80,7 @@ rule plot_arms:
         arm_tests="<results>/metrics/arm_tests.parquet",
         style_sheet=study.resolve("resources/figures.mplstyle"),
     output:
-        **figure_files("{arms_figure}", "conditions side by side", "arms_figure"),
+        **figure_files("{arms_figure}", "How conditions differ from each other", "arms_figure"),
     log:
         "<logs>/plot_arms/{arms_figure}.log",
     conda:
@@ -99,7 +99,7 @@ rule plot_fig4:
         questions=figure_items("fig4"),
         style_sheet=study.resolve("resources/figures.mplstyle"),
     output:
-        **figure_files("fig4", "4: options that a user moves"),
+        **figure_files("fig4", "4: Which options a user makes rarer or more common"),
     log:
         "<logs>/plot_fig4.log",
     conda:
@@ -117,7 +117,7 @@ rule plot_fig5:
         questions=figure_items("fig5"),
         style_sheet=study.resolve("resources/figures.mplstyle"),
     output:
-        **figure_files("fig5", "5: distinct options among so many answers"),
+        **figure_files("fig5", "5: How many different options so many answers name"),
     log:
         "<logs>/plot_fig5.log",
     conda:
@@ -136,7 +136,7 @@ rule plot_categories:
         claims=CLAIMS,
         style_sheet=study.resolve("resources/figures.mplstyle"),
     output:
-        **figure_files("categories", "who asks, by category of subject", "categories_figure"),
+        **figure_files("categories", "For which subjects it matters who asks", "categories_figure"),
     log:
         "<logs>/plot_categories.log",
     conda:
@@ -154,7 +154,7 @@ rule plot_values:
         questions=figure_items("values"),
         style_sheet=study.resolve("resources/figures.mplstyle"),
     output:
-        **figure_files("values", "where scales and numbers lie", "values_figure"),
+        **figure_files("values", "Where answers to scales and numbers lie", "values_figure"),
     log:
         "<logs>/plot_values.log",
     conda:
@@ -173,7 +173,7 @@ rule plot_who_asks:
         claims=CLAIMS,
         style_sheet=study.resolve("resources/figures.mplstyle"),
     output:
-        **figure_files("who_asks", "who asks, and what users add"),
+        **figure_files("who_asks", "How much depends on who asks, and which answers are new"),
     log:
         "<logs>/plot_who_asks.log",
     conda:
@@ -190,7 +190,7 @@ rule plot_robustness:
         robustness="<results>/metrics/robustness.parquet",
         style_sheet=study.resolve("resources/figures.mplstyle"),
     output:
-        **figure_files("robustness", "questions put otherwise", "robustness_figure"),
+        **figure_files("robustness", "Whether answers hold when questions are put otherwise", "robustness_figure"),
     log:
         "<logs>/plot_robustness.log",
     conda:
@@ -207,7 +207,7 @@ rule plot_drift:
         drift="<results>/metrics/drift.parquet",
         style_sheet=study.resolve("resources/figures.mplstyle"),
     output:
-        **figure_files("drift", "the same questions after a time", "drift_figure"),
+        **figure_files("drift", "Whether answers moved since the first wave", "drift_figure"),
     log:
         "<logs>/plot_drift.log",
     conda:
@@ -224,7 +224,7 @@ rule plot_pareto:
         trade_offs="<results>/metrics/trade_offs.parquet",
         style_sheet=study.resolve("resources/figures.mplstyle"),
     output:
-        **figure_files("pareto", "score, waiting time and price"),
+        **figure_files("pareto", "How good, how slow and how dear the answers are"),
     log:
         "<logs>/plot_pareto.log",
     conda:

@@ -245,7 +245,7 @@ rule plot_raters:
         judgements="<results>/metrics/judgements.parquet",
         style_sheet=study.resolve("resources/figures.mplstyle"),
     output:
-        **figure_files("raters", "what people and models say"),
+        **figure_files("raters", "What people and models say of the answers"),
     log:
         "<logs>/plot_raters.log",
     conda:

@@ -152,25 +152,87 @@ const notices = () => [
       )
     : null,
 ];
-// the findings in short stand before the figures, the rest of them after
+// the nodes from one heading to the next of its rank
+const partOf = (head) => {
+  const nodes = [];
+  for (let node = head?.nextElementSibling; node; node = node.nextElementSibling) {
+    if (node.tagName <= head.tagName && /^H\d$/.test(node.tagName)) break;
+    nodes.push(node);
+  }
+  return nodes;
+};
+const PERCENTAGE = /^(\d+(?:\.\d+)?) %$/;
+// a question's table: shares get bars, the way of asking heads its row, what differs stands out
+const wireQuestion = (node) => {
+  node.classList.add("answers");
+  for (const row of node.tBodies[0].rows) {
+    const [first, ...others] = row.cells;
+    const head = h("th", { scope: "row" });
+    head.append(...first.childNodes);
+    first.replaceWith(head);
+    if (row.querySelector("strong")) row.classList.add("differs");
+    for (const cell of others) {
+      const share = PERCENTAGE.exec(cell.textContent.trim());
+      if (share) cell.append(shareBar(share[1] / 100));
+    }
+  }
+};
+const questionCards = (head) => {
+  const cards = [];
+  for (const title of partOf(head).filter((node) => node.tagName === "H3")) {
+    const parts = partOf(title);
+    parts.flatMap((node) => [...node.querySelectorAll("table")]).forEach(wireQuestion);
+    const card = h("section", { class: "card", "aria-label": title.textContent });
+    title.before(card);
+    card.append(title, ...parts.filter((node) => node.tagName !== "P"));
+    cards.push(card);
+  }
+  return cards;
+};
+// the first screen: what can be said, beside the question on which answers differ most
 const wireFindings = () => {
   const findings = byId("start-findings");
-  findings.querySelectorAll("table").forEach((node, i) => {
-    const frame = scroller(`Table ${i + 1} of the findings`);
-    node.replaceWith(frame);
-    frame.append(node);
-  });
+  const questions = findings.querySelector("#question-by-question");
+  const cards = questions ? questionCards(questions) : [];
   const short = findings.querySelector("#in-short");
-  let next = short?.nextElementSibling;
-  while (next && next.tagName !== short.tagName) next = next.nextElementSibling;
-  if (!next) return;
-  const rest = h("section", { class: "findings", "aria-label": "All findings" });
-  byId("start-figures").after(rest);
-  while (next) {
-    const node = next;
-    next = node.nextElementSibling;
-    rest.append(node);
+  if (short) {
+    const words = partOf(short).filter((node) => node.tagName === "UL");
+    const opening = h("div", { class: "opening" });
+    short.before(opening);
+    opening.append(h("div", {}, short, words));
+    if (cards.length) {
+      const copy = cards[0].cloneNode(true);
+      copy.setAttribute("aria-label", `Figure: ${copy.getAttribute("aria-label")}`);
+      opening.append(copy);
+      cards[0].remove();
+    }
   }
+  const limits = findings.querySelector("#what-this-cannot-say");
+  if (limits) limits.before(byId("start-figures"));
+  const tables = findings.querySelector("#tables");
+  for (const title of partOf(tables).filter((node) => node.tagName === "H3")) {
+    const box = h("details", { id: `${title.id}-table` }, h("summary", {}, title.textContent));
+    const parts = partOf(title);
+    title.before(box);
+    box.append(title, ...parts);
+    title.hidden = true;
+  }
+  const phrases = new Map(study.conditions.map((entry) => [labelOf(entry), entry.phrase]));
+  for (const cell of findings.querySelectorAll("details td")) {
+    const phrase = phrases.get(cell.textContent.trim());
+    if (phrase) cell.replaceChildren(h("abbr", { title: phrase }, cell.textContent.trim()));
+  }
+  findings.querySelectorAll("table").forEach((node, i) => {
+    const frame = node.closest(".wide") ?? node;
+    const region = scroller(`Table ${i + 1} of the findings`);
+    frame.replaceWith(region);
+    region.append(node);
+  });
+};
+// a link to a table opens it; so does printing
+const openTable = (id) => {
+  const box = byId(id)?.closest("details");
+  if (box) box.open = true;
 };
 const wireStudy = () => {
   byId("notices").append(...notices().filter(Boolean));
@@ -183,5 +245,14 @@ const wireStudy = () => {
     );
   }
   wireFindings();
+  window.addEventListener("beforeprint", () => {
+    document.querySelectorAll("#start details").forEach((box) => {
+      box.open = true;
+    });
+  });
+  byId("start-findings").addEventListener("click", (event) => {
+    const target = event.target.closest?.("a")?.getAttribute("href") ?? "";
+    if (target.startsWith("#") && !isInside(target)) openTable(target.slice(1));
+  });
   document.querySelectorAll("figure[id^='figure-']").forEach(wireFigure);
 };

@@ -43,7 +43,7 @@ def test_a_row_names_question_and_comparison_and_gives_chance_beside_the_distanc
         "0.001",
     )
     assert first[-1] == "higher"
-    assert (second[2], second[-1]) == ("q", "undecided")
+    assert (second[2], second[-1]) == ("q", "not shown")
 
 
 def test_the_sentence_is_about_the_scales_together_where_there_are_any() -> None:

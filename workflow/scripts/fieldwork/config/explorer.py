@@ -11,7 +11,7 @@ from typing import Any
 
 from fieldwork.conditions import has_user
 from fieldwork.config.models import held_form
-from fieldwork.config.outline import question_of
+from fieldwork.config.outline import condition_phrases, question_of
 from fieldwork.config.parsing import naming_settings, value_rules
 from fieldwork.config.study import Study
 
@@ -105,6 +105,7 @@ def page_settings(study: Study, titles: Mapping[str, str]) -> Config:
         titles: of figures, by the name of their file.
     """
     arms_title = titles.get("{arms_figure}", "")
+    phrases = condition_phrases(study, study.drawing()["condition_labels"])
     return {
         "name": study.name,
         "question": question_of(study),
@@ -113,6 +114,7 @@ def page_settings(study: Study, titles: Mapping[str, str]) -> Config:
         "conditions": {
             name: {
                 "label": entry["label"],
+                "phrase": phrases[name],
                 "has_user": has_user(entry),
                 "temperature": entry.get("temperature"),
                 "corpus": entry.get("corpus"),

@@ -24,7 +24,8 @@ class PageSettings(NamedTuple):
     Attributes:
         question: what the study asks, in one sentence; None where it names none.
         models: `label`, `asked` and `note` of each, by name.
-        conditions: `label`, `has_user`, `temperature` and `corpus` of each, by name, in their order.
+        conditions: `label`, `phrase`, `has_user`, `temperature` and `corpus` of each, by name, in their
+            order.
         max_tokens: of each task.
         contexts: what of contexts is in the page.
         field: whether answers of real users are.
@@ -93,13 +94,13 @@ def study_block(
 
 
 def _conditions(settings: PageSettings) -> list[dict[str, Any]]:
-    shown_keys = ("label", "has_user", "temperature")
+    shown_keys = ("label", "phrase", "has_user", "temperature")
     entries = [
         {"name": name, **{key: entry[key] for key in shown_keys}}
         for name, entry in settings.conditions.items()
     ]
     if settings.field:
-        field_entry = {"label": FIELD_LABEL, "has_user": True, "temperature": None}
+        field_entry = {"label": FIELD_LABEL, "phrase": None, "has_user": True, "temperature": None}
         entries.append({"name": FIELD, **field_entry})
     return entries
 

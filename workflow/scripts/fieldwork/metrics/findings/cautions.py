@@ -65,14 +65,14 @@ def control_tests(tables: FindingsTables) -> list[Claim]:
 def _control_warning(tables: FindingsTables, outline: StudyOutline) -> Iterator[str]:
     tests = control_tests(tables)
     names = [
-        f"{MEASURE_NAMES[claim.measure]}: {arm_name(claim, outline)}"
+        f"{MEASURE_NAMES[claim.measure]} of {arm_name(claim, outline)}"
         for claim in tests
         if claim.verdict == "differs"
     ]
     if names:
         yield (
-            f"Asking {outline.label(outline.baseline)} again, where only chance or a changed model can "
-            f"differ, shows a difference in {len(names):,} of {count_phrase(len(tests), 'test')} "
+            "Asking again without a user, where only chance or a changed model can differ, shows a "
+            f"difference in {len(names):,} of {count_phrase(len(tests), 'test')} "
             f"({_first([*dict.fromkeys(names)])}): doubt differences of this kind and size"
         )
 

@@ -25,16 +25,17 @@ def what_was_done(replies: Sequence[ReplyCounts], outline: StudyOutline) -> str:
         for condition in (outline.baseline, *outline.controls)
         if (phrase := _repeats(rows, condition, outline))
     ]
-    sentences = [f"{models} answered {count_phrase(n_questions, 'question')}{_listed(repeats)}."]
+    sentences = [f"{models} answered {count_phrase(n_questions, 'question')}{_list_of(repeats)}."]
     users = [row for row in rows if row.condition in outline.simulated_users and row.n_users]
     if users:
         n_users = max(row.n_users for row in users)
         names = dict.fromkeys(outline.phrase(row.condition) for row in users)
-        sentences.append(f"It also answered {n_users:,} simulated users, {join_words([*names])}.")
-        origin = (
-            f" from conversations of *{join_words(outline.corpora)}*" if outline.corpora else ""
+        sentences.append(
+            f"It then answered for {n_users:,} simulated users: {join_words([*names])}."
         )
-        sentences.append(f"Users are simulated{origin}: no person took part in that.")
+        corpora = join_words(outline.corpora)
+        origin = f" from conversations of *{corpora}*" if corpora else ""
+        sentences.append(f"Users are simulated{origin}; no person took part in that.")
     n_people = max((row.n_users for row in rows if row.condition == FIELD), default=0)
     if n_people:
         sentences.append(
@@ -43,7 +44,7 @@ def what_was_done(replies: Sequence[ReplyCounts], outline: StudyOutline) -> str:
     return " ".join(sentences)
 
 
-def _listed(repeats: Sequence[str]) -> str:
+def _list_of(repeats: Sequence[str]) -> str:
     return f", {join_words(repeats)}" if repeats else ""
 
 

@@ -87,7 +87,7 @@ def groups_of_users(
         findings += _prompt_findings(family, claims, outline)
     return FindingsSection(
         f"Groups of real users: {', '.join(sorted({literal(row.variable) for row in study}))}",
-        "Do groups of participants answer differently? Where nothing is shown, the nearest is listed.",
+        "Do groups of participants answer differently? Where nothing is shown, the nearest is phrases.",
         (
             *(_model_columns(outline)),
             *("Variable", "Groups", "Measure", "Difference", "Participants", "Prompts", "p"),
@@ -374,5 +374,5 @@ def _order_phrase(tables: FindingsTables, outline: StudyOutline) -> str:
         if tables.claims.verdict("field_order", row).is_shown and (row.tau_b or 0.0) > 0
     ]
     names = [outline.phrase(row.predictor) for row in orders]
-    listed = join_words([*dict.fromkeys(names)])
-    return f"; asked {listed}, it ranks questions as for them" if orders else ""
+    phrases = join_words([*dict.fromkeys(names)])
+    return f"; asked {phrases}, it ranks questions as for them" if orders else ""

@@ -39,7 +39,7 @@ def _is_clear(row: AnswerForm) -> bool:
 
 def _amount(row: AnswerForm) -> str:
     """`0.4 fewer (0.2 to 0.7)`."""
-    more = "more" if (row.difference or 0.0) > 0 else "fewer"
+    direction = "more" if (row.difference or 0.0) > 0 else "fewer"
     ends = sorted(abs(end or 0.0) for end in (row.difference_low, row.difference_high))
     low, high = (number_text(end, 1) for end in ends)
-    return f"{number_text(abs(row.difference or 0.0), 1)} ({low} to {high}) {more}"
+    return f"{number_text(abs(row.difference or 0.0), 1)} ({low} to {high}) {direction}"

@@ -55,10 +55,12 @@ def findings_page(
     """
     outline = markdown_outline(study)
     lines = [f"# {outline.question or f'Findings of the study {outline.name}'}", ""]
-    done = what_was_done(replies, outline)
-    lines += [done, ""] if done else []
-    lines += ["## In short", "", *(f"- {text}" for text in in_short(tables, outline)), ""]
-    for warning in warnings(tables, replies, outline):
+    design = what_was_done(replies, outline)
+    lines += [design, ""] if design else []
+    cautions = warnings(tables, replies, outline)
+    short = in_short(tables, outline, len(cautions))
+    lines += ["## In short", "", *(f"- {text}" for text in short), ""]
+    for warning in cautions:
         lines += [f"**Warning:** {warning}.", ""]
     if registration:
         lines += [f"**Preregistration:** {literal(registration)}", ""]

@@ -18,7 +18,7 @@ from fieldwork.records.values import ValueComparison, ValueEstimate
 NAMED_OPTIONS = 3
 """Options of a question whose shares are shown."""
 
-NO_DIFFERENCE = "no difference shown"
+NO_DIFFERENCE = "not shown"
 _SINGLE_QUESTION = ("distance", "option_share", "value")
 _HALF = 0.5
 
@@ -240,11 +240,12 @@ def _joint_verdict(claims: Sequence[Claim]) -> FindingVerdict:
         if claim.verdict == "differs" and claim.measure == "value"
     ]
     if any(claim.verdict == "differs" for claim in claims):
-        return FindingVerdict(next(filter(None, directions), "differs"), True, True)
+        directions = [direction for direction in directions if direction not in (None, "differs")]
+        return FindingVerdict(", ".join(["yes", *directions[:1]]), True, True)
     if any(claim.verdict in ("undecided", "equivalent") for claim in claims):
         return FindingVerdict(NO_DIFFERENCE, True)
     if any(claim.verdict == "cannot be shown" for claim in claims):
-        return FindingVerdict("answers too few or too alike to test")
+        return FindingVerdict("too few or too alike to tell")
     return FindingVerdict("not tested")
 
 

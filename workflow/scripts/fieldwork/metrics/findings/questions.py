@@ -28,8 +28,8 @@ def question_lines(questions: Sequence[QuestionAnswers], outline: StudyOutline) 
     lines = [
         "## Question by question",
         "",
-        "Asking again without a user shows what chance alone makes. A difference is one that a test "
-        "shows, corrected over all questions.",
+        "*Asked again* is the same without a user once more: what chance alone makes. Answers are said to "
+        "differ where a test shows it, corrected over all questions.",
         "",
     ]
     n_differ = sum(_differs(members, outline) for members in by_item)
@@ -54,7 +54,7 @@ def _differs(members: Sequence[QuestionAnswers], outline: StudyOutline) -> bool:
 
 def _question_table(question: QuestionAnswers, outline: StudyOutline) -> Iterator[str]:
     model = f"{outline.models[question.model]}: " if len(outline.models) > 1 else ""
-    columns = (f"{model}Asked", *_column_names(question, outline), "Answers", "Can be said")
+    columns = (f"{model}Asked", "Differs?", *_column_names(question, outline), "Answers")
     rows = [_row(question, row, outline) for row in question.rows]
     yield from table_lines([columns, *rows])
 
@@ -96,9 +96,9 @@ def _row(
     verdict = row.verdict.text
     return (
         outline.phrase(row.condition),
+        "" if is_baseline else f"**{verdict}**" if row.verdict.is_shown else verdict,
         *(value_text(question, value) for value in row.values),
         f"{n} + {row.n_missing:,} without" if row.n_missing else n,
-        "" if is_baseline else f"**{verdict}**" if row.verdict.is_shown else verdict,
     )
 
 

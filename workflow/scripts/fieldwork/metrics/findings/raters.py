@@ -145,10 +145,10 @@ def _finding(row: JudgementEstimate, outline: StudyOutline) -> Finding:
 
 def rater_sentence(rows: Sequence[JudgementEstimate], outline: StudyOutline) -> str:
     """What raters of the first scale say, people before models; empty without judgements."""
-    said = [row for row in _shown_rows(rows) if row.measure in ("accepted", "preferred", "mean")]
-    if not said:
+    shares = [row for row in _shown_rows(rows) if row.measure in ("accepted", "preferred", "mean")]
+    if not shares:
         return ""
-    row = said[0]
+    row = shares[0]
     wording = _WORDINGS[row.measure]
     value = interval_cell(
         row.estimate, row.ci_low, row.ci_high, digits=wording.digits, scale=wording.scale

@@ -68,11 +68,16 @@ class ShortSentence(NamedTuple):
         return f"**{self.topic}:** {self.text}." if self.topic else f"{self.text}."
 
 
-def in_short(tables: FindingsTables, outline: StudyOutline) -> list[str]:
-    """The sentences in their order; what would make them too long is left to the tables."""
+def in_short(tables: FindingsTables, outline: StudyOutline, n_warnings: int = 0) -> list[str]:
+    """The sentences in their order; what would make them too long is left to the tables.
+
+    Args:
+        n_warnings: warnings that stand below.
+    """
     questions = question_answers(tables, outline)
     sentences = [
         ShortSentence("", _answer(questions, tables, outline), True),
+        ShortSentence("Doubt", _doubt(n_warnings), True),
         ShortSentence("Chance", _chance(questions, tables, outline), True),
         ShortSentence("Real users", field_sentence(tables, outline)),
         ShortSentence("Waves", drift_sentence(tables.drift, outline)),
@@ -87,24 +92,25 @@ def in_short(tables: FindingsTables, outline: StudyOutline) -> list[str]:
         ShortSentence("Says nothing of", _limits(outline), True),
         ShortSentence("For the rest", _what_decides(questions, tables, outline), True),
     ]
-    kept = _within(MOST_WORDS, sentences)
+    short_sentences = _shortened(MOST_WORDS, sentences)
     by_topic = {
-        sentence.topic: [s.text for s in kept if s.topic == sentence.topic] for sentence in kept
+        sentence.topic: [s.text for s in short_sentences if s.topic == sentence.topic]
+        for sentence in short_sentences
     }
     return [ShortSentence(topic, "; ".join(texts)).markdown() for topic, texts in by_topic.items()]
 
 
-def _within(most_words: int, sentences: Sequence[ShortSentence]) -> list[ShortSentence]:
+def _shortened(most_words: int, sentences: Sequence[ShortSentence]) -> list[ShortSentence]:
     """The sentences that are needed, and of the others the first ones that fit."""
     sentences = [sentence for sentence in sentences if sentence.text]
     n_left = most_words - sum(n_words(s.markdown()) for s in sentences if s.is_needed)
-    kept = []
+    short_sentences = []
     for sentence in sentences:
         length = 0 if sentence.is_needed else n_words(sentence.markdown())
         if length <= n_left:
             n_left -= length
-            kept.append(sentence)
-    return kept
+            short_sentences.append(sentence)
+    return short_sentences
 
 
 def n_words(markdown: str) -> int:
@@ -162,10 +168,10 @@ def _example(
     )
     plan = "planned" if is_planned else "not planned"
     remarks = f"the largest of {n_differ:,}, {plan}: expect less" if n_differ > 1 else plan
-    what = f"“{name}” " if name else "mean " if question.kind == "scale" else "median "
+    quantity = f"“{name}” " if name else "mean " if question.kind == "scale" else "median "
     text = outline.question_text(question.task, question.item_id)
     model = f" ({outline.models[question.model]})" if len(outline.models) > 1 else ""
-    return f"*{text}*{model} {what}{', '.join(values)} ({remarks})"
+    return f"*{text}*{model} {quantity}{', '.join(values)} ({remarks})"
 
 
 def _distance(question: QuestionAnswers, row: ConditionAnswers, place: int) -> float:
@@ -184,10 +190,13 @@ def _chance(
         {(q.task, q.item_id) for q in questions if q.furthest(outline.controls) is not None}
     )
     n = len({(question.task, question.item_id) for question in questions})
-    single = single_question_claims(tables)
-    has_more = any(claim.verdict == "differs" for claim in tests if claim not in single)
-    warning = " (but see the warning)" if n_differ or has_more else ""
-    return f"asked again without a user, {n_differ:,} of {n:,} differ{warning}"
+    return f"asked again without a user, {n_differ:,} of {n:,} differ"
+
+
+def _doubt(n_warnings: int) -> str:
+    if not n_warnings:
+        return ""
+    return f"first read the {count_phrase(n_warnings, 'warning')} below"
 
 
 # ---- over all questions ------------------------------------------------------------------------------
@@ -315,8 +324,8 @@ def _what_decides(
     if effects and sizes:
         effect, n = effects[len(effects) // 2], sizes[len(sizes) // 2]
         half, whole = (number_text(size * effect, 0) for size in (50, 100))
-        more = f"{4 * n:,} would notice shares moving by {half} points"
-        return f"more users; {more}, these {n:,} notice {whole}"
+        wish = f"{4 * n:,} would notice shares moving by {half} points"
+        return f"more users; {wish}, these {n:,} notice {whole}"
     if any(
         row.verdict.text and not row.verdict.is_shown for q in questions for row in q.rows_of(users)
     ):
