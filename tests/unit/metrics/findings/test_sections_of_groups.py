@@ -51,7 +51,7 @@ def test_an_option_stands_with_its_shares() -> None:
         "1 of 1 option is given to one group more often, most of all Tesla (cars): to men in 75.0 % of "
         "answers, to women in 35.0 %"
     )
-    not shown = option_rows(0.3)
+    undecided = option_rows(0.3)
     assert group_gap_sentence(not shown, claims_of(not shown[0]), OUTLINE) == (
         "no option is shown to be given to one group more often, in 1 test"
     )

@@ -1,13 +1,19 @@
-"""The first sentences are true of every study, and claim what the tests show and no more."""
+"""The first sentences: at most 120 words, true of every study, and no more than the tests show."""
 
 import itertools
+import random
+from typing import Any
 
 import pytest
 
-from fieldwork.metrics.findings import summary
 from fieldwork.metrics.findings.evidence import FindingsTables
 from fieldwork.metrics.findings.outline import StudyOutline
-from fieldwork.metrics.findings.summary import in_short
+from fieldwork.metrics.findings.question_answers import question_answers
+from fieldwork.metrics.findings.questions import question_lines
+from fieldwork.metrics.findings.summary import MOST_WORDS, in_short, n_words
+from fieldwork.records.drift import Drift
+from fieldwork.records.shared import ItemKey
+from fieldwork.records.tasks import Item
 from unit.metrics.findings.finding_rows import (
     FIELD_OUTLINE,
     OUTLINE,
@@ -16,326 +22,254 @@ from unit.metrics.findings.finding_rows import (
     comparison_row,
     entropy_row,
     evidence,
+    exact_row,
+    filled,
+    novelty_row,
     order_row,
-    rank_row,
     score_row,
     shift_row,
     variance_row,
     without_links,
 )
 from unit.metrics.findings.test_page import TABLES
+from unit.metrics.findings.test_question_answers import value_rows
 
-NO_USERS = OUTLINE._replace(
-    conditions={"offline": "T1", "again": "T1 again"}, users=[], controls=["again"]
-)
-FIELD_ALONE = FIELD_OUTLINE._replace(
+PHRASES = {
+    "offline": "without a user",
+    "again": "asked again",
+    "rag": "after a conversation like the question",
+    "history": "after a user's conversation",
+    "field": "real users",
+}
+STUDY = OUTLINE._replace(phrases=PHRASES, question="Does it matter who asks?")
+FIELD_STUDY = FIELD_OUTLINE._replace(phrases=PHRASES)
+NO_USERS = STUDY._replace(conditions={"offline": "T1", "again": "T1 again"}, users=[])
+FIELD_ALONE = FIELD_STUDY._replace(
     conditions={"offline": "T1", "field": "Field"}, users=["field"], controls=[]
 )
-TWO_MODELS = OUTLINE._replace(models={"m": "Model", "n": "Next"})
+TWO_MODELS = STUDY._replace(models={"m": "Model", "n": "Next"})
 AGAIN = {"condition": "again"}
 
 
-NO_OPTION = "no option can be compared with and without a user"
-NO_ANSWERS = "whether answers to one prompt differ with a user cannot be tested"
+def sentences(outline: StudyOutline = STUDY, n_warnings: int = 0, **rows: Any) -> dict[str, str]:
+    """The sentences by their topic, as they are read."""
+    lines = [without_links(line) for line in in_short(evidence(**rows), outline, n_warnings)]
+    topics = [line.partition(":** ") for line in lines]
+    return {topic.removeprefix("**") if text else "": text or topic for topic, _, text in topics}
 
 
-@pytest.mark.parametrize(
-    ("claims", "sentence"),
-    [
-        (
-            [variance_row(0.01, task="mmlu"), variance_row(0.9, task="mmlu", condition="history")],
-            "1 of 2 comparisons that the study is about show a difference; variance between contexts "
-            "in 1 of 2 (most: 16.0 %, RAG, mmlu)",
-        ),
-        (
-            [variance_row(0.3, task="mmlu", ci_high=0.04)],
-            "0 of 1 comparisons that the study is about show a difference, 1 is equivalent within the "
-            "margin; variance between contexts in 0 of 1",
-        ),
-        # secondary tests and untested comparisons are not counted
-        (
-            [variance_row(0.01), variance_row(None, task="mmlu", reason="once")],
-            "none of the comparisons that the study is about can be tested",
-        ),
-    ],
-)
-def test_primary_comparisons(claims, sentence: str) -> None:
-    assert without_links(summary.primary_sentence(evidence(variance=claims), OUTLINE)) == sentence
-
-
-@pytest.mark.parametrize(
-    ("tables", "outline", "sentence"),
-    [
-        (
-            {"comparisons": [comparison_row(0.01), comparison_row(0.9, "j")]},
-            OUTLINE,
-            "1 of 2 comparisons of one prompt with and without a user show different answers; "
-            f"{NO_OPTION}",
-        ),
-        (
-            {"comparisons": [comparison_row(0.05)]},
-            OUTLINE,
-            "no difference is shown in 1 comparison of one prompt with and without a user; "
-            f"{NO_OPTION}",
-        ),
-        (
-            {"comparisons": [comparison_row(None, reason="no baseline")]},
-            OUTLINE,
-            f"{NO_ANSWERS}; {NO_OPTION}",
-        ),
-        # neither the control's answers nor real users' are a simulated user's
-        (
-            {
-                "comparisons": [
-                    comparison_row(0.01, **AGAIN),
-                    comparison_row(0.01, condition="field"),
-                    comparison_row(0.01, metric="total_variation"),
-                ]
-            },
-            FIELD_OUTLINE,
-            f"{NO_ANSWERS}; {NO_OPTION}",
-        ),
-        (
-            {"comparisons": [comparison_row(0.01)]},
-            NO_USERS,
-            "no condition simulates a user, so nothing shows whether answers differ with one",
-        ),
-        (
-            {"shifts": [shift_row(0.01), shift_row(0.9, 0.8, answer="Fiat")]},
-            OUTLINE,
-            f"{NO_ANSWERS}; in 1 of 1 comparisons of one prompt the share of an option changed, most of "
-            "all: Tesla "
-            "(cars) fell from 57.5 % to 17.5 % with RAG",
-        ),
-        # an option is named once, where it moved furthest; a letter is called an answer
-        (
-            {
-                "shifts": [
-                    shift_row(0.01, -0.2),
-                    shift_row(0.01, 0.3, condition="history"),
-                    shift_row(0.01, 0.25, answer="B", kind="choice", item_id="frost"),
-                    shift_row(0.01, 0.1, answer="o1"),
-                    shift_row(0.01, 0.05, answer="o2"),
-                ]
-            },
-            OUTLINE,
-            f"{NO_ANSWERS}; in 3 of 3 comparisons of one prompt the share of an option changed, most of "
-            "all: Tesla "
-            "(cars) rose from 57.5 % to 17.5 % with History, answer B (frost) rose from 57.5 % to 17.5 % "
-            "with RAG and o1 (cars) rose from 57.5 % to 17.5 % with RAG",
-        ),
-        # the same option asked again stands beside the change; where nothing names it, its share is 0
-        (
-            {"shifts": [shift_row(0.01), shift_row(0.9, share=0.425, **AGAIN)]},
-            OUTLINE,
-            f"{NO_ANSWERS}; in 1 of 1 comparisons of one prompt the share of an option changed, most of "
-            "all: Tesla "
-            "(cars) fell from 57.5 % to 17.5 % with RAG (asked again without a user: 42.5 %)",
-        ),
-        (
-            {"shifts": [shift_row(0.01), shift_row(0.9, answer="Fiat", **AGAIN)]},
-            OUTLINE,
-            f"{NO_ANSWERS}; in 1 of 1 comparisons of one prompt the share of an option changed, most of "
-            "all: Tesla "
-            "(cars) fell from 57.5 % to 17.5 % with RAG (asked again without a user: 0.0 %)",
-        ),
-        (
-            {"shifts": [shift_row(0.01, kind="choice", answer="unknown")]},
-            OUTLINE,
-            f"{NO_ANSWERS}; in 1 of 1 comparisons of one prompt the share of an option changed, most of "
-            "all: no "
-            "readable letter (cars) fell from 57.5 % to 17.5 % with RAG",
-        ),
-        (
-            {"shifts": [shift_row(0.3)]},
-            OUTLINE,
-            f"{NO_ANSWERS}; no option is shown to become rarer or more common, in 1 comparison of one "
-            "prompt",
-        ),
-        ({"shifts": [shift_row(0.01, **AGAIN)]}, OUTLINE, f"{NO_ANSWERS}; {NO_OPTION}"),
-    ],
-)
-def test_answers(tables, outline: StudyOutline, sentence: str) -> None:
-    assert without_links(summary.answers_sentence(evidence(**tables), outline)) == sentence
-
-
-@pytest.mark.parametrize(
-    ("tables", "outline", "sentence"),
-    [
-        ({}, OUTLINE, "no task of this study has right answers to score"),
-        (
-            {
-                "accuracy": [accuracy_row()],
-                "score_comparisons": [score_row(0.01), score_row(0.5, condition="history")],
-            },
-            OUTLINE,
-            "scores with a user differ in 1 of 2 comparisons, most where their mean is 47.9 %, −2.1 "
-            "points from T1 (RAG, mmlu); the study gives no places on a leaderboard",
-        ),
-        (
-            {
-                "accuracy": [accuracy_row()],
-                "score_comparisons": [score_row(0.05)],
-                "ranks": [rank_row()],
-            },
-            OUTLINE,
-            "no change of the mean score with a user is shown in 1 comparison; two contexts put the "
-            "model on different places of the leaderboard in up to 90 % of pairs, two reruns without a "
-            "user in 60 % (RAG, mmlu; no test)",
-        ),
-        (
-            {
-                "accuracy": [accuracy_row()],
-                "score_comparisons": [score_row(None, difference=None), score_row(0.01, **AGAIN)],
-                "ranks": [rank_row(p_change=None), rank_row(**AGAIN)],
-            },
-            OUTLINE,
-            "none with a user can be compared with T1; the study gives no places on a leaderboard",
-        ),
-        ({"accuracy": [accuracy_row(**AGAIN)]}, NO_USERS, "none is of a simulated user"),
-    ],
-)
-def test_scores(tables, outline: StudyOutline, sentence: str) -> None:
-    assert without_links(summary.scores_sentence(evidence(**tables), outline)) == sentence
-
-
-CONTROL = {"comparisons": [comparison_row(0.9, item, **AGAIN) for item in "ab"]}
-NO_CONTROL = (
-    "nothing was asked again without a user, so no control shows how often chance alone gives a "
-    "difference"
-)
-
-
-@pytest.mark.parametrize(
-    ("tables", "outline", "sentence"),
-    [
-        (
-            CONTROL,
-            OUTLINE,
-            "asking again without a user shows a difference in 0 of 2 tests",
-        ),
-        (
-            {
-                "comparisons": [*CONTROL["comparisons"], comparison_row(0.01, "c", **AGAIN)],
-                "prompt_means": [entropy_row(0.01, **AGAIN)],
-            },
-            OUTLINE,
-            "asking again without a user shows a difference in 2 of 4 tests (see the warning)",
-        ),
-        (
-            {"prompt_means": [entropy_row(0.01, **AGAIN)]},
-            OUTLINE,
-            "asking again without a user shows a difference in 1 of 1 tests (see the warning)",
-        ),
-        ({}, OUTLINE, "asking again without a user gave no answers to compare"),
-        (CONTROL, OUTLINE._replace(controls=[]), NO_CONTROL),
-        (
-            {"score_comparisons": [score_row(0.01, 0.5)]},
-            OUTLINE._replace(controls=[]),
-            f"{NO_CONTROL}; scores are not shown to differ more between contexts than between reruns",
-        ),
-        (
-            {
-                "score_comparisons": [
-                    score_row(0.5, 0.01),
-                    score_row(0.5, None, condition="history"),
-                ]
-            },
-            OUTLINE._replace(controls=[]),
-            f"{NO_CONTROL}; scores differ more between contexts than between reruns in 1 of 1 cases",
-        ),
-    ],
-)
-def test_chance(tables, outline: StudyOutline, sentence: str) -> None:
-    assert summary.chance_sentence(evidence(**tables), outline) == sentence
-
-
-@pytest.mark.parametrize(
-    ("tables", "sentence"),
-    [
-        (
-            {
-                "item_agreement": [agreement_row(), agreement_row(p_value=0.5, item_id="films")],
-                "rank_agreement": [order_row()],
-            },
-            "their answers differ from the model's in 1 of 2 comparisons of one prompt; a condition "
-            "ranks prompts as they do in 1 of 1 tests",
-        ),
-        (
-            {
-                "item_agreement": [agreement_row(p_value=0.5)],
-                "rank_agreement": [order_row(tau_b=-0.8)],
-            },
-            "no difference from their answers is shown in 1 comparison of one prompt; no condition is "
-            "shown to rank prompts as they do, in 1 test",
-        ),
-        (
-            {
-                "item_agreement": [agreement_row(p_value=0.5)],
-                "rank_agreement": [order_row(tau_b=None, p_value=None)],
-            },
-            "no difference from their answers is shown in 1 comparison of one prompt; whether a "
-            "condition ranks prompts as they do cannot be tested",
-        ),
-        (
-            {"item_agreement": [agreement_row(p_value=None)]},
-            "no answers can be compared with theirs",
-        ),
-    ],
-)
-def test_real_users(tables, sentence: str) -> None:
-    assert summary.field_sentence(evidence(**tables), FIELD_OUTLINE) == sentence
-    assert summary.field_sentence(evidence(**tables), OUTLINE) == ""
-
-
-def test_limits_differ_with_real_users() -> None:
-    assert summary.limits_sentence(OUTLINE).startswith("the study has no answers of real users")
-    assert "people who did not take part" in summary.limits_sentence(FIELD_OUTLINE)
-
-
-@pytest.mark.parametrize("outline", [OUTLINE, NO_USERS, FIELD_OUTLINE, FIELD_ALONE, TWO_MODELS])
-@pytest.mark.parametrize("tables", [TABLES, FindingsTables()], ids=["full", "empty"])
-def test_there_are_at_most_seven_sentences(tables: FindingsTables, outline: StudyOutline) -> None:
-    sentences = in_short(tables, outline)
-    assert 3 <= len(sentences) <= 7
-    assert all(s.startswith("**") and s.endswith(".") and ". " not in s for s in sentences)
-
-
-CLAIMS = (
-    "show different",
-    "(most:",
-    " changed",
-    "scores with a user differ",
-    "scores differ more",
-    "their answers differ",
-)
-
-
-def test_without_a_significant_test_nothing_is_claimed() -> None:
-    p = 0.06
-    tables = evidence(
-        variance=[variance_row(p, task="mmlu")],
-        comparisons=[comparison_row(p)],
-        shifts=[shift_row(0.3)],
-        accuracy=[accuracy_row()],
-        score_comparisons=[score_row(p, p)],
-        item_agreement=[agreement_row(p_value=p)],
-        rank_agreement=[order_row(p_value=p)],
+def test_the_first_sentence_answers_with_the_clearest_question_and_asking_again() -> None:
+    texts = sentences(
+        shifts=[
+            shift_row(0.01, -0.4),
+            shift_row(0.9, share=0.425, **AGAIN),
+            shift_row(0.01, 0.2, item_id="films"),
+            shift_row(0.9, 0.1, item_id="books"),
+        ]
     )
-    text = " ".join(in_short(tables, FIELD_OUTLINE))
-    assert not [claim for claim in CLAIMS if claim in text]
-    full = " ".join(in_short(TABLES, FIELD_OUTLINE))
-    assert [claim in full for claim in CLAIMS] == [True, True, True, True, False, True]
+    assert texts[""] == (
+        "**Yes, for 2 of 3 questions.** *cars* “Tesla” 58 % without a user, 18 % after a conversation "
+        "like the question, 43 % asked again (the largest of 2, not planned: expect less)."
+    )
+    assert texts["Chance"] == "asked again without a user, 0 of 3 differ."
+
+
+def test_a_question_of_its_own_is_not_answered_with_yes() -> None:
+    own = STUDY._replace(question="Which car do teachers get?")
+    texts = sentences(own, shifts=[shift_row(0.01)])
+    assert texts[""].startswith("**Answers differ with a user on 1 of 1 question.** *cars*")
+
+
+def test_a_number_is_told_by_its_median() -> None:
+    texts = sentences(**value_rows(0.01, 0.2))
+    assert texts[""] == (
+        "**Yes, for 1 of 1 question.** *price* median 607 without a user, 490 after a conversation like "
+        "the question (not planned)."
+    )
+
+
+@pytest.mark.parametrize(
+    ("rows", "first"),
+    [
+        ({"shifts": [shift_row(0.9)]}, "**Not shown** for any of 1 question."),
+        ({}, "**This cannot be said:** too few answers with and without a user."),
+        (
+            {"shifts": [shift_row(0.9)], "variance": [variance_row(0.01, task="mmlu")]},
+            "**Yes, taken over all questions:** none of 1 differs alone.",
+        ),
+        # asking again is no user
+        (
+            {"shifts": [shift_row(0.9), shift_row(0.01, **AGAIN)]},
+            "**Not shown** for any of 1 question.",
+        ),
+    ],
+)
+def test_without_a_question_that_differs(rows: dict[str, Any], first: str) -> None:
+    assert without_links(in_short(evidence(**rows), STUDY)[0]) == first
+
+
+def test_questions_that_cannot_be_compared_are_counted_too() -> None:
+    items = {ItemKey("rec", name): filled(Item, item_id=name) for name in ("cars", "essay")}
+    texts = sentences(STUDY._replace(questions=items), shifts=[shift_row(0.01)])
+    assert texts[""].startswith("**Yes, for 1 of 2 questions.**")
+
+
+def test_what_asking_again_shows_is_counted_as_users_are() -> None:
+    texts = sentences(
+        shifts=[shift_row(0.9), shift_row(0.01, **AGAIN)],
+        comparisons=[comparison_row(0.01, "cars", **AGAIN)],
+    )
+    assert texts["Chance"] == "asked again without a user, 1 of 1 differ."
+    bare = sentences(STUDY._replace(controls=[]), shifts=[shift_row(0.01)])
+    assert bare["Chance"] == "nothing was asked again without a user, so chance is not measured."
+
+
+def test_what_is_shown_over_all_questions_and_what_is_not() -> None:
+    texts = sentences(
+        variance=[variance_row(0.01)],
+        prompt_means=[entropy_row(0.9)],
+        accuracy=[accuracy_row(mean=0.479, condition="rag"), accuracy_row(condition="offline")],
+        score_comparisons=[score_row(0.01, 0.9)],
+        novelty=[novelty_row(0.01)],
+    )
+    assert texts["Overall"] == (
+        "who asks explains up to 16 % of how answers vary; 47.9 % are right after a conversation like "
+        "the question, 50.0 % without; users get new answers on 23 % of questions, reruns on 10 %."
+    )
+    assert texts["Not shown"] == "a difference in variety and spread of scores."
+
+
+def test_known_probabilities_say_what_drawn_answers_cannot() -> None:
+    exact = [
+        exact_row("score", estimate=0.385, condition="offline", ci_low=None, n_users=0),
+        exact_row("score", estimate=0.255, ci_low=0.239, ci_high=0.271),
+        exact_row("score", estimate=0.384, ci_low=0.37, ci_high=0.40, condition="history"),
+    ]
+    texts = sentences(exact_estimates=exact, score_comparisons=[score_row(0.9, 0.9)])
+    assert texts["Scores"] == (
+        "by its own probabilities 25.5 % (23.9 to 27.1) right after a conversation like the question, "
+        "38.5 % without."
+    )
+    # nothing on the page says that scores do not differ
+    assert texts["Not shown"] == "a difference in spread of scores."
+
+
+def test_real_users_are_told_from_simulated_ones() -> None:
+    texts = sentences(
+        FIELD_STUDY,
+        item_agreement=[
+            agreement_row(predictor="offline"),
+            agreement_row(predictor="offline", p_value=0.5, item_id="films"),
+            agreement_row(predictor="rag"),
+        ],
+        rank_agreement=[order_row()],
+    )
+    assert texts["Real users"] == (
+        "on 1 of 2 questions the model answered them otherwise than without a user; asked after a "
+        "conversation like the question, it ranks questions as for them."
+    )
+    assert texts["Says nothing of"].startswith("people who did not take part")
+    assert "simulated" in sentences()["Says nothing of"]
+
+
+def test_waves_stand_first_where_nobody_asks() -> None:
+    wave = filled(
+        Drift, condition="offline", wave="w2", first_wave="w1", measure="accuracy", has_moved=False
+    )
+    lines = in_short(evidence(drift=[wave]), NO_USERS._replace(controls=[]))
+    assert lines[0] == "**Waves:** no change is shown in 1 measure from w1 to w2."
+    assert not any("Chance" in line for line in lines)
+
+
+def test_what_would_decide_the_rest() -> None:
+    claims = evidence(shifts=[shift_row(0.9)])
+    (effect,) = [claim.smallest_effect for claim in claims.claims]
+    assert effect is not None
+    text = sentences(shifts=[shift_row(0.9)])["For the rest"]
+    assert text == (
+        f"more users; 160 would notice shares moving by {50 * effect:.0f} points, these 40 notice "
+        f"{100 * effect:.0f}."
+    )
+
+
+def test_warnings_are_announced() -> None:
+    assert sentences(n_warnings=2)["Doubt"] == "first read the 2 warnings below."
+    assert "Doubt" not in sentences()
+
+
+OUTLINES = [STUDY, NO_USERS, FIELD_STUDY, FIELD_ALONE, TWO_MODELS]
+
+
+@pytest.mark.parametrize("outline", OUTLINES)
+@pytest.mark.parametrize("tables", [TABLES, FindingsTables()], ids=["full", "empty"])
+def test_there_are_at_most_120_words(tables: FindingsTables, outline: StudyOutline) -> None:
+    lines = in_short(tables, outline, 3)
+    assert lines
+    assert sum(map(n_words, lines)) <= MOST_WORDS
+    assert all(line.startswith("**") and line.endswith(".") for line in lines)
+
+
+def test_long_questions_and_options_keep_the_summary_short() -> None:
+    long = "word " * 400
+    items = {
+        ItemKey("rec", "cars"): filled(
+            Item, item_id="cars", kind="choice", question=long, choices=[long]
+        )
+    }
+    tables = evidence(shifts=[shift_row(0.01, answer="A", kind="choice")])
+    lines = in_short(tables, STUDY._replace(questions=items), 3)
+    assert sum(map(n_words, lines)) <= MOST_WORDS
 
 
 def test_no_combination_of_missing_tables_breaks_the_summary() -> None:
     places = range(len(TABLES) - 1)
     some = [set(part) for n in range(4) for part in itertools.combinations(places, n)]
     # up to three are missing, or all but up to three
-    for kept in [*some, *(set(places) - part for part in some)]:
+    for names in [*some, *(set(places) - part for part in some)]:
         tables = FindingsTables(
-            *(rows if place in kept else () for place, rows in enumerate(TABLES[:-1])),
+            *(rows if place in names else () for place, rows in enumerate(TABLES[:-1])),
             claims=TABLES.claims,
         )
-        text = " ".join(in_short(tables, FIELD_OUTLINE))
-        assert "None" not in text
+        assert "None" not in " ".join(in_short(tables, FIELD_STUDY))
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_the_summary_and_the_questions_never_disagree(seed: int) -> None:
+    """Random studies: what In short counts is what the questions one by one say."""
+    draw = random.Random(seed)
+    rows: dict[str, list[Any]] = {"shifts": [], "comparisons": []}
+    for item in range(draw.randint(1, 8)):
+        for condition in ("rag", "history", "again"):
+            p = draw.choice([0.001, 0.04, 0.3, 1.0])
+            shift = draw.uniform(-0.5, 0.4)
+            place = {"item_id": f"q{item}", "condition": condition}
+            rows["shifts"].append(shift_row(p, shift, share=0.575 + shift, **place))
+            p_answers = draw.choice([0.001, 0.3, 1.0])
+            rows["comparisons"].append(comparison_row(p_answers, f"q{item}", condition=condition))
+    tables = evidence(**rows)
+    questions = question_answers(tables, STUDY)
+    text = "\n".join(question_lines(questions, STUDY))
+    blocks = text.split("### ")[1:]
+    names = {"users": ("rag", "history"), "again": ("again",)}
+    n_differ = {
+        side: sum(
+            any(f"|{PHRASES[name]}" in line and "**yes" in line for name in conditions
+                for line in block.splitlines())
+            for block in blocks
+        )
+        for side, conditions in names.items()
+    }  # fmt: skip
+    first, *others = in_short(tables, STUDY)
+    n = len(questions)
+    differing = {
+        (claim.item_id, claim.condition) for claim in tables.claims if claim.verdict == "differs"
+    }
+    n_users = len({item for item, condition in differing if condition != "again"})
+    if n_users:
+        noun = "question" if n == 1 else "questions"
+        assert first.startswith(f"**Yes, for {n_users} of {n} {noun}.**")
+        assert n_differ["users"] == n_users
+    else:
+        assert first.startswith("**Not shown**")
+    n_again = len({item for item, condition in differing if condition == "again"})
+    assert f"{n_again} of {n} differ" in " ".join(others)

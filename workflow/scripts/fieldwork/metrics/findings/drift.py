@@ -112,7 +112,7 @@ def _moves(rows: Sequence[Drift], outline: StudyOutline) -> str:
     )
     n_tests = count_phrase(len(tests), "measure")
     if not movers:
-        return f"none of {n_tests} moved beyond chance from {first_wave} to {wave}{past_moves}"
+        return f"no change is shown in {n_tests} from {first_wave} to {wave}{past_moves}"
     phrases = [_move(row, outline, tests) for row in _furthest(movers)[:NAMED_MOVES]]
     return (
         f"{len(movers):,} of {n_tests} moved from {first_wave} to {wave}, most clearly "

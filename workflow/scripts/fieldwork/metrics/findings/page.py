@@ -69,7 +69,8 @@ def findings_page(
     lines += [f"- {_sentence(text)}" for text in limits(tables, replies, unnamed_replies, outline)]
     lines += ["", "## Tables", "", _HOW_TO_READ, ""]
     for section in sections(tables, outline):
-        lines += section_lines(section)
+        # a section without rows says nothing of this study
+        lines += section_lines(section) if section.findings else []
     lines += ["## How it was made", "", *_conditions(outline), ""]
     if figures:
         lines += [f"Figures: {', '.join(f'figures/{name}.pdf' for name in figures)}", ""]

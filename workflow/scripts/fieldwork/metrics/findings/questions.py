@@ -28,8 +28,8 @@ def question_lines(questions: Sequence[QuestionAnswers], outline: StudyOutline) 
     lines = [
         "## Question by question",
         "",
-        "*Asked again* is the same without a user once more: what chance alone makes. Answers are said to "
-        "differ where a test shows it, corrected over all questions.",
+        "*Asked again* is the same without a user once more: what chance alone makes. Answers are said "
+        "to differ where a test shows it, corrected over all questions.",
         "",
     ]
     n_differ = sum(_differs(members, outline) for members in by_item)

@@ -73,7 +73,6 @@ def _difference(row: ServiceMeasure, scale: float) -> str:
         row.difference_high,
         digits=_digits(value),
         scale=scale,
-        is_difference=True,
     )
 
 

@@ -33,6 +33,7 @@ from fieldwork.metrics.findings.wording import count_phrase, join_words, number_
 from fieldwork.metrics.findings.wordings import wording_sentence
 from fieldwork.records.claims import Claim
 from fieldwork.records.metrics import ExactEstimate
+from fieldwork.records.shared import ItemKey
 from fieldwork.records.tasks import VALUE_KINDS
 
 MOST_WORDS = 120
@@ -75,12 +76,13 @@ def in_short(tables: FindingsTables, outline: StudyOutline, n_warnings: int = 0)
         n_warnings: warnings that stand below.
     """
     questions = question_answers(tables, outline)
+    has_users = bool(outline.simulated_users)
     sentences = [
         ShortSentence("", _answer(questions, tables, outline), True),
         ShortSentence("Doubt", _doubt(n_warnings), True),
+        ShortSentence("Waves", drift_sentence(tables.drift, outline), not has_users),
         ShortSentence("Chance", _chance(questions, tables, outline), True),
-        ShortSentence("Real users", field_sentence(tables, outline)),
-        ShortSentence("Waves", drift_sentence(tables.drift, outline)),
+        ShortSentence("Real users", field_sentence(tables, outline), outline.has_field),
         *_overall_sentences(tables, outline),
         ShortSentence("Scales", values_sentence(tables.value_comparisons, tables.claims, outline)),
         ShortSentence("Judges", rater_sentence(tables.judgements, outline)),
@@ -92,15 +94,13 @@ def in_short(tables: FindingsTables, outline: StudyOutline, n_warnings: int = 0)
         ShortSentence("Says nothing of", _limits(outline), True),
         ShortSentence("For the rest", _what_decides(questions, tables, outline), True),
     ]
-    short_sentences = _shortened(MOST_WORDS, sentences)
-    by_topic = {
-        sentence.topic: [s.text for s in short_sentences if s.topic == sentence.topic]
-        for sentence in short_sentences
-    }
-    return [ShortSentence(topic, "; ".join(texts)).markdown() for topic, texts in by_topic.items()]
+    texts: dict[str, list[str]] = {}
+    for sentence in _shorten(MOST_WORDS, sentences):
+        texts.setdefault(sentence.topic, []).append(sentence.text)
+    return [ShortSentence(topic, "; ".join(parts)).markdown() for topic, parts in texts.items()]
 
 
-def _shortened(most_words: int, sentences: Sequence[ShortSentence]) -> list[ShortSentence]:
+def _shorten(most_words: int, sentences: Sequence[ShortSentence]) -> list[ShortSentence]:
     """The sentences that are needed, and of the others the first ones that fit."""
     sentences = [sentence for sentence in sentences if sentence.text]
     n_left = most_words - sum(n_words(s.markdown()) for s in sentences if s.is_needed)
@@ -127,7 +127,7 @@ def _answer(
     users = outline.simulated_users
     if not users:
         return ""
-    n = len({(question.task, question.item_id) for question in questions})
+    n = _n_questions(questions, outline)
     movers = [(q, row) for q in questions if (row := q.furthest(users))]
     n_differ = len({(question.task, question.item_id) for question, _ in movers})
     is_general = outline.question in (None, GENERAL_QUESTION)
@@ -141,6 +141,12 @@ def _answer(
     if not any(row.verdict.is_tested for q in questions for row in q.rows_of(users)):
         return "**This cannot be said:** too few answers with and without a user"
     return f"**Not shown** for any of {count_phrase(n, 'question')}"
+
+
+def _n_questions(questions: Sequence[QuestionAnswers], outline: StudyOutline) -> int:
+    """All questions of the study, also those whose answers cannot be compared."""
+    keys = {ItemKey(question.task, question.item_id) for question in questions}
+    return len(keys | {key for key in outline.questions if key.task in outline.tasks})
 
 
 def _example(
@@ -181,6 +187,8 @@ def _distance(question: QuestionAnswers, row: ConditionAnswers, place: int) -> f
 def _chance(
     questions: Sequence[QuestionAnswers], tables: FindingsTables, outline: StudyOutline
 ) -> str:
+    if not (outline.controls or outline.simulated_users):
+        return ""
     if not outline.controls:
         return "nothing was asked again without a user, so chance is not measured"
     tests = control_tests(tables)
@@ -189,7 +197,7 @@ def _chance(
     n_differ = len(
         {(q.task, q.item_id) for q in questions if q.furthest(outline.controls) is not None}
     )
-    n = len({(question.task, question.item_id) for question in questions})
+    n = _n_questions(questions, outline)
     return f"asked again without a user, {n_differ:,} of {n:,} differ"
 
 
@@ -245,13 +253,17 @@ def _shown_text(claim: Claim, tables: FindingsTables, outline: StudyOutline) -> 
         case "score_spread":
             return "scores differ more between users than between reruns"
         case "novelty":
-            row = next(row for row in tables.novelty if tables.claims.of("novelty", row) == claim)
-            return (
-                f"users get new answers on {percent(row.share or 0.0)} of questions, reruns on "
-                f"{percent(row.control_share or 0.0)}"
-            )
+            return _new_answers(claim, tables)
     score = _score_of(claim.condition, claim, tables)
     return f"{score} are right {phrase}, {_score_of(outline.baseline, claim, tables)} without"
+
+
+def _new_answers(claim: Claim, tables: FindingsTables) -> str:
+    rows = [row for row in tables.novelty if tables.claims.of("novelty", row) == claim]
+    if not rows:
+        return "users get answers that are never given without one"
+    share, reruns = (percent(value or 0.0) for value in (rows[0].share, rows[0].control_share))
+    return f"users get new answers on {share} of questions, reruns on {reruns}"
 
 
 def _score_of(condition: str, claim: Claim, tables: FindingsTables) -> str:

@@ -33,8 +33,8 @@ def signed_number(value: float, digits: int) -> str:
 
 def number_text(value: float, digits: int) -> str:
     """A number whose minus is a minus sign, and whose 0 has none; a half is rounded up, as in figures."""
-    # as it is written, so that 72.5 becomes 73
-    exact = Decimal(repr(float(value)))
+    # twelve digits, so that the half of 100 × 0.575 is one
+    exact = Decimal(f"{value:.12g}")
     text = (
         str(exact.quantize(Decimal(1).scaleb(-digits), ROUND_HALF_UP)) if exact.is_finite() else "–"
     )
