@@ -363,6 +363,7 @@ class Run:
             answers=self.answers,
             responses=[],
             metrics=[self.path(name) for name in (*names, *further_tables)],
+            questions=[self.path("lists"), self.path("letters")],
             quality=[],
             findings=str(page),
             figures=["fig1"],
@@ -474,11 +475,15 @@ def test_the_findings_claim_nothing(case: tuple[str, Run]) -> None:
     # a question that is refused has another answer than one that is not: only lists claim nothing
     lists = [line for line in text.splitlines() if line.startswith("|lists")]
     assert not [line for line in lists if any(claim in line for claim in CLAIMS)]
+    of_lists = [part for part in text.split("\n### ") if part.startswith(("a\n", "bb\n"))]
+    assert not [part for part in of_lists if "**yes" in part]
     # places have a section where runs have scores
     has_places = bool(len(tables.read_frame(case[1].path("ranks"))))
     has_waves = bool(len(tables.read_frame(case[1].path("drift"))))
-    assert text.count("\n## ") == 11 + has_places + has_waves
-    assert text.count("## Places on the leaderboard") == has_places
+    has_questions = "\n## Question by question\n" in text
+    assert text.count("\n## ") == 4 + has_questions
+    assert text.count("\n### Places on the leaderboard\n") == has_places
+    assert text.count("\n### The same questions after a time\n") == has_waves
 
 
 def test_the_same_study_without_a_flaw_has_estimates(tmp_path: Path) -> None:
@@ -495,5 +500,5 @@ def test_the_same_study_without_a_flaw_has_estimates(tmp_path: Path) -> None:
         )
         assert len(table)
         assert table[column].notna().all()
-    section = run.findings().partition("## Heterogeneity")[2].partition("\n## ")[0]
+    section = run.findings().partition("\n### Heterogeneity\n")[2].partition("\n### ")[0]
     assert section.count("\n|lists|") == len(CONDITIONS)

@@ -344,6 +344,7 @@ class Study:
             answers=self._path("answers.parquet"),
             responses=[self._table("responses", *arm) for arm in self._arms()],
             metrics=[self._path(f"{name}.pq") for name in (*names, *more)],
+            questions=[self._items(task) for task in TASKS],
             quality=[],
             findings=self._path("findings.md"),
             figures=[],

@@ -134,24 +134,17 @@ const studyFacts = () =>
     ["Contexts", count(study.counts.contexts)],
     ["Version of the answers", study.version],
   ]);
-const notices = () => [
-  study.missing?.length
-    ? h(
-        "section",
-        { class: "note warning", "aria-label": "What is missing" },
-        h("p", {}, h("strong", {}, "This study is not complete.")),
-        list(study.missing.map((text) => said(text, "span"))),
-      )
-    : null,
-  study.withheld?.length
-    ? h(
-        "section",
-        { class: "note", "aria-label": "What is withheld" },
-        h("p", {}, h("strong", {}, "Not everything is in this page.")),
-        list(study.withheld.map((text) => said(text, "span"))),
-      )
-    : null,
-];
+const notice = (texts, kind, label, words) =>
+  texts?.length
+    ? [
+        h(
+          "section",
+          { class: `note ${kind}`, "aria-label": label },
+          h("p", {}, h("strong", {}, words)),
+          list(texts.map((text) => said(text, "span"))),
+        ),
+      ]
+    : [];
 // the nodes from one heading to the next of its rank
 const partOf = (head) => {
   const nodes = [];
@@ -200,12 +193,8 @@ const wireFindings = () => {
     const opening = h("div", { class: "opening" });
     short.before(opening);
     opening.append(h("div", {}, short, words));
-    if (cards.length) {
-      const copy = cards[0].cloneNode(true);
-      copy.setAttribute("aria-label", `Figure: ${copy.getAttribute("aria-label")}`);
-      opening.append(copy);
-      cards[0].remove();
-    }
+    const picture = cards[0] ?? byId("figure-drift") ?? document.querySelector("figure[id^='figure-']");
+    if (picture) opening.append(picture);
   }
   const limits = findings.querySelector("#what-this-cannot-say");
   if (limits) limits.before(byId("start-figures"));
@@ -235,7 +224,12 @@ const openTable = (id) => {
   if (box) box.open = true;
 };
 const wireStudy = () => {
-  byId("notices").append(...notices().filter(Boolean));
+  byId("notices").append(
+    ...notice(study.missing, "warning", "What is missing", "This study is not complete."),
+  );
+  byId("withheld").append(
+    ...notice(study.withheld, "", "What is withheld", "Not everything is in this page."),
+  );
   byId("study-facts").append(studyFacts());
   if (study.report && !/^[a-z][a-z0-9+.-]*:/i.test(study.report)) {
     byId("study-report").append(

@@ -41,8 +41,20 @@ SETTINGS = PageSettings(
     baseline="offline",
     models={"m": {"label": "Model </script>", "asked": "m-1", "note": None}},
     conditions={
-        "offline": {"label": "Offline", "has_user": False, "temperature": 1, "corpus": None},
-        "history": {"label": "History", "has_user": True, "temperature": 1, "corpus": "first"},
+        "offline": {
+            "label": "Offline",
+            "phrase": "without a user",
+            "has_user": False,
+            "temperature": 1,
+            "corpus": None,
+        },
+        "history": {
+            "label": "History",
+            "phrase": "after a user's conversation",
+            "has_user": True,
+            "temperature": 1,
+            "corpus": "first",
+        },
     },
     max_tokens={"letters": 5, "lists": 512},
     seed=1,

@@ -45,6 +45,15 @@ FIELD_OUTLINE = OUTLINE._replace(
 )
 
 
+PHRASES = {
+    "offline": "without a user",
+    "again": "asked again",
+    "rag": "after a conversation like the question",
+    "history": "after a user's conversation",
+    "field": "real users",
+}
+"""How questions are asked under each condition, in the words of the page."""
+
 RULES = ClaimRules(
     primary=[PrimaryTests("share_who", tasks=["mmlu"])],
     users=["rag", "history", "field"],

@@ -40,10 +40,23 @@ def test_what_came_back_is_counted() -> None:
         dataclasses.replace(a, outcome="failed") for a in listed(None, condition="d", item_id="j")
     ]
     assert count_answers(answer_frame(answers)) == [
-        ReplyCounts("m", "t", "c", 2, 0, 0, n_refused=1),
-        ReplyCounts("m", "t", "d", 3, 1, 0, n_refused=1),
+        ReplyCounts("m", "t", "c", 2, 0, 0, n_refused=1, n_questions=1),
+        ReplyCounts("m", "t", "d", 3, 1, 0, n_refused=1, n_questions=2),
     ]
     assert count_answers(answer_frame([])) == []
+
+
+def test_questions_and_users_are_counted_once() -> None:
+    users = [*(chosen(["A", "B"], condition="u", item_id=item) for item in ("q", "r"))]
+    answers = [
+        dataclasses.replace(a, puppet_id=name)
+        for rows in users
+        for a, name in zip(rows, ("ada", "bob"), strict=True)
+    ]
+    answers += chosen(["A"], condition="c")
+    offline, asked = count_answers(answer_frame(answers))
+    assert (offline.n_questions, offline.n_users) == (1, 0)
+    assert (asked.n, asked.n_questions, asked.n_users) == (4, 2, 2)
 
 
 def test_what_a_person_read_is_counted() -> None:
@@ -73,7 +86,7 @@ def test_what_is_worth_nothing_is_counted_apart() -> None:
     ]
     rows = [dataclasses.replace(a, **c) for a, c in zip(answers, changes, strict=True)]
     assert count_answers(answer_frame(rows)) == [
-        ReplyCounts("m", "t", "c", 5, 0, 2, n_refused=2, n_truncated=2, n_empty=1)
+        ReplyCounts("m", "t", "c", 5, 0, 2, n_refused=2, n_truncated=2, n_empty=1, n_questions=1)
     ]
 
 
@@ -139,19 +152,22 @@ AGAIN = {"condition": "again"}
 @pytest.mark.parametrize(
     ("tables", "differences"),
     [
-        ({"comparisons": [comparison_row(0.01, **AGAIN)]}, "1 of 1 test (answers: T1 again, rec)"),
-        ({"shifts": [shift_row(0.01, **AGAIN)]}, "1 of 1 test (options: T1 again, rec)"),
+        (
+            {"comparisons": [comparison_row(0.01, **AGAIN)]},
+            "1 of 1 test (answers of T1 again, rec)",
+        ),
+        ({"shifts": [shift_row(0.01, **AGAIN)]}, "1 of 1 test (options of T1 again, rec)"),
         (
             {"prompt_means": [entropy_row(0.01, **AGAIN)], "shifts": [shift_row(0.2, **AGAIN)]},
-            "1 of 2 tests (heterogeneity: T1 again, rec)",
+            "1 of 2 tests (heterogeneity of T1 again, rec)",
         ),
         (
             {"score_comparisons": [score_row(0.01, 0.02, **AGAIN)]},
-            "2 of 2 tests (scores: T1 again, mmlu and spread of scores: T1 again, mmlu)",
+            "2 of 2 tests (scores of T1 again, mmlu and spread of scores of T1 again, mmlu)",
         ),
         (
             {"comparisons": [comparison_row(0.01, item, **AGAIN) for item in "ab"]},
-            "2 of 2 tests (answers: T1 again, rec)",
+            "2 of 2 tests (answers of T1 again, rec)",
         ),
         ({"comparisons": [comparison_row(0.05, **AGAIN), comparison_row(0.001)]}, None),
         ({"comparisons": [comparison_row(0.01, metric="total_variation", **AGAIN)]}, None),
@@ -166,8 +182,8 @@ def test_a_control_that_differs_is_a_warning(tables, differences: str | None) ->
         return
     (warning,) = warnings(study, [], OUTLINE)
     assert warning == (
-        "Asking T1 again, where only chance or a changed model can differ, shows a difference in "
-        f"{differences}: doubt differences of this kind and size"
+        "Asking again without a user, where only chance or a changed model can differ, shows a "
+        f"difference in {differences}: doubt differences of this kind and size"
     )
 
 
@@ -183,8 +199,8 @@ def test_a_warning_names_a_few_of_many() -> None:
     tasks = [f"t{k}" for k in range(9)]
     rows = [comparison_row(0.01, task=task, **AGAIN) for task in tasks]
     (warning,) = warnings(evidence(comparisons=rows), [], OUTLINE._replace(tasks=tasks))
-    assert "in 9 of 9 tests (answers: T1 again, t0, " in warning
-    assert warning.count("answers:") == cautions.MOST_NAMES
+    assert "in 9 of 9 tests (answers of T1 again, t0, " in warning
+    assert warning.count("answers of") == cautions.MOST_NAMES
     assert "and 4 more)" in warning
 
 

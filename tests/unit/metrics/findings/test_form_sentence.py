@@ -9,7 +9,9 @@ from fieldwork.metrics.findings.evidence import FindingsTables
 from fieldwork.metrics.findings.form import form_sentence
 from fieldwork.metrics.findings.summary import in_short
 from fieldwork.records.answer_form import AnswerForm
-from unit.metrics.findings.finding_rows import OUTLINE
+from unit.metrics.findings.finding_rows import OUTLINE, PHRASES
+
+STUDY = OUTLINE._replace(phrases=PHRASES)
 
 
 def form_row(**values: Any) -> AnswerForm:
@@ -20,11 +22,11 @@ def form_row(**values: Any) -> AnswerForm:
 
 
 def test_a_clear_difference_has_a_sentence() -> None:
-    sentence = form_sentence([form_row()], OUTLINE)
-    assert sentence == "answers differ in form from T1: +30.0 (12.0…51.0) words in RAG, rec"
-    (line,) = [
-        s for s in in_short(FindingsTables(answer_form=[form_row()]), OUTLINE) if "Form" in s
-    ]
+    sentence = form_sentence([form_row()], STUDY)
+    assert sentence == (
+        "answers have 30.0 (12.0 to 51.0) more words after a conversation like the question"
+    )
+    (line,) = [s for s in in_short(FindingsTables(answer_form=[form_row()]), STUDY) if "Form" in s]
     assert line == f"**Form:** {sentence}."
 
 
@@ -35,9 +37,10 @@ def test_the_largest_of_each_measure_is_named() -> None:
         form_row(condition="history", difference=40.0),
         form_row(**ease, difference_high=-4.0),
     ]
-    sentence = form_sentence(rows, OUTLINE)
-    assert "+40.0 (12.0…51.0) words in History, rec" in sentence
-    assert "−8.0 (−12.0…−4.0) points of reading ease in RAG, rec" in sentence
+    assert form_sentence(rows, STUDY) == (
+        "answers have 40.0 (12.0 to 51.0) more words after a user's conversation; 8.0 (4.0 to 12.0) "
+        "fewer points of reading ease after a conversation like the question"
+    )
 
 
 @pytest.mark.parametrize(
@@ -53,4 +56,4 @@ def test_the_largest_of_each_measure_is_named() -> None:
     ],
 )
 def test_anything_else_has_none(change: dict[str, Any]) -> None:
-    assert form_sentence([form_row(**change)], OUTLINE) == ""
+    assert form_sentence([form_row(**change)], STUDY) == ""

@@ -72,7 +72,7 @@ def test_a_section_names_its_tables_and_its_method() -> None:
             answers.who_asks([variance_row(0.01)], claims_of(*[variance_row(0.01)]), OUTLINE)
         )
     )
-    assert text.startswith("## Who asks, and in which context\n\n")
+    assert text.startswith("### Who asks, and in which context\n\n")
     assert (
         "([metrics/variance.csv](metrics/variance.csv), [method](../../docs/methods.md#variance"
         in text
@@ -115,5 +115,5 @@ def test_a_long_table_of_groups_does_not_lose_a_difference() -> None:
 
 def test_without_rows_a_section_says_so() -> None:
     assert section_lines(answers.who_asks([], claims_of(), OUTLINE)) == [
-        "## Who asks, and in which context", "", "No condition of this study has a user.", "",
+        "### Who asks, and in which context", "", "No condition of this study has a user.", "",
     ]  # fmt: skip

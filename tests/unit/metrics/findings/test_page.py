@@ -1,4 +1,6 @@
-"""The page from top to bottom: warnings, six sentences, tables, limits; every text as it is."""
+"""The page from top to bottom: what was done, the summary, warnings, questions, limits, tables; every
+text as it is.
+"""
 
 from pathlib import Path
 
@@ -9,13 +11,17 @@ from fieldwork.metrics.findings.evidence import (
     FindingsTables,
     read_findings_tables,
 )
+from fieldwork.metrics.findings.outline import StudyOutline
 from fieldwork.metrics.findings.page import findings_page
 from fieldwork.metrics.findings.replies import ReplyCounts
 from fieldwork.records.claims import Claim
 from fieldwork.records.metrics import Novelty, Shift
+from fieldwork.records.shared import ItemKey
+from fieldwork.records.tasks import Item
 from unit.metrics.findings.finding_rows import (
     FIELD_OUTLINE,
     OUTLINE,
+    PHRASES,
     accuracy_row,
     agreement_row,
     calibration_rows,
@@ -56,36 +62,134 @@ def test_every_table_has_its_row_type() -> None:
     assert (*ROW_TYPES, "claims") == FindingsTables._fields
 
 
+STUDY = OUTLINE._replace(phrases=PHRASES, corpora=["wild"])
+FIELD_STUDY = FIELD_OUTLINE._replace(phrases=PHRASES, corpora=["wild"])
+
+
+def headings(page: str, level: str) -> list[str]:
+    """What the page is made of, in order."""
+    return [line.removeprefix(level) for line in page.splitlines() if line.startswith(level)]
+
+
+def part_of(page: str, heading: str) -> str:
+    """What stands below a heading of the page, up to the next one of its kind."""
+    return page.partition(f"\n## {heading}\n")[2].partition("\n## ")[0]
+
+
 def test_sections_stand_in_order() -> None:
     page = findings_page(TABLES, REPLIES, [], FIELD_OUTLINE, ["fig1"])
-    assert [line[3:] for line in page.splitlines() if line.startswith("## ")] == [
-        "In short", "Primary comparisons", "Who asks, and in which context", "Distance from T1",
+    assert headings(page, "## ") == [
+        "In short", "Question by question", "What this cannot say", "Tables", "How it was made",
+    ]  # fmt: skip
+    assert headings(page, "### ") == [
+        "cars", "Primary comparisons", "Who asks, and in which context", "Distance from T1",
         "Options that moved", "Heterogeneity", "Scores",
         "Places on the leaderboard", "Novelty", "Categories of subjects",
         "Without the chance of a draw",
         "Groups of real users: gender", "Does it predict the field?", "How near to the field",
-        "Calibration to the field", "All tests", "What this cannot say",
+        "Calibration to the field", "All tests",
     ]  # fmt: skip
-    assert page.startswith(
-        "# Findings of the study s\n\n**Note:** Not a chat model.\n\n## In short\n"
-    )
+    assert headings(part_of(page, "Question by question"), "### ") == ["cars"]
+    assert "### All tests" in part_of(page, "Tables")
+    assert page.startswith("# Findings of the study s\n\n## In short\n\n- ")
     end = (
         "\n\nFigures: figures/fig1.pdf\n\nThe answers behind every number: explorer/index.html\n\n"
-        "Tables: metrics/\\*.csv; SQL: study.duckdb (docs/data.md)\n"
+        "Study: s; tables: metrics/\\*.csv; SQL: study.duckdb (docs/data.md)\n"
     )
     assert end in page
 
 
 def test_a_question_is_the_title_as_it_is_written() -> None:
     page = findings_page(TABLES, REPLIES, [], OUTLINE._replace(question="Is *it* so?"), [])
-    assert page.startswith("# Is \\*it\\* so?\n\nFindings of the study s.\n\n**Note:**")
+    assert page.startswith("# Is \\*it\\* so?\n\n## In short\n")
+    assert "\n\nStudy: s; tables: " in page
 
 
-def test_a_warning_stands_above_all() -> None:
+def test_notes_are_limits_and_nothing_else() -> None:
+    page = findings_page(TABLES, REPLIES, [], OUTLINE, [])
+    assert page.count("Not a chat model") == 1
+    assert "- Not a chat model.\n" in part_of(page, "What this cannot say")
+
+
+def test_a_warning_stands_below_the_summary_which_counts_it() -> None:
     unread = [ReplyCounts("m", "rec", "rag", 90, 0, 80)]
-    page = findings_page(TABLES, unread, [], OUTLINE, [])
-    assert page.splitlines()[2].startswith("**Warning:** RAG, rec: of 90 answers 80 (89 %)")
-    assert "**Warning" not in findings_page(TABLES, REPLIES, [], OUTLINE, [])
+    page = findings_page(TABLES, unread, [], OUTLINE, [], "2026-03-02, before any answer")
+    paragraphs = part_of(page, "In short").strip().split("\n\n")
+    sentences, warning, registration = paragraphs
+    assert all(line.startswith("- ") for line in sentences.splitlines())
+    assert "- **Doubt:** first read the 1 warning below." in sentences.splitlines()
+    assert warning.startswith("**Warning:** RAG, rec: of 90 answers 80 (89 %)")
+    assert registration.startswith("**Preregistration:**")
+    two = [*unread, ReplyCounts("m", "mmlu", "rag", 90, 0, 80)]
+    page = findings_page(TABLES, two, [], OUTLINE, [])
+    assert "**Doubt:** first read the 2 warnings below." in page
+    assert page.count("**Warning:**") == 2
+    sound = findings_page(TABLES, REPLIES, [], OUTLINE, [])
+    assert "**Warning" not in sound
+    assert "**Doubt" not in sound
+
+
+def design_replies(**users: int) -> list[ReplyCounts]:
+    """Nine questions, asked 40 times without a user and again, and twice by each user."""
+    replies = [
+        ReplyCounts("m", "rec", condition, 360, 0, 0, n_questions=9)
+        for condition in ("offline", "again")
+    ]
+    return replies + [
+        ReplyCounts("m", "rec", condition, 18 * n, 0, 0, n_questions=9, n_users=n)
+        for condition, n in users.items()
+    ]
+
+
+def design_of(replies: list[ReplyCounts], outline: StudyOutline) -> str:
+    """What stands between the title and the summary."""
+    page = findings_page(FindingsTables(), replies, [], outline, [])
+    return page.partition("\n")[2].partition("## In short")[0].strip()
+
+
+def test_the_page_begins_with_what_was_done() -> None:
+    asked = (
+        "Model answered 9 questions, 40 times each without a user and 40 times each asked again."
+    )
+    assert design_of(design_replies(), STUDY) == asked
+    simulated = (
+        f"{asked} It then answered for 20 simulated users: after a conversation like the question and "
+        "after a user's conversation. Users are simulated from conversations of *wild*; no person took "
+        "part in that."
+    )
+    assert design_of(design_replies(rag=20, history=12), STUDY) == simulated
+    assert design_of(design_replies(rag=20, history=12, field=7), FIELD_STUDY) == (
+        f"{simulated} Beside them stand answers that 7 people got in their own chats."
+    )
+    alone = design_of(design_replies(field=7), FIELD_STUDY)
+    assert "simulated" not in alone
+    assert "7 people" in alone
+
+
+def test_what_was_done_counts_questions_of_all_tasks_and_names_few_models() -> None:
+    replies = [
+        ReplyCounts(model, task, "offline", 20, 0, 0, n_questions=20)
+        for model in "abcd"
+        for task in ("rec", "mmlu")
+    ]
+    few = STUDY._replace(models={"a": "A", "b": "B"}, conditions={"offline": "T1"})
+    assert design_of(replies, few) == "A and B answered 40 questions, once without a user."
+    many = few._replace(models={name: name.upper() for name in "abcd"})
+    assert design_of(replies, many).startswith("4 models answered 40 questions")
+
+
+def test_before_any_answer_nothing_was_done() -> None:
+    assert design_of([], STUDY) == ""
+    assert design_of(REPLIES, STUDY) == ""
+
+
+def test_names_of_conditions_stand_beside_their_phrases_at_the_end() -> None:
+    made = part_of(findings_page(TABLES, REPLIES, [], STUDY, []), "How it was made")
+    rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in made.splitlines()]
+    assert ["RAG", "after a conversation like the question"] in rows
+    assert ["T1 again", "asked again"] in rows
+    without_phrases = findings_page(TABLES, REPLIES, [], OUTLINE, [])
+    assert "In tables and figures" not in without_phrases
 
 
 def test_an_empty_study_has_a_page() -> None:
@@ -103,22 +207,28 @@ def test_labels_notes_options_and_prompts_are_no_markup() -> None:
         models={"m": MARKUP, "n": "N"},
         conditions={**OUTLINE.conditions, "rag": MARKUP, "offline": MARKUP},
         notes=[MARKUP],
+        phrases={"rag": f"after {MARKUP}"},
+        corpora=[MARKUP],
+        questions={
+            ItemKey("rec", MARKUP): Item(MARKUP, "list", MARKUP, MARKUP, [], None, None, "test")
+        },
     )
     tables = evidence(
         variance=[variance_row(None, share_who=None, reason=f"nothing of {MARKUP}")],
         comparisons=[comparison_row(0.01, MARKUP)],
         shifts=[shift_row(0.01, item_id=MARKUP, answer=MARKUP)],
     )
-    page = findings_page(tables, [ReplyCounts("m", "rec", "rag", 9, 1, 1)], [], outline, [])
+    replies = [ReplyCounts("m", "rec", "rag", 9, 1, 1, n_questions=1, n_users=9)]
+    page = findings_page(tables, replies, [], outline, [])
+    assert f"\n### {PLAIN}\n" in page
     assert page.count(PLAIN) > 10
     assert MARKUP not in page
     assert "<b>" not in page
 
 
-def test_a_preregistration_stands_above_the_summary() -> None:
+def test_a_preregistration_stands_between_summary_and_questions() -> None:
     page = findings_page(TABLES, REPLIES, [], OUTLINE, [], "2026-03-02, before any answer")
-    head = page.partition("## In short")[0]
-    assert "**Preregistration:** 2026-03-02, before any answer\n" in head
+    assert "**Preregistration:** 2026-03-02, before any answer\n" in part_of(page, "In short")
     assert "Preregistration" not in findings_page(TABLES, REPLIES, [], OUTLINE, [])
 
 

@@ -33,11 +33,11 @@ def test_the_sentence_counts_ways_that_hold() -> None:
         practice_row(0.001, metric="em_flexible"),
     ]
     assert practice_sentence(rows, claims_of(*rows), STUDY) == (
-        "the order of the 7 models by the offline score is shown to hold in 1 of 2 other ways of asking"
+        "the order of the 7 models is shown to hold in 1 of 2 other ways of asking"
     )
     turned = practice_row(0.001, rho=-0.9, n_beyond_chance=3)
     assert practice_sentence([turned], claims_of(turned), STUDY) == (
-        "the order of the 7 models by the offline score is shown to hold in 0 of 1 other way of asking "
+        "the order of the 7 models is shown to hold in 0 of 1 other way of asking "
         "and turned round in 1"
     )
 
@@ -45,7 +45,7 @@ def test_the_sentence_counts_ways_that_hold() -> None:
 def test_too_few_models_for_a_test_are_said_to_be() -> None:
     row = practice_row(0.3, n_models=3, n_pairs=3, n_beyond_chance=0, p_least=1 / 3)
     assert practice_sentence([row], claims_of(row), STUDY) == (
-        "whether the order of the 3 models by the offline score holds cannot be tested"
+        "whether the order of the 3 models holds cannot be tested"
     )
 
 

@@ -2,11 +2,13 @@
 
 from typing import Any
 
-from tests.unit.metrics.findings.finding_rows import OUTLINE, cells, claims_of, filled
+from tests.unit.metrics.findings.finding_rows import OUTLINE, PHRASES, cells, claims_of, filled
 
 from fieldwork.metrics.findings.layout import section_lines
 from fieldwork.metrics.findings.values import value_sections, values_sentence
 from fieldwork.records.values import ValueComparison
+
+STUDY = OUTLINE._replace(phrases=PHRASES)
 
 
 def row(p: float | None, item_id: str | None = None, **values: Any) -> ValueComparison:
@@ -26,7 +28,7 @@ def row(p: float | None, item_id: str | None = None, **values: Any) -> ValueComp
 
 def test_a_study_without_values_has_no_section_and_no_sentence() -> None:
     assert value_sections([], claims_of(), OUTLINE) == []
-    assert values_sentence([], claims_of(), OUTLINE) is None
+    assert values_sentence([], claims_of(), OUTLINE) == ""
 
 
 def test_a_row_names_question_and_comparison_and_gives_chance_beside_the_distance() -> None:
@@ -46,28 +48,25 @@ def test_a_row_names_question_and_comparison_and_gives_chance_beside_the_distanc
     assert (second[2], second[-1]) == ("q", "not shown")
 
 
-def test_the_sentence_is_about_the_scales_together_where_there_are_any() -> None:
+def test_the_sentence_is_about_the_scales_together_beside_asking_again() -> None:
     rows = [row(0.001), row(0.9, condition="history"), row(0.001, "q")]
-    sentence = values_sentence(rows, claims_of(*rows), OUTLINE)
-    assert sentence == (
-        "The scales together move with RAG (+0.10 of the scale); of single questions, answers differ in "
-        "1 of 1 tests"
+    moved = (
+        "the scales together move by +0.10 of their length after a conversation like the question"
     )
+    assert values_sentence(rows, claims_of(*rows), STUDY) == moved
     rows += [row(0.2, condition="again", difference=-0.07)]
-    sentence = values_sentence(rows, claims_of(*rows), OUTLINE)
-    assert sentence is not None
-    assert sentence.startswith(
-        "The scales together move with RAG (+0.10 of the scale); asking again without a user moved them "
-        "by "
-        "−0.07; of single questions"
+    assert values_sentence(rows, claims_of(*rows), STUDY) == (
+        f"{moved}; asking again moved them by −0.07"
     )
-    rows = [row(0.9)]
-    assert values_sentence(rows, claims_of(*rows), OUTLINE) == (
-        "No user is shown to move the scales together"
+
+
+def test_single_questions_that_move_are_not_the_scales_together() -> None:
+    """Items that move in opposite directions cancel each other."""
+    rows = [row(0.9), row(0.001, "q"), row(0.9, "r")]
+    assert values_sentence(rows, claims_of(*rows), STUDY) == (
+        "no user is shown to move the scales together"
     )
-    rows = [row(0.001, "q"), row(0.9, "r")]
-    sentence = values_sentence(rows, claims_of(*rows), OUTLINE)
-    assert sentence == "A user moves the answers in 1 of 2 tests of scales and numbers"
+    assert values_sentence(rows[1:], claims_of(*rows[1:]), STUDY) == ""
 
 
 def test_without_an_interval_of_the_means_a_test_of_ranks_claims_no_direction() -> None:
@@ -76,18 +75,8 @@ def test_without_an_interval_of_the_means_a_test_of_ranks_claims_no_direction() 
     (section,) = value_sections(rows, claims_of(*rows), OUTLINE)
     assert cells(section)[0][-1] == "differs"
     rows = [row(0.001, ci_low=None, ci_high=None, reason="no interval: 12 users answer")]
-    sentence = values_sentence(rows, claims_of(*rows), OUTLINE)
-    assert sentence == "The scales together move with RAG (without a direction)"
-
-
-def test_the_sentence_says_which_questions_move_although_the_scales_together_do_not() -> None:
-    """Items that move in opposite directions cancel each other."""
-    rows = [row(0.9), row(0.001, "q"), row(0.9, "r")]
-    sentence = values_sentence(rows, claims_of(*rows), OUTLINE)
-    assert sentence == (
-        "No user is shown to move the scales together; of single questions, answers differ in 1 of 2 "
-        "tests"
-    )
+    sentence = values_sentence(rows, claims_of(*rows), STUDY)
+    assert sentence == "the scales together move after a conversation like the question"
 
 
 def test_a_long_table_keeps_the_scales_together() -> None:

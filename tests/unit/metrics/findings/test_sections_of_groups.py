@@ -27,8 +27,8 @@ def test_a_gap_stands_beside_what_chance_makes() -> None:
     ]
     assert options.findings == []
     assert group_gap_sentence([row], claims_of(row), OUTLINE) == (
-        "groups of people are answered differently in 1 of 1 test of scores and answers, most of all in "
-        "the score, best group less worst (+12.0 points, women − men; mmlu, T1)"
+        "1 of 1 test show a difference between groups of people, most in the score, best group less "
+        "worst (+12.0 points, women − men)"
     )
 
 
@@ -37,7 +37,7 @@ def test_answers_that_differ_name_no_two_groups() -> None:
     gaps, _ = group_gap_sections([row], claims_of(row), OUTLINE)
     assert cells(gaps)[0][2:4] == ("other letters for another group", "4 groups")
     assert group_gap_sentence([row], claims_of(row), OUTLINE) == (
-        "no difference between groups of people is shown, in 1 test of scores and answers"
+        "no difference between groups of people is shown"
     )
 
 
@@ -48,12 +48,11 @@ def test_an_option_stands_with_its_shares() -> None:
         ("mmlu", "T1", "cars", "Tesla", "men 75.0 %", "women 35.0 %", "differ")
     ]
     assert group_gap_sentence(rows, claims_of(rows[0]), OUTLINE) == (
-        "1 of 1 option is given to one group more often, most of all Tesla (cars): to men in 75.0 % of "
-        "answers, to women in 35.0 %"
+        "1 of 1 option go to one group more often, most Tesla: 75.0 % to men, 35.0 % to women"
     )
     undecided = option_rows(0.3)
-    assert group_gap_sentence(not shown, claims_of(not shown[0]), OUTLINE) == (
-        "no option is shown to be given to one group more often, in 1 test"
+    assert group_gap_sentence(undecided, claims_of(undecided[0]), OUTLINE) == (
+        "no option is shown to be given to one group more often"
     )
 
 
@@ -68,7 +67,7 @@ def test_questions_that_are_asked_for_groups_alone_are_there() -> None:
     row = gap_row(0.001, origin="hired")
     gaps, _ = group_gap_sections([row], claims_of(row), OUTLINE)
     assert cells(gaps)[0][0] == "hired"
-    assert "hired" in group_gap_sentence([row], claims_of(row), OUTLINE)
+    assert group_gap_sentence([row], claims_of(row), OUTLINE).startswith("1 of 1 test show")
 
 
 def test_labels_of_groups_are_no_markup() -> None:

@@ -28,7 +28,7 @@ def row(condition: str = "w42", **values: Any) -> Drift:
 def test_a_move_is_said_with_both_values() -> None:
     sentence = drift_sentence([row(), row(measure="length", has_moved=False)], STUDY)
     assert sentence.startswith(
-        "since 2026-W40 something moved by 2026-W42, in 1 of 2 tests at level 0.00096 "
+        "1 of 2 measures moved from 2026-W40 to 2026-W42, most clearly the accuracy of GPT-4 on primes "
     )
     assert "the accuracy of GPT-4 on primes fell from [84.0 %](" in sentence
     assert "condition=w40" in sentence
@@ -49,7 +49,7 @@ def test_a_move_is_said_with_both_values() -> None:
 
 def test_where_nothing_moved_that_is_not_said_to_be_sure() -> None:
     sentence = drift_sentence([row(has_moved=False)], STUDY)
-    assert sentence.startswith("nothing moved beyond chance from 2026-W40 to 2026-W42 in 1 test")
+    assert sentence.startswith("no change is shown in 1 measure from 2026-W40 to 2026-W42")
     [section] = drift_sections([row(has_moved=False), row("w41", has_moved=False)], STUDY)
     assert [finding.verdict.text for finding in section.findings] == ["no change shown"]
     assert len(section.other_verdicts) == 1
@@ -68,10 +68,19 @@ def test_distances_and_units_read_well() -> None:
         row(measure="latency", first_value=1.204, value=1.9, change=0.696),
         row(measure="length", first_value=31.0, value=55.04, change=24.04),
     ]
+    letters, latency, length = (drift_sentence([moved], STUDY) for moved in rows)
+    assert "the letters of GPT-4 on primes changed, [12.0 %](" in letters
+    assert "the median waiting time of GPT-4 on primes rose from [1.20 s](" in latency
+    assert "[55.0 words](" in length
+
+
+def test_of_several_moves_the_most_certain_is_named() -> None:
+    rows = [row(p_value=1e-6), row(measure="length", first_value=31.0, value=55.0, p_value=1e-9)]
     sentence = drift_sentence(rows, STUDY)
-    assert "the letters of GPT-4 on primes changed, [12.0 %](" in sentence
-    assert "the median waiting time of GPT-4 on primes rose from [1.20 s](" in sentence
-    assert "[55.0 words](" in sentence
+    assert sentence.startswith(
+        "2 of 2 measures moved from 2026-W40 to 2026-W42, most clearly the mean length of GPT-4 on "
+    )
+    assert "accuracy" not in sentence
 
 
 def test_waves_without_answers_are_named() -> None:

@@ -26,6 +26,12 @@ def what_was_done(replies: Sequence[ReplyCounts], outline: StudyOutline) -> str:
         if (phrase := _repeats(rows, condition, outline))
     ]
     sentences = [f"{models} answered {count_phrase(n_questions, 'question')}{_list_of(repeats)}."]
+    others = [
+        outline.label(name)
+        for name in dict.fromkeys(row.condition for row in rows)
+        if name not in (outline.baseline, *outline.controls, *outline.users)
+    ]
+    sentences += [f"The same was asked under other conditions: {join_words(others)}."] if others else []
     users = [row for row in rows if row.condition in outline.simulated_users and row.n_users]
     if users:
         n_users = max(row.n_users for row in users)

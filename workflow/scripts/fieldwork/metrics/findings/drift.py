@@ -27,7 +27,7 @@ from fieldwork.records.drift import Drift, DriftMeasure
 
 LONGEST_NAMES = 120
 """Letters of names and fingerprints that the summary prints."""
-NAMED_MOVES = 1
+NAMED_MOVES = 2
 """Changes that the summary names."""
 
 _NAMES: Mapping[DriftMeasure, str] = {
@@ -115,8 +115,8 @@ def _moves(rows: Sequence[Drift], outline: StudyOutline) -> str:
         return f"no change is shown in {n_tests} from {first_wave} to {wave}{past_moves}"
     phrases = [_move(row, outline, tests) for row in _furthest(movers)[:NAMED_MOVES]]
     return (
-        f"{len(movers):,} of {n_tests} moved from {first_wave} to {wave}, most clearly "
-        f"{'; '.join(phrases)}{past_moves}"
+        f"from {first_wave} to {wave} {join_words(phrases)}; {len(movers):,} of {n_tests} moved beyond "
+        f"chance{past_moves}"
     )
 
 

@@ -77,7 +77,8 @@ _Key = tuple[str, str, str]
 def question_answers(tables: FindingsTables, outline: StudyOutline) -> list[QuestionAnswers]:
     """Every question that was answered without a user too: those that differ with one first.
 
-    Those that differ stand by the size of the difference, the others in the study's order.
+    Those that differ stand by the size of the difference, for simulated users before real ones, the
+    others in the study's order.
     """
     questions = [*_of_values(tables, outline)]
     keys = {(row.model, row.task, row.item_id) for row in questions}
@@ -88,10 +89,14 @@ def question_answers(tables: FindingsTables, outline: StudyOutline) -> list[Ques
     ]
     tasks, models = [*outline.tasks], [*outline.models]
 
-    def order(question: QuestionAnswers) -> tuple[float, int, str, int]:
-        furthest = question.furthest(outline.simulated_users)
+    def order(question: QuestionAnswers) -> tuple[float, float, int, str, int]:
+        sizes = (
+            -furthest.size if furthest else 1.0
+            for furthest in map(question.furthest, (outline.simulated_users, outline.users))
+        )
         place = tasks.index(question.task), question.item_id, models.index(question.model)
-        return (-furthest.size if furthest else 1.0, *place)
+        simulated, any_user = sizes
+        return (simulated, any_user, *place)
 
     return sorted(questions, key=order)
 

@@ -49,7 +49,7 @@ def question_lines(questions: Sequence[QuestionAnswers], outline: StudyOutline) 
 
 
 def _differs(members: Sequence[QuestionAnswers], outline: StudyOutline) -> bool:
-    return any(question.furthest(outline.simulated_users) for question in members)
+    return any(question.furthest(outline.users) for question in members)
 
 
 def _question_table(question: QuestionAnswers, outline: StudyOutline) -> Iterator[str]:

@@ -79,8 +79,8 @@ def in_short(tables: FindingsTables, outline: StudyOutline, n_warnings: int = 0)
     has_users = bool(outline.simulated_users)
     sentences = [
         ShortSentence("", _answer(questions, tables, outline), True),
-        ShortSentence("Doubt", _doubt(n_warnings), True),
         ShortSentence("Waves", drift_sentence(tables.drift, outline), not has_users),
+        ShortSentence("Doubt", _doubt(n_warnings), True),
         ShortSentence("Chance", _chance(questions, tables, outline), True),
         ShortSentence("Real users", field_sentence(tables, outline), outline.has_field),
         *_overall_sentences(tables, outline),
