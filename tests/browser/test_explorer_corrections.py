@@ -122,7 +122,7 @@ def test_a_correction_can_be_undone_and_read_again(
     page.get_by_label("The options of the reply, one a line").fill(HOSTILE)
     page.get_by_role("button", name="Keep this reading").click()
     expect(page.get_by_text("Corrected here, not yet in the numbers")).to_be_visible()
-    page.get_by_role("link", name="Doubtful").click()
+    page.get_by_role("link", name="To check").click()
     rows = saved(page)
     assert rows == [
         correction(task="lists", item_id="cities", text_sha256=one.sha256, reading=HOSTILE)

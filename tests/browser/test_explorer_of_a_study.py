@@ -116,7 +116,7 @@ def test_a_corrected_reading_changes_the_number_of_the_next_run(
     other_letter = "B" if mark.answer != "B" else "C"
     form.select_option(other_letter)
     page.get_by_role("button", name="Keep this reading").click()
-    page.get_by_role("link", name="Doubtful").click()
+    page.get_by_role("link", name="To check").click()
     with page.expect_download() as download:
         page.get_by_role("button", name="Download corrections.csv").click()
     corrections = checkout.directory / "corrections.csv"

@@ -32,8 +32,8 @@ def test_findings_know_who_brings_a_user_and_who_is_a_control() -> None:
 def test_findings_know_how_questions_are_asked_in_words() -> None:
     phrases = outline_settings(study())["phrases"]
     assert phrases["offline"] == "without a user"
-    assert phrases["offline_again"] == "asked again"
-    assert phrases["rag"] == "after a conversation like the question"
+    assert phrases["offline_again"] == "repeated without a user"
+    assert phrases["rag"] == "after the most similar conversation"
     assert [*phrases] == [*outline_settings(study())["conditions"]]
 
 

@@ -47,8 +47,8 @@ FIELD_OUTLINE = OUTLINE._replace(
 
 PHRASES = {
     "offline": "without a user",
-    "again": "asked again",
-    "rag": "after a conversation like the question",
+    "again": "repeated without a user",
+    "rag": "after the most similar conversation",
     "history": "after a user's conversation",
     "field": "real users",
 }

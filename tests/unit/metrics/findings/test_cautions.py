@@ -182,8 +182,8 @@ def test_a_control_that_differs_is_a_warning(tables, differences: str | None) ->
         return
     (warning,) = warnings(study, [], OUTLINE)
     assert warning == (
-        "Asking again without a user, where only chance or a changed model can differ, shows a "
-        f"difference in {differences}: doubt differences of this kind and size"
+        "Repeated without a user, where only chance or a changed model can differ, a "
+        f"difference appears in {differences}: do not put differences of this kind down to users"
     )
 
 

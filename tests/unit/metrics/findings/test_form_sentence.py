@@ -24,7 +24,7 @@ def form_row(**values: Any) -> AnswerForm:
 def test_a_clear_difference_has_a_sentence() -> None:
     sentence = form_sentence([form_row()], STUDY)
     assert sentence == (
-        "answers have 30.0 (12.0 to 51.0) more words after a conversation like the question"
+        "answers have 30.0 (12.0 to 51.0) more words after the most similar conversation"
     )
     (line,) = [s for s in in_short(FindingsTables(answer_form=[form_row()]), STUDY) if "Form" in s]
     assert line == f"**Form:** {sentence}."
@@ -39,7 +39,7 @@ def test_the_largest_of_each_measure_is_named() -> None:
     ]
     assert form_sentence(rows, STUDY) == (
         "answers have 40.0 (12.0 to 51.0) more words after a user's conversation; 8.0 (4.0 to 12.0) "
-        "fewer points of reading ease after a conversation like the question"
+        "fewer points of reading ease after the most similar conversation"
     )
 
 

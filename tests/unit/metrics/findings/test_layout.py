@@ -98,7 +98,7 @@ def test_a_long_table_keeps_what_differs_and_the_baseline() -> None:
         (
             "29 more",
             "",
-            "28 not shown, 1 cannot be shown or have no test: metrics/prompt_means.csv",
+            "28 not detected, 1 cannot be shown or have no test: metrics/prompt_means.csv",
         ),
     ]
     short = rendered(answers.heterogeneity(rows[:-1], claims_of(*rows[:-1]), outline))

@@ -117,12 +117,12 @@ def test_a_warning_stands_below_the_summary_which_counts_it() -> None:
     paragraphs = part_of(page, "In short").strip().split("\n\n")
     sentences, warning, registration = paragraphs
     assert all(line.startswith("- ") for line in sentences.splitlines())
-    assert "- **Doubt:** first read the 1 warning below." in sentences.splitlines()
+    assert "- **Doubt:** read the 1 warning below." in sentences.splitlines()
     assert warning.startswith("**Warning:** RAG, rec: of 90 answers 80 (89 %)")
     assert registration.startswith("**Preregistration:**")
     two = [*unread, ReplyCounts("m", "mmlu", "rag", 90, 0, 80)]
     page = findings_page(TABLES, two, [], OUTLINE, [])
-    assert "**Doubt:** first read the 2 warnings below." in page
+    assert "**Doubt:** read the 2 warnings below." in page
     assert page.count("**Warning:**") == 2
     sound = findings_page(TABLES, REPLIES, [], OUTLINE, [])
     assert "**Warning" not in sound
@@ -148,22 +148,33 @@ def design_of(replies: list[ReplyCounts], outline: StudyOutline) -> str:
 
 
 def test_the_page_begins_with_what_was_done() -> None:
-    asked = (
-        "Model answered 9 questions, 40 times each without a user and 40 times each asked again."
-    )
+    repeats = "40 times each without a user and 40 times more to see what chance does"
+    asked = f"Model answered 9 questions, {repeats}."
     assert design_of(design_replies(), STUDY) == asked
     simulated = (
-        f"{asked} It then answered for 20 simulated users: after a conversation like the question and "
-        "after a user's conversation. Users are simulated from conversations of *wild*; no person took "
-        "part in that."
+        f"{asked} It then answered them for 20 simulated users: after the most similar conversation and "
+        "after a user's conversation. These users are simulated from conversations in the corpus *wild*, "
+        "not people."
     )
     assert design_of(design_replies(rag=20, history=12), STUDY) == simulated
     assert design_of(design_replies(rag=20, history=12, field=7), FIELD_STUDY) == (
-        f"{simulated} Beside them stand answers that 7 people got in their own chats."
+        f"{simulated} Beside that, 7 real people asked the questions in their own chats."
+    )
+    assert design_of(design_replies(rag=1, field=1), FIELD_STUDY).endswith(
+        "1 simulated user: after the most similar conversation. These users are simulated from "
+        "conversations in the corpus *wild*, not people. Beside that, 1 real person asked the questions "
+        "in their own chats."
     )
     alone = design_of(design_replies(field=7), FIELD_STUDY)
     assert "simulated" not in alone
-    assert "7 people" in alone
+    assert "7 real people" in alone
+
+
+def test_other_conditions_without_a_user_are_named() -> None:
+    study = STUDY._replace(conditions={**STUDY.conditions, "later": "Later"})
+    assert design_of(design_replies(later=0), study).endswith(
+        " It was asked the same under other conditions: Later."
+    )
 
 
 def test_what_was_done_counts_questions_of_all_tasks_and_names_few_models() -> None:
@@ -173,7 +184,7 @@ def test_what_was_done_counts_questions_of_all_tasks_and_names_few_models() -> N
         for task in ("rec", "mmlu")
     ]
     few = STUDY._replace(models={"a": "A", "b": "B"}, conditions={"offline": "T1"})
-    assert design_of(replies, few) == "A and B answered 40 questions, once without a user."
+    assert design_of(replies, few) == "A and B answered 40 questions, once each without a user."
     many = few._replace(models={name: name.upper() for name in "abcd"})
     assert design_of(replies, many).startswith("4 models answered 40 questions")
 
@@ -186,8 +197,8 @@ def test_before_any_answer_nothing_was_done() -> None:
 def test_names_of_conditions_stand_beside_their_phrases_at_the_end() -> None:
     made = part_of(findings_page(TABLES, REPLIES, [], STUDY, []), "How it was made")
     rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in made.splitlines()]
-    assert ["RAG", "after a conversation like the question"] in rows
-    assert ["T1 again", "asked again"] in rows
+    assert ["RAG", "after the most similar conversation"] in rows
+    assert ["T1 again", "repeated without a user"] in rows
     without_phrases = findings_page(TABLES, REPLIES, [], OUTLINE, [])
     assert "In tables and figures" not in without_phrases
 

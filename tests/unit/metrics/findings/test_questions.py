@@ -15,7 +15,7 @@ from unit.metrics.findings.finding_rows import OUTLINE, evidence, filled, shift_
 from unit.metrics.findings.test_question_answers import AGAIN, value_rows
 
 WORDS = OUTLINE._replace(
-    phrases={"offline": "without a user", "again": "asked again", "rag": "with a user"}
+    phrases={"offline": "without a user", "again": "repeated without a user", "rag": "with a user"}
 )
 
 
@@ -43,10 +43,10 @@ def test_a_question_stands_in_its_own_words_with_what_letters_stand_for() -> Non
     assert lines[4] == r"### Which \*car\*?"
     table = [[cell.strip() for cell in line.split("|")[1:-1]] for line in lines[6:-1]]
     assert lines[6].startswith(
-        r"|Asked         |Differs? |Fiat \| Panda|no readable letter|Answers|"
+        r"|Asked                  |Differs?    |Fiat \| Panda|no readable letter|Answers|"
     )
     assert table[2][:2] == ["without a user", ""]
-    assert table[3] == ["asked again", "not shown", "10 %", "0 %", "40"]
+    assert table[3] == ["repeated without a user", "not detected", "10 %", "0 %", "40"]
     assert table[4] == ["with a user", "**yes**", "50 %", "10 %", "40"]
 
 
@@ -71,7 +71,7 @@ def test_many_questions_are_cut_and_none_that_differs_is_left_out_unsaid() -> No
     few = [shift_row(0.9, item_id=f"q{n:03}") for n in range(20)]
     lines = lines_of({"shifts": few})
     assert sum(line.startswith("### ") for line in lines) == FEWEST_QUESTIONS
-    assert lines[-2] == "17 more questions, on which no difference is shown: all questions."
+    assert lines[-2] == "17 more questions, on which no difference is detected: all questions."
     many = [shift_row(0.01, item_id=f"q{n:03}") for n in range(300)]
     lines = lines_of({"shifts": many})
     assert sum(line.startswith("### ") for line in lines) == MOST_QUESTIONS

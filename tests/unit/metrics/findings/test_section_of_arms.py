@@ -34,7 +34,7 @@ def test_a_pair_and_a_trend_are_named_with_their_difference() -> None:
         "higher",
     )
     assert trend[-6] == "trend, History to RAG"
-    assert trend[-1] == "not shown"
+    assert trend[-1] == "not detected"
 
 
 @pytest.mark.parametrize(
@@ -42,7 +42,7 @@ def test_a_pair_and_a_trend_are_named_with_their_difference() -> None:
     [
         ({"estimate": -0.1}, "lower"),
         ({"ci_low": None, "ci_high": None}, "differs"),
-        ({"p_holm": 0.05}, "not shown"),
+        ({"p_holm": 0.05}, "not detected"),
         ({"p_holm": None, "reason": "no test: two puppets"}, "no test: two puppets"),
     ],
 )

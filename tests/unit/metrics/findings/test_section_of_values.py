@@ -45,14 +45,12 @@ def test_a_row_names_question_and_comparison_and_gives_chance_beside_the_distanc
         "0.001",
     )
     assert first[-1] == "higher"
-    assert (second[2], second[-1]) == ("q", "not shown")
+    assert (second[2], second[-1]) == ("q", "not detected")
 
 
 def test_the_sentence_is_about_the_scales_together_beside_asking_again() -> None:
     rows = [row(0.001), row(0.9, condition="history"), row(0.001, "q")]
-    moved = (
-        "the scales together move by +0.10 of their length after a conversation like the question"
-    )
+    moved = "the scales together move by +0.10 of their length after the most similar conversation"
     assert values_sentence(rows, claims_of(*rows), STUDY) == moved
     rows += [row(0.2, condition="again", difference=-0.07)]
     assert values_sentence(rows, claims_of(*rows), STUDY) == (
@@ -76,7 +74,7 @@ def test_without_an_interval_of_the_means_a_test_of_ranks_claims_no_direction() 
     assert cells(section)[0][-1] == "differs"
     rows = [row(0.001, ci_low=None, ci_high=None, reason="no interval: 12 users answer")]
     sentence = values_sentence(rows, claims_of(*rows), STUDY)
-    assert sentence == "the scales together move after a conversation like the question"
+    assert sentence == "the scales together move after the most similar conversation"
 
 
 def test_a_long_table_keeps_the_scales_together() -> None:

@@ -87,20 +87,20 @@ def test_a_claim_has_its_number_interval_n_and_test(section, rows, row: tuple[st
 @pytest.mark.parametrize(
     ("section", "rows", "verdict"),
     [
-        (answers.who_asks, [variance_row(0.05)], "not shown (notices 23.2 %)"),
+        (answers.who_asks, [variance_row(0.05)], "not detected (23.2 % would be)"),
         (
             answers.who_asks,
             [variance_row(None, share_who=None, reason="no puppet answers twice")],
             "no test: no puppet answers twice",
         ),
-        (answers.distance, [comparison_row(0.05), comparison_row(0.9, "j")], "not shown"),
+        (answers.distance, [comparison_row(0.05), comparison_row(0.9, "j")], "not detected"),
         (
             answers.distance,
             [comparison_row(None, reason="no answer to i can be read")],
             "no test: no answer to i can be read",
         ),
-        (answers.options_moved, [shift_row(0.3)], "not shown (notices 27.2 points)"),
-        (answers.heterogeneity, [entropy_row(0.05)], "not shown (notices 0.14 bits)"),
+        (answers.options_moved, [shift_row(0.3)], "not detected (27.2 points would be)"),
+        (answers.heterogeneity, [entropy_row(0.05)], "not detected (0.14 bits would be)"),
         (
             answers.heterogeneity,
             [entropy_row(0.3, difference_low=-0.1, difference_high=0.24)],
@@ -130,7 +130,7 @@ def test_where_no_prompt_differs_the_clearest_is_named() -> None:
     ((*_, count, name, bits, p, _, verdict),) = cells(
         answers.distance(rows, claims_of(*rows), OUTLINE)
     )
-    assert (count, name, bits, p, verdict) == ("0/2", "near", "+0.100", "0.30", "not shown")
+    assert (count, name, bits, p, verdict) == ("0/2", "near", "+0.100", "0.30", "not detected")
 
 
 @pytest.mark.parametrize(
@@ -152,7 +152,7 @@ def test_an_empty_table_says_that_there_is_nothing(section) -> None:
             "users differ, contexts differ",
         ),
         (nested_row(0.02, 0.4), "users differ"),
-        (nested_row(0.4, 0.3), "not shown (notices 10.7 %)"),
+        (nested_row(0.4, 0.3), "not detected (10.7 % would be)"),
         (
             nested_row(None, None, reason="each user has one context"),
             "no test: each user has one context",
@@ -177,7 +177,7 @@ def test_only_the_furthest_options_are_listed_and_the_others_counted() -> None:
     )
     assert [row[2].split()[0] for row in cells(section)] == ["o7", "o6", "o5", "o4", "o3"]
     assert [verdict.text for verdict in section.other_verdicts] == [
-        "not shown (notices 27.2 points)",
+        "not detected (27.2 points would be)",
         "more common",
         "more common",
     ]
@@ -188,8 +188,8 @@ def test_without_an_option_that_moved_the_furthest_of_each_task_is_listed() -> N
     rows = [shift_row(0.5, k / 10, answer=f"o{k}", task=t) for k in (1, 2) for t in ("mmlu", "rec")]
     section = answers.options_moved(rows, claims_of(*rows), OUTLINE)
     assert [(row[0], row[2], row[-1]) for row in cells(section)] == [
-        ("rec", "o2 (cars)", "not shown (notices 27.2 points)"),
-        ("mmlu", "o2 (cars)", "not shown (notices 27.2 points)"),
+        ("rec", "o2 (cars)", "not detected (27.2 points would be)"),
+        ("mmlu", "o2 (cars)", "not detected (27.2 points would be)"),
     ]
     assert len(section.other_verdicts) == 2
 

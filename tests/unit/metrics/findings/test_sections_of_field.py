@@ -52,7 +52,7 @@ def test_no_field_no_section() -> None:
                     "9",
                     "0.50",
                 ),
-                "not shown",
+                "not detected",
             ),
         ),
         (
@@ -92,7 +92,7 @@ def test_of_many_groups_without_a_difference_the_nearest_is_listed() -> None:
         for group, p in (("a", 0.6), ("b", 0.3), ("c", 0.9))
     ]
     ((_, _, pair, *_, p, verdict),) = cells(group_section(rows))
-    assert (pair, p, verdict) == ("b − mean of the others", "0.30", "not shown")
+    assert (pair, p, verdict) == ("b − mean of the others", "0.30", "not detected")
 
 
 def test_prompts_that_differ_are_counted() -> None:
@@ -106,7 +106,7 @@ def test_prompts_that_differ_are_counted() -> None:
     ("row", "verdict"),
     [
         (order_row(), "same order"),
-        (order_row(p_value=0.3), "not shown"),
+        (order_row(p_value=0.3), "not detected"),
         (order_row(tau_b=-0.8, rho=-0.9), "opposite order"),
         (
             order_row(p_value=0.08, p_least=0.08),
@@ -173,7 +173,7 @@ def varied_row(**values: Any) -> FieldHeterogeneity:
         (varied_row(p_value=0.01), ("+0.10 (−0.05…0.24)", "9", "0.010", "more varied")),
         (
             varied_row(difference_high=0.3),
-            ("+0.10 (−0.05…0.30)", "9", "0.30", "not shown (notices 0.25 bits)"),
+            ("+0.10 (−0.05…0.30)", "9", "0.30", "not detected (0.25 bits would be)"),
         ),
     ],
 )

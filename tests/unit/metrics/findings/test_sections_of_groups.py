@@ -27,7 +27,7 @@ def test_a_gap_stands_beside_what_chance_makes() -> None:
     ]
     assert options.findings == []
     assert group_gap_sentence([row], claims_of(row), OUTLINE) == (
-        "1 of 1 test show a difference between groups of people, most in the score, best group less "
+        "1 of 1 test with a difference between groups of people, most in the score, best group less "
         "worst (+12.0 points, women − men)"
     )
 
@@ -48,7 +48,7 @@ def test_an_option_stands_with_its_shares() -> None:
         ("mmlu", "T1", "cars", "Tesla", "men 75.0 %", "women 35.0 %", "differ")
     ]
     assert group_gap_sentence(rows, claims_of(rows[0]), OUTLINE) == (
-        "1 of 1 option go to one group more often, most Tesla: 75.0 % to men, 35.0 % to women"
+        "1 of 1 option given to one group more often, most Tesla: 75.0 % to men, 35.0 % to women"
     )
     undecided = option_rows(0.3)
     assert group_gap_sentence(undecided, claims_of(undecided[0]), OUTLINE) == (
@@ -67,7 +67,7 @@ def test_questions_that_are_asked_for_groups_alone_are_there() -> None:
     row = gap_row(0.001, origin="hired")
     gaps, _ = group_gap_sections([row], claims_of(row), OUTLINE)
     assert cells(gaps)[0][0] == "hired"
-    assert group_gap_sentence([row], claims_of(row), OUTLINE).startswith("1 of 1 test show")
+    assert group_gap_sentence([row], claims_of(row), OUTLINE).startswith("1 of 1 test with")
 
 
 def test_labels_of_groups_are_no_markup() -> None:

@@ -25,7 +25,7 @@ from unit.metrics.findings.finding_rows import (
         (0.01, 0.02, ("0.010", "0.020"), "lower, wider spread"),
         (0.01, 0.3, ("0.010", "0.30"), "lower"),
         (0.2, 0.02, ("0.20", "0.020"), "wider spread"),
-        (0.2, 0.3, ("0.20", "0.30"), "not shown (notices 1.4 points)"),
+        (0.2, 0.3, ("0.20", "0.30"), "not detected (1.4 points would be)"),
     ],
 )
 def test_scores_have_both_tests(
@@ -100,11 +100,11 @@ def test_places_stand_beside_reruns() -> None:
     ("row", "numbers"),
     [
         (novelty_row(0.001), ("10", "+13 (8…20)", "0.001", "more")),
-        (novelty_row(0.3), ("10", "+13 (8…20)", "0.30", "not shown (notices 8.6 points)")),
+        (novelty_row(0.3), ("10", "+13 (8…20)", "0.30", "not detected (8.6 points would be)")),
         (novelty_row(0.01, excess=-0.13), ("10", "−13 (8…20)", "0.010", "fewer")),
         (
             novelty_row(0.3, excess=0.0, excess_low=None),
-            ("10", "0 (none)", "0.30", "not shown"),
+            ("10", "0 (none)", "0.30", "not detected"),
         ),
         (
             novelty_row(
@@ -131,7 +131,7 @@ def test_new_letters_are_set_beside_fresh_reruns(row: Novelty, numbers: tuple[st
     ("p", "end"),
     [
         (0.01, ("0.010", "categories differ")),
-        (0.4, ("0.40", "not shown")),
+        (0.4, ("0.40", "not detected")),
         (None, ("–", "no test")),
     ],
 )

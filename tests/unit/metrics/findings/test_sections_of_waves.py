@@ -5,7 +5,7 @@ from typing import Any
 from fieldwork.metrics.findings.drift import drift_sections, drift_sentence
 from fieldwork.metrics.findings.outline import StudyOutline
 from fieldwork.records.drift import Drift
-from unit.metrics.findings.finding_rows import OUTLINE, cells, filled
+from unit.metrics.findings.finding_rows import OUTLINE, cells, filled, without_links
 
 STUDY: StudyOutline = OUTLINE._replace(
     models={"m": "GPT-4"},
@@ -27,10 +27,10 @@ def row(condition: str = "w42", **values: Any) -> Drift:
 
 def test_a_move_is_said_with_both_values() -> None:
     sentence = drift_sentence([row(), row(measure="length", has_moved=False)], STUDY)
-    assert sentence.startswith(
-        "1 of 2 measures moved from 2026-W40 to 2026-W42, most clearly the accuracy of GPT-4 on primes "
+    assert without_links(sentence) == (
+        "from 2026-W40 to 2026-W42 the accuracy of GPT-4 on primes fell from 84.0 % to 51.1 %; 1 of 2 "
+        "tests moved beyond chance"
     )
-    assert "the accuracy of GPT-4 on primes fell from [84.0 %](" in sentence
     assert "condition=w40" in sentence
     [section] = drift_sections([row()], STUDY)
     assert cells(section) == [
@@ -49,7 +49,7 @@ def test_a_move_is_said_with_both_values() -> None:
 
 def test_where_nothing_moved_that_is_not_said_to_be_sure() -> None:
     sentence = drift_sentence([row(has_moved=False)], STUDY)
-    assert sentence.startswith("no change is shown in 1 measure from 2026-W40 to 2026-W42")
+    assert sentence.startswith("no change is detected in 1 test from 2026-W40 to 2026-W42")
     [section] = drift_sections([row(has_moved=False), row("w41", has_moved=False)], STUDY)
     assert [finding.verdict.text for finding in section.findings] == ["no change shown"]
     assert len(section.other_verdicts) == 1
@@ -74,13 +74,15 @@ def test_distances_and_units_read_well() -> None:
     assert "[55.0 words](" in length
 
 
-def test_of_several_moves_the_most_certain_is_named() -> None:
-    rows = [row(p_value=1e-6), row(measure="length", first_value=31.0, value=55.0, p_value=1e-9)]
+def test_of_several_moves_the_most_certain_are_named() -> None:
+    rows = [row(p_value=1e-6)] + [
+        row(measure=measure, p_value=1e-9, first_value=1.0, value=3.0, change=2.0)
+        for measure in ("length", "latency")
+    ]
     sentence = drift_sentence(rows, STUDY)
-    assert sentence.startswith(
-        "2 of 2 measures moved from 2026-W40 to 2026-W42, most clearly the mean length of GPT-4 on "
-    )
+    assert sentence.startswith("from 2026-W40 to 2026-W42 the mean length of GPT-4 on primes rose")
     assert "accuracy" not in sentence
+    assert sentence.endswith("; 3 of 3 tests moved beyond chance")
 
 
 def test_waves_without_answers_are_named() -> None:

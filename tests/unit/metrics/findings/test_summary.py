@@ -17,6 +17,7 @@ from fieldwork.records.tasks import Item
 from unit.metrics.findings.finding_rows import (
     FIELD_OUTLINE,
     OUTLINE,
+    PHRASES,
     accuracy_row,
     agreement_row,
     comparison_row,
@@ -34,13 +35,6 @@ from unit.metrics.findings.finding_rows import (
 from unit.metrics.findings.test_page import TABLES
 from unit.metrics.findings.test_question_answers import value_rows
 
-PHRASES = {
-    "offline": "without a user",
-    "again": "asked again",
-    "rag": "after a conversation like the question",
-    "history": "after a user's conversation",
-    "field": "real users",
-}
 STUDY = OUTLINE._replace(phrases=PHRASES, question="Does it matter who asks?")
 FIELD_STUDY = FIELD_OUTLINE._replace(phrases=PHRASES)
 NO_USERS = STUDY._replace(conditions={"offline": "T1", "again": "T1 again"}, users=[])
@@ -68,10 +62,11 @@ def test_the_first_sentence_answers_with_the_clearest_question_and_asking_again(
         ]
     )
     assert texts[""] == (
-        "**Yes, for 2 of 3 questions.** *cars* “Tesla” 58 % without a user, 18 % after a conversation "
-        "like the question, 43 % asked again (the largest of 2, not planned: expect less)."
+        "**Yes, for 2 of 3 questions.** *cars* “Tesla” 58 % without a user, 18 % after the most similar "
+        "conversation, 43 % repeated without a user (the largest of 2, not named in advance: likely "
+        "overstated)."
     )
-    assert texts["Chance"] == "asked again without a user, 0 of 3 differ."
+    assert texts["Chance"] == "simply repeated without a user, 0 of 3 differ."
 
 
 def test_a_question_of_its_own_is_not_answered_with_yes() -> None:
@@ -83,15 +78,15 @@ def test_a_question_of_its_own_is_not_answered_with_yes() -> None:
 def test_a_number_is_told_by_its_median() -> None:
     texts = sentences(**value_rows(0.01, 0.2))
     assert texts[""] == (
-        "**Yes, for 1 of 1 question.** *price* median 607 without a user, 490 after a conversation like "
-        "the question (not planned)."
+        "**Yes, for 1 of 1 question.** *price* median 607 without a user, 490 after the most similar "
+        "conversation (not named in advance)."
     )
 
 
 @pytest.mark.parametrize(
     ("rows", "first"),
     [
-        ({"shifts": [shift_row(0.9)]}, "**Not shown** for any of 1 question."),
+        ({"shifts": [shift_row(0.9)]}, "**Not detected** for any of 1 question."),
         ({}, "**This cannot be said:** too few answers with and without a user."),
         (
             {"shifts": [shift_row(0.9)], "variance": [variance_row(0.01, task="mmlu")]},
@@ -100,7 +95,7 @@ def test_a_number_is_told_by_its_median() -> None:
         # asking again is no user
         (
             {"shifts": [shift_row(0.9), shift_row(0.01, **AGAIN)]},
-            "**Not shown** for any of 1 question.",
+            "**Not detected** for any of 1 question.",
         ),
     ],
 )
@@ -119,9 +114,9 @@ def test_what_asking_again_shows_is_counted_as_users_are() -> None:
         shifts=[shift_row(0.9), shift_row(0.01, **AGAIN)],
         comparisons=[comparison_row(0.01, "cars", **AGAIN)],
     )
-    assert texts["Chance"] == "asked again without a user, 1 of 1 differ."
+    assert texts["Chance"] == "simply repeated without a user, 1 of 1 differ."
     bare = sentences(STUDY._replace(controls=[]), shifts=[shift_row(0.01)])
-    assert bare["Chance"] == "nothing was asked again without a user, so chance is not measured."
+    assert bare["Chance"] == "nothing was repeated without a user, so chance is not measured."
 
 
 def test_what_is_shown_over_all_questions_and_what_is_not() -> None:
@@ -133,10 +128,11 @@ def test_what_is_shown_over_all_questions_and_what_is_not() -> None:
         novelty=[novelty_row(0.01)],
     )
     assert texts["Overall"] == (
-        "who asks explains up to 16 % of how answers vary; 47.9 % are right after a conversation like "
-        "the question, 50.0 % without; users get new answers on 23 % of questions, reruns on 10 %."
+        "which user it is explains up to 16 % of the variation; 47.9 % of answers are right "
+        "after the most similar conversation, 50.0 % without; users get new answers on 23 % of "
+        "questions, reruns on 10 %."
     )
-    assert texts["Not shown"] == "a difference in variety and spread of scores."
+    assert texts["Not detected"] == "a difference in variety and spread of scores."
 
 
 def test_known_probabilities_say_what_drawn_answers_cannot() -> None:
@@ -146,12 +142,12 @@ def test_known_probabilities_say_what_drawn_answers_cannot() -> None:
         exact_row("score", estimate=0.384, ci_low=0.37, ci_high=0.40, condition="history"),
     ]
     texts = sentences(exact_estimates=exact, score_comparisons=[score_row(0.9, 0.9)])
-    assert texts["Scores"] == (
-        "by its own probabilities 25.5 % (23.9 to 27.1) right after a conversation like the question, "
-        "38.5 % without."
+    assert texts["Right answers"] == (
+        "25.5 % (23.9 to 27.1) after the most similar conversation, 38.5 % without, by the model's own "
+        "probabilities."
     )
     # nothing on the page says that scores do not differ
-    assert texts["Not shown"] == "a difference in spread of scores."
+    assert texts["Not detected"] == "a difference in spread of scores."
 
 
 def test_real_users_are_told_from_simulated_ones() -> None:
@@ -165,8 +161,8 @@ def test_real_users_are_told_from_simulated_ones() -> None:
         rank_agreement=[order_row()],
     )
     assert texts["Real users"] == (
-        "on 1 of 2 questions the model answered them otherwise than without a user; asked after a "
-        "conversation like the question, it ranks questions as for them."
+        "answers in their chats differ from those without a user on 1 of 2 questions (other days, no "
+        "controlled comparison); after the most similar conversation, questions rank as in their chats."
     )
     assert texts["Says nothing of"].startswith("people who did not take part")
     assert "simulated" in sentences()["Says nothing of"]
@@ -177,7 +173,7 @@ def test_waves_stand_first_where_nobody_asks() -> None:
         Drift, condition="offline", wave="w2", first_wave="w1", measure="accuracy", has_moved=False
     )
     lines = in_short(evidence(drift=[wave]), NO_USERS._replace(controls=[]))
-    assert lines[0] == "**Waves:** no change is shown in 1 measure from w1 to w2."
+    assert lines[0] == "**Over time:** no change is detected in 1 test from w1 to w2."
     assert not any("Chance" in line for line in lines)
 
 
@@ -185,15 +181,13 @@ def test_what_would_decide_the_rest() -> None:
     claims = evidence(shifts=[shift_row(0.9)])
     (effect,) = [claim.smallest_effect for claim in claims.claims]
     assert effect is not None
-    text = sentences(shifts=[shift_row(0.9)])["For the rest"]
-    assert text == (
-        f"more users; 160 would notice shares moving by {50 * effect:.0f} points, these 40 notice "
-        f"{100 * effect:.0f}."
-    )
+    text = sentences(shifts=[shift_row(0.9)])["To learn more"]
+    whole, half = (f"{size * effect:.0f}" for size in (100, 50))
+    assert text == f"40 users usually detect shares moving by {whole} points, 160 by {half}."
 
 
 def test_warnings_are_announced() -> None:
-    assert sentences(n_warnings=2)["Doubt"] == "first read the 2 warnings below."
+    assert sentences(n_warnings=2)["Doubt"] == "read the 2 warnings below."
     assert "Doubt" not in sentences()
 
 
@@ -270,6 +264,6 @@ def test_the_summary_and_the_questions_never_disagree(seed: int) -> None:
         assert first.startswith(f"**Yes, for {n_users} of {n} {noun}.**")
         assert n_differ["users"] == n_users
     else:
-        assert first.startswith("**Not shown**")
+        assert first.startswith("**Not detected**")
     n_again = len({item for item, condition in differing if condition == "again"})
     assert f"{n_again} of {n} differ" in " ".join(others)

@@ -47,7 +47,7 @@ def test_a_context_that_takes_no_more_is_said_to_take_no_more() -> None:
         service_row("usd_call", 1.0, difference=0.0),
     ]
     assert waiting_sentence(rows, OUTLINE).endswith(
-        "; a user's context takes no longer; and costs no more"
+        "; a user's context takes no longer; it costs no more"
     )
 
 

@@ -30,7 +30,7 @@ def condition_phrases(study: Study, labels: Mapping[str, str]) -> dict[str, str]
     """How questions are asked under each condition, in the words of a reader, each its own."""
     controls = study.users_and_controls()["controls"]
     phrases = {
-        name: "asked again" if name in controls else kind_of(entry).phrase
+        name: "repeated without a user" if name in controls else kind_of(entry).phrase
         for name, entry in study.entries("conditions").items()
     }
     phrases |= {FIELD: REAL_USERS} if FIELD in labels else {}

@@ -71,9 +71,9 @@ def _control_warning(tables: FindingsTables, outline: StudyOutline) -> Iterator[
     ]
     if names:
         yield (
-            "Asking again without a user, where only chance or a changed model can differ, shows a "
-            f"difference in {len(names):,} of {count_phrase(len(tests), 'test')} "
-            f"({_first([*dict.fromkeys(names)])}): doubt differences of this kind and size"
+            "Repeated without a user, where only chance or a changed model can differ, "
+            f"a difference appears in {len(names):,} of {count_phrase(len(tests), 'test')} "
+            f"({_first([*dict.fromkeys(names)])}): do not put differences of this kind down to users"
         )
 
 

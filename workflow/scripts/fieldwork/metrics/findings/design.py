@@ -15,38 +15,36 @@ MOST_NAMES = 3
 def what_was_done(replies: Sequence[ReplyCounts], outline: StudyOutline) -> str:
     """Models, questions, repeats and users, in words; empty before any answer."""
     rows = study_rows(replies, outline, [*outline.conditions])
-    n_questions = sum({row.task: row.n_questions for row in rows}.values())
+    by_task: dict[str, int] = {}
+    for row in rows:
+        by_task[row.task] = max(by_task.get(row.task, 0), row.n_questions)
+    n_questions = sum(by_task.values())
     if not n_questions:
         return ""
     labels = [*outline.models.values()]
     models = join_words(labels) if len(labels) <= MOST_NAMES else f"{len(labels)} models"
-    repeats = [
-        phrase
-        for condition in (outline.baseline, *outline.controls)
-        if (phrase := _repeats(rows, condition, outline))
-    ]
-    sentences = [f"{models} answered {count_phrase(n_questions, 'question')}{_list_of(repeats)}."]
-    others = [
+    questions = count_phrase(n_questions, "question")
+    sentences = [f"{models} answered {questions}{_list_of(_repeats(rows, outline))}."]
+    names = [
         outline.label(name)
         for name in dict.fromkeys(row.condition for row in rows)
         if name not in (outline.baseline, *outline.controls, *outline.users)
     ]
-    sentences += [f"The same was asked under other conditions: {join_words(others)}."] if others else []
+    sentences += (
+        [f"It was asked the same under other conditions: {join_words(names)}."] if names else []
+    )
     users = [row for row in rows if row.condition in outline.simulated_users and row.n_users]
     if users:
-        n_users = max(row.n_users for row in users)
-        names = dict.fromkeys(outline.phrase(row.condition) for row in users)
-        sentences.append(
-            f"It then answered for {n_users:,} simulated users: {join_words([*names])}."
-        )
+        n_users = count_phrase(max(row.n_users for row in users), "simulated user")
+        phrases = dict.fromkeys(outline.phrase(row.condition) for row in users)
+        sentences.append(f"It then answered them for {n_users}: {join_words([*phrases])}.")
         corpora = join_words(outline.corpora)
-        origin = f" from conversations of *{corpora}*" if corpora else ""
-        sentences.append(f"Users are simulated{origin}; no person took part in that.")
+        origin = f" from conversations in the corpus *{corpora}*" if corpora else ""
+        sentences.append(f"These users are simulated{origin}, not people.")
     n_people = max((row.n_users for row in rows if row.condition == FIELD), default=0)
     if n_people:
-        sentences.append(
-            f"Beside them stand answers that {n_people:,} people got in their own chats."
-        )
+        people = "1 real person" if n_people == 1 else f"{n_people:,} real people"
+        sentences.append(f"Beside that, {people} asked the questions in their own chats.")
     return " ".join(sentences)
 
 
@@ -54,13 +52,18 @@ def _list_of(repeats: Sequence[str]) -> str:
     return f", {join_words(repeats)}" if repeats else ""
 
 
-def _repeats(rows: Sequence[ReplyCounts], condition: str, outline: StudyOutline) -> str:
-    """`40 times each without a user`."""
-    counts = [
-        row.n // row.n_questions for row in rows if row.condition == condition and row.n_questions
-    ]
-    if not counts:
-        return ""
-    n = median_low(counts)
-    often = "once" if n == 1 else f"{n:,} times each"
-    return f"{often} {outline.phrase(condition)}"
+def _repeats(rows: Sequence[ReplyCounts], outline: StudyOutline) -> list[str]:
+    """`40 times each without a user`, `40 times more to see what chance does`."""
+    parts = []
+    for name, ending in (
+        (outline.baseline, outline.phrase(outline.baseline)),
+        *((control, "to see what chance does") for control in outline.controls),
+    ):
+        counts = [
+            row.n // row.n_questions for row in rows if row.condition == name and row.n_questions
+        ]
+        if counts:
+            n = median_low(counts)
+            often = "once" if n == 1 else f"{n:,} times"
+            parts.append(f"{often} {'more' if name in outline.controls else 'each'} {ending}")
+    return parts

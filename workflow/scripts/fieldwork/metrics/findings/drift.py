@@ -110,9 +110,9 @@ def _moves(rows: Sequence[Drift], outline: StudyOutline) -> str:
         if waves_before
         else ""
     )
-    n_tests = count_phrase(len(tests), "measure")
+    n_tests = count_phrase(len(tests), "test")
     if not movers:
-        return f"no change is shown in {n_tests} from {first_wave} to {wave}{past_moves}"
+        return f"no change is detected in {n_tests} from {first_wave} to {wave}{past_moves}"
     phrases = [_move(row, outline, tests) for row in _furthest(movers)[:NAMED_MOVES]]
     return (
         f"from {first_wave} to {wave} {join_words(phrases)}; {len(movers):,} of {n_tests} moved beyond "

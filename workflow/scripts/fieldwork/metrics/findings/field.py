@@ -87,7 +87,7 @@ def groups_of_users(
         findings += _prompt_findings(family, claims, outline)
     return FindingsSection(
         f"Groups of real users: {', '.join(sorted({literal(row.variable) for row in study}))}",
-        "Do groups of participants answer differently? Where nothing is shown, the nearest is phrases.",
+        "Do groups of participants answer differently? Where nothing is shown, the nearest is listed.",
         (
             *(_model_columns(outline)),
             *("Variable", "Groups", "Measure", "Difference", "Participants", "Prompts", "p"),
@@ -356,14 +356,16 @@ def field_sentence(tables: FindingsTables, outline: StudyOutline) -> str:
     tests = [row for row in rows if tables.claims.verdict("field_distance", row).is_tested]
     if not tests:
         return "no answers can be compared with theirs"
-    names = {row.predictor for row in tests}
-    nearest = outline.baseline if outline.baseline in names else tests[0].predictor
+    predictors = {row.predictor for row in tests}
+    nearest = outline.baseline if outline.baseline in predictors else tests[0].predictor
     tests = [row for row in tests if row.predictor == nearest]
-    n_differ = sum(tables.claims.verdict("field_distance", row).is_shown for row in tests)
-    n = count_phrase(len(tests), "question")
+    shown_tests = [row for row in tests if tables.claims.verdict("field_distance", row).is_shown]
+    n_differ, n = (len({(row.task, row.item_id) for row in rows}) for rows in (shown_tests, tests))
     order = _order_phrase(tables, outline)
-    other = outline.phrase(nearest)
-    return f"on {n_differ:,} of {n} the model answered them otherwise than {other}{order}"
+    return (
+        f"answers in their chats differ from those {outline.phrase(nearest)} on {n_differ:,} of "
+        f"{count_phrase(n, 'question')} (other days, no controlled comparison){order}"
+    )
 
 
 def _order_phrase(tables: FindingsTables, outline: StudyOutline) -> str:
@@ -375,4 +377,4 @@ def _order_phrase(tables: FindingsTables, outline: StudyOutline) -> str:
     ]
     names = [outline.phrase(row.predictor) for row in orders]
     phrases = join_words([*dict.fromkeys(names)])
-    return f"; asked {phrases}, it ranks questions as for them" if orders else ""
+    return f"; {phrases}, questions rank as in their chats" if orders else ""

@@ -110,7 +110,7 @@ def _gap_phrase(gaps: Sequence[GroupGap], claims: StudyClaims) -> str:
     amount = points(furthest.estimate or 0.0, digits=1)
     groups = f", {_pair(furthest)}" if furthest.group else ""
     return (
-        f"{len(differences):,} of {count_phrase(len(tests), 'test')} show a difference between groups of "
+        f"{len(differences):,} of {count_phrase(len(tests), 'test')} with a difference between groups of "
         f"people, most in the {_NAMES[furthest.metric]} ({amount}{groups})"
     )
 
@@ -130,8 +130,8 @@ def _option_phrase(rows: Sequence[GroupGap], claims: StudyClaims, outline: Study
         for group in (row.group, row.other_group)
     ]
     return (
-        f"{len(differences):,} of {count_phrase(len(tests), 'option')} go to one group more often, most "
-        f"{literal(row.option or '')}: {', '.join(sides)}"
+        f"{len(differences):,} of {count_phrase(len(tests), 'option')} given to one group more often, "
+        f"most {literal(row.option or '')}: {', '.join(sides)}"
     )
 
 

@@ -56,7 +56,7 @@ def primary_comparisons(claims: Iterable[Claim], outline: StudyOutline) -> Findi
         "What is this study about (`study.primary`)? One family: if nothing differed at all, any of the "
         f"{n_tests} tests would say so in at most {100 * LEVEL:g} % of studies. p is corrected for this "
         "and "
-        "intervals are not: one may exclude 0 where a difference is not shown.",
+        "intervals are not: one may exclude 0 where no difference is detected.",
         (*arm_columns(outline), "Measure", "Difference", "p", "Verdict"),
         [_primary_finding(claim, outline) for claim in rows],
         ["claims"],

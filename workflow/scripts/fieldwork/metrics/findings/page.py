@@ -32,7 +32,7 @@ _HOW_TO_READ = (
     "(a…b) is a 95 % interval, and p is corrected over its family ([all tests](#all-tests)). A "
     f"difference is claimed where p < {LEVEL:g}. *Equivalent* means that the whole interval lies within "
     f"the margin. *{UNDECIDED_VERDICT.capitalize()}* is neither; what follows it is the difference that "
-    "such a test would notice with a chance of 80 %. Bits measure variety: one bit more is twice as many "
+    "such a test would detect with a chance of 80 %. Bits measure variety: one bit more is twice as many "
     "answers that are equally frequent."
 )
 

@@ -18,7 +18,7 @@ from fieldwork.records.values import ValueComparison, ValueEstimate
 NAMED_OPTIONS = 3
 """Options of a question whose shares are shown."""
 
-NO_DIFFERENCE = "not shown"
+NO_DIFFERENCE = "not detected"
 _SINGLE_QUESTION = ("distance", "option_share", "value")
 _HALF = 0.5
 
@@ -95,8 +95,8 @@ def question_answers(tables: FindingsTables, outline: StudyOutline) -> list[Ques
             for furthest in map(question.furthest, (outline.simulated_users, outline.users))
         )
         place = tasks.index(question.task), question.item_id, models.index(question.model)
-        simulated, any_user = sizes
-        return (simulated, any_user, *place)
+        size, size_of_any = sizes
+        return (size, size_of_any, *place)
 
     return sorted(questions, key=order)
 
@@ -239,13 +239,13 @@ def _in_order(rows: Sequence[ConditionAnswers], outline: StudyOutline) -> list[C
 
 def _joint_verdict(claims: Sequence[Claim]) -> FindingVerdict:
     """What the claims about one question under one condition show together."""
-    directions = [
-        claim.direction
-        for claim in claims
-        if claim.verdict == "differs" and claim.measure == "value"
-    ]
-    if any(claim.verdict == "differs" for claim in claims):
-        directions = [direction for direction in directions if direction not in (None, "differs")]
+    differences = [claim for claim in claims if claim.verdict == "differs"]
+    if differences:
+        directions = [
+            claim.direction
+            for claim in differences
+            if claim.measure == "value" and claim.direction and claim.direction != "differs"
+        ]
         return FindingVerdict(", ".join(["yes", *directions[:1]]), True, True)
     if any(claim.verdict in ("undecided", "equivalent") for claim in claims):
         return FindingVerdict(NO_DIFFERENCE, True)

@@ -11,6 +11,7 @@ from fieldwork.metrics.findings.question_answers import ConditionAnswers, Questi
 from fieldwork.metrics.findings.wording import count_phrase, number_text, percent
 from fieldwork.records.shared import ItemKey
 from fieldwork.records.tasks import VALUE_KINDS
+from fieldwork.statistics.families import LEVEL
 
 MOST_QUESTIONS, FEWEST_QUESTIONS = 12, 3
 """Questions that are shown one by one: those that differ with a user, or else the first few."""
@@ -28,8 +29,7 @@ def question_lines(questions: Sequence[QuestionAnswers], outline: StudyOutline) 
     lines = [
         "## Question by question",
         "",
-        "*Asked again* is the same without a user once more: what chance alone makes. Answers are said "
-        "to differ where a test shows it, corrected over all questions.",
+        _intro(questions, outline),
         "",
     ]
     n_differ = sum(_differs(members, outline) for members in by_item)
@@ -42,10 +42,25 @@ def question_lines(questions: Sequence[QuestionAnswers], outline: StudyOutline) 
     n_more = len(by_item) - n_shown
     if n_more > 0:
         n_left = max(0, n_differ - n_shown)
-        rest = f"of which {n_left:,} differ" if n_left else "on which no difference is shown"
+        rest = f"of which {n_left:,} differ" if n_left else "on which no difference is detected"
         every = f"[all questions]({PAGE}{address('question', {})})"
         lines += [f"{count_phrase(n_more, 'more question')}, {rest}: {every}.", ""]
     return lines
+
+
+def _intro(questions: Sequence[QuestionAnswers], outline: StudyOutline) -> str:
+    """How to read the tables of these questions."""
+    sentences = [
+        "Answers are compared with those without a user; a difference is one with p < "
+        f"{LEVEL:g}, corrected over all questions."
+    ]
+    if outline.controls:
+        sentences.append("*Repeated without a user* shows what chance alone does.")
+    if any(question.options for question in questions):
+        sentences.append(
+            "Shares are of answers, one for each user or repeat; rarer answers are left out."
+        )
+    return " ".join(sentences)
 
 
 def _differs(members: Sequence[QuestionAnswers], outline: StudyOutline) -> bool:

@@ -59,7 +59,7 @@ def _extra_dollars(rows: Sequence[ServiceMeasure], outline: StudyOutline) -> str
     if row is None:
         return ""
     if (row.difference or 0.0) <= 0:
-        return "and costs no more"
+        return "it costs no more"
     amount = _difference(row, _THOUSAND)
     return f"1,000 calls cost up to {amount} US dollars more"
 

@@ -79,10 +79,10 @@ def in_short(tables: FindingsTables, outline: StudyOutline, n_warnings: int = 0)
     has_users = bool(outline.simulated_users)
     sentences = [
         ShortSentence("", _answer(questions, tables, outline), True),
-        ShortSentence("Waves", drift_sentence(tables.drift, outline), not has_users),
-        ShortSentence("Doubt", _doubt(n_warnings), True),
-        ShortSentence("Chance", _chance(questions, tables, outline), True),
+        ShortSentence("Over time", drift_sentence(tables.drift, outline), not has_users),
         ShortSentence("Real users", field_sentence(tables, outline), outline.has_field),
+        ShortSentence("Chance", _chance(questions, tables, outline), True),
+        ShortSentence("Doubt", _doubt(n_warnings), True),
         *_overall_sentences(tables, outline),
         ShortSentence("Scales", values_sentence(tables.value_comparisons, tables.claims, outline)),
         ShortSentence("Judges", rater_sentence(tables.judgements, outline)),
@@ -91,8 +91,8 @@ def in_short(tables: FindingsTables, outline: StudyOutline, n_warnings: int = 0)
         ShortSentence("Practice", practice_sentence(tables.practice, tables.claims, outline)),
         ShortSentence("Form", form_sentence(tables.answer_form, outline)),
         ShortSentence("Waiting", waiting_sentence(tables.service, outline)),
-        ShortSentence("Says nothing of", _limits(outline), True),
-        ShortSentence("For the rest", _what_decides(questions, tables, outline), True),
+        ShortSentence("Says nothing of", _limits(outline, bool(tables.drift)), True),
+        ShortSentence("To learn more", _what_decides(questions, tables, outline), True),
     ]
     texts: dict[str, list[str]] = {}
     for sentence in _shorten(MOST_WORDS, sentences):
@@ -140,7 +140,7 @@ def _answer(
         return f"**{lead} over all questions:** none of {n:,} differs alone"
     if not any(row.verdict.is_tested for q in questions for row in q.rows_of(users)):
         return "**This cannot be said:** too few answers with and without a user"
-    return f"**Not shown** for any of {count_phrase(n, 'question')}"
+    return f"**Not detected** for any of {count_phrase(n, 'question')}"
 
 
 def _n_questions(questions: Sequence[QuestionAnswers], outline: StudyOutline) -> int:
@@ -172,8 +172,8 @@ def _example(
         if (claim.model, claim.task, claim.item_id, claim.condition)
         == (question.model, question.task, question.item_id, row.condition)
     )
-    plan = "planned" if is_planned else "not planned"
-    remarks = f"the largest of {n_differ:,}, {plan}: expect less" if n_differ > 1 else plan
+    plan = "named in advance" if is_planned else "not named in advance"
+    remarks = f"the largest of {n_differ:,}, {plan}: likely overstated" if n_differ > 1 else plan
     quantity = f"“{name}” " if name else "mean " if question.kind == "scale" else "median "
     text = outline.question_text(question.task, question.item_id)
     model = f" ({outline.models[question.model]})" if len(outline.models) > 1 else ""
@@ -190,21 +190,21 @@ def _chance(
     if not (outline.controls or outline.simulated_users):
         return ""
     if not outline.controls:
-        return "nothing was asked again without a user, so chance is not measured"
+        return "nothing was repeated without a user, so chance is not measured"
     tests = control_tests(tables)
     if not tests:
-        return "asking again without a user gave no answers to compare"
+        return "repeating without a user gave no answers to compare"
     n_differ = len(
         {(q.task, q.item_id) for q in questions if q.furthest(outline.controls) is not None}
     )
     n = _n_questions(questions, outline)
-    return f"asked again without a user, {n_differ:,} of {n:,} differ"
+    return f"simply repeated without a user, {n_differ:,} of {n:,} differ"
 
 
 def _doubt(n_warnings: int) -> str:
     if not n_warnings:
         return ""
-    return f"first read the {count_phrase(n_warnings, 'warning')} below"
+    return f"read the {count_phrase(n_warnings, 'warning')} below"
 
 
 # ---- over all questions ------------------------------------------------------------------------------
@@ -226,7 +226,7 @@ def _overall_sentences(tables: FindingsTables, outline: StudyOutline) -> Iterato
     claims = _overall_claims(tables, outline)
     exact = _exact_score(tables.exact_estimates, outline)
     if exact:
-        yield ShortSentence("Scores", exact)
+        yield ShortSentence("Right answers", exact)
     differences, not_shown = [], []
     for measure, name in _OVERALL.items():
         tests = [claim for claim in claims if claim.measure == measure]
@@ -239,7 +239,7 @@ def _overall_sentences(tables: FindingsTables, outline: StudyOutline) -> Iterato
     for text in differences:
         yield ShortSentence("Overall", text)
     if not_shown:
-        yield ShortSentence("Not shown", f"a difference in {join_words(not_shown)}")
+        yield ShortSentence("Not detected", f"a difference in {join_words(not_shown)}")
 
 
 def _shown_text(claim: Claim, tables: FindingsTables, outline: StudyOutline) -> str:
@@ -247,7 +247,9 @@ def _shown_text(claim: Claim, tables: FindingsTables, outline: StudyOutline) -> 
     phrase = outline.phrase(claim.condition)
     match claim.measure:
         case "share_who":
-            return f"who asks explains up to {percent(claim.estimate or 0.0)} of how answers vary"
+            return (
+                f"which user it is explains up to {percent(claim.estimate or 0.0)} of the variation"
+            )
         case "entropy_bits":
             return f"answers are {claim.direction} {phrase}"
         case "score_spread":
@@ -255,7 +257,7 @@ def _shown_text(claim: Claim, tables: FindingsTables, outline: StudyOutline) -> 
         case "novelty":
             return _new_answers(claim, tables)
     score = _score_of(claim.condition, claim, tables)
-    return f"{score} are right {phrase}, {_score_of(outline.baseline, claim, tables)} without"
+    return f"{score} of answers are right {phrase}, {_score_of(outline.baseline, claim, tables)} without"
 
 
 def _new_answers(claim: Claim, tables: FindingsTables) -> str:
@@ -299,16 +301,18 @@ def _exact_score(rows: Sequence[ExactEstimate], outline: StudyOutline) -> str:
     row, base = max(pairs, key=lambda pair: abs((pair[0].estimate or 0.0) - pair[1]))
     low, high = (number_text(100 * (end or 0.0), 1) for end in (row.ci_low, row.ci_high))
     return (
-        f"by its own probabilities {percent(row.estimate or 0.0, digits=1)} ({low} to {high}) right "
-        f"{outline.phrase(row.condition)}, {percent(base, digits=1)} without"
+        f"{percent(row.estimate or 0.0, digits=1)} ({low} to {high}) {outline.phrase(row.condition)}, "
+        f"{percent(base, digits=1)} without, by the model's own probabilities"
     )
 
 
 # ---- what does not follow, and what would decide -----------------------------------------------------
 
 
-def _limits(outline: StudyOutline) -> str:
+def _limits(outline: StudyOutline, has_waves: bool) -> str:
     material = "other questions, other models"
+    if has_waves:
+        return f"why answers moved, {material}"
     if outline.has_field:
         return f"people who did not take part, {material}"
     if outline.simulated_users:
@@ -336,10 +340,11 @@ def _what_decides(
     if effects and sizes:
         effect, n = effects[len(effects) // 2], sizes[len(sizes) // 2]
         half, whole = (number_text(size * effect, 0) for size in (50, 100))
-        wish = f"{4 * n:,} would notice shares moving by {half} points"
-        return f"more users; {wish}, these {n:,} notice {whole}"
+        return f"{n:,} users usually detect shares moving by {whole} points, {4 * n:,} by {half}"
     if any(
         row.verdict.text and not row.verdict.is_shown for q in questions for row in q.rows_of(users)
     ):
-        return "four times the users notice half as much (`snakemake power`)"
+        return "four times the users detect half as much (`snakemake power`)"
+    if tables.drift and not outline.controls:
+        return "ask each wave twice, to see what chance alone moves"
     return ""

@@ -16,7 +16,7 @@ from fieldwork.records.claims import Claim
 from fieldwork.records.field import Calibration
 from fieldwork.statistics.families import LEVEL
 
-UNDECIDED_VERDICT = "not shown"
+UNDECIDED_VERDICT = "not detected"
 
 _NO_TEST = re.compile(r"^no (?:interval and no )?(?:test|excess): ")
 
@@ -108,12 +108,12 @@ def claim_verdict(claim: Claim) -> FindingVerdict:
         margin = effect_text(claim.measure, claim.margin)
         return FindingVerdict(f"equivalent (±{margin})", True, is_equivalent=True)
     if claim.unconfirmed:
-        return FindingVerdict(f"{UNDECIDED_VERDICT} {literal(claim.unconfirmed)}", True)
+        return FindingVerdict(f"not confirmed {literal(claim.unconfirmed)}", True)
     if claim.measure in _SHARES and (claim.smallest_effect or 0.0) > 1:
         return FindingVerdict(f"{UNDECIDED_VERDICT}: too few answers", True)
     effect = effect_text(claim.measure, claim.smallest_effect)
     return FindingVerdict(
-        f"{UNDECIDED_VERDICT} (notices {effect})" if effect else UNDECIDED_VERDICT, True
+        f"{UNDECIDED_VERDICT} ({effect} would be)" if effect else UNDECIDED_VERDICT, True
     )
 
 
