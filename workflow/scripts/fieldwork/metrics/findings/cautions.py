@@ -108,7 +108,7 @@ def _loss_warnings(replies: Sequence[ReplyCounts], outline: StudyOutline) -> Ite
             yield (
                 f"{arm_name(row, outline)}: {percent(row.share_lost)} of the answers are refused or "
                 "cannot "
-                f"be read, and {percent(baseline.share_lost)} under {outline.label(outline.baseline)}: "
+                f"be read, and {percent(baseline.share_lost)} {outline.phrase(outline.baseline)}: "
                 "those that are left may be of another kind"
             )
 
@@ -123,8 +123,8 @@ def _form_warnings(rows: Sequence[Accuracy], outline: StudyOutline) -> Iterator[
             yield (
                 f"{arm_name(row, outline)}: {percent(row.mean or 0.0)} of the answers name no letter in "
                 "the "
-                f"form that was asked for, and {percent(baseline.mean or 0.0)} under "
-                f"{outline.label(outline.baseline)}; these count as wrong (accuracy, format\\_failure)"
+                f"form that was asked for, and {percent(baseline.mean or 0.0)} "
+                f"{outline.phrase(outline.baseline)}; these count as wrong (accuracy, format\\_failure)"
             )
 
 
@@ -139,7 +139,7 @@ def _length_warnings(rows: Sequence[ListLength], outline: StudyOutline) -> Itera
         if abs(gap) > LENGTH_GAP * baseline.mean_counted:
             yield (
                 f"{arm_name(row, outline)}: lists have {row.mean_counted:.2f} options on average, and "
-                f"{baseline.mean_counted:.2f} under {outline.label(outline.baseline)}; longer lists look "
+                f"{baseline.mean_counted:.2f} {outline.phrase(outline.baseline)}; longer lists look "
                 "more varied (list\\_lengths)"
             )
 

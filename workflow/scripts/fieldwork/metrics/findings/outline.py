@@ -165,7 +165,7 @@ def arm_name(row: ConditionRow, outline: StudyOutline) -> str:
     """Condition, task and, of several models, the model of a row, in a sentence."""
     is_named = len(outline.models) > 1 and row.model is not None
     model = [outline.models[row.model or ""]] if is_named else []
-    return ", ".join([outline.label(row.condition), literal(row.task), *model])
+    return ", ".join([outline.phrase(row.condition), literal(row.task), *model])
 
 
 def groups(rows: Iterable[T], key: Callable[[T], tuple[str | None, ...]]) -> list[list[T]]:
