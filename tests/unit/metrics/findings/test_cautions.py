@@ -29,6 +29,8 @@ from unit.metrics.findings.finding_rows import (
     shift_row,
     variance_row,
 )
+
+STUDY = OUTLINE._replace(phrases={"offline": "without a user"})
 from unit.metrics.metric_frames import answer_frame, chosen, listed
 
 NOTHING = FindingsTables()
@@ -65,13 +67,11 @@ def test_what_a_person_read_is_counted() -> None:
     (counts,) = count_answers(answer_frame(answers))
     assert counts.n_corrected == 2
     sentence = "2 answers were read by a person (parsing.overrides)"
-    assert sentence in limits(NOTHING, [counts], [], OUTLINE)
+    assert sentence in limits(NOTHING, [counts], [], STUDY)
     (one,) = count_answers(answer_frame(answers[:2]))
-    assert "1 answer was read by a person (parsing.overrides)" in limits(
-        NOTHING, [one], [], OUTLINE
-    )
+    assert "1 answer was read by a person (parsing.overrides)" in limits(NOTHING, [one], [], STUDY)
     assert not any(
-        "person" in s for s in limits(NOTHING, [counts._replace(n_corrected=0)], [], OUTLINE)
+        "person" in s for s in limits(NOTHING, [counts._replace(n_corrected=0)], [], STUDY)
     )
 
 
@@ -109,7 +109,7 @@ def test_what_is_worth_nothing_is_counted_apart() -> None:
 )
 def test_an_arm_that_is_worth_little_is_a_warning(counts: dict[str, int], loss: str | None) -> None:
     replies = ReplyCounts("m", "rec", "rag", 90, 0, 0)._replace(**counts)
-    assert warnings(NOTHING, [replies, ReplyCounts("m", "rec", "offline", 90, 0, 0)], OUTLINE) == (
+    assert warnings(NOTHING, [replies, ReplyCounts("m", "rec", "offline", 90, 0, 0)], STUDY) == (
         []
         if loss is None
         else [
@@ -123,13 +123,13 @@ def test_an_arm_that_loses_more_than_the_baseline_is_a_warning() -> None:
     """Refusals of one kind of answer alone would move what is left."""
     replies = [ReplyCounts("m", "rec", "rag", 90, 0, 4, n_refused=14)]
     replies += [ReplyCounts("m", "rec", "offline", 92, 2, 1)]
-    assert warnings(NOTHING, replies, OUTLINE) == [
-        "RAG, rec: 20 % of the answers are refused or cannot be read, and 1 % under T1: those that are "
+    assert warnings(NOTHING, replies, STUDY) == [
+        "RAG, rec: 20 % of the answers are refused or cannot be read, and 1 % without a user: those that are "
         "left "
         "may be of another kind"
     ]
     both = [replies[0], replies[0]._replace(condition="offline")]
-    assert warnings(NOTHING, both, OUTLINE) == []
+    assert warnings(NOTHING, both, STUDY) == []
 
 
 @pytest.mark.parametrize(("baseline_share", "n"), [(0.02, 1), (0.08, 0)])
@@ -139,9 +139,9 @@ def test_letters_in_another_form_are_a_warning(baseline_share: float, n: int) ->
         filled(Accuracy, task="mmlu", condition=condition, metric="format_failure", mean=share)
         for condition, share in shares.items()
     ]
-    found = warnings(evidence(accuracy=rows), [], OUTLINE)
+    found = warnings(evidence(accuracy=rows), [], STUDY)
     assert found == n * [
-        "RAG, mmlu: 10 % of the answers name no letter in the form that was asked for, and 2 % under T1; "
+        "RAG, mmlu: 10 % of the answers name no letter in the form that was asked for, and 2 % without a user; "
         "these count as wrong (accuracy, format\\_failure)"
     ]
 
@@ -178,9 +178,9 @@ AGAIN = {"condition": "again"}
 def test_a_control_that_differs_is_a_warning(tables, differences: str | None) -> None:
     study = evidence(**tables)
     if differences is None:
-        assert warnings(study, [], OUTLINE) == []
+        assert warnings(study, [], STUDY) == []
         return
-    (warning,) = warnings(study, [], OUTLINE)
+    (warning,) = warnings(study, [], STUDY)
     assert warning == (
         "Repeated without a user, where only chance or a changed model can differ, a "
         f"difference appears in {differences}: do not put differences of this kind down to users"
@@ -190,15 +190,15 @@ def test_a_control_that_differs_is_a_warning(tables, differences: str | None) ->
 def test_answers_of_another_condition_are_a_warning() -> None:
     study = evidence(score_comparisons=[score_row(0.5, condition="rag")])
     same = [replace(claim, reason="the same answers as under history") for claim in study.claims]
-    (warning,) = warnings(study._replace(claims=StudyClaims(same)), [], OUTLINE)
-    assert f"every call is one of {OUTLINE.label('history')}" in warning
+    (warning,) = warnings(study._replace(claims=StudyClaims(same)), [], STUDY)
+    assert f"every call is one of {STUDY.label('history')}" in warning
     assert "shown twice and tested once" in warning
 
 
 def test_a_warning_names_a_few_of_many() -> None:
     tasks = [f"t{k}" for k in range(9)]
     rows = [comparison_row(0.01, task=task, **AGAIN) for task in tasks]
-    (warning,) = warnings(evidence(comparisons=rows), [], OUTLINE._replace(tasks=tasks))
+    (warning,) = warnings(evidence(comparisons=rows), [], STUDY._replace(tasks=tasks))
     assert "in 9 of 9 tests (answers of T1 again, t0, " in warning
     assert warning.count("answers of") == cautions.MOST_NAMES
     assert "and 4 more)" in warning
@@ -210,33 +210,33 @@ def test_a_warning_names_a_few_of_many() -> None:
         (
             [ReplyCounts("m", "rec", "rag", 90, 2, 3)],
             [],
-            OUTLINE,
+            STUDY,
             "RAG, rec: of 90 answers 2 failed and 3 cannot be read",
         ),
         (
             [ReplyCounts("m", "rec", "rag", 90, 0, 3, n_refused=1, n_truncated=2)],
             [],
-            OUTLINE,
+            STUDY,
             "RAG, rec: of 90 answers 3 cannot be read, 1 is a refusal and 2 are cut off",
         ),
         (
             [ReplyCounts("m", "rec", "rag", 90, 2, 3)],
             [],
-            OUTLINE,
+            STUDY,
             "Of 90 answers, 5 failed or cannot be read (answers)",
         ),
         (
             [ReplyCounts("m", "rec", "rag", 90, 0, 0, n_refused=1)],
             [],
-            OUTLINE,
+            STUDY,
             cautions.REFUSALS_ARE_READ,
         ),
-        ([], [], OUTLINE, "No answers have arrived (answers)"),
-        ([], [], OUTLINE, "Not a chat model"),
+        ([], [], STUDY, "No answers have arrived (answers)"),
+        ([], [], STUDY, "Not a chat model"),
         (
             [],
             [variance_row(None, n_repeated=0)],
-            OUTLINE,
+            STUDY,
             "RAG: puppets were asked once, so contexts cannot be told from asking again; set "
             "`replicates: 2`",
         ),
@@ -250,15 +250,15 @@ def test_a_warning_names_a_few_of_many() -> None:
         (
             [],
             [],
-            OUTLINE._replace(controls=[]),
+            STUDY._replace(controls=[]),
             "No condition asks the baseline again (setting `after`), so nothing shows which numbers "
             "chance alone gives",
         ),
-        ([], [], OUTLINE, "No answers of real users: nothing says how near puppets are to them"),
+        ([], [], STUDY, "No answers of real users: nothing says how near puppets are to them"),
         (
             [],
             [],
-            OUTLINE,
+            STUDY,
             "Only the primary comparisons hold over the whole study: among other differences expect "
             "false ones",
         ),
@@ -281,7 +281,7 @@ def test_limits_do_not_say_what_is_not_missing() -> None:
 def test_of_many_arms_that_lost_answers_the_others_are_counted() -> None:
     tasks = [f"t{k}" for k in range(cautions.MOST_ARMS + 4)]
     replies = [ReplyCounts("m", task, "rag", 9, 1, 0) for task in tasks]
-    sentences = limits(NOTHING, replies, [], OUTLINE._replace(tasks=tasks))
+    sentences = limits(NOTHING, replies, [], STUDY._replace(tasks=tasks))
     assert sum("1 failed" in sentence for sentence in sentences) == cautions.MOST_ARMS
     assert "4 more conditions lost answers (answers)" in sentences
 
@@ -289,7 +289,7 @@ def test_of_many_arms_that_lost_answers_the_others_are_counted() -> None:
 def test_answers_that_could_be_another_models_are_counted() -> None:
     unnamed = count_unnamed([("m", []), ("m", ["usage", "model"]), ("n", ["encoding"])])
     assert unnamed == [UnnamedReplies("m", 2, 1)]
-    (sentence,) = [s for s in limits(NOTHING, [], unnamed, OUTLINE) if "(responses)" in s]
+    (sentence,) = [s for s in limits(NOTHING, [], unnamed, STUDY) if "(responses)" in s]
     assert sentence == (
         "Model: 1 of 2 answers came without the name of the model, so another model's answers would "
         "not be noticed (responses)"
@@ -304,13 +304,13 @@ def length_row(mean: float, **values: Any) -> ListLength:
 @pytest.mark.parametrize(("mean", "is_said"), [(5.11, True), (4.8, True), (5.09, False)])
 def test_lists_of_another_length_are_a_warning(mean: float, is_said: bool) -> None:
     rows = [length_row(5.0, condition="offline"), length_row(mean)]
-    sentences = warnings(FindingsTables(list_lengths=rows), [], OUTLINE)
+    sentences = warnings(FindingsTables(list_lengths=rows), [], STUDY)
     expected = (
-        f"RAG, rec: lists have {mean:.2f} options on average, and 5.00 under T1; longer lists look more "
+        f"RAG, rec: lists have {mean:.2f} options on average, and 5.00 without a user; longer lists look more "
         r"varied (list\_lengths)"
     )
     assert sentences == ([expected] if is_said else [])
 
 
 def test_lists_without_a_baseline_are_no_warning() -> None:
-    assert warnings(FindingsTables(list_lengths=[length_row(9.0)]), [], OUTLINE) == []
+    assert warnings(FindingsTables(list_lengths=[length_row(9.0)]), [], STUDY) == []
