@@ -29,10 +29,9 @@ from unit.metrics.findings.finding_rows import (
     shift_row,
     variance_row,
 )
-
-STUDY = OUTLINE._replace(phrases={"offline": "without a user"})
 from unit.metrics.metric_frames import answer_frame, chosen, listed
 
+STUDY = OUTLINE._replace(phrases={"offline": "without a user"})
 NOTHING = FindingsTables()
 
 
@@ -124,9 +123,8 @@ def test_an_arm_that_loses_more_than_the_baseline_is_a_warning() -> None:
     replies = [ReplyCounts("m", "rec", "rag", 90, 0, 4, n_refused=14)]
     replies += [ReplyCounts("m", "rec", "offline", 92, 2, 1)]
     assert warnings(NOTHING, replies, STUDY) == [
-        "RAG, rec: 20 % of the answers are refused or cannot be read, and 1 % without a user: those that are "
-        "left "
-        "may be of another kind"
+        "RAG, rec: 20 % of the answers are refused or cannot be read, and 1 % without a user: those "
+        "that are left may be of another kind"
     ]
     both = [replies[0], replies[0]._replace(condition="offline")]
     assert warnings(NOTHING, both, STUDY) == []
@@ -141,8 +139,8 @@ def test_letters_in_another_form_are_a_warning(baseline_share: float, n: int) ->
     ]
     found = warnings(evidence(accuracy=rows), [], STUDY)
     assert found == n * [
-        "RAG, mmlu: 10 % of the answers name no letter in the form that was asked for, and 2 % without a user; "
-        "these count as wrong (accuracy, format\\_failure)"
+        "RAG, mmlu: 10 % of the answers name no letter in the form that was asked for, and 2 % without a "
+        "user; these count as wrong (accuracy, format\\_failure)"
     ]
 
 
@@ -306,8 +304,8 @@ def test_lists_of_another_length_are_a_warning(mean: float, is_said: bool) -> No
     rows = [length_row(5.0, condition="offline"), length_row(mean)]
     sentences = warnings(FindingsTables(list_lengths=rows), [], STUDY)
     expected = (
-        f"RAG, rec: lists have {mean:.2f} options on average, and 5.00 without a user; longer lists look more "
-        r"varied (list\_lengths)"
+        f"RAG, rec: lists have {mean:.2f} options on average, and 5.00 without a user; longer lists look "
+        r"more varied (list\_lengths)"
     )
     assert sentences == ([expected] if is_said else [])
 
