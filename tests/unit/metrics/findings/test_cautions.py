@@ -152,20 +152,20 @@ AGAIN = {"condition": "again"}
     [
         (
             {"comparisons": [comparison_row(0.01, **AGAIN)]},
-            "1 of 1 test (answers of T1 again, rec)",
+            "1 of 1 test (answers in rec)",
         ),
-        ({"shifts": [shift_row(0.01, **AGAIN)]}, "1 of 1 test (options of T1 again, rec)"),
+        ({"shifts": [shift_row(0.01, **AGAIN)]}, "1 of 1 test (options in rec)"),
         (
             {"prompt_means": [entropy_row(0.01, **AGAIN)], "shifts": [shift_row(0.2, **AGAIN)]},
-            "1 of 2 tests (heterogeneity of T1 again, rec)",
+            "1 of 2 tests (heterogeneity in rec)",
         ),
         (
             {"score_comparisons": [score_row(0.01, 0.02, **AGAIN)]},
-            "2 of 2 tests (scores of T1 again, mmlu and spread of scores of T1 again, mmlu)",
+            "2 of 2 tests (scores in mmlu and spread of scores in mmlu)",
         ),
         (
             {"comparisons": [comparison_row(0.01, item, **AGAIN) for item in "ab"]},
-            "2 of 2 tests (answers of T1 again, rec)",
+            "2 of 2 tests (answers in rec)",
         ),
         ({"comparisons": [comparison_row(0.05, **AGAIN), comparison_row(0.001)]}, None),
         ({"comparisons": [comparison_row(0.01, metric="total_variation", **AGAIN)]}, None),
@@ -197,8 +197,8 @@ def test_a_warning_names_a_few_of_many() -> None:
     tasks = [f"t{k}" for k in range(9)]
     rows = [comparison_row(0.01, task=task, **AGAIN) for task in tasks]
     (warning,) = warnings(evidence(comparisons=rows), [], STUDY._replace(tasks=tasks))
-    assert "in 9 of 9 tests (answers of T1 again, t0, " in warning
-    assert warning.count("answers of") == cautions.MOST_NAMES
+    assert "in 9 of 9 tests (answers in t0, " in warning
+    assert warning.count("answers in") == cautions.MOST_NAMES
     assert "and 4 more)" in warning
 
 

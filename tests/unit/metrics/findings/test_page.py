@@ -153,16 +153,16 @@ def test_the_page_begins_with_what_was_done() -> None:
     assert design_of(design_replies(), STUDY) == asked
     simulated = (
         f"{asked} It then answered them for 20 simulated users: after the most similar conversation and "
-        "after a user's conversation. These users are simulated from conversations in the corpus *wild*, "
-        "not people."
+        "after a user's conversation. These users are simulated, made from conversations in the corpus "
+        "*wild*."
     )
     assert design_of(design_replies(rag=20, history=12), STUDY) == simulated
     assert design_of(design_replies(rag=20, history=12, field=7), FIELD_STUDY) == (
         f"{simulated} Beside that, 7 real people asked the questions in their own chats."
     )
     assert design_of(design_replies(rag=1, field=1), FIELD_STUDY).endswith(
-        "1 simulated user: after the most similar conversation. These users are simulated from "
-        "conversations in the corpus *wild*, not people. Beside that, 1 real person asked the questions "
+        "1 simulated user: after the most similar conversation. These users are simulated, made "
+        "from conversations in the corpus *wild*. Beside that, 1 real person asked the questions "
         "in their own chats."
     )
     alone = design_of(design_replies(field=7), FIELD_STUDY)

@@ -65,7 +65,7 @@ def test_shares_stand_by_condition_with_the_baseline_first() -> None:
                 "shifts": [shift_row(1.0, 0.0, n_named=1, n_named_baseline=0)],
                 "comparisons": [comparison_row(1.0, "cars", p_least=0.5)],
             },
-            "too few or too alike to tell",
+            "cannot tell",
         ),
     ],
 )

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
+from fieldwork.markdown_text import literal
 from fieldwork.metrics.claims.families import is_control
 from fieldwork.metrics.claims.table import SAME_ANSWERS
 from fieldwork.metrics.findings.evidence import FindingsTables
@@ -45,7 +46,7 @@ def warnings(
 ) -> list[str]:
     """What must be read before any number, a sentence each; often none."""
     return [
-        *_control_warning(tables, outline),
+        *_control_warning(tables),
         *_repeat_warnings(tables, outline),
         *_loss_warnings(replies, outline),
         *_form_warnings(tables.accuracy, outline),
@@ -62,10 +63,10 @@ def control_tests(tables: FindingsTables) -> list[Claim]:
     ]
 
 
-def _control_warning(tables: FindingsTables, outline: StudyOutline) -> Iterator[str]:
+def _control_warning(tables: FindingsTables) -> Iterator[str]:
     tests = control_tests(tables)
     names = [
-        f"{MEASURE_NAMES[claim.measure]} of {arm_name(claim, outline)}"
+        f"{MEASURE_NAMES[claim.measure]} in {literal(claim.task)}"
         for claim in tests
         if claim.verdict == "differs"
     ]

@@ -39,8 +39,8 @@ def what_was_done(replies: Sequence[ReplyCounts], outline: StudyOutline) -> str:
         phrases = dict.fromkeys(outline.phrase(row.condition) for row in users)
         sentences.append(f"It then answered them for {n_users}: {join_words([*phrases])}.")
         corpora = join_words(outline.corpora)
-        origin = f" from conversations in the corpus *{corpora}*" if corpora else ""
-        sentences.append(f"These users are simulated{origin}, not people.")
+        origin = f", made from conversations in the corpus *{corpora}*" if corpora else ""
+        sentences.append(f"These users are simulated{origin}.")
     n_people = max((row.n_users for row in rows if row.condition == FIELD), default=0)
     if n_people:
         people = "1 real person" if n_people == 1 else f"{n_people:,} real people"

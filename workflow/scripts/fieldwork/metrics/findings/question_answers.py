@@ -18,7 +18,7 @@ from fieldwork.records.values import ValueComparison, ValueEstimate
 NAMED_OPTIONS = 3
 """Options of a question whose shares are shown."""
 
-NO_DIFFERENCE = "not detected"
+NO_DIFFERENCE, CANNOT_TELL = "not detected", "cannot tell"
 _SINGLE_QUESTION = ("distance", "option_share", "value")
 _HALF = 0.5
 
@@ -250,7 +250,7 @@ def _joint_verdict(claims: Sequence[Claim]) -> FindingVerdict:
     if any(claim.verdict in ("undecided", "equivalent") for claim in claims):
         return FindingVerdict(NO_DIFFERENCE, True)
     if any(claim.verdict == "cannot be shown" for claim in claims):
-        return FindingVerdict("too few or too alike to tell")
+        return FindingVerdict(CANNOT_TELL)
     return FindingVerdict("not tested")
 
 

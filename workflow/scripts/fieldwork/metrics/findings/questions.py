@@ -7,7 +7,11 @@ from fieldwork.markdown_text import literal
 from fieldwork.metrics.findings.layout import table_lines
 from fieldwork.metrics.findings.links import answers_link
 from fieldwork.metrics.findings.outline import StudyOutline, groups
-from fieldwork.metrics.findings.question_answers import ConditionAnswers, QuestionAnswers
+from fieldwork.metrics.findings.question_answers import (
+    CANNOT_TELL,
+    ConditionAnswers,
+    QuestionAnswers,
+)
 from fieldwork.metrics.findings.wording import count_phrase, number_text, percent
 from fieldwork.records.shared import ItemKey
 from fieldwork.records.tasks import VALUE_KINDS
@@ -56,6 +60,9 @@ def _intro(questions: Sequence[QuestionAnswers], outline: StudyOutline) -> str:
     ]
     if outline.controls:
         sentences.append("*Repeated without a user* shows what chance alone does.")
+    texts = {row.verdict.text for question in questions for row in question.rows}
+    if CANNOT_TELL in texts:
+        sentences.append(f"*{CANNOT_TELL.capitalize()}* means too few answers, or always the same.")
     if any(question.options for question in questions):
         sentences.append(
             "Shares are of answers, one for each user or repeat; rarer answers are left out."
