@@ -60,6 +60,14 @@ ARMS = (
     Arm("profile", "Profile", PUPPETS[6:], 1, 1.0),
 )
 
+PHRASES = {
+    "offline": "without a user",
+    "offline_again": "repeated without a user",
+    "history": "after a user's conversation",
+    "rag": "after the most similar conversation",
+    "profile": "with a user's profile",
+}
+
 
 @dataclass(frozen=True)
 class Row:
@@ -376,7 +384,8 @@ def _study(
             for name in MODELS
         ],
         "conditions": [
-            {"name": arm.name, "label": arm.label, "has_user": arm.puppets[0] is not None,
+            {"name": arm.name, "label": arm.label, "phrase": PHRASES[arm.name],
+             "has_user": arm.puppets[0] is not None,
              "temperature": arm.temperature}
             for arm in ARMS
         ],
@@ -410,13 +419,32 @@ def _html(study: Mapping[str, Any], marks: Sequence[FigureMark]) -> str:
     )
     findings = (
         '<h2 id="in-short">In short</h2>\n'
-        '<p>With a history, <a href="#/answers?task=lists&amp;item=cities&amp;condition=history">'
-        'the model alpha names other cities</a> (<a href="#all-tests">all tests</a>).</p>\n'
-        '<h2 id="all-tests">All tests</h2>\n<table><thead><tr><th>Measure</th></tr></thead>'
-        f"<tbody><tr><td>{'wide ' * 9}{'x' * 60}</td></tr></tbody></table>"
+        '<ul><li>With a history, <a href="#/answers?task=lists&amp;item=cities&amp;condition=history">'
+        'the model alpha names other cities</a> (<a href="#all-tests">all tests</a>).</li></ul>\n'
+        "<p><strong>Warning:</strong> invented.</p>\n"
+        '<h2 id="question-by-question">Question by question</h2>\n<p>How to read it.</p>\n'
+        f"{_question('Which cities?', '70 %', '8.5 %')}{_question('Which tools?', '20 %', '20 %')}"
+        '<h2 id="what-this-cannot-say">What this cannot say</h2>\n<ul><li>Much.</li></ul>\n'
+        '<h2 id="tables">Tables</h2>\n<p>How to read them.</p>\n'
+        '<h3 id="all-tests">All tests</h3>\n<p>Of all.</p>\n'
+        '<div class="wide" tabindex="0"><table><thead><tr><th>Measure</th></tr></thead>'
+        f"<tbody><tr><td>{'wide ' * 9}{'x' * 60}</td></tr>"
+        "<tr><td>Retrieval</td></tr></tbody></table></div>"
+        '<h2 id="how-it-was-made">How it was made</h2>\n<p>By hand.</p>'
     )
     return render(
         parts, study, findings, [PageFigure("fig1", "1: options named", _svg(marks), marks)]
+    )
+
+
+def _question(text: str, share: str, user_share: str) -> str:
+    """A question and its table, as Markdown gives it."""
+    return (
+        f'<h3 id="q">{text}</h3>\n<div class="wide" tabindex="0"><table><thead><tr><th>Asked</th>'
+        "<th>Differs?</th><th>Rome</th><th>Answers</th></tr></thead><tbody>"
+        f"<tr><td>without a user</td><td></td><td>{share}</td><td>40</td></tr>"
+        f"<tr><td>after a conversation</td><td><strong>yes</strong></td><td>{user_share}</td>"
+        "<td>40</td></tr></tbody></table></div>\n"
     )
 
 

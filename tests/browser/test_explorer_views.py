@@ -76,17 +76,42 @@ def test_a_sentence_of_the_findings_is_a_link_too(explore: Explore, invented: In
     expect(page.get_by_role("heading", level=1)).to_be_focused()
 
 
-def test_the_figures_stand_between_the_findings_in_short_and_all_of_them(explore: Explore) -> None:
+def test_the_page_opens_with_the_answer_and_its_question_then_figures_then_tables(
+    explore: Explore,
+) -> None:
     page = explore()
-    places = [
-        page.locator(selector).bounding_box()
-        for selector in ("#in-short", "#figure-fig1", "#all-tests", "#study-facts")
-    ]
+    selectors = (
+        "#in-short",
+        "#question-by-question",
+        "#figure-fig1",
+        "#what-this-cannot-say",
+        "#all-tests",
+        "#study-facts",
+    )
+    places = [page.locator(selector).bounding_box() for selector in selectors]
     heights = [place["y"] for place in places if place]
-    assert len(heights) == 4
+    assert len(heights) == 6
     assert heights == sorted(heights)
+    first, second = page.locator(".card .answers").all()
+    expect(first).to_be_in_viewport()
+    # a share has a bar as long as it is
+    bars = first.locator(".bar span").all()
+    assert [bar.evaluate("node => node.style.width") for bar in bars] == ["70%", "8.5%"]
+    expect(first.get_by_role("row", name="after a conversation")).to_have_class("differs")
+    assert second.evaluate("node => node.getBoundingClientRect().top") > heights[1]
+
+
+def test_tables_are_folded_until_they_are_asked_for(explore: Explore) -> None:
+    page = explore()
+    table = page.locator("#all-tests table")
+    expect(table).to_be_hidden()
     page.get_by_role("link", name="all tests").click()
+    expect(table).to_be_visible()
     expect(page.locator("#all-tests")).to_be_in_viewport()
+    # what the name of a condition stands for
+    expect(page.locator("#all-tests abbr")).to_have_attribute(
+        "title", "after the most similar conversation"
+    )
     expect(page.locator("#start")).to_be_visible()
     page.get_by_role("link", name="the model alpha names other cities").click()
     page.go_back()
@@ -173,7 +198,7 @@ def test_a_user_has_a_conversation_and_answers(explore: Explore, invented: Inven
 def test_withheld_contexts_are_said_to_be(explore: Explore, tmp_path: Path, mode: str) -> None:
     study = write_page(tmp_path / "page", contexts=mode, withheld=["Contexts are left out."])
     page = explore("#/study", study=study)
-    expect(page.locator("#notices")).to_contain_text("Contexts are left out.")
+    expect(page.locator("#withheld")).to_contain_text("Contexts are left out.")
     page.goto(study.url + "#/user?puppet=p05&condition=history")
     expect(page.get_by_text("withheld from this page")).to_be_visible()
     assert page.locator(".turn").count() == 0

@@ -38,7 +38,7 @@ def test_the_shipped_study_runs_and_says_whether_it_matters_who_asks(checkout: C
     conditions = ("my_personas", "my_users")
     assert shares == [(c, task, 14, True) for c in conditions for task in ("lists", "questions")]
     findings = (checkout.root / "results/mine/findings.md").read_text()
-    who_asks = findings.partition("## Who asks, and in which context")[2].partition("\n## ")[0]
+    who_asks = findings.partition("### Who asks, and in which context")[2].partition("\n### ")[0]
     assert re.search(r"^\|lists +\|Own conversations\|\d", who_asks, flags=re.MULTILINE)
     counts = (checkout.root / "results/mine/puppets.csv").read_text().splitlines()
     assert {"users,1,14", "personas,1,16"} <= {

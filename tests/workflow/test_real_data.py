@@ -22,7 +22,7 @@ from workflow.conftest import ONCE, REPOSITORY, Checkout, copy_project, rows_of
 DATA = REPOSITORY.parent / "shared" / "data"
 
 STUDY = "studies/wildchat.yaml"
-# each puppet is asked once here, and there are two of them, so that 514 questions take a minute and not four
+# each puppet is asked once here, and there are two of them, so that 514 questions take no four minutes
 RUNS = 2
 FEWER = {
     "tasks": {name: {"runs": RUNS} for name in ("recommendations", "probe", "mmlu_lite")},

@@ -95,8 +95,8 @@ def test_figures_and_findings_say_how_answers_were_held_and_what_they_stand_for(
     for figure in ("fig1", "fig2", "fig3", "fig4", "fig5", "who_asks"):
         assert FORM in (results / f"figures/{figure}.svg").read_text(), figure
     findings = (results / "findings.md").read_text()
-    assert f"**Note:** {FORM}." in findings
-    limits = findings.partition("## What this cannot say")[2]
+    limits = findings.partition("## What this cannot say")[2].partition("\n## ")[0]
+    assert f"- {FORM}." in limits
     assert "says nothing about larger models" in limits
     assert "not a chat model" not in findings
     assert not re.search(r"\bnan\b", findings)

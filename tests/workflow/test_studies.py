@@ -237,6 +237,6 @@ def test_the_same_users_are_asked_with_other_conversations(tmp_path: Path) -> No
     claims = f"SELECT measure FROM '{results}/metrics/claims.parquet' WHERE source = 'users_and_contexts'"
     assert sorted(duckdb.sql(claims).fetchall()) == [("share_context",), ("share_user",)]
     findings = (results / "findings.md").read_text()
-    section = findings.partition("## Users and contexts")[2].partition("\n## ")[0]
+    section = findings.partition("### Users and contexts")[2].partition("\n### ")[0]
     assert "|probe|First " in section
     assert (results / "figures" / "who_asks.pdf").stat().st_size > 5_000

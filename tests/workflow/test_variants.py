@@ -126,9 +126,9 @@ def test_groups_are_compared_though_their_origin_is_not_asked(finished: Checkout
 def test_figure_findings_and_page_show_them(finished: Checkout) -> None:
     results = finished.results("variants")
     findings = (results / "findings.md").read_text(encoding="utf-8")
-    assert "## Questions put otherwise" in findings
+    assert "### Questions put otherwise" in findings
     assert "**Wording:**" in findings
-    assert "## Questions put for groups of people" in findings
+    assert "### Questions put for groups of people" in findings
     assert "**Groups:**" in findings
     assert (results / "figures/robustness.svg").stat().st_size > 10_000
     marks = rows_of(

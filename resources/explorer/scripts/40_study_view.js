@@ -200,11 +200,9 @@ const wireFindings = () => {
   if (limits) limits.before(byId("start-figures"));
   const tables = findings.querySelector("#tables");
   for (const title of partOf(tables).filter((node) => node.tagName === "H3")) {
-    const box = h("details", { id: `${title.id}-table` }, h("summary", {}, title.textContent));
     const parts = partOf(title);
-    title.before(box);
-    box.append(title, ...parts);
-    title.hidden = true;
+    const box = h("details", { id: title.id }, h("summary", {}, title.textContent), parts);
+    title.replaceWith(box);
   }
   const phrases = new Map(study.conditions.map((entry) => [labelOf(entry), entry.phrase]));
   for (const cell of findings.querySelectorAll("details td")) {
@@ -220,8 +218,8 @@ const wireFindings = () => {
 };
 // a link to a table opens it; so does printing
 const openTable = (id) => {
-  const box = byId(id)?.closest("details");
-  if (box) box.open = true;
+  const box = byId(id);
+  if (box?.tagName === "DETAILS") box.open = true;
 };
 const wireStudy = () => {
   byId("notices").append(

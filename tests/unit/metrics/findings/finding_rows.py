@@ -50,7 +50,7 @@ PHRASES = {
     "again": "repeated without a user",
     "rag": "after the most similar conversation",
     "history": "after a user's conversation",
-    "field": "real users",
+    "field": "by real users",
 }
 """How questions are asked under each condition, in the words of the page."""
 

@@ -183,7 +183,14 @@ def test_what_would_decide_the_rest() -> None:
     assert effect is not None
     text = sentences(shifts=[shift_row(0.9)])["To learn more"]
     whole, half = (f"{size * effect:.0f}" for size in (100, 50))
-    assert text == f"40 users usually detect shares moving by {whole} points, 160 by {half}."
+    assert text == (
+        f"with 40 users a move of {whole} points is detected in 80 % of studies, with 160 one of {half}."
+    )
+
+
+def test_where_all_is_detected_a_named_question_would_confirm_it() -> None:
+    text = sentences(shifts=[shift_row(0.01)])["To learn more"]
+    assert text == "name the largest difference in advance, and ask new users."
 
 
 def test_warnings_are_announced() -> None:

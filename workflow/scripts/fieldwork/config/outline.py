@@ -23,7 +23,7 @@ def question_of(study: Study) -> str | None:
     return question or (WHO_ASKS if study.users_and_controls()["users"] else None)
 
 
-REAL_USERS = "real users"
+REAL_USERS = "by real users"
 
 
 def condition_phrases(study: Study, labels: Mapping[str, str]) -> dict[str, str]:

@@ -340,11 +340,16 @@ def _what_decides(
     if effects and sizes:
         effect, n = effects[len(effects) // 2], sizes[len(sizes) // 2]
         half, whole = (number_text(size * effect, 0) for size in (50, 100))
-        return f"{n:,} users usually detect shares moving by {whole} points, {4 * n:,} by {half}"
+        return (
+            f"with {n:,} users a move of {whole} points is detected in 80 % of studies, with {4 * n:,} "
+            f"one of {half}"
+        )
     if any(
         row.verdict.text and not row.verdict.is_shown for q in questions for row in q.rows_of(users)
     ):
-        return "four times the users detect half as much (`snakemake power`)"
+        return "with four times the users half as much is detected (`snakemake power`)"
     if tables.drift and not outline.controls:
         return "ask each wave twice, to see what chance alone moves"
+    if any(q.furthest(users) for q in questions):
+        return "name the largest difference in advance, and ask new users"
     return ""
