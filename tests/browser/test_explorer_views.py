@@ -92,7 +92,7 @@ def test_the_page_opens_with_the_answer_and_its_question_then_figures_then_table
     heights = [place["y"] for place in places if place]
     assert len(heights) == 6
     assert heights == sorted(heights)
-    first, second = page.locator(".card .answers").all()
+    first, second = page.locator(".finding .answers").all()
     expect(first).to_be_in_viewport()
     # a share has a bar as long as it is
     bars = first.locator(".bar span").all()

@@ -175,7 +175,7 @@ const questionCards = (head) => {
   for (const title of partOf(head).filter((node) => node.tagName === "H3")) {
     const parts = partOf(title);
     parts.flatMap((node) => [...node.querySelectorAll("table")]).forEach(wireQuestion);
-    const card = h("section", { class: "card", "aria-label": title.textContent });
+    const card = h("section", { class: "finding", "aria-label": title.textContent });
     title.before(card);
     card.append(title, ...parts.filter((node) => node.tagName !== "P"));
     cards.push(card);

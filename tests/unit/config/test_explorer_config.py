@@ -116,7 +116,7 @@ def test_settings_are_those_of_the_page() -> None:
     assert "choices by likelihood" in quickstart.models["smollm2"]["note"]
     assert quickstart.conditions["rag"] == {
         "label": "SP-RAG",
-        "phrase": "after the most similar conversation",
+        "phrase": "after the conversation most like the question",
         "has_user": True,
         "temperature": 1,
         "corpus": "sample_short",

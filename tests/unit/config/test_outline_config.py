@@ -33,7 +33,7 @@ def test_findings_know_how_questions_are_asked_in_words() -> None:
     phrases = outline_settings(study())["phrases"]
     assert phrases["offline"] == "without a user"
     assert phrases["offline_again"] == "repeated without a user"
-    assert phrases["rag"] == "after the most similar conversation"
+    assert phrases["rag"] == "after the conversation most like the question"
     assert [*phrases] == [*outline_settings(study())["conditions"]]
 
 

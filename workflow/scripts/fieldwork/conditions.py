@@ -58,7 +58,7 @@ KINDS: Mapping[str, Kind] = {
     "history": Kind(frozenset({"conversations"}), "after a user's conversation"),
     "rag": Kind(
         frozenset({"conversations", "vectors", "questions"}),
-        "after the most similar conversation",
+        "after the conversation most like the question",
         context_for="puppet and item",
     ),
     "profile": Kind(frozenset({"profiles"}), "with a user's profile"),

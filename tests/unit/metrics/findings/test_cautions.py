@@ -179,9 +179,10 @@ def test_a_control_that_differs_is_a_warning(tables, differences: str | None) ->
         assert warnings(study, [], STUDY) == []
         return
     (warning,) = warnings(study, [], STUDY)
+    n_tests, _, names = differences.partition(" (")
     assert warning == (
-        "Repeated without a user, where only chance or a changed model can differ, a "
-        f"difference appears in {differences}: do not put differences of this kind down to users"
+        f"{names.removesuffix(')')}: repeated without a user there is a difference too, by chance or a "
+        f"changed model ({n_tests} of repeats); do not put differences of this kind down to users"
     )
 
 
@@ -197,9 +198,10 @@ def test_a_warning_names_a_few_of_many() -> None:
     tasks = [f"t{k}" for k in range(9)]
     rows = [comparison_row(0.01, task=task, **AGAIN) for task in tasks]
     (warning,) = warnings(evidence(comparisons=rows), [], STUDY._replace(tasks=tasks))
-    assert "in 9 of 9 tests (answers in t0, " in warning
+    assert warning.startswith("answers in t0, ")
+    assert "(9 of 9 tests of repeats)" in warning
     assert warning.count("answers in") == cautions.MOST_NAMES
-    assert "and 4 more)" in warning
+    assert "and 4 more:" in warning
 
 
 @pytest.mark.parametrize(

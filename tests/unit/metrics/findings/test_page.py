@@ -152,7 +152,7 @@ def test_the_page_begins_with_what_was_done() -> None:
     asked = f"Model answered 9 questions, {repeats}."
     assert design_of(design_replies(), STUDY) == asked
     simulated = (
-        f"{asked} It then answered them for 20 simulated users: after the most similar conversation and "
+        f"{asked} Then the same for 20 simulated users: after the most similar conversation and "
         "after a user's conversation. These users are simulated, made from conversations in the corpus "
         "*wild*."
     )
@@ -172,9 +172,7 @@ def test_the_page_begins_with_what_was_done() -> None:
 
 def test_other_conditions_without_a_user_are_named() -> None:
     study = STUDY._replace(conditions={**STUDY.conditions, "later": "Later"})
-    assert design_of(design_replies(later=0), study).endswith(
-        " It was asked the same under other conditions: Later."
-    )
+    assert design_of(design_replies(later=0), study).endswith(" The same was asked under: Later.")
 
 
 def test_what_was_done_counts_questions_of_all_tasks_and_names_few_models() -> None:

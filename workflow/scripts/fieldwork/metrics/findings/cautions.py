@@ -72,9 +72,9 @@ def _control_warning(tables: FindingsTables) -> Iterator[str]:
     ]
     if names:
         yield (
-            "Repeated without a user, where only chance or a changed model can differ, "
-            f"a difference appears in {len(names):,} of {count_phrase(len(tests), 'test')} "
-            f"({_first([*dict.fromkeys(names)])}): do not put differences of this kind down to users"
+            f"{_first([*dict.fromkeys(names)])}: repeated without a user there is a difference too, by "
+            f"chance or a changed model ({len(names):,} of {count_phrase(len(tests), 'test')} of "
+            "repeats); do not put differences of this kind down to users"
         )
 
 

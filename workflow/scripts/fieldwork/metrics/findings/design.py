@@ -30,14 +30,12 @@ def what_was_done(replies: Sequence[ReplyCounts], outline: StudyOutline) -> str:
         for name in dict.fromkeys(row.condition for row in rows)
         if name not in (outline.baseline, *outline.controls, *outline.users)
     ]
-    sentences += (
-        [f"It was asked the same under other conditions: {join_words(names)}."] if names else []
-    )
+    sentences += [f"The same was asked under: {join_words(names)}."] if names else []
     users = [row for row in rows if row.condition in outline.simulated_users and row.n_users]
     if users:
         n_users = count_phrase(max(row.n_users for row in users), "simulated user")
         phrases = dict.fromkeys(outline.phrase(row.condition) for row in users)
-        sentences.append(f"It then answered them for {n_users}: {join_words([*phrases])}.")
+        sentences.append(f"Then the same for {n_users}: {join_words([*phrases])}.")
         corpora = join_words(outline.corpora)
         origin = f", made from conversations in the corpus *{corpora}*" if corpora else ""
         sentences.append(f"These users are simulated{origin}.")
