@@ -46,7 +46,7 @@ def test_numbers_of_the_findings_lead_to_their_answers(
     quickstart: Checkout, study_page: Visit
 ) -> None:
     page = study_page(quickstart.results())
-    links = page.locator(".findings a[href^='#/answers']")
+    links = page.locator(".findings :is(li, td) > a[href^='#/answers']")
     n_links = links.count()
     assert n_links > 0
     # some from all over the findings, always the same
@@ -55,7 +55,7 @@ def test_numbers_of_the_findings_lead_to_their_answers(
         links.nth(k).click()
         total = page.locator(".total")
         expect(total).to_contain_text("answer")
-        if not text.startswith("0.0"):
+        if not re.match(r"0(\.0)? ", text):
             expect(total).not_to_have_text(re.compile("^0 answers"))
         page.go_back()
         expect(page.locator("#start")).to_be_visible()

@@ -134,7 +134,7 @@ def test_a_study_says_how_long_answers_take_and_what_they_cost(
     )
     assert judged == [(4, 2)]
     findings = checkout.results("service").joinpath("findings.md").read_text()
-    assert "**Waiting:** 95 % of answers come within " in findings
+    assert "\nWaiting: 95 % of answers come within " in findings
     # a larger sample asks for what it adds, and for nothing of the study
     n_asked = len(server.requests)
     larger = overlay(server)

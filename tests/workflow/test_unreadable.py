@@ -89,8 +89,10 @@ def test_answers_that_cannot_be_read_are_no_result(checkout: Checkout, chat: Cha
     assert accepted.returncode == 0, accepted.stderr[-3000:]
     assert n_asked(chat) == N
     text = (checkout.root / FINDINGS).read_text()
-    warning = f"**Warning:** Offline (T = 1), probe: of {N} answers {N} (100 %) cannot be read, so"
-    assert text.splitlines()[2].startswith(warning)
+    warning = f"**Warning:** without a user, probe: of {N} answers {N} (100 %) cannot be read, so"
+    head = text.partition("## What this cannot say")[0]
+    assert f"\n{warning}" in head
+    assert "- **Doubt:** read the 1 warning below." in head
     assert "|0.0 (" not in text
     assert f"|no test: none of {N} answers can be read|" in text
     again = checkout.snakemake(FINDINGS, *study(checkout, chat))

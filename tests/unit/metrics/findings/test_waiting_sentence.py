@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
+from fieldwork.metrics.findings.page import findings_page
 from fieldwork.metrics.findings.service import waiting_sentence
-from fieldwork.metrics.findings.summary import in_short
 from fieldwork.records.service import ServiceMeasure
 from unit.metrics.findings.finding_rows import OUTLINE, evidence
 
@@ -62,10 +62,9 @@ def test_without_times_nothing_is_said(rows: list[ServiceMeasure]) -> None:
     assert not any("Waiting" in text for text in in_short(evidence(service=rows), OUTLINE))
 
 
-def test_the_sentence_stands_among_the_first_ones() -> None:
-    texts = in_short(evidence(service=[service_row(P95, 4.0)]), OUTLINE)
-    assert sum(text.startswith("**Waiting:** 95 %") for text in texts) == 1
-    assert len(texts) <= 7
+def test_the_sentence_stands_where_the_page_says_how_it_was_made() -> None:
+    page = findings_page(evidence(service=[service_row(P95, 4.0)]), [], [], OUTLINE, [])
+    assert "\nWaiting: 95 %" in page.partition("## How it was made")[2]
 
 
 def test_a_control_is_no_users_context() -> None:

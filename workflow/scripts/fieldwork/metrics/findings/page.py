@@ -22,6 +22,7 @@ from fieldwork.metrics.findings.question_answers import question_answers
 from fieldwork.metrics.findings.questions import question_lines
 from fieldwork.metrics.findings.raters import rater_sections
 from fieldwork.metrics.findings.replies import ReplyCounts, UnnamedReplies
+from fieldwork.metrics.findings.service import waiting_sentence
 from fieldwork.metrics.findings.summary import in_short
 from fieldwork.metrics.findings.values import value_sections
 from fieldwork.metrics.findings.verdicts import UNDECIDED_VERDICT
@@ -72,6 +73,8 @@ def findings_page(
         # a section without rows says nothing of this study
         lines += section_lines(section) if section.findings else []
     lines += ["## How it was made", "", *_conditions(outline), ""]
+    waiting = waiting_sentence(tables.service, outline)
+    lines += [f"Waiting: {waiting}.", ""] if waiting else []
     if figures:
         lines += [f"Figures: {', '.join(f'figures/{name}.pdf' for name in figures)}", ""]
     lines += [f"The answers behind every number: {PAGE}", ""]

@@ -26,7 +26,6 @@ from fieldwork.metrics.findings.question_answers import (
 )
 from fieldwork.metrics.findings.questions import answers_of, value_text
 from fieldwork.metrics.findings.raters import rater_sentence
-from fieldwork.metrics.findings.service import waiting_sentence
 from fieldwork.metrics.findings.values import values_sentence
 from fieldwork.metrics.findings.verdicts import claim_verdict
 from fieldwork.metrics.findings.wording import count_phrase, join_words, number_text, percent
@@ -90,7 +89,6 @@ def in_short(tables: FindingsTables, outline: StudyOutline, n_warnings: int = 0)
         ShortSentence("Wording", wording_sentence(tables.robustness, tables.claims, outline)),
         ShortSentence("Practice", practice_sentence(tables.practice, tables.claims, outline)),
         ShortSentence("Form", form_sentence(tables.answer_form, outline)),
-        ShortSentence("Waiting", waiting_sentence(tables.service, outline)),
         ShortSentence("Says nothing of", _limits(outline, bool(tables.drift)), True),
         ShortSentence("To learn more", _what_decides(questions, tables, outline), True),
     ]
