@@ -59,7 +59,7 @@ def test_a_study_without_users_or_prices_says_how_long_answers_take() -> None:
 @pytest.mark.parametrize("rows", [[], [service_row(P95, None), service_row("usd_call", 0.1)]])
 def test_without_times_nothing_is_said(rows: list[ServiceMeasure]) -> None:
     assert waiting_sentence(rows, OUTLINE) == ""
-    assert not any("Waiting" in text for text in in_short(evidence(service=rows), OUTLINE))
+    assert "Waiting" not in findings_page(evidence(service=rows), [], [], OUTLINE, [])
 
 
 def test_the_sentence_stands_where_the_page_says_how_it_was_made() -> None:
