@@ -33,6 +33,7 @@ from fieldwork.records.parsing import Answer
 from fieldwork.records.puppets import Context, Conversation, ConversationVector, Profile
 from fieldwork.records.tasks import Item
 from workflow.conftest import TINY, Checkout, digests
+from workflow.page_claims import require_agreement
 
 pytestmark = pytest.mark.workflow
 
@@ -58,6 +59,7 @@ def test_all_leaves_every_result(quickstart: Checkout) -> None:
     assert {"metrics/variance.csv", "metrics/shifts.csv", "metrics/prompt_means.csv"} <= tables
     assert all((results / table).exists() for table in tables)
     assert all((results / table).is_file() for table in tables)
+    require_agreement(quickstart, "quickstart", ("history", "rag", "profile"), ("offline_again",))
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from workflow.conftest import Checkout, copy_shipped, digests, rows_of, share_models
+from workflow.page_claims import require_agreement
 
 pytestmark = pytest.mark.workflow
 
@@ -100,6 +101,7 @@ def test_figures_and_findings_say_how_answers_were_held_and_what_they_stand_for(
     assert "says nothing about larger models" in limits
     assert "not a chat model" not in findings
     assert not re.search(r"\bnan\b", findings)
+    require_agreement(shipped[0], "quickstart", ("history", "rag", "profile"), ("offline_again",))
 
 
 def test_elsewhere_from_nothing_gives_the_same_bytes(

@@ -8,6 +8,7 @@ import pytest
 
 from servers.provider import Chat, ModelSpec, serve_provider
 from workflow.conftest import ONCE, Checkout, rows_of
+from workflow.page_claims import require_agreement
 
 pytestmark = pytest.mark.workflow
 
@@ -101,7 +102,8 @@ def test_scales_numbers_and_texts_are_answered_measured_and_shown(
     (texts,) = rows_of(checkout, f"SELECT count(*), count(value) {answers} WHERE kind = 'text'")
     assert texts == (78, 0)
     page = (checkout.results("values") / "findings.md").read_text()
-    assert "## Scales and numbers" in page
+    assert "### Scales and numbers" in page
+    require_agreement(checkout, "values", ("history",))
     claims = rows_of(
         checkout,
         "SELECT item_id, verdict, direction FROM 'RESULTS/values/metrics/claims.parquet' "

@@ -194,6 +194,13 @@ def test_answers_of_another_condition_are_a_warning() -> None:
     assert "shown twice and tested once" in warning
 
 
+def test_a_study_of_failures_alone_is_warned_of() -> None:
+    (warning,) = warnings(NOTHING, [ReplyCounts("m", "rec", "offline", 40, 40, 0)], STUDY)
+    assert warning.startswith(
+        "without a user, rec: of 40 answers 40 (100 %) failed, so its numbers say"
+    )
+
+
 def test_a_warning_names_a_few_of_many() -> None:
     tasks = [f"t{k}" for k in range(9)]
     rows = [comparison_row(0.01, task=task, **AGAIN) for task in tasks]

@@ -177,6 +177,11 @@ def test_waves_stand_first_where_nobody_asks() -> None:
     assert not any("Chance" in line for line in lines)
 
 
+def test_a_study_without_users_has_its_scores() -> None:
+    texts = sentences(NO_USERS, accuracy=[accuracy_row(condition="offline")])
+    assert texts["Right answers"] == "50.0 % (mmlu)."
+
+
 def test_what_would_decide_the_rest() -> None:
     claims = evidence(shifts=[shift_row(0.9)])
     (effect,) = [claim.smallest_effect for claim in claims.claims]

@@ -147,6 +147,7 @@ def _length_warnings(rows: Sequence[ListLength], outline: StudyOutline) -> Itera
 
 def _large_losses(row: ReplyCounts) -> Iterator[str]:
     for n, loss in (
+        (row.n_failed, "failed"),
         (row.n_unread, "cannot be read"),
         (row.n_refused, "are refusals"),
         (row.n_truncated, "are cut off at the longest answer allowed (max\\_tokens)"),

@@ -62,16 +62,18 @@ def findings_page(
     short = in_short(tables, outline, len(cautions))
     lines += ["## In short", "", *(f"- {text}" for text in short), ""]
     for warning in cautions:
-        lines += [f"**Warning:** {warning}.", ""]
+        lines += [f"**Warning:** {_sentence(warning)}", ""]
     if registration:
         lines += [f"**Preregistration:** {literal(registration)}", ""]
     lines += question_lines(question_answers(tables, outline), outline)
     lines += ["## What this cannot say", ""]
     lines += [f"- {_sentence(text)}" for text in limits(tables, replies, unnamed_replies, outline)]
-    lines += ["", "## Tables", "", _HOW_TO_READ, ""]
-    for section in sections(tables, outline):
-        # a section without rows says nothing of this study
-        lines += section_lines(section) if section.findings else []
+    lines.append("")
+    # a section without rows says nothing of this study
+    with_rows = [section for section in sections(tables, outline) if section.findings]
+    lines += ["## Tables", "", _HOW_TO_READ, ""] if with_rows else []
+    for section in with_rows:
+        lines += section_lines(section)
     lines += ["## How it was made", "", *_conditions(outline), ""]
     waiting = waiting_sentence(tables.service, outline)
     lines += [f"Waiting: {waiting}.", ""] if waiting else []
@@ -136,4 +138,4 @@ def sections(tables: FindingsTables, outline: StudyOutline) -> list[FindingsSect
 
 
 def _sentence(text: str) -> str:
-    return f"{text.rstrip('.')}."
+    return f"{text[:1].upper()}{text[1:].rstrip('.')}."

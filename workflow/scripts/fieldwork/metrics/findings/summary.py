@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
+from fieldwork.markdown_text import literal
 from fieldwork.metrics.claims.families import PRIMARY, is_control
 from fieldwork.metrics.claims.measures import score_reading
 from fieldwork.metrics.findings.cautions import control_tests
@@ -36,6 +37,8 @@ from fieldwork.records.shared import ItemKey
 from fieldwork.records.tasks import VALUE_KINDS
 
 MOST_WORDS = 120
+NAMED_SCORES = 3
+"""Scores of a study without users that the summary names."""
 GENERAL_QUESTION = "Does it matter who asks?"
 """The question of a study that names none of its own, which Yes answers."""
 
@@ -83,6 +86,7 @@ def in_short(tables: FindingsTables, outline: StudyOutline, n_warnings: int = 0)
         ShortSentence("Chance", _chance(questions, tables, outline), True),
         ShortSentence("Doubt", _doubt(n_warnings), True),
         *_overall_sentences(tables, outline),
+        ShortSentence("Right answers", "" if has_users else _scores_alone(tables, outline)),
         ShortSentence("Scales", values_sentence(tables.value_comparisons, tables.claims, outline)),
         ShortSentence("Judges", rater_sentence(tables.judgements, outline)),
         ShortSentence("Groups", group_gap_sentence(tables.group_gaps, tables.claims, outline)),
@@ -276,6 +280,27 @@ def _score_of(condition: str, claim: Claim, tables: FindingsTables) -> str:
             and row.mean is not None
         ),
         "–",
+    )
+
+
+def _scores_alone(tables: FindingsTables, outline: StudyOutline) -> str:
+    """Scores of a study without users: of each model, on the tasks that come first."""
+    rows = [
+        row
+        for row in study_rows(tables.accuracy, outline, [outline.baseline])
+        if row.metric == score_reading(row.condition) and row.mean is not None
+    ]
+    names = [
+        ", ".join(
+            [literal(row.task), *([outline.models[row.model]] if len(outline.models) > 1 else [])]
+        )
+        for row in rows
+    ]
+    return join_words(
+        [
+            f"{percent(row.mean or 0.0, digits=1)} ({name})"
+            for row, name in zip(rows[:NAMED_SCORES], names, strict=False)
+        ]
     )
 
 
