@@ -199,7 +199,11 @@ OTHER_LETTERS = re.compile(r"(?<![\w(])\(([a-j])\)\s|\b[A-J]\s?=\s?[\d(]|^\s*\|.
 @pytest.mark.parametrize("kind", ["all", "parts, formulas, tables"])
 def test_reasoning_without_its_statement(kind: str) -> None:
     """A letter read from the rest should be the one that was stated; most reasoning names none."""
-    cases = [case for case in reasonings() if kind == "all" or OTHER_LETTERS.search(case.body)]
+    # all of them take minutes
+    every_third = reasonings()[::3]
+    cases = (
+        every_third if kind == "all" else [c for c in reasonings() if OTHER_LETTERS.search(c.body)]
+    )
     pairs = [(letter(case, ""), case.letter) for case in cases]
     result = tally(f"statement cut off, {kind}", pairs)
     leaning = sum(ours == "A" for ours, truth in pairs if ours not in (None, truth))
