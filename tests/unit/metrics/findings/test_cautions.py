@@ -244,7 +244,7 @@ def test_a_warning_names_a_few_of_many() -> None:
             [],
             [variance_row(None, n_repeated=0)],
             STUDY,
-            "RAG: puppets were asked once, so contexts cannot be told from asking again; set "
+            "RAG: users were asked once, so contexts cannot be told from repeating; set "
             "`replicates: 2`",
         ),
         (
@@ -258,15 +258,22 @@ def test_a_warning_names_a_few_of_many() -> None:
             [],
             [],
             STUDY._replace(controls=[]),
-            "No condition asks the baseline again (setting `after`), so nothing shows which numbers "
+            "No condition repeats the questions without a user (setting `after`), so nothing shows "
+            "which numbers "
             "chance alone gives",
         ),
-        ([], [], STUDY, "No answers of real users: nothing says how near puppets are to them"),
         (
             [],
             [],
             STUDY,
-            "Only the primary comparisons hold over the whole study: among other differences expect "
+            "No answers of real users: nothing says how near the simulated users are to them",
+        ),
+        (
+            [],
+            [],
+            STUDY,
+            "Only the comparisons that the study names in advance (primary) hold over all of it: "
+            "among other differences expect "
             "false ones",
         ),
     ],

@@ -176,15 +176,17 @@ def limits(
     sentences += _single_answers(tables.variance, outline)
     if not outline.controls:
         sentences.append(
-            "No condition asks the baseline again (setting `after`), so nothing shows which numbers "
-            "chance alone gives"
+            "No condition repeats the questions without a user (setting `after`), so nothing shows which "
+            "numbers chance alone gives"
         )
-    if not outline.has_field:
-        sentences.append("No answers of real users: nothing says how near puppets are to them")
+    if outline.simulated_users and not outline.has_field:
+        sentences.append(
+            "No answers of real users: nothing says how near the simulated users are to them"
+        )
     return [
         *sentences,
-        "Only the primary comparisons hold over the whole study: among other differences expect false "
-        "ones",
+        "Only the comparisons that the study names in advance (primary) hold over all of it: among other "
+        "differences expect false ones",
         "Intervals cover the draw of answers and users, not the choice of prompts or corpus; they hold "
         f"for kinds of users who are at least {percent(outline.rarest_users)} of all "
         "(metrics.rarest\\_users)",
@@ -246,6 +248,6 @@ def _single_answers(rows: Sequence[VarianceShare], outline: StudyOutline) -> Ite
     )
     if names:
         yield (
-            f"{join_words([*names])}: puppets were asked once, so contexts cannot be told from asking "
-            "again; set `replicates: 2`"
+            f"{join_words([*names])}: users were asked once, so contexts cannot be told from repeating; "
+            "set `replicates: 2`"
         )
