@@ -7,10 +7,15 @@ export PATH := $(CURDIR)/.venv/bin:$(PATH)
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
+# what Snakemake makes of a study on demand
+TARGETS = plan power explorer export archive field_kit review_kit
+.PHONY: $(TARGETS)
 .PHONY: help run big-model rebuild study questions test bench bench-scale bench-interrupted bench-retrieval bench-explorer validity reruns reproduce
 
 help:
 	@echo "make run    install into .venv, run the study in config.yaml, say what it found"
+	@echo "make run STUDY=my/survey.yaml   the same with a study of your own; so do plan, power, explorer, export, archive,"
+	@echo "            field_kit and review_kit, as in: make plan STUDY=my/survey.yaml"
 	@echo "make big-model   install a second chat model, of 1.5 billion parameters: 1.1 GB (docs/models.md)"
 	@echo "make study NAME=trivia QUESTIONS=my/trivia.csv   write studies/trivia.yaml for your own files, and say"
 	@echo "            what it guessed; also LISTS=, CANDIDATES=, CONVERSATIONS= and PERSONAS= (docs/own_data.md)"
@@ -53,7 +58,10 @@ big-model: .venv/installed
 	@touch $@
 
 run: .venv/installed
-	@python workflow/run_study $(CORES)
+	@python workflow/run_study $(CORES) $(if $(STUDY),--study $(STUDY))
+
+$(TARGETS): .venv/installed
+	@python workflow/run_study $(CORES) $(if $(STUDY),--study $(STUDY)) --target $@
 
 rebuild: .venv/installed
 	@python workflow/rebuild_archive $(CORES) $(WHAT)

@@ -50,9 +50,8 @@ def main(arguments: argparse.Namespace) -> None:
     with path.open("x", encoding="utf-8") as file:
         file.write(study_text(draft))
     print(f"\nWrote {path}. Read it, then:")
-    print("  . .venv/bin/activate")
-    print(f"  snakemake -n --configfile {path}     # what would run; nothing is sent")
-    print(f"  snakemake all --configfile {path}    # the study, on all cores")
+    print(f"  make plan STUDY={path}    # requests, time and cost; nothing is sent")
+    print(f"  make run STUDY={path}     # the study, and its findings")
 
 
 def new_path(name: str) -> Path:

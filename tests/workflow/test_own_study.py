@@ -141,7 +141,7 @@ def test_a_study_is_written_for_files_as_people_have_them(
         "5 conversations of 5 users",
         "6 personas (column Beschreibung)",
         "5 simulated users in each condition",
-        "snakemake all --configfile studies/german.yaml",
+        "make run STUDY=studies/german.yaml",
     ):
         assert said in made.stdout
     assert {"prepare_corpus", "build_profiles", "plot_fig2"} <= plan(project, "german")

@@ -21,9 +21,9 @@ def environment() -> dict[str, str]:
     return own | {"PATH": f"{Path(sys.executable).parent}:{own['PATH']}"}
 
 
-def run_study(checkout: Checkout, **env: str) -> subprocess.CompletedProcess[str]:
+def run_study(checkout: Checkout, *arguments: str, **env: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [checkout.root / "workflow/run_study", "2"],
+        [checkout.root / "workflow/run_study", "2", *arguments],
         cwd=checkout.root.parent,
         env=environment() | env,
         capture_output=True,
@@ -89,6 +89,29 @@ def test_a_killed_run_is_gone_on_with_and_a_living_one_is_left_alone(finished: C
     assert "Nothing to be done" in again.stderr
     assert (again.returncode, again.stdout.count("## In short")) == (0, 1)
     assert {p: p.stat().st_mtime_ns for p in before} == before
+
+
+def test_a_study_of_ones_own_is_run_as_the_quickstart_is(
+    finished: Checkout, tmp_path: Path
+) -> None:
+    """Its plan in a few lines with the path at the end; findings printed; a missing file named."""
+    fewer = {"study": {"name": "own", "conditions": ["offline"], "tasks": ["probe"]}}
+    overlay = str(finished.study("own", fewer))
+    planned = run_study(finished, "--study", overlay, "--target", "plan")
+    assert planned.returncode == 0, planned.stderr[-3000:]
+    assert (planned.stdout + planned.stderr).rstrip().endswith("Plan: results/own/plan.html")
+    assert len((planned.stdout + planned.stderr).splitlines()) < 15
+    # a file that changes nothing of a study that is finished
+    ran = run_study(
+        finished, "--study", str(finished.study("same", {"study": {"name": "quickstart"}}))
+    )
+    assert ran.returncode == 0, ran.stderr[-3000:]
+    assert "## In short" in ran.stdout
+    assert "Open results/quickstart/explorer/index.html" in ran.stdout
+    missing = run_study(finished, "--study", str(tmp_path / "none.yaml"))
+    assert missing.returncode == 1
+    assert missing.stderr.strip().startswith("ERROR: STUDY: there is no file")
+    assert len(missing.stderr.splitlines()) == 1
 
 
 def test_no_line_of_a_changed_config_fills_the_terminal(

@@ -106,9 +106,8 @@ def _parts(draft: StudyDraft) -> Iterator[str]:
         [
             "Written by `make study`: change what it guessed. What is not said here is said in",
             "config.yaml; workflow/schemas/config.schema.yaml describes every setting.",
-            f"  snakemake -n --configfile {file}      # what would run",
-            f"  snakemake plan --configfile {file}    # what it would cost; nothing is sent",
-            f"  snakemake all --configfile {file}     # the study, on all cores",
+            f"  make plan STUDY={file}    # requests, time and cost; nothing is sent",
+            f"  make run STUDY={file}     # the study, and its findings",
         ]
     )
     study = {
