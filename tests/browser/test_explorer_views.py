@@ -118,6 +118,12 @@ def test_tables_are_folded_until_they_are_asked_for(explore: Explore) -> None:
     expect(page.locator("#start")).to_be_visible()
 
 
+def test_printing_unfolds_the_tables(explore: Explore) -> None:
+    page = explore()
+    page.pdf()
+    expect(page.locator("#all-tests table")).to_be_visible()
+
+
 def test_a_question_shows_shares_by_condition(explore: Explore, invented: InventedPage) -> None:
     page = explore("#/question?task=lists&item=cities&model=alpha")
     rows = [
