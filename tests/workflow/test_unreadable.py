@@ -92,7 +92,7 @@ def test_answers_that_cannot_be_read_are_no_result(checkout: Checkout, chat: Cha
     warning = f"**Warning:** without a user, probe: of {N} answers {N} (100 %) cannot be read, so"
     head = text.partition("## What this cannot say")[0]
     assert f"\n{warning}" in head
-    assert "- **Doubt:** read the 1 warning below." in head
+    assert "- **Doubt:** 1 warning below." in head
     assert "|0.0 (" not in text
     assert f"|no test: none of {N} answers can be read|" in text
     again = checkout.snakemake(FINDINGS, *study(checkout, chat))

@@ -117,12 +117,12 @@ def test_a_warning_stands_below_the_summary_which_counts_it() -> None:
     paragraphs = part_of(page, "In short").strip().split("\n\n")
     sentences, warning, registration = paragraphs
     assert all(line.startswith("- ") for line in sentences.splitlines())
-    assert "- **Doubt:** read the 1 warning below." in sentences.splitlines()
+    assert "- **Doubt:** 1 warning below." in sentences.splitlines()
     assert warning.startswith("**Warning:** RAG, rec: of 90 answers 80 (89 %)")
     assert registration.startswith("**Preregistration:**")
     two = [*unread, ReplyCounts("m", "mmlu", "rag", 90, 0, 80)]
     page = findings_page(TABLES, two, [], OUTLINE, [])
-    assert "**Doubt:** read the 2 warnings below." in page
+    assert "**Doubt:** 2 warnings below." in page
     assert page.count("**Warning:**") == 2
     sound = findings_page(TABLES, REPLIES, [], OUTLINE, [])
     assert "**Warning" not in sound

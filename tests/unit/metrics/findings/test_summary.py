@@ -66,7 +66,7 @@ def test_the_first_sentence_answers_with_the_clearest_question_and_asking_again(
         "conversation, 43 % repeated without a user (the largest of 2, not named in advance: likely "
         "overstated)."
     )
-    assert texts["Chance"] == "simply repeated without a user, 0 of 3 differ."
+    assert texts["Chance"] == "repeated without a user, 0 of 3 differ."
 
 
 def test_a_question_of_its_own_is_not_answered_with_yes() -> None:
@@ -114,7 +114,7 @@ def test_what_asking_again_shows_is_counted_as_users_are() -> None:
         shifts=[shift_row(0.9), shift_row(0.01, **AGAIN)],
         comparisons=[comparison_row(0.01, "cars", **AGAIN)],
     )
-    assert texts["Chance"] == "simply repeated without a user, 1 of 1 differ."
+    assert texts["Chance"] == "repeated without a user, 1 of 1 differ."
     bare = sentences(STUDY._replace(controls=[]), shifts=[shift_row(0.01)])
     assert bare["Chance"] == "nothing was repeated without a user, so chance is not measured."
 
@@ -188,9 +188,7 @@ def test_what_would_decide_the_rest() -> None:
     assert effect is not None
     text = sentences(shifts=[shift_row(0.9)])["To learn more"]
     whole, half = (f"{size * effect:.0f}" for size in (100, 50))
-    assert text == (
-        f"with 40 users a move of {whole} points is detected in 80 % of studies, with 160 one of {half}."
-    )
+    assert text == (f"40 users show moves of {whole} points in 80 % of studies, 160 of {half}.")
 
 
 def test_where_all_is_detected_a_named_question_would_confirm_it() -> None:
@@ -199,8 +197,24 @@ def test_where_all_is_detected_a_named_question_would_confirm_it() -> None:
 
 
 def test_warnings_are_announced() -> None:
-    assert sentences(n_warnings=2)["Doubt"] == "read the 2 warnings below."
+    assert sentences(n_warnings=2)["Doubt"] == "2 warnings below."
     assert "Doubt" not in sentences()
+
+
+def test_what_does_not_fit_in_full_is_named_in_brief() -> None:
+    long = {ItemKey("rec", "cars"): filled(Item, item_id="cars", question="why " * 25)}
+    texts = sentences(
+        STUDY._replace(questions=long),
+        2,
+        shifts=[shift_row(0.01, answer="a " * 15), shift_row(0.9, answer="b", item_id="films")],
+        variance=[variance_row(0.01)],
+        prompt_means=[entropy_row(0.01)],
+        novelty=[novelty_row(0.01)],
+    )
+    assert texts["Overall"].startswith(
+        "which user it is explains up to 16 % of the variation; variety"
+    )
+    assert sum(map(n_words, texts.values())) <= MOST_WORDS
 
 
 OUTLINES = [STUDY, NO_USERS, FIELD_STUDY, FIELD_ALONE, TWO_MODELS]

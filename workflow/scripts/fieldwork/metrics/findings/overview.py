@@ -33,7 +33,7 @@ _FAMILIES = {
     **MEASURE_NAMES,
     WITHOUT_USER: "other conditions without a user",
     REAL_USERS: "real users, by measure",
-    CONTROL: "asked again, by measure",
+    CONTROL: "repeated without a user, by measure",
 }
 """Families of tests, and groups of families that stand in one row."""
 

@@ -60,11 +60,13 @@ class ShortSentence(NamedTuple):
     Attributes:
         topic: the word before it; empty for the first.
         is_needed: whether it stays where there are more words than a reader takes in.
+        brief: what stands in its place where it is too long.
     """
 
     topic: str
     text: str
     is_needed: bool = False
+    brief: str = ""
 
     def markdown(self) -> str:
         """The sentence as it is printed."""
@@ -103,21 +105,31 @@ def in_short(tables: FindingsTables, outline: StudyOutline, n_warnings: int = 0)
 
 
 def _shorten(most_words: int, sentences: Sequence[ShortSentence]) -> list[ShortSentence]:
-    """The sentences that are needed, and of the others the first ones that fit."""
+    """The sentences that are needed, and of the others the first ones that fit, some in brief."""
     sentences = [sentence for sentence in sentences if sentence.text]
     n_left = most_words - sum(n_words(s.markdown()) for s in sentences if s.is_needed)
     short_sentences = []
     for sentence in sentences:
-        length = 0 if sentence.is_needed else n_words(sentence.markdown())
-        if length <= n_left:
-            n_left -= length
+        if sentence.is_needed:
             short_sentences.append(sentence)
+            continue
+        is_joined = any(other.topic == sentence.topic for other in short_sentences)
+        # what follows under the same topic may be a name alone
+        for text in (sentence.text, sentence.brief if is_joined else ""):
+            length = (
+                n_words(text) if is_joined else n_words(sentence._replace(text=text).markdown())
+            )
+            if text and length <= n_left:
+                n_left -= length
+                short_sentences.append(sentence._replace(text=text))
+                break
     return short_sentences
 
 
 def n_words(markdown: str) -> int:
-    """Words of a text as it is read, without the addresses of its links."""
-    return len(_TARGET.sub("]", markdown).split())
+    """Words of a text as it is read: without the addresses of its links, and `65 %` is one."""
+    words = _TARGET.sub("]", markdown).split()
+    return sum(any(letter.isalnum() for letter in word) for word in words)
 
 
 # ---- the question of the study -----------------------------------------------------------------------
@@ -200,13 +212,13 @@ def _chance(
         {(q.task, q.item_id) for q in questions if q.furthest(outline.controls) is not None}
     )
     n = _n_questions(questions, outline)
-    return f"simply repeated without a user, {n_differ:,} of {n:,} differ"
+    return f"repeated without a user, {n_differ:,} of {n:,} differ"
 
 
 def _doubt(n_warnings: int) -> str:
     if not n_warnings:
         return ""
-    return f"read the {count_phrase(n_warnings, 'warning')} below"
+    return f"{count_phrase(n_warnings, 'warning')} below"
 
 
 # ---- over all questions ------------------------------------------------------------------------------
@@ -229,17 +241,18 @@ def _overall_sentences(tables: FindingsTables, outline: StudyOutline) -> Iterato
     exact = _exact_score(tables.exact_estimates, outline)
     if exact:
         yield ShortSentence("Right answers", exact)
-    differences, not_shown = [], []
+    not_shown = []
     for measure, name in _OVERALL.items():
         tests = [claim for claim in claims if claim.measure == measure]
         claims_shown = [claim for claim in tests if claim.verdict == "differs"]
         if claims_shown:
             furthest = max(claims_shown, key=lambda claim: abs(claim.estimate or 0.0))
-            differences.append(_shown_text(furthest, tables, outline))
+            text = _shown_text(furthest, tables, outline)
+            yield ShortSentence(
+                "Overall", text, brief=f"{name} differ{'' if name[-1] == 's' else 's'} too"
+            )
         elif tests and not (exact and measure == "score"):
             not_shown.append(name)
-    for text in differences:
-        yield ShortSentence("Overall", text)
     if not_shown:
         yield ShortSentence("Not detected", f"a difference in {join_words(not_shown)}")
 
@@ -363,10 +376,7 @@ def _what_decides(
     if effects and sizes:
         effect, n = effects[len(effects) // 2], sizes[len(sizes) // 2]
         half, whole = (number_text(size * effect, 0) for size in (50, 100))
-        return (
-            f"with {n:,} users a move of {whole} points is detected in 80 % of studies, with {4 * n:,} "
-            f"one of {half}"
-        )
+        return f"{n:,} users show moves of {whole} points in 80 % of studies, {4 * n:,} of {half}"
     if any(
         row.verdict.text and not row.verdict.is_shown for q in questions for row in q.rows_of(users)
     ):
