@@ -230,7 +230,11 @@ rule plot_calibration:
         calibration="<results>/metrics/calibration.parquet",
         style_sheet=study.resolve("resources/figures.mplstyle"),
     output:
-        **figure_files("calibration", "How near conditions come to real users, weighted and alone", "calibration_figure"),
+        **figure_files(
+            "calibration",
+            "How near conditions come to real users, weighted and alone",
+            "calibration_figure",
+        ),
     log:
         "<logs>/plot_calibration.log",
     conda:

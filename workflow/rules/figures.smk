@@ -190,7 +190,11 @@ rule plot_robustness:
         robustness="<results>/metrics/robustness.parquet",
         style_sheet=study.resolve("resources/figures.mplstyle"),
     output:
-        **figure_files("robustness", "Whether answers hold when questions are put otherwise", "robustness_figure"),
+        **figure_files(
+            "robustness",
+            "Whether answers hold when questions are put otherwise",
+            "robustness_figure",
+        ),
     log:
         "<logs>/plot_robustness.log",
     conda:
