@@ -89,7 +89,7 @@ def test_answers_that_cannot_be_read_are_no_result(checkout: Checkout, chat: Cha
     assert accepted.returncode == 0, accepted.stderr[-3000:]
     assert n_asked(chat) == N
     text = (checkout.root / FINDINGS).read_text()
-    warning = f"**Warning:** without a user, probe: of {N} answers {N} (100 %) cannot be read, so"
+    warning = f"**Warning:** Without a user, probe: of {N} answers {N} (100 %) cannot be read, so"
     head = text.partition("## What this cannot say")[0]
     assert f"\n{warning}" in head
     assert "- **Doubt:** 1 warning below." in head
