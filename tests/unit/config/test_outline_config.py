@@ -2,7 +2,8 @@
 
 import pytest
 
-from fieldwork.config.outline import WHO_ASKS, outline_settings, question_of
+from fieldwork.conditions import WHO_ASKS
+from fieldwork.config.outline import outline_settings, question_of
 from fieldwork.errors import StudyError
 from fieldwork.metrics.findings.outline import StudyOutline
 from unit.config.test_study import study

@@ -8,6 +8,9 @@ it imports no scientific package.
 from collections.abc import Mapping
 from typing import Any, Literal, NamedTuple
 
+WHO_ASKS = "Does it matter who asks?"
+"""What a study with users asks that names no question of its own: one that Yes can answer."""
+
 Material = Literal["conversations", "vectors", "questions", "profiles", "memories", "recordings"]
 
 ContextUnit = Literal["puppet", "puppet and item"]

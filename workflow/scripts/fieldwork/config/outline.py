@@ -6,15 +6,12 @@ Read while Snakemake parses the workflow, so it imports no scientific package.
 from collections import Counter
 from collections.abc import Mapping
 
-from fieldwork.conditions import kind_of
+from fieldwork.conditions import WHO_ASKS, kind_of
 from fieldwork.config.figures import leaderboard_note
 from fieldwork.config.judging import pair_sides
 from fieldwork.config.settings import Config
 from fieldwork.config.study import Study
 from fieldwork.records.field import FIELD
-
-WHO_ASKS = "Does it matter who asks?"
-"""What a study with users asks that names no question of its own."""
 
 
 def question_of(study: Study) -> str | None:

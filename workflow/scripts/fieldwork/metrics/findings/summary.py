@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
+from fieldwork.conditions import WHO_ASKS
 from fieldwork.markdown_text import literal
 from fieldwork.metrics.claims.families import PRIMARY, is_control
 from fieldwork.metrics.claims.measures import score_reading
@@ -39,8 +40,6 @@ from fieldwork.records.tasks import VALUE_KINDS
 MOST_WORDS = 120
 NAMED_SCORES = 3
 """Scores of a study without users that the summary names."""
-GENERAL_QUESTION = "Does it matter who asks?"
-"""The question of a study that names none of its own, which Yes answers."""
 
 _OVERALL: Mapping[str, str] = {
     "share_who": "who asks",
@@ -144,7 +143,7 @@ def _answer(
     n = _n_questions(questions, outline)
     movers = [(q, row) for q in questions if (row := q.furthest(users))]
     n_differ = len({(question.task, question.item_id) for question, _ in movers})
-    is_general = outline.question in (None, GENERAL_QUESTION)
+    is_general = outline.question in (None, WHO_ASKS)
     if movers:
         lead = "Yes, for" if is_general else "Answers differ with a user on"
         example = _example(*movers[0], n_differ, tables, outline)
