@@ -35,6 +35,7 @@ NOT_COPIED = (
     "logs",
     ".*_cache",
     "*.egg-info",
+    ".hypothesis",
 )
 
 
