@@ -40,7 +40,7 @@ THREE: dict[str, Any] = {
     },
     "metrics": {"permutations": 99},
 }
-FORM = "SmolLM2 135M: lists among candidate answers, choices by likelihood"
+FORM = "SmolLM2 135M: lists name given candidates only, choices are drawn by their likelihood"
 
 
 @pytest.fixture(scope="module")

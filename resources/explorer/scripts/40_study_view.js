@@ -197,7 +197,16 @@ const wireFindings = () => {
     if (picture) opening.append(picture);
   }
   const limits = findings.querySelector("#what-this-cannot-say");
-  if (limits) limits.before(byId("start-figures"));
+  const figures = byId("start-figures");
+  if (limits) limits.before(figures);
+  // what the labels in figures mean; several conditions may have one phrase only with their labels
+  const keys = study.conditions
+    .filter((entry) => entry.phrase && !entry.phrase.includes(labelOf(entry)))
+    .map((entry) => [h("strong", {}, labelOf(entry)), ` ${entry.phrase}`]);
+  if (keys.length && figures.childElementCount) {
+    const words = keys.flatMap((key, place) => (place ? ["; ", ...key] : key));
+    figures.prepend(h("p", { class: "key" }, "In figures: ", words, "."));
+  }
   const tables = findings.querySelector("#tables");
   for (const title of partOf(tables).filter((node) => node.tagName === "H3")) {
     const parts = partOf(title);

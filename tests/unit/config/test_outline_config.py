@@ -53,7 +53,7 @@ def test_findings_know_the_limits_of_models_that_have_them() -> None:
     limits = "SmolLM2 135M: Knows little. Says nothing about larger models"
     assert outline_settings(own)["model_limits"] == [limits]
     # they are no notes, which figures print
-    form = "SmolLM2 135M: lists among candidate answers, choices by likelihood"
+    form = "SmolLM2 135M: lists name given candidates only, choices are drawn by their likelihood"
     leaderboard_note = own.config["tasks"]["mmlu_lite"]["leaderboard_note"]
     assert outline_settings(own)["notes"] == [form, leaderboard_note]
     assert outline_settings(study(study={"models": ["local"]}))["model_limits"] == []

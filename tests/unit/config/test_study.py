@@ -201,7 +201,7 @@ def test_a_figure_takes_what_the_study_says_of_it(
     )
     assert figure_settings.condition_labels["rag"] == "SP-RAG"
     assert figure_settings.model_labels == {"smollm2": "SmolLM2 135M"}
-    form = "SmolLM2 135M: lists among candidate answers, choices by likelihood"
+    form = "SmolLM2 135M: lists name given candidates only, choices are drawn by their likelihood"
     assert figure_settings.note == f"A small model. {form}"
     # figure 4 sets users beside the baseline, and offline_t0 is neither
     left_out = {"offline_t0"} if figure == "fig4" else set()

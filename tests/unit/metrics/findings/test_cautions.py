@@ -123,8 +123,8 @@ def test_an_arm_that_loses_more_than_the_baseline_is_a_warning() -> None:
     replies = [ReplyCounts("m", "rec", "rag", 90, 0, 4, n_refused=14)]
     replies += [ReplyCounts("m", "rec", "offline", 92, 2, 1)]
     assert warnings(NOTHING, replies, STUDY) == [
-        "RAG, rec: 20 % of the answers are refused or cannot be read, and 1 % without a user: those "
-        "that are left may be of another kind"
+        "rec: the share of answers that are refused or cannot be read is not that without a user "
+        "(20 % RAG, 1 % without a user), so those that are left may be of another kind"
     ]
     both = [replies[0], replies[0]._replace(condition="offline")]
     assert warnings(NOTHING, both, STUDY) == []
@@ -139,9 +139,26 @@ def test_letters_in_another_form_are_a_warning(baseline_share: float, n: int) ->
     ]
     found = warnings(evidence(accuracy=rows), [], STUDY)
     assert found == n * [
-        "RAG, mmlu: 10 % of the answers name no letter in the form that was asked for, and 2 % without a "
-        "user; these count as wrong (accuracy, format\\_failure)"
+        "mmlu: the share of answers without a letter in the form that was asked for is not that without "
+        "a user (10 % RAG, 2 % without a user); these count as wrong (accuracy, format\\_failure)"
     ]
+
+
+def test_letters_that_cannot_be_read_are_one_warning() -> None:
+    replies = [
+        ReplyCounts("m", "mmlu", "rag", 90, 0, 18),
+        ReplyCounts("m", "mmlu", "offline", 90, 0, 0),
+    ]
+    rows = [
+        filled(Accuracy, task="mmlu", condition=condition, metric="format_failure", mean=share)
+        for condition, share in {"rag": 0.2, "offline": 0.0}.items()
+    ]
+    (warning,) = warnings(evidence(accuracy=rows), replies, STUDY)
+    assert warning == (
+        "mmlu: the share of answers that are refused or cannot be read is not that without a user (20 % "
+        "RAG, 0 % without a user), so those that are left may be of another kind; they count as wrong "
+        "(accuracy, format\\_failure)"
+    )
 
 
 AGAIN = {"condition": "again"}
@@ -320,8 +337,8 @@ def test_lists_of_another_length_are_a_warning(mean: float, is_said: bool) -> No
     rows = [length_row(5.0, condition="offline"), length_row(mean)]
     sentences = warnings(FindingsTables(list_lengths=rows), [], STUDY)
     expected = (
-        f"RAG, rec: lists have {mean:.2f} options on average, and 5.00 without a user; longer lists look "
-        r"more varied (list\_lengths)"
+        f"rec: lists are not as long as without a user (options: {mean:.2f} RAG, 5.00 without a user); "
+        r"longer lists look more varied (list\_lengths)"
     )
     assert sentences == ([expected] if is_said else [])
 

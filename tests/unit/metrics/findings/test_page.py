@@ -172,7 +172,7 @@ def test_the_page_begins_with_what_was_done() -> None:
 
 def test_other_conditions_without_a_user_are_named() -> None:
     study = STUDY._replace(conditions={**STUDY.conditions, "later": "Later"})
-    assert design_of(design_replies(later=0), study).endswith(" The same was asked under: Later.")
+    assert design_of(design_replies(later=0), study).endswith(" The same was asked Later.")
 
 
 def test_what_was_done_counts_questions_of_all_tasks_and_names_few_models() -> None:

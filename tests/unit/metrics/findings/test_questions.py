@@ -43,11 +43,11 @@ def test_a_question_stands_in_its_own_words_with_what_letters_stand_for() -> Non
     assert lines[4] == r"### Which \*car\*?"
     table = [[cell.strip() for cell in line.split("|")[1:-1]] for line in lines[6:-1]]
     assert lines[6].startswith(
-        r"|Asked                  |Differs?    |Fiat \| Panda|no readable letter|Answers|"
+        r"|Asked                  |Differs?    |Fiat \| Panda|no readable letter|other answers|Answers|"
     )
     assert table[2][:2] == ["without a user", ""]
-    assert table[3] == ["repeated without a user", "not detected", "10 %", "0 %", "40"]
-    assert table[4] == ["with a user", "**yes**", "50 %", "10 %", "40"]
+    assert table[3] == ["repeated without a user", "not detected", "10 %", "0 %", "90 %", "40"]
+    assert table[4] == ["with a user", "**yes**", "50 %", "10 %", "40 %", "40"]
 
 
 def test_a_number_has_its_unit_and_those_without_a_value() -> None:

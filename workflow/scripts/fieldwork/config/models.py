@@ -44,11 +44,14 @@ def answer_threads(model: Mapping[str, Any]) -> int:
 
 
 _LIST_FORMS = {
-    "none": "lists in free text",
-    "five_lines": "lists of numbered lines",
-    "candidates": "lists among candidate answers",
+    "none": "lists are free text",
+    "five_lines": "lists are numbered lines",
+    "candidates": "lists name given candidates only",
 }
-_CHOICE_FORMS = {"letter": "choices by letter", "likelihood": "choices by likelihood"}
+_CHOICE_FORMS = {
+    "letter": "choices are a letter that it writes",
+    "likelihood": "choices are drawn by their likelihood",
+}
 
 
 def held_form(model: Mapping[str, Any]) -> str | None:

@@ -26,10 +26,14 @@ REAL_USERS = "by real users"
 def condition_phrases(study: Study, labels: Mapping[str, str]) -> dict[str, str]:
     """How questions are asked under each condition, in the words of a reader, each its own."""
     controls = study.users_and_controls()["controls"]
-    phrases = {
-        name: "repeated without a user" if name in controls else kind_of(entry).phrase
-        for name, entry in study.entries("conditions").items()
-    }
+    entries = study.entries("conditions")
+    temperature = entries[study.baseline]["temperature"]
+    phrases = {}
+    for name, entry in entries.items():
+        kind = kind_of(entry)
+        phrases[name] = "repeated without a user" if name in controls else kind.phrase
+        if not kind.has_user and entry["temperature"] != temperature:
+            phrases[name] += f" at temperature {entry['temperature']:g}"
     phrases |= {FIELD: REAL_USERS} if FIELD in labels else {}
     counts = Counter(phrases.values())
     return {

@@ -1,18 +1,26 @@
 """What makes the findings doubtful: warnings above the page, and limits at its end."""
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 
 from fieldwork.markdown_text import literal
 from fieldwork.metrics.claims.families import is_control
 from fieldwork.metrics.claims.table import SAME_ANSWERS
 from fieldwork.metrics.findings.evidence import FindingsTables
-from fieldwork.metrics.findings.outline import StudyOutline, arm_name, study_rows
+from fieldwork.metrics.findings.outline import (
+    ConditionRow,
+    StudyOutline,
+    arm_name,
+    groups,
+    study_rows,
+    task_name,
+)
 from fieldwork.metrics.findings.replies import ReplyCounts, UnnamedReplies
 from fieldwork.metrics.findings.verdicts import MEASURE_NAMES, claim_verdict
-from fieldwork.metrics.findings.wording import count_phrase, join_words, percent
+from fieldwork.metrics.findings.wording import count_phrase, join_words, number_text, percent
 from fieldwork.records.claims import Claim
 from fieldwork.records.field import FIELD
-from fieldwork.records.metrics import Accuracy, ListLength, VarianceShare
+from fieldwork.records.metrics import ListLength, VarianceShare
 
 MANY = 0.2
 """Share of an arm's answers above which a warning says that they are worth nothing."""
@@ -28,6 +36,8 @@ MOST_NAMES = 5
 
 MOST_ARMS = 30
 """Arms of which lost answers are listed one by one."""
+
+_FORM_TABLE = "(accuracy, format\\_failure)"
 
 REFUSALS_ARE_READ = (
     "Refusals are recognised by their words: rules find all of those in surveys, 95 % of those of unsafe "
@@ -48,8 +58,7 @@ def warnings(
     return [
         *_control_warning(tables),
         *_repeat_warnings(tables, outline),
-        *_loss_warnings(replies, outline),
-        *_form_warnings(tables.accuracy, outline),
+        *_loss_warnings(tables, replies, outline),
         *_length_warnings(tables.list_lengths, outline),
     ]
 
@@ -94,55 +103,80 @@ def _repeat_warnings(tables: FindingsTables, outline: StudyOutline) -> Iterator[
     )
 
 
-def _loss_warnings(replies: Sequence[ReplyCounts], outline: StudyOutline) -> Iterator[str]:
+def _loss_warnings(
+    tables: FindingsTables, replies: Sequence[ReplyCounts], outline: StudyOutline
+) -> Iterator[str]:
+    """Conditions of whose answers much is lost, or another share than of the baseline's."""
     rows = study_rows(replies, outline, list(outline.conditions))
-    baselines = {(row.model, row.task): row for row in rows if row.condition == outline.baseline}
-    for row in rows:
-        baseline = baselines.get((row.model, row.task), row)
-        if parts := [*_large_losses(row)]:
-            yield (
-                f"{arm_name(row, outline)}: of {count_phrase(row.n, 'answer')} {join_words(parts)}, so "
-                "its "
-                "numbers say more about how it was asked than about the model"
-            )
-        elif abs(row.share_lost - baseline.share_lost) > LOSS_GAP:
-            yield (
-                f"{arm_name(row, outline)}: {percent(row.share_lost)} of the answers are refused or "
-                "cannot "
-                f"be read, and {percent(baseline.share_lost)} {outline.phrase(outline.baseline)}: "
-                "those that are left may be of another kind"
-            )
+    large_losses = {row: parts for row in rows if (parts := [*_large_losses(row)])}
+    for row, parts in large_losses.items():
+        yield (
+            f"{arm_name(row, outline)}: of {count_phrase(row.n, 'answer')} {join_words(parts)}, so its "
+            "numbers say more about how it was asked than about the model"
+        )
+    shares = [(row, row.share_lost) for row in rows if row not in large_losses]
+    letters = {*_gaps(_form_failures(tables, outline), outline, LOSS_GAP)}
+    gaps = [*_gaps(shares, outline, LOSS_GAP)]
+    without = outline.phrase(outline.baseline)
+    for place, listing in gaps:
+        # unreadable letters fail the form too: one warning says both
+        wrong = f"; they count as wrong {_FORM_TABLE}" if (place, listing) in letters else ""
+        yield (
+            f"{place}: the share of answers that are refused or cannot be read is not that {without} "
+            f"({listing}), so those that are left may be of another kind{wrong}"
+        )
+    for place, listing in sorted(letters.difference(gaps)):
+        yield (
+            f"{place}: the share of answers without a letter in the form that was asked for is not "
+            f"that {without} ({listing}); these count as wrong {_FORM_TABLE}"
+        )
 
 
-def _form_warnings(rows: Sequence[Accuracy], outline: StudyOutline) -> Iterator[str]:
-    """Conditions whose letters stand in another form than asked for more often than the baseline's."""
-    shares = [row for row in rows if row.metric == "format_failure" and row.mean is not None]
-    baselines = {(row.model, row.task): row for row in shares if row.condition == outline.baseline}
-    for row in study_rows(shares, outline, [*outline.simulated_users, *outline.controls]):
-        baseline = baselines.get((row.model, row.task))
-        if baseline and abs((row.mean or 0.0) - (baseline.mean or 0.0)) > LOSS_GAP:
-            yield (
-                f"{arm_name(row, outline)}: {percent(row.mean or 0.0)} of the answers name no letter in "
-                "the "
-                f"form that was asked for, and {percent(baseline.mean or 0.0)} "
-                f"{outline.phrase(outline.baseline)}; these count as wrong (accuracy, format\\_failure)"
-            )
+def _form_failures(
+    tables: FindingsTables, outline: StudyOutline
+) -> list[tuple[ConditionRow, float]]:
+    """Shares of answers whose letter does not stand in the form that was asked for."""
+    conditions = [outline.baseline, *outline.simulated_users, *outline.controls]
+    return [
+        (row, row.mean)
+        for row in study_rows(tables.accuracy, outline, conditions)
+        if row.metric == "format_failure" and row.mean is not None
+    ]
 
 
 def _length_warnings(rows: Sequence[ListLength], outline: StudyOutline) -> Iterator[str]:
     """Conditions whose lists have more or fewer options than the baseline's."""
-    baselines = {(row.model, row.task): row for row in rows if row.condition == outline.baseline}
-    for row in study_rows(rows, outline, [*outline.users, *outline.controls]):
-        baseline = baselines.get((row.model, row.task))
+    conditions = [outline.baseline, *outline.users, *outline.controls]
+    lengths = [(row, row.mean_counted) for row in study_rows(rows, outline, conditions)]
+    for place, listing in _gaps(lengths, outline, LENGTH_GAP, is_relative=True):
+        yield (
+            f"{place}: lists are not as long as {outline.phrase(outline.baseline)} (options: {listing}); "
+            "longer lists look more varied (list\\_lengths)"
+        )
+
+
+def _gaps(
+    values: Sequence[tuple[ConditionRow, float]],
+    outline: StudyOutline,
+    margin: float,
+    *,
+    is_relative: bool = False,
+) -> Iterator[tuple[str, str]]:
+    """Where a value is further than `margin` from the baseline's: task and model, and the values."""
+    write = partial(number_text, digits=2) if is_relative else percent
+    for members in groups(values, lambda pair: (pair[0].model, pair[0].task)):
+        by_condition = {row.condition: value for row, value in members}
+        baseline = by_condition.get(outline.baseline)
         if baseline is None:
             continue
-        gap = row.mean_counted - baseline.mean_counted
-        if abs(gap) > LENGTH_GAP * baseline.mean_counted:
-            yield (
-                f"{arm_name(row, outline)}: lists have {row.mean_counted:.2f} options on average, and "
-                f"{baseline.mean_counted:.2f} {outline.phrase(outline.baseline)}; longer lists look "
-                "more varied (list\\_lengths)"
+        width = margin * baseline if is_relative else margin
+        apart = [name for name, value in by_condition.items() if abs(value - baseline) > width]
+        if apart:
+            listing = ", ".join(
+                f"{write(by_condition[name])} {outline.phrase(name)}"
+                for name in [*apart, outline.baseline]
             )
+            yield task_name(members[0][0], outline), listing
 
 
 def _large_losses(row: ReplyCounts) -> Iterator[str]:

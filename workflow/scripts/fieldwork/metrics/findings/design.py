@@ -25,12 +25,12 @@ def what_was_done(replies: Sequence[ReplyCounts], outline: StudyOutline) -> str:
     models = join_words(labels) if len(labels) <= MOST_NAMES else f"{len(labels)} models"
     questions = count_phrase(n_questions, "question")
     sentences = [f"{models} answered {questions}{_list_of(_repeats(rows, outline))}."]
-    names = [
-        outline.label(name)
+    others = [
+        outline.phrase(name)
         for name in dict.fromkeys(row.condition for row in rows)
         if name not in (outline.baseline, *outline.controls, *outline.users)
     ]
-    sentences += [f"The same was asked under: {join_words(names)}."] if names else []
+    sentences += [f"The same was asked {join_words(others)}."] if others else []
     users = [row for row in rows if row.condition in outline.simulated_users and row.n_users]
     if users:
         n_users = count_phrase(max(row.n_users for row in users), "simulated user")

@@ -163,9 +163,14 @@ def row_cells(row: ConditionRow, outline: StudyOutline) -> tuple[str, ...]:
 
 def arm_name(row: ConditionRow, outline: StudyOutline) -> str:
     """Condition, task and, of several models, the model of a row, in a sentence."""
+    return f"{outline.phrase(row.condition)}, {task_name(row, outline)}"
+
+
+def task_name(row: ConditionRow, outline: StudyOutline) -> str:
+    """Task and, of several models, the model of a row, in a sentence."""
     is_named = len(outline.models) > 1 and row.model is not None
     model = [outline.models[row.model or ""]] if is_named else []
-    return ", ".join([outline.phrase(row.condition), literal(row.task), *model])
+    return ", ".join([literal(row.task), *model])
 
 
 def groups(rows: Iterable[T], key: Callable[[T], tuple[str | None, ...]]) -> list[list[T]]:

@@ -24,6 +24,8 @@ MOST_QUESTIONS, FEWEST_QUESTIONS = 12, 3
 SMALL_SHARE = 0.1
 """Shares below it have a digit more."""
 
+_ROUNDING = 0.005
+
 
 def question_lines(questions: Sequence[QuestionAnswers], outline: StudyOutline) -> list[str]:
     """Lines of Markdown: a heading and a table for each question, those that differ first."""
@@ -64,9 +66,9 @@ def _intro(questions: Sequence[QuestionAnswers], outline: StudyOutline) -> str:
     if CANNOT_TELL in texts:
         sentences.append(f"*{CANNOT_TELL.capitalize()}* means too few answers, or always the same.")
     if any(question.options for question in questions):
-        sentences.append(
-            "Shares are of answers, one for each user or repeat; rarer answers are left out."
-        )
+        sentences.append("Shares are of answers, one for each user or repeat.")
+    if any(question.kind == "list" for question in questions):
+        sentences.append("A list names several options; of these the telling ones are shown.")
     return " ".join(sentences)
 
 
@@ -76,9 +78,23 @@ def _differs(members: Sequence[QuestionAnswers], outline: StudyOutline) -> bool:
 
 def _question_table(question: QuestionAnswers, outline: StudyOutline) -> Iterator[str]:
     model = f"{outline.models[question.model]}: " if len(outline.models) > 1 else ""
-    columns = (f"{model}Asked", "Differs?", *_column_names(question, outline), "Answers")
+    others = ["other answers"] if _has_other_answers(question) else []
+    columns = (f"{model}Asked", "Differs?", *_column_names(question, outline), *others, "Answers")
     rows = [_row(question, row, outline) for row in question.rows]
     yield from table_lines([columns, *rows])
+
+
+def _has_other_answers(question: QuestionAnswers) -> bool:
+    """Whether a question with one option an answer has answers beside the options that are shown."""
+    return (
+        bool(question.options)
+        and question.kind != "list"
+        and any(_other_share(row) > _ROUNDING for row in question.rows)
+    )
+
+
+def _other_share(row: ConditionAnswers) -> float:
+    return max(0.0, 1 - sum(value or 0.0 for value in row.values)) if row.n else 0.0
 
 
 def _column_names(question: QuestionAnswers, outline: StudyOutline) -> list[str]:
@@ -120,6 +136,7 @@ def _row(
         outline.phrase(row.condition),
         "" if is_baseline else f"**{verdict}**" if row.verdict.is_shown else verdict,
         *(value_text(question, value) for value in row.values),
+        *([value_text(question, _other_share(row))] if _has_other_answers(question) else []),
         f"{n} + {row.n_missing:,} without" if row.n_missing else n,
     )
 
