@@ -55,12 +55,14 @@ class _Site:
 
 
 @contextmanager
-def running(chat: Chat) -> Iterator[Chat]:
-    """Serve from a thread until the block ends."""
+def running(chat: Chat, port: int = 0) -> Iterator[Chat]:
+    """Serve from a thread until the block ends; at port 0 wherever one is free."""
     loop = asyncio.new_event_loop()
     started, stop = threading.Event(), asyncio.Event()
     thread = threading.Thread(
-        target=loop.run_until_complete, args=(serve(chat, stop, started=started),), daemon=True
+        target=loop.run_until_complete,
+        args=(serve(chat, stop, port, started=started),),
+        daemon=True,
     )
     thread.start()
     if not started.wait(timeout=60):

@@ -14,7 +14,7 @@ ARM = RepeatedArm("m", "t", "second")
 RULES = ClaimRules([PrimaryTests("score")], ["history", "rag"], [], {"score": 0.02})
 
 
-def write(folder: Path, condition: str, keys: dict[str, str | None], task: str = "t") -> str:
+def write(folder: Path, condition: str, keys: dict[str | None, str | None], task: str = "t") -> str:
     """A table of responses with a key for each puppet."""
     columns: dict[str, Any] = dict.fromkeys(Response.__dataclass_fields__)
     columns |= {"model": "m", "task": task, "condition": condition, "item_id": "i", "replicate": 0}
@@ -35,8 +35,18 @@ def test_the_same_calls_are_one_set_of_answers(tmp_path: Path) -> None:
     assert repeated_arms([first, write(tmp_path, "second", {"a": "k1", "b": "k2"}, task="u")]) == {}
 
 
+def test_users_who_bring_nothing_ask_what_is_asked_without_a_user(tmp_path: Path) -> None:
+    """Empty memories: the calls are those without a user, and one side may have more of them."""
+    alone = write(tmp_path, "first", {None: "k1"})
+    for keys in ({"a": "k1"}, {"a": "k1", "b": "k2"}):
+        assert repeated_arms([alone, write(tmp_path, "second", {**keys})]) == {ARM: "first"}
+    assert repeated_arms([alone, write(tmp_path, "second", {"a": "k3", "b": "k2"})]) == {}
+    again = write(tmp_path, "second", {None: "k2"})
+    assert repeated_arms([alone, again]) == {}
+
+
 def test_answers_from_no_ledger_are_not_compared(tmp_path: Path) -> None:
-    names = {"a": None, "b": None}
+    names: dict[str | None, str | None] = {"a": None, "b": None}
     assert repeated_arms([write(tmp_path, n, names) for n in ("first", "second")]) == {}
 
 

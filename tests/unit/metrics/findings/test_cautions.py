@@ -211,6 +211,16 @@ def test_answers_of_another_condition_are_a_warning() -> None:
     assert "shown twice and tested once" in warning
 
 
+def test_users_who_bring_nothing_are_a_warning() -> None:
+    study = evidence(score_comparisons=[score_row(0.5, condition="rag")])
+    same = [replace(claim, reason="the same answers as under offline") for claim in study.claims]
+    (warning,) = warnings(study._replace(claims=StudyClaims(same)), [], STUDY)
+    assert warning.endswith(
+        ": nothing of a user stood before the questions, so every call is one without a user and "
+        "nothing is tested"
+    )
+
+
 def test_a_study_of_failures_alone_is_warned_of() -> None:
     (warning,) = warnings(NOTHING, [ReplyCounts("m", "rec", "offline", 40, 40, 0)], STUDY)
     assert warning.startswith(

@@ -30,6 +30,7 @@ from unit.metrics.findings.finding_rows import (
     entropy_row,
     evidence,
     exact_row,
+    filled,
     group_row,
     novelty_row,
     order_row,
@@ -185,6 +186,18 @@ def test_what_was_done_counts_questions_of_all_tasks_and_names_few_models() -> N
     assert design_of(replies, few) == "A and B answered 40 questions, once each without a user."
     many = few._replace(models={name: name.upper() for name in "abcd"})
     assert design_of(replies, many).startswith("4 models answered 40 questions")
+
+
+def test_questions_in_free_text_are_counted_apart() -> None:
+    replies = [ReplyCounts("m", "rec", "offline", 2, 0, 0, n_questions=2)]
+    questions = {
+        ItemKey("rec", item_id): filled(Item, item_id=item_id, kind=kind)
+        for item_id, kind in (("a", "list"), ("b", "text"))
+    }
+    study = STUDY._replace(questions=questions)
+    expected = "Model answered 2 questions (1 in free text, which is not compared), once each"
+    assert design_of(replies, study).startswith(expected)
+    assert study.compared_questions == [ItemKey("rec", "a")]
 
 
 def test_before_any_answer_nothing_was_done() -> None:

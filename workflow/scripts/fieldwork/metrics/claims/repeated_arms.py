@@ -23,37 +23,65 @@ class RepeatedArm(NamedTuple):
     condition: str
 
 
-class _CallSum(NamedTuple):
-    """The calls of an arm as a number that does not depend on their order, and how many there are."""
+class _Calls(NamedTuple):
+    """The calls of an arm.
+
+    Attributes:
+        total: a number that depends on calls and users, not on their order.
+        n: how many there are.
+        keys: what was asked, whoever asked: question and key of the ledger.
+        has_users: whether a user stood before the questions, if only with nothing to say.
+    """
 
     total: int
     n: int
+    keys: set[tuple[object, object]]
+    has_users: bool
 
 
 def repeated_arms(responses: Iterable[str]) -> dict[RepeatedArm, str]:
     """The arms whose every answer is that of an earlier condition, each with that condition.
 
+    Users who bring nothing, such as empty memories, ask what is asked without a user: their arm repeats
+    that one, also where one of the two has more draws.
+
     Args:
         responses: tables of responses, earlier conditions first.
     """
-    conditions: dict[tuple[str, str, _CallSum], str] = {}
+    conditions: dict[tuple[str, str, int, int], str] = {}
+    without_users: dict[tuple[str, str], dict[str, set[tuple[object, object]]]] = defaultdict(dict)
     repeats: dict[RepeatedArm, str] = {}
     for path in responses:
         for arm, calls in _arms_of(tables.read_columns(path, Response, _COLUMNS)).items():
-            first = conditions.setdefault((arm.model, arm.task, calls), arm.condition)
+            place = arm.model, arm.task
+            first = conditions.setdefault((*place, calls.total, calls.n), arm.condition)
+            if calls.has_users:
+                first = next(
+                    (
+                        name
+                        for name, keys in without_users[place].items()
+                        if calls.keys <= keys or keys <= calls.keys
+                    ),
+                    first,
+                )
+            else:
+                without_users[place][arm.condition] = calls.keys
             if first != arm.condition:
                 repeats[arm] = first
     return repeats
 
 
-def _arms_of(rows: Iterable[Sequence[object]]) -> dict[RepeatedArm, _CallSum]:
+def _arms_of(rows: Iterable[Sequence[object]]) -> dict[RepeatedArm, _Calls]:
     """The calls of each arm; an arm with an answer that is in no ledger is left out."""
-    arms: dict[RepeatedArm, _CallSum] = defaultdict(lambda: _CallSum(0, 0))
+    arms: dict[RepeatedArm, _Calls] = {}
     unknown: set[RepeatedArm] = set()
     for model, task, condition, *call in rows:
         arm = RepeatedArm(str(model), str(task), str(condition))
-        if call[-1] is None:
+        item_id, puppet_id, _, key = call
+        if key is None:
             unknown.add(arm)
+        calls = arms.get(arm, _Calls(0, 0, set(), puppet_id is not None))
+        calls.keys.add((item_id, key))
         number = int.from_bytes(hashlib.sha256(repr(call).encode()).digest())
-        arms[arm] = _CallSum(arms[arm].total + number, arms[arm].n + 1)
+        arms[arm] = calls._replace(total=calls.total + number, n=calls.n + 1)
     return {arm: calls for arm, calls in arms.items() if arm not in unknown}

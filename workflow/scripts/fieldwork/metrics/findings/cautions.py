@@ -57,7 +57,7 @@ def warnings(
     """What must be read before any number, a sentence each; often none."""
     return [
         *_control_warning(tables),
-        *_repeat_warnings(tables, outline),
+        *dict.fromkeys(_repeat_warnings(tables, outline)),
         *_loss_warnings(tables, replies, outline),
         *_length_warnings(tables.list_lengths, outline),
     ]
@@ -94,13 +94,19 @@ def _first(names: Sequence[str]) -> str:
 
 def _repeat_warnings(tables: FindingsTables, outline: StudyOutline) -> Iterator[str]:
     """Conditions whose answers are those of another one."""
-    claims = [claim for claim in tables.claims if (claim.reason or "").startswith(SAME_ANSWERS)]
-    yield from dict.fromkeys(
-        f"{arm_name(claim, outline)}: every call is one of "
-        f"{outline.label((claim.reason or '').removeprefix(SAME_ANSWERS))}, so that these are the same "
-        "answers, shown twice and tested once"
-        for claim in claims
-    )
+    for claim in tables.claims:
+        reason = claim.reason or ""
+        if not reason.startswith(SAME_ANSWERS):
+            continue
+        other = reason.removeprefix(SAME_ANSWERS)
+        words = (
+            "nothing of a user stood before the questions, so every call is one "
+            f"{outline.phrase(other)} and nothing is tested"
+            if other == outline.baseline
+            else f"every call is one of {outline.label(other)}, so that these are the same answers, "
+            "shown twice and tested once"
+        )
+        yield f"{arm_name(claim, outline)}: {words}"
 
 
 def _loss_warnings(

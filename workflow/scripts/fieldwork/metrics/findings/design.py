@@ -24,6 +24,10 @@ def what_was_done(replies: Sequence[ReplyCounts], outline: StudyOutline) -> str:
     labels = [*outline.models.values()]
     models = join_words(labels) if len(labels) <= MOST_NAMES else f"{len(labels)} models"
     questions = count_phrase(n_questions, "question")
+    n_texts = sum(
+        key.task in by_task and item.kind == "text" for key, item in outline.questions.items()
+    )
+    questions += f" ({n_texts:,} in free text, which is not compared)" if n_texts else ""
     sentences = [f"{models} answered {questions}{_list_of(_repeats(rows, outline))}."]
     others = [
         outline.phrase(name)

@@ -53,6 +53,15 @@ class StudyOutline(NamedTuple):
     corpora: Sequence[str] = ()
     questions: Mapping[ItemKey, Item] = {}
 
+    @property
+    def compared_questions(self) -> list[ItemKey]:
+        """The questions of its tasks whose answers can be compared: all but free text."""
+        return [
+            key
+            for key, item in self.questions.items()
+            if key.task in self.tasks and item.kind != "text"
+        ]
+
     def phrase(self, condition: str) -> str:
         """How questions are asked under a condition, in words: `with a user's profile`."""
         return self.phrases.get(condition, self.label(condition))

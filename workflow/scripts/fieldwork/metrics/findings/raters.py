@@ -145,18 +145,22 @@ def _finding(row: JudgementEstimate, outline: StudyOutline) -> Finding:
 
 def rater_sentence(rows: Sequence[JudgementEstimate], outline: StudyOutline) -> str:
     """What raters of the first scale say, people before models; empty without judgements."""
-    shares = [row for row in _shown_rows(rows) if row.measure in ("accepted", "preferred", "mean")]
+    order = ("accepted", "preferred", "mean")
+    shares = sorted(
+        (row for row in _shown_rows(rows) if row.measure in order),
+        key=lambda row: order.index(row.measure),
+    )
     if not shares:
         return ""
     row = shares[0]
     wording = _WORDINGS[row.measure]
     value = interval_cell(
         row.estimate, row.ci_low, row.ci_high, digits=wording.digits, scale=wording.scale
-    )
+    ).removesuffix(" (none)")
     raters = row.raters if row.raters in ("people", "models") else literal(row.raters)
     if row.measure == "mean":
-        return f"{raters} rate {literal(row.scale)} {value} on average"
+        return f"on the scale {literal(row.scale)} {raters} say {value} on average"
     if row.measure == "accepted":
-        return f"{raters} accept {value} % of {literal(row.scale)}"
+        return f"on the scale {literal(row.scale)} {raters} accept {value} %"
     first, second = outline.pairs.get(row.scale, ("the first answer", "the second answer"))
     return f"{raters} prefer {second} over {first} in {value} %"

@@ -157,9 +157,9 @@ def _answer(
 
 
 def _n_questions(questions: Sequence[QuestionAnswers], outline: StudyOutline) -> int:
-    """All questions of the study, also those whose answers cannot be compared."""
+    """All questions of the study but free text, also those with too few answers to compare."""
     keys = {ItemKey(question.task, question.item_id) for question in questions}
-    return len(keys | {key for key in outline.questions if key.task in outline.tasks})
+    return len(keys | {*outline.compared_questions})
 
 
 def _example(
@@ -265,6 +265,8 @@ def _shown_text(claim: Claim, tables: FindingsTables, outline: StudyOutline) -> 
                 f"which user it is explains up to {percent(claim.estimate or 0.0)} of the variation"
             )
         case "entropy_bits":
+            if claim.direction == "differs":
+                return f"the variety of answers differs {phrase}"
             return f"answers are {claim.direction} {phrase}"
         case "score_spread":
             return "scores differ more between users than between reruns"

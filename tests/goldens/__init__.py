@@ -1,0 +1,1 @@
+"""Six small studies whose answers are stored: what every table, page and export of them must be."""
