@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 import yaml
 
+from fieldwork.config.outline import condition_phrases
 from fieldwork.config.reading import read_study
 from fieldwork.config.study import Study
 from fieldwork.config.waves import add_waves, drawn_conditions, series_of, waves_of
@@ -189,3 +190,14 @@ def test_what_is_wrong_is_said_in_one_sentence(
     assert sentence in str(caught.value)
     assert "study.yaml" in str(caught.value)
     assert "\n" not in str(caught.value)
+
+
+def test_the_page_says_in_words_when_a_wave_was_asked(tmp_path: Path) -> None:
+    config = with_waves(tmp_path, ["offline"], "2026-W46", "2026-W47")
+    study = Study(config, HOME)
+    phrases = condition_phrases(study, study.drawing()["condition_labels"])
+    assert [phrases[f"offline_2026_w{week}"] for week in (46, 47, 48)] == [
+        "without a user in 2026-W46",
+        "again in 2026-W47",
+        "again in 2026-W48",
+    ]

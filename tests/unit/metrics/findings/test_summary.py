@@ -128,7 +128,7 @@ def test_what_is_shown_over_all_questions_and_what_is_not() -> None:
         novelty=[novelty_row(0.01)],
     )
     assert texts["Overall"] == (
-        "which user it is explains up to 16 % of the variation; 47.9 % of answers are right "
+        "who asks explains up to 16 % of the variation; 47.9 % of answers are right "
         "after the most similar conversation, 50.0 % without; users get new answers on 23 % of "
         "questions, reruns on 10 %."
     )
@@ -188,7 +188,9 @@ def test_what_would_decide_the_rest() -> None:
     assert effect is not None
     text = sentences(shifts=[shift_row(0.9)])["To learn more"]
     whole, half = (f"{size * effect:.0f}" for size in (100, 50))
-    assert text == (f"40 users show moves of {whole} points in 80 % of studies, 160 of {half}.")
+    assert text == (
+        f"40 users suffice to see moves of {whole} points (in 80 % of studies), 160 to see {half}."
+    )
 
 
 def test_where_all_is_detected_a_named_question_would_confirm_it() -> None:
@@ -211,9 +213,7 @@ def test_what_does_not_fit_in_full_is_named_in_brief() -> None:
         prompt_means=[entropy_row(0.01)],
         novelty=[novelty_row(0.01)],
     )
-    assert texts["Overall"].startswith(
-        "which user it is explains up to 16 % of the variation; variety"
-    )
+    assert texts["Overall"].startswith("who asks explains up to 16 % of the variation; variety")
     assert sum(map(n_words, texts.values())) <= MOST_WORDS
 
 

@@ -11,6 +11,7 @@ from fieldwork.config.figures import leaderboard_note
 from fieldwork.config.judging import pair_sides
 from fieldwork.config.settings import Config
 from fieldwork.config.study import Study
+from fieldwork.config.waves import later_waves
 from fieldwork.records.field import FIELD
 
 
@@ -28,12 +29,19 @@ def condition_phrases(study: Study, labels: Mapping[str, str]) -> dict[str, str]
     controls = study.users_and_controls()["controls"]
     entries = study.entries("conditions")
     temperature = entries[study.baseline]["temperature"]
+    later = later_waves(study.config)
     phrases = {}
     for name, entry in entries.items():
         kind = kind_of(entry)
         phrases[name] = "repeated without a user" if name in controls else kind.phrase
         if not kind.has_user and entry["temperature"] != temperature:
             phrases[name] += f" at temperature {entry['temperature']:g}"
+        if wave := entry.get("wave"):
+            phrases[name] = (
+                f"again in {wave}"
+                if name in later and not kind.has_user
+                else f"{phrases[name]} in {wave}"
+            )
     phrases |= {FIELD: REAL_USERS} if FIELD in labels else {}
     counts = Counter(phrases.values())
     return {

@@ -261,9 +261,7 @@ def _shown_text(claim: Claim, tables: FindingsTables, outline: StudyOutline) -> 
     phrase = outline.phrase(claim.condition)
     match claim.measure:
         case "share_who":
-            return (
-                f"which user it is explains up to {percent(claim.estimate or 0.0)} of the variation"
-            )
+            return f"who asks explains up to {percent(claim.estimate or 0.0)} of the variation"
         case "entropy_bits":
             if claim.direction == "differs":
                 return f"the variety of answers differs {phrase}"
@@ -377,7 +375,10 @@ def _what_decides(
     if effects and sizes:
         effect, n = effects[len(effects) // 2], sizes[len(sizes) // 2]
         half, whole = (number_text(size * effect, 0) for size in (50, 100))
-        return f"{n:,} users show moves of {whole} points in 80 % of studies, {4 * n:,} of {half}"
+        return (
+            f"{n:,} users suffice to see moves of {whole} points (in 80 % of studies), {4 * n:,} to see "
+            f"{half}"
+        )
     if any(
         row.verdict.text and not row.verdict.is_shown for q in questions for row in q.rows_of(users)
     ):
