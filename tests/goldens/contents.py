@@ -14,10 +14,14 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pyarrow.parquet as pq
+import pyreadstat
 
 LEFT_OUT = ("provenance/", "logs/", "report.zip", "study.duckdb")
 PICTURES = (".pdf", ".png", ".svg")
 TEXTS = (".md", ".csv", ".jsonl", ".json", ".yaml", ".txt", ".html", ".js")
+STATISTICS_FILES = {".sav": pyreadstat.read_sav, ".dta": pyreadstat.read_dta}
+OF_OTHER_FILES = ("sha256", "checksum", "contentSize")
+"""What data say of the bytes of a file."""
 DIGITS = 9
 NOTHING_LESS_THAN = 1e-12
 
@@ -70,7 +74,9 @@ def read_contents(path: Path) -> Contents:
     if path.name == "index.html":
         return Contents((), [*_json_lines(_page_data(path.read_text(encoding="utf-8")))])
     if path.suffix == ".js":
-        data = path.read_text(encoding="utf-8").partition(",")[2].strip().removesuffix(");")
+        data = (
+            path.read_text(encoding="utf-8").partition(",")[2].strip().rstrip(";").removesuffix(")")
+        )
         return Contents((), [*_json_lines(json.loads(data))])
     if path.suffix in TEXTS:
         return Contents((), [(line,) for line in path.read_text(encoding="utf-8").splitlines()])
@@ -112,7 +118,9 @@ def _rounded(value: Any) -> Any:
     if isinstance(value, float):
         return 0.0 if abs(value) < NOTHING_LESS_THAN else float(f"{value:.{DIGITS}g}")
     if isinstance(value, Mapping):
-        return {str(name): _rounded(part) for name, part in value.items()}
+        return {
+            str(name): _rounded(part) for name, part in value.items() if name not in OF_OTHER_FILES
+        }
     if isinstance(value, (list, tuple)):
         return [_rounded(part) for part in value]
     return value

@@ -1,6 +1,7 @@
 """The files of users that the small studies read: questionnaires, and an invented survey."""
 
 import csv
+import hashlib
 from pathlib import Path
 
 from field_data.synthetic import make_field
@@ -32,8 +33,13 @@ def write_inputs(resources: Path) -> None:
     for name, text in QUESTIONS.items():
         (resources / "mine").mkdir(exist_ok=True)
         (resources / "mine" / name).write_text(text, encoding="utf-8")
+    for folder in ("field", "judging", "pseudonyms"):
+        key = resources / folder / "key"
+        key.parent.mkdir()
+        key.write_text(hashlib.sha256(folder.encode()).hexdigest() + "\n", encoding="ascii")
+        # of people who do not exist, but the workflow refuses a key that everyone may read
+        key.chmod(0o600)
     rows = make_field().wide
-    (resources / "field").mkdir()
     with (resources / "field/survey.csv").open("w", newline="", encoding="utf-8") as file:
         writer = csv.DictWriter(file, [*rows[0]])
         writer.writeheader()

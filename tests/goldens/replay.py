@@ -136,7 +136,7 @@ def stored_file(name: str) -> Path:
 def copy_project(folder: Path, home: Path) -> None:
     """The project's files, with the inputs of all studies, and nothing computed."""
     shutil.copytree(home, folder, ignore=shutil.ignore_patterns(*NOT_COPIED))
-    for own in ("downloads", "field", "judging", "ledger", "recorded", "waves"):
+    for own in ("downloads", "field", "judging", "ledger", "pseudonyms", "recorded", "waves"):
         shutil.rmtree(folder / "resources" / own, ignore_errors=True)
     write_inputs(folder / "resources")
 

@@ -1,6 +1,7 @@
 """A study's answers as records of every_eval_ever, and back as a recording."""
 
 import json
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -103,7 +104,6 @@ def exported(
     study = StudyTables(
         name="mine",
         version="0.1.0",
-        creation_time=1_790_000_000,
         items={("quiz", "q1"): item("q1", "A"), ("quiz", "q2"): item("q2", None)},
         responses=[row for row, _ in rows],
         answers=[answer_to(*pair) for pair in rows],
@@ -112,6 +112,14 @@ def exported(
         max_tokens={"quiz": 5},
     )
     return [*every_eval_exports(study, [ExportedModel("gpt", entry)])]
+
+
+def test_an_export_bears_the_time_of_the_last_answer() -> None:
+    """So two exports of one study are the same."""
+    times = [datetime(2026, 3, day, tzinfo=UTC) for day in (2, 9, 4)]
+    rows = [(response(puppet_id=f"u{n}", started_at=time), "A") for n, time in enumerate(times)]
+    (export,) = exported([*rows, (response(puppet_id="u9", started_at=None), "A")], [score()])
+    assert export.record["retrieved_timestamp"] == str(int(times[1].timestamp()))
 
 
 def test_a_line_for_each_scored_answer() -> None:

@@ -4,7 +4,6 @@ In: items, responses, answers and scores. Out: <results>/export and <results>/cr
 """
 
 import json
-import time
 from pathlib import Path
 from typing import Any
 
@@ -33,7 +32,6 @@ def main(
     study = StudyTables(
         name=label["name"],
         version=label["version"],
-        creation_time=int(time.time()),
         items={
             (Path(path).stem, item.item_id): item
             for path in questions

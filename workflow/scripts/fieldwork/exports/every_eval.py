@@ -8,6 +8,7 @@ in the study's own tables. What is not known is left out, or `unknown` where the
 import hashlib
 import json
 import re
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -68,18 +69,25 @@ class StudyTables(NamedTuple):
     Attributes:
         temperatures: of each condition; None where it is not known.
         max_tokens: of each task.
-        creation_time: seconds since 1970.
     """
 
     name: str
     version: str
-    creation_time: int
     items: Mapping[tuple[str, str], Item]
     responses: Sequence[Response]
     answers: Sequence[Answer]
     scores: Sequence[Accuracy]
     temperatures: Mapping[str, float | None]
     max_tokens: Mapping[str, int]
+
+    @property
+    def last_answer_time(self) -> int:
+        """When the last answer was asked for, in seconds since 1970; without any time, the present one.
+
+        So the same study is the same export, whenever it is written.
+        """
+        times = [row.started_at.timestamp() for row in self.responses if row.started_at]
+        return int(max(times, default=time.time()))
 
 
 class ModelExport(NamedTuple):
@@ -129,7 +137,7 @@ def every_eval_exports(
 
 
 def _evaluation_id(study: StudyTables, model: ExportedModel) -> str:
-    return f"{study.name}/{model.identity.replace('/', '_')}/{study.creation_time}"
+    return f"{study.name}/{model.identity.replace('/', '_')}/{study.last_answer_time}"
 
 
 def _record(study: StudyTables, model: ExportedModel, results: list[JsonObject]) -> JsonObject:
@@ -142,7 +150,7 @@ def _record(study: StudyTables, model: ExportedModel, results: list[JsonObject])
     return {
         "schema_version": SCHEMA_VERSION,
         "evaluation_id": _evaluation_id(study, model),
-        "retrieved_timestamp": str(study.creation_time),
+        "retrieved_timestamp": str(study.last_answer_time),
         "source_metadata": {
             "source_name": f"Fieldwork study {study.name}",
             "source_type": "evaluation_run",
