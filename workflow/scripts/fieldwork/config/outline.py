@@ -65,6 +65,7 @@ def outline_settings(study: Study) -> Config:
         "conditions": labels,
         "phrases": condition_phrases(study, labels),
         "corpora": study.corpora(),
+        "waves": sorted({*study.waves().values()}),
         "baseline": study.baseline,
         "rarest_users": study.config["metrics"]["rarest_users"],
         **study.users_and_controls(),

@@ -260,13 +260,13 @@ def _name_panel(
 ) -> None:
     words = panel.words
     name = f"{words.title} ({words.unit.strip()})"
-    axes.set_title(f"{panel.task}: {name}" if has_task else name, loc="left", fontsize=TEXT_POINTS)
+    axes.set_title(f"{panel.task}:\n{name}" if has_task else name, loc="left", fontsize=TEXT_POINTS)
     waves = [*places]
     step = -(-len(waves) // _MOST_TICKS)
     ticks = waves[::step]
     axes.set_xticks([places[wave] for wave in ticks], ticks)
     low, high = min(places.values()), max(places.values())
-    margin = 0.06 * (high - low) or 1.0
+    margin = 0.12 * (high - low) or 1.0
     axes.set_xlim(low - margin, high + margin)
     axes.yaxis.set_major_locator(MaxNLocator(nbins=4))
     # rings stay whole

@@ -34,6 +34,11 @@ def what_was_done(replies: Sequence[ReplyCounts], outline: StudyOutline) -> str:
         for name in dict.fromkeys(row.condition for row in rows)
         if name not in (outline.baseline, *outline.controls, *outline.users)
     ]
+    if len(outline.waves) > 1:
+        # of many waves only the ends are shown
+        others = [
+            f"again in {count_phrase(len(outline.waves) - 1, 'later wave')}, to {outline.waves[-1]}"
+        ]
     sentences += [f"The same was asked {join_words(others)}."] if others else []
     users = [row for row in rows if row.condition in outline.simulated_users and row.n_users]
     if users:

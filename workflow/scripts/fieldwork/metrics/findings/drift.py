@@ -115,8 +115,8 @@ def _moves(rows: Sequence[Drift], outline: StudyOutline) -> str:
         return f"no change is detected in {n_tests} from {first_wave} to {wave}{past_moves}"
     phrases = [_move(row, outline, tests) for row in _furthest(movers)[:NAMED_MOVES]]
     return (
-        f"from {first_wave} to {wave} {join_words(phrases)}; {len(movers):,} of {n_tests} moved beyond "
-        f"chance{past_moves}"
+        f"{len(movers):,} of {n_tests} moved beyond chance from {first_wave} to {wave}: "
+        f"{join_words(phrases)}{past_moves}"
     )
 
 

@@ -34,6 +34,7 @@ class StudyOutline(NamedTuple):
         phrases: how questions are asked under each condition, in the words of a reader.
         corpora: names of the corpora that its users are made from.
         questions: the questions of its tasks.
+        waves: in which the same was asked, in their order; none where a study asks once.
     """
 
     name: str
@@ -52,6 +53,7 @@ class StudyOutline(NamedTuple):
     phrases: Mapping[str, str] = {}
     corpora: Sequence[str] = ()
     questions: Mapping[ItemKey, Item] = {}
+    waves: Sequence[str] = ()
 
     @property
     def compared_questions(self) -> list[ItemKey]:

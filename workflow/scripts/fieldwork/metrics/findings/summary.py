@@ -308,12 +308,14 @@ def _scores_alone(tables: FindingsTables, outline: StudyOutline) -> str:
         )
         for row in rows
     ]
-    return join_words(
+    scores = join_words(
         [
             f"{percent(row.mean or 0.0, digits=1)} ({name})"
             for row, name in zip(rows[:NAMED_SCORES], names, strict=False)
         ]
     )
+    # of several waves these are the first
+    return f"{scores} {outline.phrase(outline.baseline)}" if scores and tables.drift else scores
 
 
 def _exact_score(rows: Sequence[ExactEstimate], outline: StudyOutline) -> str:
