@@ -20,8 +20,8 @@ LEFT_OUT = ("provenance/", "logs/", "report.zip", "study.duckdb")
 PICTURES = (".pdf", ".png", ".svg")
 TEXTS = (".md", ".csv", ".jsonl", ".json", ".yaml", ".txt", ".html", ".js")
 STATISTICS_FILES = {".sav": pyreadstat.read_sav, ".dta": pyreadstat.read_dta}
-OF_OTHER_FILES = ("sha256", "checksum", "contentSize")
-"""What data say of the bytes of a file."""
+NOT_COMPARED = ("sha256", "checksum", "contentSize", "retrieved_timestamp", "evaluation_id")
+"""What data say of the bytes of files, and of the time of an export whose answers have none."""
 DIGITS = 9
 NOTHING_LESS_THAN = 1e-12
 
@@ -119,7 +119,7 @@ def _rounded(value: Any) -> Any:
         return 0.0 if abs(value) < NOTHING_LESS_THAN else float(f"{value:.{DIGITS}g}")
     if isinstance(value, Mapping):
         return {
-            str(name): _rounded(part) for name, part in value.items() if name not in OF_OTHER_FILES
+            str(name): _rounded(part) for name, part in value.items() if name not in NOT_COMPARED
         }
     if isinstance(value, (list, tuple)):
         return [_rounded(part) for part in value]

@@ -133,8 +133,9 @@ rule export_study:
         responses=study.tables("responses"),
         answers=ANSWERS,
         accuracy="<results>/metrics/accuracy.parquet",
-        # whose files are described, and which is made from all of them
+        # these tables are described too, and the database is made from all the others
         database="<results>/study.duckdb",
+        marks=explorer.page_figures(study, "marks.parquet"),
     output:
         description="<results>/croissant.json",
         evaluations=directory("<results>/export/data"),
