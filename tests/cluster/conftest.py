@@ -26,9 +26,9 @@ TEST_OPTIONS = (
     "2",
 )
 
-# The quickstart with fewer arms and puppets: jobs of several models that want one provider at once, and a
+# The quickstart with fewer arms and puppets: jobs of two models that want one provider at once, and a
 # few of those that measure and draw, as all of these take the same road
-MODELS = ("embedded", "second", "third")
+MODELS = ("embedded", "second")
 STUDY: dict[str, Any] = {
     "study": {
         "name": "on_a_cluster",

@@ -5,7 +5,7 @@ import re
 from workflow.conftest import Checkout, rows_of
 
 _COUNT = re.compile(
-    r"\*\*(?:Yes, for|Answers differ with a user on) ([\d,]+) of ([\d,]+) questions?\.\*\*"
+    r"\*\*(?:Yes, for|Answers differ with a user on) ([\d,]+) of ([\d,]+) questions?\*\*"
 )
 _REPEATED = re.compile(r"repeated without a user, ([\d,]+) of ([\d,]+) differ")
 

@@ -100,7 +100,7 @@ const wireFigure = (figure) => {
     const { width } = picture.viewBox.baseVal;
     const printed = (4 / 3) * width;
     if (width) {
-      picture.style.minWidth = `${Math.round(Math.min(printed, 560))}px`;
+      picture.style.minWidth = `${Math.round(Math.min(printed, 520))}px`;
       picture.style.maxWidth = `${Math.round(1.4 * printed)}px`;
     }
   }
@@ -195,6 +195,13 @@ const wireFindings = () => {
     opening.append(h("div", {}, short, words));
     const picture = cards[0] ?? byId("figure-drift") ?? document.querySelector("figure[id^='figure-']");
     if (picture) opening.append(picture);
+    if (cards[0]) {
+      const differs = cards[0].querySelector("tr.differs:not(.repeat)");
+      const words = differs
+        ? "The question on which answers differ most:"
+        : "No question differs; this is the first of them:";
+      cards[0].prepend(h("p", { class: "hint" }, words));
+    }
   }
   const limits = findings.querySelector("#what-this-cannot-say");
   const figures = byId("start-figures");

@@ -28,8 +28,8 @@ def row(condition: str = "w42", **values: Any) -> Drift:
 def test_a_move_is_said_with_both_values() -> None:
     sentence = drift_sentence([row(), row(measure="length", has_moved=False)], STUDY)
     assert without_links(sentence) == (
-        "1 of 2 tests moved beyond chance from 2026-W40 to 2026-W42: the accuracy of GPT-4 on primes "
-        "fell from 84.0 % to 51.1 %"
+        "answers changed from 2026-W40 to 2026-W42, in 1 of 2 tests beyond chance: the accuracy of GPT-4 "
+        "on primes fell from 84.0 % to 51.1 %"
     )
     assert "condition=w40" in sentence
     [section] = drift_sections([row()], STUDY)
@@ -69,7 +69,7 @@ def test_distances_and_units_read_well() -> None:
         row(measure="length", first_value=31.0, value=55.04, change=24.04),
     ]
     letters, latency, length = (drift_sentence([moved], STUDY) for moved in rows)
-    assert "the letters of GPT-4 on primes changed, [12.0 %](" in letters
+    assert "GPT-4 gives other answers on primes ([12.0 %](" in letters
     assert "the median waiting time of GPT-4 on primes rose from [1.20 s](" in latency
     assert "[55.0 words](" in length
 
@@ -80,9 +80,7 @@ def test_of_several_moves_the_most_certain_are_named() -> None:
         for measure in ("length", "latency")
     ]
     sentence = drift_sentence(rows, STUDY)
-    assert sentence.startswith(
-        "3 of 3 tests moved beyond chance from 2026-W40 to 2026-W42: the mean length"
-    )
+    assert ", in 3 of 3 tests beyond chance: the mean length of GPT-4 on primes rose" in sentence
     assert "accuracy" not in sentence
 
 

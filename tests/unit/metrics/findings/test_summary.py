@@ -62,24 +62,24 @@ def test_the_first_sentence_answers_with_the_clearest_question_and_asking_again(
         ]
     )
     assert texts[""] == (
-        "**Yes, for 2 of 3 questions.** *cars* “Tesla” 58 % without a user, 18 % after the most similar "
-        "conversation, 43 % repeated without a user (the largest of 2, not named in advance: likely "
-        "overstated)."
+        "**Yes, for 2 of 3 questions** with some kind of user. *cars* “Tesla” 58 % without a user, 18 % "
+        "after the most similar conversation, 43 % repeated without a user (picked afterwards as the "
+        "largest of 2, so likely overstated)."
     )
-    assert texts["Chance"] == "repeated without a user, 0 of 3 differ."
+    assert texts["Chance"] == "repeated without a user, 0 of 3 differ beyond chance."
 
 
 def test_a_question_of_its_own_is_not_answered_with_yes() -> None:
     own = STUDY._replace(question="Which car do teachers get?")
     texts = sentences(own, shifts=[shift_row(0.01)])
-    assert texts[""].startswith("**Answers differ with a user on 1 of 1 question.** *cars*")
+    assert texts[""].startswith("**Answers differ with a user on 1 of 1 question** with some kind")
 
 
 def test_a_number_is_told_by_its_median() -> None:
     texts = sentences(**value_rows(0.01, 0.2))
     assert texts[""] == (
-        "**Yes, for 1 of 1 question.** *price* median 607 without a user, 490 after the most similar "
-        "conversation (not named in advance)."
+        "**Yes, for 1 of 1 question** with some kind of user. *price* median 607 without a user, 490 "
+        "after the most similar conversation (not named in advance)."
     )
 
 
@@ -90,7 +90,8 @@ def test_a_number_is_told_by_its_median() -> None:
         ({}, "**This cannot be said:** too few answers with and without a user."),
         (
             {"shifts": [shift_row(0.9)], "variance": [variance_row(0.01, task="mmlu")]},
-            "**Yes, taken over all questions:** none of 1 differs alone.",
+            "**Yes, but only over all questions together**: who asks explains up to 16 % of how answers "
+            "vary; none of 1 differs alone.",
         ),
         # asking again is no user
         (
@@ -106,7 +107,7 @@ def test_without_a_question_that_differs(rows: dict[str, Any], first: str) -> No
 def test_questions_that_cannot_be_compared_are_counted_too() -> None:
     items = {ItemKey("rec", name): filled(Item, item_id=name) for name in ("cars", "essay")}
     texts = sentences(STUDY._replace(questions=items), shifts=[shift_row(0.01)])
-    assert texts[""].startswith("**Yes, for 1 of 2 questions.**")
+    assert texts[""].startswith("**Yes, for 1 of 2 questions**")
 
 
 def test_what_asking_again_shows_is_counted_as_users_are() -> None:
@@ -114,13 +115,14 @@ def test_what_asking_again_shows_is_counted_as_users_are() -> None:
         shifts=[shift_row(0.9), shift_row(0.01, **AGAIN)],
         comparisons=[comparison_row(0.01, "cars", **AGAIN)],
     )
-    assert texts["Chance"] == "repeated without a user, 1 of 1 differ."
+    assert texts["Chance"] == "repeated without a user, 1 of 1 differ beyond chance."
     bare = sentences(STUDY._replace(controls=[]), shifts=[shift_row(0.01)])
     assert bare["Chance"] == "nothing was repeated without a user, so chance is not measured."
 
 
 def test_what_is_shown_over_all_questions_and_what_is_not() -> None:
     texts = sentences(
+        shifts=[shift_row(0.01)],
         variance=[variance_row(0.01)],
         prompt_means=[entropy_row(0.9)],
         accuracy=[accuracy_row(mean=0.479, condition="rag"), accuracy_row(condition="offline")],
@@ -128,11 +130,11 @@ def test_what_is_shown_over_all_questions_and_what_is_not() -> None:
         novelty=[novelty_row(0.01)],
     )
     assert texts["Overall"] == (
-        "who asks explains up to 16 % of the variation; 47.9 % of answers are right "
-        "after the most similar conversation, 50.0 % without; users get new answers on 23 % of "
-        "questions, reruns on 10 %."
+        "who asks explains up to 16 % of how answers vary; 47.9 % of answers are right after the most "
+        "similar conversation, 50.0 % without; users get new answers on 23 % of questions, reruns on "
+        "10 %."
     )
-    assert texts["Not detected"] == "a difference in variety and spread of scores."
+    assert texts["Not detected"] == "a difference in variety of answers and spread of scores."
 
 
 def test_known_probabilities_say_what_drawn_answers_cannot() -> None:
@@ -143,8 +145,8 @@ def test_known_probabilities_say_what_drawn_answers_cannot() -> None:
     ]
     texts = sentences(exact_estimates=exact, score_comparisons=[score_row(0.9, 0.9)])
     assert texts["Right answers"] == (
-        "25.5 % (23.9 to 27.1) after the most similar conversation, 38.5 % without, by the model's own "
-        "probabilities."
+        "25.5 % (23.9 to 27.1) after the most similar conversation, 38.5 % without, by the "
+        "probabilities of all options."
     )
     # nothing on the page says that scores do not differ
     assert texts["Not detected"] == "a difference in spread of scores."
@@ -189,7 +191,8 @@ def test_what_would_decide_the_rest() -> None:
     text = sentences(shifts=[shift_row(0.9)])["To learn more"]
     whole, half = (f"{size * effect:.0f}" for size in (100, 50))
     assert text == (
-        f"40 users suffice to see moves of {whole} points (in 80 % of studies), 160 to see {half}."
+        f"ask more users: with 40, moves under {whole} percentage points often go unnoticed; with 160, "
+        f"under {half}."
     )
 
 
@@ -204,7 +207,7 @@ def test_warnings_are_announced() -> None:
 
 
 def test_what_does_not_fit_in_full_is_named_in_brief() -> None:
-    long = {ItemKey("rec", "cars"): filled(Item, item_id="cars", question="why " * 25)}
+    long = {ItemKey("rec", "cars"): filled(Item, item_id="cars", question="why " * 11)}
     texts = sentences(
         STUDY._replace(questions=long),
         2,
@@ -213,7 +216,7 @@ def test_what_does_not_fit_in_full_is_named_in_brief() -> None:
         prompt_means=[entropy_row(0.01)],
         novelty=[novelty_row(0.01)],
     )
-    assert texts["Overall"].startswith("who asks explains up to 16 % of the variation; variety")
+    assert texts["Overall"].startswith("who asks explains up to 16 % of how answers vary; variety")
     assert sum(map(n_words, texts.values())) <= MOST_WORDS
 
 
@@ -287,7 +290,7 @@ def test_the_summary_and_the_questions_never_disagree(seed: int) -> None:
     n_users = len({item for item, condition in differing if condition != "again"})
     if n_users:
         noun = "question" if n == 1 else "questions"
-        assert first.startswith(f"**Yes, for {n_users} of {n} {noun}.**")
+        assert first.startswith(f"**Yes, for {n_users} of {n} {noun}**")
         assert n_differ["users"] == n_users
     else:
         assert first.startswith("**Not detected**")

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 
 from fieldwork.conditions import WHO_ASKS, kind_of
 from fieldwork.config.figures import leaderboard_note
-from fieldwork.config.judging import pair_sides
+from fieldwork.config.judging import pair_sides, units_to_judge
 from fieldwork.config.settings import Config
 from fieldwork.config.study import Study
 from fieldwork.config.waves import later_waves
@@ -35,7 +35,11 @@ def condition_phrases(study: Study, labels: Mapping[str, str]) -> dict[str, str]
         kind = kind_of(entry)
         phrases[name] = "repeated without a user" if name in controls else kind.phrase
         if not kind.has_user and entry["temperature"] != temperature:
-            phrases[name] += f" at temperature {entry['temperature']:g}"
+            phrases[name] += (
+                f" at temperature {entry['temperature']:g}"
+                if entry["temperature"]
+                else ", always the likeliest answer (temperature 0)"
+            )
         if wave := entry.get("wave"):
             phrases[name] = (
                 f"again in {wave}"
@@ -80,6 +84,7 @@ def outline_settings(study: Study) -> Config:
             for name, entry in study.entries("conditions").items()
             if kind_of(entry).is_retrieved
         ],
+        "judged": {entry["scale"]: entry["of"] for entry in units_to_judge(study.config).values()},
         "pairs": {
             scale: [labels.get(condition, condition) for condition in conditions]
             for scale, conditions in pair_sides(study.config).items()

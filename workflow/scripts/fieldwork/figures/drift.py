@@ -56,8 +56,8 @@ class _PanelWords(NamedTuple):
 
 _PANELS: Mapping[str, _PanelWords] = {
     "accuracy": _PanelWords("Accuracy", 100, " %", 1),
-    "letters": _PanelWords("Letters, beyond chance", 100, " %", 1, True),
-    "options": _PanelWords("Options, beyond chance", 100, " %", 1, True),
+    "letters": _PanelWords("Changed letters, less chance", 100, " %", 1, True),
+    "options": _PanelWords("Changed options, less chance", 100, " %", 1, True),
     "length": _PanelWords("Length", 1, " words", 1),
     "refusals": _PanelWords("Refusals", 100, " %", 1),
     "format_failures": _PanelWords("Unreadable", 100, " %", 1),

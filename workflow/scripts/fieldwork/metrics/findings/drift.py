@@ -41,8 +41,8 @@ _NAMES: Mapping[DriftMeasure, str] = {
 }
 _PHRASES: Mapping[DriftMeasure, str] = {
     "accuracy": "the accuracy",
-    "letters": "the letters",
-    "options": "the options",
+    "letters": "gives other answers",
+    "options": "names other options",
     "length": "the mean length",
     "refusals": "the share of refusals",
     "format_failures": "the share of unreadable answers",
@@ -115,9 +115,32 @@ def _moves(rows: Sequence[Drift], outline: StudyOutline) -> str:
         return f"no change is detected in {n_tests} from {first_wave} to {wave}{past_moves}"
     phrases = [_move(row, outline, tests) for row in _furthest(movers)[:NAMED_MOVES]]
     return (
-        f"{len(movers):,} of {n_tests} moved beyond chance from {first_wave} to {wave}: "
+        f"answers changed from {first_wave} to {wave}, in {len(movers):,} of {n_tests} beyond chance: "
         f"{join_words(phrases)}{past_moves}"
     )
+
+
+def drift_scores(rows: Sequence[Drift], outline: StudyOutline) -> str:
+    """Right answers in the first and the last wave, of the tasks that come first."""
+    ordered_rows = study_rows(rows, outline, [*outline.conditions])
+    if not ordered_rows:
+        return ""
+    last_look = _last_look(ordered_rows)
+    scores = [
+        row
+        for row in ordered_rows
+        if row.measure == "accuracy" and row.look == last_look and row.first_value is not None
+    ]
+    texts = []
+    for row in scores[:NAMED_MOVES]:
+        model = [outline.models[row.model]] if len(outline.models) > 1 else []
+        moved = "a change" if row.has_moved else "no change detected"
+        names = ", ".join([literal(row.task), *model, moved])
+        texts.append(
+            f"{_value_text(row, row.first_value or 0.0)} at first, {_value_text(row, row.value or 0.0)} "
+            f"at last ({names})"
+        )
+    return join_words(texts)
 
 
 def _furthest(movers: Sequence[Drift]) -> list[Drift]:
@@ -127,13 +150,14 @@ def _furthest(movers: Sequence[Drift]) -> list[Drift]:
 
 def _move(row: Drift, outline: StudyOutline, tests: Sequence[Drift]) -> str:
     """`the accuracy of GPT-4 on primes fell from 84.0 % to 51.1 %`."""
-    model = f" of {outline.models.get(row.model, row.model)}"
-    phrase = f"{_PHRASES[row.measure]}{model} on {literal(row.task)}"
+    model = outline.models.get(row.model, row.model)
+    place = f"on {literal(row.task)}"
     if len({test.condition for test in tests}) > 1:
-        phrase += f" ({outline.label(row.condition)})"
+        place += f" ({outline.label(row.condition)})"
     if row.first_value is None:
         amount = _link(percent(row.change or 0.0, digits=1), row, row.condition)
-        return f"{phrase} changed, {amount} of them beyond chance"
+        return f"{model} {_PHRASES[row.measure]} {place} ({amount} of them, without what chance changes)"
+    phrase = f"{_PHRASES[row.measure]} of {model} {place}"
     direction = "rose" if (row.change or 0.0) > 0 else "fell"
     first_value, value = (
         _link(_value_text(row, number), row, condition)

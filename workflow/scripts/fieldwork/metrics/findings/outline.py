@@ -7,6 +7,7 @@ from typing import NamedTuple, Protocol, TypeVar
 from fieldwork.markdown_text import literal
 from fieldwork.readable_texts import cut
 from fieldwork.records.field import FIELD
+from fieldwork.records.judging import UnitKind
 from fieldwork.records.parsing import UNKNOWN
 from fieldwork.records.shared import ItemKey
 from fieldwork.records.tasks import LETTER_KINDS, Item
@@ -31,6 +32,7 @@ class StudyOutline(NamedTuple):
         retrieval: conditions that bring what is most like each prompt.
         question: what the study asks, in one sentence.
         pairs: by the scale of raters, labels of the conditions of sides a and b of a pair.
+        judged: by the scale of raters, what they judge on it.
         phrases: how questions are asked under each condition, in the words of a reader.
         corpora: names of the corpora that its users are made from.
         questions: the questions of its tasks.
@@ -50,6 +52,7 @@ class StudyOutline(NamedTuple):
     retrieval: Sequence[str] = ()
     question: str | None = None
     pairs: Mapping[str, Sequence[str]] = {}
+    judged: Mapping[str, UnitKind] = {}
     phrases: Mapping[str, str] = {}
     corpora: Sequence[str] = ()
     questions: Mapping[ItemKey, Item] = {}
@@ -82,6 +85,12 @@ class StudyOutline(NamedTuple):
             place = ascii_uppercase.find(option)
             option = item.choices[place] if 0 <= place < len(item.choices) else option
         return literal(cut(option, letters=LONGEST_OPTION))
+
+    def marked_option(self, task: str, item_id: str, option: str) -> str:
+        """An option in its own words, marked where it is the right one."""
+        item = self.questions.get(ItemKey(task, item_id))
+        is_right = item is not None and item.gold is not None and item.gold == option
+        return f"{self.option_text(task, item_id, option)}{' (right)' if is_right else ''}"
 
     def label(self, condition: str) -> str:
         """Printed name of a condition."""

@@ -100,7 +100,7 @@ def _other_share(row: ConditionAnswers) -> float:
 def _column_names(question: QuestionAnswers, outline: StudyOutline) -> list[str]:
     if question.kind not in VALUE_KINDS:
         texts = [
-            outline.option_text(question.task, question.item_id, option)
+            outline.marked_option(question.task, question.item_id, option)
             for option in question.options
         ]
         # two long options may begin alike

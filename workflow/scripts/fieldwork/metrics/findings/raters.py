@@ -8,7 +8,7 @@ from fieldwork.metrics.findings.layout import Finding, FindingsSection
 from fieldwork.metrics.findings.outline import StudyOutline
 from fieldwork.metrics.findings.verdicts import FindingVerdict
 from fieldwork.metrics.findings.wording import interval_cell, number_cell
-from fieldwork.records.judging import JudgementEstimate
+from fieldwork.records.judging import JudgementEstimate, UnitKind
 
 
 class _Wording(NamedTuple):
@@ -41,6 +41,15 @@ _WORDINGS: Mapping[str, _Wording] = {
     "winning_rate": _Wording("people whom it may stand in for, %", 100, 0),
 }
 """The estimates that are shown, in their order; `metrics/judgements` has all."""
+
+_UNITS: Mapping[UnitKind, str] = {
+    "attributes": "what was read off conversations",
+    "relevance": "attributes as fitting a question",
+    "answers": "the answers",
+    "pairs": "the second answer beside the first",
+    "mentions": "answers as naming an attribute",
+}
+"""What raters judge, in a sentence."""
 
 _COLUMNS = (
     "Scale",
@@ -159,8 +168,14 @@ def rater_sentence(rows: Sequence[JudgementEstimate], outline: StudyOutline) -> 
     ).removesuffix(" (none)")
     raters = row.raters if row.raters in ("people", "models") else literal(row.raters)
     if row.measure == "mean":
-        return f"on the scale {literal(row.scale)} {raters} say {value} on average"
+        return f"{raters} rate {_judged(row, outline)} {value} on average"
     if row.measure == "accepted":
-        return f"on the scale {literal(row.scale)} {raters} accept {value} %"
+        return f"{raters} accept {value} % of {_judged(row, outline)}"
     first, second = outline.pairs.get(row.scale, ("the first answer", "the second answer"))
     return f"{raters} prefer {second} over {first} in {value} %"
+
+
+def _judged(row: JudgementEstimate, outline: StudyOutline) -> str:
+    """What raters judge on a scale, and its name."""
+    kind = outline.judged.get(row.scale)
+    return f"{_UNITS[kind] if kind else 'what they judge'} (scale {literal(row.scale)})"

@@ -13,7 +13,7 @@ from fieldwork.markdown_text import literal
 from fieldwork.metrics.claims.families import PRIMARY, is_control
 from fieldwork.metrics.claims.measures import score_reading
 from fieldwork.metrics.findings.cautions import control_tests
-from fieldwork.metrics.findings.drift import drift_sentence
+from fieldwork.metrics.findings.drift import drift_scores, drift_sentence
 from fieldwork.metrics.findings.evidence import FindingsTables
 from fieldwork.metrics.findings.field import field_sentence
 from fieldwork.metrics.findings.form import form_sentence
@@ -43,7 +43,7 @@ NAMED_SCORES = 3
 
 _OVERALL: Mapping[str, str] = {
     "share_who": "who asks",
-    "entropy_bits": "variety",
+    "entropy_bits": "variety of answers",
     "score": "scores",
     "score_spread": "spread of scores",
     "novelty": "new answers",
@@ -80,13 +80,14 @@ def in_short(tables: FindingsTables, outline: StudyOutline, n_warnings: int = 0)
     """
     questions = question_answers(tables, outline)
     has_users = bool(outline.simulated_users)
+    answer, overall = _answer(questions, [*_overall_sentences(tables, outline)], tables, outline)
     sentences = [
-        ShortSentence("", _answer(questions, tables, outline), True),
+        ShortSentence("", answer, True),
         ShortSentence("Over time", drift_sentence(tables.drift, outline), not has_users),
         ShortSentence("Real users", field_sentence(tables, outline), outline.has_field),
         ShortSentence("Chance", _chance(questions, tables, outline), True),
         ShortSentence("Doubt", _doubt(n_warnings), True),
-        *_overall_sentences(tables, outline),
+        *overall,
         ShortSentence("Right answers", "" if has_users else _scores_alone(tables, outline)),
         ShortSentence("Scales", values_sentence(tables.value_comparisons, tables.claims, outline)),
         ShortSentence("Judges", rater_sentence(tables.judgements, outline)),
@@ -135,25 +136,32 @@ def n_words(markdown: str) -> int:
 
 
 def _answer(
-    questions: Sequence[QuestionAnswers], tables: FindingsTables, outline: StudyOutline
-) -> str:
+    questions: Sequence[QuestionAnswers],
+    overall: Sequence[ShortSentence],
+    tables: FindingsTables,
+    outline: StudyOutline,
+) -> tuple[str, list[ShortSentence]]:
+    """The first sentence, and those over all questions that it does not say already."""
     users = outline.simulated_users
+    rest = [*overall]
     if not users:
-        return ""
+        return "", rest
     n = _n_questions(questions, outline)
     movers = [(q, row) for q in questions if (row := q.furthest(users))]
     n_differ = len({(question.task, question.item_id) for question, _ in movers})
     is_general = outline.question in (None, WHO_ASKS)
     if movers:
         lead = "Yes, for" if is_general else "Answers differ with a user on"
+        kinds = " with some kind of user" if len(users) > 1 else ""
         example = _example(*movers[0], n_differ, tables, outline)
-        return f"**{lead} {n_differ:,} of {count_phrase(n, 'question')}.** {example}"
-    if any(claim.verdict == "differs" for claim in _overall_claims(tables, outline)):
-        lead = "Yes, taken" if is_general else "Only taken"
-        return f"**{lead} over all questions:** none of {n:,} differs alone"
+        return f"**{lead} {n_differ:,} of {count_phrase(n, 'question')}**{kinds}. {example}", rest
+    if rest and rest[0].topic == "Overall":
+        lead = "Yes, but only" if is_general else "Answers differ with a user only"
+        text = rest.pop(0).text
+        return f"**{lead} over all questions together**: {text}; none of {n:,} differs alone", rest
     if not any(row.verdict.is_tested for q in questions for row in q.rows_of(users)):
-        return "**This cannot be said:** too few answers with and without a user"
-    return f"**Not detected** for any of {count_phrase(n, 'question')}"
+        return "**This cannot be said:** too few answers with and without a user", rest
+    return f"**Not detected** for any of {count_phrase(n, 'question')}", rest
 
 
 def _n_questions(questions: Sequence[QuestionAnswers], outline: StudyOutline) -> int:
@@ -178,7 +186,7 @@ def _example(
         f"{outline.phrase(side.condition)}"
         for side in sides
     ]
-    name = outline.option_text(question.task, question.item_id, option) if option else ""
+    name = outline.marked_option(question.task, question.item_id, option) if option else ""
     is_planned = any(
         claim.family == PRIMARY
         for claim in single_question_claims(tables)
@@ -186,11 +194,13 @@ def _example(
         == (question.model, question.task, question.item_id, row.condition)
     )
     plan = "named in advance" if is_planned else "not named in advance"
-    remarks = f"the largest of {n_differ:,}, {plan}: likely overstated" if n_differ > 1 else plan
+    if n_differ > 1:
+        plan = f"{plan}, but " if is_planned else ""
+        plan += f"picked afterwards as the largest of {n_differ:,}, so likely overstated"
     quantity = f"“{name}” " if name else "mean " if question.kind == "scale" else "median "
     text = outline.question_text(question.task, question.item_id)
     model = f" ({outline.models[question.model]})" if len(outline.models) > 1 else ""
-    return f"*{text}*{model} {quantity}{', '.join(values)} ({remarks})"
+    return f"*{text}*{model} {quantity}{', '.join(values)} ({plan})"
 
 
 def _distance(question: QuestionAnswers, row: ConditionAnswers, place: int) -> float:
@@ -211,7 +221,7 @@ def _chance(
         {(q.task, q.item_id) for q in questions if q.furthest(outline.controls) is not None}
     )
     n = _n_questions(questions, outline)
-    return f"repeated without a user, {n_differ:,} of {n:,} differ"
+    return f"repeated without a user, {n_differ:,} of {n:,} differ beyond chance"
 
 
 def _doubt(n_warnings: int) -> str:
@@ -261,7 +271,7 @@ def _shown_text(claim: Claim, tables: FindingsTables, outline: StudyOutline) -> 
     phrase = outline.phrase(claim.condition)
     match claim.measure:
         case "share_who":
-            return f"who asks explains up to {percent(claim.estimate or 0.0)} of the variation"
+            return f"who asks explains up to {percent(claim.estimate or 0.0)} of how answers vary"
         case "entropy_bits":
             if claim.direction == "differs":
                 return f"the variety of answers differs {phrase}"
@@ -297,6 +307,8 @@ def _score_of(condition: str, claim: Claim, tables: FindingsTables) -> str:
 
 def _scores_alone(tables: FindingsTables, outline: StudyOutline) -> str:
     """Scores of a study without users: of each model, on the tasks that come first."""
+    if tables.drift:
+        return drift_scores(tables.drift, outline)
     rows = [
         row
         for row in study_rows(tables.accuracy, outline, [outline.baseline])
@@ -308,14 +320,12 @@ def _scores_alone(tables: FindingsTables, outline: StudyOutline) -> str:
         )
         for row in rows
     ]
-    scores = join_words(
+    return join_words(
         [
             f"{percent(row.mean or 0.0, digits=1)} ({name})"
             for row, name in zip(rows[:NAMED_SCORES], names, strict=False)
         ]
     )
-    # of several waves these are the first
-    return f"{scores} {outline.phrase(outline.baseline)}" if scores and tables.drift else scores
 
 
 def _exact_score(rows: Sequence[ExactEstimate], outline: StudyOutline) -> str:
@@ -339,7 +349,7 @@ def _exact_score(rows: Sequence[ExactEstimate], outline: StudyOutline) -> str:
     low, high = (number_text(100 * (end or 0.0), 1) for end in (row.ci_low, row.ci_high))
     return (
         f"{percent(row.estimate or 0.0, digits=1)} ({low} to {high}) {outline.phrase(row.condition)}, "
-        f"{percent(base, digits=1)} without, by the model's own probabilities"
+        f"{percent(base, digits=1)} without, by the probabilities of all options"
     )
 
 
@@ -353,7 +363,7 @@ def _limits(outline: StudyOutline, has_waves: bool) -> str:
     if outline.has_field:
         return f"people who did not take part, {material}"
     if outline.simulated_users:
-        return f"real people (these users are simulated), {material}"
+        return f"real people (these users are simulated), what any other text would do, {material}"
     return material
 
 
@@ -378,15 +388,15 @@ def _what_decides(
         effect, n = effects[len(effects) // 2], sizes[len(sizes) // 2]
         half, whole = (number_text(size * effect, 0) for size in (50, 100))
         return (
-            f"{n:,} users suffice to see moves of {whole} points (in 80 % of studies), {4 * n:,} to see "
-            f"{half}"
+            f"ask more users: with {n:,}, moves under {whole} percentage points often go unnoticed; "
+            f"with {4 * n:,}, under {half}"
         )
     if any(
         row.verdict.text and not row.verdict.is_shown for q in questions for row in q.rows_of(users)
     ):
         return "with four times the users half as much is detected (`snakemake power`)"
     if tables.drift and not outline.controls:
-        return "ask each wave twice, to see what chance alone moves"
+        return "ask twice within a wave, to see how much moves in so short a time"
     if any(q.furthest(users) for q in questions):
         return "name the largest difference in advance, and ask new users"
     return ""
