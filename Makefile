@@ -18,7 +18,7 @@ help:
 	@echo "            field_kit and review_kit, as in: make plan STUDY=my/survey.yaml"
 	@echo "make big-model   install a second chat model, of 1.5 billion parameters: 1.1 GB (docs/models.md)"
 	@echo "make study NAME=trivia QUESTIONS=my/trivia.csv   write studies/trivia.yaml for your own files, and say"
-	@echo "            what it guessed; also LISTS=, CANDIDATES=, CONVERSATIONS= and PERSONAS= (docs/own_data.md)"
+	@echo "            what it guessed; also LISTS=, CANDIDATES=, CONVERSATIONS=, PERSONAS=, MODEL= and CONDITIONS= (docs/own_data.md)"
 	@echo "make rebuild   in the folder code of an archive: make its tables again, and compare (docs/archive.md)"
 	@echo "make questions LOG=my/log.csv COLUMN=text N=50   draw a test set from a log of questions (docs/practice.md)"
 	@echo "make test   the same and what tests need, then every gate: snakefmt, lint, ruff, mypy, pytest"
@@ -68,7 +68,8 @@ rebuild: .venv/installed
 
 study: .venv/installed
 	@python workflow/new_study.py --name "$(NAME)" --questions "$(QUESTIONS)" --lists "$(LISTS)" \
-		--candidates "$(CANDIDATES)" --conversations "$(CONVERSATIONS)" --personas "$(PERSONAS)"
+		--candidates "$(CANDIDATES)" --conversations "$(CONVERSATIONS)" --personas "$(PERSONAS)" \
+		--model "$(MODEL)" --conditions "$(CONDITIONS)"
 
 questions: .venv/installed
 	@python workflow/sample_questions.py --log "$(LOG)" --column "$(COLUMN)" --n "$(or $(N),50)" \

@@ -9,15 +9,21 @@ import glob
 import logging
 import re
 import sys
+from collections.abc import Collection, Mapping
 from pathlib import Path
+from typing import Any
+
+import yaml
 
 sys.path.insert(0, str(Path(__file__).parent / "scripts"))
 
+from fieldwork.conditions import kind_of
 from fieldwork.config.drafts import (
     ENOUGH_USERS,
     MOST_PUPPETS,
     REPLICATES,
     CorpusDraft,
+    ModelDraft,
     PersonasDraft,
     StudyDraft,
     TaskDraft,
@@ -29,7 +35,27 @@ from fieldwork.records.tasks import ItemKind
 from fieldwork.tasks.items import read_candidates
 from fieldwork.tasks.question_files import QuestionGuess, guess_questions
 
+HOME = Path(__file__).resolve().parents[1]
 STUDIES = Path("studies")
+
+TASK_NAMES: Mapping[ItemKind, str] = {
+    "list": "lists",
+    "choice": "questions",
+    "scale": "scales",
+    "number": "numbers",
+    "text": "texts",
+}
+PROVIDERS: Mapping[str, dict[str, Any]] = {
+    "openai": {"provider": "openai", "base_url": "https://api.openai.com/v1"},
+    "gemini": {"provider": "gemini"},
+    "anthropic": {"provider": "anthropic"},
+    "local": {
+        "provider": "openai",
+        "base_url": "http://127.0.0.1:8000/v1",
+        "api_key_env": None,
+    },
+}
+"""Settings of a model that MODEL names with its provider; `local` is a server on this machine."""
 
 
 def main(arguments: argparse.Namespace) -> None:
@@ -39,11 +65,16 @@ def main(arguments: argparse.Namespace) -> None:
         StudyError: a file cannot be read, or a study of this name exists.
     """
     path = new_path(arguments.name)
+    config = yaml.safe_load((HOME / "config.yaml").read_text(encoding="utf-8"))
+    model = draft_model(arguments.model, config["models"])
+    user_conditions = draft_conditions(arguments.conditions, config["conditions"])
     draft = StudyDraft(
         name=arguments.name,
         tasks=draft_tasks(arguments),
         corpus=draft_corpus(arguments.conversations),
         personas=draft_personas(arguments.personas),
+        model=model,
+        user_conditions=user_conditions,
     )
     print_size(draft)
     path.parent.mkdir(exist_ok=True)
@@ -83,60 +114,93 @@ def files_at(setting: str, path: str) -> list[Path]:
 
 
 def draft_tasks(arguments: argparse.Namespace) -> list[TaskDraft]:
-    """A task for each file of questions."""
+    """A task for each kind of questions in each file."""
     options: list[tuple[str, str, ItemKind | None]] = [
         ("QUESTIONS", arguments.questions, None),
         ("LISTS", arguments.lists, "list"),
     ]
-    tasks = [
-        draft_task(files_at(setting, path)[0], kind, arguments.candidates)
-        for setting, path, kind in options
-        if path
-    ]
+    tasks = []
+    for setting, path, kind in options:
+        guesses = guess_questions(files_at(setting, path)[0], kind) if path else []
+        tasks += [draft_task(g, arguments.candidates, f"my_{setting.lower()}") for g in guesses]
+        if guesses:
+            print(f"  Not used: {', '.join(guesses[0].unused_columns) or 'nothing'}.")
     if not tasks:
         raise StudyError(
             "no questions are given; add QUESTIONS=FILE, with one question a row, or LISTS=FILE"
         )
     if len({task.name for task in tasks}) < len(tasks):
         raise StudyError(
-            f"{arguments.questions}: has no options, so its questions are list questions, like those in "
-            f"{arguments.lists}; put both into one file"
+            f"{arguments.questions}: has list questions, as {arguments.lists} has; put both into one file"
         )
     return tasks
 
 
-def draft_task(path: Path, kind: ItemKind | None, candidates: str) -> TaskDraft:
-    """The task of a file; prints what was guessed about it."""
-    guess = guess_questions(path, kind)
+def draft_task(guess: QuestionGuess, candidates: str, dataset: str) -> TaskDraft:
+    """The task of questions of one kind; prints what was guessed about them."""
     print_questions(guess)
-    candidates_path = candidates if guess.kind != "choice" and candidates else None
+    candidates_path = candidates if guess.kind == "list" and candidates else None
     candidates_by_item = read_candidates(candidates_path) if candidates_path else {}
     missing = [
-        i.item_id for i in guess.items if not (i.choices or candidates_by_item.get(i.item_id))
+        i.item_id
+        for i in guess.items
+        if guess.kind == "list" and not (i.choices or candidates_by_item.get(i.item_id))
     ]
     if candidates_path and missing:
         raise StudyError(
-            f"{candidates_path}: has no candidates for item {missing[0]!r} of {path}; add some, or omit "
-            f"CANDIDATES"
+            f"{candidates_path}: has no candidates for item {missing[0]!r} of {guess.path}; add some, or "
+            f"omit CANDIDATES"
         )
+    settings = {"rows": guess.rows, "item_ids": list(guess.item_ids), "scale": guess.scale}
     return TaskDraft(
-        name="lists" if guess.kind == "list" else "questions",
-        path=str(path),
+        name=TASK_NAMES[guess.kind],
+        path=str(guess.path),
         kind=guess.kind,
         n_items=len(guess.items),
         columns=guess.columns_setting(),
         gold=guess.gold,
         candidates=candidates_path,
-        needs_server=bool(missing),
+        # it writes no list of its own, nor a text of use
+        needs_server=bool(missing) or guess.kind == "text",
         doubts=guess.doubts,
+        settings={name: value for name, value in settings.items() if value},
+        dataset=dataset,
     )
+
+
+def draft_model(model: str, registry: Collection[str]) -> ModelDraft | None:
+    """The model of MODEL: an entry of config.yaml, or `openai:ID` and the like; None without MODEL."""
+    if not model:
+        return None
+    provider, colon, identity = model.partition(":")
+    if colon and provider in PROVIDERS and identity:
+        name = re.sub(r"[^A-Za-z0-9.-]+", "-", identity).strip("-.") or provider
+        return ModelDraft(name, PROVIDERS[provider] | {"label": identity, "model": identity})
+    if model in registry:
+        return ModelDraft(model)
+    raise StudyError(
+        f"MODEL={model}: is not in config.yaml, which has {', '.join(registry)}; name one of these, or "
+        f"write the provider before the model's id, as in {', '.join(f'{p}:ID' for p in PROVIDERS)}"
+    )
+
+
+def draft_conditions(names: str, registry: Mapping[str, Mapping[str, Any]]) -> list[str]:
+    """The conditions of CONDITIONS that bring a user; those without one are always asked."""
+    users = [name for name, entry in registry.items() if kind_of(entry).has_user]
+    chosen = names.replace(",", " ").split() or ["history", "profile"]
+    for name in chosen:
+        if name not in users:
+            raise StudyError(
+                f"CONDITIONS={names}: {name!r} is no condition with a user; write some of "
+                f"{', '.join(users)}"
+            )
+    return list(dict.fromkeys(chosen))
 
 
 def print_questions(guess: QuestionGuess) -> None:
     """Print how the columns are read."""
     form = {"auto": "a letter or a text", "from_0": "a number from 0", "from_1": "a number from 1"}
-    kind = "choice and list" if guess.kind == "mixed" else guess.kind
-    print(f"{guess.path}: {quantity(len(guess.items), f'{kind} question')}.")
+    print(f"{guess.path}: {quantity(len(guess.items), f'{guess.kind} question')}.")
     names = {"item_id": "id", "gold": "right option", "options": "options"}
     for role, column in guess.columns.items():
         columns = column if isinstance(column, str) else ", ".join(column)
@@ -144,9 +208,10 @@ def print_questions(guess: QuestionGuess) -> None:
         print(f"  {names.get(role, role)} = {columns}{gold_form}")
     if "item_id" not in guess.columns:
         print(f"  The rows have no id, so they are named {guess.items[0].item_id} and so on.")
-    if guess.kind != "list" and "gold" not in guess.columns:
+    if guess.kind == "choice" and "gold" not in guess.columns:
         print("  No column has a usual name for the right option, so there are no scores.")
-    print(f"  Not used: {', '.join(guess.unused_columns) or 'nothing'}.")
+    for setting, value in guess.scale.items():
+        print(f"  scale.{setting} = {value if isinstance(value, str) else ', '.join(value)}")
     for doubt in guess.doubts:
         print(f"  CHECK: {doubt}.")
 
@@ -204,7 +269,7 @@ def print_size(draft: StudyDraft) -> None:
     print(f"That is {quantity(draft.n_calls, 'call')} for each model.")
     if draft.runs < 3:
         print("CHECK: with fewer than 3 users the study cannot show whether contexts matter.")
-    if draft.needs_server:
+    if draft.needs_server and not draft.model:
         print(
             "CHECK: list questions without CANDIDATES need a larger model than SmolLM2. The study uses "
             "`local`, a server on this machine, until you name another (docs/models.md)."
@@ -224,6 +289,8 @@ def parser() -> argparse.ArgumentParser:
             "a file, folder or pattern of conversations, or ChatGPT's export",
         ),
         ("personas", "personas, one a line or row"),
+        ("model", "an entry of config.yaml's models, or the provider and the id: openai:ID"),
+        ("conditions", "conditions with a user: history, rag, profile, memory, memory_relevant"),
     ):
         options.add_argument(f"--{option}", default="", help=help_text)
     return options

@@ -184,9 +184,67 @@ def test_lists_are_asked_of_a_server_unless_candidates_are_there(project: Checko
     assert {"plot_fig1", "plot_fig5"} <= plan(project, "chosen")
 
 
+SURVEY = """id,question,kind,option_a,option_b,option_c,unit,gold
+planet,Which planet is largest?,choice,Mars,Jupiter,Venus,,B
+learn,New devices are worth learning.,likert,Strongly disagree,Neither,Strongly agree,,
+ease,New devices make life easier.,likert,Strongly disagree,Neither,Strongly agree,,
+week,How many hours a week should a person work?,number,,,,hours,
+hobbies,Recommend five hobbies.,list,,,,,
+"""
+
+
+def answer_survey(request: Mapping[str, Any]) -> str:
+    """Whatever the question asks for; who is known writes more."""
+    *before, last = (message["content"] for message in request["messages"])
+    draw = (len(str(before)) + int(request.get("seed") or 0)) % 3
+    if "planet" in last:
+        return "ABC"[draw]
+    if "devices" in last:
+        return str(draw + 1)
+    return f"{30 + draw} hours" if "hours" in last else answer(request)
+
+
+def test_a_questionnaire_of_many_kinds_is_one_study(checkout: Checkout) -> None:
+    """Choices, scales, a number and a list in one file; three commands and no line by hand."""
+    (checkout.root / "survey.csv").write_text(SURVEY)
+    made = new_study(
+        checkout, "survey", questions="survey.csv", model="local:tiny", conditions="history memory"
+    )
+    assert made.returncode == 0, made.stderr
+    assert "survey.csv: 2 scale questions." in made.stdout
+    text = (checkout.root / "studies/survey.yaml").read_text()
+    assert "conditions: [offline, offline_again, history, memory]" in text
+    few = checkout.study("few", {"study": {"name": "survey"}, "metrics": {"permutations": 99}})
+    with serve_chat(answer=answer_survey) as chat:
+        (checkout.root / "studies/survey.yaml").write_text(
+            text.replace("http://127.0.0.1:8000/v1", chat.base_url).replace("runs: 40", "runs: 6")
+        )
+        finished = checkout.snakemake("all", "--configfile", "studies/survey.yaml", str(few))
+    assert finished.returncode == 0, finished.stderr[-3000:]
+    counts = rows_of(
+        checkout,
+        "SELECT task, kind, count(*), count(reason) FROM 'RESULTS/survey/answers/answers.parquet'"
+        " GROUP BY ALL ORDER BY ALL",
+    )
+    assert counts == [
+        ("lists", "list", 36, 0),
+        ("numbers", "number", 36, 0),
+        ("questions", "choice", 36, 0),
+        ("scales", "scale", 72, 0),
+    ]
+    findings = (checkout.root / "results/survey/findings.md").read_text()
+    assert "answered 5 questions" in findings
+
+
 @pytest.mark.parametrize(
     ("name", "paths", "sentence"),
     [
+        ("new", {"model": "gpt"}, "MODEL=gpt: is not in config.yaml, which has "),
+        (
+            "new",
+            {"conditions": "memory offline"},
+            "CONDITIONS=memory offline: 'offline' is no cond",
+        ),
         (
             "mine",
             {"questions": "resources/mine/questions.csv"},
@@ -209,7 +267,7 @@ def test_lists_are_asked_of_a_server_unless_candidates_are_there(project: Checko
         (
             "new",
             {"questions": "resources/mine/lists.csv", "lists": "resources/mine/lists.csv"},
-            "resources/mine/lists.csv: has no options, so its questions are list questions",
+            "resources/mine/lists.csv: has list questions, as resources/mine/lists.csv has",
         ),
         (
             "new",

@@ -15,7 +15,7 @@ from fieldwork.config.settings import check_config
 HOME = Path(__file__).resolve().parents[3]
 USERS = {1: 60, 2: 40, 3: 25, 4: 19, 5: 2}
 QUESTIONS = TaskDraft("questions", "my: data/q.csv", "choice", 9)
-LISTS = TaskDraft("lists", "l.csv", "list", 3, candidates="c.csv")
+LISTS = TaskDraft("lists", "l.csv", "list", 3, candidates="c.csv", dataset="my_lists")
 CORPUS = CorpusDraft("chats.csv", "messages", {"role": "Rolle: #1"}, USERS, frozenset())
 PERSONAS = PersonasDraft("p.txt", None, 30)
 WHOLE = StudyDraft("trivia", [QUESTIONS, LISTS], CORPUS, PERSONAS)
@@ -44,7 +44,9 @@ def config_of(draft: StudyDraft) -> dict[str, Any]:
         replace(WHOLE, personas=None),
         replace(WHOLE, tasks=[QUESTIONS], corpus=None, personas=None),
         replace(WHOLE, tasks=[replace(LISTS, candidates=None, needs_server=True)]),
-        replace(WHOLE, tasks=[replace(QUESTIONS, kind="mixed", candidates="c.csv")]),
+        replace(
+            WHOLE, tasks=[replace(QUESTIONS, kind="mixed", candidates="c.csv", dataset="my_lists")]
+        ),
         replace(
             WHOLE,
             tasks=[

@@ -185,8 +185,8 @@ def test_an_item_of_another_kind_than_its_source_is_refused(
             "row 2: item 'q': the column 'question' is empty; write the question there, or",
         ),
         (
-            {"kind": "essay"},
-            "item 'q': kind 'essay' is unknown; write one of list, choice, scale, number, text",
+            {"kind": "poem"},
+            "item 'q': kind 'poem' is unknown; write one of list, choice, scale, number, text",
         ),
         (
             {"option_b": ""},

@@ -1,6 +1,7 @@
 """Files of questions as people have them: what their columns hold is guessed, and doubts are said."""
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -8,7 +9,8 @@ import pandas as pd
 import pytest
 
 from fieldwork.errors import StudyError
-from fieldwork.tasks.question_files import QuestionGuess, guess_questions
+from fieldwork.records.tasks import ItemKind
+from fieldwork.tasks.question_files import AGREEMENT, QuestionGuess, guess_questions
 
 ROWS = ["Capital?", "Lyon", "Paris", "Nice", "Lille"]
 
@@ -17,7 +19,13 @@ def guess_file(
     tmp_path: Path, text: str, name: str = "my.csv", encoding: str = "utf-8"
 ) -> QuestionGuess:
     (tmp_path / name).write_bytes(text.encode(encoding))
-    return guess_questions(tmp_path / name)
+    return only_kind(tmp_path / name)
+
+
+def only_kind(path: Path, kind: ItemKind | None = None) -> QuestionGuess:
+    """The guess about a file with questions of one kind."""
+    (guess,) = guess_questions(path, kind)
+    return guess
 
 
 @pytest.mark.parametrize(
@@ -128,7 +136,7 @@ def test_a_list_of_options_in_json_and_parquet(tmp_path: Path) -> None:
     pd.DataFrame(rows).to_parquet(tmp_path / "a.parquet")
     (tmp_path / "a.csv").write_text('question,choices,answer\n?,"[""x"", ""y"", ""z""]",2\n')
     for name in ("a.jsonl", "a.parquet", "a.csv"):
-        guess = guess_questions(tmp_path / name)
+        guess = only_kind(tmp_path / name)
         assert guess.columns_setting() == {"gold": "answer"}, name
         assert guess.gold == "from_1"
         assert guess.items[0].gold == "B"
@@ -138,7 +146,7 @@ def test_a_list_of_options_in_json_and_parquet(tmp_path: Path) -> None:
 def test_options_by_their_letters(tmp_path: Path) -> None:
     row = {"question": "?", "options": {"B": "y", "A": "x"}, "answer_idx": "B", "answer": "y"}
     (tmp_path / "a.jsonl").write_text(json.dumps(row))
-    guess = guess_questions(tmp_path / "a.jsonl")
+    guess = only_kind(tmp_path / "a.jsonl")
     assert guess.columns_setting() == {"options": "options", "gold": "answer"}
     assert (guess.items[0].choices, guess.items[0].gold) == (["x", "y"], "B")
     (tmp_path / "b.jsonl").write_text(json.dumps(row | {"options": {"A": "x", "C": "y"}}))
@@ -157,7 +165,7 @@ def test_a_workbook_as_somebody_fills_it_in(tmp_path: Path) -> None:
         }
     )
     frame.to_excel(tmp_path / "my.xlsx", index=False)
-    guess = guess_questions(tmp_path / "my.xlsx")
+    guess = only_kind(tmp_path / "my.xlsx")
     assert [item.choices for item in guess.items] == [["3", "4"], ["1", "2.5"]]
     assert [item.gold for item in guess.items] == ["B", "A"]
     assert list(guess.unused_columns) == ["Note"]
@@ -171,18 +179,88 @@ def test_without_options_questions_are_list_questions(tmp_path: Path) -> None:
         ["Antwort"],
     )
     assert guess.items[0].item_id == "my-000"
-    guess = guess_questions(tmp_path / "my.csv", "list")
+    guess = only_kind(tmp_path / "my.csv", "list")
     assert guess.kind == "list"
 
 
-def test_a_file_of_both_kinds_says_so_row_by_row(tmp_path: Path) -> None:
-    path = tmp_path / "both.csv"
-    path.write_text(
-        "question,kind,option_a,option_b,gold\nWhich?,choice,one,two,A\nName three.,list,,,\n"
-    )
-    guess = guess_questions(path)
-    assert guess.kind == "mixed"
-    assert [item.kind for item in guess.items] == ["choice", "list"]
+MIXED = """id,question,kind,option_a,option_b,option_c,unit,gold
+car,Which car?,choice,Fiat,Ford,,,B
+films,Name three films.,list,,,,,
+new,New things are good.,likert,Strongly disagree,Neither,Strongly agree,,
+age,How old is the sun?,number,,,,years,
+why,Why?,open,,,,,
+old,Old things are good.,Likert scale,Strongly disagree,Neither,Strongly agree,,
+"""
+
+
+def test_a_file_of_many_kinds_is_read_kind_by_kind(tmp_path: Path) -> None:
+    (tmp_path / "my.csv").write_text(MIXED)
+    guesses = guess_questions(tmp_path / "my.csv")
+    assert {guess.kind: [item.item_id for item in guess.items] for guess in guesses} == {
+        "choice": ["car"],
+        "list": ["films"],
+        "scale": ["new", "old"],
+        "number": ["age"],
+        "text": ["why"],
+    }
+    by_kind = {guess.kind: guess for guess in guesses}
+    assert by_kind["scale"].rows == {"kind": ["likert", "Likert scale"]}
+    assert by_kind["scale"].items[0].points == [1.0, 2.0, 3.0]
+    assert by_kind["number"].items[0].unit == "years"
+    assert by_kind["choice"].items[0].gold == "B"
+
+
+def test_without_a_column_of_kinds_a_row_is_what_it_offers(tmp_path: Path) -> None:
+    kinds = re.sub(r",(kind|choice|list|likert|number|open|Likert scale),", ",", MIXED)
+    (tmp_path / "my.csv").write_text(kinds.replace("why,Why?,,,,,\n", ""))
+    guesses = {guess.kind: guess for guess in guess_questions(tmp_path / "my.csv")}
+    assert {kind: guess.item_ids for kind, guess in guesses.items()} == {
+        "choice": ("car",),
+        "list": ("films",),
+        "scale": ("new", "old"),
+        "number": ("age",),
+    }
+    assert all(len(guess.items) == len(guess.item_ids) for guess in guesses.values())
+
+
+@pytest.mark.parametrize(
+    ("options", "setting", "n_doubts"),
+    [
+        ("Strongly agree,Agree,Neither,Disagree,Strongly disagree", {"order": "descending"}, 0),
+        ("Never,Sometimes,Always,Don't know", {"missing_options": ["Don't know"]}, 0),
+        ("1,2,3,4,5", {}, 0),
+    ],
+)
+def test_labels_in_order_are_a_scale(
+    tmp_path: Path, options: str, setting: dict[str, Any], n_doubts: int
+) -> None:
+    names = ",".join(f"option_{letter}" for letter in "abcde"[: options.count(",") + 1])
+    guess = guess_file(tmp_path, f"question,{names}\nGood?,{options}\n")
+    assert guess.kind == "scale"
+    assert guess.scale == setting
+    assert len(guess.doubts) == n_doubts
+
+
+def test_a_scale_without_labels_has_those_of_agreement_and_a_doubt(tmp_path: Path) -> None:
+    guess = guess_file(tmp_path, "question,kind\nGood?,likert\n")
+    assert guess.scale == {"labels": list(AGREEMENT)}
+    assert "five points" in guess.doubts[0]
+    assert guess.items[0].choices == list(AGREEMENT)
+
+
+def test_a_column_type_that_names_no_kinds_is_left_alone(tmp_path: Path) -> None:
+    guess = guess_file(tmp_path, "question,type,A,B\n?,easy,x,y\n")
+    assert (guess.kind, guess.unused_columns) == ("choice", ["type"])
+
+
+def test_an_unknown_kind_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(StudyError, match=r"kind 'poem' is unknown; write one of list, choice"):
+        guess_file(tmp_path, "question,kind\n?,poem\n")
+
+
+def test_options_in_one_cell_may_stand_between_bars(tmp_path: Path) -> None:
+    guess = guess_file(tmp_path, "question,options,answer\n?,x|y | z,y\n")
+    assert (guess.items[0].choices, guess.items[0].gold) == (["x", "y", "z"], "B")
 
 
 def test_what_is_no_file_of_questions_is_refused(tmp_path: Path) -> None:

@@ -198,8 +198,8 @@ def test_a_control_that_differs_is_a_warning(tables, differences: str | None) ->
     (warning,) = warnings(study, [], STUDY)
     n_tests, _, names = differences.partition(" (")
     assert warning == (
-        f"{names.removesuffix(')')}: repeated without a user there is a difference too, by chance or a "
-        f"changed model ({n_tests} of repeats); do not put differences of this kind down to users"
+        f"{names.removesuffix(')')}: mere repeats without a user differ too ({n_tests} of repeats), so "
+        "differences of this kind may be chance, or a model that changed meanwhile"
     )
 
 

@@ -62,9 +62,9 @@ def test_the_first_sentence_answers_with_the_clearest_question_and_asking_again(
         ]
     )
     assert texts[""] == (
-        "**Yes, for 2 of 3 questions** with some kind of user. *cars* “Tesla” 58 % without a user, 18 % "
-        "after the most similar conversation, 43 % repeated without a user (picked afterwards as the "
-        "largest of 2, so likely overstated)."
+        "**Yes, for 2 of 3 questions** under at least one of these conditions. *cars* “Tesla” 58 % "
+        "without a user, 18 % after the most similar conversation, 43 % repeated without a user (picked "
+        "afterwards as the largest of 2, so likely overstated)."
     )
     assert texts["Chance"] == "repeated without a user, 0 of 3 differ beyond chance."
 
@@ -72,14 +72,14 @@ def test_the_first_sentence_answers_with_the_clearest_question_and_asking_again(
 def test_a_question_of_its_own_is_not_answered_with_yes() -> None:
     own = STUDY._replace(question="Which car do teachers get?")
     texts = sentences(own, shifts=[shift_row(0.01)])
-    assert texts[""].startswith("**Answers differ with a user on 1 of 1 question** with some kind")
+    assert texts[""].startswith("**Answers differ with a user on 1 of 1 question** under at")
 
 
 def test_a_number_is_told_by_its_median() -> None:
     texts = sentences(**value_rows(0.01, 0.2))
     assert texts[""] == (
-        "**Yes, for 1 of 1 question** with some kind of user. *price* median 607 without a user, 490 "
-        "after the most similar conversation (not named in advance)."
+        "**Yes, for 1 of 1 question** under at least one of these conditions. *price* median 607 without "
+        "a user, 490 after the most similar conversation (not named in advance)."
     )
 
 
@@ -207,7 +207,7 @@ def test_warnings_are_announced() -> None:
 
 
 def test_what_does_not_fit_in_full_is_named_in_brief() -> None:
-    long = {ItemKey("rec", "cars"): filled(Item, item_id="cars", question="why " * 11)}
+    long = {ItemKey("rec", "cars"): filled(Item, item_id="cars", question="why " * 9)}
     texts = sentences(
         STUDY._replace(questions=long),
         2,
@@ -216,7 +216,8 @@ def test_what_does_not_fit_in_full_is_named_in_brief() -> None:
         prompt_means=[entropy_row(0.01)],
         novelty=[novelty_row(0.01)],
     )
-    assert texts["Overall"].startswith("who asks explains up to 16 % of how answers vary; variety")
+    assert texts["Overall"].startswith("who asks explains up to 16 % of how answers vary; ")
+    assert texts["Overall"].endswith(" too.")
     assert sum(map(n_words, texts.values())) <= MOST_WORDS
 
 

@@ -22,7 +22,12 @@ LOCAL_CONTEXT = 7_000
 
 @dataclass(frozen=True, slots=True)
 class TaskDraft:
-    """A file of questions; `columns` and `gold` as the settings of those names."""
+    """Questions of one kind in a file; `columns` and `gold` as the settings of those names.
+
+    Attributes:
+        settings: more settings of the source, such as which rows these are.
+        dataset: the name of the file in `datasets`.
+    """
 
     name: str
     path: str
@@ -33,11 +38,8 @@ class TaskDraft:
     candidates: str | None = None
     needs_server: bool = False
     doubts: Sequence[str] = ()
-
-    @property
-    def dataset(self) -> str:
-        """The name of the file in `datasets`."""
-        return f"my_{self.name}"
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    dataset: str = "my_questions"
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +73,14 @@ class PersonasDraft:
 
 
 @dataclass(frozen=True, slots=True)
+class ModelDraft:
+    """The model that is asked: an entry of `models`, with what the study file says of it."""
+
+    name: str
+    entry: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
 class StudyDraft:
     """A study of somebody's files; without corpus or personas those of the sample are taken."""
 
@@ -78,6 +88,8 @@ class StudyDraft:
     tasks: Sequence[TaskDraft]
     corpus: CorpusDraft | None
     personas: PersonasDraft | None
+    model: ModelDraft | None = None
+    user_conditions: Sequence[str] = ("history", "profile")
 
     @property
     def runs(self) -> int:
@@ -92,8 +104,16 @@ class StudyDraft:
 
     @property
     def n_calls(self) -> int:
-        """Calls to each model: two blank conditions, and two with puppets that are asked twice."""
-        return sum(task.n_items for task in self.tasks) * self.runs * (2 + 2 * REPLICATES)
+        """Calls to each model: two blank conditions, and those with puppets that are asked twice."""
+        n_answers = 2 + len(self.user_conditions) * REPLICATES
+        return sum(task.n_items for task in self.tasks) * self.runs * n_answers
+
+    @property
+    def model_name(self) -> str:
+        """The entry of `models` that is asked."""
+        if self.model:
+            return self.model.name
+        return "local" if self.needs_server else LOCAL_MODEL
 
 
 def study_text(draft: StudyDraft) -> str:
@@ -113,25 +133,30 @@ def _parts(draft: StudyDraft) -> Iterator[str]:
     study = {
         "name": draft.name,
         "corpus": "mine" if draft.corpus else "sample",
-        "models": ["local" if draft.needs_server else LOCAL_MODEL],
-        "conditions": ["offline", "offline_again", "history", "profile"],
+        "models": [draft.model_name],
+        "conditions": ["offline", "offline_again", *draft.user_conditions],
         "tasks": [task.name for task in draft.tasks],
     }
     yield _section(_about_models(draft), study=study)
-    yield _section(
-        ["A server of your own, asked with `models: [local]` above (docs/models.md has others)."],
-        models={"local": {"model": "llama-3.1-8b", "base_url": "http://127.0.0.1:8000/v1"}},
-    )
+    if draft.model and draft.model.entry:
+        yield _section([], models={draft.model.name: dict(draft.model.entry)})
+    elif not draft.model:
+        yield _section(
+            [
+                "A server of your own, asked with `models: [local]` above (docs/models.md has others)."
+            ],
+            models={"local": {"model": "llama-3.1-8b", "base_url": "http://127.0.0.1:8000/v1"}},
+        )
     yield _section(_about_tasks(draft), tasks={t.name: _task(t, draft.runs) for t in draft.tasks})
     yield _section(
         ["Each puppet is asked twice, so that contexts can be told from asking again."],
-        conditions={name: {"replicates": REPLICATES} for name in ("history", "profile")},
+        conditions={name: {"replicates": REPLICATES} for name in draft.user_conditions},
     )
     if draft.corpus:
         users = ", ".join(f"{m}: {n}" for m, n in draft.corpus.users.items())
         about = [f"Users that are left at each `min_user_turns`: {users}."]
         corpus = _corpus(draft.corpus)
-        if not draft.needs_server:
+        if draft.model_name == LOCAL_MODEL:
             about.append(f"`max_tokens` is what {LOCAL_MODEL} reads: remove it for larger models.")
             corpus["filters"]["max_tokens"] = LOCAL_CONTEXT
         yield _section(about, corpora={"mine": corpus})
@@ -161,6 +186,8 @@ def _section(comments: Sequence[str], **content: Any) -> str:
 
 
 def _about_models(draft: StudyDraft) -> list[str]:
+    if draft.model:
+        return []
     if draft.needs_server:
         return [
             "List questions without candidate answers need a larger model than SmolLM2: `models` names a",
@@ -185,6 +212,7 @@ def _task(task: TaskDraft, runs: int) -> dict[str, Any]:
     source |= {"columns": dict(task.columns)} if task.columns else {}
     source |= {"gold": task.gold} if task.gold != "auto" else {}
     source |= {"candidates": task.candidates} if task.candidates else {}
+    source |= task.settings
     max_tokens = {"choice": 5, "scale": 5, "number": 20}.get(task.kind, 512)
     return {"sources": [source], "runs": runs, "max_tokens": max_tokens}
 

@@ -287,6 +287,6 @@ def _handles(styles: Mapping[_WaveLine, ConditionStyle]) -> list[Any]:
     ring = Line2D(
         [], [], linestyle="none", markeredgecolor="black", label="moved beyond chance", **_RING
     )
-    bar = Line2D([], [], color=GREY, linewidth=0.7, label="95 % interval of the change")
+    bar = Line2D([], [], color=GREY, linewidth=0.7, label="95 % interval of the change, alone")
     first = Line2D([], [], color=GREY, linewidth=0.5, alpha=0.6, label="the first wave")
     return [*lines, ring, bar, first]

@@ -24,6 +24,7 @@ from fieldwork.readable_texts import look_of
 from fieldwork.records.tasks import LETTER_KINDS, Item, ItemKind
 from fieldwork.tasks.listed_options import listed_options
 from fieldwork.tasks.prompts import ChoiceQuestion, number_prompt, plain_prompt, scale_prompt
+from fieldwork.tasks.question_kinds import kind_of_word
 from fieldwork.tasks.value_items import NumberForm, ScaleForm, number_fields, scale_of
 
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
@@ -110,7 +111,14 @@ def own_items(files: Sequence[Path], source: SourceOptions) -> Iterator[Item]:
             if not choice.accepts(fields):
                 continue
             row = _QuestionRow(f"{path}: {place}", fields, source.columns)
-            yield _item(row, path, number, source)
+            try:
+                item = _item(row, path, number, source)
+            except StudyError:
+                # a row that is not asked may be of another kind
+                if not source.item_ids or _item_id(row, path, number) in source.item_ids:
+                    raise
+                continue
+            yield item
     choice.require_some(name_list([path.name for path in files]))
 
 
@@ -181,13 +189,18 @@ def _item_id(row: _QuestionRow, path: Path, number: int) -> str:
     """The id of a row; in a file without ids its number, counted from 0."""
     column = str(row.columns.get("item_id", "item_id"))
     if column not in row.fields:
-        return f"{path.name.split('.')[0]}-{number:03d}"
+        return usual_id(path, number)
     item_id = row.text("item_id")
     if item_id is None:
         raise StudyError(
             f"{row.place}: the column {column!r} is empty; write an id there, or delete the row"
         )
     return item_id
+
+
+def usual_id(path: Path, number: int) -> str:
+    """The id of a row in a file without ids."""
+    return f"{path.name.split('.')[0]}-{number:03d}"
 
 
 def _text(value: Any, place: str) -> str | None:
@@ -203,13 +216,13 @@ def _text(value: Any, place: str) -> str | None:
 
 
 def _kind(row: _QuestionRow, default: ItemKind) -> ItemKind:
-    kind = (row.text("kind") or "").strip()
-    known_kinds: dict[str, ItemKind] = {name: name for name in get_args(ItemKind)}
-    if kind and kind not in known_kinds:
+    word = (row.text("kind") or "").strip()
+    kind = kind_of_word(word) if word else default
+    if kind is None:
         raise StudyError(
-            f"{row.place}: kind {kind!r} is unknown; write one of {', '.join(known_kinds)}"
+            f"{row.place}: kind {word!r} is unknown; write one of {', '.join(get_args(ItemKind))}"
         )
-    return known_kinds[kind] if kind else default
+    return kind
 
 
 def _list_length(row: _QuestionRow) -> int | None:
@@ -253,6 +266,8 @@ def _option_list(value: Any, place: str, name: str) -> list[str] | None:
     if isinstance(value, str):
         if lettered_options := listed_options(value):
             return lettered_options
+        if "|" in value and not value.lstrip().startswith(("[", "{")):
+            return [part.strip() for part in value.split("|")]
         try:
             value = json_value(value)
         except ValueError as error:

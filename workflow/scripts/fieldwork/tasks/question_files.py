@@ -7,7 +7,8 @@ Owns the usual names of such columns in English, German and French.
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from types import MappingProxyType
+from typing import Any, NamedTuple, get_args
 
 from fieldwork.errors import StudyError
 from fieldwork.files.headers import bare_name, find_column, name_list
@@ -15,7 +16,9 @@ from fieldwork.files.json_values import json_value
 from fieldwork.files.rows import cell_text, is_empty
 from fieldwork.files.sheets import stream_records
 from fieldwork.records.tasks import Item, ItemKind
-from fieldwork.tasks.own_items import ColumnMap, GoldForm, SourceKind, SourceOptions, own_items
+from fieldwork.tasks.own_items import ColumnMap, GoldForm, SourceOptions, own_items, usual_id
+from fieldwork.tasks.question_kinds import is_missing_option, kind_of_word, scale_order
+from fieldwork.tasks.value_items import ScaleForm
 
 _NAMES = {
     "question": "question questiontext frage fragetext fragestellung stem item aufgabe enonce text "
@@ -26,8 +29,28 @@ _NAMES = {
     "item_id": "itemid id questionid qid uid frageid fragenummer fragenr nr no number numero code",
     "subject": "subject topic category domain theme fach thema kategorie bereich gebiet sujet categorie "
     "matiere",
-    "kind": "kind",
+    "kind": "kind type questiontype art fragetyp",
+    "reversed": "reversed reverse reversescored umgekehrt",
+    "unit": "unit units einheit unite",
+    "lowest": "lowest",
+    "highest": "highest",
 }
+_KINDS_OF: Mapping[str, tuple[ItemKind, ...]] = {
+    "gold": ("choice",),
+    "reversed": ("scale",),
+    "unit": ("number",),
+    "lowest": ("number",),
+    "highest": ("number",),
+}
+"""Kinds that have a column of their own; all have the others."""
+AGREEMENT = (
+    "Strongly disagree",
+    "Disagree",
+    "Neither agree nor disagree",
+    "Agree",
+    "Strongly agree",
+)
+"""Points of a scale whose file has no labels."""
 _LIST_NAMES = "choices options answers antworten antwortmoglichkeiten choix reponses"
 _OPTION = re.compile(
     r"(|option|opt|answer|ans|choice|alternative|antwort|antwortmoglichkeit|auswahl|reponse|choix|"
@@ -38,25 +61,31 @@ _LETTERS = "abcdefghij"
 
 
 class QuestionGuess(NamedTuple):
-    """How a file of questions is read.
+    """How the questions of one kind in a file are read.
 
     Attributes:
         path: the file.
-        kind: kind of its questions; `mixed` where its column `kind` names both.
+        kind: kind of its questions.
         columns: columns by what they hold.
         gold: how the right option is written, for the setting `gold`.
         items: the questions, read by this guess.
-        unused_columns: columns that are not read.
+        unused_columns: columns that questions of no kind read.
         doubts: what a person should check, one sentence each.
+        rows: the setting of that name: which rows are of this kind; empty for all.
+        item_ids: the setting of that name, where no column tells the kinds apart; empty for all.
+        scale: the setting of that name, where it is not the usual one.
     """
 
     path: Path
-    kind: SourceKind
+    kind: ItemKind
     columns: ColumnMap
     gold: GoldForm
     items: Sequence[Item]
     unused_columns: Sequence[str]
     doubts: Sequence[str]
+    rows: Mapping[str, list[str]] = MappingProxyType({})
+    item_ids: Sequence[str] = ()
+    scale: Mapping[str, Any] = MappingProxyType({})
 
     def columns_setting(self) -> dict[str, str | list[str]]:
         """The setting `columns`: columns that have other names than the usual ones."""
@@ -69,10 +98,28 @@ class QuestionGuess(NamedTuple):
         }
 
 
-def guess_questions(path: Path, kind: ItemKind | None = None) -> QuestionGuess:
-    """Guess what the columns of a file hold, and read its questions by the guess.
+class _FileRows(NamedTuple):
+    """The rows of a file, with the names of its columns, and those of options and of kinds."""
 
-    Without a kind they are choice questions where there are options, else list questions.
+    path: Path
+    rows: Sequence[Mapping[str, Any]]
+    names: Sequence[str]
+    options: str | list[str] | None
+    kind_column: str | None
+
+    def choices(self, row: Mapping[str, Any]) -> list[str]:
+        """The options of a row; empty where it has none."""
+        return [text for text in _texts(row, self.options or []) if text]
+
+
+def guess_questions(path: Path, kind: ItemKind | None = None) -> list[QuestionGuess]:
+    """Guess what the columns of a file hold, and read its questions by the guess, kind by kind.
+
+    A row says its kind in the column `kind`. Else it is a number where it has a unit or limits, a scale
+    where its options are points of one, a choice where it has other options, and a list without any.
+
+    Args:
+        kind: that of all rows, instead of a guess.
 
     Raises:
         StudyError: the file cannot be read by the guess, or no column has the name of a question.
@@ -81,42 +128,146 @@ def guess_questions(path: Path, kind: ItemKind | None = None) -> QuestionGuess:
     if not rows:
         raise StudyError(f"{path}: has a header but no rows; write one question a row")
     names = list(dict.fromkeys(name for row in rows for name in row))
-    options = _options(rows, names)
-    kind = kind or ("choice" if options else "list")
-    columns = _columns(path, names, options, kind)
-    gold: GoldForm = "auto"
+    file = _FileRows(path, rows, names, _options(rows, names), _kind_column(rows, names))
+    kinds = [kind or _kind_of_row(row, file) for row in rows]
+    guesses = [_guess_kind(file, kinds, one) for one in dict.fromkeys(kinds)]
+    unused = [name for name in names if all(name in guess.unused_columns for guess in guesses)]
+    return [guess._replace(unused_columns=unused) for guess in guesses]
+
+
+def _guess_kind(file: _FileRows, kinds: Sequence[ItemKind], kind: ItemKind) -> QuestionGuess:
+    rows = [row for row, one in zip(file.rows, kinds, strict=True) if one == kind]
+    columns = _columns(file, kind)
     doubts: list[str] = []
+    gold: GoldForm = "auto"
     if kind == "choice" and "gold" in columns:
         gold = _gold_form(rows, columns, doubts)
-    items = list(
-        own_items([path], SourceOptions("items", path.stem, kind, columns=columns, gold=gold))
+    source = SourceOptions("items", file.path.stem, kind, columns=columns, gold=gold)
+    if len({*kinds}) > 1:
+        source = source._replace(**_rows_of_kind(file, kinds, kind, columns))
+    scale = _scale_setting(rows, file, doubts) if kind == "scale" else {}
+    if scale:
+        source = source._replace(scale=ScaleForm(**scale))
+    ids = {*source.item_ids}
+    items = [row for row in own_items([file.path], source) if not ids or row.item_id in ids]
+    used_columns = {name for value in columns.values() for name in _as_list(value)} | {*source.rows}
+    unused_columns = [name for name in file.names if name and name not in used_columns]
+    return QuestionGuess(
+        file.path,
+        kind,
+        columns,
+        gold,
+        items,
+        unused_columns,
+        doubts,
+        {name: list(values) for name, values in source.rows.items()},
+        source.item_ids,
+        {name: value if isinstance(value, str) else list(value) for name, value in scale.items()},
     )
-    kinds = {item.kind for item in items}
-    kind_in_file: SourceKind = kinds.pop() if len(kinds) == 1 else "mixed"
-    used_columns = {name for value in columns.values() for name in _as_list(value)}
-    unused_columns = [name for name in names if name and name not in used_columns]
-    return QuestionGuess(path, kind_in_file, columns, gold, items, unused_columns, doubts)
 
 
-def _columns(
-    path: Path, names: Sequence[str], options: str | list[str] | None, kind: ItemKind
-) -> dict[str, str | list[str]]:
+def _kind_of_row(row: Mapping[str, Any], file: _FileRows) -> ItemKind:
+    word = cell_text(row.get(file.kind_column or "")).strip()
+    if word:
+        kind = kind_of_word(word)
+        if kind is None:
+            raise StudyError(
+                f"{file.path}: kind {word!r} is unknown; write one of {', '.join(get_args(ItemKind))}"
+            )
+        return kind
+    if any(
+        not is_empty(row.get(column))
+        for role in ("unit", "lowest", "highest")
+        if (column := _role_column(file.names, role))
+    ):
+        return "number"
+    choices = file.choices(row)
+    has_gold = (gold := _role_column(file.names, "gold")) and not is_empty(row.get(gold))
+    if choices and not has_gold and scale_order(choices):
+        return "scale"
+    return "choice" if choices else "list"
+
+
+def _kind_column(rows: Sequence[Mapping[str, Any]], names: Sequence[str]) -> str | None:
+    """The column that names kinds; one of another name than `kind` has to name nothing else."""
+    column = _role_column(names, "kind")
+    words = {cell_text(row.get(column or "")).strip() for row in rows} - {""}
+    return column if column == "kind" or (words and all(map(kind_of_word, words))) else None
+
+
+def _role_column(names: Sequence[str], role: str) -> str | None:
+    return find_column(names, _NAMES[role].split())
+
+
+def _rows_of_kind(
+    file: _FileRows, kinds: Sequence[ItemKind], kind: ItemKind, columns: ColumnMap
+) -> dict[str, Any]:
+    """The setting that leaves the rows of a kind: by the column of kinds, else by the ids."""
+    column = file.kind_column
+    if column:
+        by_word: dict[str, set[ItemKind]] = {}
+        for row, one in zip(file.rows, kinds, strict=True):
+            by_word.setdefault(cell_text(row.get(column)), set()).add(one)
+        if "" not in by_word:
+            return {"rows": {column: [word for word in by_word if by_word[word] == {kind}]}}
+    id_column = str(columns.get("item_id", "item_id"))
+    return {
+        "item_ids": tuple(
+            cell_text(row[id_column]) if id_column in row else usual_id(file.path, place)
+            for place, (row, one) in enumerate(zip(file.rows, kinds, strict=True))
+            if one == kind
+        )
+    }
+
+
+def _scale_setting(
+    rows: Sequence[Mapping[str, Any]], file: _FileRows, doubts: list[str]
+) -> dict[str, Any]:
+    """The setting `scale`: labels of rows without options, options beside it, which end is high."""
+    scales = [choices for row in rows if (choices := file.choices(row))]
+    setting: dict[str, Any] = {}
+    if len(scales) < len(rows):
+        setting["labels"] = AGREEMENT
+        doubts.append(
+            "rows without options are asked on five points from Strongly disagree to Strongly agree; "
+            "change `scale.labels`"
+        )
+    missing = dict.fromkeys(
+        option for scale in scales for option in scale if is_missing_option(option)
+    )
+    if missing:
+        setting["missing_options"] = tuple(missing)
+    orders = {scale_order(scale) for scale in scales}
+    if orders == {"descending"}:
+        setting["order"] = "descending"
+    elif "descending" in orders:
+        doubts.append(
+            "some scales begin with their high end and others with their low end; write them alike, or "
+            "put them into files of their own"
+        )
+    elif None in orders:
+        doubts.append("the first option of a scale is taken for its low end; see `scale.order`")
+    return setting
+
+
+def _columns(file: _FileRows, kind: ItemKind) -> dict[str, str | list[str]]:
     columns: dict[str, str | list[str]] = {}
-    used_columns = set(_as_list(options or []))
+    has_options = kind in ("choice", "scale")
+    used_columns = set(_as_list(file.options or []))
     for role, candidates in _NAMES.items():
-        free = [name for name in names if name not in used_columns]
-        name = find_column(free, candidates.split())
-        # a list question has no right option
-        if name is not None and not (role == "gold" and kind == "list"):
-            columns[role] = name
+        free = [name for name in file.names if name not in used_columns]
+        name = file.kind_column if role == "kind" else find_column(free, candidates.split())
+        if name is not None:
             used_columns.add(name)
+            if kind in _KINDS_OF.get(role, (kind,)):
+                columns[role] = name
     if "question" not in columns:
         raise StudyError(
-            f"{path}: no column has a usual name of the question (its columns are {name_list(names)}); "
-            f"name one of them `question`"
+            f"{file.path}: no column has a usual name of the question (its columns are "
+            f"{name_list(file.names)}); name one of them `question`"
         )
-    if options:
-        columns["options"] = options
+    if file.options and has_options:
+        columns["options"] = file.options
     return columns
 
 
@@ -157,7 +308,7 @@ def _in_order(group: Mapping[str, str]) -> list[str]:
 
 def _is_list(value: Any) -> bool:
     is_json = isinstance(value, str) and value.lstrip().startswith(("[", "{"))
-    return isinstance(value, list | dict) or is_json
+    return isinstance(value, list | dict) or is_json or (isinstance(value, str) and "|" in value)
 
 
 # ---- the right option ----------------------------------------------------------------------------
@@ -190,7 +341,8 @@ def _texts(row: Mapping[str, Any], options: str | Iterable[str]) -> list[str]:
     if isinstance(options, str):
         choices = row.get(options)
         if isinstance(choices, str) and choices.strip():
-            choices = json_value(choices)
+            is_json = choices.lstrip().startswith(("[", "{"))
+            choices = json_value(choices) if is_json else choices.split("|")
         choices = list(choices.values()) if isinstance(choices, dict) else choices or []
         return [cell_text(v).strip() for v in choices]
     cells = (cell_text(row.get(name)).strip() for name in options)

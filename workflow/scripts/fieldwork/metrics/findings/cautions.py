@@ -81,9 +81,9 @@ def _control_warning(tables: FindingsTables) -> Iterator[str]:
     ]
     if names:
         yield (
-            f"{_first([*dict.fromkeys(names)])}: repeated without a user there is a difference too, by "
-            f"chance or a changed model ({len(names):,} of {count_phrase(len(tests), 'test')} of "
-            "repeats); do not put differences of this kind down to users"
+            f"{_first([*dict.fromkeys(names)])}: mere repeats without a user differ too "
+            f"({len(names):,} of {count_phrase(len(tests), 'test')} of repeats), so differences of this "
+            "kind may be chance, or a model that changed meanwhile"
         )
 
 

@@ -152,7 +152,7 @@ def _answer(
     is_general = outline.question in (None, WHO_ASKS)
     if movers:
         lead = "Yes, for" if is_general else "Answers differ with a user on"
-        kinds = " with some kind of user" if len(users) > 1 else ""
+        kinds = " under at least one of these conditions" if len(users) > 1 else ""
         example = _example(*movers[0], n_differ, tables, outline)
         return f"**{lead} {n_differ:,} of {count_phrase(n, 'question')}**{kinds}. {example}", rest
     if rest and rest[0].topic == "Overall":
@@ -249,7 +249,7 @@ def _overall_sentences(tables: FindingsTables, outline: StudyOutline) -> Iterato
     claims = _overall_claims(tables, outline)
     exact = _exact_score(tables.exact_estimates, outline)
     if exact:
-        yield ShortSentence("Right answers", exact)
+        yield ShortSentence("Right answers", exact, True)
     not_shown = []
     for measure, name in _OVERALL.items():
         tests = [claim for claim in claims if claim.measure == measure]
@@ -257,9 +257,7 @@ def _overall_sentences(tables: FindingsTables, outline: StudyOutline) -> Iterato
         if claims_shown:
             furthest = max(claims_shown, key=lambda claim: abs(claim.estimate or 0.0))
             text = _shown_text(furthest, tables, outline)
-            yield ShortSentence(
-                "Overall", text, brief=f"{name} differ{'' if name[-1] == 's' else 's'} too"
-            )
+            yield ShortSentence("Overall", text, brief=f"{name} too")
         elif tests and not (exact and measure == "score"):
             not_shown.append(name)
     if not_shown:
