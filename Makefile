@@ -7,6 +7,10 @@ export PATH := $(CURDIR)/.venv/bin:$(PATH)
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
+# neither make nor Snakemake's scripts find files behind a blank
+ifneq ($(words $(CURDIR)),1)
+$(error the folder $(CURDIR) has a blank in its path: move the project to a folder without one)
+endif
 # what Snakemake makes of a study on demand
 TARGETS = plan power explorer export archive field_kit review_kit
 .PHONY: $(TARGETS)

@@ -22,3 +22,10 @@ include: "workflow/rules/judging.smk"
 include: "workflow/rules/figures.smk"
 include: "workflow/rules/report.smk"
 include: "workflow/rules/power.smk"
+
+
+# Snakemake's own sentence about an unknown target is about input functions
+try:
+    refuse_misspelt_targets(sys.argv, [rule.name for rule in workflow.rules])
+except StudyError as error:
+    raise WorkflowError(str(error))

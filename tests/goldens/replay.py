@@ -1,11 +1,11 @@
 """Runs the small studies from their stored answers, in copies of the project.
 
-    python -m goldens.replay make FOLDER [STUDY ...]     their results, from the stored answers
-    python -m goldens.replay compare OLD NEW             which files differ, row by row
-    python -m goldens.replay accept FOLDER               write digests.csv from results
-    python -m goldens.replay record [STUDY ...]          ask anew, and store the answers
+    tests/goldens/replay.py make FOLDER [STUDY ...]     their results, from the stored answers
+    tests/goldens/replay.py compare OLD NEW             which files differ, row by row
+    tests/goldens/replay.py accept FOLDER               write digests.csv from results
+    tests/goldens/replay.py record [STUDY ...]          ask anew, and store the answers
 
-In the folder tests/. `make FOLDER --of COPY` runs another copy of the project, such as a worktree of an
+`make FOLDER --of COPY` runs another copy of the project, such as a worktree of an
 older commit. Between two commits: `make` the results of both, then `compare` them.
 """
 
@@ -22,11 +22,13 @@ from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from goldens.contents import differences, files_of, read_contents
-from goldens.inputs import write_inputs
-from goldens.loop_model import LoopModel
-
 HOME = Path(__file__).resolve().parents[2]
+sys.path[:0] = [str(HOME / "tests"), str(HOME / "workflow/scripts")]
+
+from goldens.contents import differences, files_of, read_contents  # noqa: E402
+from goldens.inputs import write_inputs  # noqa: E402
+from goldens.loop_model import LoopModel  # noqa: E402
+
 HERE = Path(__file__).resolve().parent
 DIGESTS = HERE / "digests.csv"
 PORT = 8377

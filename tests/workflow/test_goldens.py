@@ -15,6 +15,6 @@ def test_what_a_study_makes_is_what_it_made(name: str, tmp_path: Path) -> None:
     assert known
     others = sorted(file for file in {*made, *known} if made.get(file) != known.get(file))
     assert not others, (
-        "these differ: `python -m goldens.replay compare` says in which rows, and `accept` takes them "
+        "these differ: `tests/goldens/replay.py compare` says in which rows, and `accept` takes them "
         "over where that was meant (docs/architecture.md)"
     )

@@ -2,6 +2,7 @@
 # look-ups), and the few that need a wildcard or Snakemake itself. Nothing scientific is imported here.
 
 import json
+import os
 import re
 import sys
 import time
@@ -84,7 +85,8 @@ from fieldwork.config.memory import (
     verifying_scores,
     verifying_tables,
 )
-from fieldwork.config.models import answer_threads
+from fieldwork.config.models import answer_threads, require_keys
+from fieldwork.config.names import refuse_misspelt_targets
 from fieldwork.config.needs import needed_filters
 from fieldwork.config.pages import field_warning, new_pages
 from fieldwork.config.parsing import naming_settings, value_rules
@@ -243,6 +245,13 @@ onstart:
             raise WorkflowError(str(error))
     end_rechecks(workflow.scheduler)
     if workflow.local_exec:
+        jobs = [
+            job for job in workflow.dag.needrun_jobs() if job.rule.name == "generate_responses"
+        ]
+        try:
+            require_keys(config, {job.wildcards.model for job in jobs}, os.environ)
+        except StudyError as error:
+            raise WorkflowError(str(error))
         fork_scripts()
 
 

@@ -34,6 +34,11 @@ def complaint(path: Path) -> str:
         ('study:\n  name: "mine\n  seed: 3\n', 2, "quotation mark is opened"),
         ("study:\n  name: 'it's mine'\n", 2, "follows a closing quotation mark"),
         ("study:\n  models: [a, b\n  seed: 3\n", 2, "bracket is opened"),
+        (
+            "study: {name: q, question: Does it matter?, seed: 3}\n",
+            1,
+            "a text with a question mark stands between",
+        ),
         ("study:\n  x: {a: 1\n", 2, "bracket is opened"),
         ("study:\n  models: a]\n  x: [b]]\n", 3, "belongs to nothing"),
         ("study:\n  name: mine\n    seed: 3\n", 3, "indented deeper"),

@@ -4,11 +4,12 @@ Read while Snakemake parses the workflow, so it imports no scientific package.
 """
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import timedelta
 from typing import Any
 from urllib.parse import urlsplit
 
+from fieldwork.errors import StudyError
 from fieldwork.masking import is_secret_header
 from fieldwork.waves import present
 
@@ -41,6 +42,26 @@ def answer_threads(model: Mapping[str, Any]) -> int:
     if model["provider"] != "local_chat":
         return 1
     return CORES_OF_A_CHAT_MODEL if model["workers"] == "auto" else int(model["workers"])
+
+
+def require_keys(config: Config, models: Iterable[str], environment: Mapping[str, str]) -> None:
+    """Refuse to begin where a model is to be asked whose key is not there.
+
+    Raises:
+        StudyError: names the settings of all such models.
+    """
+    variables = {name: config["models"][name].get("api_key_env") for name in sorted(models)}
+    missing = {name: v for name, v in variables.items() if v and not environment.get(v, "").strip()}
+    if missing:
+        settings = "; ".join(
+            f"models.{name}.api_key_env names {variable}" for name, variable in missing.items()
+        )
+        variables_missing = " and ".join(dict.fromkeys(missing.values()))
+        raise StudyError(
+            f"the environment has no {variables_missing} ({settings}): enter `export "
+            f"{next(iter(missing.values()))}=` with your key behind it, or select other models in "
+            "study.models; nothing was run"
+        )
 
 
 _LIST_FORMS = {

@@ -3,8 +3,13 @@
 Read while Snakemake parses the workflow, so it imports no scientific package.
 """
 
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from difflib import get_close_matches
+from pathlib import Path
 from typing import Any
+
+from fieldwork.errors import StudyError
 
 Config = dict[str, Any]
 
@@ -34,6 +39,29 @@ _RESERVED_NAMES: Mapping[str, Mapping[str, str]] = {
     "corpora": {"osf": "resources/downloads/osf holds what was fetched from OSF"},
     "datasets": {"osf": "resources/downloads/osf holds what was fetched from OSF"},
 }
+
+
+USUAL_TARGETS = ("all", "plan", "power", "explorer", "export", "archive", "field_kit", "review_kit")
+"""Targets that people ask for by name; others are paths of results."""
+
+
+def refuse_misspelt_targets(arguments: Sequence[str], rules: Iterable[str]) -> None:
+    """Refuse a word of Snakemake's command line that is nearly a usual target.
+
+    Snakemake itself says of it that no rule produces it, and speaks of input functions.
+
+    Raises:
+        StudyError: names the target that is meant.
+    """
+    names = {*rules}
+    for word in arguments:
+        if not re.fullmatch("[a-z_]+", word) or word in names or Path(word).exists():
+            continue
+        if matches := get_close_matches(word, USUAL_TARGETS, 1, 0.75):
+            raise StudyError(
+                f"{word}: there is no such target; did you mean {matches[0]}? Targets are "
+                f"{', '.join(USUAL_TARGETS)}, and files such as results/figures/fig3.pdf"
+            )
 
 
 def broken_names(config: Config) -> Iterator[str]:

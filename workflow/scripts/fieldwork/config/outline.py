@@ -84,7 +84,9 @@ def outline_settings(study: Study) -> Config:
             for name, entry in study.entries("conditions").items()
             if kind_of(entry).is_retrieved
         ],
-        "judged": {entry["scale"]: entry["of"] for entry in units_to_judge(study.config).values()},
+        "unit_kinds": {
+            entry["scale"]: entry["of"] for entry in units_to_judge(study.config).values()
+        },
         "pairs": {
             scale: [labels.get(condition, condition) for condition in conditions]
             for scale, conditions in pair_sides(study.config).items()

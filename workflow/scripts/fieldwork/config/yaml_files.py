@@ -216,6 +216,9 @@ _MISTAKES = {
     r"escape (character|sequence)|expected escape": (
         "a backslash stands within double quotes; put the text in single quotes"
     ),
+    r"flow (sequence|mapping)\|.*got '\?'": (
+        "a text with a question mark stands between brackets; put the text in quotes"
+    ),
     r"flow (sequence|mapping)\|": (
         "a bracket is opened, and a comma or its closing bracket is missing; add it"
     ),

@@ -131,8 +131,8 @@ def guess_questions(path: Path, kind: ItemKind | None = None) -> list[QuestionGu
     file = _FileRows(path, rows, names, _options(rows, names), _kind_column(rows, names))
     kinds = [kind or _kind_of_row(row, file) for row in rows]
     guesses = [_guess_kind(file, kinds, one) for one in dict.fromkeys(kinds)]
-    unused = [name for name in names if all(name in guess.unused_columns for guess in guesses)]
-    return [guess._replace(unused_columns=unused) for guess in guesses]
+    not_read = [name for name in names if all(name in guess.unused_columns for guess in guesses)]
+    return [guess._replace(unused_columns=not_read) for guess in guesses]
 
 
 def _guess_kind(file: _FileRows, kinds: Sequence[ItemKind], kind: ItemKind) -> QuestionGuess:

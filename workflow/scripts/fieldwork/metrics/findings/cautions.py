@@ -123,18 +123,18 @@ def _loss_warnings(
     shares = [(row, row.share_lost) for row in rows if row not in large_losses]
     letters = {*_gaps(_form_failures(tables, outline), outline, LOSS_GAP)}
     gaps = [*_gaps(shares, outline, LOSS_GAP)]
-    without = outline.phrase(outline.baseline)
+    baseline_phrase = outline.phrase(outline.baseline)
     for place, listing in gaps:
         # unreadable letters fail the form too: one warning says both
         wrong = f"; they count as wrong {_FORM_TABLE}" if (place, listing) in letters else ""
         yield (
-            f"{place}: the share of answers that are refused or cannot be read is not that {without} "
-            f"({listing}), so those that are left may be of another kind{wrong}"
+            f"{place}: the share of answers that are refused or cannot be read is not that "
+            f"{baseline_phrase} ({listing}), so those that are left may be of another kind{wrong}"
         )
     for place, listing in sorted(letters.difference(gaps)):
         yield (
             f"{place}: the share of answers without a letter in the form that was asked for is not "
-            f"that {without} ({listing}); these count as wrong {_FORM_TABLE}"
+            f"that {baseline_phrase} ({listing}); these count as wrong {_FORM_TABLE}"
         )
 
 
@@ -176,11 +176,13 @@ def _gaps(
         if baseline is None:
             continue
         width = margin * baseline if is_relative else margin
-        apart = [name for name, value in by_condition.items() if abs(value - baseline) > width]
-        if apart:
+        distant_conditions = [
+            name for name, value in by_condition.items() if abs(value - baseline) > width
+        ]
+        if distant_conditions:
             listing = ", ".join(
                 f"{write(by_condition[name])} {outline.phrase(name)}"
-                for name in [*apart, outline.baseline]
+                for name in [*distant_conditions, outline.baseline]
             )
             yield task_name(members[0][0], outline), listing
 

@@ -29,17 +29,17 @@ def what_was_done(replies: Sequence[ReplyCounts], outline: StudyOutline) -> str:
     )
     questions += f" ({n_texts:,} in free text, which is not compared)" if n_texts else ""
     sentences = [f"{models} answered {questions}{_list_of(_repeats(rows, outline))}."]
-    others = [
+    other_phrases = [
         outline.phrase(name)
         for name in dict.fromkeys(row.condition for row in rows)
         if name not in (outline.baseline, *outline.controls, *outline.users)
     ]
     if len(outline.waves) > 1:
         # of many waves only the ends are shown
-        others = [
+        other_phrases = [
             f"again in {count_phrase(len(outline.waves) - 1, 'later wave')}, to {outline.waves[-1]}"
         ]
-    sentences += [f"The same was asked {join_words(others)}."] if others else []
+    sentences += [f"The same was asked {join_words(other_phrases)}."] if other_phrases else []
     users = [row for row in rows if row.condition in outline.simulated_users and row.n_users]
     if users:
         n_users = count_phrase(max(row.n_users for row in users), "simulated user")

@@ -134,8 +134,8 @@ def drift_scores(rows: Sequence[Drift], outline: StudyOutline) -> str:
     texts = []
     for row in scores[:NAMED_MOVES]:
         model = [outline.models[row.model]] if len(outline.models) > 1 else []
-        moved = "a change" if row.has_moved else "no change detected"
-        names = ", ".join([literal(row.task), *model, moved])
+        remark = "a change" if row.has_moved else "no change detected"
+        names = ", ".join([literal(row.task), *model, remark])
         texts.append(
             f"{_value_text(row, row.first_value or 0.0)} at first, {_value_text(row, row.value or 0.0)} "
             f"at last ({names})"

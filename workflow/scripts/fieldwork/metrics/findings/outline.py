@@ -32,7 +32,7 @@ class StudyOutline(NamedTuple):
         retrieval: conditions that bring what is most like each prompt.
         question: what the study asks, in one sentence.
         pairs: by the scale of raters, labels of the conditions of sides a and b of a pair.
-        judged: by the scale of raters, what they judge on it.
+        unit_kinds: by the scale of raters, what they judge on it.
         phrases: how questions are asked under each condition, in the words of a reader.
         corpora: names of the corpora that its users are made from.
         questions: the questions of its tasks.
@@ -52,7 +52,7 @@ class StudyOutline(NamedTuple):
     retrieval: Sequence[str] = ()
     question: str | None = None
     pairs: Mapping[str, Sequence[str]] = {}
-    judged: Mapping[str, UnitKind] = {}
+    unit_kinds: Mapping[str, UnitKind] = {}
     phrases: Mapping[str, str] = {}
     corpora: Sequence[str] = ()
     questions: Mapping[ItemKey, Item] = {}

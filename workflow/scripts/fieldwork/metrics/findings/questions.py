@@ -78,8 +78,14 @@ def _differs(members: Sequence[QuestionAnswers], outline: StudyOutline) -> bool:
 
 def _question_table(question: QuestionAnswers, outline: StudyOutline) -> Iterator[str]:
     model = f"{outline.models[question.model]}: " if len(outline.models) > 1 else ""
-    others = ["other answers"] if _has_other_answers(question) else []
-    columns = (f"{model}Asked", "Differs?", *_column_names(question, outline), *others, "Answers")
+    rest_columns = ["other answers"] if _has_other_answers(question) else []
+    columns = (
+        f"{model}Asked",
+        "Differs?",
+        *_column_names(question, outline),
+        *rest_columns,
+        "Answers",
+    )
     rows = [_row(question, row, outline) for row in question.rows]
     yield from table_lines([columns, *rows])
 

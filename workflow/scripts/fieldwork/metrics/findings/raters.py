@@ -168,14 +168,14 @@ def rater_sentence(rows: Sequence[JudgementEstimate], outline: StudyOutline) -> 
     ).removesuffix(" (none)")
     raters = row.raters if row.raters in ("people", "models") else literal(row.raters)
     if row.measure == "mean":
-        return f"{raters} rate {_judged(row, outline)} {value} on average"
+        return f"{raters} rate {_unit_words(row, outline)} {value} on average"
     if row.measure == "accepted":
-        return f"{raters} accept {value} % of {_judged(row, outline)}"
+        return f"{raters} accept {value} % of {_unit_words(row, outline)}"
     first, second = outline.pairs.get(row.scale, ("the first answer", "the second answer"))
     return f"{raters} prefer {second} over {first} in {value} %"
 
 
-def _judged(row: JudgementEstimate, outline: StudyOutline) -> str:
+def _unit_words(row: JudgementEstimate, outline: StudyOutline) -> str:
     """What raters judge on a scale, and its name."""
-    kind = outline.judged.get(row.scale)
+    kind = outline.unit_kinds.get(row.scale)
     return f"{_UNITS[kind] if kind else 'what they judge'} (scale {literal(row.scale)})"

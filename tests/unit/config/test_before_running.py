@@ -1,0 +1,49 @@
+"""What is refused before anything runs: misspelt targets, and models whose key is not there."""
+
+from typing import Any
+
+import pytest
+
+from fieldwork.config.models import require_keys
+from fieldwork.config.names import refuse_misspelt_targets
+from fieldwork.errors import StudyError
+
+RULES = ["all", "plan", "plan_study", "archive", "plot_fig1"]
+
+
+@pytest.mark.parametrize(
+    ("word", "meant"), [("pln", "plan"), ("archiv", "archive"), ("explore", "explorer")]
+)
+def test_a_misspelt_target_is_named_with_the_one_that_is_meant(word: str, meant: str) -> None:
+    with pytest.raises(
+        StudyError, match=rf"^{word}: there is no such target; did you mean {meant}\?"
+    ):
+        refuse_misspelt_targets(["snakemake", "-n", word, "--cores", "2"], RULES)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [["--quiet", "rules", "--", "plan"], ["results/pln"], ["plot_fig1"], ["--profile", "slurm"]],
+)
+def test_other_words_of_a_command_line_are_left_alone(words: list[str]) -> None:
+    refuse_misspelt_targets(["snakemake", *words], RULES)
+
+
+MODELS: dict[str, Any] = {
+    "models": {
+        "a": {"api_key_env": "A_KEY"},
+        "b": {"api_key_env": "B_KEY"},
+        "server": {"api_key_env": None},
+        "small": {},
+    }
+}
+
+
+def test_keys_that_are_not_there_are_named_with_their_models() -> None:
+    require_keys(MODELS, ["a", "server", "small"], {"A_KEY": "x"})
+    with pytest.raises(StudyError) as error:
+        require_keys(MODELS, ["a", "b"], {"A_KEY": " "})
+    sentence = str(error.value)
+    assert "has no A_KEY and B_KEY" in sentence
+    assert "models.b.api_key_env names B_KEY" in sentence
+    assert "\n" not in sentence
