@@ -31,16 +31,6 @@ NOT_COPIED = (
     *("results", "logs", "__pycache__", ".git", ".venv", ".work", ".snakemake", ".hypothesis"),
     ".*_cache",
 )
-    "results",
-    ".git",
-    ".venv",
-    ".work",
-    ".*_cache",
-    "__pycache__",
-    ".snakemake",
-    "logs",
-    ".hypothesis",
-)
 
 
 def main() -> None:
