@@ -1,8 +1,9 @@
-"""Counts the simulated users that small files give, while Snakemake reads a config.
+"""Reads the questions and counts the simulated users of small files, while Snakemake reads a config.
 
 `fieldwork.config.plan_inputs` starts it. In: JSON on standard input: `needs`, `corpora` and `personas` by
-name, and `counts`, an earlier table of counts. Exit status 1 and a sentence mean that there are too few
-users. Exit status 2 means that it cannot count; the job that reads the files then says why.
+name, `questions` by task, and `counts`, an earlier table of counts. Exit status 1 and a sentence mean
+that a file is wrong, or that there are too few users. Exit status 2 means that it cannot count; the job
+that reads the files then says why.
 """
 
 import json
@@ -18,15 +19,19 @@ CANNOT_COUNT = 2
 
 
 def main(job: dict[str, Any]) -> None:
-    """Count and compare.
+    """Read, count and compare.
 
     Raises:
-        StudyError: a file cannot be read, or a source has too few users or personas.
+        StudyError: a file cannot be read, holds no such questions, or a source has too few users or
+            personas.
         ImportError: this environment lacks the libraries; that of the jobs may have them.
     """
     from fieldwork.config.needs import Need
     from fieldwork.puppets.supply import count_corpus, count_personas, read_supplies, require_enough
+    from fieldwork.tasks.items import read_sources
 
+    for sources in job["questions"].values():
+        read_sources(sources)
     needs = [Need(*need) for need in job["needs"]]
     supplies = dict(read_supplies(job["counts"], needs)) if job["counts"] else {}
     supplies |= {

@@ -61,6 +61,23 @@ def the_sentence(failed: subprocess.CompletedProcess[str]) -> str:
         ({"metrics": {"baseline": "offlien"}}, ["metrics.baseline", "offlien"]),
         ({"field": "nowhere.parquet"}, ["field", "nowhere.parquet"]),
         (
+            {
+                "tasks": {
+                    "recommendations": {
+                        "sources": [
+                            {
+                                "format": "items",
+                                "kind": "list",
+                                "dataset": "recommendations",
+                                "columns": {"question": "Frage"},
+                            }
+                        ]
+                    }
+                }
+            },
+            ["recommendations.csv", "no column 'Frage'", "columns.question", "item_id, domain"],
+        ),
+        (
             {"tasks": {"recommendations": {"runs": 5000}}},
             ["history", "5000 users", "tasks.recommendations.runs", "has 57", "min_user_turns: 5"],
         ),

@@ -229,7 +229,7 @@ def figure_files(name, title, caption=None):
 # jobs read the config as well, and what they would count was counted before they began
 if workflow.is_main_process:
     try:
-        plan_inputs.require_puppets(study)
+        plan_inputs.require_sources(study)
     except StudyError as error:
         raise WorkflowError(str(error))
 

@@ -11,7 +11,7 @@ import yaml
 from fieldwork.config.archive import archive_plan, require_finished, sent_files
 from fieldwork.config.archive_files import CODE
 from fieldwork.config.archived import generation_settings, is_left_out
-from fieldwork.config.plan_inputs import require_puppets
+from fieldwork.config.plan_inputs import require_sources
 from fieldwork.config.reading import read_study
 from fieldwork.config.study import Study
 from fieldwork.errors import StudyError
@@ -189,7 +189,7 @@ def test_a_study_without_the_files_that_were_left_out_is_read(
     again = reread(config, tmp_path)
     assert again.source("sample_short") == ["inputs/corpora.sample_short.path/talks.jsonl"]
     assert is_left_out(again.config, "inputs/field.path")
-    require_puppets(again)
+    require_sources(again)
     assert generation_settings(again.config)["may_ask"] is False
     assert generation_settings(own.config)["may_ask"] is True
     with pytest.raises(StudyError, match="nothing at inputs/"):

@@ -9,7 +9,7 @@ import pytest
 import yaml
 
 from fieldwork.config import plan_inputs
-from fieldwork.config.plan_inputs import COUNTS_FILE, require_puppets
+from fieldwork.config.plan_inputs import COUNTS_FILE, require_sources
 from fieldwork.config.reading import read_study
 from fieldwork.config.study import Study
 from fieldwork.errors import StudyError
@@ -61,14 +61,14 @@ def test_enough_is_not_counted_again_until_something_changes(
     tmp_path: Path, n_counts: list[str]
 ) -> None:
     study = study_of(tmp_path, 4, runs=3)
-    require_puppets(study)
-    require_puppets(study)
+    require_sources(study)
+    require_sources(study)
     assert len(n_counts) == 1
     # another need, then another file
-    require_puppets(study_of(tmp_path, 4, runs=4))
+    require_sources(study_of(tmp_path, 4, runs=4))
     assert len(n_counts) == 2
     with pytest.raises(StudyError, match="3"):
-        require_puppets(study_of(tmp_path, 3, runs=4))
+        require_sources(study_of(tmp_path, 3, runs=4))
     assert len(n_counts) == 3
 
 
@@ -76,7 +76,7 @@ def test_too_few_are_counted_every_time(tmp_path: Path, n_counts: list[str]) -> 
     study = study_of(tmp_path, 2, runs=3)
     for _ in range(2):
         with pytest.raises(StudyError):
-            require_puppets(study)
+            require_sources(study)
     assert len(n_counts) == 2
     assert not COUNTS_FILE.exists()
 
@@ -85,5 +85,5 @@ def test_a_folder_that_cannot_be_written_is_no_error(tmp_path: Path, n_counts: l
     (tmp_path / ".snakemake").write_text("", encoding="utf-8")
     study = study_of(tmp_path, 4, runs=3)
     for _ in range(2):
-        require_puppets(study)
+        require_sources(study)
     assert len(n_counts) == 2

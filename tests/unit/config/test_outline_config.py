@@ -57,3 +57,9 @@ def test_findings_know_the_limits_of_models_that_have_them() -> None:
     leaderboard_note = own.config["tasks"]["mmlu_lite"]["leaderboard_note"]
     assert outline_settings(own)["notes"] == [form, leaderboard_note]
     assert outline_settings(study(study={"models": ["local"]}))["model_limits"] == []
+
+
+def test_a_baseline_that_is_not_selected_breaks_no_phrase() -> None:
+    own = study(study={"conditions": ["offline_again", "history"]})
+    phrases = outline_settings(own)["phrases"]
+    assert phrases["history"] == "after a user's conversation"

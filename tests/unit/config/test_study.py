@@ -273,6 +273,8 @@ def test_small_sources_are_counted_with_their_reading_and_filters() -> None:
     filters = counted["filters"]
     assert (filters["min_user_turns"], filters["max_tokens"]) == (2, 250)
     assert filters["languages"] == ["English"]
+    # of format `items` alone: others have columns of their own
+    assert [*sources["questions"]] == ["recommendations_lite"]
 
 
 def test_a_plan_counts_from_tables_only_what_is_here() -> None:

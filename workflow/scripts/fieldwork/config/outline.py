@@ -28,13 +28,14 @@ def condition_phrases(study: Study, labels: Mapping[str, str]) -> dict[str, str]
     """How questions are asked under each condition, in the words of a reader, each its own."""
     controls = study.users_and_controls()["controls"]
     entries = study.entries("conditions")
-    temperature = entries[study.baseline]["temperature"]
+    # of answers that are only read the baseline may be no part of the study
+    temperature = entries.get(study.baseline, {}).get("temperature")
     later = later_waves(study.config)
     phrases = {}
     for name, entry in entries.items():
         kind = kind_of(entry)
         phrases[name] = "repeated without a user" if name in controls else kind.phrase
-        if not kind.has_user and entry["temperature"] != temperature:
+        if not kind.has_user and temperature not in (None, entry["temperature"]):
             phrases[name] += (
                 f" at temperature {entry['temperature']:g}"
                 if entry["temperature"]

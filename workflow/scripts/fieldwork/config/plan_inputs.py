@@ -32,10 +32,10 @@ COUNTS_FILE = Path(".snakemake/fieldwork_counts.txt")
 """What was counted and found to be enough, in the folder where Snakemake runs; it may be deleted."""
 
 
-def require_puppets(study: Study) -> None:
-    """Refuse a study that needs more puppets than there are, where that can be told in a second.
+def require_sources(study: Study) -> None:
+    """Refuse a study whose questions cannot be read, or that needs more puppets than there are.
 
-    Small files are counted; of large ones the table that an earlier run made is read.
+    Small files are read; of large ones with puppets, the table of counts that an earlier run made.
 
     Files are counted in a process of their own, so that Snakemake, which may run for days, holds no
     scientific package. What was enough is not counted again while neither files nor settings change.
@@ -46,7 +46,7 @@ def require_puppets(study: Study) -> None:
     if is_archived(study.config):
         return  # it asks nobody, and its files may be missing
     sources = {**small_sources(study), "counts": _earlier_counts(study)}
-    if not any(sources[kind] for kind in ("corpora", "personas", "counts")):
+    if not any(sources[kind] for kind in ("corpora", "personas", "questions", "counts")):
         return
     state = _state_of(sources, study.home)
     with suppress(OSError):
@@ -82,16 +82,17 @@ def _earlier_counts(study: Study) -> str | None:
 def _state_of(sources: Config, home: Path) -> str:
     """Hash of what a count depends on: the needs, the files as they are now, and the code."""
     entries = [*sources["corpora"].values(), *sources["personas"].values()]
+    entries += [source for parts in sources["questions"].values() for source in parts]
     paths = [Path(file) for entry in entries for file in entry["files"]]
     paths += [Path(sources["counts"])] if sources["counts"] else []
     stats = [path.stat() if path.exists() else None for path in paths]
     files = [stat and (stat.st_size, stat.st_mtime_ns) for stat in stats]
-    code = code_version(home / "workflow/scripts/puppets/count_puppets.py")
-    return digest([sources, files, code])
+    scripts = ("puppets/count_puppets.py", "tasks/prepare_task.py")
+    return digest([sources, files, [code_version(home / "workflow/scripts" / s) for s in scripts]])
 
 
 def small_sources(study: Study) -> Config:
-    """What `early_count.py` counts: the puppets' sources that are counted in about a second."""
+    """What `early_count.py` reads: puppets' sources and questions that are read in about a second."""
     needs = study.needs()
     names = [
         name
@@ -99,7 +100,12 @@ def small_sources(study: Study) -> Config:
         if study.location(name)["path"] is not None and are_small(study.source(name))
     ]
     column = study.config["profiles"]["personas"]["column"]
-    sources: Config = {"needs": needs, "corpora": {}, "personas": {}}
+    sources: Config = {
+        "needs": needs,
+        "corpora": {},
+        "personas": {},
+        "questions": _small_questions(study),
+    }
     for name in names:
         files = study.source(name)
         if name in study.config["corpora"]:
@@ -108,6 +114,17 @@ def small_sources(study: Study) -> Config:
         else:
             sources["personas"][name] = {"files": files, "column": column}
     return sources
+
+
+def _small_questions(study: Study) -> dict[str, list[Config]]:
+    """Sources of the questions in somebody's own files, by task."""
+    questions: dict[str, list[Config]] = {}
+    for task in study.tasks:
+        for source in study.item_sources(task):
+            is_own = source["format"] == "items" and study.location(source["dataset"])["path"]
+            if is_own and are_small(source["files"]):
+                questions.setdefault(task, []).append(source)
+    return questions
 
 
 def _can_count(study: Study, task: str, condition: str | None = None) -> bool:

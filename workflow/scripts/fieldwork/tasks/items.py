@@ -80,8 +80,6 @@ def load_items(
         "recording": recording_items,
     }
     items = list(readers[options.format](files, options))
-    if options.format == "items":
-        _require_kind(items, options)
     items = [
         dataclasses.replace(item, choices=list(candidates.get(item.item_id, item.choices)))
         if item.kind == "list"
@@ -93,6 +91,7 @@ def load_items(
     require_distinct(items)
     selected_items = _select(items, options) if options.item_ids else items
     if options.format == "items":
+        _require_kind(selected_items, options)
         require_sound(selected_items)
     return selected_items
 
