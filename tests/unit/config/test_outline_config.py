@@ -60,6 +60,6 @@ def test_findings_know_the_limits_of_models_that_have_them() -> None:
 
 
 def test_a_baseline_that_is_not_selected_breaks_no_phrase() -> None:
-    own = study(study={"conditions": ["offline_again", "history"]})
+    own = study(study={"conditions": ["history"]})
     phrases = outline_settings(own)["phrases"]
     assert phrases["history"] == "after a user's conversation"
