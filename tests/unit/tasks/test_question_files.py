@@ -253,6 +253,11 @@ def test_a_column_type_that_names_no_kinds_is_left_alone(tmp_path: Path) -> None
     assert (guess.kind, guess.unused_columns) == ("choice", ["type"])
 
 
+def test_options_that_nobody_filled_in_are_asked_for(tmp_path: Path) -> None:
+    with pytest.raises(StudyError, match="write them in option_a, option_b"):
+        guess_file(tmp_path, "question,option_a,option_b\n?,,\nWhy?,,\n")
+
+
 def test_an_unknown_kind_is_refused(tmp_path: Path) -> None:
     with pytest.raises(StudyError, match=r"kind 'poem' is unknown; write one of list, choice"):
         guess_file(tmp_path, "question,kind\n?,poem\n")

@@ -185,7 +185,9 @@ def _kind_of_row(row: Mapping[str, Any], file: _FileRows) -> ItemKind:
     has_gold = (gold := _role_column(file.names, "gold")) and not is_empty(row.get(gold))
     if choices and not has_gold and scale_order(choices):
         return "scale"
-    return "choice" if choices else "list"
+    # options that nobody has filled in yet are asked for
+    is_blank = bool(file.options) and not any(map(file.choices, file.rows))
+    return "choice" if choices or is_blank else "list"
 
 
 def _kind_column(rows: Sequence[Mapping[str, Any]], names: Sequence[str]) -> str | None:
