@@ -71,29 +71,30 @@ def read_contents(path: Path) -> Contents:
         with path.open(encoding="utf-8", newline="") as file:
             header, *rows = [tuple(row) for row in csv.reader(file)] or [()]
         return Contents(header, [_cells(map(_parsed, row)) for row in rows])
-    if path.name == "index.html":
-        return Contents((), [*_json_lines(_page_data(path.read_text(encoding="utf-8")))])
-    if path.suffix == ".js":
-        data = (
-            path.read_text(encoding="utf-8").partition(",")[2].strip().rstrip(";").removesuffix(")")
-        )
-        return Contents((), [*_json_lines(json.loads(data))])
+    if path.suffix in STATISTICS_FILES:
+        frame, _ = STATISTICS_FILES[path.suffix](path)
+        return Contents(tuple(frame.columns), [_cells(row) for row in frame.values.tolist()])
     if path.suffix in TEXTS:
-        return Contents((), [(line,) for line in path.read_text(encoding="utf-8").splitlines()])
+        text = path.read_text(encoding="utf-8")
+        data = _json_of(text, path)
+        return Contents((), [(line,) for line in (text if data is None else data).splitlines()])
     return Contents((), [(hashlib.sha256(path.read_bytes()).hexdigest(),)])
 
 
-def _page_data(page: str) -> Any:
-    """What the study's page shows, without its pictures and scripts."""
-    text = page.partition('<script type="application/json" id="study">')[2].partition("</script>")[
-        0
-    ]
-    return json.loads(text)
-
-
-def _json_lines(data: Any) -> Iterator[Row]:
-    for line in json.dumps(_rounded(data), indent=0, ensure_ascii=False).splitlines():
-        yield (line,)
+def _json_of(text: str, path: Path) -> str | None:
+    """The data in a file as JSON, a value a line; None of a text without any."""
+    if path.suffix == ".jsonl":
+        values = [json.loads(line) for line in text.splitlines()]
+        return "\n".join(json.dumps(_rounded(value), ensure_ascii=False) for value in values)
+    if path.name == "index.html":
+        # what the study's page shows, without its pictures and scripts
+        data = text.partition('<script type="application/json" id="study">')[2]
+        text = data.partition("</script>")[0]
+    elif path.suffix == ".js":
+        text = text.partition(",")[2].strip().removesuffix(")")
+    elif path.suffix != ".json":
+        return None
+    return json.dumps(_rounded(json.loads(text)), indent=0, ensure_ascii=False)
 
 
 def _cells(values: Any) -> Row:

@@ -1,5 +1,6 @@
 """Rows of results are the same on every machine, and what differs between two makings is named."""
 
+import json
 import math
 from pathlib import Path
 from typing import Any
@@ -49,7 +50,16 @@ def test_rows_with_the_same_names_are_compared_in_their_order(tmp_path: Path) ->
     assert [*differences(old, new)] == ["row 2 (a): p 0.25 → 0.75"]
 
 
-@pytest.mark.parametrize("suffix", [".md", ".jsonl"])
+def test_of_data_the_bytes_of_other_files_and_the_last_digits_do_not_count(tmp_path: Path) -> None:
+    sides = []
+    for place, (digest, share) in enumerate((("a", 0.3), ("b", 0.1 + 0.2))):
+        path = tmp_path / f"{place}.json"
+        path.write_text(json.dumps({"files": [{"sha256": digest, "share": share}]}))
+        sides.append(read_contents(path))
+    assert sides[0].digest == sides[1].digest
+
+
+@pytest.mark.parametrize("suffix", [".md", ".txt"])
 def test_of_a_text_lines_are_compared(tmp_path: Path, suffix: str) -> None:
     sides = []
     for place, text in enumerate(("one\ntwo\n", "one\nthree\nfour\n")):
