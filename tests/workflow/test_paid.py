@@ -194,8 +194,10 @@ def test_an_answer_of_another_model_stops_the_run_and_is_not_paid_twice(
 def test_a_missing_key_is_told_without_a_call(checkout: Checkout, server: Chat) -> None:
     failed = checkout.snakemake(*answers_only("paid"), *study(checkout, server))
     assert failed.returncode != 0
-    assert "LOOPBACK_API_KEY" in errors(failed)
-    assert "api_key_env" in errors(failed)
+    # before the first job, with the model that needs it
+    assert "models.gpt.api_key_env names LOOPBACK_API_KEY" in failed.stderr
+    assert "Traceback" not in failed.stderr
+    assert not (checkout.root / "results/paid").exists()
     assert server.requests == []
 
 
