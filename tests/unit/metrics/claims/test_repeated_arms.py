@@ -14,12 +14,25 @@ ARM = RepeatedArm("m", "t", "second")
 RULES = ClaimRules([PrimaryTests("score")], ["history", "rag"], [], {"score": 0.02})
 
 
-def write(folder: Path, condition: str, keys: dict[str | None, str | None], task: str = "t") -> str:
-    """A table of responses with a key for each puppet."""
+def write(
+    folder: Path,
+    condition: str,
+    keys: dict[str | None, str | None],
+    task: str = "t",
+    contexts: dict[str, str] | None = None,
+) -> str:
+    """A table of responses with a key for each puppet, all with an empty context unless one is given."""
     columns: dict[str, Any] = dict.fromkeys(Response.__dataclass_fields__)
     columns |= {"model": "m", "task": task, "condition": condition, "item_id": "i", "replicate": 0}
     columns |= {"dispatch": "live", "outcome": "ok", "defects": []}
-    rows = [Response(**columns | {"puppet_id": p, "ledger_key": key}) for p, key in keys.items()]
+    rows = [
+        Response(
+            **columns
+            | {"puppet_id": p, "ledger_key": key}
+            | {"context_id": (contexts or {}).get(p, "empty") if p else None}
+        )
+        for p, key in keys.items()
+    ]
     path = folder / f"{task}-{condition}.parquet"
     tables.write_table(path, rows, Response)
     return str(path)
@@ -43,6 +56,12 @@ def test_users_who_bring_nothing_ask_what_is_asked_without_a_user(tmp_path: Path
     assert repeated_arms([alone, write(tmp_path, "second", {"a": "k3", "b": "k2"})]) == {}
     again = write(tmp_path, "second", {None: "k2"})
     assert repeated_arms([alone, again]) == {}
+
+
+def test_some_users_who_bring_nothing_do_not_make_the_others_repeats(tmp_path: Path) -> None:
+    alone = write(tmp_path, "first", {None: "k1"})
+    mixed = write(tmp_path, "second", {"a": "k1", "b": "k2"}, contexts={"b": "likes chess"})
+    assert repeated_arms([alone, mixed]) == {}
 
 
 def test_answers_from_no_ledger_are_not_compared(tmp_path: Path) -> None:

@@ -12,7 +12,16 @@ from typing import NamedTuple
 from fieldwork import tables
 from fieldwork.records.generation import Response
 
-_COLUMNS = ("model", "task", "condition", "item_id", "puppet_id", "replicate", "ledger_key")
+_COLUMNS = (
+    "model",
+    "task",
+    "condition",
+    "item_id",
+    "puppet_id",
+    "context_id",
+    "replicate",
+    "ledger_key",
+)
 
 
 class RepeatedArm(NamedTuple):
@@ -30,13 +39,13 @@ class _Calls(NamedTuple):
         total: a number that depends on calls and users, not on their order.
         n: how many there are.
         keys: what was asked, whoever asked: question and key of the ledger.
-        has_users: whether a user stood before the questions, if only with nothing to say.
+        contexts: what stood before the questions; None of a question without a user.
     """
 
     total: int
     n: int
     keys: set[tuple[object, object]]
-    has_users: bool
+    contexts: set[object]
 
 
 def repeated_arms(responses: Iterable[str]) -> dict[RepeatedArm, str]:
@@ -55,12 +64,13 @@ def repeated_arms(responses: Iterable[str]) -> dict[RepeatedArm, str]:
         for arm, calls in _arms_of(tables.read_columns(path, Response, _COLUMNS)).items():
             place = arm.model, arm.task
             first = conditions.setdefault((*place, calls.total, calls.n), arm.condition)
-            if calls.has_users:
+            if calls.contexts != {None}:
                 first = next(
                     (
                         name
                         for name, keys in without_users[place].items()
-                        if calls.keys <= keys or keys <= calls.keys
+                        # of users with memories some may have an empty one
+                        if calls.keys <= keys or (keys <= calls.keys and len(calls.contexts) == 1)
                     ),
                     first,
                 )
@@ -75,13 +85,14 @@ def _arms_of(rows: Iterable[Sequence[object]]) -> dict[RepeatedArm, _Calls]:
     """The calls of each arm; an arm with an answer that is in no ledger is left out."""
     arms: dict[RepeatedArm, _Calls] = {}
     unknown: set[RepeatedArm] = set()
-    for model, task, condition, *call in rows:
+    for model, task, condition, *call, context_id in rows:
         arm = RepeatedArm(str(model), str(task), str(condition))
-        item_id, puppet_id, _, key = call
+        item_id, *_, key = call
         if key is None:
             unknown.add(arm)
-        calls = arms.get(arm, _Calls(0, 0, set(), puppet_id is not None))
+        calls = arms.get(arm, _Calls(0, 0, set(), set()))
         calls.keys.add((item_id, key))
+        calls.contexts.add(context_id)
         number = int.from_bytes(hashlib.sha256(repr(call).encode()).digest())
         arms[arm] = calls._replace(total=calls.total + number, n=calls.n + 1)
     return {arm: calls for arm, calls in arms.items() if arm not in unknown}
