@@ -28,7 +28,7 @@ def test_a_misspelt_target_is_named_with_the_one_that_is_meant(word: str, meant:
 def test_other_words_of_a_command_line_are_left_alone(words: list[str]) -> None:
     refuse_misspelt_targets(["snakemake", *words], RULES)
     # and hide no other word
-    with pytest.raises(StudyError, match="^pln: "):
+    with pytest.raises(StudyError, match=r"^pln: "):
         refuse_misspelt_targets(["snakemake", *words, "pln"], RULES)
 
 

@@ -18,9 +18,9 @@ _COLUMNS = (
     "condition",
     "item_id",
     "puppet_id",
-    "context_id",
     "replicate",
     "ledger_key",
+    "context_id",
 )
 
 
