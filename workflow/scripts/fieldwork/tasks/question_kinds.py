@@ -21,41 +21,51 @@ KIND_WORDS: Mapping[str, ItemKind] = {
 }
 """By a word without blanks and signs, in lower case: the kind that it names."""
 
-_MISSING = {
-    *(
+_MISSING = frozenset(
+    [
+        "cantsay",
+        "donotknow",
         "dontknow",
         "idontknow",
-        "donotknow",
-        "notsure",
-        "unsure",
-        "cantsay",
-        "noopinion",
+        "keineangabe",
+        "na",
+        "nesaitpas",
         "noanswer",
-    ),
-    *("prefernottosay", "prefernottoanswer", "refused", "notapplicable", "na", "weissnicht"),
-    *("keineangabe", "nesaitpas", "sansreponse"),
-}
+        "noopinion",
+        "notapplicable",
+        "notsure",
+        "prefernottoanswer",
+        "prefernottosay",
+        "refused",
+        "sansreponse",
+        "unsure",
+        "weissnicht",
+    ]
+)
 """Options beside a scale, which are no point of it."""
 
 _ENDS = (
-    *(("stronglydisagree", "stronglyagree"), ("disagreestrongly", "agreestrongly")),
-    *(("completelydisagree", "completelyagree"), ("totallydisagree", "totallyagree")),
-    *(
-        ("disagree", "agree"),
-        ("never", "always"),
-        ("notatall", "verymuch"),
-        ("notatall", "extremely"),
-    ),
-    *(("notatall", "completely"), ("verydissatisfied", "verysatisfied"), ("verybad", "verygood")),
-    *(
-        ("veryunlikely", "verylikely"),
-        ("extremelyunlikely", "extremelylikely"),
-        ("verypoor", "excellent"),
-    ),
-    *(("notatallimportant", "veryimportant"), ("notatalllikely", "extremelylikely")),
-    *(("stronglyoppose", "stronglysupport"), ("stronglyagainst", "stronglyinfavour")),
-    *(("stimmegarnichtzu", "stimmevollundganzzu"), ("stimmeuberhauptnichtzu", "stimmevollzu")),
-    *(("pasdutoutdaccord", "toutafaitdaccord"),),
+    ("stronglydisagree", "stronglyagree"),
+    ("disagreestrongly", "agreestrongly"),
+    ("completelydisagree", "completelyagree"),
+    ("totallydisagree", "totallyagree"),
+    ("disagree", "agree"),
+    ("never", "always"),
+    ("notatall", "verymuch"),
+    ("notatall", "extremely"),
+    ("notatall", "completely"),
+    ("verydissatisfied", "verysatisfied"),
+    ("verybad", "verygood"),
+    ("veryunlikely", "verylikely"),
+    ("extremelyunlikely", "extremelylikely"),
+    ("verypoor", "excellent"),
+    ("notatallimportant", "veryimportant"),
+    ("notatalllikely", "extremelylikely"),
+    ("stronglyoppose", "stronglysupport"),
+    ("stronglyagainst", "stronglyinfavour"),
+    ("stimmegarnichtzu", "stimmevollundganzzu"),
+    ("stimmeuberhauptnichtzu", "stimmevollzu"),
+    ("pasdutoutdaccord", "toutafaitdaccord"),
 )
 """First and last point of usual scales, the low one first."""
 
