@@ -1,20 +1,64 @@
-"""Six small studies come out as they did: every table, marks table, page and export, by their digests."""
+"""Six small studies come out as they did: every table, marks table, page and export, by their digests.
 
+Pages of three of them are opened too: each kind of study has sections of its own, and axe reads them.
+"""
+
+import json
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Page, expect
 
+from browser.conftest import browser, seen
+from browser.study_pages import study_page
 from goldens.replay import GOLDENS, digests_of, known_digests, replay
+
+__all__ = ["browser", "seen", "study_page"]
 
 pytestmark = pytest.mark.workflow
 
+Results = Callable[[str], Path]
+PAGES = ("field", "waves", "memory")
+VIEWS = ("#/study", "#/question")
+GRAVE = ("serious", "critical")
+
+
+@pytest.fixture(scope="module")
+def results(tmp_path_factory: pytest.TempPathFactory) -> Results:
+    """The results of a study, made when they are first wanted."""
+    made: dict[str, Path] = {}
+
+    def of(name: str) -> Path:
+        if name not in made:
+            made[name] = replay(name, tmp_path_factory.mktemp("goldens") / name)
+        return made[name]
+
+    return of
+
 
 @pytest.mark.parametrize("name", GOLDENS)
-def test_what_a_study_makes_is_what_it_made(name: str, tmp_path: Path) -> None:
-    made, known = digests_of(replay(name, tmp_path / name)), known_digests(name)
+def test_what_a_study_makes_is_what_it_made(name: str, results: Results) -> None:
+    made, known = digests_of(results(name)), known_digests(name)
     assert known
     others = sorted(file for file in {*made, *known} if made.get(file) != known.get(file))
     assert not others, (
         "these differ: `tests/goldens/replay.py compare` says in which rows, and `accept` takes them "
         "over where that was meant (docs/architecture.md)"
     )
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("name", PAGES)
+def test_axe_finds_nothing_serious_on_the_page(
+    name: str, results: Results, study_page: Callable[..., Page]
+) -> None:
+    page = study_page(results(name))
+    for view in VIEWS:
+        page.evaluate("address => { location.hash = address; }", view)
+        expect(page.locator("[aria-busy]")).to_have_count(0)
+        page.evaluate("document.querySelectorAll('details').forEach(box => { box.open = true; })")
+        violations = Axe().run(page).response["violations"]
+        grave = [rule for rule in violations if rule["impact"] in GRAVE]
+        assert not grave, view + json.dumps([[v["id"], v["nodes"][0]["html"]] for v in grave])

@@ -3,7 +3,14 @@
 import figure_frames as frames
 import pytest
 
-from fieldwork.figures.labels import fit, inches_of, item_names, option_name, own_words
+from fieldwork.figures.labels import (
+    fit,
+    inches_of,
+    item_names,
+    option_name,
+    own_words,
+    question_names,
+)
 from fieldwork.figures.style import new_figure
 from fieldwork.records.shared import ItemKey
 
@@ -48,6 +55,16 @@ def test_questions_of_another_task_change_no_name() -> None:
     questions = frames.questions("t", {"films": "Which films?"})
     other = frames.questions("u", CITIES)
     assert [*item_names(questions, questions | other, letters=40).values()] == ["films"]
+
+
+def test_where_there_is_room_a_question_is_called_by_its_words() -> None:
+    questions = frames.questions("t", {"films": "Which film is best?", "cars": "Which car is?"})
+    keys = [*questions, ItemKey("t", "gone_by")]
+    assert [*question_names(keys, questions, letters=13).values()] == [
+        "Which film…",
+        "Which car is?",
+        "gone by",
+    ]
 
 
 LONG = "A question that goes on for a while, and then some more, until it is far too long. " * 9

@@ -62,10 +62,10 @@ def lines(axes: Any, width: float) -> list[list[float]]:
 def test_shares_stand_beside_new_letters() -> None:
     left, right = draw(shares(), new_letters()).axes
     assert [t.get_text() for t in left.get_xticklabels()] == [
-        "wishes\nlists, 7 prompts\nn = 40",
-        "mmlu\nletters, 7 prompts\nn = 40",
+        "lists, 7 prompts\nn = 40",
+        "letters, 7 prompts\nn = 40",
     ]
-    assert [t.get_text() for t in right.get_xticklabels()] == ["mmlu\n50 questions\nequal n = 10"]
+    assert [t.get_text() for t in right.get_xticklabels()] == ["50 questions\nequal n = 10"]
     assert set(marks(left)) == set(marks(right)) == {10.0, 30.0}
 
 
@@ -96,14 +96,16 @@ def test_intervals_are_thin_lines_and_a_mark_without_one_has_its_reason() -> Non
 def test_a_study_of_lists_has_no_empty_axes() -> None:
     figure = draw(shares(TASKS[:1]), new_letters().iloc[:0])
     assert len(figure.axes) == 1
-    assert "Not drawn: novelty: no multiple-choice question" in frames.words(figure)
+    assert "Not drawn: new letters: no multiple-choice question" in frames.words(figure)
 
 
 def test_a_study_that_asks_once_has_new_letters_alone() -> None:
     once = shares(share_who=None, reason="no puppet answers an item twice")
     figure = draw(once, new_letters())
     assert len(figure.axes) == 1
-    assert "Not drawn: share_who: no puppet answers an item twice" in frames.words(figure)
+    assert "Not drawn: variance between users: no puppet answers an item twice" in frames.words(
+        figure
+    )
 
 
 def test_without_a_control_new_letters_stand_alone() -> None:
@@ -127,12 +129,14 @@ def test_a_missing_estimate_is_marked() -> None:
 
 def test_nothing_to_draw_is_said() -> None:
     words = frames.words(draw(shares().iloc[:0], new_letters().iloc[:0]))
-    assert "no data: share_who: no condition with a user" in " ".join(words.split())
+    assert "no data: variance between users: no condition with a user" in " ".join(words.split())
 
 
 def test_many_tasks_stand_below_each_other_and_nothing_is_cut_off() -> None:
     many = tuple((f"a_task_of_a_long_name_{k}", "choice") for k in range(6))
     figure = draw(shares(many), new_letters())
+    ticks = [t.get_text() for t in figure.axes[0].get_xticklabels()]
+    assert " ".join(ticks[3].split()) == "a task of a long name 3 letters, 7 prompts n = 40"
     left, right = (axes.get_position() for axes in figure.axes)
     assert left.x0 == pytest.approx(right.x0)
     assert not frames.texts_cut_off(figure)

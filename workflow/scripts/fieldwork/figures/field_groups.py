@@ -13,7 +13,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from fieldwork.figures.labels import item_names
+from fieldwork.figures.labels import question_names
 from fieldwork.figures.marks import MarkedAnswers, MarkedValue, add_mark, span_of
 from fieldwork.figures.selection import (
     LETTERS_LEFT_OUT,
@@ -200,7 +200,7 @@ def _draw_panel(
     n_columns: int,
 ) -> None:
     keys = [ItemKey(panel.task, item) for item in panel_rows.items if item is not None]
-    labels = item_names(keys, settings.questions, letters=_NAME_LETTERS)
+    labels = question_names(keys, settings.questions, letters=_NAME_LETTERS)
     names = [MEAN, *labels.values()]
     step = 1 / (len(panel_rows.groups) + 1)
     for place, item in enumerate(panel_rows.items):

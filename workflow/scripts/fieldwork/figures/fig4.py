@@ -14,7 +14,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from fieldwork.figures.labels import item_names, option_name
+from fieldwork.figures.labels import question_names, option_name
 from fieldwork.figures.marks import MarkedAnswers, MarkedValue, add_mark, span_of
 from fieldwork.figures.selection import (
     absence_reason,
@@ -345,7 +345,7 @@ def _names(ranking: Sequence[_ShiftOptionKey], width: int, settings: Fig4Setting
     keys = dict.fromkeys(option.item for option in ranking)
     # two lines for the option, two for the question
     letters = 2 * width - 6
-    items = item_names(keys, settings.questions, letters=letters)
+    items = question_names(keys, settings.questions, letters=letters)
     names = []
     for option in ranking:
         answer = option_name(settings.questions.get(option.item), option.answer)

@@ -13,7 +13,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
-from fieldwork.figures.labels import item_names
+from fieldwork.figures.labels import question_names
 from fieldwork.figures.marks import MarkedAnswers, MarkedValue, add_mark
 from fieldwork.figures.selection import (
     absence_reason,
@@ -105,7 +105,7 @@ def draw(table: pd.DataFrame, settings: Fig5Settings) -> Figure:
     item_keys = sorted({ItemKey(row.task, row.item_id) for row in rows if not pd.isna(row.item_id)})
     selection = select_items(item_keys, at_most=settings.max_items)
     styles = condition_styles(conditions, labels=settings.condition_labels)
-    names = item_names(selection.items, settings.questions, letters=_NAME_LETTERS)
+    names = question_names(selection.items, settings.questions, letters=_NAME_LETTERS)
     panels = {"": "", **{item.item_id: name for item, name in names.items()}}
     layout = _RarefactionLayout(models_in(table, settings), panels, styles, curves)
     figure = new_figure(height=_height(layout))

@@ -1,7 +1,7 @@
 """Printed names of questions and options, and texts that are cut to their room.
 
-Promises: an item has the same name in all figures, and no two items of a panel share a name. The name is
-the id where all ids of the task read as words (hobbies), else the question, cut where it is long.
+Promises: no two items of a panel share a name. Where there is room the name is the question, cut where
+it is long; figures with narrow places take the id where all ids of the task read as words (hobbies).
 """
 
 import re
@@ -26,26 +26,45 @@ _WORDS = re.compile(r"[^\W\d_]{3,}(?: [^\W\d_]+)*")
 """Letters and spaces: `haircuts`, but neither `capital_aus` nor `q1`."""
 
 
-def item_names(
+def question_names(
     keys: Iterable[ItemKey], questions: Mapping[ItemKey, Item], *, letters: int
 ) -> dict[ItemKey, str]:
-    """Printed names of the items of a panel, in at most `letters` letters.
+    """The questions of the items of a panel, each on one line of at most `letters` letters.
 
     Questions that begin alike have their ids before them. Without its question an item has its id.
     """
+    texts = {key: questions[key].question if key in questions else _id_words(key) for key in keys}
+    return _apart(texts, letters=letters)
+
+
+def item_names(
+    keys: Iterable[ItemKey], questions: Mapping[ItemKey, Item], *, letters: int
+) -> dict[ItemKey, str]:
+    """Short names of the items of a panel: their ids where all ids of the task read as words.
+
+    Otherwise they are those of `question_names`.
+    """
     tasks_with_codes = {key.task for key in questions if not _WORDS.fullmatch(key.item_id)}
-    whole = {
+    texts = {
         key: questions[key].question
         if key in questions and key.task in tasks_with_codes
-        else key.item_id.replace("_", " ")
+        else _id_words(key)
         for key in keys
     }
-    names = {key: cut(name, letters=letters) for key, name in whole.items()}
+    return _apart(texts, letters=letters)
+
+
+def _id_words(key: ItemKey) -> str:
+    return key.item_id.replace("_", " ")
+
+
+def _apart(texts: Mapping[ItemKey, str], *, letters: int) -> dict[ItemKey, str]:
+    names = {key: cut(text, letters=letters) for key, text in texts.items()}
     counts = Counter(names.values())
     return {
         key: name
         if counts[name] == 1
-        else cut(f"{key.item_id}: {whole[key]}", letters=max(letters, len(key.item_id) + 1))
+        else cut(f"{key.item_id}: {texts[key]}", letters=max(letters, len(key.item_id) + 1))
         for key, name in names.items()
     }
 

@@ -8,6 +8,7 @@ its reason stands at the head.
 
 import re
 import textwrap
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -114,12 +115,12 @@ def draw(variance: pd.DataFrame, novelty: pd.DataFrame, settings: WhoAsksSetting
         panels.append(_share_panel(shares))
     else:
         reason = first_reason(shares, "no condition with a user has answers")
-        absences.append(f"share_who: {reason}")
+        absences.append(f"variance between users: {reason}")
     if new_letters["share"].notna().any():
         panels.append(_novelty_panel(new_letters))
     else:
         reason = first_reason(new_letters, "no multiple-choice question has answers to compare")
-        absences.append(f"novelty: {reason}")
+        absences.append(f"new letters: {reason}")
     if not panels:
         return empty_figure("; ".join(absences), settings)
     marks = pd.DataFrame([mark for panel in panels for mark in panel.marks])
@@ -159,16 +160,25 @@ def _novelty_panel(table: pd.DataFrame) -> _UserPanel:
 
 def _task_key(row: Any) -> str:
     """Lists stand before others; a task of two kinds has two places on an axis."""
-    kind = getattr(row, "kind", "choice")
+    kind = _kind(row)
     return f"{int(kind != 'list')} {kind} {row.task}"
 
 
+def _kind(row: Any) -> str:
+    """The table of new letters has letters alone, and no kind."""
+    return str(getattr(row, "kind", "choice"))
+
+
 def _ticks(table: pd.DataFrame, words: Callable[[Sequence[Any]], str]) -> dict[str, str]:
+    """Below a place stands what it counts; the task's name only where several tasks are of its kind."""
     rows_by_task: dict[str, list[Any]] = {}
     for row in sorted(rows_of(table), key=_task_key):
         rows_by_task.setdefault(_task_key(row), []).append(row)
+    n_tasks = Counter(_kind(rows[0]) for rows in rows_by_task.values())
     return {
-        key: f"{rows[0].task.replace('_', ' ')}\n{words(rows)}"
+        key: words(rows)
+        if n_tasks[_kind(rows[0])] == 1
+        else f"{rows[0].task.replace('_', ' ')}\n{words(rows)}"
         for key, rows in rows_by_task.items()
     }
 
