@@ -232,6 +232,18 @@ def test_marks_are_links_to_their_answers(tmp_path: Path, study: PageTables) -> 
     assert "style=" not in page
 
 
+def test_a_figure_without_data_is_named_and_not_drawn(tmp_path: Path) -> None:
+    folder = tmp_path / "study"
+    write_study(folder)
+    write(folder, "figures/fig2.marks.parquet", [], FigureMark)
+    (folder / "figures/fig2.svg").write_text(SVG)
+    write_folder(str(tmp_path / "page"), sources(folder), SETTINGS, PARTS)
+    page = page_of(tmp_path / "page")
+    assert '<figure id="figure-fig1">' in page
+    assert "figure-fig2" not in page
+    assert "Without data in this study: 2: letters." in page
+
+
 def test_nothing_in_the_data_is_markup_of_the_page(tmp_path: Path, study: PageTables) -> None:
     write_folder(str(tmp_path / "page"), study, SETTINGS, PARTS)
     page = page_of(tmp_path / "page")

@@ -40,6 +40,13 @@ def test_unknown_is_the_gap_to_the_full_bar() -> None:
         assert axes.get_xlim() == (0, 100)
 
 
+def test_where_users_answer_more_often_the_figure_says_which_answers_count() -> None:
+    note = "Where the findings compare conditions, the first one counts"
+    table = frames.distributions(["alpha"])
+    assert note not in " ".join(frames.words(draw(table)).split())
+    assert note in " ".join(frames.words(draw(table.assign(n_units=20))).split())
+
+
 def test_only_the_gold_letter_is_hatched() -> None:
     figure = draw(frames.distributions(["alpha"]))
     hatched_letters = [{p.get_label() for p in segments(a) if p.get_hatch()} for a in figure.axes]

@@ -88,11 +88,6 @@ def test_a_claim_has_its_number_interval_n_and_test(section, rows, row: tuple[st
     ("section", "rows", "verdict"),
     [
         (answers.who_asks, [variance_row(0.05)], "not detected (23.2 % would be)"),
-        (
-            answers.who_asks,
-            [variance_row(None, share_who=None, reason="no puppet answers twice")],
-            "no test: no puppet answers twice",
-        ),
         (answers.distance, [comparison_row(0.05), comparison_row(0.9, "j")], "not detected"),
         (
             answers.distance,
@@ -123,6 +118,17 @@ def test_what_no_test_shows_is_a_row_with_its_reason(
 ) -> None:
     (found,) = cells(section(rows, claims_of(*rows), OUTLINE))
     assert found[-1] == verdict
+
+
+def test_a_share_that_cannot_be_told_has_a_row_only_beside_one_that_can() -> None:
+    row = variance_row(0.05)
+    unknown = variance_row(
+        None, condition="history", share_who=None, reason="no puppet answers twice"
+    )
+    assert not cells(answers.who_asks([unknown], claims_of(unknown), OUTLINE))
+    rows = cells(answers.who_asks([row, unknown], claims_of(row, unknown), OUTLINE))
+    assert [cell[-1] for cell in rows].count("no test: no puppet answers twice") == 1
+    assert len(rows) == 2
 
 
 def test_where_no_prompt_differs_the_clearest_is_named() -> None:

@@ -6,7 +6,7 @@ load others: the data.
 """
 
 import html
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from fieldwork.explorer.linked_figures import linked_svg
@@ -50,6 +50,7 @@ def render(
     """
     style = inline_text(parts.style)
     script = inline_text("\n".join(text.strip() for text in parts.scripts))
+    drawn = [figure for figure in figures if figure.marks]
     contents = {
         "policy": html.escape(_policy(style, script), quote=True),
         "css": style,
@@ -58,7 +59,7 @@ def render(
         "title": html.escape(str(study["question"] or study["name"])),
         "study": script_json(study),
         "findings": findings,
-        "figures": "\n".join(map(_figure, figures)),
+        "figures": "\n".join([*map(_figure, drawn), *_absence(figures)]),
     }
     return fill(parts.page, contents, parts.source)
 
@@ -70,6 +71,13 @@ def _policy(style: str, script: str) -> str:
         f"script-src {hash_source(script)} 'strict-dynamic'; "
         "img-src data:; base-uri 'none'; form-action 'none'"
     )
+
+
+def _absence(figures: Sequence[PageFigure]) -> Iterator[str]:
+    """A figure without a mark says only why it has none; the page has a line for all of them."""
+    titles = [html.escape(figure.title) for figure in figures if not figure.marks]
+    if titles:
+        yield f'<p class="key">Without data in this study: {"; ".join(titles)}.</p>'
 
 
 def _figure(figure: PageFigure) -> str:

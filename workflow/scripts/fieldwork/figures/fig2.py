@@ -115,6 +115,12 @@ def _ink_of_option(option: QuestionOption) -> LetterInk:
     return LetterInk(to_hex((red, green, blue)), "white" if luminance < _DARK else "black")
 
 
+_REPEATS = (
+    "All answers of a user count here. Where the findings compare conditions, the first one counts, "
+    "so shares may differ."
+)
+
+
 def draw(table: pd.DataFrame, settings: Fig2Settings) -> Figure:
     """Draw `records.AnswerShare` rows as stacked bars in percent of all responses.
 
@@ -141,7 +147,9 @@ def draw(table: pd.DataFrame, settings: Fig2Settings) -> Figure:
     models = {m: settings.model_name(m) for m in models_in(table, settings)}
     _draw_panels(figure, rows_by_bar, layout, bars=bars, names=names, models=models)
     has_gold = any(option.is_gold for panel in layout.panels for option in panel.options)
-    add_head(figure, handles=_handles(has_gold=has_gold), notes=[settings.note, layout.remark])
+    repeats = _REPEATS if any(row.n_responses > row.n_units for row in rows) else None
+    notes = [settings.note, layout.remark, repeats]
+    add_head(figure, handles=_handles(has_gold=has_gold), notes=notes)
     return figure
 
 

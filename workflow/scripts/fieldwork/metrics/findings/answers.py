@@ -53,6 +53,7 @@ def who_asks(
     if outline.retrieval:
         labels = join_words([outline.label(name) for name in outline.retrieval])
         question += f" With {labels} it is another context for each prompt."
+    shown_rows = study_rows(rows, outline, outline.users)
     findings = [
         Finding(
             (
@@ -65,7 +66,9 @@ def who_asks(
             ),
             claims.verdict("share_who", row),
         )
-        for row in study_rows(rows, outline, outline.users)
+        for row in shown_rows
+        # with users who are asked once there is no share at all, which the limits say
+        if any(row.share_who is not None for row in shown_rows)
     ]
     return FindingsSection(
         "Who asks, and in which context",

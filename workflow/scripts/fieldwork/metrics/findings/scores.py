@@ -228,7 +228,11 @@ def categories(
         "Categories of subjects",
         f"Does it matter more for some subjects? Variance between {units} (number of subjects).",
         (*arm_columns(outline), "Variance by category", "p", "Verdict"),
-        [_category_finding(arm, claims, outline) for arm in arms],
+        [
+            _category_finding(arm, claims, outline)
+            for arm in arms
+            if any(row.var_who is not None for row in user_rows)
+        ],
         ["categories"],
         "No task with users has categories of subjects.",
     )
