@@ -68,6 +68,13 @@ def test_numbers_and_times(tmp_path: Path) -> None:
     assert answer.started_at.isoformat() == "2026-01-31T11:00:00+00:00"
 
 
+@pytest.mark.parametrize("cell", ["yes|no", "yes | no", '"[""yes"", ""no""]"'])
+def test_options_stand_in_a_cell_with_bars_or_as_json(tmp_path: Path, cell: str) -> None:
+    path = csv_file(tmp_path, f"q,said,choices\n1,B,{cell}\n")
+    (answer,) = read(path, {"item": "q", "answer": "said", "options": "choices"})
+    assert answer.options == ["yes", "no"]
+
+
 @pytest.mark.parametrize(
     ("columns", "rows", "message"),
     [

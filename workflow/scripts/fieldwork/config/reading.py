@@ -11,6 +11,7 @@ from fieldwork.config.layers import lay_over
 from fieldwork.config.settings import check_config, check_own_name
 from fieldwork.config.study import Study
 from fieldwork.config.study_files import check_files
+from fieldwork.errors import StudyError
 
 SCHEMA = Path("workflow", "schemas", "config.schema.yaml")
 
@@ -35,6 +36,11 @@ def read_study(
     Raises:
         StudyError: naming the file and the setting.
     """
+    if not (home / "resources").is_dir():
+        raise StudyError(
+            f"{home / 'resources'} is missing; restore it from a copy: the answers you paid for are in "
+            "its folder ledger (`git checkout resources` brings back only what comes with Fieldwork)"
+        )
     layers = lay_over([*lowest, *files], command_line)
     study = Study(layers.settings, home)
     check_config(study.config, home / SCHEMA, layers.places)

@@ -43,7 +43,7 @@ _RULE = re.compile(r":?-{2,}:?")
 _REASON = re.compile(r"\W*(?:why|reasons?|because|warum|pourquoi|por\s?qu[eé])\b", re.IGNORECASE)
 """A heading whose column holds no names, though the question asks why, too."""
 _CIRCLED_PART = re.compile(r"[①-⑩]\s*")
-_SEPARATOR = re.compile(r"[,;、，；،؛]|\s[•·|/]\s")
+_SEPARATOR = re.compile(r"[,;、，；،؛|]|\s[•·|/]\s")
 _QUOTED_NAME = re.compile(r"《[^》]{1,80}》|「[^」]{1,80}」|“[^”]{1,80}”|\"[^\"]{1,80}\"")
 _DESCRIPTION = re.compile(
     r"(?:\"[^\"]{1,80}\"|“[^”]{1,80}”|《[^》]{1,80}》|「[^」]{1,80}」)(?=\s*[^\s,;、，；./|&]{1,3}\s)(?!\s(?:and|or|und|et|y|e|и)\s)"

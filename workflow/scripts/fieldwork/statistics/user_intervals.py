@@ -25,7 +25,7 @@ from fieldwork.statistics.intervals import (
     wilson_interval,
 )
 
-RAREST_USERS = 0.05
+RAREST_USERS = 0.125
 """Share of users of the rarest kind that intervals cover, where a study does not say."""
 
 CHANCE_TO_MISS = 0.006

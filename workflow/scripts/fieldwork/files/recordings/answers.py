@@ -284,8 +284,13 @@ def _options(value: Any, place: str) -> list[str]:
         return []
     if isinstance(value, Mapping):
         value = [value[key] for key in sorted(value)]
+    if isinstance(value, str) and "|" in value:
+        value = [part.strip() for part in value.split("|")]
     if not isinstance(value, list) or any(isinstance(one, list | dict) for one in value):
-        raise StudyError(f"{place}: its options are not a list of texts; correct `columns.options`")
+        raise StudyError(
+            f"{place}: its options are not a list of texts; write them as yes|no or as "
+            '["yes", "no"], or correct `columns.options`'
+        )
     return [cell_text(one) for one in value]
 
 
