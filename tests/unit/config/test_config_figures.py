@@ -58,7 +58,7 @@ def study(
         entry = {"sources": copy.deepcopy(sources), "runs": 2, "max_tokens": 5}
         config["tasks"][name] = entry | settings.get(name, {})
     config["study"]["tasks"] = tasks
-    config["figures"] |= figures or {}
+    config["figures"] = figures or {}
     return config
 
 

@@ -11,7 +11,7 @@ from fieldwork.config.settings import check_config
 
 HOME = Path(__file__).resolve().parents[3]
 FILTERS = (
-    "min_user_turns: 2, languages: English, exclude_toxic: true, exclude_redacted: true, "
+    "languages: English, min_user_turns: 2, exclude_toxic: true, exclude_redacted: true, "
     "max_tokens: 250"
 )
 

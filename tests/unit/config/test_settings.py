@@ -14,6 +14,7 @@ from fieldwork.config.field import field_files
 from fieldwork.config.primary import require_items
 from fieldwork.config.settings import arms_of, check_config, controls_of, filters_of, study_corpora
 from fieldwork.errors import StudyError
+from fieldwork.statistics.user_intervals import RAREST_PROMPTS, RAREST_USERS
 
 HOME = Path(__file__).resolve().parents[3]
 SCHEMA = HOME / "workflow" / "schemas" / "config.schema.yaml"
@@ -43,7 +44,7 @@ def config_with(setting: str, value: Any) -> dict[str, Any]:
     *way, last = setting.split("/")
     place: Any = config
     for step in way:
-        place = place[int(step)] if isinstance(place, list) else place[step]
+        place = place[int(step)] if isinstance(place, list) else place.setdefault(step, {})
     place[last] = copy.deepcopy(value)
     return config
 
@@ -99,16 +100,35 @@ def test_every_kind_of_entry_has_settings_of_its_own(registry: str, key: str) ->
     assert all(part["if"]["required"] == [key] for part in entry["allOf"])
 
 
-def test_shipped_config_and_schema_hold_the_same_keys() -> None:
-    assert set(shipped_config()) == set(RULES["properties"])
+def repeated_defaults(rule: Any, value: Any, where: str) -> Iterator[str]:
+    """Settings whose value is what the schema says without them."""
+    if "$ref" in rule:
+        rule = RULES["$defs"][rule["$ref"].removeprefix("#/$defs/")] | rule
+    if "default" in rule and value == rule["default"]:
+        yield where
+    elif isinstance(value, dict):
+        for name, part in value.items():
+            inner = rule.get("properties", {}).get(name) or rule.get("additionalProperties")
+            if isinstance(inner, dict):
+                yield from repeated_defaults(inner, part, f"{where}/{name}")
 
 
-def test_shipped_config_is_valid_and_says_every_default_itself_or_not_at_all() -> None:
+def test_shipped_config_is_valid_and_repeats_no_default() -> None:
+    assert not [*repeated_defaults(RULES, shipped_config(), "")]
+    assert [*repeated_defaults(RULES, {"metrics": {"permutations": 1999}}, "")] == [
+        "/metrics/permutations"
+    ]
     config = shipped_config()
     check_config(config, SCHEMA, "config.yaml")
     again = copy.deepcopy(config)
     check_config(again, SCHEMA, "config.yaml")
     assert again == config
+
+
+def test_estimates_and_studies_cover_the_same_users_where_nothing_is_said() -> None:
+    properties = RULES["properties"]["metrics"]["properties"]
+    assert properties["rarest_users"]["default"] == RAREST_USERS
+    assert properties["rarest_prompts"]["default"] == RAREST_PROMPTS
 
 
 def numbers(rule: Any, where: str = "") -> Iterator[tuple[str, dict[str, Any]]]:
@@ -571,10 +591,12 @@ def test_an_osf_project_is_its_manifest() -> None:
     check_config(config, SCHEMA, "config.yaml")
     assert field_files(config) == ["resources/downloads/osf/abc12/manifest.json"]
     assert config["field"]["osf"]["url"] == "https://api.osf.io/v2"
-    assert field_files(shipped_config()) == []
+    without = shipped_config()
+    check_config(without, SCHEMA, "config.yaml")
+    assert field_files(without) == []
 
 
-@pytest.mark.parametrize("key", ["study", "models", "filters"])
+@pytest.mark.parametrize("key", ["study", "models", "profiles"])
 def test_a_missing_part_is_named(key: str) -> None:
     config = shipped_config()
     del config[key]
@@ -658,8 +680,8 @@ def test_defaults_are_filled_and_those_of_other_kinds_are_not(
 
 def test_whole_sections_are_filled_and_their_defaults_are_not_held_to_the_registries() -> None:
     config = shipped_config()
-    for section in ("field", "generation", "parsing", "figures"):
-        del config[section]
+    for section in ("filters", "embedding", "field", "generation", "parsing", "figures"):
+        config.pop(section, None)
     config["tasks"] = {"mine": {"sources": [copy.deepcopy(ITEMS)], "runs": 1, "max_tokens": 9}}
     config["study"]["tasks"] = ["mine"]
     config["conditions"] = {"blank": {"context": "none", "label": "Blank"}}

@@ -148,7 +148,7 @@ def test_what_holds_no_secret_is_taken(more: dict[str, Any]) -> None:
 @pytest.mark.parametrize("setting", ["models.smollm2.label", "field_kit.groups.g.question"])
 def test_a_text_that_would_run_in_the_report_is_refused(setting: str, text: str) -> None:
     config = copy.deepcopy(SHIPPED)
-    config["field_kit"]["groups"] = {"g": {"question": "Which?", "options": ["a", "b"]}}
+    config["field_kit"] = {"groups": {"g": {"question": "Which?", "options": ["a", "b"]}}}
     *way, last = setting.split(".")
     place: Any = config
     for step in way:
@@ -161,7 +161,7 @@ def test_a_text_that_would_run_in_the_report_is_refused(setting: str, text: str)
 
 def test_a_name_that_would_run_in_the_report_is_refused() -> None:
     config = copy.deepcopy(SHIPPED)
-    config["field_kit"]["platforms"] = {"smollm2": "x < y & <b>", "</script>": "x"}
+    config["field_kit"] = {"platforms": {"smollm2": "x < y & <b>", "</script>": "x"}}
     with pytest.raises(StudyError, match=r"field_kit\.platforms\.…>: a browser would run"):
         check_config(config, SCHEMA, "mine.yaml")
     config["field_kit"]["platforms"].pop("</script>")

@@ -278,10 +278,10 @@ def test_runs_of_one_single_puppet_all_count() -> None:
 
 def test_few_users_have_a_mean_and_no_interval() -> None:
     runs_of_users = [score(0.4 + k / 100, puppet=f"p{k}") for k in range(40)]
-    row = strict(spread(runs_of_users))
+    row = strict(measure_accuracy(count_runs(runs_of_users), rarest_users=0.05))
     assert (row.mean, row.ci_low, row.ci_high) == (pytest.approx(0.595), None, None)
     assert (row.reason or "").startswith("no interval: 40 users answer, and 100 are needed")
-    wide = strict(measure_accuracy(count_runs(runs_of_users), rarest_users=0.125))
+    wide = strict(spread(runs_of_users))
     # of evenly spread scores the likelihood's interval is near Student's: 2.0227 * 0.1169 / sqrt(40)
     assert (wide.ci_low, wide.ci_high) == pytest.approx((0.595 - 0.0374, 0.595 + 0.0374), abs=2e-3)
     assert wide.reason is None

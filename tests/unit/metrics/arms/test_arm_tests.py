@@ -213,7 +213,7 @@ def test_scores_have_the_p_value_of_scipy_and_an_interval_near(paired: bool) -> 
         named = [a for a in named if a.puppet_id not in ("h5p0", "h5p1", "h5p2")]
         answers = [a for a in named if a.condition != "offline"] + offline
     row = value(measure(answers, trend=False, rarest_users=0.2), "em_strict")
-    few = value(measure(answers, trend=False), "em_strict")
+    few = value(measure(answers, trend=False, rarest_users=0.05), "em_strict")
     marks: dict[str, dict[str, list[bool]]] = {"h1": {}, "h5": {}, "offline": {}}
     for answer in answers:
         marks[answer.condition].setdefault(str(answer.puppet_id), []).append(answer.letter == "A")
