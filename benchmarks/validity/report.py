@@ -29,7 +29,6 @@ TITLES = {
     "groups": "Differences between groups of participants",
     "agreement": "Does a condition predict the field?",
     "practice": "Does the offline score predict practice?",
-    "rankings": "Who is ranked first",
     "field means": "Heterogeneity beside the field's",
     "calibration": "Calibration to the field",
     "waiting": "Waiting times and prices",

@@ -35,7 +35,6 @@ import power_promises
 import power_values
 import practice
 import prompts
-import rankings
 import robustness
 import runs
 import scores
@@ -80,7 +79,6 @@ PARTS = {
     "robustness": robustness.jobs,
     "waiting": waiting.jobs,
     "practice": practice.jobs,
-    "rankings": rankings.jobs,
     "drift": drift.jobs,
 }
 Row = dict[str, str]

@@ -1,6 +1,8 @@
 """Shapley's value against its definition over all orders, and its axioms on games with a known answer."""
 
 import itertools
+import math
+from collections.abc import Iterable, Mapping
 
 import numpy as np
 import pytest
@@ -10,9 +12,19 @@ from hypothesis import strategies as st
 from fieldwork.statistics.shapley import (
     all_combinations,
     missing_combinations,
-    shapley_values,
     shapley_weights,
 )
+
+
+def shapley_values(
+    parts: Iterable[str], worths: Mapping[frozenset[str], float]
+) -> dict[str, float]:
+    """The value of each part, by its weights."""
+    return {
+        part: math.fsum(weight * worths[combination] for combination, weight in weights.items())
+        for part, weights in shapley_weights(parts).items()
+    }
+
 
 PARTS = ("a", "b", "c", "d", "e", "f")
 

@@ -50,7 +50,7 @@ def render(
     """
     style = inline_text(parts.style)
     script = inline_text("\n".join(text.strip() for text in parts.scripts))
-    drawn = [figure for figure in figures if figure.marks]
+    marked_figures = [figure for figure in figures if figure.marks]
     contents = {
         "policy": html.escape(_policy(style, script), quote=True),
         "css": style,
@@ -59,7 +59,7 @@ def render(
         "title": html.escape(str(study["question"] or study["name"])),
         "study": script_json(study),
         "findings": findings,
-        "figures": "\n".join([*map(_figure, drawn), *_absence(figures)]),
+        "figures": "\n".join([*map(_figure, marked_figures), *_absence(figures)]),
     }
     return fill(parts.page, contents, parts.source)
 

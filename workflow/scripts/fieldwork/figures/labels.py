@@ -34,7 +34,7 @@ def question_names(
     Questions that begin alike have their ids before them. Without its question an item has its id.
     """
     texts = {key: questions[key].question if key in questions else _id_words(key) for key in keys}
-    return _apart(texts, letters=letters)
+    return _distinct_names(texts, letters=letters)
 
 
 def item_names(
@@ -51,14 +51,14 @@ def item_names(
         else _id_words(key)
         for key in keys
     }
-    return _apart(texts, letters=letters)
+    return _distinct_names(texts, letters=letters)
 
 
 def _id_words(key: ItemKey) -> str:
     return key.item_id.replace("_", " ")
 
 
-def _apart(texts: Mapping[ItemKey, str], *, letters: int) -> dict[ItemKey, str]:
+def _distinct_names(texts: Mapping[ItemKey, str], *, letters: int) -> dict[ItemKey, str]:
     names = {key: cut(text, letters=letters) for key, text in texts.items()}
     counts = Counter(names.values())
     return {

@@ -3,7 +3,7 @@
 from typing import Literal
 
 from fieldwork.records.columns import column, table
-from fieldwork.records.metrics import ConditionEstimate
+from fieldwork.records.shared import ConditionEstimate
 
 FormMeasure = Literal[
     "words",

@@ -2,17 +2,9 @@
 
 from typing import Literal
 
-from fieldwork.records.columns import column, row, table
+from fieldwork.records.columns import column, table
+from fieldwork.records.shared import ConditionEstimate
 from fieldwork.records.tasks import ItemKind
-
-
-@row
-class ConditionEstimate:
-    """What a row about one model, task and condition begins with."""
-
-    model: str = column("model")
-    task: str = column("task")
-    condition: str = column("condition")
 
 
 @table("metrics/heterogeneity.parquet", "model, task, condition, item_id, metric")

@@ -1,7 +1,9 @@
-"""What sub-packages share that is no row of a table: keys of items, and leaderboards of tasks."""
+"""What sub-packages share that is no table: keys of items, leaderboards, how rows of estimates begin."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
+
+from fieldwork.records.columns import column, row
 
 
 class ItemKey(NamedTuple):
@@ -29,3 +31,12 @@ class Leaderboard(NamedTuple):
 
 NO_LEADERBOARD = Leaderboard("", "", ())
 """The leaderboard of a task that has none."""
+
+
+@row
+class ConditionEstimate:
+    """What a row about one model, task and condition begins with."""
+
+    model: str = column("model")
+    task: str = column("task")
+    condition: str = column("condition")

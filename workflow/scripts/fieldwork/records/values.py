@@ -1,7 +1,7 @@
 """Rows of the tables about scales and numbers; docs/methods.md has their formulas."""
 
 from fieldwork.records.columns import column, table
-from fieldwork.records.metrics import ConditionEstimate
+from fieldwork.records.shared import ConditionEstimate
 from fieldwork.records.tasks import ItemKind
 
 

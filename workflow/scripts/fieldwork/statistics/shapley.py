@@ -6,7 +6,7 @@ changes no bit.
 """
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from itertools import combinations
 
 Combination = frozenset[str]
@@ -41,15 +41,3 @@ def shapley_weights(parts: Iterable[str]) -> dict[str, dict[Combination, float]]
             share = math.factorial(size) * math.factorial(n - size - 1) / math.factorial(n)
             weights[part] |= {rest: -share, rest | {part}: share}
     return weights
-
-
-def shapley_values(parts: Iterable[str], worths: Mapping[Combination, float]) -> dict[str, float]:
-    """The value of each part.
-
-    Raises:
-        KeyError: a combination of the parts has no worth.
-    """
-    return {
-        part: math.fsum(weight * worths[combination] for combination, weight in weights.items())
-        for part, weights in shapley_weights(parts).items()
-    }
