@@ -50,6 +50,8 @@ help:
 	@.venv/bin/python -c "import duckdb, google.genai, jsonschema, matplotlib.pyplot, openai, \
 		pandas, pyarrow.parquet, scipy.stats, sentence_transformers, snakemake.cli; \
 		import gguf; from transformers import AutoTokenizer"
+	@.venv/bin/python -c "import pathlib, sysconfig; \
+		pathlib.Path(sysconfig.get_path('purelib'), 'fieldwork.pth').write_text('$(CURDIR)/workflow/scripts\n')"
 	@touch $@
 
 # a chat model of 1.5 billion parameters, in packages of 50 MB

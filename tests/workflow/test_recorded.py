@@ -3,6 +3,7 @@
 import csv
 import json
 import random
+import re
 import shutil
 from pathlib import Path
 from typing import Any
@@ -191,3 +192,23 @@ def test_a_file_that_matches_nothing_is_one_sentence(tmp_path: Path) -> None:
         "models.gpt.recorded_as: recordings.old has no answer of 'GPT 5'; its models are GPT 4, Llama 3"
         in ran.stdout + ran.stderr
     )
+
+
+def test_the_table_and_the_study_of_the_page_run_as_they_are_printed(checkout: Checkout) -> None:
+    page = (REPOSITORY / "docs/recorded.md").read_text(encoding="utf-8")
+    (table,) = re.findall(r"```csv\n(.*?)```", page, re.DOTALL)
+    study = re.findall(r"```yaml\n(.*?)```", page, re.DOTALL)[0]
+    (checkout.directory / "resources/recorded").mkdir()
+    (checkout.directory / "resources/recorded/answers.csv").write_text(table, encoding="utf-8")
+    (checkout.directory / "old.yaml").write_text(study, encoding="utf-8")
+    checkout.snakemake("results/old_answers/answers/answers.parquet", "--configfile", "old.yaml")
+    path = checkout.results("old_answers") / "answers/answers.parquet"
+    rows = duckdb.sql(
+        f"SELECT item_id, condition, letter FROM '{path}' ORDER BY item_id, condition"
+    ).fetchall()
+    assert rows == [
+        ("q1", "blank", "A"),
+        ("q1", "users", "A"),
+        ("q2", "blank", "A"),
+        ("q2", "users", "B"),
+    ]

@@ -284,6 +284,15 @@ def test_no_list_has_a_reason(text: str | None, reason: str) -> None:
     assert parse_list(text) == ParsedList(None, reason)
 
 
+def test_options_between_bars_are_a_list() -> None:
+    assert parse_list("chess|reading|cooking", expected_length=3).items == (
+        "chess",
+        "reading",
+        "cooking",
+    )
+    assert parse_list("Use grep 'a|b|c' to find lines.", expected_length=3).items is None
+
+
 def test_a_comma_in_a_quoted_title_divides_nothing() -> None:
     text = 'My three: "Good Night, and Good Luck", "Me, Myself & Irene" and "Heat".'
     assert parse_list(text, expected_length=3).items == (
