@@ -201,7 +201,10 @@ def test_the_table_and_the_study_of_the_page_run_as_they_are_printed(checkout: C
     (checkout.directory / "resources/recorded").mkdir()
     (checkout.directory / "resources/recorded/answers.csv").write_text(table, encoding="utf-8")
     (checkout.directory / "old.yaml").write_text(study, encoding="utf-8")
-    checkout.snakemake("results/old_answers/answers/answers.parquet", "--configfile", "old.yaml")
+    done = checkout.snakemake(
+        "results/old_answers/answers/answers.parquet", "--configfile", "old.yaml"
+    )
+    assert done.returncode == 0, done.stderr
     path = checkout.results("old_answers") / "answers/answers.parquet"
     rows = duckdb.sql(
         f"SELECT item_id, condition, letter FROM '{path}' ORDER BY item_id, condition"

@@ -2,12 +2,14 @@
 
 import logging
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from fieldwork.errors import StudyError
 from fieldwork.files.headers import name_list
+from fieldwork.files.json_values import json_value
 from fieldwork.files.recordings.formats import FORMATS
 from fieldwork.files.recordings.rows import ABSENT, RecordedRow, joined_text, value_at
 from fieldwork.files.rows import cell_text, is_empty
@@ -282,16 +284,24 @@ def _text(values: Mapping[str, Any], role: str, place: str) -> str | None:
 def _options(value: Any, place: str) -> list[str]:
     if value is None or is_empty(value):
         return []
+    if isinstance(value, str):
+        value = _cell_options(value)
     if isinstance(value, Mapping):
         value = [value[key] for key in sorted(value)]
-    if isinstance(value, str) and "|" in value:
-        value = [part.strip() for part in value.split("|")]
     if not isinstance(value, list) or any(isinstance(one, list | dict) for one in value):
         raise StudyError(
             f"{place}: its options are not a list of texts; write them as yes|no or as "
             '["yes", "no"], or correct `columns.options`'
         )
     return [cell_text(one) for one in value]
+
+
+def _cell_options(cell: str) -> Any:
+    """What a cell of a CSV file holds: `yes|no`, or JSON."""
+    if cell.lstrip().startswith(("[", "{")):
+        with suppress(ValueError):
+            return json_value(cell)
+    return [part.strip() for part in cell.split("|")] if "|" in cell else cell
 
 
 def _number(values: Mapping[str, Any], role: str, place: str) -> float | None:
