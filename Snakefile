@@ -28,4 +28,4 @@ include: "workflow/rules/power.smk"
 try:
     refuse_misspelt_targets(sys.argv, [rule.name for rule in workflow.rules])
 except StudyError as error:
-    raise WorkflowError(str(error))
+    sys.exit(f"ERROR: {error}")

@@ -6,8 +6,6 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
-import pytest
-
 SCRIPTS = Path(__file__).resolve().parents[2] / "workflow" / "scripts"
 
 # fmt: off
@@ -61,17 +59,16 @@ def sources() -> list[Path]:
     return sorted(SCRIPTS.rglob("*.py"))
 
 
-@pytest.mark.parametrize(
-    "path", sources(), ids=lambda path: path.relative_to(SCRIPTS).as_posix().removesuffix(".py")
-)
-def test_names_say_what_a_thing_is(path: Path) -> None:
-    # columns of tables are names that readers of the tables know
-    if path.parent.name == "records":
-        return
-    barred = sorted(
-        {f"{name} (line {line})" for name, line in bound_names(tree_of(path)) if is_barred(name)}
-    )
-    assert not barred, f"rename to a noun or a verb of the field: {', '.join(barred)}"
+def test_names_say_what_a_thing_is() -> None:
+    barred = [
+        f"{path.relative_to(SCRIPTS)}, line {line}: {name}"
+        for path in sources()
+        # columns of tables are names that readers of the tables know
+        if path.parent.name != "records"
+        for name, line in bound_names(tree_of(path))
+        if is_barred(name)
+    ]
+    assert not barred, f"rename to a noun or a verb of the field: {'; '.join(barred)}"
 
 
 def test_a_class_name_means_one_thing() -> None:

@@ -86,9 +86,7 @@ def test_what_does_not_suit_is_told_in_a_sentence(
     assert failed.returncode != 0
     text = failed.stdout + failed.stderr
     assert "Traceback" not in text
-    lines = text.splitlines()
-    at = next(i for i, line in enumerate(lines) if line.startswith("WorkflowError"))
-    sentence = lines[at + 1]
+    (sentence,) = (line for line in text.splitlines() if line.startswith("ERROR: "))
     assert not [word for word in words if word not in sentence], sentence
 
 

@@ -116,7 +116,8 @@ try:
         overlay=workflow.config_settings.overwrite_config,
     )
 except StudyError as error:
-    raise WorkflowError(str(error))
+    # one sentence, and no place in this file
+    sys.exit(f"ERROR: {error}")
 
 
 configfile: LOWEST
@@ -231,7 +232,7 @@ if workflow.is_main_process:
     try:
         plan_inputs.require_sources(study)
     except StudyError as error:
-        raise WorkflowError(str(error))
+        sys.exit(f"ERROR: {error}")
 
 
 onstart:

@@ -1,4 +1,4 @@
-"""What Snakemake's `--logger fieldwork` prints: one line on how far the run is, and what goes wrong.
+"""What Snakemake's `--logger fieldwork` prints: one line on how far the run is, and what is wrong, once.
 
 Snakemake finds it by the folder's name. Its own lines stand in its log as ever.
 """
@@ -33,6 +33,8 @@ class LogHandler(LogHandlerBase):
         self._folder = Path(tempfile.mkdtemp(prefix="fieldwork-progress-"))
         os.environ[FOLDER_VARIABLE] = str(self._folder)
         self._line = RunLine(self._folder)
+        self._errors: list[str] = []
+        self._explanations: list[bool] = []
         self._over = threading.Event()
         self._thread = threading.Thread(target=self._draw, daemon=True)
         self._thread.start()
@@ -40,7 +42,11 @@ class LogHandler(LogHandlerBase):
     def emit(self, record: logging.LogRecord) -> None:
         """Note how far the run is, or print a warning or an error."""
         event = getattr(record, "event", None)
-        if record.levelno >= logging.WARNING:
+        if event == LogEvent.JOB_ERROR:
+            self._explanations.append(any(map(has_sentence, record.__dict__["log"])))
+        if record.levelno >= logging.ERROR:
+            self._errors.append(self.format(record))
+        elif record.levelno >= logging.WARNING:
             self._line.say(self.format(record))
         elif event == LogEvent.RUN_INFO:
             self._line.count(0, record.__dict__["stats"]["total"])
@@ -54,9 +60,23 @@ class LogHandler(LogHandlerBase):
         self._over.set()
         self._thread.join()
         self._line.clear()
+        # a job that says what is wrong has said it; around it Snakemake has a dozen lines
+        if not self._explanations or not all(self._explanations):
+            for error in self._errors:
+                self._line.say(error)
+        self._errors.clear()
         shutil.rmtree(self._folder, ignore_errors=True)
         super().close()
 
     def _draw(self) -> None:
         while not self._over.wait(SECONDS_BETWEEN_DRAWINGS):
             self._line.draw()
+
+
+def has_sentence(log: str) -> bool:
+    """Whether a job that failed ended with a sentence for its user, which it printed too."""
+    try:
+        lines = Path(log).read_text(encoding="utf-8", errors="replace").splitlines()
+    except OSError:
+        return False
+    return any(" ERROR " in line for line in lines[-1:])
