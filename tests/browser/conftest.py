@@ -83,10 +83,12 @@ def render_survey(
     return Written(survey, file.as_uri(), [prompt.key for prompt in survey.prompts])
 
 
-# of the package, not the session: Playwright's event loop would be in the way of tests that run their own
-@pytest.fixture(scope="package")
-def browser() -> Iterator[Browser]:
-    """Debian's Chromium; nothing is downloaded."""
+@contextmanager
+def started_browser() -> Iterator[Browser]:
+    """Debian's Chromium; nothing is downloaded.
+
+    Its event loop is in the way of tests that run their own, so it ends with the tests that need it.
+    """
     chromium = shutil.which("chromium") or shutil.which("chromium-browser")
     if chromium is None:
         pytest.skip("no Chromium: apt install chromium")
@@ -96,6 +98,13 @@ def browser() -> Iterator[Browser]:
         started = playwright.chromium.launch(executable_path=chromium, args=arguments)
         yield started
         started.close()
+
+
+@pytest.fixture(scope="package")
+def browser() -> Iterator[Browser]:
+    """One Chromium for the tests of this folder."""
+    with started_browser() as started:
+        yield started
 
 
 @pytest.fixture(scope="session")

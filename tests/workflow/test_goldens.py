@@ -4,18 +4,18 @@ Pages of three of them are opened too: each kind of study has sections of its ow
 """
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Browser, Page, expect
 
-from browser.conftest import browser, seen
+from browser.conftest import seen, started_browser
 from browser.study_pages import study_page
 from goldens.replay import GOLDENS, digests_of, known_digests, replay
 
-__all__ = ["browser", "seen", "study_page"]
+__all__ = ["seen", "study_page"]
 
 pytestmark = pytest.mark.workflow
 
@@ -23,6 +23,13 @@ Results = Callable[[str], Path]
 PAGES = ("field", "waves", "memory")
 VIEWS = ("#/study", "#/question")
 GRAVE = ("serious", "critical")
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    """A Chromium that ends with this file."""
+    with started_browser() as started:
+        yield started
 
 
 @pytest.fixture(scope="module")
