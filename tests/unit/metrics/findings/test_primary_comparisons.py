@@ -5,6 +5,7 @@ from typing import Any
 from fieldwork.metrics.claims.families import PrimaryTests
 from fieldwork.metrics.claims.table import measure_claims
 from fieldwork.metrics.findings.overview import primary_comparisons
+from fieldwork.records.claims import Claim
 from fieldwork.records.values import ValueComparison
 from unit.metrics.findings.finding_rows import OUTLINE, RULES, cells, filled
 
@@ -28,3 +29,19 @@ def test_a_difference_of_means_has_its_interval_and_a_minus() -> None:
 
 def test_scales_together_are_called_so() -> None:
     assert primary_cells(item_id=None)[0] == "scales and numbers: all scales together"
+
+
+def test_where_nothing_can_be_tested_no_number_of_tests_is_told() -> None:
+    claim = filled(
+        Claim,
+        family="primary",
+        measure="share_who",
+        model="m",
+        task="mmlu",
+        condition="rag",
+        n_tests=0,
+        reason="no puppet answers twice",
+    )
+    section = primary_comparisons([claim], OUTLINE)
+    assert section.question.endswith("Nothing of this can be tested here.")
+    assert "0 tests" not in section.question

@@ -51,12 +51,15 @@ def primary_comparisons(claims: Iterable[Claim], outline: StudyOutline) -> Findi
     arms = ordered_rows(primary, outline, lambda row: (row.task, row.model, row.condition))
     rows = sorted(arms, key=lambda row: [*MEASURE_NAMES].index(row.measure))
     n_tests = rows[0].n_tests if rows else 0
+    meaning = (
+        f"One family: if nothing differed at all, any of the {n_tests} tests would say so in at most "
+        f"{100 * LEVEL:g} % of studies. p is corrected for this and intervals are not: one may exclude 0 "
+        "where no difference is detected."
+    )
     return FindingsSection(
         "Primary comparisons",
-        "What is this study about (`study.primary`)? One family: if nothing differed at all, any of the "
-        f"{n_tests} tests would say so in at most {100 * LEVEL:g} % of studies. p is corrected for this "
-        "and "
-        "intervals are not: one may exclude 0 where no difference is detected.",
+        "What is this study about (`study.primary`)? "
+        f"{meaning if n_tests else 'Nothing of this can be tested here.'}",
         (*arm_columns(outline), "Measure", "Difference", "p", "Verdict"),
         [_primary_finding(claim, outline) for claim in rows],
         ["claims"],
