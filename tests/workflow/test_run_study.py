@@ -44,7 +44,7 @@ def leave_a_lock(checkout: Checkout) -> subprocess.Popen[bytes]:
         stderr=subprocess.DEVNULL,
         start_new_session=True,
     )
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + 300
     locks, record = checkout.root / ".snakemake/locks", checkout.root / ".snakemake"
     before = time.time()
     while time.monotonic() < deadline:
