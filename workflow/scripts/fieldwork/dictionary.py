@@ -100,7 +100,8 @@ value. Where a value could be expected, the column `reason` says why there is no
 surrogate, which JSON can carry and UTF-8 cannot, is written as U+FFFD. In CSV a text that a spreadsheet
 would run as a formula, such as one that begins with `=`, has an apostrophe before it.
 
-A [notebook](notebook.ipynb) opens the tables in Python and computes a number of figure 1 by hand;
+A [page](python.md) takes a data frame of yours to one estimate. A [notebook](notebook.ipynb)
+opens the tables in Python and computes a number of figure 1 by hand;
 [the same in R](r.md) opens labelled files, which SPSS and Stata open too.
 
 ## Asking questions in SQL
