@@ -235,8 +235,9 @@ def test_marks_are_links_to_their_answers(tmp_path: Path, study: PageTables) -> 
 def test_a_figure_without_data_is_named_and_not_drawn(tmp_path: Path) -> None:
     folder = tmp_path / "study"
     write_study(folder)
+    write(folder, "figures/fig1.marks.parquet", [], FigureMark)
     write(folder, "figures/fig2.marks.parquet", [], FigureMark)
-    (folder / "figures/fig2.svg").write_text(SVG)
+    (folder / "figures/fig2.svg").write_text(SVG.replace("<g ", '<g id="no-data" '))
     write_folder(str(tmp_path / "page"), sources(folder), SETTINGS, PARTS)
     page = page_of(tmp_path / "page")
     assert '<figure id="figure-fig1">' in page

@@ -1,3 +1,4 @@
+import io
 import itertools
 import os
 import subprocess
@@ -175,3 +176,9 @@ def test_dollar_signs_are_text(tmp_path: Path) -> None:
     texts = [text.get_text() for text in figure.findobj(Text) if text.get_text()]
     assert any(r"\foo" in text for text in texts)
     assert (tmp_path / "fig.svg").stat().st_size
+
+
+def test_an_empty_figure_is_known_by_an_id_in_its_drawing() -> None:
+    drawing = io.StringIO()
+    style.empty_figure("nothing was asked", SETTINGS).savefig(drawing, format="svg")
+    assert drawing.getvalue().count('id="no-data"') == 1

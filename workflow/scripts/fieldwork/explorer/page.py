@@ -50,7 +50,7 @@ def render(
     """
     style = inline_text(parts.style)
     script = inline_text("\n".join(text.strip() for text in parts.scripts))
-    marked_figures = [figure for figure in figures if figure.marks]
+    figures_with_data = [figure for figure in figures if not _is_empty(figure)]
     contents = {
         "policy": html.escape(_policy(style, script), quote=True),
         "css": style,
@@ -59,7 +59,7 @@ def render(
         "title": html.escape(str(study["question"] or study["name"])),
         "study": script_json(study),
         "findings": findings,
-        "figures": "\n".join([*map(_figure, marked_figures), *_absence(figures)]),
+        "figures": "\n".join([*map(_figure, figures_with_data), *_absence(figures)]),
     }
     return fill(parts.page, contents, parts.source)
 
@@ -74,10 +74,15 @@ def _policy(style: str, script: str) -> str:
 
 
 def _absence(figures: Sequence[PageFigure]) -> Iterator[str]:
-    """A figure without a mark says only why it has none; the page has a line for all of them."""
-    titles = [html.escape(figure.title) for figure in figures if not figure.marks]
+    """A figure without data says only why it has none; the page has a line for all of them."""
+    titles = [html.escape(figure.title) for figure in figures if _is_empty(figure)]
     if titles:
         yield f'<p class="key">Without data in this study: {"; ".join(titles)}.</p>'
+
+
+def _is_empty(figure: PageFigure) -> bool:
+    """Whether it is a `style.empty_figure`; figures of raters have data and no marks."""
+    return 'id="no-data"' in figure.svg
 
 
 def _figure(figure: PageFigure) -> str:

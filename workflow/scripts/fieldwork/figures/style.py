@@ -195,7 +195,8 @@ def empty_figure(reason: str, settings: FigureSettings) -> Figure:
     axes = figure.add_subplot()
     axes.set_axis_off()
     line = wrap_text(f"no data: {reason}", inches=PAGE_WIDTH - 1, points=9)
-    axes.text(0.5, 0.5, line, ha="center", va="center", fontsize=9, color=GREY)
+    # the id by which the study's page knows it
+    axes.text(0.5, 0.5, line, ha="center", va="center", fontsize=9, color=GREY, gid="no-data")
     add_head(figure, handles=[], notes=[settings.note])
     return figure
 
