@@ -247,9 +247,9 @@ def test_the_storage_is_asked_once_the_browser_answers(visit: Visit) -> None:
     "answer", ["new Promise(() => {})", "Promise.reject(new Error('refused'))"]
 )
 def test_a_browser_that_does_not_answer_still_shows_the_page(visit: Visit, answer: str) -> None:
+    # without an answer Chromium may still lose the storage of a page opened as a file
     page = visit(script=f"IDBFactory.prototype.databases = () => {answer};")
     to_prompts(page)
-    page.reload()
     expect(page.locator("#prompts-title")).to_have_text("Prompt 1 of 5")
 
 
