@@ -37,6 +37,13 @@ from fieldwork.config.deciding_files import (
     downloads_at_commits,
 )
 from fieldwork.config.encoding import encoder_choice
+from fieldwork.config.estimates import (
+    ESTIMATES_OF,
+    estimate_files,
+    estimate_settings,
+    measured_tables,
+    study_views,
+)
 from fieldwork.config.exports import data_settings
 from fieldwork.config.field import field_files
 from fieldwork.config.judging import (
@@ -97,6 +104,7 @@ from fieldwork.config.report import report_entry
 from fieldwork.config.study import ANSWERS, CLAIMS, PROFILES, Study
 from fieldwork.errors import StudyError
 from fieldwork.library_path import export_library
+from fieldwork.measures import question_names, questions
 from fieldwork.provenance import code_version, digest, part_versions
 from fieldwork.run_record import lock_state, record_run
 from fieldwork.scheduling import end_rechecks
@@ -142,9 +150,9 @@ pathvars:
     logs=f"logs/{study.name}",
 
 
-def code(script):
-    """Version of the code that `script` runs: its folder and name, without the ending."""
-    return code_version(SCRIPTS / f"{script}.py")
+def code(*scripts):
+    """Versions of the code that scripts run, and modules that they import by name: paths without ending."""
+    return ",".join(code_version(SCRIPTS / f"{script}.py") for script in scripts)
 
 
 def setting(registry, key, default=None):
@@ -206,6 +214,19 @@ def metric_tables(*names):
             labels={"table": title},
         )
     return outputs
+
+
+def view_files(names):
+    """Outputs of the rule that writes views of estimates, each a CSV file in the report."""
+    return {
+        name: report(
+            f"<results>/metrics/{name}.csv",
+            caption=f"../report/{name}.rst",
+            category=report_entry(name).category,
+            labels={"table": report_entry(name).title},
+        )
+        for name in names
+    }
 
 
 # by the name of the file, as far as the files beside this one have been read

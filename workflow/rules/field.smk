@@ -173,7 +173,7 @@ rule measure_agreement:
         answers=ANSWERS,
         questions=study.task_tables(),
     output:
-        **metric_tables("rank_agreement", "item_agreement", "field_heterogeneity"),
+        **metric_tables("rank_agreement", "item_agreement"),
     log:
         "<logs>/measure_agreement.log",
     conda:

@@ -20,7 +20,7 @@ rule copy_figure:
 
 rule plot_fig1:
     input:
-        heterogeneity="<results>/metrics/heterogeneity.parquet",
+        estimates=ESTIMATES_OF.format(question="lists"),
         questions=figure_items("fig1"),
         style_sheet=study.resolve("resources/figures.mplstyle"),
     output:

@@ -1,21 +1,61 @@
 # Estimates. In: <results>/answers and the items. Out: <results>/metrics, each table as Parquet and CSV.
 
 
-rule measure_heterogeneity:
+# measures that are declared in fieldwork/measures, a file a question
+rule measure:
     input:
-        answers=ANSWERS,
+        unpack(lambda wildcards: measured_tables(study, wildcards.question, ANSWERS)),
     output:
-        **metric_tables("heterogeneity", "item_shares", "list_lengths"),
+        estimates=ESTIMATES_OF,
+        estimates_csv=report(
+            ESTIMATES_OF.replace(".parquet", ".csv"),
+            caption="../report/estimates.rst",
+            category="Metrics",
+            labels={"table": "Estimates: {question}"},
+        ),
     log:
-        "<logs>/measure_heterogeneity.log",
+        "<logs>/measure/{question}.log",
+    conda:
+        "../envs/fieldwork.yaml"
+    wildcard_constraints:
+        question=any_of(question_names()),
+    params:
+        code=lambda wildcards: code("metrics/measure", f"fieldwork/measures/{wildcards.question}"),
+        sentence=lambda wildcards: questions()[wildcards.question].sentence,
+        settings=estimate_settings(study),
+    script:
+        "../scripts/metrics/measure.py"
+
+
+# the tables of earlier versions that are views of estimates now
+rule write_views:
+    input:
+        estimates=estimate_files(),
+    output:
+        **view_files(study_views(study)),
+    log:
+        "<logs>/write_views.log",
     conda:
         "../envs/fieldwork.yaml"
     params:
-        code=code("metrics/measure_heterogeneity"),
-        rarest_users=config["metrics"]["rarest_users"],
-        seed=config["study"]["seed"],
+        code=code("metrics/write_views"),
     script:
-        "../scripts/metrics/measure_heterogeneity.py"
+        "../scripts/metrics/write_views.py"
+
+
+rule measure_item_shares:
+    input:
+        answers=ANSWERS,
+    output:
+        **metric_tables("item_shares", "list_lengths"),
+    log:
+        "<logs>/measure_item_shares.log",
+    conda:
+        "../envs/fieldwork.yaml"
+    params:
+        code=code("metrics/measure_item_shares"),
+    script:
+        "../scripts/metrics/measure_item_shares.py"
 
 
 rule measure_distributions:
@@ -140,7 +180,7 @@ rule measure_arms:
         accuracy_runs="<results>/metrics/accuracy_runs.parquet",
         accuracy="<results>/metrics/accuracy.parquet",
         comparisons="<results>/metrics/comparisons.parquet",
-        heterogeneity="<results>/metrics/heterogeneity.parquet",
+        estimates=ESTIMATES_OF.format(question="lists"),
         variance="<results>/metrics/variance.parquet",
         contexts=study.arm_contexts(),
     output:
@@ -359,49 +399,13 @@ rule measure_rarefaction:
         "../scripts/metrics/measure_rarefaction.py"
 
 
-rule measure_prompt_means:
-    input:
-        answers=ANSWERS,
-    output:
-        **metric_tables("prompt_means"),
-    log:
-        "<logs>/measure_prompt_means.log",
-    conda:
-        "../envs/fieldwork.yaml"
-    params:
-        code=code("metrics/measure_prompt_means"),
-        rarest_users=config["metrics"]["rarest_users"],
-        rarest_prompts=config["metrics"]["rarest_prompts"],
-        baseline=study.baseline,
-        seed=config["study"]["seed"],
-    script:
-        "../scripts/metrics/measure_prompt_means.py"
-
-
-rule measure_answer_form:
-    input:
-        forms=study.form_tables(),
-        participants=study.has("field", ["<results>/field/participants.parquet"]),
-    output:
-        **metric_tables("answer_form"),
-    log:
-        "<logs>/measure_answer_form.log",
-    conda:
-        "../envs/fieldwork.yaml"
-    params:
-        code=code("metrics/measure_answer_form"),
-        baseline=study.baseline,
-        rarest_users=config["metrics"]["rarest_users"],
-    script:
-        "../scripts/metrics/measure_answer_form.py"
-
-
 # what must also differ from asking the baseline again before it is claimed
 rule measure_control_tests:
     input:
         answers=ANSWERS,
         questions=study.task_tables(),
         accuracy_runs="<results>/metrics/accuracy_runs.parquet",
+        estimates=estimate_files(),
     output:
         **metric_tables("control_tests"),
     log:
@@ -411,7 +415,6 @@ rule measure_control_tests:
     params:
         code=code("metrics/measure_control_tests"),
         rarest_users=config["metrics"]["rarest_users"],
-        rarest_prompts=config["metrics"]["rarest_prompts"],
         permutations=config["metrics"]["permutations"],
         seed=config["study"]["seed"],
         conditions=study.users_and_controls(),

@@ -1,14 +1,12 @@
 """Measure whether the conditions rank prompts as the field does, and how near their answers are to it.
 
-In: <results>/answers/answers.parquet and items. Out: <results>/metrics/rank_agreement, item_agreement and
-field_heterogeneity.
+In: <results>/answers/answers.parquet and items. Out: <results>/metrics/rank_agreement and item_agreement.
 """
 
 from fieldwork import stage, tables
 from fieldwork.metrics.agreement.items import measure_item_agreement
-from fieldwork.metrics.agreement.means import measure_field_heterogeneity
 from fieldwork.metrics.agreement.ranks import measure_rank_agreement
-from fieldwork.records.field import FieldHeterogeneity, ItemAgreement, RankAgreement
+from fieldwork.records.field import ItemAgreement, RankAgreement
 from fieldwork.records.parsing import Answer
 
 
@@ -17,7 +15,6 @@ def main(
     questions: list[str],
     rank_agreement: str,
     item_agreement: str,
-    field_heterogeneity: str,
     rarest_users: float,
     permutations: int,
     seed: int,
@@ -30,8 +27,6 @@ def main(
         frame, items, n_permutations=permutations, seed=seed, rarest_users=rarest_users
     )
     tables.write_table(item_agreement, rows, ItemAgreement)
-    means = measure_field_heterogeneity(frame, seed=seed, rarest_users=rarest_users)
-    tables.write_table(field_heterogeneity, means, FieldHeterogeneity)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""The study as one DuckDB file: every table of it, and the view `transcripts` over them.
+"""The study as one DuckDB file: every table of it, and views over them.
 
 Owns how tables are copied into the file, which can be moved, mailed and opened from any folder. Promises
 that a table's rows keep the order of its Parquet files. The bytes of the file differ from run to run,
@@ -12,7 +12,8 @@ from pathlib import Path
 import duckdb
 
 from fieldwork.errors import StudyError, first_line
-from fieldwork.tables import atomic_path, open_database
+from fieldwork.tables import atomic_path, open_database, write_csv_tuples
+from fieldwork.views import VIEWS
 
 # values of a row that only the path of its file gives
 _PLACES: Mapping[str, Mapping[str, str]] = {
@@ -85,6 +86,8 @@ def write_database(path: str | Path, tables: Mapping[str, Sequence[str]]) -> Non
                 _copy(database, name, files)
             if {"responses", "answers", "items"} <= tables.keys():
                 database.execute(_transcripts(tables.keys()))
+            for name, view in VIEWS.items() if "estimates" in tables else ():
+                database.execute(f'CREATE VIEW "{name}" AS {view.select}')
     except duckdb.Error as error:
         raise StudyError(
             f"{path}: cannot be written ({first_line(error)}); free disk space, or delete the table that "
@@ -94,6 +97,23 @@ def write_database(path: str | Path, tables: Mapping[str, Sequence[str]]) -> Non
         # DuckDB leaves its write-ahead log beside an unfinished file
         with suppress(OSError):
             Path(path).with_name(f".{Path(path).name}.partial.wal").unlink()
+
+
+def write_views(estimates: Sequence[str], outputs: Mapping[str, str]) -> None:
+    """Write the views of estimates as CSV.
+
+    Args:
+        estimates: files of the table of estimates.
+        outputs: path by the name of a view.
+
+    Raises:
+        StudyError: the disk refuses a file.
+    """
+    with open_database() as database:
+        database.read_parquet([*estimates]).create_view("estimates")
+        for name, path in outputs.items():
+            rows = database.sql(VIEWS[name].select)
+            write_csv_tuples(path, rows.columns, rows.fetchall())
 
 
 def _copy(database: duckdb.DuckDBPyConnection, name: str, files: Sequence[str]) -> None:

@@ -11,11 +11,13 @@ from pathlib import Path
 from typing import Any
 
 from fieldwork import tables
+from fieldwork.measures import questions
 from fieldwork.records import (
     answer_form,
     arms,
     claims,
     drift,
+    estimates,
     field,
     figures,
     generation,
@@ -32,6 +34,7 @@ from fieldwork.records import (
     values,
 )
 from fieldwork.records.columns import row_types_of, table_of
+from fieldwork.views import VIEWS
 
 STAGES = {
     "Puppets": puppets,
@@ -39,8 +42,9 @@ STAGES = {
     "Memory": memory,
     "Generation": generation,
     "Answers": parsing,
-    "Metrics": metrics,
     "The form of answers": answer_form,
+    "Estimates": estimates,
+    "Metrics": metrics,
     "Conditions side by side": arms,
     "Scales and numbers": values,
     "Tasks put otherwise": robustness,
@@ -62,6 +66,8 @@ def render() -> str:
     for title, stage in STAGES.items():
         parts.append(f"## {title}")
         parts += ["\n".join(_table(row_type)) for row_type in row_types_of(stage)]
+        if stage is estimates:
+            parts += ["\n".join(_measures()), "\n".join(_views())]
     return "\n\n".join([*parts, _WHAT_YOU_GIVE.strip()]) + "\n"
 
 
@@ -78,6 +84,28 @@ def _table(row_type: type[Any]) -> Iterator[str]:
     for column, kind, nullable in zip(fields, *tables.column_kinds(row_type), strict=True):
         null = "yes" if nullable else ""
         yield f"| `{column.name}` | {kind} | {null} | {column.metadata['meaning']} |"
+
+
+def _measures() -> Iterator[str]:
+    """What each declared measure is, question by question."""
+    yield from ("### Measures", "")
+    yield from ("| measure | file | takes | meaning |", "|---|---|---|---|")
+    for name, question in questions().items():
+        for measure in question.measures:
+            takes = "options" if measure.of == "options" else f"`{measure.of}`"
+            yield f"| `{measure.name}` | {name} | {takes} | {measure.meaning} |"
+
+
+def _views() -> Iterator[str]:
+    """The tables of earlier versions."""
+    yield from ("### Views", "")
+    yield (
+        "Tables of earlier versions are views of `estimates` in `study.duckdb`, so that SQL of theirs "
+        "still runs; each is written as `metrics/{view}.csv`, too."
+    )
+    yield from ("", "| view | a row |", "|---|---|")
+    for name, view in VIEWS.items():
+        yield f"| `{name}` | {view.title[0].lower()}{view.title[1:]} |"
 
 
 def sql_examples() -> list[str]:
@@ -115,8 +143,8 @@ python -c "import duckdb; print(duckdb.connect('results/quickstart/study.duckdb'
 
 Its tables are
 `conversations`, `profiles`, `items`, `contexts`, `requests`, `responses`, `answers`, `field_answers`,
-`field_participants`, `answer_forms`, and one named after each file of `metrics/`. Tables that a study
-does not need are missing, such as `conversations` in a study without histories. A table holds the rows
+`field_participants`, `answer_forms`, `estimates`, and one named after each file of `metrics/`. Tables that
+a study does not need are missing, such as `conversations` in a study without histories. A table holds the rows
 of all models, tasks and conditions one after another. Its additional column `file` says which file a
 row is from; in `field_answers` it is the participants' file. The columns `corpus` in `conversations`,
 `task` in `items`, and `task` and `condition` in `contexts` and `requests` are taken from that path. The

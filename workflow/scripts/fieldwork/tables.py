@@ -180,11 +180,11 @@ def read_row_lists(
     paths: Iterable[str | Path], row_types: Mapping[str, type[Any]]
 ) -> dict[str, list[Any]]:
     """The rows of each table, by its name, which its row type is listed under; others are not read."""
-    path_by_name = {stem(path): path for path in paths}
+    files = files_by_table(paths)
     return {
-        name: read_rows(path_by_name[name], row_type)
+        name: [row for path in files[name] for row in read_rows(path, row_type)]
         for name, row_type in row_types.items()
-        if name in path_by_name
+        if name in files
     }
 
 
@@ -473,3 +473,13 @@ def open_database(
 def stem(path: str | Path) -> str:
     """Name of a table: its file's name without folder and ending."""
     return Path(path).stem
+
+
+def files_by_table(paths: Iterable[str | Path]) -> dict[str, list[str]]:
+    """Files of tables of `metrics/` by the names of the tables, which may have a folder of files."""
+    files: dict[str, list[str]] = {}
+    for path in paths:
+        folder = Path(path).parent
+        name = folder.name if folder.parent.name == "metrics" else stem(path)
+        files.setdefault(name, []).append(str(path))
+    return files

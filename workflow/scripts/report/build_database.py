@@ -14,7 +14,7 @@ def main(inputs: dict[str, str | list[str]], metrics: list[str], database: str) 
     # Snakemake keeps the name `items` for itself
     files["items"] = files.pop("questions")
     stages = {name: paths for name, paths in files.items() if paths}
-    write_database(database, stages | {tables.stem(path): [path] for path in metrics})
+    write_database(database, stages | tables.files_by_table(metrics))
 
 
 if __name__ == "__main__":

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from fieldwork.conditions import kind_of
 from fieldwork.config.auxiliary_arms import askable_models, auxiliary_requests, auxiliary_tables
+from fieldwork.config.estimates import study_views
 from fieldwork.config.first_tokens import first_token_tables
 from fieldwork.config.judging import (
     OF_ANSWERS,
@@ -257,6 +258,7 @@ def estimates(study: Study) -> Iterator[str]:
     for path in map(plain, study.metric_tables()):
         yield path
         yield path.replace(".parquet", ".csv")
+    yield from (f"metrics/{name}.csv" for name in study_views(study))
 
 
 def claims() -> list[str]:

@@ -12,6 +12,7 @@ from fieldwork.config.settings import check_config, check_own_name
 from fieldwork.config.study import Study
 from fieldwork.config.study_files import check_files
 from fieldwork.errors import StudyError
+from fieldwork.measures import require_measures
 
 SCHEMA = Path("workflow", "schemas", "config.schema.yaml")
 
@@ -34,7 +35,7 @@ def read_study(
         overlay: all that `files` and `--config` say, merged.
 
     Raises:
-        StudyError: naming the file and the setting.
+        StudyError: naming the file and the setting, or a declaration of measures that cannot hold.
     """
     if not (home / "resources").is_dir():
         raise StudyError(
@@ -44,6 +45,7 @@ def read_study(
     layers = lay_over([*lowest, *files], command_line)
     study = Study(layers.settings, home)
     check_config(study.config, home / SCHEMA, layers.places)
+    require_measures(study.config["metrics"]["margins"])
     check_own_name(overlay, files)
     check_files(study.config, study.resolve, layers.places)
     return study

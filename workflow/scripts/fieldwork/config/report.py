@@ -5,7 +5,6 @@ Read while Snakemake parses the workflow, so it imports no scientific package.
 
 from typing import NamedTuple
 
-from fieldwork.records import answer_form as form_records
 from fieldwork.records import arms as arm_records
 from fieldwork.records import claims as claim_records
 from fieldwork.records import drift as drift_records
@@ -18,10 +17,10 @@ from fieldwork.records import robustness as robustness_records
 from fieldwork.records import service as service_records
 from fieldwork.records import values as value_records
 from fieldwork.records.columns import row_types_of, table_of
+from fieldwork.views import VIEWS
 
 ESTIMATES = (
     ("Metrics", metric_records),
-    ("Metrics", form_records),
     ("Metrics", arm_records),
     ("Metrics", value_records),
     ("Metrics", robustness_records),
@@ -53,4 +52,5 @@ def report_entry(table: str) -> ReportEntry:
         for category, module in (*ESTIMATES, ("Claims", claim_records))
         for row_type in row_types_of(module)
     }
-    return entries[table]
+    views = {name: ReportEntry(view.title, "Metrics") for name, view in VIEWS.items()}
+    return (entries | views)[table]

@@ -4,7 +4,7 @@ Read while Snakemake parses the workflow, so it imports no scientific package.
 """
 
 import copy
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import date
 from functools import cache
 from pathlib import Path
@@ -22,13 +22,16 @@ SECRET_SETTINGS = frozenset(
 """Settings whose values no message repeats: a secret may have been pasted there."""
 
 
-def fill(config: Config, schema: Path) -> str | None:
+def fill(config: Config, schema: Path, measures: Sequence[str] = ()) -> str | None:
     """Fill the schema's defaults into `config`, in place.
+
+    Args:
+        measures: declared measures, which primary comparisons may name too.
 
     Returns:
         What does not fit the schema, beginning with the setting; None where all does.
     """
-    rules = _rules(schema)
+    rules = _rules(schema, tuple(measures))
     _write_dates_as_text(config)
     checker = _filling_validator()(rules, format_checker=FormatChecker())
     error = _plainest(checker.iter_errors(config))
@@ -36,9 +39,12 @@ def fill(config: Config, schema: Path) -> str | None:
 
 
 @cache
-def _rules(schema: Path) -> Config:
+def _rules(schema: Path, measures: Sequence[str]) -> Config:
     # libyaml's reader is many times faster, and every start reads the schema
     rules: Config = yaml.load(schema.read_text(encoding="utf-8"), Loader=yaml.CSafeLoader)
+    primary = rules["properties"]["study"]["properties"]["primary"]
+    names = primary["items"]["properties"]["measure"]["enum"]
+    names += [name for name in measures if name not in names]
     return rules
 
 

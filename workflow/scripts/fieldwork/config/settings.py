@@ -32,6 +32,7 @@ from fieldwork.config.unsafe_texts import markup_in, secrets_in
 from fieldwork.config.variants import complete_variants, source_settings
 from fieldwork.config.waves import add_waves
 from fieldwork.errors import StudyError
+from fieldwork.measures import claimed_measures
 from fieldwork.readable_texts import look_of
 from fieldwork.records.generation import MOST_REQUESTS
 
@@ -47,7 +48,7 @@ def check_config(config: Config, schema: Path, source: str | Places) -> None:
     Raises:
         StudyError: naming the file and the setting.
     """
-    problem = next(secrets_in(config), None) or fill(config, schema)
+    problem = next(secrets_in(config), None) or fill(config, schema, claimed_measures())
     problem = problem or complete_variants(config) or add_waves(config)
     problem = problem or next(_problems(config), None)
     if problem is not None:

@@ -11,6 +11,7 @@ from typing import Any, Literal, NamedTuple
 
 from fieldwork.conditions import has_user, kind_of, materials_of
 from fieldwork.config.auxiliaries import Auxiliary
+from fieldwork.config.estimates import estimate_files, study_views
 from fieldwork.config.field import DELETIONS_FILE
 from fieldwork.config.figures import (
     has_trade_offs,
@@ -324,7 +325,7 @@ class Study(NamedTuple):
             f"<results>/{table.path}"
             for table in declared_tables(*(module for _, module in ESTIMATES))
             if table.path.startswith("metrics/") and table.part in parts
-        ]
+        ] + estimate_files()
 
     def claim_rules(self) -> Config:
         """What the study says of its claims: its primary comparisons, margins, users and controls."""
@@ -492,6 +493,7 @@ class Study(NamedTuple):
                 for end in ("pdf", "svg", "png")
             ),
             *(f"<results>/{Path(path).with_suffix('.csv')}" for path in calibration),
+            *(f"<results>/metrics/{name}.csv" for name in study_views(self)),
         ]
 
 

@@ -1,6 +1,6 @@
 """Figure 1: how varied the answers to the recommendation prompts are, by condition.
 
-Owns the drawing of `records.Heterogeneity` rows. Each model has a column of three panels; models are
+Owns the drawing of estimates of lists, by prompt. Each model has a column of three panels; models are
 stacked in blocks where the points would touch side by side. All models share the y axis of a
 measure. A NULL in the table is a gap with a mark, never a zero.
 """
@@ -89,19 +89,19 @@ class _HeterogeneityLayout(NamedTuple):
 
 
 def draw(table: pd.DataFrame, settings: Fig1Settings) -> Figure:
-    """Draw `records.Heterogeneity` rows: estimates with their 95 % intervals.
+    """Draw rows of `Estimate` about single prompts, with their 95 % intervals.
 
     Each model has three rows of panels: unique items, 1 − top-5 share, Shannon entropy in bits. An
     empty table gives a figure that says so.
     """
-    table = rows_of_task(table, settings)
+    table = rows_of_task(table[table["item_id"].notna()], settings)
     reason = absence_reason(table, settings)
     if reason:
         return empty_figure(reason, settings)
     conditions = conditions_in(table, settings)
     rows = rows_of(table[table["condition"].isin(conditions)])
     estimates = {
-        _HeterogeneityKey(r.model, r.metric, ItemKey(r.task, r.item_id), r.condition): r
+        _HeterogeneityKey(r.model, r.measure, ItemKey(r.task, r.item_id), r.condition): r
         for r in rows
     }
     models = models_in(table, settings)
@@ -129,7 +129,7 @@ def _items_by_entropy(
 
     def place(item: ItemKey) -> tuple[bool, float, ItemKey]:
         row = estimates.get(_HeterogeneityKey(model, "entropy_bits", item, settings.baseline))
-        value = None if row is None else float_or_none(row.estimate)
+        value = None if row is None else float_or_none(row.value)
         return (value is None, value or 0.0, item)
 
     return sorted({key.item for key in estimates}, key=place)
@@ -168,7 +168,7 @@ def _handles(estimates: Mapping[_HeterogeneityKey, Any], layout: _HeterogeneityL
     entries = []
     for condition, style in layout.styles.items():
         counts = [
-            row.n_responses
+            row.n_answers
             for key, row in estimates.items()
             if key.condition == condition and key.item in layout.items
         ]
@@ -209,7 +209,7 @@ def _title(
     equal_n = range_of(
         row.n_equal
         for key, row in estimates.items()
-        if key.model == model and key.item in layout.items and not pd.isna(row.estimate)
+        if key.model == model and key.item in layout.items and not pd.isna(row.value)
     )
     name = settings.model_name(model)
     joint = ", " if layout.columns == 1 else "\n"
@@ -238,7 +238,7 @@ def _draw_panel(
             row = estimates.get(_HeterogeneityKey(model, metric, item, condition))
             if row is None:
                 continue
-            estimate = float_or_none(row.estimate)
+            estimate = float_or_none(row.value)
             if estimate is None:
                 absent.setdefault(i, []).append(i + shift)
                 continue
@@ -257,9 +257,9 @@ def _draw_panel(
 def _mark(row: Any, style: ConditionStyle) -> tuple[MarkedValue, MarkedAnswers]:
     """What a point shows, and the answers it is computed from."""
     caption = MarkedValue(
-        measure=f"{' '.join(METRICS[row.metric].split())}, {row.item_id}",
+        measure=f"{' '.join(METRICS[row.measure].split())}, {row.item_id}",
         label=style.label,
-        value=float(row.estimate),
+        value=float(row.value),
         ci_low=float_or_none(row.ci_low),
         ci_high=float_or_none(row.ci_high),
     )
@@ -269,7 +269,7 @@ def _mark(row: Any, style: ConditionStyle) -> tuple[MarkedValue, MarkedAnswers]:
         item_id=row.item_id,
         condition=row.condition,
         base="first",
-        n=int(row.n_responses),
+        n=int(row.n_answers),
     )
     return caption, answers
 
@@ -294,9 +294,9 @@ def _scale(
 ) -> None:
     """Axes from zero, equal for a measure in all models, with a strip below for `n/a` marks."""
     rows = [r for c, r in estimates.items() if c.metric == metric and c.item in layout.items]
-    ends = [float_or_none(v) for r in rows for v in (r.estimate, r.ci_high)]
+    ends = [float_or_none(v) for r in rows for v in (r.value, r.ci_high)]
     top = max((v for v in ends if v is not None), default=0.0) * 1.06 or 1.0
-    strip = 0.22 if any(pd.isna(r.estimate) for r in rows) else 0.02
+    strip = 0.22 if any(pd.isna(r.value) for r in rows) else 0.02
     panel.set_ylim(-strip * top, top)
     panel.set_xlim(-0.5, len(layout.items) - 0.5)
     ticks = MaxNLocator(nbins=4, integer=metric == "unique_items").tick_values(0, top)

@@ -6,19 +6,16 @@ counted and left out. Numbers and texts are no options, and left out. Responses 
 Promises an order that does not depend on the order of the rows.
 """
 
-from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Mapping
+from typing import NamedTuple
 
-import numpy as np
 import pandas as pd
 
+from fieldwork.estimates.samples import Options, answer_options
 from fieldwork.records.parsing import UNKNOWN
 from fieldwork.records.tasks import LETTER_KINDS, ItemKind
-from fieldwork.statistics.arrays import Counts
 from fieldwork.statistics.equal_n import smallest_sizes
 from fieldwork.statistics.first_answers import first_answers
-
-Options = tuple[str, ...]
 
 OPTION_KINDS = LETTER_KINDS | {"list"}
 """Kinds whose answers are options."""
@@ -111,18 +108,6 @@ def read_list_answers(answers: pd.DataFrame) -> dict[Arm, dict[str, ItemAnswers]
     return {arm: items for arm, items in read_answer_sets(answers).items() if arm.kind == "list"}
 
 
-def answer_options(kind: str, items: Any, letter: Any) -> Options:
-    """Distinct options of an answer in alphabetical order, none where it cannot be read.
-
-    NULL comes out of pandas as None or NaN.
-    """
-    if kind in LETTER_KINDS:
-        return (letter,) if isinstance(letter, str) else ()
-    if not isinstance(items, (np.ndarray, list, tuple)):
-        return ()
-    return tuple(sorted({str(option) for option in items}))
-
-
 def equal_sizes(arms: Mapping[Arm, Mapping[str, ItemAnswers]]) -> dict[ItemName, int]:
     """The fewest independent answers to each item among the conditions that have any."""
     return smallest_sizes(
@@ -130,15 +115,6 @@ def equal_sizes(arms: Mapping[Arm, Mapping[str, ItemAnswers]]) -> dict[ItemName,
         for arm, items in arms.items()
         for item, answers in items.items()
     )
-
-
-def indicator_of(answers: Sequence[Options]) -> Counts:
-    """Which answer names which option: shape (answers, options), options in alphabetical order."""
-    columns = {name: k for k, name in enumerate(sorted({n for names in answers for n in names}))}
-    indicator = np.zeros((len(answers), len(columns)), dtype=np.int64)
-    for row, names in enumerate(answers):
-        indicator[row, [columns[name] for name in names]] = 1
-    return indicator
 
 
 def has_readable_answer(items: Mapping[str, ItemAnswers]) -> bool:

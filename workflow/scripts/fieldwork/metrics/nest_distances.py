@@ -10,7 +10,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from fieldwork.metrics.answer_sets import ItemAnswers, Options
+from fieldwork.estimates.samples import Options
+from fieldwork.metrics.answer_sets import ItemAnswers
 from fieldwork.statistics.arrays import Flags, Floats, Indices
 
 

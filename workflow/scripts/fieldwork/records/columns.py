@@ -48,8 +48,9 @@ class Table(NamedTuple):
 
     @property
     def name(self) -> str:
-        """The file's name without its ending, which is the table's name in the database too."""
-        return PurePosixPath(self.path).stem
+        """The table's name in the database: of its file, or of the folder that has its files."""
+        path = PurePosixPath(self.path)
+        return path.parent.name if "{" in path.stem else path.stem
 
     @property
     def has_csv(self) -> bool:

@@ -233,28 +233,6 @@ class ItemAgreement:
     reason: str | None = column("why something is NULL")
 
 
-@table("metrics/field_heterogeneity.parquet", "model, task, condition, metric", part="field")
-class FieldHeterogeneity:
-    """Heterogeneity of a condition as a mean over prompts, beside the field's."""
-
-    model: str = column("model")
-    task: str = column("task")
-    condition: str = column("the condition that is compared with the field")
-    metric: str = column("`entropy_bits` or `one_minus_top5_share`")
-    mean: float | None = column("mean over prompts at `n_equal` answers, NULL with a reason")
-    field_mean: float | None = column("the same of the field")
-    difference: float | None = column("mean - field_mean: above 0 the condition varies more")
-    difference_low: float | None = column("lower end of its 95 % interval")
-    difference_high: float | None = column("upper end of its 95 % interval")
-    p_value: float | None = column("t test that the difference is 0, two-sided")
-    p_holm: float | None = column("`p_value` corrected over the conditions of the task (Holm)")
-    n_items: int = column("prompts both sides answer")
-    n_equal: int = column("fewest answers that conditions are brought to, over the prompts")
-    n_units: int = column("puppets of the condition; without users, its responses to a prompt")
-    n_field: int = column("participants of the field")
-    reason: str | None = column("why there is no mean, interval or test")
-
-
 @table(
     "metrics/calibration.parquet",
     "model, level, puppets_of NULLS FIRST, comparator, arm NULLS FIRST",

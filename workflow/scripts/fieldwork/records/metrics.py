@@ -7,22 +7,6 @@ from fieldwork.records.shared import ConditionEstimate
 from fieldwork.records.tasks import ItemKind
 
 
-@table("metrics/heterogeneity.parquet", "model, task, condition, item_id, metric")
-class Heterogeneity(ConditionEstimate):
-    """How varied the answers to a list item are."""
-
-    item_id: str = column("the item")
-    metric: str = column("what is estimated (docs/methods.md)")
-    estimate: float | None = column("value at `n_equal` responses, NULL with a reason")
-    ci_low: float | None = column("lower end of the 95 % interval")
-    ci_high: float | None = column("upper end of the 95 % interval")
-    n_responses: int = column("responses that gave an option, one a puppet")
-    n_equal: int = column("responses every condition is rarefied to, for this model and item")
-    n_unread: int = column("responses left out because nothing could be read")
-    unit: str = column("unit of resampling")
-    reason: str | None = column("why there is no estimate")
-
-
 @table("metrics/item_shares.parquet", "model, task, condition, item_id, n_named DESC, answer")
 class ItemShare(ConditionEstimate):
     """Share of responses that name an option."""
@@ -402,42 +386,3 @@ class Rarefaction(ConditionEstimate):
     n_items: int = column("items behind the row")
     n_unread: int = column("answers left out because nothing could be read")
     reason: str | None = column("why there is no curve")
-
-
-@table("metrics/prompt_means.parquet", "model, task, condition, metric")
-class PromptMean(ConditionEstimate):
-    """Heterogeneity as a mean over prompts, beside the baseline's."""
-
-    baseline: str = column("the condition compared with")
-    metric: str = column("`entropy_bits` or `one_minus_top5_share`")
-    mean: float | None = column("mean over prompts at `n_equal` answers, NULL with a reason")
-    ci_low: float | None = column(
-        "lower end of its 95 % interval for these prompts: other puppets or responses, the same prompts"
-    )
-    ci_high: float | None = column("upper end of its 95 % interval for these prompts")
-    difference: float | None = column("mean over prompts of estimate - the baseline's")
-    difference_low: float | None = column("lower end of its 95 % interval for these prompts")
-    difference_high: float | None = column("upper end of its 95 % interval for these prompts")
-    p_value: float | None = column("t test that the difference is 0 on these prompts, two-sided")
-    p_holm: float | None = column("`p_value` corrected over the conditions of the task (Holm)")
-    prompts_low: float | None = column(
-        "lower end of the 95 % interval of `mean` for prompts like these: other puppets or responses and "
-        "other prompts"
-    )
-    prompts_high: float | None = column(
-        "upper end of the interval of `mean` for prompts like these"
-    )
-    prompts_difference_low: float | None = column(
-        "lower end of the 95 % interval of `difference` for prompts like these"
-    )
-    prompts_difference_high: float | None = column(
-        "upper end of the 95 % interval of `difference` for prompts like these"
-    )
-    prompts_reason: str | None = column("why there is no interval for prompts like these")
-    n_higher: int | None = column("prompts on which it is higher than the baseline's")
-    n_items: int = column("prompts both sides answer")
-    n_equal: int = column("fewest answers that conditions are brought to, over the prompts")
-    n_units: int = column("puppets of the condition; without users, its responses to a prompt")
-    n_units_baseline: int = column("the same of the baseline")
-    unit: str = column("unit of resampling: `puppet` or `response`")
-    reason: str | None = column("why there is no mean, interval or test")

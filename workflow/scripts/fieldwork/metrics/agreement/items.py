@@ -15,9 +15,9 @@ import numpy as np
 import pandas as pd
 from scipy.stats import rankdata
 
+from fieldwork.estimates.samples import indicator_of
 from fieldwork.metrics.agreement.ranks import SharedItems, read_shared_items
 from fieldwork.metrics.agreement.values import AnswerSample, ItemValue, influences_by_unit
-from fieldwork.metrics.answer_sets import indicator_of
 from fieldwork.metrics.comparisons import measure_comparisons
 from fieldwork.records.field import FIELD, ItemAgreement
 from fieldwork.records.metrics import Comparison

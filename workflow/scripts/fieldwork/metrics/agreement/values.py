@@ -12,8 +12,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fieldwork.metrics.answer_sets import ItemAnswers, Options, indicator_of
-from fieldwork.metrics.heterogeneity import influences
+from fieldwork.estimates.prompts import option_moves
+from fieldwork.estimates.samples import Options, indicator_of
+from fieldwork.metrics.answer_sets import ItemAnswers
 from fieldwork.statistics.arrays import Floats
 from fieldwork.statistics.entropy import plug_in_bits
 from fieldwork.statistics.equal_n import random_orders, sampled_counts
@@ -61,7 +62,7 @@ def measure_item(
 ) -> ItemValue:
     """`entropy_bits`, `top_share` or `share_correct` at `n_equal` answers.
 
-    Entropy and top share are means over subsamples, as in `heterogeneity`; a share correct does not
+    Entropy and top share are means over subsamples, as in `estimates`; a share correct does not
     depend on the number of answers. `top_share` comes without influences.
     """
     n = len(sample.options)
@@ -75,7 +76,7 @@ def measure_item(
     if measure == "top_share":
         top_share = float(totals.max(axis=1).mean()) / n_equal
         return ItemValue(top_share, np.zeros(n), sample.puppets)
-    moves = influences(orders, n_equal, indicator)[:, 1]
+    moves = option_moves(plug_in_bits, orders, n_equal, indicator)
     return ItemValue(float(plug_in_bits(totals).mean()), moves - moves.mean(), sample.puppets)
 
 

@@ -15,7 +15,8 @@ from fieldwork import tables
 from fieldwork.metrics.arms.contexts import ContextMeans
 from fieldwork.metrics.arms.tests import StudyArm
 from fieldwork.records.arms import ArmMeasure
-from fieldwork.records.metrics import Accuracy, Comparison, Heterogeneity, VarianceShare
+from fieldwork.records.estimates import Estimate
+from fieldwork.records.metrics import Accuracy, Comparison, VarianceShare
 from fieldwork.records.tasks import ItemKind
 from fieldwork.statistics.families import LEVEL
 from fieldwork.statistics.intervals import Interval
@@ -29,11 +30,11 @@ MEAN_OVER_PROMPTS = "no interval: the mean is over prompts, which share their pu
 
 
 class ArmTables(NamedTuple):
-    """Tables of the metrics: `comparisons`, `variance`, `heterogeneity`, `accuracy`."""
+    """Tables of the metrics: `comparisons`, `variance`, `accuracy`, and the estimates of lists."""
 
     comparisons: pd.DataFrame
     variance: pd.DataFrame
-    heterogeneity: pd.DataFrame
+    estimates: pd.DataFrame
     accuracy: pd.DataFrame
 
     @classmethod
@@ -42,7 +43,7 @@ class ArmTables(NamedTuple):
         return cls(
             tables.read_frame(paths["comparisons"], Comparison),
             tables.read_frame(paths["variance"], VarianceShare),
-            tables.read_frame(paths["heterogeneity"], Heterogeneity),
+            tables.read_frame(paths["estimates"], Estimate),
             tables.read_frame(paths["accuracy"], Accuracy),
         )
 
@@ -119,16 +120,20 @@ def _measure_values(
             case "share_who":
                 yield measure, _value_with_interval(row, row.share_who)
             case "entropy_bits":
-                yield measure, _mean_entropy(_select_metric(metrics.heterogeneity, row, measure))
+                prompts = metrics.estimates[metrics.estimates["item_id"].notna()]
+                rows = _select_metric(prompts, row, measure, column="measure")
+                yield measure, _mean_entropy(rows)
             case _:
                 yield measure, _mean_score(_select_metric(metrics.accuracy, row, measure))
 
 
-def _select_metric(table: pd.DataFrame, row: Any, metric: str) -> pd.DataFrame:
+def _select_metric(
+    table: pd.DataFrame, row: Any, metric: str, *, column: str = "metric"
+) -> pd.DataFrame:
     """The rows of the row's arm, of one metric."""
     is_arm = (table["model"] == row.model) & (table["task"] == row.task)
     is_arm &= table["condition"] == row.condition
-    rows: pd.DataFrame = table[is_arm & (table["metric"] == metric)]
+    rows: pd.DataFrame = table[is_arm & (table[column] == metric)]
     return rows
 
 
@@ -145,8 +150,8 @@ def _mean_excess(comparisons: pd.DataFrame, row: Any, baseline: str) -> _Measure
     return _MeasureValue(mean, None, len(comparisons), n_different, MEAN_OVER_PROMPTS)
 
 
-def _mean_entropy(heterogeneity: pd.DataFrame) -> _MeasureValue:
-    entropies = heterogeneity["estimate"].dropna()
+def _mean_entropy(prompts: pd.DataFrame) -> _MeasureValue:
+    entropies = prompts["value"].dropna()
     if entropies.empty:
         return _MeasureValue(None, None, 0, None, "no response gives an option")
     mean = math.fsum(entropies) / len(entropies)

@@ -7,16 +7,18 @@ it. Owns which tests these are.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import pandas as pd
 
+from fieldwork.measures import claimed_measures
 from fieldwork.metrics.claims.measures import ClaimKey, StudyTest, study_tests
 from fieldwork.metrics.comparisons import measure_comparisons
-from fieldwork.metrics.prompt_means import measure_prompt_means
 from fieldwork.metrics.scores import measure_score_comparisons
 from fieldwork.metrics.shifts import measure_shifts
 from fieldwork.metrics.values.comparisons import measure_value_comparisons
+from fieldwork.records.estimates import Estimate
 from fieldwork.records.field import FIELD
 from fieldwork.records.metrics import ControlTest, RunAccuracy
 
@@ -33,7 +35,6 @@ class ControlTestSettings(NamedTuple):
     controls: Sequence[str]
     permutations: int
     rarest_users: float
-    rarest_prompts: float
     seed: int
 
 
@@ -41,9 +42,13 @@ def measure_control_tests(
     answers: pd.DataFrame,
     items: pd.DataFrame,
     runs: Sequence[RunAccuracy],
+    estimates: Sequence[Estimate],
     settings: ControlTestSettings,
 ) -> list[ControlTest]:
     """A row for each test of a condition with a user and each control.
+
+    Args:
+        estimates: of declared measures, which are compared with the controls already.
 
     Raises:
         StudyError: no permutations.
@@ -53,7 +58,10 @@ def measure_control_tests(
         sides = {control, *settings.users}
         part = answers[answers["condition"].isin(sides)]
         part_runs = [run for run in runs if run.condition in sides]
-        tables = _tables_against(control, part, items, part_runs, settings)
+        tables = {
+            **_tables_against(control, part, items, part_runs, settings),
+            **_estimates_against(control, estimates),
+        }
         rows += [_row(test, control) for test in _tests(tables, settings.users)]
     return rows
 
@@ -75,13 +83,6 @@ def _tables_against(
             answers, baseline=control, n_permutations=n, seed=seed, metrics=("js_bits",)
         ),
         "option_share": measure_shifts(answers, baseline=control),
-        "entropy_bits": measure_prompt_means(
-            answers,
-            baseline=control,
-            seed=seed,
-            rarest_users=rarest,
-            rarest_prompts=settings.rarest_prompts,
-        ),
         "score": scores,
         "score_spread": scores,
         # values of real users are compared with no baseline
@@ -94,6 +95,18 @@ def _tables_against(
             rarest_users=rarest,
         ),
     }
+
+
+def _estimates_against(
+    control: str, estimates: Sequence[Estimate]
+) -> Mapping[str, Sequence[Estimate]]:
+    """The rows of declared measures, with the control in the baseline's place."""
+    rows = [
+        replace(row, reference="baseline")
+        for row in estimates
+        if (row.reference, row.versus) == ("control", control)
+    ]
+    return dict.fromkeys(claimed_measures(), rows)
 
 
 def _tests(tables: Mapping[str, Sequence[Any]], users: Sequence[str]) -> Iterator[StudyTest]:

@@ -1,16 +1,18 @@
 """What a study can claim a difference of: one entry for each measure, with the table that has its test.
 
 Owns the names that `study.primary` and the table `claims` use, and how rows of the metric tables become
-tests. Adding a measure means an entry in `MEASURES`.
+tests. A measure that is declared in `fieldwork/measures` is here by itself.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from fieldwork.estimates.declaration import Measure
+from fieldwork.measures import measures
 from fieldwork.records.columns import table_of
+from fieldwork.records.estimates import Estimate, ReferenceKind
 from fieldwork.records.field import (
     FIELD,
-    FieldHeterogeneity,
     GroupDifference,
     ItemAgreement,
     RankAgreement,
@@ -20,7 +22,6 @@ from fieldwork.records.metrics import (
     Comparison,
     NestedVariance,
     Novelty,
-    PromptMean,
     ScoreComparison,
     Shift,
     VarianceShare,
@@ -168,6 +169,23 @@ def _groups_compared(row: GroupDifference) -> str:
     return f"{row.variable}: {groups}, {row.metric}, {row.kind}"
 
 
+def _declared(measure: Measure, reference: ReferenceKind = "baseline") -> ClaimMeasure:
+    """The tests of a measure of `fieldwork/measures`, over prompts."""
+    return ClaimMeasure(
+        Estimate,
+        "difference",
+        measure.directions,
+        ("difference_low", "difference_high"),
+        margin=measure.margin,
+        is_of_field=reference == "field",
+        is_claimed=lambda row: (
+            (row.measure, row.item_id, row.reference) == (measure.name, None, reference)
+            and row.group is None
+            and row.condition != row.versus
+        ),
+    )
+
+
 GAPS = ("accuracy_gap", "excess_flips", "excess_overlap")
 """The metrics of `group_gaps` that have a test over all items."""
 
@@ -216,14 +234,7 @@ MEASURES: Mapping[str, ClaimMeasure] = {
         margin="share",
         detail=lambda row: row.answer,
     ),
-    "entropy_bits": ClaimMeasure(
-        PromptMean,
-        "difference",
-        ("more varied", "less varied"),
-        ("difference_low", "difference_high"),
-        margin="entropy_bits",
-        is_claimed=lambda row: row.metric == "entropy_bits" and row.condition != row.baseline,
-    ),
+    **{name: _declared(measure) for name, measure in measures().items() if measure.is_claimed},
     "score": ClaimMeasure(
         ScoreComparison,
         "difference",
@@ -320,15 +331,11 @@ MEASURES: Mapping[str, ClaimMeasure] = {
         is_of_field=True,
         detail=lambda row: f"{row.over} by {row.measure}, {row.kind}",
     ),
-    "field_heterogeneity": ClaimMeasure(
-        FieldHeterogeneity,
-        "difference",
-        ("more varied", "less varied"),
-        ("difference_low", "difference_high"),
-        margin="entropy_bits",
-        is_of_field=True,
-        is_claimed=lambda row: row.metric == "entropy_bits",
-    ),
+    **{
+        measure.beside_field: _declared(measure, "field")
+        for measure in measures().values()
+        if measure.beside_field
+    },
     "field_distance": ClaimMeasure(
         ItemAgreement, "js_distance", ("differs", "differs"), is_of_field=True
     ),

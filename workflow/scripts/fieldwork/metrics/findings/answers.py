@@ -1,4 +1,4 @@
-"""The sections about answers: who asks, how far answers move, which options, how varied they are."""
+"""The sections about answers: who asks, how far answers move, and which options."""
 
 from collections.abc import Sequence
 
@@ -21,19 +21,16 @@ from fieldwork.metrics.findings.wording import (
     interval_cell,
     join_words,
     number_cell,
-    number_text,
     p_cell,
     signed_number,
 )
 from fieldwork.records.field import between
-from fieldwork.records.metrics import Comparison, NestedVariance, PromptMean, Shift, VarianceShare
+from fieldwork.records.metrics import Comparison, NestedVariance, Shift, VarianceShare
 from fieldwork.records.parsing import UNKNOWN
 from fieldwork.records.tasks import LETTER_KINDS
 
 TOP_SHIFTS = 5
 """Options that moved which are listed for each task and model."""
-
-LISTS = "No condition answers prompts that ask for a list."
 
 
 def who_asks(
@@ -248,53 +245,3 @@ def _shift_finding(row: Shift, claims: StudyClaims, outline: StudyOutline) -> Fi
 
 def _share(share: float | None, n_named: int, n: int) -> str:
     return f"{number_cell(None if share is None else 100 * share, 1)} ({n_named}/{n})"
-
-
-def heterogeneity(
-    rows: Sequence[PromptMean], claims: StudyClaims, outline: StudyOutline
-) -> FindingsSection:
-    """Entropy as a mean over prompts, and whether it is the baseline's."""
-    conditions = [outline.baseline, *outline.users, *outline.controls]
-    entropy = [row for row in rows if row.metric == "entropy_bits"]
-    return FindingsSection(
-        "Heterogeneity",
-        "Do answers vary more with a user? Mean entropy of prompts, in bits at equal n: higher is more "
-        "varied. The difference and its test speak of these prompts; the interval for prompts like these "
-        "has other prompts drawn as well.",
-        (
-            *arm_columns(outline),
-            *("Entropy", "n", "Users or reruns", "Difference", "For prompts like these"),
-            *("Prompts higher", "p", "Verdict"),
-        ),
-        [
-            _entropy_finding(row, claims, outline)
-            for row in study_rows(entropy, outline, conditions)
-        ],
-        ["prompt_means"],
-        LISTS,
-    )
-
-
-def _ends(low: float | None, high: float | None) -> str:
-    """An interval without its value."""
-    if low is None or high is None:
-        return "–"
-    return f"{number_text(low, 2)}…{number_text(high, 2)}"
-
-
-def _entropy_finding(row: PromptMean, claims: StudyClaims, outline: StudyOutline) -> Finding:
-    is_baseline = row.condition == outline.baseline
-    cells = (
-        interval_cell(row.mean, row.ci_low, row.ci_high, digits=2),
-        str(row.n_equal),
-        str(row.n_units),
-        interval_cell(
-            row.difference, row.difference_low, row.difference_high, digits=2, is_difference=True
-        ),
-        _ends(row.prompts_difference_low, row.prompts_difference_high),
-        f"{'–' if row.n_higher is None or is_baseline else row.n_higher}/{row.n_items}",
-        p_cell(claims.p_value("entropy_bits", row)),
-    )
-    is_reference = is_baseline and row.mean is not None
-    verdict = FindingVerdict("baseline") if is_reference else claims.verdict("entropy_bits", row)
-    return Finding((*row_cells(row, outline), *cells), verdict, is_reference)

@@ -5,14 +5,13 @@ from typing import Any, NamedTuple
 
 from fieldwork import tables
 from fieldwork.metrics.findings.verdicts import StudyClaims
-from fieldwork.records.answer_form import AnswerForm
 from fieldwork.records.arms import ArmTest
 from fieldwork.records.claims import Claim
 from fieldwork.records.columns import table_of
 from fieldwork.records.drift import Drift
+from fieldwork.records.estimates import Estimate
 from fieldwork.records.field import (
     Calibration,
-    FieldHeterogeneity,
     GroupDifference,
     ItemAgreement,
     RankAgreement,
@@ -27,7 +26,6 @@ from fieldwork.records.metrics import (
     ListLength,
     NestedVariance,
     Novelty,
-    PromptMean,
     Rank,
     ScoreComparison,
     Shift,
@@ -51,7 +49,7 @@ class FindingsTables(NamedTuple):
     variance: Sequence[VarianceShare] = ()
     comparisons: Sequence[Comparison] = ()
     shifts: Sequence[Shift] = ()
-    prompt_means: Sequence[PromptMean] = ()
+    estimates: Sequence[Estimate] = ()
     accuracy: Sequence[Accuracy] = ()
     score_comparisons: Sequence[ScoreComparison] = ()
     ranks: Sequence[Rank] = ()
@@ -60,7 +58,6 @@ class FindingsTables(NamedTuple):
     group_differences: Sequence[GroupDifference] = ()
     rank_agreement: Sequence[RankAgreement] = ()
     item_agreement: Sequence[ItemAgreement] = ()
-    field_heterogeneity: Sequence[FieldHeterogeneity] = ()
     calibration: Sequence[Calibration] = ()
     list_lengths: Sequence[ListLength] = ()
     users_and_contexts: Sequence[NestedVariance] = ()
@@ -72,7 +69,6 @@ class FindingsTables(NamedTuple):
     practice_turns: Sequence[PracticeTurn] = ()
     practice_drops: Sequence[PracticeDrop] = ()
     drift: Sequence[Drift] = ()
-    answer_form: Sequence[AnswerForm] = ()
     judgements: Sequence[JudgementEstimate] = ()
     memory_matches: Sequence[MemoryMatch] = ()
     interventions: Sequence[InterventionEstimate] = ()
@@ -88,7 +84,7 @@ ROW_TYPES: Mapping[str, type[Any]] = {
         VarianceShare,
         Comparison,
         Shift,
-        PromptMean,
+        Estimate,
         Accuracy,
         ScoreComparison,
         Rank,
@@ -97,7 +93,6 @@ ROW_TYPES: Mapping[str, type[Any]] = {
         GroupDifference,
         RankAgreement,
         ItemAgreement,
-        FieldHeterogeneity,
         Calibration,
         ListLength,
         NestedVariance,
@@ -109,7 +104,6 @@ ROW_TYPES: Mapping[str, type[Any]] = {
         PracticeTurn,
         PracticeDrop,
         Drift,
-        AnswerForm,
         JudgementEstimate,
         MemoryMatch,
         InterventionEstimate,

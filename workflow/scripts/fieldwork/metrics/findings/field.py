@@ -6,6 +6,7 @@ Promises no section where the study has no answers of real users.
 from collections.abc import Iterable, Mapping, Sequence
 
 from fieldwork.markdown_text import literal
+from fieldwork.metrics.findings.estimates import beside_the_field
 from fieldwork.metrics.findings.evidence import FindingsTables
 from fieldwork.metrics.findings.layout import Finding, FindingsSection
 from fieldwork.metrics.findings.outline import (
@@ -14,8 +15,6 @@ from fieldwork.metrics.findings.outline import (
     arm_columns,
     groups,
     ordered_rows,
-    row_cells,
-    study_rows,
 )
 from fieldwork.metrics.findings.verdicts import FindingVerdict, StudyClaims, prompts_verdict
 from fieldwork.metrics.findings.wording import (
@@ -28,8 +27,8 @@ from fieldwork.metrics.findings.wording import (
     percent,
     signed_number,
 )
+from fieldwork.records.estimates import Estimate
 from fieldwork.records.field import (
-    FieldHeterogeneity,
     GroupDifference,
     ItemAgreement,
     RankAgreement,
@@ -53,17 +52,18 @@ def field_sections(
     differences: Sequence[GroupDifference],
     ranks: Sequence[RankAgreement],
     items: Sequence[ItemAgreement],
-    means: Sequence[FieldHeterogeneity],
+    means: Sequence[Estimate],
     claims: StudyClaims,
     outline: StudyOutline,
 ) -> list[FindingsSection]:
     """The sections of a study with a field; none without."""
+    means = [row for row in means if row.reference == "field"]
     if not (differences or ranks or items or means):
         return []
     group_section = [groups_of_users(differences, claims, outline)] if differences else []
     return [
         *group_section,
-        *([as_varied(means, claims, outline)] if means else []),
+        *beside_the_field(means, claims, outline),
         predictors(ranks, claims, outline),
         near_the_field(items, claims, outline),
     ]
@@ -218,49 +218,6 @@ def _ceiling(row: RankAgreement) -> str:
     if row.over != "items" or row.rho is None:
         return "–"
     return "unknown: too few answers" if row.ceiling is None else number_text(row.ceiling, 2)
-
-
-# ---- how varied ---------------------------------------------------------------------------------------
-
-
-def as_varied(
-    rows: Sequence[FieldHeterogeneity], claims: StudyClaims, outline: StudyOutline
-) -> FindingsSection:
-    """Whether the answers of a condition vary as much as real users' do."""
-    entropy = [row for row in rows if row.metric == "entropy_bits"]
-    return FindingsSection(
-        "Heterogeneity beside the field",
-        "Do answers vary as much as real users' do? Mean entropy of prompts, in bits at equal n; above 0 "
-        "they vary more than the field's.",
-        (
-            *arm_columns(outline),
-            *("Entropy", "Field", "n", "Participants", "Difference", "Prompts", "p", "Verdict"),
-        ),
-        [
-            Finding(
-                (
-                    *row_cells(row, outline),
-                    number_cell(row.mean, 2),
-                    number_cell(row.field_mean, 2),
-                    str(row.n_equal),
-                    str(row.n_field),
-                    interval_cell(
-                        row.difference,
-                        row.difference_low,
-                        row.difference_high,
-                        digits=2,
-                        is_difference=True,
-                    ),
-                    str(row.n_items),
-                    p_cell(claims.p_value("field_heterogeneity", row)),
-                ),
-                claims.verdict("field_heterogeneity", row),
-            )
-            for row in study_rows(entropy, outline, list(outline.conditions))
-        ],
-        ["field_heterogeneity"],
-        "No lists are answered both here and in the field.",
-    )
 
 
 # ---- how near the answers are ------------------------------------------------------------------------

@@ -4,22 +4,33 @@ from collections.abc import Iterable, Mapping
 
 from fieldwork.metrics.findings.outline import StudyOutline, study_rows
 from fieldwork.metrics.findings.wording import number_text
-from fieldwork.records.answer_form import AnswerForm, FormMeasure
-from fieldwork.statistics.families import LEVEL
+from fieldwork.records.estimates import Estimate
+from fieldwork.statistics.families import LEVEL, holm
 
-_UNITS: Mapping[FormMeasure, str] = {"words": "words", "reading_ease": "points of reading ease"}
+_UNITS: Mapping[str, str] = {"words": "words", "reading_ease": "points of reading ease"}
 
 
-def form_sentence(rows: Iterable[AnswerForm], outline: StudyOutline) -> str:
+def form_sentence(rows: Iterable[Estimate], outline: StudyOutline) -> str:
     """The largest clear difference of each measure from the baseline; empty where none is clear.
 
-    Clear is a difference whose interval excludes 0, and whose test holds after Holm's correction.
+    Clear is a difference whose interval excludes 0, and whose test holds after Holm's correction over all
+    tests of the form of answers.
     """
-    clear_rows = [
+    tests = [
         row
-        for row in study_rows(rows, outline, outline.users)
-        if row.group is None and _is_clear(row)
+        for row in rows
+        if row.measure in _UNITS and row.difference_low is not None and row.p_value is not None
     ]
+    p_values = holm([row.p_value or 0.0 for row in tests])
+    clear_rows = study_rows(
+        (
+            row
+            for row, p_value in zip(tests, p_values, strict=True)
+            if row.group is None and p_value < LEVEL and _is_clear(row)
+        ),
+        outline,
+        outline.users,
+    )
     phrases = []
     for measure, unit in _UNITS.items():
         differences = [row for row in clear_rows if row.measure == measure]
@@ -31,13 +42,12 @@ def form_sentence(rows: Iterable[AnswerForm], outline: StudyOutline) -> str:
     return f"answers have {'; '.join(phrases)}"
 
 
-def _is_clear(row: AnswerForm) -> bool:
-    if row.difference_low is None or row.difference_high is None or row.p_holm is None:
-        return False
-    return row.p_holm < LEVEL and not row.difference_low <= 0 <= row.difference_high
+def _is_clear(row: Estimate) -> bool:
+    low, high = row.difference_low or 0.0, row.difference_high or 0.0
+    return not low <= 0 <= high
 
 
-def _amount(row: AnswerForm) -> str:
+def _amount(row: Estimate) -> str:
     """`0.4 fewer (0.2 to 0.7)`."""
     direction = "more" if (row.difference or 0.0) > 0 else "fewer"
     ends = sorted(abs(end or 0.0) for end in (row.difference_low, row.difference_high))

@@ -53,7 +53,7 @@ def section_lines(section: FindingsSection) -> list[str]:
     if not section.findings:
         return [*lines, section.absence, ""]
     sources = [f"[metrics/{name}.csv](metrics/{name}.csv)" for name in section.tables]
-    sources.append(f"[method](../../docs/methods.md#{section.tables[-1]})")
+    sources.append(f"[method](../../docs/methods.md#{section.tables[-1].partition('/')[0]})")
     return [*lines, f"{section.question} ({', '.join(sources)})", "", *_table(section), ""]
 
 

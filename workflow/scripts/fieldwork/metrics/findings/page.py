@@ -10,6 +10,7 @@ from fieldwork.metrics.findings.calibration import calibration
 from fieldwork.metrics.findings.cautions import limits, warnings
 from fieldwork.metrics.findings.design import what_was_done
 from fieldwork.metrics.findings.drift import drift_sections
+from fieldwork.metrics.findings.estimates import measure_sections
 from fieldwork.metrics.findings.evidence import FindingsTables
 from fieldwork.metrics.findings.field import field_sections
 from fieldwork.metrics.findings.group_gaps import group_gap_sections
@@ -106,7 +107,7 @@ def sections(tables: FindingsTables, outline: StudyOutline) -> list[FindingsSect
         *([answers.users_and_contexts(nests, claims, outline)] if nests else []),
         answers.distance(tables.comparisons, claims, outline),
         answers.options_moved(tables.shifts, claims, outline),
-        answers.heterogeneity(tables.prompt_means, claims, outline),
+        *measure_sections(tables.estimates, claims, outline),
         *value_sections(tables.value_comparisons, claims, outline),
         scores.scores(tables.accuracy, tables.score_comparisons, claims, outline),
         # without a task of a leaderboard's own questions there are no places
@@ -126,7 +127,7 @@ def sections(tables: FindingsTables, outline: StudyOutline) -> list[FindingsSect
             tables.group_differences,
             tables.rank_agreement,
             tables.item_agreement,
-            tables.field_heterogeneity,
+            tables.estimates,
             claims,
             outline,
         ),

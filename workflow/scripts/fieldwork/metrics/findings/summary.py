@@ -94,7 +94,7 @@ def in_short(tables: FindingsTables, outline: StudyOutline, n_warnings: int = 0)
         ShortSentence("Groups", group_gap_sentence(tables.group_gaps, tables.claims, outline)),
         ShortSentence("Wording", wording_sentence(tables.robustness, tables.claims, outline)),
         ShortSentence("Practice", practice_sentence(tables.practice, tables.claims, outline)),
-        ShortSentence("Form", form_sentence(tables.answer_form, outline)),
+        ShortSentence("Form", form_sentence(tables.estimates, outline)),
         ShortSentence("Says nothing of", _limits(outline, bool(tables.drift)), True),
         ShortSentence("To learn more", _what_decides(questions, tables, outline), True),
     ]

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from fieldwork.markdown_text import literal
+from fieldwork.measures import measures
 from fieldwork.metrics.claims.families import PRIMARY
 from fieldwork.metrics.claims.lookup import ClaimLookup
 from fieldwork.metrics.findings.wording import number_text
@@ -26,14 +27,18 @@ _UNITS = {
     "share_user": (100.0, "%"),
     "share_context": (100.0, "%"),
     "option_share": _POINTS,
-    "entropy_bits": (1.0, "bits"),
-    "field_heterogeneity": (1.0, "bits"),
     "score": _POINTS,
     "novelty": _POINTS,
     "variant_accuracy": _POINTS,
     "variant_flips": _POINTS,
     "group_gap": _POINTS,
     "group_option": _POINTS,
+    **{
+        name: (measure.scale, measure.unit)
+        for measure in measures().values()
+        for name in (measure.name, measure.beside_field)
+        if name and measure.unit
+    },
 }
 """How effects of a measure are printed: a factor and a unit."""
 
@@ -47,7 +52,11 @@ MEASURE_NAMES = {
     "share_context": "variance between contexts of one user",
     "distance": "answers",
     "option_share": "options",
-    "entropy_bits": "heterogeneity",
+    **{
+        name: measure.words or measure.title
+        for name, measure in measures().items()
+        if measure.is_claimed
+    },
     "score": "scores",
     "score_spread": "spread of scores",
     "value": "scales and numbers",
@@ -60,7 +69,11 @@ MEASURE_NAMES = {
     "practice_order": "order of models in practice",
     "group_difference": "groups of real users",
     "field_order": "order of the field",
-    "field_heterogeneity": "heterogeneity beside the field",
+    **{
+        measure.beside_field: f"{measure.words or measure.title} beside the field"
+        for measure in measures().values()
+        if measure.beside_field
+    },
     "field_distance": "distance from the field",
     "field_value": "scales and numbers beside the field",
     "field_place": "places in the field",

@@ -8,14 +8,11 @@ import math
 from collections.abc import Collection, Mapping
 from typing import NamedTuple
 
+from fieldwork.estimates.means import PromptValue, mean_over
+from fieldwork.estimates.prompts import equal_sizes, prompt_values
+from fieldwork.estimates.samples import option_samples
+from fieldwork.measures.lists import QUESTION
 from fieldwork.metrics.groups.table import GroupAnswers, as_lists, drop_small_groups
-from fieldwork.metrics.prompt_means import (
-    METRICS,
-    PromptValues,
-    mean_interval,
-    mean_over,
-    measure_prompts,
-)
 from fieldwork.statistics.intervals import (
     BoundedValue,
     Interval,
@@ -74,18 +71,19 @@ def heterogeneity_values(
     All groups with enough answers to an item are at one n there: the values of the table `groups`.
     """
     large = drop_small_groups(answers)
+    measures = [measure for measure in QUESTION.measures if measure.is_tested]
+    arms = option_samples(as_lists(large, large.answers["group"]))
+    sizes = equal_sizes(arms)
     values: dict[tuple[str | None, str], dict[str, GroupValue]] = {}
-    by_group = measure_prompts(as_lists(large, large.answers["group"]), seed=seed)
-    for arm, prompts in by_group.items():
-        samples: dict[str | None, list[PromptValues]] = {
-            item: [prompt] for item, prompt in prompts.items()
-        }
-        if shared_items:
-            samples[None] = [p for item, p in prompts.items() if item in shared_items]
-        for item, sample in samples.items():
-            mean = mean_over(sample)
-            for place, metric in enumerate(METRICS):
-                interval = mean_interval(sample, mean, place, rarest_users)
-                value = GroupValue(float(mean.values[place]), interval)
+    for arm, items in arms.items():
+        for metric, prompts in prompt_values(arm, items, measures, sizes, seed).items():
+            samples: dict[str | None, list[PromptValue]] = {
+                item: [prompt] for item, prompt in prompts.items()
+            }
+            if shared_items:
+                samples[None] = [p for item, p in prompts.items() if item in shared_items]
+            for item, sample in samples.items():
+                mean = mean_over(sample)
+                value = GroupValue(mean.value, mean.interval(rarest_users))
                 values.setdefault((item, metric), {})[arm.condition] = value
     return values

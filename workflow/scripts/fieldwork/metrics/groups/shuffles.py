@@ -12,9 +12,9 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from fieldwork.metrics.answer_sets import indicator_of
+from fieldwork.estimates.samples import indicator_of
+from fieldwork.measures.lists import TOP, top5_share
 from fieldwork.metrics.groups.table import GroupAnswers
-from fieldwork.metrics.heterogeneity import TOP, top5_share
 from fieldwork.records.parsing import UNKNOWN
 from fieldwork.statistics.arrays import Counts, Flags, Floats, Indices
 from fieldwork.statistics.entropy import entropy_bits, k_log_k, plug_in_bits

@@ -1,28 +1,30 @@
 """Every metric of field answers for groups of participants.
 
 Owns the groups of a study as arms: a group stands where other metrics have a condition, so that its
-numbers are those of `heterogeneity`, `distributions` and `prompt_means`. A participant counts once.
+numbers are those of `estimates` and `distributions`. A participant counts once.
 Promises no number of a group with fewer than `MIN_ANSWERS` answers: it would say too little of the
 group, and too much of single people.
 """
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
 from fieldwork.errors import StudyError
-from fieldwork.metrics.answer_sets import answer_options
+from fieldwork.estimates.samples import answer_options
+from fieldwork.estimates.table import EstimateSettings, estimate_question
+from fieldwork.measures import lists as list_measures
 from fieldwork.metrics.distributions import (
     QuestionKey,
     find_question,
     measure_distributions,
     read_questions,
 )
-from fieldwork.metrics.heterogeneity import measure_heterogeneity, measure_item_shares
-from fieldwork.metrics.prompt_means import measure_prompt_means
+from fieldwork.metrics.item_shares import measure_item_shares
 from fieldwork.records.field import FIELD, GroupEstimate
 from fieldwork.records.parsing import UNKNOWN
 from fieldwork.records.tasks import LETTER_KINDS, ItemKind
@@ -30,6 +32,9 @@ from fieldwork.statistics.arrays import Floats
 from fieldwork.statistics.first_answers import first_answers
 from fieldwork.statistics.intervals import Interval, wilson_interval
 from fieldwork.statistics.user_intervals import RAREST_USERS, too_few_users, unit_interval
+
+LISTS = replace(list_measures.QUESTION, references=("baseline",))
+"""The measures of lists, where a group stands in the place of a condition."""
 
 MIN_ANSWERS = 5
 OTHER_OPTIONS = "others"
@@ -209,12 +214,13 @@ def _heterogeneity_rows(
     """Heterogeneity at equal n, and a row with a reason for each group with too few answers."""
     large = drop_small_groups(answers)
     lists = as_lists(large, large.answers["group"])
-    for row in measure_heterogeneity(lists, seed=seed, rarest_users=rarest_users):
-        if answers.has_metric(row.metric):
+    settings = EstimateSettings("", seed, rarest_users=rarest_users)
+    for row in estimate_question(LISTS, lists, settings):
+        if row.item_id is not None and answers.has_metric(row.measure):
             yield _row(
-                answers, row.item_id, row.condition, row.metric,
-                estimate=row.estimate, ci_low=row.ci_low, ci_high=row.ci_high,
-                n_participants=row.n_responses, n_equal=row.n_equal, reason=row.reason,
+                answers, row.item_id, row.condition, row.measure,
+                estimate=row.value, ci_low=row.ci_low, ci_high=row.ci_high,
+                n_participants=row.n_answers, n_equal=row.n_equal, reason=row.reason,
             )  # fmt: skip
     sizes = answers.sizes()
     for item in sorted(set(answers.answers["item_id"])):
@@ -312,13 +318,13 @@ def _mean_rows(answers: GroupAnswers, seed: int, rarest_users: float) -> Iterato
     rows = rows[rows["item_id"].isin(items) & rows["group"].isin(groups)].reset_index(drop=True)
     complete = answers._replace(answers=rows)
     lists = as_lists(complete, rows["group"])
-    means = measure_prompt_means(lists, baseline=groups[0], seed=seed, rarest_users=rarest_users)
-    for mean in means:
-        if answers.has_metric(mean.metric):
+    settings = EstimateSettings(groups[0], seed, rarest_users=rarest_users)
+    for row in estimate_question(LISTS, lists, settings):
+        if row.item_id is None and answers.has_metric(row.measure):
             yield _row(
-                answers, None, mean.condition, mean.metric, estimate=mean.mean, ci_low=mean.ci_low,
-                ci_high=mean.ci_high, n_participants=mean.n_units, n_equal=mean.n_equal,
-                reason=no_interval_reason(mean.n_units, rarest_users) if mean.ci_low is None else None,
+                answers, None, row.condition, row.measure, estimate=row.value, ci_low=row.ci_low,
+                ci_high=row.ci_high, n_participants=row.n_units, n_equal=row.n_equal,
+                reason=no_interval_reason(row.n_units, rarest_users) if row.ci_low is None else None,
             )  # fmt: skip
     yield from _mean_mark_rows(complete, groups, rarest_users)
 

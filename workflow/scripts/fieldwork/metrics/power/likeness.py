@@ -12,11 +12,13 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from fieldwork.metrics.answer_sets import AnswerSet, Arm, indicator_of, read_answer_sets
-from fieldwork.metrics.heterogeneity import influences
+from fieldwork.estimates.prompts import option_moves
+from fieldwork.estimates.samples import indicator_of
+from fieldwork.metrics.answer_sets import AnswerSet, Arm, read_answer_sets
 from fieldwork.metrics.values.answers import ValueAnswer, read_values
 from fieldwork.records.tasks import VALUE_KINDS, ItemKind
 from fieldwork.statistics.arrays import Floats
+from fieldwork.statistics.entropy import plug_in_bits
 
 CAUTIOUS = 0.3
 """What is supposed without a pilot (docs/methods.md)."""
@@ -25,7 +27,6 @@ LEAST_USERS = 10
 """Users of a pilot from which the correlation is measured."""
 
 _LEAST_ANSWERS = 3
-_ENTROPY = 1
 _NOTHING = 1e-12
 
 
@@ -123,7 +124,7 @@ def _unusualness(answers: Sequence[AnswerSet]) -> dict[str, float]:
     if n < _LEAST_ANSWERS:
         return {}
     indicator = indicator_of([answer.options for answer in users])
-    moves = influences(np.arange(n, dtype=np.int64)[None, :], n, indicator)[:, _ENTROPY]
+    moves = option_moves(plug_in_bits, np.arange(n, dtype=np.int64)[None, :], n, indicator)
     return dict(zip([answer.puppet for answer in users], moves - moves.mean(), strict=True))
 
 

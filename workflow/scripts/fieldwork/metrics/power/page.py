@@ -30,7 +30,7 @@ _TESTS: Mapping[PowerMeasure, str] = {
         "(table `comparisons`)."
     ),
     "share_who": "One permutation test over all prompts (table `variance`); no baseline is needed.",
-    "entropy_bits": "One *t* test of the mean over all prompts (table `prompt_means`).",
+    "entropy_bits": "One *t* test of the mean over all prompts (table `estimates`).",
     "score": (
         "Each user has one score; the baseline has as many reruns. One permutation test of the mean "
         "scores (table `score_comparisons`)."

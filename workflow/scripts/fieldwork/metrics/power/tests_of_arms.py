@@ -1,6 +1,6 @@
 """The tests of a whole task in simulated studies: who asks, how varied lists are, and means of users.
 
-Owns p-values of `variance`, `prompt_means` and `score_comparisons` under one condition. The tests of
+Owns p-values of `variance`, `estimates` and `score_comparisons` under one condition. The tests of
 entropy and of scores are the study's own statistics. That of who asks is the same permutation test by a
 quicker way: for letters all deals are counted, and the study's random ones drawn from that count; for
 lists, simulated studies share their deals.
@@ -17,19 +17,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from fieldwork.metrics.heterogeneity import influences, rest_deviations, top5_share
+from fieldwork.estimates.means import PromptValue, difference_of_means, mean_over, mean_test
+from fieldwork.estimates.prompts import option_moves, rest_deviations
 from fieldwork.metrics.power.effects import LetterSource, ListSource, Scenario, ScoreDifference
 from fieldwork.metrics.power.exact_test import count_differing_pairs, exact_p_values
 from fieldwork.metrics.power.lists import draw_lists, log_weights
 from fieldwork.metrics.power.outcomes import SimulatedStudies, SimulatedTest, confirmed_p
 from fieldwork.metrics.power.shuffles import blocks, count_all_hits, permuted_orders
-from fieldwork.metrics.prompt_means import (
-    METRICS,
-    PromptValues,
-    difference_of_means,
-    mean_over,
-    mean_test,
-)
 from fieldwork.metrics.scores import welch_statistic
 from fieldwork.statistics.arrays import Counts, Flags, Floats
 from fieldwork.statistics.delete_many import N_SAMPLES, third_samples
@@ -40,7 +34,6 @@ from fieldwork.statistics.permutation import p_value_of_first, random_p_value, u
 from fieldwork.statistics.user_intervals import mean_difference_interval
 
 _ANSWERS_AT_ONCE = 2_000_000
-_ENTROPY = METRICS.index("entropy_bits")
 
 
 def odd_users(scenario: Scenario, shape: tuple[int, ...], random: np.random.Generator) -> Flags:
@@ -204,21 +197,18 @@ def entropy_tests(
     weights, odd_weights = (
         log_weights(source.n_options, value) for value in (source.exponent, exponent)
     )
-    settled_moves, settled_deviations = (
-        np.zeros((n, len(METRICS))),
-        np.zeros((N_SAMPLES, len(METRICS))),
-    )
+    settled_moves, settled_deviations = np.zeros(n), np.zeros(N_SAMPLES)
     for _ in range(studies.n_studies):
         is_odd = odd_users(scenario, (n, 1), random)
         user_weights = np.where(is_odd, odd_weights, weights)
-        sides: list[list[PromptValues]] = []
+        sides: list[list[PromptValue]] = []
         without_user = (reruns, np.broadcast_to(weights, user_weights.shape), 0.0)
         for names, side, likeness in (
             (users, user_weights, scenario.likeness),
             *[without_user] * studies.n_baselines,
         ):
             settled_prompts = [
-                PromptValues(np.zeros(2), settled_moves, names, settled_deviations)
+                PromptValue(0.0, settled_moves, names, settled_deviations)
             ] * scenario.n_settled
             user_samples = third_samples(n, random)
             open_prompts = [
@@ -258,27 +248,26 @@ def _lists_by_prompt(
         yield np.where(is_common, common_lists, draw())
 
 
-def _prompt_values(lists: Counts, names: list[str], samples: Counts) -> PromptValues:
-    """A prompt's metrics at all its answers, as `prompt_means` has them.
+def _prompt_values(lists: Counts, names: list[str], samples: Counts) -> PromptValue:
+    """A prompt's entropy at all its answers, as `estimates` has it.
 
     Args:
         samples: `third_samples` of the answers.
     """
-    totals = lists.sum(axis=0, keepdims=True)
-    values = np.array([1 - top5_share(totals)[0], plug_in_bits(totals)[0]])
-    moves = influences(np.arange(len(names), dtype=np.int64)[None, :], len(names), lists)
-    deviations = rest_deviations(samples, lists)
-    return PromptValues(values, moves - moves.mean(axis=0), names, deviations)
+    value = float(plug_in_bits(lists.sum(axis=0, keepdims=True))[0])
+    orders = np.arange(len(names), dtype=np.int64)[None, :]
+    moves = option_moves(plug_in_bits, orders, len(names), lists)
+    deviations = rest_deviations(plug_in_bits, samples, lists)
+    return PromptValue(value, moves - moves.mean(), names, deviations)
 
 
-def _entropy_p_value(sides: list[list[PromptValues]], rarest_users: float) -> float | None:
-    """That of `prompt_means`. Its interval over users only raises it, so above the level it can wait."""
-    means = (mean_over(sides[0]), mean_over(sides[1]))
-    test = mean_test(*means, _ENTROPY)
+def _entropy_p_value(sides: list[list[PromptValue]], rarest_users: float) -> float | None:
+    """That of `estimates`. Its interval over users only raises it, so above the level it can wait."""
+    first, second = (mean_over(side) for side in sides)
+    test = mean_test(first, second)
     if test is None or test.p_value >= LEVEL:
         return test and test.p_value
-    difference = difference_of_means(sides, means, _ENTROPY, rarest_users)
-    return difference and difference.p_value
+    return difference_of_means(first, second, rarest_users).p_value
 
 
 # ---- means of users ------------------------------------------------------------------------------------

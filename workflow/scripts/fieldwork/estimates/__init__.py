@@ -1,0 +1,1 @@
+"""The engine of estimates: from answers to values, intervals, differences and reasons."""

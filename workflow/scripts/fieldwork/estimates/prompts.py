@@ -1,0 +1,134 @@
+"""The value of a prompt at equal n, and what each answer moves it: from samples of answers with options.
+
+Owns the subsamples and what leaving an answer out does to them. All measures of a prompt see the same
+subsamples, so that their noise cancels in comparisons.
+"""
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from fieldwork.errors import StudyError, first_line
+from fieldwork.estimates.declaration import EqualSize, Measure, Statistic
+from fieldwork.estimates.means import PromptValue
+from fieldwork.estimates.samples import ArmName, OptionSample
+from fieldwork.statistics.arrays import Counts, Floats, Indices
+from fieldwork.statistics.delete_many import scale_deviations, third_samples
+from fieldwork.statistics.equal_n import random_orders, sampled_counts, smallest_sizes
+from fieldwork.statistics.seeds import generator
+
+Arms = Mapping[ArmName, Mapping[str, OptionSample]]
+ArmPrompts = Mapping[str, Mapping[str, PromptValue]]
+"""Values by measure and prompt."""
+
+
+def equal_sizes(arms: Arms) -> dict[tuple[str, str, str], int]:
+    """The fewest answers to each prompt (by model, task and name) among the arms that have any."""
+    return smallest_sizes(
+        ((*arm.family, item), len(sample.options))
+        for arm, items in arms.items()
+        for item, sample in items.items()
+    )
+
+
+def prompt_values(
+    arm: ArmName,
+    items: Mapping[str, OptionSample],
+    measures: Sequence[Measure],
+    sizes: Mapping[tuple[str, str, str], int],
+    seed: int,
+) -> dict[str, dict[str, PromptValue]]:
+    """The values of an arm, by measure and prompt; of prompts with an answer."""
+    thirds = _Thirds(arm, items, seed)
+    values: dict[str, dict[str, PromptValue]] = {measure.name: {} for measure in measures}
+    for item, sample in items.items():
+        if not sample.options:
+            continue
+        indicator, n_equal = sample.indicator(), sizes[(*arm.family, item)]
+        random = generator(seed, "subsample", arm.model, arm.task, arm.condition, item)
+        orders = random_orders(len(indicator), n_equal, random)
+        totals = sampled_counts(orders[:, :n_equal], indicator)
+        samples = thirds.of(sample.users)
+        for measure in measures:
+            try:
+                values[measure.name][item] = _value(
+                    measure, sample, indicator, orders, totals, samples, n_equal
+                )
+            # whatever a formula raises, its user has to know where
+            except Exception as error:
+                raise StudyError(
+                    f"the measure {measure.name} cannot be computed of the answers to {item} "
+                    f"({arm.model}, {arm.task}, {arm.condition}): {first_line(error)}; correct its "
+                    f"formula in workflow/scripts/fieldwork/measures"
+                ) from error
+    return values
+
+
+def _value(
+    measure: Measure,
+    sample: OptionSample,
+    indicator: Counts,
+    orders: Indices,
+    totals: Counts,
+    samples: Counts,
+    n_equal: int,
+) -> PromptValue:
+    if measure.exact:
+        size = EqualSize(indicator.sum(axis=0), len(indicator), n_equal)
+        return PromptValue(measure.exact(size), np.zeros(len(indicator)), sample.users)
+    assert measure.statistic
+    moves = option_moves(measure.statistic, orders, n_equal, indicator)
+    return PromptValue(
+        float(measure.statistic(totals).mean()),
+        moves - moves.mean(),
+        sample.users,
+        rest_deviations(measure.statistic, samples, indicator),
+    )
+
+
+class _Thirds:
+    """Samples of a third of an arm's users, the same for all prompts, or else of a prompt's answers."""
+
+    def __init__(self, arm: ArmName, items: Mapping[str, OptionSample], seed: int) -> None:
+        names = {user for sample in items.values() for user in sample.users}
+        self._places = {user: place for place, user in enumerate(sorted(names - {""}))}
+        self._random = generator(seed, "thirds", arm.model, arm.task, arm.condition)
+        self._of_users = third_samples(len(self._places), self._random)
+
+    def of(self, users: Sequence[str]) -> Counts:
+        """Which answers are in each sample: 0 and 1 of shape (samples, answers)."""
+        if not self._places:
+            return third_samples(len(users), self._random)
+        return self._of_users[:, [self._places[user] for user in users]]
+
+
+def option_moves(statistic: Statistic, orders: Indices, n_equal: int, indicator: Counts) -> Floats:
+    """How far a value moves without each answer: shape (answers,).
+
+    Leaving an answer out of an order moves only the subsamples that hold it: the next in order comes
+    in. The same orders serve all answers, so that the noise of subsampling cancels. Zeros of one
+    answer, without which nothing is left.
+    """
+    moves = np.zeros(len(indicator))
+    for order in orders if len(indicator) > 1 else ():
+        subsample = indicator[order[:n_equal]]
+        total = subsample.sum(axis=0, keepdims=True)
+        successor = indicator[order[n_equal:]].sum(axis=0, keepdims=True)
+        moves[order[:n_equal]] += statistic(total - subsample + successor) - statistic(total)
+    moves /= len(orders)
+    return moves
+
+
+def rest_deviations(statistic: Statistic, samples: Counts, indicator: Counts) -> Floats:
+    """How a value varies over samples of a third of the answers, as `scale_deviations` has it.
+
+    Args:
+        samples: 0 and 1 of shape (samples, answers).
+    """
+    counts = samples @ indicator
+    is_empty = counts.sum(axis=1) == 0
+    values = np.zeros(len(counts))
+    if not is_empty.all():
+        values[~is_empty] = statistic(counts[~is_empty])
+        values[is_empty] = values[~is_empty].mean()
+    return scale_deviations(values, samples.shape[1])

@@ -1,0 +1,187 @@
+"""The answers that an estimate counts: of each user the first to a prompt, and of nobody all.
+
+Owns how tables of answers are read for measures. Responses that failed are no data. Of a user's answers
+to a prompt the first counts that has what a measure takes. Promises an order that does not depend on the
+order of the rows.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from fieldwork.records.parsing import UNKNOWN
+from fieldwork.records.tasks import LETTER_KINDS
+from fieldwork.statistics.arrays import Counts, Floats, Indices
+
+Options = tuple[str, ...]
+
+
+class ArmName(NamedTuple):
+    """A model's answers to a task under a condition, or those of a group of participants."""
+
+    model: str
+    task: str
+    condition: str
+    variable: str | None = None
+    group: str | None = None
+
+    @property
+    def family(self) -> tuple[str, str]:
+        """Arms that are brought to equal n share it."""
+        return self.model, self.task
+
+
+class OptionSample(NamedTuple):
+    """Answers to one prompt that count, in an order of their own.
+
+    Attributes:
+        users: who gave them, empty texts without users.
+        n_without: answers left out because they give no option.
+    """
+
+    options: list[Options]
+    users: list[str]
+    n_without: int
+
+    def indicator(self) -> Counts:
+        """Which answer names which option: shape (answers, options), options in alphabetical order."""
+        return indicator_of(self.options)
+
+
+class NumberSample(NamedTuple):
+    """Numbers of the answers of an arm that count, one entry an answer.
+
+    Attributes:
+        items, units: numbers of prompts and units; without users each answer is a unit.
+        item_names: of the prompts, by their numbers.
+        n_without: answers that count and have no number.
+        n_truncated: answers that were cut off.
+    """
+
+    values: Floats
+    items: Indices
+    units: Indices
+    item_names: list[str]
+    has_users: bool
+    n_without: int
+    n_truncated: int
+
+    def at(self, names: Sequence[str]) -> "NumberSample":
+        """The numbers of some prompts."""
+        places = {name: k for k, name in enumerate(self.item_names) if name in set(names)}
+        is_in = np.isin(self.items, [*places.values()])
+        return self._replace(
+            values=self.values[is_in],
+            items=np.unique(self.items[is_in], return_inverse=True)[1].astype(np.int64),
+            units=np.unique(self.units[is_in], return_inverse=True)[1].astype(np.int64),
+            item_names=[*places],
+        )
+
+
+def indicator_of(answers: Sequence[Options]) -> Counts:
+    """Which answer names which option: shape (answers, options), options in alphabetical order."""
+    columns = {name: k for k, name in enumerate(sorted({n for names in answers for n in names}))}
+    indicator = np.zeros((len(answers), len(columns)), dtype=np.int64)
+    for row, names in enumerate(answers):
+        indicator[row, [columns[name] for name in names]] = 1
+    return indicator
+
+
+def answer_options(kind: str, items: Any, letter: Any) -> Options:
+    """Distinct options of an answer in alphabetical order, none where it cannot be read.
+
+    NULL comes out of pandas as None or NaN.
+    """
+    if kind in LETTER_KINDS:
+        return (letter,) if isinstance(letter, str) else ()
+    if not isinstance(items, (np.ndarray, list, tuple)):
+        return ()
+    return tuple(sorted({str(option) for option in items}))
+
+
+def option_samples(answers: pd.DataFrame) -> dict[ArmName, dict[str, OptionSample]]:
+    """Samples by arm and prompt, both in alphabetical order.
+
+    A prompt of which nothing arrived is there without answers. A letter that cannot be read is the option
+    `unknown`; a list without an option is left out.
+    """
+    arms: dict[ArmName, dict[str, list[tuple[str, int, Options]]]] = {}
+    n_without: dict[tuple[ArmName, str], int] = {}
+    columns = ["model", "task", "condition", "item_id", "kind", "puppet_id", "replicate"]
+    rows = answers[[*columns, "outcome", "items", "letter"]].itertuples(index=False, name=None)
+    for model, task, condition, item, kind, puppet, replicate, outcome, items, letter in rows:
+        arm = ArmName(model, task, condition)
+        sample = arms.setdefault(arm, {}).setdefault(item, [])
+        if outcome == "failed":
+            continue
+        options = answer_options(kind, items, letter)
+        if not options:
+            n_without[arm, item] = n_without.get((arm, item), 0) + 1
+        if options or kind in LETTER_KINDS:
+            user = puppet if isinstance(puppet, str) else ""
+            sample.append((user, int(replicate), options or (UNKNOWN,)))
+    return {
+        arm: {
+            item: _first_options(sorted(arms[arm][item]), n_without.get((arm, item), 0))
+            for item in sorted(arms[arm])
+        }
+        for arm in sorted(arms)
+    }
+
+
+def _first_options(answers: Sequence[tuple[str, int, Options]], n_without: int) -> OptionSample:
+    """Of answers in order of user and replicate."""
+    firsts: list[tuple[Options, str]] = []
+    last_user = ""
+    for user, _, options in answers:
+        if not user or user != last_user:
+            firsts.append((options, user))
+        last_user = user
+    firsts.sort()
+    return OptionSample([o for o, _ in firsts], [user for _, user in firsts], n_without)
+
+
+def number_frames(rows: pd.DataFrame) -> Iterator[tuple[ArmName, pd.DataFrame]]:
+    """Rows by arm, as `number_sample` takes them."""
+    for names, frame in rows.groupby(["model", "task", "condition"], sort=True):
+        yield ArmName(*map(str, names)), frame.sort_values("replicate", kind="stable")
+
+
+def split_groups(
+    arms: Mapping[ArmName, pd.DataFrame], participants: pd.DataFrame
+) -> Iterator[tuple[ArmName, pd.DataFrame]]:
+    """The rows of each group of each variable; a participant without a group is in none.
+
+    Args:
+        participants: rows of `field/participants`.
+    """
+    for variable, members in participants.groupby("variable"):
+        group_of = dict(zip(members["participant_id"], members["group"], strict=True))
+        for arm, frame in arms.items():
+            for group, rows in frame.groupby(frame["puppet_id"].map(group_of)):
+                yield arm._replace(variable=str(variable), group=str(group)), rows
+
+
+def number_sample(frame: pd.DataFrame, column: str) -> NumberSample:
+    """A column of the rows of an arm, which are in order of replicate."""
+    has_users = bool(frame["puppet_id"].notna().any())
+    firsts, rows = (_firsts(part) for part in (frame, frame[frame[column].notna()]))
+    items, item_names = pd.factorize(rows["item_id"], sort=True)
+    units = pd.factorize(rows["puppet_id"])[0] if has_users else np.arange(len(rows))
+    return NumberSample(
+        rows[column].to_numpy(dtype=float),
+        items.astype(np.int64),
+        units.astype(np.int64),
+        [str(name) for name in item_names],
+        has_users,
+        len(firsts) - len(rows),
+        int(firsts["is_truncated"].sum()),
+    )
+
+
+def _firsts(rows: pd.DataFrame) -> pd.DataFrame:
+    """The first answer of each user to a prompt; all of those without a user."""
+    is_later = rows["puppet_id"].notna() & rows.duplicated(["item_id", "puppet_id"])
+    return rows[~is_later]

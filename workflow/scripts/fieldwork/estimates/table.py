@@ -1,0 +1,447 @@
+"""The rows of the table of estimates: every measure of a question, by arm and, where declared, prompt.
+
+An arm is a model's answers to a task under a condition, or those of a group of participants. Owns which
+arms are compared, and on which prompts. Promises that neither the order of the rows nor other arms change
+a value, except through the number of answers that all conditions of a prompt are brought to.
+"""
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Protocol
+
+import pandas as pd
+
+from fieldwork.estimates.declaration import Measure, Question
+from fieldwork.estimates.means import (
+    Mean,
+    MeanDifference,
+    PromptValue,
+    difference_of_means,
+    mean_of_numbers,
+    mean_over,
+    other_prompts_interval,
+)
+from fieldwork.estimates.prompts import equal_sizes, prompt_values
+from fieldwork.estimates.reasons import (
+    FEW_ANSWERS,
+    MIN_ANSWERS,
+    missing_parts,
+    no_interval,
+    no_other_prompts,
+    no_value,
+)
+from fieldwork.estimates.samples import (
+    ArmName,
+    NumberSample,
+    OptionSample,
+    number_frames,
+    number_sample,
+    option_samples,
+    split_groups,
+)
+from fieldwork.records.estimates import Estimate, ReferenceKind
+from fieldwork.records.field import FIELD
+from fieldwork.statistics.intervals import Interval
+from fieldwork.statistics.user_intervals import RAREST_PROMPTS, RAREST_USERS
+
+_NOTHING = 1e-9
+"""Differences below this are rounding."""
+
+
+class ComparedWith(NamedTuple):
+    """What an arm is compared with, by its kind and its name."""
+
+    reference: ReferenceKind
+    versus: str
+
+
+OTHER_GROUPS = ComparedWith("other groups", "other groups")
+
+
+class EstimateSettings(NamedTuple):
+    """What a study says of its estimates.
+
+    Attributes:
+        users: conditions with a user, real ones included.
+        controls: conditions that ask the baseline again.
+        rarest_users, rarest_prompts: shares of the rarest kinds that intervals cover.
+    """
+
+    baseline: str
+    seed: int
+    users: Sequence[str] = ()
+    controls: Sequence[str] = ()
+    rarest_users: float = RAREST_USERS
+    rarest_prompts: float = RAREST_PROMPTS
+
+
+class ArmValues(Protocol):
+    """The values of one measure in one arm."""
+
+    @property
+    def items(self) -> Sequence[str]:
+        """Prompts with a value, in alphabetical order."""
+
+    @property
+    def n_without(self) -> int:
+        """Answers without what the measure takes."""
+
+    @property
+    def n_truncated(self) -> int | None:
+        """Answers cut off."""
+
+    def mean(self, items: Sequence[str]) -> Mean:
+        """The mean over some prompts, at least one."""
+
+    def n_answers(self, items: Sequence[str]) -> int:
+        """Answers to some prompts that count."""
+
+
+@dataclass(frozen=True)
+class OptionValues:
+    """Values of samples of options, at equal n."""
+
+    samples: Mapping[str, OptionSample]
+    prompts: Mapping[str, PromptValue]
+    n_truncated: int | None = None
+
+    @property
+    def items(self) -> Sequence[str]:
+        return [*self.prompts]
+
+    @property
+    def n_without(self) -> int:
+        return sum(sample.n_without for sample in self.samples.values())
+
+    def mean(self, items: Sequence[str]) -> Mean:
+        return mean_over([self.prompts[item] for item in items])
+
+    def n_answers(self, items: Sequence[str]) -> int:
+        return sum(len(self.samples[item].options) for item in items)
+
+
+@dataclass(frozen=True)
+class NumberValues:
+    """Values that are means of numbers."""
+
+    sample: NumberSample
+
+    @property
+    def items(self) -> Sequence[str]:
+        return self.sample.item_names
+
+    @property
+    def n_without(self) -> int:
+        return self.sample.n_without
+
+    @property
+    def n_truncated(self) -> int | None:
+        return self.sample.n_truncated
+
+    def mean(self, items: Sequence[str]) -> Mean:
+        mean = mean_of_numbers(self.sample.at(items))
+        assert mean
+        return mean
+
+    def n_answers(self, items: Sequence[str]) -> int:
+        return len(self.sample.at(items).values)
+
+
+def estimate_question(
+    question: Question,
+    answers: pd.DataFrame,
+    settings: EstimateSettings,
+    participants: pd.DataFrame | None = None,
+) -> list[Estimate]:
+    """Every measure of a question, in the order of the table; without answers there are no rows.
+
+    Args:
+        answers: rows of the question's source.
+        participants: rows of `field/participants`, where groups have rows too.
+
+    Raises:
+        StudyError: a formula fails.
+    """
+    if question.kinds is not None and not answers.empty:
+        answers = answers[answers["kind"].isin(question.kinds)]
+    if answers.empty:
+        return []
+    options = [measure for measure in question.measures if measure.of == "options"]
+    numbers = [measure for measure in question.measures if measure.of != "options"]
+    rows = [*(_option_rows(question, options, answers, settings) if options else ())]
+    rows += _number_rows(question, numbers, answers, settings, participants) if numbers else ()
+    return sorted(rows, key=_place)
+
+
+def _place(row: Estimate) -> tuple[Any, ...]:
+    names = [(name is not None, name or "") for name in (row.item_id, row.variable, row.group)]
+    return (row.measure, row.model, row.task, row.condition, *names, row.versus)
+
+
+# ---- options ------------------------------------------------------------------------------------------
+
+
+def _option_rows(
+    question: Question,
+    measures: Sequence[Measure],
+    answers: pd.DataFrame,
+    settings: EstimateSettings,
+) -> Iterator[Estimate]:
+    arms = option_samples(answers)
+    sizes = equal_sizes(arms)
+    values = {arm: prompt_values(arm, arms[arm], measures, sizes, settings.seed) for arm in arms}
+    for measure in measures:
+        of_arms = {arm: OptionValues(arms[arm], values[arm][measure.name]) for arm in arms}
+        for arm, of_arm in of_arms.items():
+            n_equals = {item: sizes.get((*arm.family, item), 0) for item in of_arm.samples}
+            if measure.is_by_item:
+                for item in of_arm.samples:
+                    yield _prompt_row(measure, arm, of_arm, item, n_equals[item], settings)
+            if measure.is_over_items:
+                yield from _mean_rows(question, measure, arm, of_arms, settings, n_equals)
+
+
+def _prompt_row(
+    measure: Measure,
+    arm: ArmName,
+    values: OptionValues,
+    item: str,
+    n_equal: int,
+    settings: EstimateSettings,
+) -> Estimate:
+    sample, prompt = values.samples[item], values.prompts.get(item)
+    mean = mean_over([prompt]) if prompt else None
+    interval = mean.interval(settings.rarest_users) if mean and not measure.exact else None
+    reason: str | None = no_value(measure, sample.n_without)
+    if mean:
+        reason = no_interval(measure, mean, interval, settings.rarest_users)
+    most = n_equal * max(map(len, sample.options), default=0)
+    if mean and interval and measure.bounds:
+        low, high = interval.clip(*measure.bounds(most))
+        interval = Interval(min(low, mean.value), max(high, mean.value))
+    return _row(
+        measure,
+        arm,
+        ComparedWith("baseline", settings.baseline),
+        item_id=item,
+        mean=mean,
+        interval=interval,
+        n_items=1,
+        n_equal=n_equal,
+        n_answers=len(sample.options),
+        n_without=sample.n_without,
+        has_users=any(sample.users),
+        reason=reason,
+    )
+
+
+# ---- numbers ------------------------------------------------------------------------------------------
+
+
+def _number_rows(
+    question: Question,
+    measures: Sequence[Measure],
+    answers: pd.DataFrame,
+    settings: EstimateSettings,
+    participants: pd.DataFrame | None,
+) -> Iterator[Estimate]:
+    arms = dict(number_frames(answers))
+    groups: dict[ArmName, pd.DataFrame] = {}
+    if question.has_groups and participants is not None:
+        in_field = {arm: frame for arm, frame in arms.items() if arm.condition == FIELD}
+        groups = dict(split_groups(in_field, participants))
+    for measure in measures:
+        of_arms = {
+            arm: NumberValues(number_sample(frame, measure.of)) for arm, frame in arms.items()
+        }
+        for arm in of_arms:
+            yield from _mean_rows(question, measure, arm, of_arms, settings)
+        for arm in groups:
+            yield _group_row(measure, arm, groups, settings)
+
+
+def _group_row(
+    measure: Measure,
+    arm: ArmName,
+    groups: Mapping[ArmName, pd.DataFrame],
+    settings: EstimateSettings,
+) -> Estimate:
+    """A group beside the other groups of its variable together."""
+    rest = [
+        frame
+        for other, frame in groups.items()
+        if other._replace(group=arm.group) == arm and other.group != arm.group
+    ]
+    values = NumberValues(number_sample(groups[arm], measure.of))
+    reference = pd.concat(rest) if rest else pd.DataFrame()
+    others = None
+    if len(reference) >= MIN_ANSWERS:
+        others = NumberValues(number_sample(reference, measure.of))
+    if 0 < values.n_answers(values.items) < MIN_ANSWERS:
+        return _missing_row(measure, arm, OTHER_GROUPS, values, FEW_ANSWERS)
+    return _mean_row(measure, arm, OTHER_GROUPS, values, others, settings)
+
+
+# ---- means over prompts -------------------------------------------------------------------------------
+
+
+def _mean_rows(
+    question: Question,
+    measure: Measure,
+    arm: ArmName,
+    of_arms: Mapping[ArmName, ArmValues],
+    settings: EstimateSettings,
+    n_equals: Mapping[str, int] | None = None,
+) -> Iterator[Estimate]:
+    for against in _references(question, arm, of_arms.keys(), settings):
+        other = None
+        if against.versus != arm.condition:
+            other = of_arms.get(arm._replace(condition=against.versus))
+        yield _mean_row(measure, arm, against, of_arms[arm], other, settings, n_equals)
+
+
+def _references(
+    question: Question, arm: ArmName, arms: Collection[ArmName], settings: EstimateSettings
+) -> Iterator[ComparedWith]:
+    """The conditions that an arm is compared with, the baseline first."""
+    yield ComparedWith("baseline", settings.baseline)
+    if "controls" in question.references and arm.condition in settings.users:
+        yield from (ComparedWith("control", name) for name in settings.controls)
+    has_field = arm._replace(condition=FIELD) in arms
+    if "field" in question.references and has_field and arm.condition != FIELD:
+        yield ComparedWith("field", FIELD)
+
+
+def _mean_row(
+    measure: Measure,
+    arm: ArmName,
+    against: ComparedWith,
+    values: ArmValues,
+    other: ArmValues | None,
+    settings: EstimateSettings,
+    n_equals: Mapping[str, int] | None = None,
+) -> Estimate:
+    """Over the prompts that both sides answer; over all where there are none, or no other side."""
+    shared_items = [item for item in values.items if other and item in set(other.items)]
+    items = shared_items or [*values.items]
+    if not items:
+        return _missing_row(
+            measure, arm, against, values, no_value(measure, values.n_without), n_equals
+        )
+    mean = values.mean(items)
+    interval = None if measure.exact else mean.interval(settings.rarest_users)
+    reference = other.mean(items) if other and shared_items else None
+    difference = None
+    if reference:
+        difference = difference_of_means(mean, reference, settings.rarest_users)
+    is_compared = against.versus != arm.condition
+    return _row(
+        measure,
+        arm,
+        against,
+        mean=mean,
+        interval=interval,
+        difference=difference,
+        n_items=len(items),
+        n_equal=min(n_equals[item] for item in items) if n_equals else None,
+        n_answers=values.n_answers(items),
+        n_units_versus=reference.n_units if reference else 0,
+        n_without=values.n_without,
+        n_truncated=values.n_truncated,
+        has_users=mean.has_users,
+        n_higher=int((mean.values > reference.values + _NOTHING).sum()) if reference else None,
+        reason=missing_parts(
+            measure,
+            mean,
+            interval,
+            difference,
+            against.versus if is_compared else None,
+            reference,
+            settings.rarest_users,
+        ),
+        **_other_prompts(measure, mean, reference, interval, difference, settings),
+    )
+
+
+def _other_prompts(
+    measure: Measure,
+    mean: Mean,
+    reference: Mean | None,
+    interval: Interval | None,
+    difference: MeanDifference | None,
+    settings: EstimateSettings,
+) -> dict[str, Any]:
+    """The columns about prompts like these."""
+    if not measure.is_for_other_prompts:
+        return {}
+    reason = no_other_prompts(mean, interval, settings.rarest_prompts)
+    if reason:
+        return {"prompts_reason": reason}
+    of_mean = other_prompts_interval(mean)
+    columns = {"prompts_low": of_mean.low, "prompts_high": of_mean.high}
+    if reference and difference and difference.interval:
+        of_difference = other_prompts_interval(mean, reference)
+        columns["prompts_difference_low"] = of_difference.low
+        columns["prompts_difference_high"] = of_difference.high
+    return columns
+
+
+def _missing_row(
+    measure: Measure,
+    arm: ArmName,
+    against: ComparedWith,
+    values: ArmValues,
+    reason: str,
+    n_equals: Mapping[str, int] | None = None,
+) -> Estimate:
+    return _row(
+        measure,
+        arm,
+        against,
+        n_items=len(values.items),
+        n_equal=0 if n_equals is not None else None,
+        n_answers=values.n_answers(values.items),
+        n_without=values.n_without,
+        n_truncated=values.n_truncated,
+        has_users=False,
+        reason=reason,
+        prompts_reason="no interval for prompts like these: there is none for these"
+        if measure.is_for_other_prompts
+        else None,
+    )
+
+
+_NULLS: Mapping[str, Any] = {
+    **dict.fromkeys(("item_id", "prompts_low", "prompts_high", "prompts_reason", "n_higher")),
+    **dict.fromkeys(("prompts_difference_low", "prompts_difference_high", "n_truncated")),
+    "n_units_versus": 0,
+}
+
+
+def _row(
+    measure: Measure,
+    arm: ArmName,
+    against: ComparedWith,
+    *,
+    mean: Mean | None = None,
+    interval: Interval | None = None,
+    difference: MeanDifference | None = None,
+    has_users: bool,
+    **columns: Any,
+) -> Estimate:
+    of_difference = difference.interval if difference else None
+    return Estimate(
+        measure=measure.name,
+        **arm._asdict(),
+        **against._asdict(),
+        value=mean.value if mean else None,
+        ci_low=interval.low if interval else None,
+        ci_high=interval.high if interval else None,
+        difference=difference.value if difference else None,
+        difference_low=of_difference.low if of_difference else None,
+        difference_high=of_difference.high if of_difference else None,
+        p_value=difference.p_value if difference and measure.is_tested else None,
+        n_units=mean.n_units if mean else 0,
+        unit="puppet" if has_users else "response",
+        **{**_NULLS, **columns},
+    )

@@ -1,0 +1,95 @@
+"""The measures of a study: a file a question that a reader asks. A new file is a new question.
+
+Owns the list of them, and what a declaration may not say.
+"""
+
+import dataclasses
+import importlib
+import pkgutil
+from collections.abc import Collection, Iterator, Mapping
+from functools import cache
+
+from fieldwork.errors import StudyError
+from fieldwork.estimates.declaration import Measure, Question, Source
+from fieldwork.records.answer_form import FormReading
+from fieldwork.records.parsing import Answer
+
+ROW_TYPES: Mapping[Source, type] = {"answers": Answer, "answers/forms": FormReading}
+"""Of the tables that measures take something of."""
+
+
+def question_names() -> list[str]:
+    """Names of the questions: of the files in this folder."""
+    return sorted(module.name for module in pkgutil.iter_modules(__path__))
+
+
+def question(name: str) -> Question:
+    """A question by the name of its file, whose other files are not read.
+
+    Raises:
+        StudyError: the file declares none.
+    """
+    module = importlib.import_module(f"{__name__}.{name}")
+    declared = getattr(module, "QUESTION", None)
+    if not isinstance(declared, Question):
+        raise StudyError(
+            f"workflow/scripts/fieldwork/measures/{name}.py declares no QUESTION; add one, as the files "
+            f"beside it do, or move the file"
+        )
+    return declared
+
+
+@cache
+def questions() -> Mapping[str, Question]:
+    """All questions by name."""
+    return {name: question(name) for name in question_names()}
+
+
+@cache
+def measures() -> Mapping[str, Measure]:
+    """All measures by name."""
+    return {name: m for one in questions().values() for name, m in one.names.items()}
+
+
+def claimed_measures() -> list[str]:
+    """Names of the measures whose tests the page may claim."""
+    return [name for name, measure in measures().items() if measure.is_claimed]
+
+
+def require_measures(margins: Collection[str]) -> None:
+    """Refuse declarations that cannot hold.
+
+    Args:
+        margins: names that `metrics.margins` may have.
+
+    Raises:
+        StudyError: two measures have one name, a measure takes no such column, or its margin is unknown.
+    """
+    for problem in _problems(margins):
+        raise StudyError(f"workflow/scripts/fieldwork/measures/{problem}")
+
+
+def _problems(margins: Collection[str]) -> Iterator[str]:
+    files: dict[str, str] = {}
+    for name, declared in questions().items():
+        row_type = ROW_TYPES[declared.source]
+        columns = {column.name for column in dataclasses.fields(row_type)}
+        for measure in declared.measures:
+            first = files.setdefault(measure.name, name)
+            if first != name or len(declared.names) < len(declared.measures):
+                yield (
+                    f"{name}.py: there are two measures named {measure.name}, one of them in {first}.py; "
+                    f"rename one"
+                )
+            if measure.of != "options" and measure.of not in columns:
+                yield (
+                    f"{name}.py: {measure.name} takes the column {measure.of}, which {declared.source} "
+                    f"lacks; take `options` or one of {', '.join(sorted(columns))}"
+                )
+            if measure.of == "options" and not (measure.statistic or measure.exact):
+                yield f"{name}.py: {measure.name} takes options and has no statistic; give it one"
+            if measure.margin is not None and measure.margin not in margins:
+                yield (
+                    f"{name}.py: the margin {measure.margin} of {measure.name} is no metrics.margins; "
+                    f"take one of {', '.join(margins)}, or none"
+                )
