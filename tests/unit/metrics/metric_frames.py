@@ -2,9 +2,13 @@
 
 import dataclasses
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 import pandas as pd
 
+from fieldwork.estimates.table import EstimateSettings, estimate_question
+from fieldwork.measures import lists
+from fieldwork.records.estimates import Estimate
 from fieldwork.records.parsing import Answer
 from fieldwork.records.tasks import Item, ItemKind
 
@@ -97,3 +101,21 @@ def item_frame(*items: Item) -> pd.DataFrame:
 def _frame(rows: Iterable[Answer | Item], row_type: type[Answer] | type[Item]) -> pd.DataFrame:
     columns = [f.name for f in dataclasses.fields(row_type)]
     return pd.DataFrame([dataclasses.asdict(row) for row in rows], columns=columns)
+
+
+def list_prompts(answers: pd.DataFrame, **settings: Any) -> list[Estimate]:
+    """The measures of lists of each prompt."""
+    return [row for row in list_estimates(answers, **settings) if row.item_id is not None]
+
+
+def list_means(answers: pd.DataFrame, **settings: Any) -> list[Estimate]:
+    """The measures of lists as means over prompts, beside the baseline's."""
+    rows = list_estimates(answers, **settings)
+    return [row for row in rows if row.item_id is None and row.reference == "baseline"]
+
+
+def list_estimates(answers: pd.DataFrame, **settings: Any) -> list[Estimate]:
+    """All rows of the measures of lists; the baseline is `offline` unless the settings say another."""
+    return estimate_question(
+        lists.QUESTION, answers, EstimateSettings(**{"baseline": "offline", "seed": 1, **settings})
+    )

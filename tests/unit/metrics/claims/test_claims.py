@@ -243,7 +243,7 @@ def test_other_tests_of_a_measure_hold_the_share_of_false_claims() -> None:
     ],
 )
 def test_there_are_three_words_for_a_test(row: Any, verdict: str) -> None:
-    (claim,) = claims(prompt_means=[row])
+    (claim,) = claims(estimates=[row])
     assert claim.verdict == verdict
 
 
@@ -280,13 +280,13 @@ def test_shares_of_variance_cannot_be_shown_by_too_few_deals() -> None:
 def test_a_direction_needs_an_interval(low: float | None, direction: str) -> None:
     high = None if low is None else 0.5
     row = entropy_row(1e-4, difference_low=low, difference_high=high)
-    (claim,) = claims(prompt_means=[row])
+    (claim,) = claims(estimates=[row])
     assert (claim.verdict, claim.direction) == ("differs", direction)
 
 
 def test_the_smallest_effect_is_found_in_four_of_five_studies() -> None:
     """A difference of 2.8 standard errors has a power of 80 % at 5 %, alone in its family."""
-    (claim,) = claims(prompt_means=[entropy_row(0.3, difference_low=-0.196, difference_high=0.196)])
+    (claim,) = claims(estimates=[entropy_row(0.3, difference_low=-0.196, difference_high=0.196)])
     assert claim.smallest_effect == pytest.approx(0.28, abs=0.001)
 
 
@@ -294,7 +294,7 @@ def test_a_page_claims_one_score_and_one_metric() -> None:
     rows = claims(
         score_comparisons=[score_row(0.01), score_row(0.01, metric="em_flexible")],
         comparisons=[comparison_row(0.01, metric="total_variation")],
-        prompt_means=[entropy_row(0.01, metric="one_minus_top5_share")],
+        estimates=[entropy_row(0.01, measure="one_minus_top5_share")],
         novelty=[novelty_row(0.01), novelty_row(0.01, condition="again", control="again")],
         categories=[category_row(0.01), category_row(0.01, "other")],
     )

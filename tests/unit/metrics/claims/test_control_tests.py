@@ -6,10 +6,11 @@ import numpy as np
 import pandas as pd
 
 from fieldwork.metrics.claims.control_tests import ControlTestSettings, measure_control_tests
+from fieldwork.records.metrics import ControlTest
 from fieldwork.records.parsing import Answer
-from unit.metrics.metric_frames import COVERED_BY_72, answer_frame, listed
+from unit.metrics.metric_frames import COVERED_BY_72, answer_frame, list_estimates, listed
 
-SETTINGS = ControlTestSettings(["rag", "field"], ["again"], 199, COVERED_BY_72, 0.45, 1)
+SETTINGS = ControlTestSettings(["rag", "field"], ["again"], 199, COVERED_BY_72, 1)
 NO_ITEMS = pd.DataFrame({"item_id": [], "kind": [], "task": [], "points": []})
 
 
@@ -23,20 +24,24 @@ def lists(condition: str, options: str, n: int = 80) -> list[Answer]:
     return [dataclasses.replace(r, puppet_id=f"p{r.replicate}", replicate=0) for r in rows]
 
 
+def measure(answers: list[Answer], *controls: str) -> list[ControlTest]:
+    frame = answer_frame(answers).assign(value=np.nan)
+    settings = SETTINGS._replace(controls=controls)
+    estimates = list_estimates(
+        frame, users=settings.users, controls=controls, rarest_users=COVERED_BY_72
+    )
+    return measure_control_tests(frame, NO_ITEMS, [], estimates, settings)
+
+
 def test_users_who_answer_as_the_changed_model_differ_from_the_baseline_alone() -> None:
     answers = [*lists("offline", "abcd"), *lists("again", "cdefgh"), *lists("rag", "cdefgh")]
-    frame = answer_frame(answers).assign(value=np.nan)
-    rows = measure_control_tests(frame, NO_ITEMS, [], SETTINGS)
+    rows = measure(answers, "again")
     assert {row.measure for row in rows} == {"distance", "option_share", "entropy_bits"}
     assert {(row.condition, row.control) for row in rows} == {("rag", "again")}
     assert min(row.p_value or 0.0 for row in rows if row.measure != "option_share") > 0.05
-    (away,) = measure_control_tests(frame, NO_ITEMS, [], SETTINGS._replace(controls=["offline"]))[
-        :1
-    ]
-    assert away.p_value is not None
-    assert away.p_value < 0.01
+    away = {row.measure: row.p_value for row in measure(answers, "offline")}
+    assert max(away["distance"] or 1.0, away["entropy_bits"] or 1.0) < 0.01
 
 
 def test_without_a_control_there_is_no_test() -> None:
-    frame = answer_frame(lists("rag", "abcd")).assign(value=np.nan)
-    assert measure_control_tests(frame, NO_ITEMS, [], SETTINGS._replace(controls=[])) == []
+    assert measure(lists("rag", "abcd")) == []

@@ -2,15 +2,18 @@
 
 import dataclasses
 import re
+from collections.abc import Sequence
 from typing import Any
 
 from fieldwork.metrics.claims.families import ClaimRules, PrimaryTests
 from fieldwork.metrics.claims.table import measure_claims
+from fieldwork.metrics.findings.estimates import measure_sections
 from fieldwork.metrics.findings.evidence import FindingsTables
 from fieldwork.metrics.findings.layout import FindingsSection
 from fieldwork.metrics.findings.outline import StudyOutline
 from fieldwork.metrics.findings.verdicts import StudyClaims
 from fieldwork.records.columns import table_of
+from fieldwork.records.estimates import Estimate
 from fieldwork.records.field import Calibration, GroupDifference, ItemAgreement, RankAgreement
 from fieldwork.records.metrics import (
     Accuracy,
@@ -19,7 +22,6 @@ from fieldwork.records.metrics import (
     ExactEstimate,
     NestedVariance,
     Novelty,
-    PromptMean,
     Rank,
     ScoreComparison,
     Shift,
@@ -79,6 +81,16 @@ def evidence(**rows: Any) -> FindingsTables:
 def cells(section: FindingsSection) -> list[tuple[str, ...]]:
     """The rows of a section's table, with the verdict last."""
     return [(*finding.cells, finding.verdict.text) for finding in section.findings]
+
+
+def heterogeneity(
+    rows: Sequence[Estimate], claims: StudyClaims, outline: StudyOutline
+) -> FindingsSection:
+    """The section of the measures of lists."""
+    (section,) = (
+        s for s in measure_sections(rows, claims, outline) if "estimates/lists" in s.tables
+    )
+    return section
 
 
 def without_links(text: str) -> str:
@@ -169,12 +181,13 @@ def shift_row(p: float, shift: float = -0.4, **values: Any) -> Shift:
     return row
 
 
-def entropy_row(p: float | None, difference: float | None = 0.2, **values: Any) -> PromptMean:
-    mean = {"metric": "entropy_bits", "mean": 3.5, "ci_low": 3.4, "ci_high": 3.6, "unit": "puppet"}
+def entropy_row(p: float | None, difference: float | None = 0.2, **values: Any) -> Estimate:
+    mean = {"measure": "entropy_bits", "value": 3.5, "ci_low": 3.4, "ci_high": 3.6}
+    against = {"reference": "baseline", "versus": "offline", "unit": "puppet"}
     test = {"difference": difference, "difference_low": 0.1, "difference_high": 0.3, "p_value": p,
             "prompts_difference_low": -0.02, "prompts_difference_high": 0.42}  # fmt: skip
     counts = {"n_items": 9, "n_equal": 38, "n_units": 40, "n_higher": 8}
-    row: PromptMean = filled(PromptMean, **{**mean, **test, **counts, **values})
+    row: Estimate = filled(Estimate, **{**mean, **against, **test, **counts, **values})
     return row
 
 

@@ -173,7 +173,7 @@ AGAIN = {"condition": "again"}
         ),
         ({"shifts": [shift_row(0.01, **AGAIN)]}, "1 of 1 test (options in rec)"),
         (
-            {"prompt_means": [entropy_row(0.01, **AGAIN)], "shifts": [shift_row(0.2, **AGAIN)]},
+            {"estimates": [entropy_row(0.01, **AGAIN)], "shifts": [shift_row(0.2, **AGAIN)]},
             "1 of 2 tests (heterogeneity in rec)",
         ),
         (
@@ -186,7 +186,7 @@ AGAIN = {"condition": "again"}
         ),
         ({"comparisons": [comparison_row(0.05, **AGAIN), comparison_row(0.001)]}, None),
         ({"comparisons": [comparison_row(0.01, metric="total_variation", **AGAIN)]}, None),
-        ({"prompt_means": [entropy_row(0.01, metric="one_minus_top5_share", **AGAIN)]}, None),
+        ({"estimates": [entropy_row(0.01, measure="one_minus_top5_share", **AGAIN)]}, None),
         ({"score_comparisons": [score_row(0.01, metric="em_flexible", **AGAIN)]}, None),
     ],
 )

@@ -1,6 +1,5 @@
 """The summary speaks of the form of answers only where a difference is clear."""
 
-import dataclasses
 from typing import Any
 
 import pytest
@@ -8,17 +7,17 @@ import pytest
 from fieldwork.metrics.findings.evidence import FindingsTables
 from fieldwork.metrics.findings.form import form_sentence
 from fieldwork.metrics.findings.summary import in_short
-from fieldwork.records.answer_form import AnswerForm
-from unit.metrics.findings.finding_rows import OUTLINE, PHRASES
+from fieldwork.records.estimates import Estimate
+from unit.metrics.findings.finding_rows import OUTLINE, PHRASES, filled
 
 STUDY = OUTLINE._replace(phrases=PHRASES)
 
 
-def form_row(**values: Any) -> AnswerForm:
-    blank = dict.fromkeys(column.name for column in dataclasses.fields(AnswerForm))
-    arm = {"model": "m", "task": "rec", "condition": "rag", "measure": "words"}
-    numbers = {"difference": 30.0, "difference_low": 12.0, "difference_high": 51.0, "p_holm": 0.01}
-    return AnswerForm(**{**blank, **arm, **numbers, **values})  # type: ignore[arg-type]
+def form_row(**values: Any) -> Estimate:
+    against = {"measure": "words", "reference": "baseline", "versus": "offline", "p_value": 0.01}
+    numbers = {"difference": 30.0, "difference_low": 12.0, "difference_high": 51.0}
+    row: Estimate = filled(Estimate, **{**against, **numbers, **values})
+    return row
 
 
 def test_a_clear_difference_has_a_sentence() -> None:
@@ -26,7 +25,7 @@ def test_a_clear_difference_has_a_sentence() -> None:
     assert sentence == (
         "answers have 30.0 (12.0 to 51.0) more words after the most similar conversation"
     )
-    (line,) = [s for s in in_short(FindingsTables(answer_form=[form_row()]), STUDY) if "Form" in s]
+    (line,) = [s for s in in_short(FindingsTables(estimates=[form_row()]), STUDY) if "Form" in s]
     assert line == f"**Form:** {sentence}."
 
 
@@ -48,8 +47,8 @@ def test_the_largest_of_each_measure_is_named() -> None:
     [
         {"difference_low": -1.0},
         {"difference_low": None, "difference_high": None},
-        {"p_holm": 0.2},
-        {"p_holm": None},
+        {"p_value": 0.2},
+        {"p_value": None},
         {"measure": "tables"},
         {"condition": "again"},
         {"group": "x", "variable": "v"},
@@ -57,3 +56,10 @@ def test_the_largest_of_each_measure_is_named() -> None:
 )
 def test_anything_else_has_none(change: dict[str, Any]) -> None:
     assert form_sentence([form_row(**change)], STUDY) == ""
+
+
+def test_every_test_of_the_form_counts_in_the_correction() -> None:
+    """Tests of groups and of reruns too, none of which the sentence names."""
+    others = [form_row(condition="again", p_value=0.9), form_row(group="x", p_value=0.9)]
+    assert form_sentence([form_row(p_value=0.02)], STUDY)
+    assert form_sentence([form_row(p_value=0.02), *others], STUDY) == ""

@@ -17,6 +17,7 @@ from unit.metrics.findings.finding_rows import (
     comparison_row,
     entropy_row,
     group_row,
+    heterogeneity,
     variance_row,
 )
 from unit.metrics.findings.test_page import TABLES
@@ -81,7 +82,12 @@ def test_a_section_names_its_tables_and_its_method() -> None:
 
 def test_every_method_is_a_heading_of_the_docs() -> None:
     headings = re.findall(r"^#+ (.+)$", METHODS.read_text(encoding="utf-8"), flags=re.MULTILINE)
-    named = {section.tables[-1] for section in sections(TABLES, FIELD_OUTLINE)}
+    named = {
+        name
+        for section in sections(TABLES, FIELD_OUTLINE)
+        for name in re.findall(r"methods\.md#([^)]*)\)", "\n".join(section_lines(section)))
+    }
+    assert len(named) > 10
     assert named <= set(headings)
 
 
@@ -90,18 +96,18 @@ def test_a_long_table_keeps_what_differs_and_the_baseline() -> None:
     outline = OUTLINE._replace(tasks=tasks)
     rows = [entropy_row(None, None, condition="offline", task="t00")]
     rows += [entropy_row(0.01 if k == 7 else 0.5, task=task) for k, task in enumerate(tasks[:-1])]
-    rows += [entropy_row(None, None, mean=None, reason="nothing", task=tasks[-1])]
-    table = rendered(answers.heterogeneity(rows, claims_of(*rows), outline))
+    rows += [entropy_row(None, None, value=None, reason="nothing", task=tasks[-1])]
+    table = rendered(heterogeneity(rows, claims_of(*rows), outline))
     assert [(row[0], row[1], row[-1]) for row in table[1:]] == [
         ("t00", "T1", "baseline"),
         ("t07", "RAG", "more varied"),
         (
             "29 more",
             "",
-            "28 not detected, 1 cannot be shown or have no test: metrics/prompt_means.csv",
+            "28 not detected, 1 cannot be shown or have no test: metrics/estimates/lists.csv",
         ),
     ]
-    short = rendered(answers.heterogeneity(rows[:-1], claims_of(*rows[:-1]), outline))
+    short = rendered(heterogeneity(rows[:-1], claims_of(*rows[:-1]), outline))
     assert len(short) == LONGEST + 1
 
 

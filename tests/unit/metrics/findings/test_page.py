@@ -44,7 +44,7 @@ TABLES = evidence(
     variance=[variance_row(0.01), variance_row(0.01, task="mmlu")],
     comparisons=[comparison_row(0.01), comparison_row(0.9, condition="again")],
     shifts=[shift_row(0.01)],
-    prompt_means=[entropy_row(0.01)],
+    estimates=[entropy_row(0.01)],
     accuracy=[accuracy_row()],
     score_comparisons=[score_row(0.01)],
     ranks=[rank_row()],

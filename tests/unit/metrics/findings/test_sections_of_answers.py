@@ -14,6 +14,7 @@ from unit.metrics.findings.finding_rows import (
     claims_of,
     comparison_row,
     entropy_row,
+    heterogeneity,
     nested_row,
     shift_row,
     variance_row,
@@ -55,7 +56,7 @@ from unit.metrics.findings.finding_rows import (
             ),
         ),
         (
-            answers.heterogeneity,
+            heterogeneity,
             [entropy_row(0.0001)],
             (
                 *("3.50 (3.40…3.60)", "38", "40", "+0.20 (0.10…0.30)", "−0.02…0.42", "8/9", "<0.001"),
@@ -63,7 +64,7 @@ from unit.metrics.findings.finding_rows import (
             ),
         ),
         (
-            answers.heterogeneity,
+            heterogeneity,
             [entropy_row(0.01, -0.2)],
             (
                 *("3.50 (3.40…3.60)", "38", "40", "−0.20 (0.10…0.30)", "−0.02…0.42", "8/9", "0.010"),
@@ -71,8 +72,8 @@ from unit.metrics.findings.finding_rows import (
             ),
         ),
         (
-            answers.heterogeneity,
-            [entropy_row(None, None, condition="offline", reason="itself", n_higher=None,
+            heterogeneity,
+            [entropy_row(None, None, condition="offline", n_higher=None,
                          prompts_difference_low=None)],
             ("3.50 (3.40…3.60)", "38", "40", "–", "–", "–/9", "–", "baseline"),
         ),
@@ -95,20 +96,20 @@ def test_a_claim_has_its_number_interval_n_and_test(section, rows, row: tuple[st
             "no test: no answer to i can be read",
         ),
         (answers.options_moved, [shift_row(0.3)], "not detected (27.2 points would be)"),
-        (answers.heterogeneity, [entropy_row(0.05)], "not detected (0.14 bits would be)"),
+        (heterogeneity, [entropy_row(0.05)], "not detected (0.14 bits would be)"),
         (
-            answers.heterogeneity,
+            heterogeneity,
             [entropy_row(0.3, difference_low=-0.1, difference_high=0.24)],
             "equivalent (±0.25 bits)",
         ),
         (
-            answers.heterogeneity,
+            heterogeneity,
             [entropy_row(None, reason="no interval and no test: leaving out changes nothing")],
             "no test: leaving out changes nothing",
         ),
         (
-            answers.heterogeneity,
-            [entropy_row(None, None, mean=None, condition="offline", reason="nothing is read")],
+            heterogeneity,
+            [entropy_row(None, None, value=None, condition="offline", reason="nothing is read")],
             "no test: nothing is read",
         ),
     ],
@@ -140,7 +141,7 @@ def test_where_no_prompt_differs_the_clearest_is_named() -> None:
 
 
 @pytest.mark.parametrize(
-    "section", [answers.who_asks, answers.distance, answers.options_moved, answers.heterogeneity]
+    "section", [answers.who_asks, answers.distance, answers.options_moved, heterogeneity]
 )
 def test_an_empty_table_says_that_there_is_nothing(section) -> None:
     empty = section([], claims_of(), OUTLINE)

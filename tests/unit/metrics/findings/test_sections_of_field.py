@@ -6,13 +6,14 @@ import pytest
 
 from fieldwork.metrics.findings.field import field_sections, repeated_text_notes
 from fieldwork.metrics.findings.layout import FindingsSection
-from fieldwork.records.field import FieldHeterogeneity, GroupDifference, RankAgreement
+from fieldwork.records.estimates import Estimate
+from fieldwork.records.field import GroupDifference, RankAgreement
 from unit.metrics.findings.finding_rows import (
     FIELD_OUTLINE,
     agreement_row,
     cells,
     claims_of,
-    filled,
+    entropy_row,
     group_row,
     order_row,
 )
@@ -156,14 +157,10 @@ def test_nothing_near_has_its_reason() -> None:
     )
 
 
-def varied_row(**values: Any) -> FieldHeterogeneity:
-    estimate = {"metric": "entropy_bits", "mean": 3.5, "field_mean": 3.4, "difference": 0.1}
-    interval = {"difference_low": -0.05, "difference_high": 0.24, "p_value": 0.3}
-    sizes = {"n_equal": 20, "n_field": 30, "n_items": 9}
-    row: FieldHeterogeneity = filled(
-        FieldHeterogeneity, **{**estimate, **interval, **sizes, **values}
-    )
-    return row
+def varied_row(**values: Any) -> Estimate:
+    against = {"reference": "field", "versus": "field", "difference_low": -0.05, "p_value": 0.3}
+    sizes = {"difference_high": 0.24, "n_equal": 20, "n_units_versus": 30}
+    return entropy_row(**{"p": 0.3, "difference": 0.1, **against, **sizes, **values})
 
 
 @pytest.mark.parametrize(
@@ -177,7 +174,7 @@ def varied_row(**values: Any) -> FieldHeterogeneity:
         ),
     ],
 )
-def test_heterogeneity_beside_the_field(row: FieldHeterogeneity, numbers: tuple[str, ...]) -> None:
+def test_heterogeneity_beside_the_field(row: Estimate, numbers: tuple[str, ...]) -> None:
     section = field_sections([], [], [], [row], claims_of(row), FIELD_OUTLINE)[0]
     assert section.title == "Heterogeneity beside the field"
     assert cells(section) == [("rec", "RAG", "3.50", "3.40", "20", "30", *numbers)]

@@ -124,7 +124,7 @@ def test_what_is_shown_over_all_questions_and_what_is_not() -> None:
     texts = sentences(
         shifts=[shift_row(0.01)],
         variance=[variance_row(0.01)],
-        prompt_means=[entropy_row(0.9)],
+        estimates=[entropy_row(0.9)],
         accuracy=[accuracy_row(mean=0.479, condition="rag"), accuracy_row(condition="offline")],
         score_comparisons=[score_row(0.01, 0.9)],
         novelty=[novelty_row(0.01)],
@@ -213,7 +213,7 @@ def test_what_does_not_fit_in_full_is_named_in_brief() -> None:
         2,
         shifts=[shift_row(0.01, answer="a " * 15), shift_row(0.9, answer="b", item_id="films")],
         variance=[variance_row(0.01)],
-        prompt_means=[entropy_row(0.01)],
+        estimates=[entropy_row(0.01)],
         novelty=[novelty_row(0.01)],
     )
     assert texts["Overall"].startswith("who asks explains up to 16 % of how answers vary; ")
