@@ -11,10 +11,10 @@ from matplotlib.figure import Figure
 from matplotlib.text import Text
 
 from fieldwork.records.arms import ArmMeasure, ArmTest
+from fieldwork.records.estimates import Estimate
 from fieldwork.records.metrics import (
     Accuracy,
     AnswerShare,
-    Heterogeneity,
     Rank,
     Rarefaction,
     RunAccuracy,
@@ -37,34 +37,28 @@ def heterogeneity(
     items: Sequence[str] = PROMPTS,
     nulls: Collection[Place] = (),
 ) -> pd.DataFrame:
-    """Rows for every combination; a (model, condition, item) in `nulls` has no estimate."""
-    rows = []
+    """Rows for every combination and the means over items; a (model, condition, item) in `nulls` has no
+    estimate.
+    """
+    rows, blank = [], dict.fromkeys(column.name for column in fields(Estimate))
     for m, model in enumerate(models):
         for c, condition in enumerate(conditions):
-            for i, item in enumerate(items):
+            for i, item in enumerate([*items, None]):
                 gone = (model, condition, item) in nulls
                 for metric in METRICS:
                     value = {"unique_items": 10.0 + c, "entropy_bits": 3.0 + 0.2 * (c + m)}.get(
                         metric, 0.4 + 0.02 * c
                     ) - 0.1 * i
+                    ends = (value, value - 0.05, value + 0.05)
+                    names = ("value", "ci_low", "ci_high")
                     rows.append(
-                        Heterogeneity(
-                            model,
-                            "recommendations",
-                            condition,
-                            item,
-                            metric,
-                            None if gone else value,
-                            None if gone else value - 0.05,
-                            None if gone else value + 0.05,
-                            50 + c,
-                            40 + i,
-                            1,
-                            "puppet",
-                            "too few responses" if gone else None,
-                        )
+                        blank
+                        | {"model": model, "task": "recommendations", "condition": condition}
+                        | {"item_id": item, "measure": metric, "n_answers": 50 + c}
+                        | ({} if gone else dict(zip(names, ends, strict=True)))
+                        | {"n_equal": 40 + i, "reason": "too few responses" if gone else None}
                     )
-    return pd.DataFrame([asdict(row) for row in rows])
+    return pd.DataFrame(rows)
 
 
 def questions(

@@ -132,7 +132,6 @@ def test_everything_is_on_the_page_and_large_enough(n_models: int, conditions) -
 @pytest.mark.parametrize(
     ("table", "conditions", "reason"),
     [
-        (pd.DataFrame(), ("offline",), "no rows"),
         (frames.heterogeneity().iloc[:0], ("offline",), "no rows"),
         (frames.heterogeneity(), ("absent",), "(absent)"),
         (frames.heterogeneity(), (), "(none)"),

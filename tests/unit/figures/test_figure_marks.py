@@ -22,11 +22,11 @@ def test_a_point_of_figure_1_is_a_mark_with_its_row(tmp_path) -> None:
     table = frames.heterogeneity(["alpha"])
     figure = fig1.draw(table, fig1.Fig1Settings(conditions=frames.CONDITIONS))
     marks = saved(figure, tmp_path)
-    drawn_rows = table[table["metric"].isin(fig1.METRICS) & table["estimate"].notna()]
+    drawn_rows = table[table["measure"].isin(fig1.METRICS) & table["item_id"].notna()]
     assert len(marks) == len(drawn_rows)
     assert [mark.number for mark in marks] == [*range(1, len(marks) + 1)]
     rows = {
-        (row.item_id, row.condition, round(row.estimate, 9)): int(row.n_responses)
+        (row.item_id, row.condition, round(row.value, 9)): int(row.n_answers)
         for row in drawn_rows.itertuples()
     }
     for mark in marks:

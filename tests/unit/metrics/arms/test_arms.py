@@ -17,12 +17,19 @@ from fieldwork.metrics.arms.table import (
 )
 from fieldwork.metrics.arms.tests import StudyArm
 from fieldwork.metrics.comparisons import measure_comparisons
-from fieldwork.metrics.heterogeneity import measure_heterogeneity
 from fieldwork.metrics.variance import measure_variance
 from fieldwork.records.arms import ArmMeasure
-from fieldwork.records.metrics import Accuracy, Comparison, Heterogeneity, VarianceShare
+from fieldwork.records.estimates import Estimate
+from fieldwork.records.metrics import Accuracy, Comparison, VarianceShare
 from fieldwork.records.parsing import Answer
-from unit.metrics.metric_frames import answer_frame, chosen, item_frame, listed, question
+from unit.metrics.metric_frames import (
+    answer_frame,
+    chosen,
+    item_frame,
+    list_estimates,
+    listed,
+    question,
+)
 
 ARMS = [StudyArm("offline", 0), StudyArm("h5", 5), StudyArm("profile", None)]
 CONTEXTS = {("t", "h5"): average_contexts([(5, 0, 900), (4, 1, 1100)])}
@@ -40,7 +47,7 @@ def metric_tables(answers: list[Answer]) -> ArmTables:
     return ArmTables(
         comparisons=frame(measure_comparisons(answers_table, **settings), Comparison),
         variance=frame(measure_variance(answers_table, **settings), VarianceShare),
-        heterogeneity=frame(measure_heterogeneity(answers_table, seed=1), Heterogeneity),
+        estimates=frame(list_estimates(answers_table), Estimate),
         accuracy=frame(measure_accuracy(measure_runs(answers_table, ITEMS)), Accuracy),
     )
 
@@ -108,12 +115,10 @@ def test_lists_have_an_entropy_and_letters_a_score() -> None:
         *((m, "list") for m in ("excess_js_bits", "share_who", "entropy_bits")),
         *((m, "choice") for m in ("excess_js_bits", "share_who", "em_strict")),
     }
-    entropy = metric_tables(lists).heterogeneity.query(
-        "metric == 'entropy_bits' and condition == 'h5'"
+    entropy = metric_tables(lists).estimates.query(
+        "measure == 'entropy_bits' and condition == 'h5' and item_id.notna()"
     )
-    assert measure(lists)["h5", "entropy_bits"].estimate == pytest.approx(
-        entropy["estimate"].mean()
-    )
+    assert measure(lists)["h5", "entropy_bits"].estimate == pytest.approx(entropy["value"].mean())
 
 
 @pytest.mark.parametrize(
@@ -157,10 +162,10 @@ def test_tables_are_read_from_their_files(tmp_path: Path) -> None:
     rows = {
         Comparison: measure_comparisons(answers_table, **settings),
         VarianceShare: measure_variance(answers_table, **settings),
-        Heterogeneity: measure_heterogeneity(answers_table, seed=1),
+        Estimate: list_estimates(answers_table),
         Accuracy: measure_accuracy(measure_runs(answers_table, ITEMS)),
     }
-    names = ("comparisons", "variance", "heterogeneity", "accuracy")
+    names = ("comparisons", "variance", "estimates", "accuracy")
     paths = {name: str(tmp_path / f"{name}.parquet") for name in names}
     for path, (row_type, table) in zip(paths.values(), rows.items(), strict=True):
         tables.write_table(path, table, row_type)

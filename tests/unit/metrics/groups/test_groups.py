@@ -26,12 +26,19 @@ from fieldwork.metrics.groups.shuffles import (
 )
 from fieldwork.metrics.groups.table import MIN_ANSWERS, measure_groups, read_group_answers
 from fieldwork.metrics.groups.tests import measure_group_differences
-from fieldwork.metrics.heterogeneity import measure_heterogeneity, measure_item_shares
-from fieldwork.metrics.prompt_means import measure_prompt_means
+from fieldwork.metrics.item_shares import measure_item_shares
 from fieldwork.records.field import GroupDifference, GroupEstimate
 from fieldwork.records.parsing import Answer
 from fieldwork.statistics.intervals import Interval, ShareCount, newcombe_interval
-from unit.metrics.metric_frames import answer_frame, chosen, item_frame, listed, question
+from unit.metrics.metric_frames import (
+    answer_frame,
+    chosen,
+    item_frame,
+    list_means,
+    list_prompts,
+    listed,
+    question,
+)
 
 OPTIONS = [f"o{k:02}" for k in range(30)]
 ITEMS = item_frame(question("q", gold="A"), question("u", gold=None))
@@ -100,9 +107,9 @@ def test_a_groups_numbers_are_those_of_a_condition() -> None:
         for r in rows
         if r.answer is None and r.item_id
     }
-    for row in measure_heterogeneity(as_arms, seed=1, rarest_users=0.6):
-        estimate = estimates[row.item_id, row.condition, row.metric]
-        assert estimate == (row.estimate, row.ci_low, row.ci_high, 10)
+    for row in list_prompts(as_arms, rarest_users=0.6):
+        estimate = estimates[row.item_id, row.condition, row.measure]
+        assert estimate == (row.value, row.ci_low, row.ci_high, 10)
     option_shares = {
         (r.item_id, r.group, r.answer): r.estimate for r in rows if r.metric == "answer_share"
     }
@@ -110,8 +117,8 @@ def test_a_groups_numbers_are_those_of_a_condition() -> None:
         (r.item_id, r.condition, r.answer): r.share for r in measure_item_shares(as_arms)
     }
     means = {(r.group, r.metric): r.estimate for r in rows if r.item_id is None}
-    for mean in measure_prompt_means(as_arms, baseline="man", seed=1):
-        assert means[mean.condition, mean.metric] == mean.mean
+    for mean in list_means(as_arms, baseline="man"):
+        assert means[mean.condition, mean.measure] == mean.value
 
 
 def test_letters_of_groups_by_hand() -> None:
