@@ -15,7 +15,6 @@ from fieldwork.figures import field_groups, field_ranks
 from fieldwork.figures.style import save, use_style
 from fieldwork.metrics.claims.lookup import add_corrections
 from fieldwork.records.field import (
-    FieldHeterogeneity,
     GroupDifference,
     GroupEstimate,
     ItemAgreement,
@@ -89,8 +88,7 @@ def test_every_case_is_told_and_drawn(case: str, names: Sequence[str], tmp_path:
     tables.write_rows(paths["t"], ITEMS, Item)
     groups = {name: str(tmp_path / f"{name}.parquet") for name in ("groups", "group_differences")}
     agreement = {
-        name: str(tmp_path / f"{name}.parquet")
-        for name in ("rank_agreement", "item_agreement", "field_heterogeneity")
+        name: str(tmp_path / f"{name}.parquet") for name in ("rank_agreement", "item_agreement")
     }
     measure_settings = {
         "questions": [paths["t"]],
@@ -111,7 +109,6 @@ def test_every_case_is_told_and_drawn(case: str, names: Sequence[str], tmp_path:
         *tables.read_rows(out["group_differences"], GroupDifference),
         *tables.read_rows(out["rank_agreement"], RankAgreement),
         *tables.read_rows(out["item_agreement"], ItemAgreement),
-        *tables.read_rows(out["field_heterogeneity"], FieldHeterogeneity),
     ]
     for row in rows:
         cells = dataclasses.asdict(row)

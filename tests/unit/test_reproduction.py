@@ -14,12 +14,11 @@ import pytest
 import yaml
 
 from fieldwork.records.claims import Claim
+from fieldwork.records.estimates import Estimate
 from fieldwork.records.metrics import (
     Accuracy,
     AnswerShare,
-    Heterogeneity,
     Novelty,
-    PromptMean,
     ScoreComparison,
     Shift,
 )
@@ -32,8 +31,7 @@ MODULES = ("paper", "rows", "verdicts", "evidence", "report")
 ROW_TYPES = (
     Claim,
     Shift,
-    PromptMean,
-    Heterogeneity,
+    Estimate,
     AnswerShare,
     Accuracy,
     ScoreComparison,
@@ -188,12 +186,13 @@ def _add_lists(tables: Tables, condition: str, *, moves: bool) -> None:
             more = {"measure": measure, "item_id": item, "detail": detail, **arm, **interval}
             tables[Claim].append(claim(verdict, direction=direction if moves else None, **more))
     higher = {"profile": 2.0}.get(condition, 0.5) if moves else 0.0
-    tables[PromptMean].append(
+    tables[Estimate].append(
         row(
-            PromptMean,
+            Estimate,
             **arm,
-            metric="entropy_bits",
-            mean=3.0 + higher,
+            measure="entropy_bits",
+            reference="baseline",
+            value=3.0 + higher,
             difference=higher,
             difference_low=higher - 0.1,
             difference_high=higher + 0.1,
@@ -201,10 +200,8 @@ def _add_lists(tables: Tables, condition: str, *, moves: bool) -> None:
         )
     )
     for metric in ("entropy_bits", "one_minus_top5_share", "unique_items"):
-        values = {"estimate": 3.0 + higher, "n_responses": 30, "n_unread": 10}
-        tables[Heterogeneity].append(
-            row(Heterogeneity, **arm, metric=metric, item_id="companies", **values)
-        )
+        values = {"value": 3.0 + higher, "n_answers": 30, "n_without": 10}
+        tables[Estimate].append(row(Estimate, **arm, measure=metric, item_id="companies", **values))
 
 
 def _add_scores(tables: Tables, condition: str, *, moves: bool) -> None:

@@ -32,11 +32,11 @@ from fieldwork.explorer.answers import (
 from fieldwork.metrics.accuracy import measure_accuracy, measure_runs
 from fieldwork.metrics.answer_sets import read_answer_sets
 from fieldwork.metrics.distributions import measure_distributions
-from fieldwork.metrics.heterogeneity import measure_heterogeneity
 from fieldwork.metrics.values.estimates import measure_values
 from fieldwork.records.parsing import NO_ANSWER, Answer, MergedItem
 from fieldwork.records.shared import ItemKey
 from fieldwork.records.tasks import Item, ItemKind
+from unit.metrics.metric_frames import list_prompts
 
 CONDITIONS = ("offline", "history", "profile")
 MODELS = ("m", "n")
@@ -159,14 +159,14 @@ def test_first_answers_are_those_of_the_metrics(answers: list[Answer], frame: pd
         assert marked_rows == {(row.puppet, row.replicate) for row in rows}
 
 
-def test_first_answers_to_lists_are_those_that_heterogeneity_counts(
+def test_first_answers_to_lists_are_those_that_estimates_count(
     answers: list[Answer], frame: pd.DataFrame
 ) -> None:
     by_item = counts(answers, FIRST_ANSWER)
-    rows = measure_heterogeneity(frame, seed=1)
+    rows = list_prompts(frame)
     assert len(rows) > 10
     for row in rows:
-        assert row.n_responses == by_item[row.model, row.task, row.condition, row.item_id]
+        assert row.n_answers == by_item[row.model, row.task, row.condition, row.item_id or ""]
 
 
 def test_choices_that_arrived_are_those_of_the_distributions(

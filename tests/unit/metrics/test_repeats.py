@@ -12,9 +12,8 @@ import pytest
 from fieldwork.metrics.accuracy import measure_accuracy, measure_runs
 from fieldwork.metrics.comparisons import measure_comparisons
 from fieldwork.metrics.distributions import measure_distributions
-from fieldwork.metrics.heterogeneity import measure_heterogeneity, measure_item_shares
+from fieldwork.metrics.item_shares import measure_item_shares
 from fieldwork.metrics.novelty import measure_novelty
-from fieldwork.metrics.prompt_means import measure_prompt_means
 from fieldwork.metrics.rarefaction import measure_rarefaction
 from fieldwork.metrics.scores import measure_score_comparisons
 from fieldwork.metrics.shifts import measure_shifts
@@ -27,6 +26,7 @@ from unit.metrics.metric_frames import (
     answer_frame,
     chosen,
     item_frame,
+    list_estimates,
     listed,
     question,
 )
@@ -89,12 +89,11 @@ def again(rows: Sequence[Answer]) -> list[Answer]:
 
 Measure = Callable[[pd.DataFrame], Sequence[Any]]
 WITH_FIRST_ANSWERS: dict[str, Measure] = {
-    "heterogeneity": lambda a: measure_heterogeneity(a, seed=1),
+    "estimates": list_estimates,
     "item_shares": measure_item_shares,
     "rarefaction": measure_rarefaction,
     "comparisons": lambda a: measure_comparisons(a, baseline="offline", n_permutations=99, seed=1),
     "shifts": lambda a: measure_shifts(a, baseline="offline"),
-    "prompt_means": lambda a: measure_prompt_means(a, baseline="offline", seed=1),
     "accuracy": lambda a: measure_accuracy(measure_runs(a, QUESTIONS)),
     "new letters": lambda a: [
         (r.condition, r.n_equal, r.share, r.excess, r.excess_low, r.excess_high, r.p_value)

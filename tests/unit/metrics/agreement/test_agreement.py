@@ -23,10 +23,16 @@ from fieldwork.metrics.agreement.values import (
     measure_item,
     split_half_reliability,
 )
-from fieldwork.metrics.heterogeneity import measure_heterogeneity
 from fieldwork.records.field import ItemAgreement, RankAgreement
 from fieldwork.records.parsing import Answer
-from unit.metrics.metric_frames import answer_frame, chosen, item_frame, listed, question
+from unit.metrics.metric_frames import (
+    answer_frame,
+    chosen,
+    item_frame,
+    list_prompts,
+    listed,
+    question,
+)
 
 OPTIONS = [f"o{k:02}" for k in range(40)]
 NO_ITEMS = item_frame()
@@ -108,13 +114,13 @@ def test_items_are_at_one_number_of_answers_on_both_sides() -> None:
     assert {r.n_equal for r in rank_rows(answers)} == {12}
 
 
-def test_values_are_those_of_heterogeneity() -> None:
+def test_values_are_those_of_estimates() -> None:
     frame = answer_frame(lists_of(WIDTHS, "field") + lists_of(WIDTHS, "offline"))
     (item_group,) = read_shared_items(frame, NO_ITEMS)
     entropies = {
-        r.item_id: r.estimate
-        for r in measure_heterogeneity(frame, seed=1)
-        if r.condition == "field" and r.metric == "entropy_bits"
+        r.item_id: r.value
+        for r in list_prompts(frame)
+        if r.condition == "field" and r.measure == "entropy_bits"
     }
     values_of_field = item_group.values("entropy_bits", "field", seed=1)
     assert [v.value for v in values_of_field] == pytest.approx(

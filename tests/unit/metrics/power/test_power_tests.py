@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fieldwork.metrics import prompt_means
+from fieldwork.estimates import prompts as estimates_of_prompts
 from fieldwork.metrics.comparisons import measure_comparisons
 from fieldwork.metrics.power import tests_of_arms, tests_of_shares
 from fieldwork.metrics.power.effects import (
@@ -22,13 +22,12 @@ from fieldwork.metrics.power.effects import (
     UserShare,
 )
 from fieldwork.metrics.power.outcomes import SimulatedStudies, SimulatedTest
-from fieldwork.metrics.prompt_means import measure_prompt_means
 from fieldwork.metrics.scores import measure_score_comparisons
 from fieldwork.metrics.shifts import measure_shifts
 from fieldwork.metrics.variance import measure_variance
 from fieldwork.records.metrics import RunAccuracy
 from fieldwork.statistics.delete_many import third_samples
-from unit.metrics.metric_frames import answer_frame, chosen, listed
+from unit.metrics.metric_frames import answer_frame, chosen, list_means, listed
 
 SMALL = ListSource(2, 6, 1.0)
 CHANGE = ShareChange(0.8, 0.3)
@@ -188,7 +187,7 @@ def test_entropy_of_lists(monkeypatch: pytest.MonkeyPatch) -> None:
     draw = tests_of_arms.draw_lists
     monkeypatch.setattr(tests_of_arms, "draw_lists", lambda *a: in_order(draw(*a)))
     lists = Recorder(tests_of_arms, "draw_lists", monkeypatch)
-    for module in (tests_of_arms, prompt_means):
+    for module in (tests_of_arms, estimates_of_prompts):
         monkeypatch.setattr(
             module, "third_samples", lambda n, _: third_samples(n, np.random.default_rng(5))
         )
@@ -206,10 +205,8 @@ def test_entropy_of_lists(monkeypatch: pytest.MonkeyPatch) -> None:
         ]
         expected = [
             row.p_value
-            for row in measure_prompt_means(
-                answer_frame(rows), baseline="offline", seed=1, rarest_users=RAREST
-            )
-            if (row.condition, row.metric) == ("c", "entropy_bits")
+            for row in list_means(answer_frame(rows), rarest_users=RAREST)
+            if (row.condition, row.measure) == ("c", "entropy_bits")
         ]
         assert [test.p_value] == pytest.approx(expected)
 
