@@ -15,7 +15,7 @@ import pytest
 from matplotlib.figure import Figure
 from matplotlib.text import Text
 
-from fieldwork import tables
+from fieldwork import measures, tables
 from fieldwork.figures import style
 from fieldwork.parsing.form.readings import read_forms
 from fieldwork.records.answer_form import FormReading
@@ -34,17 +34,16 @@ from figures import (
     plot_who_asks,
 )
 from metrics import (
+    measure,
     measure_accuracy,
-    measure_answer_form,
     measure_categories,
     measure_claims,
     measure_comparisons,
     measure_distributions,
     measure_drift,
     measure_exactly,
-    measure_heterogeneity,
+    measure_item_shares,
     measure_practice,
-    measure_prompt_means,
     measure_ranks,
     measure_rarefaction,
     measure_robustness,
@@ -225,9 +224,15 @@ class Run:
         user_settings = {"rarest_users": 0.05}
         questions = {"questions": [self.path("letters"), self.path("lists")]}
         rows, runs = self.answers, self.path("accuracy_runs")
-        measure_heterogeneity.main(
-            rows, **out("heterogeneity", "item_shares", "list_lengths"), **user_settings, seed=1
-        )
+        for name, question in measures.questions().items():
+            measure.main(
+                name,
+                [rows if question.source == "answers" else self.path("forms")],
+                [],
+                self.path(f"metrics/estimates/{name}"),
+                {"baseline": "offline", "users": USERS, "seed": 1, **user_settings},
+            )
+        measure_item_shares.main(rows, **out("item_shares", "list_lengths"))
         measure_distributions.main(
             rows,
             **questions,
@@ -289,14 +294,6 @@ class Run:
             series=dict.fromkeys(WAVES, "rag"),
             seed=1,
         )
-        measure_prompt_means.main(
-            rows,
-            **out("prompt_means"),
-            baseline="offline",
-            **user_settings,
-            rarest_prompts=0.45,
-            seed=1,
-        )
         measure_exactly.main(
             rows,
             **questions,
@@ -304,11 +301,11 @@ class Run:
             baseline="offline",
             **user_settings,
         )
-        measure_answer_form.main(
-            [self.path("forms")], [], **out("answer_form"), baseline="offline", **user_settings
-        )
         metrics = [str(path) for path in sorted(self.folder.glob("*.parquet"))]
-        measure_claims.main(metrics, [], **out("claims"), rules=CLAIM_RULES)
+        measure_claims.main([*metrics, *self.estimates()], [], **out("claims"), rules=CLAIM_RULES)
+
+    def estimates(self) -> list[str]:
+        return [self.path(f"metrics/estimates/{name}") for name in measures.questions()]
 
     def draw(self) -> None:
         drawing = {
@@ -318,7 +315,9 @@ class Run:
         }
         on_lists, on_letters = drawing | {"task": "lists"}, drawing | {"task": "letters"}
         lists, letters = self.path("lists"), self.path("letters")
-        plot_fig1.main(self.path("heterogeneity"), lists, SHEET, *self.drawn("fig1"), on_lists)
+        plot_fig1.main(
+            self.path("metrics/estimates/lists"), lists, SHEET, *self.drawn("fig1"), on_lists
+        )
         plot_fig2.main(self.path("distributions"), letters, SHEET, *self.drawn("fig2"), on_letters)
         runs = [self.path(name) for name in ("accuracy_runs", "accuracy", "ranks")]
         plot_fig3.main(*runs, [BOARD], SHEET, *self.drawn("fig3"), on_letters)
@@ -337,7 +336,7 @@ class Run:
         return [str(self.folder / f"{figure}.png")], self.path(f"{figure}.marks")
 
     def findings(self) -> str:
-        names = ("variance", "comparisons", "shifts", "prompt_means", "accuracy")
+        names = ("variance", "comparisons", "shifts", "accuracy")
         further_tables = (
             "score_comparisons",
             "ranks",
@@ -362,7 +361,7 @@ class Run:
         write_findings.main(
             answers=self.answers,
             responses=[],
-            metrics=[self.path(name) for name in (*names, *further_tables)],
+            metrics=[*(self.path(name) for name in (*names, *further_tables)), *self.estimates()],
             questions=[self.path("lists"), self.path("letters")],
             quality=[],
             findings=str(page),
@@ -390,18 +389,15 @@ def case(
 
 def test_no_table_holds_nan_and_every_null_has_a_reason(case: tuple[str, Run]) -> None:
     estimates = {
-        "heterogeneity": "estimate",
         "novelty": "share",
         "accuracy": "mean",
         "comparisons": "distance",
         "variance": "share_who",
         "shifts": "shift",
         "rarefaction": "unique_items",
-        "prompt_means": "mean",
         "robustness": "estimate",
         "drift": "value",
         "group_gaps": "estimate",
-        "answer_form": "mean",
         "score_comparisons": "difference",
         "ranks": "rank_best",
         "practice": "rho",
@@ -412,14 +408,15 @@ def test_no_table_holds_nan_and_every_null_has_a_reason(case: tuple[str, Run]) -
         "service": "estimate",
         "trade_offs": "is_best",
     }
-    for path in case[1].folder.glob("*.parquet"):
+    for path in case[1].folder.rglob("*.parquet"):
         table = duckdb.read_parquet(str(path))
         for name, kind in zip(table.columns, table.types, strict=True):
             if str(kind) == "DOUBLE":
                 odd = table.filter(f'isnan("{name}") OR isinf("{name}")')
                 assert odd.fetchall() == [], (path.stem, name)
-        if path.stem in estimates:
-            silent = table.filter(f"{estimates[path.stem]} IS NULL AND reason IS NULL")
+        column = "value" if path.parent.name == "estimates" else estimates.get(path.stem)
+        if column:
+            silent = table.filter(f"{column} IS NULL AND reason IS NULL")
             assert silent.fetchall() == [], path.stem
         if path.stem == "robustness":
             silent = table.filter("ci_low IS NULL AND reason IS NULL")
@@ -488,14 +485,15 @@ def test_the_same_study_without_a_flaw_has_estimates(tmp_path: Path) -> None:
     """The cases above would pass on tables that are always empty."""
     run = Run(tmp_path, study())
     run.measure()
-    forms = tables.read_frame(run.path("answer_form"))
-    assert forms[forms["measure"] == "words"]["mean"].notna().all()
-    for name in ("heterogeneity", "comparisons", "shifts", "rarefaction", "prompt_means"):
+    forms = tables.read_frame(run.path("metrics/estimates/form"))
+    assert forms[forms["measure"] == "words"]["value"].notna().all()
+    for name, column in {
+        "metrics/estimates/lists": "value",
+        "comparisons": "distance",
+        "shifts": "shift",
+        "rarefaction": "unique_items",
+    }.items():
         table = tables.read_frame(run.path(name))
-        columns: dict[str, Any] = {"heterogeneity": "estimate", "comparisons": "distance"}
-        column = columns.get(name) or {"shifts": "shift", "rarefaction": "unique_items"}.get(
-            name, "mean"
-        )
         assert len(table)
         assert table[column].notna().all()
     section = run.findings().partition("\n### Heterogeneity\n")[2].partition("\n### ")[0]
