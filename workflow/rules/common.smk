@@ -36,6 +36,7 @@ from fieldwork.config.deciding_files import (
     deciding_files,
     downloads_at_commits,
 )
+from fieldwork.config.drawn import FIGURES, figure_inputs, figure_module
 from fieldwork.config.encoding import encoder_choice
 from fieldwork.config.estimates import (
     ESTIMATES_OF,
@@ -92,6 +93,7 @@ from fieldwork.config.memory import (
     verifying_scores,
     verifying_tables,
 )
+from fieldwork.config.metric_steps import METRIC_STEPS, step_files, step_settings
 from fieldwork.config.models import answer_threads, require_keys
 from fieldwork.config.names import refuse_misspelt_targets
 from fieldwork.config.needs import needed_filters
@@ -175,7 +177,7 @@ def any_of(names):
 
 
 def drawing(figure):
-    """What a figure of one task draws, as a function for a rule, which says so where there is none."""
+    """What a figure draws, as a function for a rule, which says so where a study has not its task."""
 
     def settings(wildcards):
         try:
@@ -186,9 +188,16 @@ def drawing(figure):
     return settings
 
 
-def figure_items(figure):
-    """The table with the questions that a figure draws, as an input function."""
-    return lambda wildcards: f"<results>/tasks/{drawing(figure)(wildcards)['task']}.parquet"
+def drawn_files(figure):
+    """What a figure is drawn from, as an input function; of one task, with its questions."""
+
+    def files(wildcards):
+        inputs = figure_inputs(study, figure)
+        if FIGURES[figure].questions == "task":
+            inputs["questions"] = [f"<results>/tasks/{drawing(figure)(wildcards)['task']}.parquet"]
+        return inputs
+
+    return files
 
 
 def archived_files(wildcards):

@@ -187,26 +187,6 @@ rule measure_agreement:
         "../scripts/field/measure_agreement.py"
 
 
-rule plot_field_ranks:
-    input:
-        item_agreement="<results>/metrics/item_agreement.parquet",
-        rank_agreement="<results>/metrics/rank_agreement.parquet",
-        claims=CLAIMS,
-        questions=study.task_tables(),
-        style_sheet=study.resolve("resources/figures.mplstyle"),
-    output:
-        **figure_files("field_ranks", "Whether each condition ranks questions as real users do"),
-    log:
-        "<logs>/plot_field_ranks.log",
-    conda:
-        "../envs/fieldwork.yaml"
-    params:
-        code=code("field/plot_field_ranks"),
-        drawing=study.drawing(),
-    script:
-        "../scripts/field/plot_field_ranks.py"
-
-
 rule measure_calibration:
     input:
         answers=ANSWERS,
@@ -223,44 +203,3 @@ rule measure_calibration:
         baseline=study.baseline,
     script:
         "../scripts/field/measure_calibration.py"
-
-
-rule plot_calibration:
-    input:
-        calibration="<results>/metrics/calibration.parquet",
-        style_sheet=study.resolve("resources/figures.mplstyle"),
-    output:
-        **figure_files(
-            "calibration",
-            "How near conditions come to real users, weighted and alone",
-            "calibration_figure",
-        ),
-    log:
-        "<logs>/plot_calibration.log",
-    conda:
-        "../envs/fieldwork.yaml"
-    params:
-        code=code("field/plot_calibration"),
-        drawing=study.drawing(),
-    script:
-        "../scripts/field/plot_calibration.py"
-
-
-rule plot_field_groups:
-    input:
-        groups="<results>/metrics/groups.parquet",
-        group_differences="<results>/metrics/group_differences.parquet",
-        claims=CLAIMS,
-        questions=study.task_tables(),
-        style_sheet=study.resolve("resources/figures.mplstyle"),
-    output:
-        **figure_files("field_groups", "How varied the answers of groups of real users are"),
-    log:
-        "<logs>/plot_field_groups.log",
-    conda:
-        "../envs/fieldwork.yaml"
-    params:
-        code=code("field/plot_field_groups"),
-        drawing=study.drawing(),
-    script:
-        "../scripts/field/plot_field_groups.py"

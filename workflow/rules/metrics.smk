@@ -15,16 +15,38 @@ rule measure:
         ),
     log:
         "<logs>/measure/{question}.log",
-    conda:
-        "../envs/fieldwork.yaml"
     wildcard_constraints:
         question=any_of(question_names()),
+    conda:
+        "../envs/fieldwork.yaml"
     params:
         code=lambda wildcards: code("metrics/measure", f"fieldwork/measures/{wildcards.question}"),
         sentence=lambda wildcards: questions()[wildcards.question].sentence,
         settings=estimate_settings(study),
     script:
         "../scripts/metrics/measure.py"
+
+
+# tables by one function each, a rule a step
+for step in METRIC_STEPS:
+
+    rule:
+        name:
+            f"measure_{step}"
+        input:
+            **step_files(study, step, ANSWERS),
+        output:
+            **metric_tables(*METRIC_STEPS[step].functions),
+        log:
+            f"<logs>/measure_{step}.log",
+        conda:
+            "../envs/fieldwork.yaml"
+        params:
+            code=code("metrics/measure_tables", *METRIC_STEPS[step].modules),
+            functions=METRIC_STEPS[step].functions,
+            settings=step_settings(study, step),
+        script:
+            "../scripts/metrics/measure_tables.py"
 
 
 # the tables of earlier versions that are views of estimates now
@@ -41,115 +63,6 @@ rule write_views:
         code=code("metrics/write_views"),
     script:
         "../scripts/metrics/write_views.py"
-
-
-rule measure_item_shares:
-    input:
-        answers=ANSWERS,
-    output:
-        **metric_tables("item_shares", "list_lengths"),
-    log:
-        "<logs>/measure_item_shares.log",
-    conda:
-        "../envs/fieldwork.yaml"
-    params:
-        code=code("metrics/measure_item_shares"),
-    script:
-        "../scripts/metrics/measure_item_shares.py"
-
-
-rule measure_distributions:
-    input:
-        answers=ANSWERS,
-        questions=study.task_tables(),
-    output:
-        **metric_tables("distributions", "novelty"),
-    log:
-        "<logs>/measure_distributions.log",
-    conda:
-        "../envs/fieldwork.yaml"
-    params:
-        code=code("metrics/measure_distributions"),
-        rarest_users=config["metrics"]["rarest_users"],
-        baseline=study.baseline,
-        control=study.control(),
-        permutations=config["metrics"]["permutations"],
-        seed=config["study"]["seed"],
-    script:
-        "../scripts/metrics/measure_distributions.py"
-
-
-rule measure_accuracy:
-    input:
-        answers=ANSWERS,
-        questions=study.task_tables(),
-    output:
-        **metric_tables("accuracy_runs", "accuracy"),
-    log:
-        "<logs>/measure_accuracy.log",
-    conda:
-        "../envs/fieldwork.yaml"
-    params:
-        code=code("metrics/measure_accuracy"),
-        rarest_users=config["metrics"]["rarest_users"],
-    script:
-        "../scripts/metrics/measure_accuracy.py"
-
-
-rule measure_comparisons:
-    input:
-        answers=ANSWERS,
-    output:
-        **metric_tables("comparisons"),
-    log:
-        "<logs>/measure_comparisons.log",
-    conda:
-        "../envs/fieldwork.yaml"
-    params:
-        code=code("metrics/measure_comparisons"),
-        baseline=study.baseline,
-        permutations=config["metrics"]["permutations"],
-        seed=config["study"]["seed"],
-    script:
-        "../scripts/metrics/measure_comparisons.py"
-
-
-rule measure_categories:
-    input:
-        answers=ANSWERS,
-        questions=study.task_tables(),
-        subject_categories=study.resolve(config["metrics"]["categories"]),
-    output:
-        **metric_tables("subjects", "categories"),
-    log:
-        "<logs>/measure_categories.log",
-    conda:
-        "../envs/fieldwork.yaml"
-    params:
-        code=code("metrics/measure_categories"),
-        permutations=config["metrics"]["permutations"],
-        seed=config["study"]["seed"],
-    script:
-        "../scripts/metrics/measure_categories.py"
-
-
-rule measure_variance:
-    input:
-        answers=ANSWERS,
-    output:
-        **metric_tables("variance"),
-    log:
-        "<logs>/measure_variance.log",
-    conda:
-        "../envs/fieldwork.yaml"
-    params:
-        code=code("metrics/measure_variance"),
-        rarest_users=config["metrics"]["rarest_users"],
-        baseline=study.baseline,
-        permutations=config["metrics"]["permutations"],
-        seed=config["study"]["seed"],
-    script:
-        "../scripts/metrics/measure_variance.py"
 
 
 # estimates from probabilities of letters, where models state them, beside those of the tables above
@@ -197,25 +110,6 @@ rule measure_arms:
         baseline=study.baseline,
     script:
         "../scripts/metrics/measure_arms.py"
-
-
-rule measure_nests:
-    input:
-        answers=ANSWERS,
-    output:
-        **metric_tables("users_and_contexts"),
-    log:
-        "<logs>/measure_nests.log",
-    conda:
-        "../envs/fieldwork.yaml"
-    params:
-        code=code("metrics/measure_nests"),
-        nests=study.nests(),
-        rarest_users=config["metrics"]["rarest_users"],
-        permutations=config["metrics"]["permutations"],
-        seed=config["study"]["seed"],
-    script:
-        "../scripts/metrics/measure_nests.py"
 
 
 # tasks that put another one otherwise, beside it
@@ -266,25 +160,6 @@ rule measure_drift:
         "../scripts/metrics/measure_drift.py"
 
 
-rule measure_score_comparisons:
-    input:
-        accuracy_runs="<results>/metrics/accuracy_runs.parquet",
-    output:
-        **metric_tables("score_comparisons"),
-    log:
-        "<logs>/measure_score_comparisons.log",
-    conda:
-        "../envs/fieldwork.yaml"
-    params:
-        code=code("metrics/measure_score_comparisons"),
-        rarest_users=config["metrics"]["rarest_users"],
-        baseline=study.baseline,
-        permutations=config["metrics"]["permutations"],
-        seed=config["study"]["seed"],
-    script:
-        "../scripts/metrics/measure_score_comparisons.py"
-
-
 rule measure_ranks:
     input:
         accuracy_runs="<results>/metrics/accuracy_runs.parquet",
@@ -326,26 +201,6 @@ rule measure_service:
         "../scripts/metrics/measure_service.py"
 
 
-rule measure_values:
-    input:
-        answers=ANSWERS,
-        questions=study.task_tables(),
-    output:
-        **metric_tables("values", "value_comparisons"),
-    log:
-        "<logs>/measure_values.log",
-    conda:
-        "../envs/fieldwork.yaml"
-    params:
-        code=code("metrics/measure_values"),
-        rarest_users=config["metrics"]["rarest_users"],
-        baseline=study.baseline,
-        permutations=config["metrics"]["permutations"],
-        seed=config["study"]["seed"],
-    script:
-        "../scripts/metrics/measure_values.py"
-
-
 rule measure_practice:
     input:
         accuracy_runs="<results>/metrics/accuracy_runs.parquet",
@@ -366,37 +221,6 @@ rule measure_practice:
         seed=config["study"]["seed"],
     script:
         "../scripts/metrics/measure_practice.py"
-
-
-rule measure_shifts:
-    input:
-        answers=ANSWERS,
-    output:
-        **metric_tables("shifts"),
-    log:
-        "<logs>/measure_shifts.log",
-    conda:
-        "../envs/fieldwork.yaml"
-    params:
-        code=code("metrics/measure_shifts"),
-        baseline=study.baseline,
-    script:
-        "../scripts/metrics/measure_shifts.py"
-
-
-rule measure_rarefaction:
-    input:
-        answers=ANSWERS,
-    output:
-        **metric_tables("rarefaction"),
-    log:
-        "<logs>/measure_rarefaction.log",
-    conda:
-        "../envs/fieldwork.yaml"
-    params:
-        code=code("metrics/measure_rarefaction"),
-    script:
-        "../scripts/metrics/measure_rarefaction.py"
 
 
 # what must also differ from asking the baseline again before it is claimed

@@ -143,13 +143,13 @@ python -c "import duckdb; print(duckdb.connect('results/quickstart/study.duckdb'
 
 Its tables are
 `conversations`, `profiles`, `items`, `contexts`, `requests`, `responses`, `answers`, `field_answers`,
-`field_participants`, `answer_forms`, `estimates`, and one named after each file of `metrics/`. Tables that
-a study does not need are missing, such as `conversations` in a study without histories. A table holds the rows
-of all models, tasks and conditions one after another. Its additional column `file` says which file a
-row is from; in `field_answers` it is the participants' file. The columns `corpus` in `conversations`,
-`task` in `items`, and `task` and `condition` in `contexts` and `requests` are taken from that path. The
-tables are the same whenever the same study runs again. The bytes of this one file are not, because
-DuckDB writes a random identifier into each file.
+`field_participants`, `answer_forms`, `estimates`, and one named after each file of `metrics/`. Tables
+that a study does not need are missing, such as `conversations` in a study without histories. A table
+holds the rows of all models, tasks and conditions one after another. Its additional column `file` says
+which file a row is from; in `field_answers` it is the participants' file. The columns `corpus` in
+`conversations`, `task` in `items`, and `task` and `condition` in `contexts` and `requests` are taken from
+that path. The tables are the same whenever the same study runs again. The bytes of this one file are not,
+because DuckDB writes a random identifier into each file.
 
 The view `transcripts` has one row for each answer, with everything that belongs to it: `question`,
 `context` (the messages before the question, as text), `prompt`, `answer` (the reply), `outcome`,

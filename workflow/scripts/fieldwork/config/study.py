@@ -412,6 +412,12 @@ class Study(NamedTuple):
                 drawing["conditions"] = [name for name in labels if name in sides]
             case "who_asks":
                 drawing["users"] = self.users_and_controls()["users"]
+            case "robustness":
+                drawing["variants"] = self.variants()
+            case "drift":
+                drawing["waves"] = self.waves()
+            case "arms":
+                drawing["x"] = (self.config["arms"] or {}).get("x")
         return drawing
 
     def users_and_controls(self) -> dict[str, list[str]]:

@@ -39,6 +39,7 @@ from fieldwork.figures.style import (
     marker_arguments,
     new_figure,
 )
+from fieldwork.records.arms import ArmMeasure, ArmTest
 from fieldwork.records.figures import AnswerBase
 
 ROWS: tuple[tuple[str, ...], ...] = (
@@ -88,6 +89,10 @@ class _ArmsLayout(NamedTuple):
     ticks: dict[str, str]
     models: dict[str, ConditionStyle]
     step: float
+
+
+TABLES = {"arms": ArmMeasure, "arm_tests": ArmTest}
+SETTINGS = ArmsFigureSettings
 
 
 def draw(measures: pd.DataFrame, tests: pd.DataFrame, settings: ArmsFigureSettings) -> Figure:

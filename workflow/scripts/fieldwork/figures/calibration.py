@@ -27,6 +27,7 @@ from fieldwork.figures.style import (
     marker_arguments,
     new_figure,
 )
+from fieldwork.records.field import Calibration
 
 _BAND = "#E69F00"
 _STAR_COLOUR = "#000000"
@@ -43,6 +44,10 @@ class _CalibrationPanel(NamedTuple):
     mixtures: list[Any]
     best: dict[Any, Any]
     field_row: Any | None
+
+
+TABLES = {"calibration": Calibration}
+SETTINGS = FigureSettings
 
 
 def draw(table: pd.DataFrame, settings: FigureSettings) -> Figure:

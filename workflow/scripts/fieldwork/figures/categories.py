@@ -37,6 +37,7 @@ from fieldwork.figures.style import (
     new_figure,
 )
 from fieldwork.records.field import between
+from fieldwork.records.metrics import CategoryVariance, SubjectVariance
 
 _PANEL_HEIGHT = 2.6
 _DODGE = 0.7
@@ -54,6 +55,11 @@ class _CategoryLayout(NamedTuple):
     styles: dict[str, ConditionStyle]
     subjects: Mapping[_CategoryKey, Sequence[float]]
     means: Mapping[_CategoryKey, Any]
+
+
+TABLES = {"subjects": SubjectVariance, "categories": CategoryVariance}
+CLAIMS = {"categories": "categories"}
+SETTINGS = FigureSettings
 
 
 def draw(subjects: pd.DataFrame, categories: pd.DataFrame, settings: FigureSettings) -> Figure:

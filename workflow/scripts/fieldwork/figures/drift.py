@@ -29,6 +29,7 @@ from fieldwork.figures.style import (
     marker_arguments,
     new_figure,
 )
+from fieldwork.records.drift import Drift
 from fieldwork.waves import read_wave
 
 _COLUMNS = 3
@@ -100,6 +101,10 @@ class _WavePoint(NamedTuple):
     high: float | None = None
     has_moved: bool = False
     n_answers: int = 0
+
+
+TABLES = {"drift": Drift}
+SETTINGS = DriftDrawing
 
 
 def draw(table: pd.DataFrame, settings: DriftDrawing) -> Figure:

@@ -24,7 +24,7 @@ from fieldwork.figures.selection import (
 )
 from fieldwork.figures.settings import FigureSettings
 from fieldwork.figures.style import GREY, PAGE_HEIGHT, add_head, empty_figure, new_figure
-from fieldwork.records.field import FIELD
+from fieldwork.records.field import FIELD, GroupDifference, GroupEstimate
 from fieldwork.records.shared import ItemKey
 from fieldwork.statistics.families import LEVEL
 
@@ -62,6 +62,11 @@ class _GroupPanelRows(NamedTuple):
     groups: list[str]
     estimates: Mapping[tuple[str | None, str], Any]
     different: frozenset[tuple[str | None, str | None]]
+
+
+TABLES = {"groups": GroupEstimate, "group_differences": GroupDifference}
+CLAIMS = {"group_differences": "group_difference"}
+SETTINGS = GroupsFigureSettings
 
 
 def draw(groups: pd.DataFrame, differences: pd.DataFrame, settings: GroupsFigureSettings) -> Figure:

@@ -32,6 +32,7 @@ from fieldwork.figures.style import (
     empty_figure,
     new_figure,
 )
+from fieldwork.records.field import ItemAgreement, RankAgreement
 from fieldwork.records.shared import ItemKey
 from fieldwork.statistics.families import LEVEL
 
@@ -82,6 +83,11 @@ class _RankLayout(NamedTuple):
     def slots(self) -> int:
         """Places of the fullest panel."""
         return max(len(rows) for rows in self.items.values())
+
+
+TABLES = {"item_agreement": ItemAgreement, "rank_agreement": RankAgreement}
+CLAIMS = {"item_agreement": "field_place", "rank_agreement": "field_order"}
+SETTINGS = RanksFigureSettings
 
 
 def draw(items: pd.DataFrame, ranks: pd.DataFrame, settings: RanksFigureSettings) -> Figure:

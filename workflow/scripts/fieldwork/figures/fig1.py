@@ -42,6 +42,7 @@ from fieldwork.figures.style import (
     marker_arguments,
     new_figure,
 )
+from fieldwork.records.estimates import Estimate
 from fieldwork.records.shared import ItemKey
 
 METRICS = {
@@ -86,6 +87,10 @@ class _HeterogeneityLayout(NamedTuple):
     @property
     def blocks(self) -> int:
         return -(-len(self.models) // self.columns)
+
+
+TABLES = {"lists": Estimate}
+SETTINGS = Fig1Settings
 
 
 def draw(table: pd.DataFrame, settings: Fig1Settings) -> Figure:

@@ -49,6 +49,7 @@ from fieldwork.figures.style import (
     new_figure,
 )
 from fieldwork.records.field import FIELD
+from fieldwork.records.metrics import AnswerShare
 from fieldwork.records.parsing import UNKNOWN
 from fieldwork.records.shared import ItemKey
 
@@ -119,6 +120,10 @@ _REPEATS = (
     "All answers of a user count here. Where the findings compare conditions, the first one counts, "
     "so shares may differ."
 )
+
+
+TABLES = {"distributions": AnswerShare}
+SETTINGS = Fig2Settings
 
 
 def draw(table: pd.DataFrame, settings: Fig2Settings) -> Figure:

@@ -39,6 +39,8 @@ from fieldwork.figures.style import (
     empty_figure,
     new_figure,
 )
+from fieldwork.files.leaderboards import read_task_leaderboard
+from fieldwork.records.metrics import Accuracy, Rank, RunAccuracy
 from fieldwork.records.shared import Leaderboard
 
 __all__ = ["Fig3Settings", "draw"]
@@ -58,6 +60,11 @@ _LABEL_ROOM = 0.3
 _COLUMNS: Mapping[str, float] = {"places": 0.02, "user": 0.43, "rerun": 0.84}
 _READINGS: Mapping[str, str] = {METRICS[0]: "", METRICS[1]: ", flexible reading"}
 _PAPER: Mapping[str, Any] = {"facecolor": "white", "edgecolor": "none", "pad": 0.5}
+
+
+TABLES = {"accuracy_runs": RunAccuracy, "accuracy": Accuracy, "ranks": Rank}
+READERS = {"leaderboard": read_task_leaderboard}
+SETTINGS = Fig3Settings
 
 
 def draw(

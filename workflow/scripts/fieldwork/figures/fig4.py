@@ -39,6 +39,7 @@ from fieldwork.figures.style import (
     new_figure,
 )
 from fieldwork.readable_texts import cut
+from fieldwork.records.metrics import Shift
 from fieldwork.records.shared import ItemKey
 from fieldwork.statistics.families import LEVEL
 
@@ -89,6 +90,11 @@ class _ShiftLayout(NamedTuple):
     @property
     def blocks(self) -> int:
         return -(-len(self.panels) // self.columns)
+
+
+TABLES = {"shifts": Shift}
+CLAIMS = {"shifts": "option_share"}
+SETTINGS = Fig4Settings
 
 
 def draw(table: pd.DataFrame, settings: Fig4Settings) -> Figure:

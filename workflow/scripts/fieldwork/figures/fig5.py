@@ -40,6 +40,7 @@ from fieldwork.figures.style import (
     new_figure,
     wrap_text,
 )
+from fieldwork.records.metrics import Rarefaction
 from fieldwork.records.shared import ItemKey
 
 _MOST_COLUMNS = 5
@@ -83,6 +84,10 @@ class _RarefactionLayout(NamedTuple):
     def title(self, item: str) -> str:
         """The name of an item in lines that its panel is wide enough for."""
         return wrap_text(self.panels[item], inches=(PAGE_WIDTH - 1) / self.columns, points=8)
+
+
+TABLES = {"rarefaction": Rarefaction}
+SETTINGS = Fig5Settings
 
 
 def draw(table: pd.DataFrame, settings: Fig5Settings) -> Figure:

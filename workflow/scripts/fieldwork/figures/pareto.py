@@ -33,6 +33,7 @@ from fieldwork.figures.style import (
     marker_arguments,
     new_figure,
 )
+from fieldwork.records.service import TradeOff
 
 Measure = Literal["usd", "latency_s"]
 
@@ -98,6 +99,10 @@ class _ParetoLayout(NamedTuple):
     def label(self, row: Any) -> str:
         """`Model, Condition`."""
         return f"{self.settings.model_name(row.model)}, {self.styles[row.condition].label}"
+
+
+TABLES = {"trade_offs": TradeOff}
+SETTINGS = FigureSettings
 
 
 def draw(trade_offs: pd.DataFrame, settings: FigureSettings) -> Figure:

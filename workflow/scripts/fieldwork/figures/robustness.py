@@ -35,6 +35,7 @@ from fieldwork.figures.style import (
     marker_arguments,
     new_figure,
 )
+from fieldwork.records.robustness import Robustness
 
 _LINE_HEIGHT = 0.2
 _DODGE = 0.62
@@ -79,6 +80,10 @@ class _Measure(NamedTuple):
     high: float | None
     name: str
     n_items: int
+
+
+TABLES = {"robustness": Robustness}
+SETTINGS = RobustnessDrawing
 
 
 def draw(table: pd.DataFrame, settings: RobustnessDrawing) -> Figure:

@@ -41,6 +41,7 @@ from fieldwork.figures.style import (
 )
 from fieldwork.records.shared import ItemKey
 from fieldwork.records.tasks import Item
+from fieldwork.records.values import ValueEstimate
 
 MOST_ITEMS = 6
 _LINE_HEIGHT = 0.19
@@ -58,6 +59,10 @@ class _ItemPanel(NamedTuple):
     item: ItemKey | None
     title: str
     rows: Mapping[tuple[str, str], Any]
+
+
+TABLES = {"values": ValueEstimate}
+SETTINGS = FigureSettings
 
 
 def draw(values: pd.DataFrame, settings: FigureSettings) -> Figure:

@@ -42,6 +42,7 @@ from fieldwork.figures.style import (
     new_figure,
 )
 from fieldwork.records.field import between
+from fieldwork.records.metrics import Novelty, VarianceShare
 from fieldwork.statistics.families import LEVEL
 
 _DODGE = 0.7
@@ -100,6 +101,11 @@ class _UserLayout(NamedTuple):
     @property
     def is_stacked(self) -> bool:
         return sum(len(panel.ticks) for panel in self.panels) > _MOST_SIDE_BY_SIDE
+
+
+TABLES = {"variance": VarianceShare, "novelty": Novelty}
+CLAIMS = {"variance": "share_who", "novelty": "novelty"}
+SETTINGS = WhoAsksSettings
 
 
 def draw(variance: pd.DataFrame, novelty: pd.DataFrame, settings: WhoAsksSettings) -> Figure:

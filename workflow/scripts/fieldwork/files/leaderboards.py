@@ -1,14 +1,24 @@
 """Leaderboards: models and their published scores on the questions of a task, from CSV files."""
 
 import math
+from collections.abc import Sequence
 from pathlib import Path
 
 from fieldwork.errors import StudyError
 from fieldwork.files import texts
-from fieldwork.records.shared import Leaderboard, LeaderboardPlace
+from fieldwork.records.shared import NO_LEADERBOARD, Leaderboard, LeaderboardPlace
 
 DECIMALS = 3
 """Places after the point at which scores are compared."""
+
+
+def read_task_leaderboard(paths: Sequence[str]) -> Leaderboard:
+    """The leaderboard of a task: of its file, or `NO_LEADERBOARD` where there is none.
+
+    Raises:
+        StudyError: as `read_leaderboard` does.
+    """
+    return read_leaderboard(paths[0]) if paths else NO_LEADERBOARD
 
 
 def read_leaderboard(path: str) -> Leaderboard:

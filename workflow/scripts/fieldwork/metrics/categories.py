@@ -8,13 +8,11 @@ its test are about subjects, not about single items or puppets.
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
 from scipy.stats import rankdata
 
-from fieldwork.files.texts import read_texts
 from fieldwork.metrics.answer_sets import Arm, ItemAnswers, read_answer_sets
 from fieldwork.metrics.components import AnswerLayout, lay_out, split
 from fieldwork.metrics.distributions import ChoiceArm, read_questions
@@ -29,21 +27,15 @@ UNIT = "subject"
 MIN_SUBJECTS = 3
 
 
-def read_categories(path: str) -> dict[str, str]:
-    """The category of each subject, from a file with the columns `subject` and `category`."""
-    subjects, categories = (read_texts([Path(path)], name) for name in ("subject", "category"))
-    return dict(zip(subjects, categories, strict=True))
-
-
 def measure_subjects(
-    answers: pd.DataFrame, items: pd.DataFrame, categories: Mapping[str, str]
+    answers: pd.DataFrame, items: pd.DataFrame, subject_categories: Mapping[str, str]
 ) -> list[SubjectVariance]:
     """Variance of answers between puppets, subject by subject, under each condition with puppets.
 
     Args:
         answers: `records.Answer` rows; only choice items whose item names a subject are used.
         items: the items, with their task.
-        categories: subject → category; a subject that is missing has the category NULL.
+        subject_categories: subject → category; a subject that is missing has the category NULL.
 
     Raises:
         StudyError: an answered item is missing from `items`.
@@ -61,7 +53,7 @@ def measure_subjects(
         for subject in sorted(subjects):
             layout = lay_out(subjects[subject])
             if layout.has_puppets:
-                rows.append(_subject_row(arm, subject, layout, categories.get(subject)))
+                rows.append(_subject_row(arm, subject, layout, subject_categories.get(subject)))
     return rows
 
 

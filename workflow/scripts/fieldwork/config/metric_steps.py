@@ -1,0 +1,120 @@
+"""The steps that make tables of `metrics/` by one function a table, with what each reads.
+
+A function takes its inputs and settings by the names of its parameters; a later one may take the rows of
+an earlier table of its step. Read while Snakemake parses the workflow, so it imports no scientific
+package.
+"""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from fieldwork.config.study import Study
+
+
+class MetricStep(NamedTuple):
+    """A rule of tables.
+
+    Attributes:
+        functions: by the table's name, a module of `fieldwork/metrics` and its function, with a colon.
+        inputs: names of what they read, as in `step_files`.
+        settings: names of what they are set by, as in `step_settings`.
+    """
+
+    functions: Mapping[str, str]
+    inputs: tuple[str, ...] = ("answers",)
+    settings: tuple[str, ...] = ()
+
+    @property
+    def modules(self) -> list[str]:
+        """The modules of the functions, as paths without ending from the folder of scripts."""
+        names = dict.fromkeys(place.partition(":")[0] for place in self.functions.values())
+        return [f"fieldwork/metrics/{name.replace('.', '/')}" for name in names]
+
+
+WITH_QUESTIONS = ("answers", "items")
+TESTED = ("baseline", "n_permutations", "seed")
+METRIC_STEPS: Mapping[str, MetricStep] = {
+    "item_shares": MetricStep(
+        {
+            "item_shares": "item_shares:measure_item_shares",
+            "list_lengths": "list_lengths:measure_list_lengths",
+        }
+    ),
+    "rarefaction": MetricStep({"rarefaction": "rarefaction:measure_rarefaction"}),
+    "distributions": MetricStep(
+        {
+            "distributions": "distributions:measure_distributions",
+            "novelty": "novelty:measure_novelty",
+        },
+        WITH_QUESTIONS,
+        (*TESTED, "rarest_users", "control"),
+    ),
+    "accuracy": MetricStep(
+        {"accuracy_runs": "accuracy:measure_runs", "accuracy": "accuracy:measure_accuracy"},
+        WITH_QUESTIONS,
+        ("rarest_users",),
+    ),
+    "score_comparisons": MetricStep(
+        {"score_comparisons": "scores:measure_score_comparisons"},
+        ("runs",),
+        (*TESTED, "rarest_users"),
+    ),
+    "comparisons": MetricStep({"comparisons": "comparisons:measure_comparisons"}, settings=TESTED),
+    "shifts": MetricStep({"shifts": "shifts:measure_shifts"}, settings=("baseline",)),
+    "variance": MetricStep(
+        {"variance": "variance:measure_variance"}, settings=(*TESTED, "rarest_users")
+    ),
+    "nests": MetricStep(
+        {"users_and_contexts": "nests:measure_nests"},
+        settings=("nests", "n_permutations", "seed", "rarest_users"),
+    ),
+    "categories": MetricStep(
+        {
+            "subjects": "categories:measure_subjects",
+            "categories": "categories:measure_categories",
+        },
+        (*WITH_QUESTIONS, "subject_categories"),
+        ("n_permutations", "seed"),
+    ),
+    "values": MetricStep(
+        {
+            "values": "values.estimates:measure_values",
+            "value_comparisons": "values.comparisons:measure_value_comparisons",
+        },
+        WITH_QUESTIONS,
+        (*TESTED, "rarest_users"),
+    ),
+}
+
+
+def step_files(study: "Study", step: str, answers: str) -> dict[str, Any]:
+    """The files of a step's inputs, by input.
+
+    Args:
+        answers: path of the table of answers.
+    """
+    files = {
+        "answers": answers,
+        # Snakemake keeps the name `items` for itself
+        "items": study.task_tables(),
+        "runs": "<results>/metrics/accuracy_runs.parquet",
+        "subject_categories": study.resolve(study.config["metrics"]["categories"]),
+    }
+    return {
+        "questions" if name == "items" else name: files[name] for name in METRIC_STEPS[step].inputs
+    }
+
+
+def step_settings(study: "Study", step: str) -> dict[str, Any]:
+    """What a step is set by, by the names of parameters."""
+    metrics = study.config["metrics"]
+    settings = {
+        "baseline": study.baseline,
+        "control": study.control(),
+        "n_permutations": metrics["permutations"],
+        "seed": study.config["study"]["seed"],
+        "rarest_users": metrics["rarest_users"],
+        "nests": study.nests(),
+    }
+    return {name: settings[name] for name in METRIC_STEPS[step].settings}

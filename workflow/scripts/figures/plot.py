@@ -1,0 +1,46 @@
+"""Draw a figure of the study, as its module of `fieldwork/figures` declares what it takes.
+
+In: tables of <results>/metrics, the questions. Out: <results>/figures as PDF, SVG and PNG, and its marks.
+"""
+
+from importlib import import_module
+from typing import Any
+
+from fieldwork import stage, tables
+from fieldwork.figures import style
+from fieldwork.figures.marks import marks_of
+from fieldwork.metrics.claims.lookup import read_corrected
+from fieldwork.records.figures import FigureMark
+
+
+def main(
+    inputs: dict[str, str],
+    style_sheet: str,
+    drawings: list[str],
+    marks: str,
+    module: str,
+    drawing: dict[str, Any],
+) -> None:
+    """Draw and save."""
+    style.use_style(style_sheet)
+    figure_module = import_module(f"fieldwork.figures.{module}")
+    claims = getattr(figure_module, "CLAIMS", {})
+    drawn_tables = [
+        read_corrected(inputs[name], row_type, inputs["claims"], claims[name])
+        if name in claims
+        else tables.read_frame(inputs[name], row_type)
+        for name, row_type in figure_module.TABLES.items()
+    ]
+    readers = getattr(figure_module, "READERS", {})
+    others = [read(inputs[name]) for name, read in readers.items()]
+    words = {}
+    if "questions" in inputs:
+        words["questions"] = tables.read_questions([*inputs["questions"]])
+    settings = figure_module.SETTINGS(**drawing, **words)
+    figure = figure_module.draw(*drawn_tables, *others, settings)
+    style.save(figure, drawings)
+    tables.write_table(marks, marks_of(figure), FigureMark)
+
+
+if __name__ == "__main__":
+    stage.run_script(main, snakemake)

@@ -1,0 +1,46 @@
+"""Make tables of estimates by one function each, as fieldwork/config/metric_steps.py lists them.
+
+In: <results>/answers, the items, or what a step names besides. Out: its tables of <results>/metrics.
+"""
+
+from importlib import import_module
+from inspect import signature
+from typing import Any
+
+from fieldwork import stage, tables
+from fieldwork.config.report import estimate_type
+from fieldwork.files.subject_categories import read_categories
+from fieldwork.records.metrics import RunAccuracy
+from fieldwork.records.parsing import Answer
+
+READERS = {
+    "answers": ("answers", lambda path: tables.read_frame(path, Answer)),
+    "questions": ("items", tables.read_items),
+    "runs": ("runs", lambda path: tables.read_rows(path, RunAccuracy)),
+    "subject_categories": ("subject_categories", read_categories),
+}
+"""By input: the parameter that takes it, and how it is read."""
+
+
+def main(
+    inputs: dict[str, Any],
+    outputs: dict[str, str],
+    functions: dict[str, str],
+    settings: dict[str, Any],
+) -> None:
+    """Measure and write table by table; `functions` are `module:function` by the table's name."""
+    values = dict(settings)
+    for name, path in inputs.items():
+        parameter, read = READERS[name]
+        values[parameter] = read(path)
+    for table, place in functions.items():
+        module, _, function_name = place.partition(":")
+        function = getattr(import_module(f"fieldwork.metrics.{module}"), function_name)
+        names = signature(function).parameters
+        rows = function(**{name: values[name] for name in names if name in values})
+        tables.write_table(outputs[table], rows, estimate_type(table))
+        values["runs" if table == "accuracy_runs" else table] = rows
+
+
+if __name__ == "__main__":
+    stage.run_script(main, snakemake)
