@@ -2,7 +2,7 @@
 
 Each of 200 faults, drawn by a seed, is put into a copy of the project alone. The tests that mirror its
 module are run, then those of its folder. What neither notices survives; a survivor may be a fault that
-changes nothing. Writes mutants.csv, and goes on where it was stopped.
+changes nothing. Writes mutants.csv and results.md, and goes on where it was stopped.
 """
 
 import argparse
@@ -15,11 +15,13 @@ import sys
 import tempfile
 import time
 from collections.abc import Sequence
+from datetime import date
 from pathlib import Path
 
 HOME = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(Path(__file__).parent), str(HOME / "benchmarks")]
 
+from machine import facts  # noqa: E402
 from mutations import Mutant, draw_mutants  # noqa: E402
 
 LIBRARY = Path("workflow/scripts/fieldwork")
@@ -38,6 +40,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition(":")[0])
     parser.add_argument("--n", type=int, default=200)
     parser.add_argument("--seed", type=int, default=SEED)
+    parser.add_argument("--day", default=date.today().isoformat())
     options = parser.parse_args()
     mutants = draw_mutants(HOME / LIBRARY, options.n, options.seed)
     rows = read_rows(mutants)
@@ -63,8 +66,7 @@ def main() -> None:
             )
             write_rows(rows)
             print(*rows[number], flush=True)
-    n_noticed = sum(bool(row[-2]) for row in rows.values())
-    print(f"{n_noticed} of {len(rows)} faults are noticed")
+    RESULTS.with_name("results.md").write_text(page(rows, options.day), encoding="utf-8")
 
 
 def read_rows(mutants: Sequence[Mutant]) -> dict[int, tuple[str, ...]]:
@@ -86,6 +88,28 @@ def write_rows(rows: dict[int, tuple[str, ...]]) -> None:
     with RESULTS.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerows([COLUMNS, *(rows[number] for number in sorted(rows))])
+
+
+def page(rows: dict[int, tuple[str, ...]], day: str) -> str:
+    """How many faults are noticed, and those that are not, as Markdown."""
+    survivors = [row for _, row in sorted(rows.items()) if not row[COLUMNS.index("noticed_by")]]
+    machine = ", ".join(f"{name} {value}" for name, value in facts().items())
+    lines = [
+        "# Which faults the unit tests notice",
+        "",
+        f"{day}, {machine}. Made by `python benchmarks/mutants/run.py` ([how](run.py)) from "
+        "[mutants.csv](mutants.csv).",
+        "",
+        f"Of {len(rows)} one-line faults, drawn by a seed from all places of the library, "
+        f"**{len(rows) - len(survivors)} are noticed** by the tests that mirror the module or by those of "
+        "its folder. Tests of the workflow and the browser were not run, and a fault may change nothing. "
+        "Lines are those of the library as it was that day. Not noticed:",
+        "",
+        "| file | line | was | became |",
+        "|---|---|---|---|",
+        *(f"| {file} | {line} | `{old}` | `{new}` |" for _, file, line, old, new, *_ in survivors),
+    ]
+    return "\n".join(lines) + "\n"
 
 
 def notice(copy: Path, mutant: Mutant) -> str:
