@@ -101,8 +101,9 @@ def page(rows: dict[int, tuple[str, ...]], day: str) -> str:
         "[mutants.csv](mutants.csv).",
         "",
         f"Of {len(rows)} one-line faults, drawn by a seed from all places of the library, "
-        f"**{len(rows) - len(survivors)} are noticed** by the tests that mirror the module or by those of "
-        "its folder. Tests of the workflow and the browser were not run, and a fault may change nothing. "
+        f"**{len(rows) - len(survivors)} are noticed** by the tests that mirror the module or by those "
+        "of its folder. Tests of the workflow and the browser did not run, and a fault may change "
+        "nothing. "
         "Lines are those of the library as it was that day. Not noticed:",
         "",
         "| file | line | was | became |",

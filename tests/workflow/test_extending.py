@@ -1,5 +1,6 @@
 """The worked examples of docs/extending.md, applied to a copy of the project and run."""
 
+import csv
 import re
 import shlex
 import subprocess
@@ -14,7 +15,7 @@ from workflow.conftest import REPOSITORY, Checkout, clean_environment, copy_ship
 pytestmark = pytest.mark.workflow
 
 DOCUMENT = (REPOSITORY / "docs/extending.md").read_text(encoding="utf-8")
-LONGEST_BLOCK = 25
+LONGEST_BLOCK = 30
 
 
 class Block(NamedTuple):
@@ -80,9 +81,42 @@ def test_an_example_runs(command: str, extended: Checkout) -> None:
     assert (extended.root / target).stat().st_size
 
 
-def test_what_was_added_does_what_it_says(extended: Checkout) -> None:
-    (line,) = (extended.root / "results/lengths/metrics/option_counts.csv").read_text().split()[1:]
-    assert line == "smollm2,recommendations,offline,5.0"
+def test_a_new_measure_has_interval_claim_section_and_row(extended: Checkout) -> None:
+    metrics = extended.root / "results/lengths/metrics"
+    with (metrics / "estimates/simpson.csv").open(encoding="utf-8", newline="") as file:
+        rows = {row["condition"]: row for row in csv.DictReader(file)}
+    again = rows["offline_again"]
+    assert 0 < float(again["ci_low"]) < float(again["value"]) < float(again["ci_high"]) < 1
+    assert 0 < float(again["p_value"]) <= 1
+    assert not rows["offline"]["difference"]
+    with (metrics / "claims.csv").open(encoding="utf-8", newline="") as file:
+        (claim,) = (row for row in csv.DictReader(file) if row["measure"] == "simpson")
+    assert (claim["source"], claim["p_value"]) == ("estimates", again["p_value"])
+    findings = (extended.root / "results/lengths/findings.md").read_text(encoding="utf-8")
+    assert "### Two mentions" in findings
+    assert "Simpson index" in findings
+    dictionary = subprocess.run(
+        [sys.executable, "-c", "from fieldwork.dictionary import render; print(render())"],
+        cwd=extended.root / "workflow/scripts",
+        env=clean_environment({}),
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert "| `simpson` | simpson | options | chance that two mentions" in dictionary.stdout
+
+
+def test_a_measure_that_cannot_hold_is_refused_before_anything_runs(extended: Checkout) -> None:
+    file = extended.root / "workflow/scripts/fieldwork/measures/simpson.py"
+    text = file.read_text(encoding="utf-8")
+    try:
+        file.write_text(text.replace('unit="points"', 'margin="nothing"'), encoding="utf-8")
+        planned = extended.snakemake("-n", cores=1)
+    finally:
+        file.write_text(text, encoding="utf-8")
+    assert planned.returncode
+    last_line = planned.stderr.strip().splitlines()[-1]
+    assert "measures/simpson.py: the margin nothing of simpson" in last_line
 
 
 def test_the_examples_keep_to_the_house(extended: Checkout) -> None:

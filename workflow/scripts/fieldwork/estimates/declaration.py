@@ -82,7 +82,7 @@ class Measure:
     digits: int = 2
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Question:
     """A question that a reader asks, with the measures that answer it.
 

@@ -19,7 +19,7 @@ from fieldwork.statistics.families import LEVEL
 
 UNDECIDED_VERDICT = "not detected"
 
-_NO_TEST = re.compile(r"^no (?:interval and no )?(?:test|excess): ")
+_NO_TEST = re.compile(r"^no (?:interval and no )?(?:test|excess|difference): ")
 
 _POINTS = (100.0, "points")
 _UNITS = {
