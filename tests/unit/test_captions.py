@@ -8,6 +8,8 @@ import pytest
 from docutils.core import publish_parts
 from jinja2 import Environment, StrictUndefined
 
+from fieldwork.measures import questions
+
 CAPTIONS = sorted((Path(__file__).resolve().parents[2] / "workflow" / "report").glob("*.rst"))
 NOTES = [
     "Embedded model, a sentence-encoder baseline and not a chat model",
@@ -20,8 +22,13 @@ NOTES = [
 
 def body(caption: Path, note: str) -> str:
     """The caption as Snakemake's report makes it."""
+    sentences = "\n\n".join(question.sentence for question in questions().values())
     params = SimpleNamespace(
-        drawing=SimpleNamespace(note=note), note=note, leaderboard=note, leaderboard_note=note
+        drawing=SimpleNamespace(note=note),
+        note=note,
+        leaderboard=note,
+        leaderboard_note=note,
+        sentence=sentences,
     )
     snakemake = SimpleNamespace(params=params, config={"study": {"name": "s"}})
     text = Environment(undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
