@@ -10,6 +10,8 @@ from typing import Any
 
 import pytest
 
+from fieldwork.config.metric_steps import METRIC_STEPS
+from fieldwork.config.report import estimate_type
 from workflow.conftest import REPOSITORY, clean_environment
 
 pytestmark = pytest.mark.workflow
@@ -51,15 +53,24 @@ def scripts() -> list[Path]:
     return sorted(path for path in SCRIPTS.glob("*/*.py") if path.parent.name != "fieldwork")
 
 
+def rules_of(script: Path, rules: dict[str, dict[str, Any]]) -> list[dict[str, Any]]:
+    ending = f"scripts/{script.parent.name}/{script.name}"
+    return [rule for rule in rules.values() if rule["script"].endswith(ending)]
+
+
 def test_every_script_has_its_rule(rules: dict[str, dict[str, Any]]) -> None:
-    assert set(rules) == {path.stem for path in scripts()}
+    assert all(rules_of(script, rules) for script in scripts())
 
 
 @pytest.mark.parametrize("script", scripts(), ids=lambda path: path.stem)
 def test_arguments_have_one_source(script: Path, rules: dict[str, dict[str, Any]]) -> None:
-    rule = rules[script.stem]
     main = importlib.import_module(f"{script.parent.name}.{script.stem}").main
     arguments = set(inspect.signature(main).parameters)
+    for rule in rules_of(script, rules):
+        _check(rule, arguments)
+
+
+def _check(rule: dict[str, Any], arguments: set[str]) -> None:
     for name in arguments - {"inputs", "outputs", "threads", "config"}:
         homes = [
             kind
@@ -71,4 +82,21 @@ def test_arguments_have_one_source(script: Path, rules: dict[str, dict[str, Any]
         twins = {f"{name}_csv" for name in rule["output"]}
         assert set(rule["output"]) - twins <= arguments
     # a param that no argument takes is there for the sake of reruns
-    assert set(rule["params"]) - arguments <= {"code", "digest"}
+    assert set(rule["params"]) - arguments <= {"code", "digest", "sentence"}
+
+
+@pytest.mark.parametrize("step", METRIC_STEPS)
+def test_steps_name_all_that_their_functions_take(step: str) -> None:
+    entry = METRIC_STEPS[step]
+    names = {*entry.inputs, *entry.settings}
+    parameters = set[str]()
+    for table, place in entry.functions.items():
+        module, _, function = place.partition(":")
+        taken = inspect.signature(
+            getattr(importlib.import_module(f"fieldwork.metrics.{module}"), function)
+        ).parameters
+        assert {n for n, p in taken.items() if p.default is p.empty} <= names, place
+        parameters |= set(taken)
+        names |= {table, *(["runs"] if table == "accuracy_runs" else [])}
+        assert estimate_type(table)
+    assert {*entry.inputs, *entry.settings} <= parameters

@@ -36,7 +36,7 @@ from fieldwork.config.deciding_files import (
     deciding_files,
     downloads_at_commits,
 )
-from fieldwork.config.drawn import FIGURES, figure_inputs, figure_module
+from fieldwork.config.drawn import FIGURES, figure_drawing, figure_inputs, figure_module
 from fieldwork.config.encoding import encoder_choice
 from fieldwork.config.estimates import (
     ESTIMATES_OF,
@@ -181,7 +181,7 @@ def drawing(figure):
 
     def settings(wildcards):
         try:
-            return study.drawing(figure)
+            return figure_drawing(study, figure)
         except StudyError as error:
             raise WorkflowError(str(error))
 

@@ -26,6 +26,7 @@ for figure in FIGURES:
             f"plot_{figure}"
         input:
             unpack(drawn_files(figure)),
+            style_sheet=study.resolve("resources/figures.mplstyle"),
         output:
             **figure_files(
                 "{arms_figure}" if figure == "arms" else figure,

@@ -6,7 +6,9 @@ from typing import Any
 import pytest
 import yaml
 
+from fieldwork.config.drawn import figure_drawing
 from fieldwork.config.encoding import encoder_choice, precision_record
+from fieldwork.config.estimates import study_views
 from fieldwork.config.plan_inputs import (
     plan_settings,
     plan_tables,
@@ -26,9 +28,12 @@ from fieldwork.figures.settings import FigureSettings
 from fieldwork.figures.who_asks import WhoAsksSettings
 from fieldwork.generation.planning.tables import PlanInputs
 from fieldwork.generation.rows import GenerationArm
+from fieldwork.measures import question_names
 from fieldwork.metrics.power.table import PlannedStudy
 from fieldwork.records import robustness
 from fieldwork.records.columns import row_types_of, table_of
+from fieldwork.tables import files_by_table
+from fieldwork.views import VIEWS
 
 HOME = Path(__file__).resolve().parents[3]
 
@@ -100,9 +105,11 @@ def test_a_control_numbers_its_reruns_after_those_that_it_repeats() -> None:
 
 
 def test_metric_tables_are_those_that_the_study_has() -> None:
-    names = {Path(path).stem for path in study().metric_tables()}
-    assert {"variance", "ranks", "prompt_means"} <= names
+    quickstart = study()
+    names = {Path(path).stem for path in quickstart.metric_tables()}
+    assert {"variance", "ranks", *question_names()} <= names
     assert not names & {"arms", "arm_tests", "groups", "calibration", "field"}
+    assert study_views(quickstart) == ["heterogeneity", "prompt_means", "answer_form"]
     with_arms = study("studies/history_length.yaml")
     assert {"arms", "arm_tests"} == {Path(p).stem for p in with_arms.metric_tables()} - names
 
@@ -149,9 +156,9 @@ def test_a_table_is_in_the_report_under_the_heading_of_its_stage() -> None:
 
 def test_every_table_of_estimates_has_a_caption() -> None:
     captions = {path.stem for path in (HOME / "workflow/report").glob("*.rst")}
-    tables = {Path(path).stem for path in study("studies/history_length.yaml").metric_tables()}
+    tables = files_by_table(study("studies/history_length.yaml").metric_tables())
     declared = {table_of(row_type).name for row_type in row_types_of(robustness)}
-    assert tables | declared <= captions
+    assert {*tables, *declared, *VIEWS} <= captions
 
 
 def test_a_figure_that_is_not_drawn_says_so() -> None:
@@ -164,7 +171,7 @@ def test_a_figure_that_is_not_drawn_says_so() -> None:
 
 def test_users_have_a_figure_where_there_are_any() -> None:
     assert "who_asks" in study().figures()
-    assert study().drawing("who_asks")["users"] == ["history", "rag", "profile"]
+    assert figure_drawing(study(), "who_asks")["users"] == ["history", "rag", "profile"]
     offline = study(study={"conditions": ["offline_t0", "offline"]})
     assert "who_asks" not in offline.figures()
 
@@ -194,7 +201,7 @@ def test_a_figure_takes_what_the_study_says_of_it(
         study={"conditions": ["offline_t0", "offline", "rag"]},
         models={"smollm2": {"note": "A small model"}},
     )
-    figure_settings = settings(**own.drawing(figure))
+    figure_settings = settings(**figure_drawing(own, figure))
     assert (figure_settings.baseline, figure_settings.task) == (
         "offline",
         own.figure_task(figure) if figure in own.config["figures"] else None,
@@ -211,11 +218,11 @@ def test_a_figure_takes_what_the_study_says_of_it(
 def test_scores_stand_beside_a_leaderboard_and_its_note() -> None:
     selected = {"models": ["smollm2", "gpt-4o-mini"], "tasks": ["mmlu_lite"]}
     noted = {"leaderboard_note": "Of other questions."}
-    drawing = study(study=selected, tasks={"mmlu_lite": noted}).drawing("fig3")
+    drawing = figure_drawing(study(study=selected, tasks={"mmlu_lite": noted}), "fig3")
     assert drawing["leaderboard_note"] == "Of other questions."
     assert drawing["own_names"] == {"gpt-4o-mini": "GPT-4o mini 2024-07-18"}
     without = study(study=selected, tasks={"mmlu_lite": {"leaderboard": None, **noted}})
-    assert without.drawing("fig3")["leaderboard_note"] is None
+    assert figure_drawing(without, "fig3")["leaderboard_note"] is None
 
 
 def test_outputs_are_files_of_the_study_and_a_bill_where_calls_are_paid() -> None:

@@ -9,12 +9,13 @@ from typing import Any
 from fieldwork import stage, tables
 from fieldwork.figures import style
 from fieldwork.figures.marks import marks_of
+from fieldwork.files.leaderboards import read_task_leaderboard
 from fieldwork.metrics.claims.lookup import read_corrected
 from fieldwork.records.figures import FigureMark
 
 
 def main(
-    inputs: dict[str, str],
+    inputs: dict[str, Any],
     style_sheet: str,
     drawings: list[str],
     marks: str,
@@ -25,19 +26,17 @@ def main(
     style.use_style(style_sheet)
     figure_module = import_module(f"fieldwork.figures.{module}")
     claims = getattr(figure_module, "CLAIMS", {})
-    drawn_tables = [
+    drawn_tables: list[Any] = [
         read_corrected(inputs[name], row_type, inputs["claims"], claims[name])
         if name in claims
         else tables.read_frame(inputs[name], row_type)
         for name, row_type in figure_module.TABLES.items()
     ]
-    readers = getattr(figure_module, "READERS", {})
-    others = [read(inputs[name]) for name, read in readers.items()]
-    words = {}
+    if "leaderboard" in inputs:
+        drawn_tables.append(read_task_leaderboard(inputs["leaderboard"]))
     if "questions" in inputs:
-        words["questions"] = tables.read_questions([*inputs["questions"]])
-    settings = figure_module.SETTINGS(**drawing, **words)
-    figure = figure_module.draw(*drawn_tables, *others, settings)
+        drawing["questions"] = tables.read_questions(inputs["questions"])
+    figure = figure_module.draw(*drawn_tables, figure_module.SETTINGS(**drawing))
     style.save(figure, drawings)
     tables.write_table(marks, marks_of(figure), FigureMark)
 

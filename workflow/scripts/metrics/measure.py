@@ -16,18 +16,17 @@ from fieldwork.records.field import Participant
 
 def main(
     question: str,
-    source: list[str],
-    participants: list[str],
+    inputs: dict[str, Any],
     estimates: str,
     settings: dict[str, Any],
 ) -> None:
     """Measure and write; the participants are a file, or none."""
-    declared = measures.question(question)
-    row_type = measures.ROW_TYPES[declared.source]
-    answers = pd.concat([tables.read_frame(path, row_type) for path in source])
-    members = [tables.read_frame(path, Participant) for path in participants]
+    declaration = measures.question(question)
+    row_type = measures.ROW_TYPES[declaration.source]
+    answers = pd.concat([tables.read_frame(path, row_type) for path in inputs["source"]])
+    members = [tables.read_frame(path, Participant) for path in inputs["participants"]]
     rows = estimate_question(
-        declared, answers, EstimateSettings(**settings), members[0] if members else None
+        declaration, answers, EstimateSettings(**settings), members[0] if members else None
     )
     tables.write_table(estimates, rows, Estimate)
 

@@ -9,17 +9,7 @@ from typing import Any
 
 from fieldwork import stage, tables
 from fieldwork.config.report import estimate_type
-from fieldwork.files.subject_categories import read_categories
-from fieldwork.records.metrics import RunAccuracy
-from fieldwork.records.parsing import Answer
-
-READERS = {
-    "answers": ("answers", lambda path: tables.read_frame(path, Answer)),
-    "questions": ("items", tables.read_items),
-    "runs": ("runs", lambda path: tables.read_rows(path, RunAccuracy)),
-    "subject_categories": ("subject_categories", read_categories),
-}
-"""By input: the parameter that takes it, and how it is read."""
+from fieldwork.metrics.step_inputs import read_step_inputs
 
 
 def main(
@@ -29,10 +19,7 @@ def main(
     settings: dict[str, Any],
 ) -> None:
     """Measure and write table by table; `functions` are `module:function` by the table's name."""
-    values = dict(settings)
-    for name, path in inputs.items():
-        parameter, read = READERS[name]
-        values[parameter] = read(path)
+    values = settings | read_step_inputs(inputs)
     for table, place in functions.items():
         module, _, function_name = place.partition(":")
         function = getattr(import_module(f"fieldwork.metrics.{module}"), function_name)

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from fieldwork.config.estimates import ESTIMATES_OF
+from fieldwork.config.figures import leaderboard_note
 
 if TYPE_CHECKING:
     from fieldwork.config.study import Study
@@ -113,8 +114,36 @@ def figure_inputs(study: "Study", name: str) -> dict[str, Any]:
         files["claims"] = CLAIMS
     if figure.questions == "all":
         files["questions"] = study.task_tables()
-    files["style_sheet"] = study.resolve("resources/figures.mplstyle")
     return files
+
+
+def figure_drawing(study: "Study", name: str) -> dict[str, Any]:
+    """What a figure needs to know of the study; keys are those of its settings in `figures/`.
+
+    Raises:
+        StudyError: the study does not draw the figure.
+    """
+    drawing = study.drawing()
+    if name in study.config["figures"]:
+        drawing["task"] = study.figure_task(name)
+    match name:
+        case "fig3":
+            drawing["own_names"] = study.leaderboard_names()
+            drawing["leaderboard_note"] = leaderboard_note(study.config, drawing["task"])
+        case "fig4":
+            groups = study.users_and_controls()
+            sides = {study.baseline, *groups["users"], *groups["controls"]}
+            drawing["users"] = groups["users"]
+            drawing["conditions"] = [one for one in drawing["conditions"] if one in sides]
+        case "who_asks":
+            drawing["users"] = study.users_and_controls()["users"]
+        case "robustness":
+            drawing["variants"] = study.variants()
+        case "drift":
+            drawing["waves"] = study.waves()
+        case "arms":
+            drawing["x"] = (study.config["arms"] or {}).get("x")
+    return drawing
 
 
 def _table_file(table: str) -> str:

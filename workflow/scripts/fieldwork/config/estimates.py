@@ -25,10 +25,10 @@ def measured_tables(study: "Study", question: str, answers: str) -> dict[str, An
     Args:
         answers: path of the table of answers.
     """
-    declared = questions()[question]
-    participants = ["<results>/field/participants.parquet"] if declared.has_groups else []
+    declaration = questions()[question]
+    participants = ["<results>/field/participants.parquet"] if declaration.has_groups else []
     return {
-        "source": study.form_tables() if declared.source == "answers/forms" else [answers],
+        "source": study.form_tables() if declaration.source == "answers/forms" else [answers],
         "participants": study.has("field", participants),
     }
 

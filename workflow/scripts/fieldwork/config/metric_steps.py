@@ -33,7 +33,7 @@ class MetricStep(NamedTuple):
 
 
 WITH_QUESTIONS = ("answers", "items")
-TESTED = ("baseline", "n_permutations", "seed")
+OF_TESTS = ("baseline", "n_permutations", "seed")
 METRIC_STEPS: Mapping[str, MetricStep] = {
     "item_shares": MetricStep(
         {
@@ -48,7 +48,7 @@ METRIC_STEPS: Mapping[str, MetricStep] = {
             "novelty": "novelty:measure_novelty",
         },
         WITH_QUESTIONS,
-        (*TESTED, "rarest_users", "control"),
+        (*OF_TESTS, "rarest_users", "control"),
     ),
     "accuracy": MetricStep(
         {"accuracy_runs": "accuracy:measure_runs", "accuracy": "accuracy:measure_accuracy"},
@@ -58,12 +58,14 @@ METRIC_STEPS: Mapping[str, MetricStep] = {
     "score_comparisons": MetricStep(
         {"score_comparisons": "scores:measure_score_comparisons"},
         ("runs",),
-        (*TESTED, "rarest_users"),
+        (*OF_TESTS, "rarest_users"),
     ),
-    "comparisons": MetricStep({"comparisons": "comparisons:measure_comparisons"}, settings=TESTED),
+    "comparisons": MetricStep(
+        {"comparisons": "comparisons:measure_comparisons"}, settings=OF_TESTS
+    ),
     "shifts": MetricStep({"shifts": "shifts:measure_shifts"}, settings=("baseline",)),
     "variance": MetricStep(
-        {"variance": "variance:measure_variance"}, settings=(*TESTED, "rarest_users")
+        {"variance": "variance:measure_variance"}, settings=(*OF_TESTS, "rarest_users")
     ),
     "nests": MetricStep(
         {"users_and_contexts": "nests:measure_nests"},
@@ -83,7 +85,7 @@ METRIC_STEPS: Mapping[str, MetricStep] = {
             "value_comparisons": "values.comparisons:measure_value_comparisons",
         },
         WITH_QUESTIONS,
-        (*TESTED, "rarest_users"),
+        (*OF_TESTS, "rarest_users"),
     ),
 }
 

@@ -15,7 +15,6 @@ from fieldwork.config.estimates import estimate_files, study_views
 from fieldwork.config.field import DELETIONS_FILE
 from fieldwork.config.figures import (
     has_trade_offs,
-    leaderboard_note,
     ranked_tasks,
     survey_tasks,
 )
@@ -378,47 +377,20 @@ class Study(NamedTuple):
         """The printed names of the selected models, in their order."""
         return {name: model["label"] for name, model in self.entries("models").items()}
 
-    def drawing(self, figure: str | None = None) -> Config:
-        """What a figure needs to know of the study; keys are those of its settings in `figures/`.
-
-        Args:
-            figure: one with settings of its own: those of `figures` draw a single task.
-
-        Raises:
-            StudyError: the study does not draw the figure.
-        """
+    def drawing(self) -> Config:
+        """What every figure needs to know of the study; keys are those of `FigureSettings`."""
         labels = {name: self.condition(name)["label"] for name in drawn_conditions(self.config)}
         labels |= {FIELD: "Field"} if self.config["field"] else {}
         models = self.entries("models").values()
         texts = [text for model in models for text in (model["note"], held_form(model))]
         notes = dict.fromkeys(filter(None, texts))
-        drawing: Config = {
+        return {
             "conditions": [*labels],
             "condition_labels": labels,
             "model_labels": self.model_labels(),
             "note": ". ".join(notes) or None,
             "baseline": self.baseline,
         }
-        if figure and figure in self.config["figures"]:
-            drawing["task"] = self.figure_task(figure)
-        match figure:
-            case "fig3":
-                drawing["own_names"] = self.leaderboard_names()
-                drawing["leaderboard_note"] = leaderboard_note(self.config, drawing["task"])
-            case "fig4":
-                groups = self.users_and_controls()
-                sides = {self.baseline, *groups["users"], *groups["controls"]}
-                drawing["users"] = groups["users"]
-                drawing["conditions"] = [name for name in labels if name in sides]
-            case "who_asks":
-                drawing["users"] = self.users_and_controls()["users"]
-            case "robustness":
-                drawing["variants"] = self.variants()
-            case "drift":
-                drawing["waves"] = self.waves()
-            case "arms":
-                drawing["x"] = (self.config["arms"] or {}).get("x")
-        return drawing
 
     def users_and_controls(self) -> dict[str, list[str]]:
         """Conditions that bring a user, real ones included, and those that ask the baseline again."""

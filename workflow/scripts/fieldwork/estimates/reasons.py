@@ -56,19 +56,19 @@ def missing_parts(
         return of_mean
     if difference is None or other is None:
         of_difference = f"no difference: no prompt is answered both here and under {versus}"
-        return joined(of_mean, of_difference)
+        return join_reasons(of_mean, of_difference)
     if difference.interval is not None:
         return of_mean
     if difference.p_value is None and of_mean == _ALIKE:
         return f"no interval and no test: {ALL_ALIKE}"
     if difference.p_value is None:
-        return joined(
+        return join_reasons(
             of_mean,
             f"no test: {ALL_ALIKE} under {versus}, and fewer than {MIN_ALIKE} answers may be alike by "
             "chance",
         )
     if other.has_users and (shortage := too_few_users(other.n_units, rarest)):
-        return joined(of_mean, shortage)
+        return join_reasons(of_mean, shortage)
     if of_mean:
         return of_mean
     return (
@@ -85,6 +85,6 @@ def no_other_prompts(mean: Mean, interval: Interval | None, rarest_prompts: floa
     return reason
 
 
-def joined(*reasons: str | None) -> str | None:
+def join_reasons(*reasons: str | None) -> str | None:
     """Reasons as one text; None where there are none."""
     return "; ".join(dict.fromkeys(filter(None, reasons))) or None

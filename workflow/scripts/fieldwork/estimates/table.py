@@ -215,9 +215,9 @@ def _prompt_row(
     reason: str | None = no_value(measure, sample.n_without)
     if mean:
         reason = no_interval(measure, mean, interval, settings.rarest_users)
-    most = n_equal * max(map(len, sample.options), default=0)
+    n_mentions = n_equal * max(map(len, sample.options), default=0)
     if mean and interval and measure.bounds:
-        low, high = interval.clip(*measure.bounds(most))
+        low, high = interval.clip(*measure.bounds(n_mentions))
         interval = Interval(min(low, mean.value), max(high, mean.value))
     return _row(
         measure,
@@ -274,12 +274,12 @@ def _group_row(
     ]
     values = NumberValues(number_sample(groups[arm], measure.of))
     reference = pd.concat(rest) if rest else pd.DataFrame()
-    others = None
+    reference_values = None
     if len(reference) >= MIN_ANSWERS:
-        others = NumberValues(number_sample(reference, measure.of))
+        reference_values = NumberValues(number_sample(reference, measure.of))
     if 0 < values.n_answers(values.items) < MIN_ANSWERS:
         return _missing_row(measure, arm, OTHER_GROUPS, values, FEW_ANSWERS)
-    return _mean_row(measure, arm, OTHER_GROUPS, values, others, settings)
+    return _mean_row(measure, arm, OTHER_GROUPS, values, reference_values, settings)
 
 
 # ---- means over prompts -------------------------------------------------------------------------------

@@ -39,7 +39,6 @@ from fieldwork.figures.style import (
     empty_figure,
     new_figure,
 )
-from fieldwork.files.leaderboards import read_task_leaderboard
 from fieldwork.records.metrics import Accuracy, Rank, RunAccuracy
 from fieldwork.records.shared import Leaderboard
 
@@ -63,7 +62,6 @@ _PAPER: Mapping[str, Any] = {"facecolor": "white", "edgecolor": "none", "pad": 0
 
 
 TABLES = {"accuracy_runs": RunAccuracy, "accuracy": Accuracy, "ranks": Rank}
-READERS = {"leaderboard": read_task_leaderboard}
 SETTINGS = Fig3Settings
 
 

@@ -72,7 +72,7 @@ class _RobustnessLayout(NamedTuple):
     values: Mapping[tuple[_Place, str], Any]
 
 
-class _Measure(NamedTuple):
+class _RobustnessValue(NamedTuple):
     """What a panel shows of a line, as a share."""
 
     value: float
@@ -152,7 +152,7 @@ def _draw_scores(
             )  # fmt: skip
 
 
-def _score(layout: _RobustnessLayout, cell: _Place) -> _Measure | None:
+def _score(layout: _RobustnessLayout, cell: _Place) -> _RobustnessValue | None:
     """The score of a line; that of the origin is over the items of its fullest variant."""
     if not cell.line.is_origin:
         return _measure(layout.values.get((cell, "accuracy")), "Score")
@@ -181,7 +181,7 @@ def _draw_changes(
             _mark(panel, y, change, cell, style)
 
 
-def _change(layout: _RobustnessLayout, cell: _Place, ending: str) -> _Measure | None:
+def _change(layout: _RobustnessLayout, cell: _Place, ending: str) -> _RobustnessValue | None:
     """Share of letters that differ, or of a list's options that are not in both."""
     flips = _measure(layout.values.get((cell, f"flips{ending}")), "Letters that change")
     overlap = _measure(layout.values.get((cell, f"overlap{ending}")), "Options not in both")
@@ -195,20 +195,22 @@ def _change(layout: _RobustnessLayout, cell: _Place, ending: str) -> _Measure | 
     )
 
 
-def _measure(row: Any, name: str) -> _Measure | None:
+def _measure(row: Any, name: str) -> _RobustnessValue | None:
     value = float_or_none(row.estimate) if row is not None else None
     if value is None:
         return None
     low, high = float_or_none(row.ci_low), float_or_none(row.ci_high)
-    return _Measure(value, low, high, name, int(row.n_items))
+    return _RobustnessValue(value, low, high, name, int(row.n_items))
 
 
-def _draw_reference(panel: Any, y: float, measure: _Measure, layout: _RobustnessLayout) -> None:
+def _draw_reference(
+    panel: Any, y: float, measure: _RobustnessValue, layout: _RobustnessLayout
+) -> None:
     half = _DODGE / len(layout.styles) / 2
     panel.vlines(100 * measure.value, y - half, y + half, color=GREY, linewidth=1.6, zorder=1)
 
 
-def _draw_measure(panel: Any, y: float, measure: _Measure, style: ConditionStyle) -> None:
+def _draw_measure(panel: Any, y: float, measure: _RobustnessValue, style: ConditionStyle) -> None:
     if measure.low is not None and measure.high is not None:
         ends = (100 * measure.low, 100 * measure.high)
         panel.hlines(y, *ends, color=style.colour, linewidth=0.8, zorder=1.5)
@@ -216,7 +218,9 @@ def _draw_measure(panel: Any, y: float, measure: _Measure, style: ConditionStyle
     panel.plot([x], [y], linestyle="none", zorder=2, **marker_arguments(style, size=3.8))
 
 
-def _mark(panel: Any, y: float, measure: _Measure, cell: _Place, style: ConditionStyle) -> None:
+def _mark(
+    panel: Any, y: float, measure: _RobustnessValue, cell: _Place, style: ConditionStyle
+) -> None:
     caption = MarkedValue(
         measure=measure.name,
         value=measure.value,

@@ -30,13 +30,13 @@ def question(name: str) -> Question:
         StudyError: the file declares none.
     """
     module = importlib.import_module(f"{__name__}.{name}")
-    declared = getattr(module, "QUESTION", None)
-    if not isinstance(declared, Question):
+    declaration = getattr(module, "QUESTION", None)
+    if not isinstance(declaration, Question):
         raise StudyError(
             f"workflow/scripts/fieldwork/measures/{name}.py declares no QUESTION; add one, as the files "
             f"beside it do, or move the file"
         )
-    return declared
+    return declaration
 
 
 @cache
@@ -52,8 +52,13 @@ def measures() -> Mapping[str, Measure]:
 
 
 def claimed_measures() -> list[str]:
-    """Names of the measures whose tests the page may claim."""
-    return [name for name, measure in measures().items() if measure.is_claimed]
+    """Names of the tests that the page may claim, those against the field included."""
+    return [
+        name
+        for measure in measures().values()
+        for name in (measure.name if measure.is_claimed else None, measure.beside_field)
+        if name
+    ]
 
 
 def require_measures(margins: Collection[str]) -> None:
@@ -71,20 +76,21 @@ def require_measures(margins: Collection[str]) -> None:
 
 def _problems(margins: Collection[str]) -> Iterator[str]:
     files: dict[str, str] = {}
-    for name, declared in questions().items():
-        row_type = ROW_TYPES[declared.source]
+    for name, declaration in questions().items():
+        row_type = ROW_TYPES[declaration.source]
         columns = {column.name for column in dataclasses.fields(row_type)}
-        for measure in declared.measures:
+        for measure in declaration.measures:
             first = files.setdefault(measure.name, name)
-            if first != name or len(declared.names) < len(declared.measures):
+            n_namesakes = sum(other.name == measure.name for other in declaration.measures)
+            if first != name or n_namesakes > 1:
                 yield (
                     f"{name}.py: there are two measures named {measure.name}, one of them in {first}.py; "
                     f"rename one"
                 )
             if measure.of != "options" and measure.of not in columns:
                 yield (
-                    f"{name}.py: {measure.name} takes the column {measure.of}, which {declared.source} "
-                    f"lacks; take `options` or one of {', '.join(sorted(columns))}"
+                    f"{name}.py: {measure.name} takes the column {measure.of}, which "
+                    f"{declaration.source} lacks; take `options` or one of {', '.join(sorted(columns))}"
                 )
             if measure.of == "options" and not (measure.statistic or measure.exact):
                 yield f"{name}.py: {measure.name} takes options and has no statistic; give it one"

@@ -90,7 +90,7 @@ class ArmProbabilities(NamedTuple):
         return self.users != [""]
 
 
-class _Estimate(NamedTuple):
+class _ExactValue(NamedTuple):
     measure: ExactMeasure
     value: float | None
     interval: Interval | None
@@ -134,7 +134,7 @@ def measure_exactly(
 def _row(
     arm: ChoiceArm,
     probabilities: ArmProbabilities,
-    estimate: _Estimate,
+    estimate: _ExactValue,
     letter_values: Mapping[tuple[ChoiceArm, str], LetterValue],
 ) -> ExactEstimate:
     letter_value = letter_values.get((arm, estimate.measure), LetterValue())
@@ -212,14 +212,14 @@ def _table(cells: Mapping[tuple[str, str], list[Floats]], n_answers: int) -> Arm
 # ---- estimates ---------------------------------------------------------------------------------------
 
 
-def _share_who(probabilities: ArmProbabilities, rarest_users: float) -> _Estimate:
+def _share_who(probabilities: ArmProbabilities, rarest_users: float) -> _ExactValue:
     if not probabilities.has_users:
         reason = "this condition has no users: all variance within an item comes from reruns"
-        return _Estimate("share_who", None, None, reason)
+        return _ExactValue("share_who", None, None, reason)
     var_who, var_answers = exact_components(probabilities.values)
     if not var_answers > 0:
         reason = "one letter is certain for all users and items: there is no variance to share out"
-        return _Estimate("share_who", None, None, reason)
+        return _ExactValue("share_who", None, None, reason)
     interval, shortage = None, too_few_users(len(probabilities.users), rarest_users)
     if shortage is None:
         left_out = [exact_components(rest) for rest in _leave_one_out(probabilities.values)]
@@ -228,7 +228,7 @@ def _share_who(probabilities: ArmProbabilities, rarest_users: float) -> _Estimat
         )
         interval = variance_share_interval(var_who / var_answers, rests)
         shortage = None if interval else NO_SPREAD
-    return _Estimate("share_who", var_who / var_answers, interval, shortage)
+    return _ExactValue("share_who", var_who / var_answers, interval, shortage)
 
 
 def exact_components(values: Floats) -> tuple[float, float]:
@@ -260,14 +260,14 @@ def _score(
     probabilities: ArmProbabilities,
     questions: Mapping[QuestionKey, ChoiceItem],
     rarest_users: float,
-) -> _Estimate:
+) -> _ExactValue:
     by_item = [find_question(questions, QuestionKey(arm.task, i)) for i in probabilities.items]
     subjects: dict[str, list[int]] = {}
     for place, question in enumerate(by_item):
         if question.gold is not None and question.gold in question.letters:
             subjects.setdefault(question.subject or "", []).append(place)
     if not subjects:
-        return _Estimate("score", None, None, "no item has a gold letter")
+        return _ExactValue("score", None, None, "no item has a gold letter")
     places = {
         k: by_item[k].letters.index(by_item[k].gold or "") for s in subjects.values() for k in s
     }
@@ -277,7 +277,7 @@ def _score(
     user_scores = np.mean([right[:, items].mean(axis=1) for items in subjects.values()], axis=0)
     user_scores = user_scores[~np.isnan(user_scores)]
     if not len(user_scores):
-        return _Estimate("score", None, None, "no user has probabilities for all items")
+        return _ExactValue("score", None, None, "no user has probabilities for all items")
     value = float(user_scores.mean())
     moves = -(user_scores - value) / max(len(user_scores) - 1, 1)
     return _with_interval("score", value, moves, probabilities, rarest_users)
@@ -289,15 +289,15 @@ def _with_interval(
     moves: Floats,
     probabilities: ArmProbabilities,
     rarest_users: float,
-) -> _Estimate:
+) -> _ExactValue:
     """An estimate with its interval over users, from how far leaving each out moves it."""
     if not probabilities.has_users:
-        return _Estimate(measure, value, None, NO_USERS)
+        return _ExactValue(measure, value, None, NO_USERS)
     reason = too_few_users(len(moves), rarest_users)
     interval = None if reason else unit_interval(value, moves, rarest_users=rarest_users)
     if interval is None:
-        return _Estimate(measure, value, None, reason or NO_SPREAD)
-    return _Estimate(measure, value, interval.clip(0.0, 1.0), None)
+        return _ExactValue(measure, value, None, reason or NO_SPREAD)
+    return _ExactValue(measure, value, interval.clip(0.0, 1.0), None)
 
 
 def _novelty(
@@ -306,21 +306,21 @@ def _novelty(
     offline: ArmProbabilities | None,
     novelties: list[Novelty],
     baseline: str,
-) -> _Estimate:
+) -> _ExactValue:
     """At the numbers of users and reruns of the sampled share; without one there is nothing beside it."""
     novelty = next(
         (r for r in novelties if (r.model, r.task, r.condition) == tuple(arm) and r.n_equal), None
     )
     if arm.condition == baseline or offline is None or novelty is None:
-        return _Estimate("novelty", None, None, f"there is no share beside it from {baseline}")
+        return _ExactValue("novelty", None, None, f"there is no share beside it from {baseline}")
     if probabilities.values.shape[2] > MOST_LETTERS:
-        return _Estimate("novelty", None, None, f"an item has more than {MOST_LETTERS} letters")
+        return _ExactValue("novelty", None, None, f"an item has more than {MOST_LETTERS} letters")
     shared_items = [i for i in probabilities.items if i in set(offline.items)]
     n_baseline, n_equal = novelty.n_baseline or 0, novelty.n_equal or 0
     chances = _new_letter_chances(probabilities, offline, shared_items, n_baseline, n_equal)
     value = float(chances.mean())
     reason = NO_INTERVAL_OF_NOVELTY if probabilities.has_users else NO_USERS
-    return _Estimate("novelty", value, None, reason)
+    return _ExactValue("novelty", value, None, reason)
 
 
 def _new_letter_chances(

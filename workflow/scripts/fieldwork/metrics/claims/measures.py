@@ -169,7 +169,7 @@ def _groups_compared(row: GroupDifference) -> str:
     return f"{row.variable}: {groups}, {row.metric}, {row.kind}"
 
 
-def _declared(measure: Measure, reference: ReferenceKind = "baseline") -> ClaimMeasure:
+def _declared_measure(measure: Measure, reference: ReferenceKind = "baseline") -> ClaimMeasure:
     """The tests of a measure of `fieldwork/measures`, over prompts."""
     return ClaimMeasure(
         Estimate,
@@ -234,7 +234,11 @@ MEASURES: Mapping[str, ClaimMeasure] = {
         margin="share",
         detail=lambda row: row.answer,
     ),
-    **{name: _declared(measure) for name, measure in measures().items() if measure.is_claimed},
+    **{
+        name: _declared_measure(measure)
+        for name, measure in measures().items()
+        if measure.is_claimed
+    },
     "score": ClaimMeasure(
         ScoreComparison,
         "difference",
@@ -332,7 +336,7 @@ MEASURES: Mapping[str, ClaimMeasure] = {
         detail=lambda row: f"{row.over} by {row.measure}, {row.kind}",
     ),
     **{
-        measure.beside_field: _declared(measure, "field")
+        measure.beside_field: _declared_measure(measure, "field")
         for measure in measures().values()
         if measure.beside_field
     },

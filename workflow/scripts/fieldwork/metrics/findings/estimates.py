@@ -35,24 +35,24 @@ def _section(
     claims: StudyClaims,
     outline: StudyOutline,
 ) -> FindingsSection:
-    claimed = [measure for measure in question.measures if measure.is_claimed]
+    claimed_measures = [measure for measure in question.measures if measure.is_claimed]
     conditions = [outline.baseline, *outline.users, *outline.controls]
-    has_n = all(measure.of == "options" for measure in claimed)
-    has_prompts = any(measure.is_for_other_prompts for measure in claimed)
+    has_n = all(measure.of == "options" for measure in claimed_measures)
+    has_prompts = any(measure.is_for_other_prompts for measure in claimed_measures)
     return FindingsSection(
         question.title,
         question.sentence,
         (
             *arm_columns(outline),
-            *(["Measure", "Mean"] if len(claimed) > 1 else [claimed[0].title]),
+            *(["Measure", "Mean"] if len(claimed_measures) > 1 else [claimed_measures[0].title]),
             *(["n"] if has_n else []),
             *("Users or reruns", "Difference"),
             *(["For prompts like these"] if has_prompts else []),
             *("Prompts higher", "p", "Verdict"),
         ),
         [
-            _finding(row, measure, len(claimed) > 1, has_n, has_prompts, claims, outline)
-            for measure in claimed
+            _finding(row, measure, len(claimed_measures) > 1, has_n, has_prompts, claims, outline)
+            for measure in claimed_measures
             for row in study_rows(
                 [row for row in rows if row.measure == measure.name], outline, conditions
             )
