@@ -99,7 +99,7 @@ def test_questions_that_may_not_be_handed_on_leave_tables_that_cannot_be_made_ag
     assert [*closed.prompts] == ["tasks/recommendations_lite.parquet"]
     assert "tasks/choices_lite.parquet" not in closed.first_tables
     assert [*closed.remade] == ["metrics/claims.parquet", "metrics/claims.csv"]
-    assert "metrics/heterogeneity.parquet" in closed.first_tables
+    assert "metrics/estimates/lists.parquet" in closed.first_tables
 
 
 @pytest.mark.parametrize("is_shared", [False, True])
