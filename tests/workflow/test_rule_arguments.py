@@ -6,12 +6,12 @@ import json
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args, get_type_hints
 
 import pytest
 
 from fieldwork.config.metric_steps import METRIC_STEPS
-from fieldwork.config.report import estimate_type
+from fieldwork.records.columns import table_of
 from workflow.conftest import REPOSITORY, clean_environment
 
 pytestmark = pytest.mark.workflow
@@ -91,12 +91,12 @@ def test_steps_name_all_that_their_functions_take(step: str) -> None:
     names = {*entry.inputs, *entry.settings}
     parameters = set[str]()
     for table, place in entry.functions.items():
-        module, _, function = place.partition(":")
-        taken = inspect.signature(
-            getattr(importlib.import_module(f"fieldwork.metrics.{module}"), function)
-        ).parameters
+        module, _, name = place.partition(":")
+        function = getattr(importlib.import_module(f"fieldwork.metrics.{module}"), name)
+        taken = inspect.signature(function).parameters
         assert {n for n, p in taken.items() if p.default is p.empty} <= names, place
         parameters |= set(taken)
         names |= {table, *(["runs"] if table == "accuracy_runs" else [])}
-        assert estimate_type(table)
+        (row_type,) = get_args(get_type_hints(function)["return"])
+        assert table_of(row_type).name == table
     assert {*entry.inputs, *entry.settings} <= parameters

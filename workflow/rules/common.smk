@@ -36,7 +36,13 @@ from fieldwork.config.deciding_files import (
     deciding_files,
     downloads_at_commits,
 )
-from fieldwork.config.drawn import FIGURES, figure_drawing, figure_inputs, figure_module
+from fieldwork.config.drawn import (
+    FIGURES,
+    figure_code,
+    figure_drawing,
+    figure_inputs,
+    figure_module,
+)
 from fieldwork.config.encoding import encoder_choice
 from fieldwork.config.estimates import (
     ESTIMATES_OF,
@@ -107,7 +113,7 @@ from fieldwork.config.study import ANSWERS, CLAIMS, PROFILES, Study
 from fieldwork.errors import StudyError
 from fieldwork.library_path import export_library
 from fieldwork.measures import question_names, questions
-from fieldwork.provenance import code_version, digest, part_versions
+from fieldwork.provenance import digest, module_versions, part_versions
 from fieldwork.run_record import lock_state, record_run
 from fieldwork.scheduling import end_rechecks
 from fieldwork.script_forks import fork_scripts
@@ -153,8 +159,12 @@ pathvars:
 
 
 def code(*scripts):
-    """Versions of the code that scripts run, and modules that they import by name: paths without ending."""
-    return ",".join(code_version(SCRIPTS / f"{script}.py") for script in scripts)
+    """Versions of the modules that scripts run, and of those that they import by name: paths without ending."""
+    return module_versions(*(SCRIPTS / f"{script}.py" for script in scripts))
+
+
+# what reads all declarations runs again when one of them changes
+MEASURES = [f"fieldwork/measures/{name}" for name in question_names()]
 
 
 def setting(registry, key, default=None):

@@ -37,7 +37,7 @@ rule make_field_kit:
     conda:
         "../envs/fieldwork.yaml"
     params:
-        code=code("field/make_field_kit"),
+        *code("field/make_field_kit"),
         settings=config["field_kit"],
         labels=study.model_labels(),
         name=study.name,
@@ -56,7 +56,7 @@ rule download_field:
     conda:
         "../envs/fieldwork.yaml"
     params:
-        code=code("field/download_field"),
+        *code("field/download_field"),
         location=lambda wildcards: config["field"]["osf"],
     script:
         "../scripts/field/download_field.py"
@@ -89,7 +89,7 @@ rule import_field:
     conda:
         "../envs/fieldwork.yaml"
     params:
-        code=code("field/import_field"),
+        *code("field/import_field"),
         field=lambda wildcards: config["field"],
         labels=study.model_labels(),
         seed=config["study"]["seed"],
@@ -105,7 +105,7 @@ rule forget:
     conda:
         "../envs/fieldwork.yaml"
     params:
-        code=code("field/forget"),
+        *code("field/forget"),
         field=lambda wildcards: config["field"],
         # before this run is recorded as the one in this folder
         lock=lambda wildcards: lock_state(Path()),
@@ -125,7 +125,7 @@ rule parse_field:
     conda:
         "../envs/fieldwork.yaml"
     params:
-        code=code("field/parse_field"),
+        *code("field/parse_field"),
         value_rules=value_rules(config),
     script:
         "../scripts/field/parse_field.py"
@@ -142,7 +142,7 @@ rule read_field_forms:
     conda:
         "../envs/fieldwork.yaml"
     params:
-        code=code("field/read_field_forms"),
+        *code("field/read_field_forms"),
     script:
         "../scripts/field/read_field_forms.py"
 
@@ -159,7 +159,7 @@ rule measure_groups:
     conda:
         "../envs/fieldwork.yaml"
     params:
-        code=code("field/measure_groups"),
+        *code("field/measure_groups"),
         rarest_users=config["metrics"]["rarest_users"],
         smallest_cell=config["metrics"]["smallest_cell"],
         permutations=config["metrics"]["permutations"],
@@ -179,7 +179,7 @@ rule measure_agreement:
     conda:
         "../envs/fieldwork.yaml"
     params:
-        code=code("field/measure_agreement"),
+        *code("field/measure_agreement"),
         rarest_users=config["metrics"]["rarest_users"],
         permutations=config["metrics"]["permutations"],
         seed=config["study"]["seed"],
@@ -198,7 +198,7 @@ rule measure_calibration:
     conda:
         "../envs/fieldwork.yaml"
     params:
-        code=code("field/measure_calibration"),
+        *code("field/measure_calibration"),
         settings=study.calibration(),
         baseline=study.baseline,
     script:

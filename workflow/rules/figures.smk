@@ -40,7 +40,7 @@ for figure in FIGURES:
         conda:
             "../envs/fieldwork.yaml"
         params:
-            code=code("figures/plot", f"fieldwork/figures/{figure_module(figure)}"),
+            *code("figures/plot", *figure_code(figure)),
             module=figure_module(figure),
             drawing=drawing(figure),
         script:

@@ -21,7 +21,7 @@ rule plan_study:
     conda:
         "../envs/fieldwork.yaml"
     params:
-        code=code("generation/plan_study"),
+        *code("generation/plan_study"),
         name=study.name,
         study=plan_inputs.plan_settings(study),
         budget_usd=config["generation"]["budget_usd"],
@@ -44,7 +44,7 @@ rule plan_requests:
     conda:
         "../envs/fieldwork.yaml"
     params:
-        code=code("generation/plan_requests"),
+        *code("generation/plan_requests"),
         runs=setting("task", "runs"),
         replicates=setting("condition", "replicates", 1),
         first=lambda wildcards: study.first_replicate(wildcards.task, wildcards.condition),
@@ -78,7 +78,7 @@ rule generate_responses:
         gemini=lambda wildcards: study.uses(wildcards.model, "gemini"),
         anthropic=lambda wildcards: study.uses(wildcards.model, "anthropic"),
     params:
-        code=code("generation/generate_responses"),
+        *code("generation/generate_responses"),
         arm=lambda wildcards: study.generation_arm(*wildcards),
         settings=lambda wildcards: first_tokens.call_settings(study, wildcards.model),
         generation=generation_settings(config),
@@ -110,7 +110,7 @@ rule ask_local_model:
         embedded=lambda wildcards: study.uses(wildcards.model, "embedded"),
         local_chat=lambda wildcards: study.uses(wildcards.model, "local_chat"),
     params:
-        code=code("generation/ask_local_model"),
+        *code("generation/ask_local_model"),
         arms=lambda wildcards: local_arms.generation_arms(study, wildcards.model),
         settings=lambda wildcards: first_tokens.call_settings(study, wildcards.model),
         generation=generation_settings(config),
@@ -142,7 +142,7 @@ rule sample_first_tokens:
         runtime=2880,
         openai=1,
     params:
-        code=code("generation/sample_first_tokens"),
+        *code("generation/sample_first_tokens"),
         size=lambda wildcards: first_tokens.sample_size(study, wildcards.model),
         arm=lambda wildcards: study.generation_arm(*wildcards),
         settings=lambda wildcards: first_tokens.call_settings(study, wildcards.model),
@@ -165,7 +165,7 @@ rule read_recorded:
     conda:
         "../envs/fieldwork.yaml"
     params:
-        code=code("generation/read_recorded"),
+        *code("generation/read_recorded"),
         recording=lambda wildcards: recorded_arms.recording_of(study, wildcards.model),
         arm=lambda wildcards: recorded_arms.recorded_arm(study, *wildcards),
     script:
@@ -181,7 +181,7 @@ rule recover_ledgers:
     resources:
         runtime=120,
     params:
-        code=code("generation/recover_ledgers"),
+        *code("generation/recover_ledgers"),
         models=recorded_arms.registered_models(study),
     script:
         "../scripts/generation/recover_ledgers.py"
@@ -206,7 +206,7 @@ rule reconcile_costs:
     resources:
         mem_mb=8192,
     params:
-        code=code("generation/reconcile_costs"),
+        *code("generation/reconcile_costs"),
         study=plan_inputs.plan_settings(study),
     script:
         "../scripts/generation/reconcile_costs.py"

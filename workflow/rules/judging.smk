@@ -25,7 +25,7 @@ rule draw_units:
     conda:
         "../envs/fieldwork.yaml"
     params:
-        code=code("judging/draw_units"),
+        *code("judging/draw_units"),
         key_file=corpus_key_file(config, memory_corpus(config)),
         kind=lambda wildcards: units_to_judge(config)[wildcards.units]["of"],
         settings=lambda wildcards: unit_settings(config, wildcards.units),
@@ -46,7 +46,7 @@ rule prepare_judging:
     conda:
         "../envs/fieldwork.yaml"
     params:
-        code=code("judging/prepare_judging"),
+        *code("judging/prepare_judging"),
         scales=scale_settings(config),
         scale=lambda wildcards: unit_scale(config, wildcards.units),
     script:
@@ -66,7 +66,7 @@ rule collect_judgements:
     conda:
         "../envs/fieldwork.yaml"
     params:
-        code=code("judging/collect_judgements"),
+        *code("judging/collect_judgements"),
         scales=scale_settings(config),
         scale=lambda wildcards: unit_scale(config, wildcards.units),
     script:
@@ -99,7 +99,7 @@ rule make_review_kit:
     conda:
         "../envs/fieldwork.yaml"
     params:
-        code=code("judging/make_review_kit"),
+        *code("judging/make_review_kit"),
         study_name=study.name,
         entries=units_to_judge(config),
         scales=scale_settings(config),
@@ -117,7 +117,7 @@ rule plan_raters:
     conda:
         "../envs/fieldwork.yaml"
     params:
-        code=code("judging/plan_raters"),
+        *code("judging/plan_raters"),
         assumptions=config["power"]["raters"],
         overlap=kit_setting(config, "overlap"),
         shared_by=kit_setting(config, "shared_by"),
@@ -142,7 +142,7 @@ rule import_judgements:
     conda:
         "../envs/fieldwork.yaml"
     params:
-        code=code("judging/import_judgements"),
+        *code("judging/import_judgements"),
         sources=judgement_sources(config, study.resolve),
         scales=scale_settings(config),
         key_file=(config["judging"] or {}).get("key_file"),
@@ -170,7 +170,7 @@ rule import_part:
     conda:
         "../envs/fieldwork.yaml"
     params:
-        code=code("judging/import_part"),
+        *code("judging/import_part"),
         sources=judgement_sources(config, study.resolve, is_given=True),
         scales=scale_settings(config),
         key_file=(config["judging"] or {}).get("key_file"),
@@ -193,7 +193,7 @@ rule learn_scores:
         "../envs/fieldwork.yaml"
     threads: config["embedding"]["threads"]
     params:
-        code=code("judging/learn_scores"),
+        *code("judging/learn_scores"),
         scales=scale_settings(config),
         scale=lambda wildcards: unit_scale(config, wildcards.units),
         embedding=config["embedding"],
@@ -213,7 +213,7 @@ rule measure_interventions:
     conda:
         "../envs/fieldwork.yaml"
     params:
-        code=code("judging/measure_interventions"),
+        *code("judging/measure_interventions"),
         kinds=dict((name, units_to_judge(config)[name]["of"]) for name in learnt_units(config)),
         verifying_units=(config["memory"]["verify"] or {}).get("units"),
         yes_options=verifying_options(config),
@@ -233,7 +233,7 @@ rule measure_judgements:
     conda:
         "../envs/fieldwork.yaml"
     params:
-        code=code("judging/measure_judgements"),
+        *code("judging/measure_judgements"),
         scales=scale_settings(config),
         rarest_users=config["metrics"]["rarest_users"],
     script:
@@ -251,7 +251,7 @@ rule plot_raters:
     conda:
         "../envs/fieldwork.yaml"
     params:
-        code=code("judging/plot_raters"),
+        *code("judging/plot_raters"),
         drawing=auxiliary_arms.rater_drawing(study),
         scales=scale_settings(config),
     script:

@@ -16,7 +16,7 @@ rule prepare_reading:
     conda:
         "../envs/fieldwork.yaml"
     params:
-        code=code("memory/prepare_reading"),
+        *code("memory/prepare_reading"),
         settings=reading_settings(config),
         n_users=n_remembered(config),
         at_least=config["memory"]["at_least"],
@@ -40,7 +40,7 @@ rule read_attributes:
         "../envs/fieldwork.yaml"
     threads: config["embedding"]["threads"]
     params:
-        code=code("memory/read_attributes"),
+        *code("memory/read_attributes"),
         form=reading_form(config),
         merging=merge_settings(config),
         embedding=config["embedding"],
@@ -62,7 +62,7 @@ rule prepare_refining:
     conda:
         "../envs/fieldwork.yaml"
     params:
-        code=code("memory/prepare_refining"),
+        *code("memory/prepare_refining"),
         form=reading_form(config),
         keep_above=(config["memory"]["verify"] or {}).get("keep_above"),
     script:
@@ -88,7 +88,7 @@ rule verify_attributes:
         "../envs/fieldwork.yaml"
     threads: config["embedding"]["threads"]
     params:
-        code=code("memory/verify_attributes"),
+        *code("memory/verify_attributes"),
         form=reading_form(config),
         keep_above=(config["memory"]["verify"] or {}).get("keep_above"),
         scales=scale_settings(config),
@@ -110,7 +110,7 @@ rule prepare_selection:
     conda:
         "../envs/fieldwork.yaml"
     params:
-        code=code("memory/prepare_selection"),
+        *code("memory/prepare_selection"),
     script:
         "../scripts/memory/prepare_selection.py"
 
@@ -133,7 +133,7 @@ rule select_attributes:
         "../envs/fieldwork.yaml"
     threads: config["embedding"]["threads"]
     params:
-        code=code("memory/select_attributes"),
+        *code("memory/select_attributes"),
         settings=lambda wildcards: selection_settings(study.condition(wildcards.condition)),
         yes_options=lambda wildcards: accepted_options(config, wildcards.condition),
         embedding=config["embedding"],
@@ -158,7 +158,7 @@ rule write_memories:
     conda:
         "../envs/fieldwork.yaml"
     params:
-        code=code("memory/write_memories"),
+        *code("memory/write_memories"),
         n_puppets=setting("task", "runs"),
         recent=setting("condition", "recent"),
         token_budget=setting("condition", "token_budget"),
@@ -181,7 +181,7 @@ rule measure_memory:
         "../envs/fieldwork.yaml"
     threads: config["embedding"]["threads"]
     params:
-        code=code("memory/measure_memory"),
+        *code("memory/measure_memory"),
         key_file=corpus_key_file(config, memory_corpus(config)),
         match_above=config["memory"]["match_above"],
         rarest_users=config["metrics"]["rarest_users"],

@@ -1,30 +1,33 @@
 # Estimates. In: <results>/answers and the items. Out: <results>/metrics, each table as Parquet and CSV.
 
 
-# measures that are declared in fieldwork/measures, a file a question
-rule measure:
-    input:
-        unpack(lambda wildcards: measured_tables(study, wildcards.question, ANSWERS)),
-    output:
-        estimates=ESTIMATES_OF,
-        estimates_csv=report(
-            ESTIMATES_OF.replace(".parquet", ".csv"),
-            caption="../report/estimates.rst",
-            category="Metrics",
-            labels={"table": "Estimates: {question}"},
-        ),
-    log:
-        "<logs>/measure/{question}.log",
-    wildcard_constraints:
-        question=any_of(question_names()),
-    conda:
-        "../envs/fieldwork.yaml"
-    params:
-        code=lambda wildcards: code("metrics/measure", f"fieldwork/measures/{wildcards.question}"),
-        sentence=lambda wildcards: questions()[wildcards.question].sentence,
-        settings=estimate_settings(study),
-    script:
-        "../scripts/metrics/measure.py"
+# measures that are declared in fieldwork/measures, a rule a question
+for question in question_names():
+
+    rule:
+        name:
+            f"measure_{question}"
+        input:
+            **measured_tables(study, question, ANSWERS),
+        output:
+            estimates=ESTIMATES_OF.format(question=question),
+            estimates_csv=report(
+                ESTIMATES_OF.format(question=question).replace(".parquet", ".csv"),
+                caption="../report/estimates.rst",
+                category="Metrics",
+                labels={"table": questions()[question].title},
+            ),
+        log:
+            f"<logs>/measure_{question}.log",
+        conda:
+            "../envs/fieldwork.yaml"
+        params:
+            *code("metrics/measure", f"fieldwork/measures/{question}"),
+            question=question,
+            sentence=questions()[question].sentence,
+            settings=estimate_settings(study),
+        script:
+            "../scripts/metrics/measure.py"
 
 
 # tables by one function each, a rule a step
@@ -42,7 +45,7 @@ for step in METRIC_STEPS:
         conda:
             "../envs/fieldwork.yaml"
         params:
-            code=code("metrics/measure_tables", *METRIC_STEPS[step].modules),
+            *code("metrics/measure_tables", *METRIC_STEPS[step].modules),
             functions=METRIC_STEPS[step].functions,
             settings=step_settings(study, step),
         script:
@@ -60,7 +63,7 @@ rule write_views:
     conda:
         "../envs/fieldwork.yaml"
     params:
-        code=code("metrics/write_views"),
+        *code("metrics/write_views"),
     script:
         "../scripts/metrics/write_views.py"
 
@@ -80,7 +83,7 @@ rule measure_exactly:
     conda:
         "../envs/fieldwork.yaml"
     params:
-        code=code("metrics/measure_exactly"),
+        *code("metrics/measure_exactly"),
         rarest_users=config["metrics"]["rarest_users"],
         baseline=study.baseline,
     script:
@@ -103,7 +106,7 @@ rule measure_arms:
     conda:
         "../envs/fieldwork.yaml"
     params:
-        code=code("metrics/measure_arms"),
+        *code("metrics/measure_arms"),
         rarest_users=config["metrics"]["rarest_users"],
         conversations=study.arms(),
         x=(config["arms"] or {}).get("x"),
@@ -124,7 +127,7 @@ rule measure_robustness:
     conda:
         "../envs/fieldwork.yaml"
     params:
-        code=code("metrics/measure_robustness"),
+        *code("metrics/measure_robustness"),
         variants=study.variants(),
         groups=variants.groups_of(config),
         rarest_users=config["metrics"]["rarest_users"],
@@ -151,7 +154,7 @@ rule measure_drift:
     resources:
         mem_mb=8192,
     params:
-        code=code("metrics/measure_drift"),
+        *code("metrics/measure_drift"),
         waves=study.waves(),
         series=waves.series_of(config),
         looks=config["metrics"]["looks"],
@@ -171,7 +174,7 @@ rule measure_ranks:
     conda:
         "../envs/fieldwork.yaml"
     params:
-        code=code("metrics/measure_ranks"),
+        *code("metrics/measure_ranks"),
         tasks=[*study.leaderboards()],
         baseline=study.baseline,
         names=study.leaderboard_names(),
@@ -194,7 +197,7 @@ rule measure_service:
     resources:
         mem_mb=8192,
     params:
-        code=code("metrics/measure_service"),
+        *code("metrics/measure_service"),
         rarest_users=config["metrics"]["rarest_users"],
         baseline=study.baseline,
     script:
@@ -211,7 +214,7 @@ rule measure_practice:
     conda:
         "../envs/fieldwork.yaml"
     params:
-        code=code("metrics/measure_practice"),
+        *code("metrics/measure_practice"),
         variants=study.variants(),
         steps=variants.names_of_steps(config),
         controls=study.users_and_controls()["controls"],
@@ -237,7 +240,7 @@ rule measure_control_tests:
     conda:
         "../envs/fieldwork.yaml"
     params:
-        code=code("metrics/measure_control_tests"),
+        *code("metrics/measure_control_tests", *MEASURES),
         rarest_users=config["metrics"]["rarest_users"],
         permutations=config["metrics"]["permutations"],
         seed=config["study"]["seed"],
@@ -258,7 +261,7 @@ rule measure_claims:
     conda:
         "../envs/fieldwork.yaml"
     params:
-        code=code("metrics/measure_claims"),
+        *code("metrics/measure_claims", *MEASURES),
         rules=study.claim_rules(),
     script:
         "../scripts/metrics/measure_claims.py"

@@ -14,7 +14,7 @@ rule parse_answers:
     conda:
         "../envs/fieldwork.yaml"
     params:
-        code=code("parsing/parse_answers"),
+        *code("parsing/parse_answers"),
         value_rules=value_rules(config),
     script:
         "../scripts/parsing/parse_answers.py"
@@ -42,7 +42,7 @@ rule canonicalise_answers:
     resources:
         mem_mb=8192,
     params:
-        code=code("parsing/canonicalise_answers"),
+        *code("parsing/canonicalise_answers"),
         naming=naming_settings(config),
     script:
         "../scripts/parsing/canonicalise_answers.py"

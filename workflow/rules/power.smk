@@ -25,7 +25,7 @@ rule plan_power:
     conda:
         "../envs/fieldwork.yaml"
     params:
-        code=code("power/plan_power"),
+        *code("power/plan_power", *MEASURES),
         study=dict(plan_inputs.plan_settings(study), conditions=study.conditions_and_baseline()),
         design=plan_inputs.power_settings(study),
         # tokens that a pilot's answers took, as for the plan, and how alike a user's answers are
@@ -48,7 +48,7 @@ rule plot_power:
     conda:
         "../envs/fieldwork.yaml"
     params:
-        code=code("power/plot_power"),
+        *code("power/plot_power"),
         drawing=dict(
             study.drawing(), note=None, tasks=study.tasks, target=config["power"]["target"]
         ),
@@ -68,7 +68,7 @@ rule preregister:
     conda:
         "../envs/fieldwork.yaml"
     params:
-        code=code("power/preregister"),
+        *code("power/preregister"),
         folder=study.preregistration,
         responses=f"{study.results}/responses/*/*/*.parquet",
         ledgers=[f"resources/ledger/{model}.sqlite" for model in study.asked_models()],

@@ -13,7 +13,7 @@ rule download_dataset:
     conda:
         "../envs/fieldwork.yaml"
     params:
-        code=code("puppets/download_dataset"),
+        *code("puppets/download_dataset"),
         location=lambda wildcards: study.location(wildcards.dataset),
     script:
         "../scripts/puppets/download_dataset.py"
@@ -34,7 +34,7 @@ rule prepare_corpus:
         mem_mb=8192,
         runtime=240,
     params:
-        code=code("puppets/prepare_corpus"),
+        *code("puppets/prepare_corpus"),
         reading=lambda wildcards: study.reading(wildcards.corpus),
         key_file=lambda wildcards: corpus_key_file(config, wildcards.corpus),
         filters=lambda wildcards: study.filters(wildcards.corpus),
@@ -63,7 +63,7 @@ rule count_puppets:
     resources:
         needs=json.dumps(study.needs()),
     params:
-        code=code("puppets/count_puppets"),
+        *code("puppets/count_puppets"),
         persona_source=config["profiles"]["personas"],
         filters=needed_filters(study.needs()),
     script:
@@ -81,7 +81,7 @@ rule split_corpus:
     conda:
         "../envs/fieldwork.yaml"
     params:
-        code=code("puppets/split_corpus"),
+        *code("puppets/split_corpus"),
         text=config["embedding"]["text"],
     script:
         "../scripts/puppets/split_corpus.py"
@@ -108,7 +108,7 @@ rule choose_precision:
     resources:
         gpu=study.gpus(),
     params:
-        code=code("puppets/choose_precision"),
+        *code("puppets/choose_precision"),
         study=study.name,
         embedding=config["embedding"],
     script:
@@ -130,7 +130,7 @@ rule embed_corpus:
         runtime=1440,
         gpu=study.gpus(),
     params:
-        code=code("puppets/embed_corpus"),
+        *code("puppets/embed_corpus"),
         embedding=config["embedding"],
     script:
         "../scripts/puppets/embed_corpus.py"
@@ -148,7 +148,7 @@ rule build_profiles:
     conda:
         "../envs/fieldwork.yaml"
     params:
-        code=code("puppets/build_profiles"),
+        *code("puppets/build_profiles"),
         settings=config["profiles"],
         n_profiles=max(config["tasks"][task]["runs"] for task in study.tasks),
         seed=config["study"]["seed"],
@@ -172,7 +172,7 @@ rule build_contexts:
         runtime=120,
         gpu=lambda wildcards: study.gpus(wildcards.condition),
     params:
-        code=code("puppets/build_contexts"),
+        *code("puppets/build_contexts"),
         settings=lambda wildcards: study.context_settings(wildcards.condition),
         n_puppets=setting("task", "runs"),
         embedding=config["embedding"],

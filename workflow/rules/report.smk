@@ -29,7 +29,7 @@ rule build_database:
     conda:
         "../envs/fieldwork.yaml"
     params:
-        code=code("report/build_database"),
+        *code("report/build_database"),
     script:
         "../scripts/report/build_database.py"
 
@@ -55,7 +55,7 @@ rule write_findings:
     conda:
         "../envs/fieldwork.yaml"
     params:
-        code=code("report/write_findings"),
+        *code("report/write_findings", *MEASURES),
         figures=study.figures(),
         study=outline.outline_settings(study),
         # the note on a preregistration names settings that have changed
@@ -94,7 +94,7 @@ rule write_explorer:
     conda:
         "../envs/fieldwork.yaml"
     params:
-        code=code("report/write_explorer"),
+        *code("report/write_explorer"),
         settings=explorer.page_settings(study, figure_titles),
     script:
         "../scripts/report/write_explorer.py"
@@ -109,7 +109,7 @@ rule explorer_so_far:
     conda:
         "../envs/fieldwork.yaml"
     params:
-        code=code("report/explorer_so_far"),
+        *code("report/explorer_so_far"),
         folder=f"{study.results}/explorer_so_far",
         plan=explorer.unfinished_tables(study),
         settings=explorer.page_settings(study, figure_titles),
@@ -144,7 +144,7 @@ rule export_study:
     conda:
         "../envs/fieldwork.yaml"
     params:
-        code=code("report/export_study"),
+        *code("report/export_study"),
         label=study_label(study),
         models=study.entries("models"),
         temperatures=dict(
@@ -165,7 +165,7 @@ rule write_data_files:
     conda:
         "../envs/fieldwork.yaml"
     params:
-        code=code("report/write_data_files"),
+        *code("report/write_data_files"),
         settings=data_settings(study, study_label(study)["version"]),
     script:
         "../scripts/report/write_data_files.py"
@@ -189,7 +189,7 @@ rule archive_study:
     conda:
         "../envs/fieldwork.yaml"
     params:
-        code=code("report/archive_study"),
+        *code("report/archive_study"),
         label=study_label(study),
         home=str(HOME),
         digest=digest(config),
@@ -207,7 +207,7 @@ rule upload_archive:
     conda:
         "../envs/fieldwork.yaml"
     params:
-        code=code("report/upload_archive"),
+        *code("report/upload_archive"),
         study_name=study.name,
         osf=config["archive"]["osf"],
     script:
@@ -226,7 +226,7 @@ rule hash_study:
     conda:
         "../envs/fieldwork.yaml"
     params:
-        code=code("report/hash_study"),
+        *code("report/hash_study"),
         files_by_setting=lambda wildcards: deciding_files(study),
         downloads=lambda wildcards: downloads_at_commits(study),
         code_versions=lambda wildcards: part_versions(SCRIPTS, DECIDING_PARTS),
@@ -258,7 +258,7 @@ rule record_provenance:
     conda:
         "../envs/fieldwork.yaml"
     params:
-        code=code("report/record_provenance"),
+        *code("report/record_provenance"),
         # the config itself would fill the terminal with every change
         digest=digest(config),
     script:

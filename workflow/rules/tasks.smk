@@ -13,7 +13,7 @@ rule prepare_task:
     conda:
         "../envs/fieldwork.yaml"
     params:
-        code=code("tasks/prepare_task"),
+        *code("tasks/prepare_task"),
         sources=lambda wildcards: study.item_sources(wildcards.task),
         steps=lambda wildcards: study.item_steps(wildcards.task),
     script:

@@ -33,18 +33,34 @@ def code_version(script: Path) -> str:
     Args:
         script: a Python file beside the package folder, or inside it.
     """
+    parts = sorted(module_meanings(script).items())
+    return _hash_of(json.dumps(parts).encode())[:16]
+
+
+def module_versions(*scripts: Path) -> list[str]:
+    """Each module of the code that scripts run, with its hash: `fieldwork/tables.py 1f3a90c2`.
+
+    As params of a rule they make Snakemake name the modules that have changed.
+    """
+    meanings = {name: text for script in scripts for name, text in module_meanings(script).items()}
+    return [f"{name} {text[:8]}" for name, text in sorted(meanings.items())]
+
+
+@cache
+def module_meanings(script: Path) -> dict[str, str]:
+    """Hash of the code of a script, and of each module of the package that it imports, by path."""
     root = next(p for p in script.parents if (p / PACKAGE).is_dir())
-    meanings: dict[Path, str] = {}
+    meanings: dict[str, str] = {}
     pending = [script]
     while pending:
         path = pending.pop()
-        if path not in meanings:
+        name = path.relative_to(root).as_posix()
+        if name not in meanings:
             module = _module(path, root)
-            meanings[path] = module.meaning
+            meanings[name] = module.meaning
             pending.extend(module.imports)
     _readings().keep()
-    parts = sorted((path.relative_to(root).as_posix(), text) for path, text in meanings.items())
-    return _hash_of(json.dumps(parts).encode())[:16]
+    return meanings
 
 
 def part_versions(scripts: Path, parts: Iterable[str]) -> dict[str, str]:

@@ -10,7 +10,6 @@ from fieldwork import stage, tables
 from fieldwork.figures import style
 from fieldwork.figures.marks import marks_of
 from fieldwork.files.leaderboards import read_task_leaderboard
-from fieldwork.metrics.claims.lookup import read_corrected
 from fieldwork.records.figures import FigureMark
 
 
@@ -26,9 +25,11 @@ def main(
     style.use_style(style_sheet)
     figure_module = import_module(f"fieldwork.figures.{module}")
     claims = getattr(figure_module, "CLAIMS", {})
+    # imported by name, as few figures need what claims are made of
+    lookup = import_module("fieldwork.metrics.claims.lookup") if claims else None
     drawn_tables: list[Any] = [
-        read_corrected(inputs[name], row_type, inputs["claims"], claims[name])
-        if name in claims
+        lookup.read_corrected(inputs[name], row_type, inputs["claims"], claims[name])
+        if lookup and name in claims
         else tables.read_frame(inputs[name], row_type)
         for name, row_type in figure_module.TABLES.items()
     ]

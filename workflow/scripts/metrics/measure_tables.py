@@ -5,10 +5,9 @@ In: <results>/answers, the items, or what a step names besides. Out: its tables 
 
 from importlib import import_module
 from inspect import signature
-from typing import Any
+from typing import Any, get_args, get_type_hints
 
 from fieldwork import stage, tables
-from fieldwork.config.report import estimate_type
 from fieldwork.metrics.step_inputs import read_step_inputs
 
 
@@ -25,7 +24,8 @@ def main(
         function = getattr(import_module(f"fieldwork.metrics.{module}"), function_name)
         names = signature(function).parameters
         rows = function(**{name: values[name] for name in names if name in values})
-        tables.write_table(outputs[table], rows, estimate_type(table))
+        (row_type,) = get_args(get_type_hints(function)["return"])
+        tables.write_table(outputs[table], rows, row_type)
         values["runs" if table == "accuracy_runs" else table] = rows
 
 

@@ -104,6 +104,12 @@ def figure_module(name: str) -> str:
     return FIGURES[name].module or name
 
 
+def figure_code(name: str) -> list[str]:
+    """The modules that draw a figure, which its script imports by name."""
+    claims = ["fieldwork/metrics/claims/lookup"] if FIGURES[name].has_claims else []
+    return [f"fieldwork/figures/{figure_module(name)}", *claims]
+
+
 def figure_inputs(study: "Study", name: str) -> dict[str, Any]:
     """The tables that a figure is drawn from, and what else it reads, by input."""
     figure = FIGURES[name]

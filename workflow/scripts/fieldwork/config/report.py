@@ -3,7 +3,7 @@
 Read while Snakemake parses the workflow, so it imports no scientific package.
 """
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from fieldwork.records import arms as arm_records
 from fieldwork.records import claims as claim_records
@@ -39,16 +39,6 @@ class ReportEntry(NamedTuple):
 
     title: str
     category: str
-
-
-def estimate_type(table: str) -> type[Any]:
-    """The row type of a table of estimates.
-
-    Raises:
-        StopIteration: no row type declares the table.
-    """
-    row_types = (row for _, module in ESTIMATES for row in row_types_of(module))
-    return next(row_type for row_type in row_types if table_of(row_type).name == table)
 
 
 def report_entry(table: str) -> ReportEntry:
