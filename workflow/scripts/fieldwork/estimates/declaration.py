@@ -83,7 +83,7 @@ class Measure:
 
 
 @dataclass(frozen=True)
-class Question:
+class ReaderQuestion:
     """A question that a reader asks, with the measures that answer it.
 
     Attributes:

@@ -57,7 +57,7 @@ class NumberSample(NamedTuple):
         items, units: numbers of prompts and units; without users each answer is a unit.
         item_names: of the prompts, by their numbers.
         n_without: answers that count and have no number.
-        n_truncated: answers that were cut off.
+        n_truncated: answers that were cut off; None of a table that does not say.
     """
 
     values: Floats
@@ -66,7 +66,7 @@ class NumberSample(NamedTuple):
     item_names: list[str]
     has_users: bool
     n_without: int
-    n_truncated: int
+    n_truncated: int | None
 
     def at(self, names: Sequence[str]) -> "NumberSample":
         """The numbers of some prompts."""
@@ -144,9 +144,11 @@ def _first_options(answers: Sequence[tuple[str, int, Options]], n_without: int) 
 
 
 def number_frames(rows: pd.DataFrame) -> Iterator[tuple[ArmName, pd.DataFrame]]:
-    """Rows by arm, as `number_sample` takes them."""
+    """Rows by arm, as `number_sample` takes them; none of an arm of which nothing arrived."""
     for names, frame in rows.groupby(["model", "task", "condition"], sort=True):
-        yield ArmName(*map(str, names)), frame.sort_values("replicate", kind="stable")
+        if "outcome" in frame:
+            frame = frame[frame["outcome"] != "failed"]
+        yield ArmName(*map(str, names)), frame.sort_values(["item_id", "puppet_id", "replicate"])
 
 
 def split_groups(
@@ -165,7 +167,7 @@ def split_groups(
 
 
 def number_sample(frame: pd.DataFrame, column: str) -> NumberSample:
-    """A column of the rows of an arm, which are in order of replicate."""
+    """A column of the rows of an arm, which are in order of prompt, user and replicate."""
     has_users = bool(frame["puppet_id"].notna().any())
     firsts, rows = (_firsts(part) for part in (frame, frame[frame[column].notna()]))
     items, item_names = pd.factorize(rows["item_id"], sort=True)
@@ -177,7 +179,7 @@ def number_sample(frame: pd.DataFrame, column: str) -> NumberSample:
         [str(name) for name in item_names],
         has_users,
         len(firsts) - len(rows),
-        int(firsts["is_truncated"].sum()),
+        int(firsts["is_truncated"].sum()) if "is_truncated" in firsts else None,
     )
 
 

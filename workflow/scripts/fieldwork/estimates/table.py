@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, Protocol
 
 import pandas as pd
 
-from fieldwork.estimates.declaration import Measure, Question
+from fieldwork.estimates.declaration import Measure, ReaderQuestion
 from fieldwork.estimates.means import (
     Mean,
     MeanDifference,
@@ -148,7 +148,7 @@ class NumberValues:
 
 
 def estimate_question(
-    question: Question,
+    question: ReaderQuestion,
     answers: pd.DataFrame,
     settings: EstimateSettings,
     participants: pd.DataFrame | None = None,
@@ -182,7 +182,7 @@ def _place(row: Estimate) -> tuple[Any, ...]:
 
 
 def _option_rows(
-    question: Question,
+    question: ReaderQuestion,
     measures: Sequence[Measure],
     answers: pd.DataFrame,
     settings: EstimateSettings,
@@ -239,7 +239,7 @@ def _prompt_row(
 
 
 def _number_rows(
-    question: Question,
+    question: ReaderQuestion,
     measures: Sequence[Measure],
     answers: pd.DataFrame,
     settings: EstimateSettings,
@@ -286,7 +286,7 @@ def _group_row(
 
 
 def _mean_rows(
-    question: Question,
+    question: ReaderQuestion,
     measure: Measure,
     arm: ArmName,
     of_arms: Mapping[ArmName, ArmValues],
@@ -301,7 +301,7 @@ def _mean_rows(
 
 
 def _references(
-    question: Question, arm: ArmName, arms: Collection[ArmName], settings: EstimateSettings
+    question: ReaderQuestion, arm: ArmName, arms: Collection[ArmName], settings: EstimateSettings
 ) -> Iterator[ComparedWith]:
     """The conditions that an arm is compared with, the baseline first."""
     yield ComparedWith("baseline", settings.baseline)

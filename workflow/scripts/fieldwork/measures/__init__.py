@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterator, Mapping
 from functools import cache
 
 from fieldwork.errors import StudyError
-from fieldwork.estimates.declaration import Measure, Question, Source
+from fieldwork.estimates.declaration import Measure, ReaderQuestion, Source
 from fieldwork.records.answer_form import FormReading
 from fieldwork.records.parsing import Answer
 
@@ -23,7 +23,7 @@ def question_names() -> list[str]:
     return sorted(module.name for module in pkgutil.iter_modules(__path__))
 
 
-def question(name: str) -> Question:
+def question(name: str) -> ReaderQuestion:
     """A question by the name of its file, whose other files are not read.
 
     Raises:
@@ -31,7 +31,7 @@ def question(name: str) -> Question:
     """
     module = importlib.import_module(f"{__name__}.{name}")
     declaration = getattr(module, "QUESTION", None)
-    if not isinstance(declaration, Question):
+    if not isinstance(declaration, ReaderQuestion):
         raise StudyError(
             f"workflow/scripts/fieldwork/measures/{name}.py declares no QUESTION; add one, as the files "
             f"beside it do, or move the file"
@@ -40,7 +40,7 @@ def question(name: str) -> Question:
 
 
 @cache
-def questions() -> Mapping[str, Question]:
+def questions() -> Mapping[str, ReaderQuestion]:
     """All questions by name."""
     return {name: question(name) for name in question_names()}
 

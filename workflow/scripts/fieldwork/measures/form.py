@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from fieldwork.estimates.declaration import Measure, Question
+from fieldwork.estimates.declaration import Measure, ReaderQuestion
 
 _OF_ALL = {
     "words": "words, in scripts without spaces by length",
@@ -47,7 +47,7 @@ def _measures() -> Iterator[Measure]:
             )
 
 
-QUESTION = Question(
+QUESTION = ReaderQuestion(
     title="The form of answers",
     sentence="Are answers longer, or harder to read, with a user? Means over prompts of what a reader "
     "meets in them.",

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from fieldwork.estimates.declaration import EqualSize, Measure, Question, share_bounds
+from fieldwork.estimates.declaration import EqualSize, Measure, ReaderQuestion, share_bounds
 from fieldwork.statistics.arrays import Counts, Floats
 from fieldwork.statistics.entropy import plug_in_bits
 from fieldwork.statistics.richness import rarefaction_table
@@ -33,7 +33,7 @@ def _bits_of(n_mentions: int) -> tuple[float, float]:
     return 0.0, math.log2(n_mentions)
 
 
-QUESTION = Question(
+QUESTION = ReaderQuestion(
     title="Heterogeneity",
     sentence="Do answers vary more with a user? Mean entropy of prompts, in bits at equal n: higher is "
     "more varied. The difference and its test speak of these prompts; the interval for prompts like "

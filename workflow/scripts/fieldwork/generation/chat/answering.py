@@ -91,7 +91,7 @@ class _NumberedCall(NamedTuple):
 
 
 @dataclass(eq=False)
-class _DrawnQuestion:
+class _Question:
     """Calls that differ in their draws alone.
 
     Attributes:
@@ -213,7 +213,7 @@ class Responder:
         self._window, self._tokens = transformer.shape.window, tokens
         self._most_under_way = BYTES_UNDER_WAY // transformer.shape.bytes_per_token
         self._reader = Reader(transformer)
-        self._questions: OrderedDict[str, _DrawnQuestion] = OrderedDict()
+        self._questions: OrderedDict[str, _Question] = OrderedDict()
         self._n_under_way = 0
         self._results: list[tuple[int, Result]] = []
         self._paths: dict[tuple[tuple[str, ...], int], CandidatePaths] = {}
@@ -255,7 +255,7 @@ class Responder:
 
     # ---- questions -----------------------------------------------------------------------------
 
-    def _question(self, key: str, settings: Mapping[str, Any]) -> _DrawnQuestion:
+    def _question(self, key: str, settings: Mapping[str, Any]) -> _Question:
         """A question without its calls.
 
         Raises:
@@ -284,7 +284,7 @@ class Responder:
             n_each = min(n_each, longest * len(paths.heads))
         rest = ids[len(beginning) :]
         n_shared = len(rest) + sum(map(len, rows))
-        return _DrawnQuestion(key, settings, beginning, rest, n_shared, n_each)
+        return _Question(key, settings, beginning, rest, n_shared, n_each)
 
     def _begin_questions(self) -> None:
         while self._questions:
@@ -306,7 +306,7 @@ class Responder:
             self._n_under_way += question.n_tokens
             self._reader.begin(question.context_ids, partial(self._answer, question))
 
-    def _answer(self, question: _DrawnQuestion, branch: Branch) -> Steps:
+    def _answer(self, question: _Question, branch: Branch) -> Steps:
         if question.settings["form"] == "likelihood":
             yield from self._choose(question, branch)
         else:
@@ -315,7 +315,7 @@ class Responder:
 
     # ---- lists and free text -------------------------------------------------------------------
 
-    def _write(self, question: _DrawnQuestion, branch: Branch) -> Steps:
+    def _write(self, question: _Question, branch: Branch) -> Steps:
         form = self._form(question.settings)
         run, alphabet = form.new_grammar().next_run(), form.alphabet
         (opening,) = yield [
@@ -366,7 +366,7 @@ class Responder:
             self._paths[key] = candidate_paths(self._tokens, *key)
         return self._paths[key]
 
-    def _drafts(self, question: _DrawnQuestion, form: _Form) -> dict[_Draft, list[_NumberedCall]]:
+    def _drafts(self, question: _Question, form: _Form) -> dict[_Draft, list[_NumberedCall]]:
         """An answer for each call, and one for all whose temperature is 0."""
         limit = question.settings["max_tokens"]
         greedy = [call for call in question.calls if call.temperature == 0]
@@ -382,7 +382,7 @@ class Responder:
 
     def _answer_texts(
         self,
-        question: _DrawnQuestion,
+        question: _Question,
         form: _Form,
         drafts: Mapping[_Draft, list[_NumberedCall]],
         logits_by_path: Mapping[Path, Logits],
@@ -410,7 +410,7 @@ class Responder:
         texts = [f" {option}" for option in settings["options"]]
         return [[token for token, _ in self._tokens.pieces(text)] for text in texts]
 
-    def _choose(self, question: _DrawnQuestion, branch: Branch) -> Steps:
+    def _choose(self, question: _Question, branch: Branch) -> Steps:
         rows = self._option_rows(question.settings)
         firsts = [row[0] for row in rows]
         (opening,) = yield [Read("prompt", branch, question.ids, targets=[firsts])]
@@ -430,7 +430,7 @@ class Responder:
             self._scores.popitem(last=False)
         self._answer_choices(question, scores)
 
-    def _answer_choices(self, question: _DrawnQuestion, scores: Numbers) -> None:
+    def _answer_choices(self, question: _Question, scores: Numbers) -> None:
         options = question.settings["options"]
         n_context = len(question.context_ids)
         n_read = n_context + len(question.ids) + sum(map(len, self._option_rows(question.settings)))

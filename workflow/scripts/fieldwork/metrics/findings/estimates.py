@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from fieldwork.estimates.declaration import Measure, Question
+from fieldwork.estimates.declaration import Measure, ReaderQuestion
 from fieldwork.measures import questions
 from fieldwork.metrics.findings.layout import Finding, FindingsSection
 from fieldwork.metrics.findings.outline import StudyOutline, arm_columns, row_cells, study_rows
@@ -30,7 +30,7 @@ def measure_sections(
 
 def _section(
     name: str,
-    question: Question,
+    question: ReaderQuestion,
     rows: Sequence[Estimate],
     claims: StudyClaims,
     outline: StudyOutline,
@@ -108,7 +108,7 @@ def beside_the_field(
 
 def _field_section(
     name: str,
-    question: Question,
+    question: ReaderQuestion,
     measure: Measure,
     rows: Sequence[Estimate],
     claims: StudyClaims,
