@@ -182,3 +182,18 @@ def test_an_empty_figure_is_known_by_an_id_in_its_drawing() -> None:
     drawing = io.StringIO()
     style.empty_figure("nothing was asked", SETTINGS).savefig(drawing, format="svg")
     assert drawing.getvalue().count('id="no-data"') == 1
+
+
+def test_a_study_draws_conditions_in_its_own_way() -> None:
+    own = {
+        "history": {"colour": "#112233", "marker": None, "filled": True},
+        "noisy": {"colour": None, "marker": "s", "filled": False},
+        "absent": {"colour": "#000000", "marker": "o", "filled": True},
+    }
+    conditions = ["offline", "history", "noisy"]
+    settings = FigureSettings(conditions=conditions, styles=own)
+    drawn = style.drawn_styles(conditions, settings)
+    usual = style.condition_styles(conditions, labels={})
+    assert drawn["offline"] == usual["offline"]
+    assert drawn["history"] == usual["history"]._replace(colour="#112233")
+    assert drawn["noisy"] == usual["noisy"]._replace(marker="s", is_filled=False)

@@ -219,6 +219,25 @@ def broken_labels(registry: str, config: Config) -> Iterator[str]:
         owners[key] = f"{registry}.{name}"
 
 
+def broken_styles(config: Config) -> Iterator[str]:
+    """Styles of conditions that there are not, and two conditions of one look, a sentence each."""
+    looks: dict[tuple[Any, ...], str] = {}
+    known_names = {*config["conditions"], "field"}
+    for name, style in config["figure_styles"].items():
+        if name not in known_names:
+            yield (
+                f"figure_styles.{name}: there is no such condition; take one of "
+                f"{', '.join(sorted(known_names))}"
+            )
+        look = (style["colour"], style["marker"], style["filled"])
+        if None not in look and look in looks:
+            yield (
+                f"figure_styles.{name}: looks like {looks[look]}; give it another colour or marker, or "
+                f"no figure can tell them apart"
+            )
+        looks[look] = name
+
+
 def broken_baseline(config: Config) -> Iterator[str]:
     """A baseline that is not asked: every comparison with it would be empty."""
     baseline, conditions = config["metrics"]["baseline"], config["study"]["conditions"]

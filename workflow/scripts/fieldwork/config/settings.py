@@ -16,6 +16,7 @@ from fieldwork.config.figures import (
     broken_baseline,
     broken_figures,
     broken_labels,
+    broken_styles,
     figure_tasks,
 )
 from fieldwork.config.judging import broken_judging
@@ -72,6 +73,7 @@ def _problems(config: Config) -> Iterator[str]:
         broken_labels("models", config),
         broken_labels("conditions", config),
         broken_figures(config),
+        broken_styles(config),
         _short_lists(config),
         _broken_draws(config),
         broken_nests(config),

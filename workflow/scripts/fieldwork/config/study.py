@@ -390,6 +390,7 @@ class Study(NamedTuple):
             "model_labels": self.model_labels(),
             "note": ". ".join(notes) or None,
             "baseline": self.baseline,
+            "styles": self.config["figure_styles"],
         }
 
     def users_and_controls(self) -> dict[str, list[str]]:

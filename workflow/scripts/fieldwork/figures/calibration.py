@@ -22,7 +22,7 @@ from fieldwork.figures.style import (
     TEXT_POINTS,
     ConditionStyle,
     add_head,
-    condition_styles,
+    drawn_styles,
     empty_figure,
     marker_arguments,
     new_figure,
@@ -66,9 +66,7 @@ def draw(table: pd.DataFrame, settings: FigureSettings) -> Figure:
     grid = figure.subplots(
         len(panels), 1, squeeze=False, sharex=True, height_ratios=[n + 1 for n in rows]
     )
-    styles = condition_styles(
-        [c for c in settings.conditions if c != "field"], labels=settings.condition_labels
-    )
+    styles = drawn_styles([c for c in settings.conditions if c != "field"], settings)
     for panel, axes in zip(panels, grid[:, 0], strict=True):
         _draw_panel(axes, panel, styles, settings)
     grid[-1, 0].set_xlabel(

@@ -29,8 +29,8 @@ from fieldwork.figures.style import (
     TEXT_POINTS,
     ConditionStyle,
     add_head,
-    condition_styles,
     draw_interval,
+    drawn_styles,
     empty_figure,
     legend_entry,
     marker_arguments,
@@ -105,7 +105,7 @@ def _lay_out(
     return _CategoryLayout(
         models=models_in(categories[categories["condition"].isin(conditions)], settings),
         categories=sorted(set(categories["category"])),
-        styles=condition_styles(conditions, labels=settings.condition_labels),
+        styles=drawn_styles(conditions, settings),
         subjects=dots,
         means={_CategoryKey(r.model, r.condition, r.category): r for r in rows_of(categories)},
     )

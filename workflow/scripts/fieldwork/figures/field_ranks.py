@@ -28,7 +28,7 @@ from fieldwork.figures.style import (
     PAGE_WIDTH,
     TEXT_POINTS,
     add_head,
-    condition_styles,
+    drawn_styles,
     empty_figure,
     new_figure,
 )
@@ -158,7 +158,7 @@ def _lay_out(
         remarks.append(
             f"Only the first {n_drawn} of {len(panels)} panels are drawn; the tables have all of them."
         )
-    styles = condition_styles(conditions, labels=settings.condition_labels)
+    styles = drawn_styles(conditions, settings)
     return _RankLayout(
         rows=rows[:n_rows],
         items=items_by_panel,

@@ -35,8 +35,8 @@ from fieldwork.figures.style import (
     TEXT_POINTS,
     ConditionStyle,
     add_head,
-    condition_styles,
     draw_interval,
+    drawn_styles,
     empty_figure,
     legend_entry,
     marker_arguments,
@@ -117,7 +117,7 @@ def draw(table: pd.DataFrame, settings: Fig1Settings) -> Figure:
     layout = _lay_out(
         models,
         selection.items,
-        condition_styles(conditions, labels=settings.condition_labels),
+        drawn_styles(conditions, settings),
         longest_name=max(map(len, names.values())),
     )
     figure = new_figure(height=_height(layout))

@@ -44,7 +44,7 @@ from fieldwork.figures.style import (
     PAGE_WIDTH,
     TEXT_POINTS,
     add_head,
-    condition_styles,
+    drawn_styles,
     empty_figure,
     new_figure,
 )
@@ -136,10 +136,7 @@ def draw(table: pd.DataFrame, settings: Fig2Settings) -> Figure:
     if reason:
         return empty_figure(reason, settings)
     conditions = sorted(conditions_in(table, settings), key=FIELD.__eq__)
-    names = [
-        style.label
-        for style in condition_styles(conditions, labels=settings.condition_labels).values()
-    ]
+    names = [style.label for style in drawn_styles(conditions, settings).values()]
     rows = rows_of(table[table["condition"].isin(conditions)])
     heights = bar_places(conditions)
     figure = new_figure(height=1.0)

@@ -32,7 +32,7 @@ from fieldwork.figures.style import (
     PAGE_HEIGHT,
     ConditionStyle,
     add_head,
-    condition_styles,
+    drawn_styles,
     empty_figure,
     legend_entry,
     marker_arguments,
@@ -144,9 +144,7 @@ def _lay_out(
     row = max(_LANE * (len(conditions) + 1.5), _LINE * (lines + 0.5))
     n = max(1, int(((PAGE_HEIGHT - 0.8) / blocks - 0.75) / row))
     panels = [p._replace(options=p.options[:n], names=p.names[:n]) for p in panels]
-    return _ShiftLayout(
-        panels, condition_styles(conditions, labels=settings.condition_labels), columns, row
-    )
+    return _ShiftLayout(panels, drawn_styles(conditions, settings), columns, row)
 
 
 def _panel(rows: Sequence[Any], model: str, width: int, settings: Fig4Settings) -> _ShiftPanel:

@@ -33,7 +33,7 @@ from fieldwork.figures.style import (
     TEXT_POINTS,
     ConditionStyle,
     add_head,
-    condition_styles,
+    drawn_styles,
     empty_figure,
     legend_entry,
     marker_arguments,
@@ -109,7 +109,7 @@ def draw(table: pd.DataFrame, settings: Fig5Settings) -> Figure:
         curves.setdefault(_RarefactionCurveKey(row.model, item, row.condition), []).append(row)
     item_keys = sorted({ItemKey(row.task, row.item_id) for row in rows if not pd.isna(row.item_id)})
     selection = select_items(item_keys, at_most=settings.max_items)
-    styles = condition_styles(conditions, labels=settings.condition_labels)
+    styles = drawn_styles(conditions, settings)
     names = question_names(selection.items, settings.questions, letters=_NAME_LETTERS)
     panels = {"": "", **{item.item_id: name for item, name in names.items()}}
     layout = _RarefactionLayout(models_in(table, settings), panels, styles, curves)

@@ -27,7 +27,7 @@ from fieldwork.figures.style import (
     GREY,
     ConditionStyle,
     add_head,
-    condition_styles,
+    drawn_styles,
     empty_figure,
     legend_entry,
     marker_arguments,
@@ -136,7 +136,7 @@ def draw(trade_offs: pd.DataFrame, settings: FigureSettings) -> Figure:
 def _lay_out(complete: pd.DataFrame, settings: FigureSettings) -> _ParetoLayout:
     measures = {name for names in complete["weighed"] for name in str(names).split(", ")}
     models = models_in(complete, settings)
-    styles = condition_styles(conditions_in(complete, settings), labels=settings.condition_labels)
+    styles = drawn_styles(conditions_in(complete, settings), settings)
     return _ParetoLayout(
         panels=[panel for panel in _PANELS if panel.measure in measures],
         tasks=list(dict.fromkeys(complete["task"])),
@@ -264,5 +264,5 @@ def _notes(
 def _arm_name(row: Any, layout: _ParetoLayout) -> str:
     """`Model, Condition (task)`."""
     settings = layout.settings
-    condition = condition_styles([row.condition], labels=settings.condition_labels)[row.condition]
+    condition = drawn_styles([row.condition], settings)[row.condition]
     return f"{settings.model_name(row.model)}, {condition.label} ({row.task.replace('_', ' ')})"

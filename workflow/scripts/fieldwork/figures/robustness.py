@@ -29,7 +29,7 @@ from fieldwork.figures.style import (
     TEXT_POINTS,
     ConditionStyle,
     add_head,
-    condition_styles,
+    drawn_styles,
     empty_figure,
     legend_entry,
     marker_arguments,
@@ -121,9 +121,7 @@ def _lay_out(table: pd.DataFrame, settings: RobustnessDrawing) -> _RobustnessLay
         (_Place(row.model, row.condition, _Line(row.origin, row.task)), row.metric): row
         for row in rows_of(table)
     }
-    return _RobustnessLayout(
-        lines, condition_styles(conditions, labels=settings.condition_labels), values
-    )
+    return _RobustnessLayout(lines, drawn_styles(conditions, settings), values)
 
 
 def _draw_scores(

@@ -8,7 +8,7 @@ import pandas as pd
 
 from fieldwork.figures.selection import conditions_in, float_or_none, models_in, rows_of
 from fieldwork.figures.settings import FigureSettings
-from fieldwork.figures.style import ConditionStyle, condition_styles
+from fieldwork.figures.style import ConditionStyle, drawn_styles
 from fieldwork.records.shared import Leaderboard, LeaderboardPlace
 
 METRICS = ("em_strict", "em_flexible")
@@ -102,7 +102,7 @@ def lay_out_scores(
     settings: Fig3Settings,
 ) -> ScoreLayout:
     """The bars of a task; all panels show an equally wide range of scores."""
-    styles = condition_styles(conditions_in(accuracy, settings), labels=settings.condition_labels)
+    styles = drawn_styles(conditions_in(accuracy, settings), settings)
     accuracy = accuracy[accuracy["condition"].isin(list(styles))]
     models = models_in(accuracy, settings)
     subjects = runs.loc[runs["task"] == task, "n_subjects"].max()

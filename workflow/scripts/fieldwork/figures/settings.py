@@ -7,6 +7,7 @@ extends it.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from fieldwork.records.shared import ItemKey
 from fieldwork.records.tasks import Item
@@ -22,6 +23,8 @@ class FigureSettings:
     """Printed name of each model; its order is the order of the models."""
     condition_labels: Mapping[str, str] = field(default_factory=dict)
     """Printed names of conditions; they replace the names of `style.condition_styles`."""
+    styles: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    """Of conditions: `colour` and `marker`, None for those of `style.condition_styles`, and `filled`."""
     note: str | None = None
     """Printed at the head of the figure."""
     task: str | None = None

@@ -88,6 +88,19 @@ def condition_styles(
     return styles
 
 
+def drawn_styles(conditions: Sequence[str], settings: FigureSettings) -> dict[str, ConditionStyle]:
+    """Style of each condition, as the study names and draws it."""
+    styles = condition_styles(conditions, labels=settings.condition_labels)
+    for name, own_style in settings.styles.items():
+        if name in styles:
+            styles[name] = styles[name]._replace(
+                colour=own_style["colour"] or styles[name].colour,
+                marker=own_style["marker"] or styles[name].marker,
+                is_filled=own_style["filled"],
+            )
+    return styles
+
+
 def marker_arguments(style: ConditionStyle, *, size: float) -> dict[str, Any]:
     """Arguments of matplotlib for a marker of `size` points."""
     # without the rim an x over its interval reads as a star

@@ -33,7 +33,7 @@ from fieldwork.figures.style import (
     TEXT_POINTS,
     ConditionStyle,
     add_head,
-    condition_styles,
+    drawn_styles,
     empty_figure,
     marker_arguments,
     new_figure,
@@ -75,7 +75,7 @@ def draw(values: pd.DataFrame, settings: FigureSettings) -> Figure:
     reason = absence_reason(table, settings)
     if reason:
         return empty_figure(reason, settings)
-    styles = condition_styles(conditions_in(table, settings), labels=settings.condition_labels)
+    styles = drawn_styles(conditions_in(table, settings), settings)
     table = table[table["condition"].isin(styles)]
     keys = [ItemKey(row.task, row.item_id) for row in rows_of(table) if _is_text(row.item_id)]
     selection = select_items(sorted(keys), at_most=MOST_ITEMS)

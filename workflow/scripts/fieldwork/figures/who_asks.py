@@ -35,7 +35,7 @@ from fieldwork.figures.style import (
     TEXT_POINTS,
     ConditionStyle,
     add_head,
-    condition_styles,
+    drawn_styles,
     empty_figure,
     legend_entry,
     marker_arguments,
@@ -134,7 +134,7 @@ def draw(variance: pd.DataFrame, novelty: pd.DataFrame, settings: WhoAsksSetting
     layout = _UserLayout(
         panels,
         models_in(marks, settings),
-        condition_styles(conditions, labels=settings.condition_labels),
+        drawn_styles(conditions, settings),
     )
     figure = _draw_panels(layout, settings)
     absence_notes = [f"Not drawn: {absence}." for absence in absences]
