@@ -1,6 +1,6 @@
 """What the rule of declared measures is given: the tables that a question takes, and settings.
 
-Read while Snakemake parses the workflow, so it imports no scientific package but NumPy.
+Read while Snakemake parses the workflow, so it imports no scientific package.
 """
 
 from typing import TYPE_CHECKING, Any

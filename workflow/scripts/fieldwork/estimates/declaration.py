@@ -2,17 +2,19 @@
 
 A file of `fieldwork/measures` declares a question that a reader asks, and the measures that answer it.
 All else is the engine's: which answers count, equal n, users left out, intervals, tests and reasons. Read
-while Snakemake parses the workflow, so it imports no scientific package but NumPy.
+while Snakemake parses the workflow, so it imports no scientific package.
 """
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from fieldwork.records.tasks import ItemKind
-from fieldwork.statistics.arrays import Counts, Floats
 
-Statistic = Callable[[Counts], Floats]
+if TYPE_CHECKING:
+    from fieldwork.statistics.arrays import Counts, Floats
+
+Statistic = Callable[["Counts"], "Floats"]
 """From counts of mentions, shape (samples, options), to one value a sample."""
 
 Source = Literal["answers", "answers/forms"]
@@ -25,7 +27,7 @@ Reference = Literal["baseline", "controls", "field"]
 class EqualSize(NamedTuple):
     """How often each option is named, shape (options,), and from how many answers to how many."""
 
-    counts: Counts
+    counts: "Counts"
     n_answers: int
     n_equal: int
 
