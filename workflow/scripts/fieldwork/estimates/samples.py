@@ -70,6 +70,8 @@ class NumberSample(NamedTuple):
 
     def at(self, names: Sequence[str]) -> "NumberSample":
         """The numbers of some prompts."""
+        if len(names) == len(self.item_names):
+            return self
         places = {name: k for k, name in enumerate(self.item_names) if name in set(names)}
         is_in = np.isin(self.items, [*places.values()])
         return self._replace(
@@ -144,7 +146,7 @@ def _first_options(answers: Sequence[tuple[str, int, Options]], n_without: int) 
 
 
 def number_frames(rows: pd.DataFrame) -> Iterator[tuple[ArmName, pd.DataFrame]]:
-    """Rows by arm, as `number_sample` takes them; none of an arm of which nothing arrived."""
+    """Rows by arm, as `number_samples` takes them; none of an arm of which nothing arrived."""
     for names, frame in rows.groupby(["model", "task", "condition"], sort=True):
         if "outcome" in frame:
             frame = frame[frame["outcome"] != "failed"]
@@ -166,24 +168,32 @@ def split_groups(
                 yield arm._replace(variable=str(variable), group=str(group)), rows
 
 
-def number_sample(frame: pd.DataFrame, column: str) -> NumberSample:
-    """A column of the rows of an arm, which are in order of prompt, user and replicate."""
-    has_users = bool(frame["puppet_id"].notna().any())
-    firsts, rows = (_firsts(part) for part in (frame, frame[frame[column].notna()]))
-    items, item_names = pd.factorize(rows["item_id"], sort=True)
-    units = pd.factorize(rows["puppet_id"])[0] if has_users else np.arange(len(rows))
-    return NumberSample(
-        rows[column].to_numpy(dtype=float),
-        items.astype(np.int64),
-        units.astype(np.int64),
-        [str(name) for name in item_names],
-        has_users,
-        len(firsts) - len(rows),
-        int(firsts["is_truncated"].sum()) if "is_truncated" in firsts else None,
-    )
-
-
-def _firsts(rows: pd.DataFrame) -> pd.DataFrame:
-    """The first answer of each user to a prompt; all of those without a user."""
-    is_later = rows["puppet_id"].notna() & rows.duplicated(["item_id", "puppet_id"])
-    return rows[~is_later]
+def number_samples(frame: pd.DataFrame, columns: Sequence[str]) -> dict[str, NumberSample]:
+    """Columns of the rows of an arm, which are in order of prompt, user and replicate."""
+    is_user = frame["puppet_id"].notna().to_numpy()
+    has_users = bool(is_user.any())
+    items, item_names = pd.factorize(frame["item_id"], sort=True)
+    users = pd.factorize(frame["puppet_id"])[0]
+    # answers of nobody are each their own
+    pairs = np.where(is_user, users * len(item_names) + items, -1 - np.arange(len(frame)))
+    firsts = np.unique(pairs, return_index=True)[1]
+    n_truncated = None
+    if "is_truncated" in frame:
+        n_truncated = int(frame["is_truncated"].to_numpy(dtype=bool)[firsts].sum())
+    samples = {}
+    for column in columns:
+        numbers = frame[column].to_numpy(dtype=float, na_value=np.nan)
+        places = np.flatnonzero(~np.isnan(numbers))
+        rows = places[np.sort(np.unique(pairs[places], return_index=True)[1])]
+        own_items, item_codes = np.unique(items[rows], return_inverse=True)
+        units = np.unique(users[rows], return_inverse=True)[1] if has_users else range(len(rows))
+        samples[column] = NumberSample(
+            numbers[rows],
+            item_codes.astype(np.int64),
+            np.array(units, dtype=np.int64),
+            [str(item_names[item]) for item in own_items],
+            has_users,
+            len(firsts) - len(rows),
+            n_truncated,
+        )
+    return samples

@@ -35,7 +35,7 @@ from fieldwork.estimates.samples import (
     NumberSample,
     OptionSample,
     number_frames,
-    number_sample,
+    number_samples,
     option_samples,
     split_groups,
 )
@@ -245,41 +245,41 @@ def _number_rows(
     settings: EstimateSettings,
     participants: pd.DataFrame | None,
 ) -> Iterator[Estimate]:
-    arms = dict(number_frames(answers))
-    groups: dict[ArmName, pd.DataFrame] = {}
-    if question.has_groups and participants is not None:
-        in_field = {arm: frame for arm, frame in arms.items() if arm.condition == FIELD}
-        groups = dict(split_groups(in_field, participants))
+    columns = [measure.of for measure in measures]
+    frames = dict(number_frames(answers))
+    samples = {arm: number_samples(frame, columns) for arm, frame in frames.items()}
     for measure in measures:
-        of_arms = {
-            arm: NumberValues(number_sample(frame, measure.of)) for arm, frame in arms.items()
-        }
+        of_arms = {arm: NumberValues(sample[measure.of]) for arm, sample in samples.items()}
         for arm in of_arms:
             yield from _mean_rows(question, measure, arm, of_arms, settings)
-        for arm in groups:
-            yield _group_row(measure, arm, groups, settings)
+    if question.has_groups and participants is not None:
+        in_field = {arm: frame for arm, frame in frames.items() if arm.condition == FIELD}
+        yield from _group_rows(measures, dict(split_groups(in_field, participants)), settings)
 
 
-def _group_row(
-    measure: Measure,
-    arm: ArmName,
+def _group_rows(
+    measures: Sequence[Measure],
     groups: Mapping[ArmName, pd.DataFrame],
     settings: EstimateSettings,
-) -> Estimate:
-    """A group beside the other groups of its variable together."""
-    rest = [
-        frame
-        for other, frame in groups.items()
-        if other._replace(group=arm.group) == arm and other.group != arm.group
-    ]
-    values = NumberValues(number_sample(groups[arm], measure.of))
-    reference = pd.concat(rest) if rest else pd.DataFrame()
-    reference_values = None
-    if len(reference) >= MIN_ANSWERS:
-        reference_values = NumberValues(number_sample(reference, measure.of))
-    if 0 < values.n_answers(values.items) < MIN_ANSWERS:
-        return _missing_row(measure, arm, OTHER_GROUPS, values, FEW_ANSWERS)
-    return _mean_row(measure, arm, OTHER_GROUPS, values, reference_values, settings)
+) -> Iterator[Estimate]:
+    """Each group beside the other groups of its variable together."""
+    columns = [measure.of for measure in measures]
+    for arm, frame in groups.items():
+        rest = [
+            rows
+            for other, rows in groups.items()
+            if other._replace(group=arm.group) == arm and other.group != arm.group
+        ]
+        sample, reference = number_samples(frame, columns), None
+        if sum(map(len, rest)) >= MIN_ANSWERS:
+            reference = number_samples(pd.concat(rest), columns)
+        for measure in measures:
+            values = NumberValues(sample[measure.of])
+            if 0 < values.n_answers(values.items) < MIN_ANSWERS:
+                yield _missing_row(measure, arm, OTHER_GROUPS, values, FEW_ANSWERS)
+                continue
+            others_values = NumberValues(reference[measure.of]) if reference else None
+            yield _mean_row(measure, arm, OTHER_GROUPS, values, others_values, settings)
 
 
 # ---- means over prompts -------------------------------------------------------------------------------
