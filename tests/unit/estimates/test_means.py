@@ -1,0 +1,196 @@
+"""Means over prompts and differences: closed forms, whole users, settled sides, prompts like these."""
+
+import math
+
+import numpy as np
+import pytest
+from scipy.stats import t as student
+from scipy.stats import ttest_1samp, ttest_ind
+
+from fieldwork.estimates.means import (
+    LEAST_MOVERS,
+    Mean,
+    PromptValue,
+    difference_of_means,
+    mean_of_numbers,
+    mean_over,
+    mean_test,
+    other_prompts_interval,
+)
+from fieldwork.estimates.samples import NumberSample
+from fieldwork.statistics.arrays import Floats
+from fieldwork.statistics.intervals import MIN_ALIKE, BoundedValue, difference_interval
+from fieldwork.statistics.user_intervals import likelihood_interval
+
+RAREST = 0.125
+N_USERS = 40
+"""As many as `RAREST` needs, and one more."""
+
+
+def prompt(values: Floats, *, users: bool = True, deviations: Floats | None = None) -> PromptValue:
+    """A prompt whose value is the mean of its answers, by users p0 and on or by nobody."""
+    moves = (values.mean() - values) / max(1, len(values) - 1)
+    names = [f"p{k}" if users else "" for k in range(len(values))]
+    return PromptValue(float(values.mean()), moves, names, deviations)
+
+
+def numbers(seed: int, n: int = N_USERS, centre: float = 0.0) -> Floats:
+    return np.random.default_rng([seed, n]).exponential(1, n) + centre
+
+
+def mean_of(*values: Floats, users: bool = True) -> Mean:
+    return mean_over([prompt(one, users=users) for one in values])
+
+
+@pytest.mark.parametrize("users", [True, False])
+@pytest.mark.parametrize("sizes", [(30,), (30, 12, 1), (1,)])
+def test_the_mean_of_numbers_is_that_over_their_prompts(
+    users: bool, sizes: tuple[int, ...]
+) -> None:
+    values = [numbers(k, n) for k, n in enumerate(sizes)]
+    over = mean_of(*values, users=users)
+    items = np.repeat(np.arange(len(sizes)), sizes)
+    units = np.concatenate([np.arange(n) for n in sizes]) if users else np.arange(sum(sizes))
+    names = [*"abc"[: len(sizes)]]
+    mean = mean_of_numbers(NumberSample(np.concatenate(values), items, units, names, users, 0, 0))
+    assert mean is not None
+    for name in ("value", "variance", "freedom", "n_units", "has_users", "is_settled", "n_movers"):
+        assert getattr(mean, name) == pytest.approx(getattr(over, name)), name
+    assert mean.interval(RAREST) == pytest.approx(over.interval(RAREST))
+
+
+def test_reruns_have_the_interval_of_students_t() -> None:
+    values = numbers(1, 9)
+    expected = ttest_1samp(values, 0.0).confidence_interval(0.95)
+    assert mean_of(values, users=False).interval(RAREST) == pytest.approx(tuple(expected))
+    # answers to two prompts are independent, and each prompt's mean takes a degree of freedom
+    two = mean_of(values, numbers(2, 5), users=False)
+    parts = [np.var(v, ddof=1) / len(v) for v in (values, numbers(2, 5))]
+    assert two.freedom == 12
+    assert two.variance == pytest.approx(sum(parts) / 4, rel=0.15)
+
+
+def test_users_have_the_interval_of_empirical_likelihood() -> None:
+    interval = mean_of(numbers(1)).interval(RAREST)
+    assert interval == pytest.approx(likelihood_interval(numbers(1)))
+    assert mean_of(numbers(1, 38)).interval(RAREST) is None
+    assert mean_of(numbers(1, 38), users=False).interval(RAREST) is not None
+
+
+def test_users_who_answer_all_prompts_alike_say_no_more_than_by_one() -> None:
+    one, four = mean_of(numbers(1)), mean_of(*[numbers(1)] * 4)
+    assert four.interval(RAREST) == pytest.approx(one.interval(RAREST))
+    assert four.n_units == N_USERS
+    # answers of nobody are new draws at each prompt, and do say more
+    alone, many = (mean_of(*[numbers(1)] * k, users=False) for k in (1, 4))
+    assert many.variance == pytest.approx(alone.variance / 4, rel=0.01)
+
+
+def test_an_error_is_as_wide_as_samples_of_a_third_show() -> None:
+    plain = mean_of(numbers(1))
+    deviations = np.random.default_rng(1).normal(0, 3 * math.sqrt(plain.variance), 200)
+    wide = mean_over([prompt(numbers(1), deviations=deviations)])
+    assert wide.variance == pytest.approx(deviations.var(ddof=1))
+    # less than the jackknife's, or little more, narrows and widens nothing
+    for factor in (0.1, 1.05 * math.sqrt(plain.variance) / deviations.std()):
+        same = mean_over([prompt(numbers(1), deviations=factor * deviations)])
+        assert same.variance == plain.variance
+
+
+def test_without_users_a_difference_is_welchs() -> None:
+    first, second = numbers(1, 9, 1.0), numbers(2, 14)
+    sides = [mean_of(values, users=False) for values in (first, second)]
+    welch = ttest_ind(first, second, equal_var=False)
+    difference = difference_of_means(sides[0], sides[1], RAREST)
+    assert difference.value == pytest.approx(first.mean() - second.mean())
+    assert difference.p_value == pytest.approx(welch.pvalue)
+    assert difference.interval == pytest.approx(tuple(welch.confidence_interval(0.95)))
+
+
+def test_with_users_a_difference_has_the_interval_of_both_sides() -> None:
+    users, reruns = mean_of(numbers(1, N_USERS, 0.4)), mean_of(numbers(2, 30), users=False)
+    sides = [BoundedValue(s.value, s.interval(RAREST)) for s in (users, reruns)]  # type: ignore[arg-type]
+    difference = difference_of_means(users, reruns, RAREST)
+    assert difference.interval == pytest.approx(difference_interval(sides[0], sides[1:]))
+    few = difference_of_means(mean_of(numbers(1, 30, 0.4)), reruns, RAREST)
+    assert few.interval is None
+    assert few.p_value is not None
+
+
+def test_with_users_the_test_rejects_where_the_interval_does_and_students_t_too() -> None:
+    rejections = 0
+    for seed in range(40):
+        reruns = mean_of(numbers(99, 30, 0.5), users=False)
+        users = mean_of(numbers(seed, N_USERS, seed / 40))
+        difference, test = difference_of_means(users, reruns, RAREST), mean_test(users, reruns)
+        assert difference.interval is not None
+        assert test is not None
+        assert (difference.p_value or 0.0) >= test.p_value
+        excludes = not difference.interval.low <= 0 <= difference.interval.high
+        assert ((difference.p_value or 0.0) < 0.05) == (excludes and test.p_value < 0.05)
+        rejections += excludes
+    assert 5 < rejections < 35
+
+
+def test_beside_many_answers_that_never_vary_the_whole_error_is_the_other_sides() -> None:
+    users, settled = mean_of(numbers(1)), mean_of(np.full(MIN_ALIKE, 0.2), users=False)
+    difference, interval = difference_of_means(users, settled, RAREST), users.interval(RAREST)
+    assert settled.is_settled
+    assert interval is not None
+    assert difference.interval == pytest.approx((interval.low - 0.2, interval.high - 0.2))
+    assert (difference.p_value or 1.0) < 1e-4
+    # fewer may be alike by chance, and of two sides that never vary nothing is uncertain
+    few = mean_of(np.full(MIN_ALIKE - 1, 0.2), users=False)
+    for sides in ((users, few), (settled, settled)):
+        assert difference_of_means(*sides, RAREST)[1:] == (None, None)
+
+
+@pytest.mark.parametrize("n_movers", [LEAST_MOVERS - 1, LEAST_MOVERS])
+def test_beside_them_few_who_differ_are_no_interval(n_movers: int) -> None:
+    users = mean_of((np.arange(N_USERS) < n_movers).astype(float))
+    settled = mean_of(np.zeros(200), users=False)
+    assert users.n_movers == n_movers
+    difference = difference_of_means(users, settled, RAREST)
+    assert difference.p_value is not None
+    assert (difference.interval is None) == (n_movers < LEAST_MOVERS)
+
+
+@pytest.mark.parametrize("users", [True, False])
+def test_one_answer_and_answers_alike_say_nothing_of_an_error(users: bool) -> None:
+    for values in (np.array([1.0]), np.ones(N_USERS)):
+        mean = mean_of(values, users=users)
+        assert mean.interval(RAREST) is None
+        assert mean_test(mean, mean_of(numbers(1))) is None
+
+
+def test_copies_of_a_prompt_add_no_variance_of_prompts() -> None:
+    mean = mean_of(*[numbers(1)] * 9)
+    interval = other_prompts_interval(mean)
+    # the error of people alone, at the degrees of freedom of 9 prompts
+    reach = student.ppf(0.975, 8) * math.sqrt(mean.variance)
+    assert interval == pytest.approx((mean.value - reach, mean.value + reach))
+
+
+def test_where_people_do_not_matter_prompts_like_these_are_a_sample_for_students_t() -> None:
+    sides = []
+    for seed in (1, 2):
+        centres = np.random.default_rng(seed).normal(0, 5, 9)
+        noise = [numbers(k, 2000) / 1000 for k in range(9)]
+        sides.append(mean_of(*[c + n for c, n in zip(centres, noise, strict=True)], users=False))
+    first, second = sides
+    expected = ttest_1samp(first.values, 0.0).confidence_interval(0.95)
+    assert other_prompts_interval(first) == pytest.approx(tuple(expected), rel=0.001)
+    expected = ttest_1samp(first.values - second.values, 0.0).confidence_interval(0.95)
+    assert other_prompts_interval(first, second) == pytest.approx(tuple(expected), rel=0.001)
+
+
+def test_prompts_like_these_have_the_wider_interval() -> None:
+    users = mean_of(*[numbers(k, N_USERS, k / 2) for k in range(9)])
+    reruns = mean_of(*[numbers(k, 30, k / 3) for k in range(20, 29)], users=False)
+    difference = difference_of_means(users, reruns, RAREST)
+    for narrow, wide in (
+        (users.interval(RAREST), other_prompts_interval(users)),
+        (difference.interval, other_prompts_interval(users, reruns)),
+    ):
+        assert narrow is not None
+        assert wide.low < narrow.low < narrow.high < wide.high

@@ -1,0 +1,154 @@
+"""Values at equal n and what each answer moves, against plain enumeration; formulas that fail."""
+
+import itertools
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import pytest
+
+from fieldwork.errors import StudyError
+from fieldwork.estimates.declaration import Measure, Statistic
+from fieldwork.estimates.means import PromptValue, mean_over
+from fieldwork.estimates.prompts import equal_sizes, option_moves, prompt_values, rest_deviations
+from fieldwork.estimates.samples import ArmName, Options, OptionSample, indicator_of
+from fieldwork.measures.lists import QUESTION, rest_share
+from fieldwork.statistics.arrays import Counts, Floats
+from fieldwork.statistics.entropy import plug_in_bits
+
+LISTS: list[Options] = [tuple(names) for names in ("abc", "ab", "ad", "efgh", "a", "bei", "cdj")]
+ARM = ArmName("m", "t", "c")
+ENTROPY, UNIQUE = QUESTION.names["entropy_bits"], QUESTION.names["unique_items"]
+
+
+def sample(lists: Sequence[Options] = LISTS, *, users: bool = True) -> OptionSample:
+    names = [f"p{k}" if users else "" for k in range(len(lists))]
+    return OptionSample(list(lists), names, 0)
+
+
+def value_of(
+    lists: Sequence[Options], n_equal: int, arm: ArmName = ARM, seed: int = 1
+) -> PromptValue:
+    sizes = {(*arm.family, "i"): n_equal}
+    return prompt_values(arm, {"i": sample(lists)}, [ENTROPY], sizes, seed)["entropy_bits"]["i"]
+
+
+def mean_over_subsets(statistic: Statistic, indicator: Counts, size: int) -> float:
+    rows = itertools.combinations(range(len(indicator)), size)
+    return float(np.mean([statistic(indicator[[*own]].sum(axis=0)[None])[0] for own in rows]))
+
+
+@pytest.mark.parametrize("statistic", [plug_in_bits, rest_share])
+@pytest.mark.parametrize("size", [1, 3, 6, 7])
+def test_leaving_an_answer_out_moves_the_value_to_that_of_the_others(
+    statistic: Statistic, size: int
+) -> None:
+    """Over all orders of the answers exactly, where the study takes some of them."""
+    indicator, n = indicator_of(LISTS), len(LISTS)
+    orders = np.array([*itertools.permutations(range(n), min(size + 1, n))])
+    moves = option_moves(statistic, orders, size, indicator)
+    whole = mean_over_subsets(statistic, indicator, size)
+    rest = [
+        mean_over_subsets(statistic, np.delete(indicator, k, axis=0), min(size, n - 1))
+        for k in range(n)
+    ]
+    assert moves == pytest.approx(np.array(rest) - whole, abs=1e-12)
+
+
+def test_one_answer_moves_nothing() -> None:
+    orders = np.zeros((1, 1), dtype=np.int64)
+    assert option_moves(plug_in_bits, orders, 1, indicator_of(LISTS[:1])).tolist() == [0.0]
+
+
+def test_the_interval_of_a_prompt_is_the_jackknifes() -> None:
+    lists = [tuple(names) for names in ("abcde", "abfgh", "acfij", "bcdfk", "aelmn")]
+    items = {"i": sample(lists, users=False)}
+    values = prompt_values(ARM, items, [ENTROPY], {("m", "t", "i"): 5}, 1)["entropy_bits"]
+    interval = mean_over([values["i"]]).interval(0.1)
+    assert interval is not None
+    indicator = indicator_of(lists)
+    rests = (np.delete(indicator, k, axis=0) for k in range(5))
+    left_out = np.array([mean_over_subsets(plug_in_bits, rest, 4) for rest in rests])
+    error = np.sqrt(4 / 5 * ((left_out - left_out.mean()) ** 2).sum())
+    value = plug_in_bits(indicator.sum(axis=0)[None])[0]
+    assert interval == pytest.approx((value - 2.7764 * error, value + 2.7764 * error), abs=1e-4)
+
+
+def test_samples_of_a_third_vary_as_the_value_does() -> None:
+    """Two crowds with nothing in common: leaving out one answer says next to nothing of the error."""
+    lists = [tuple("abcde")] * 41 + [tuple("fghij")] * 39
+    mean = mean_over([value_of(lists, 80)])
+    assert mean.value == pytest.approx(np.log2(10), abs=0.001)
+    interval = mean.interval(0.125)
+    assert interval is not None
+    assert interval.high - interval.low > 0.05
+    # too few answers for a sample, or samples in which nothing is named, say nothing more
+    for n in (1, 2, 5):
+        is_in = np.zeros((200, n), dtype=np.int64)
+        assert not rest_deviations(plug_in_bits, is_in, indicator_of(LISTS[:n])).any()
+
+
+def test_users_are_in_the_same_samples_at_every_prompt() -> None:
+    def deviations(*, users: bool) -> list[Floats]:
+        items = {item: sample(LISTS * 3, users=users) for item in "ij"}
+        values = prompt_values(ARM, items, [ENTROPY], equal_sizes({ARM: items}), 1)["entropy_bits"]
+        return [prompt.deviations for prompt in values.values() if prompt.deviations is not None]
+
+    first, second = deviations(users=True)
+    assert first.tolist() == second.tolist()
+    first, second = deviations(users=False)
+    assert first.tolist() != second.tolist()
+
+
+def test_conditions_have_random_numbers_of_their_own_and_the_seed_matters_below_full_n_only() -> (
+    None
+):
+    full, part = (value_of(LISTS, n) for n in (7, 3))
+    for arm, seed in ((ARM._replace(condition="d"), 1), (ARM, 2)):
+        assert value_of(LISTS, 7, arm, seed).value == full.value
+        assert value_of(LISTS, 3, arm, seed).value != part.value
+
+
+def test_a_value_at_fewer_answers_keeps_its_width() -> None:
+    """The interval is that of the mean over subsamples, not of one subsample."""
+    source = np.random.default_rng(5)
+    wide = [
+        tuple(sorted(source.choice([*"abcdefghijklmnop"], 5, replace=False))) for _ in range(200)
+    ]
+    widths = []
+    for n in (200, 20):
+        interval = mean_over([value_of(wide, n)]).interval(0.125)
+        assert interval is not None
+        widths.append(interval.high - interval.low)
+    assert widths[1] < 2 * widths[0]
+
+
+def test_a_formula_needs_no_samples() -> None:
+    sizes = {("m", "t", "i"): 1}
+    prompt = prompt_values(ARM, {"i": sample()}, [UNIQUE], sizes, 1)["unique_items"]["i"]
+    assert prompt.value == pytest.approx(np.mean([len(options) for options in LISTS]))
+    assert (prompt.moves.tolist(), prompt.deviations) == ([0.0] * 7, None)
+
+
+def test_equal_n_is_the_fewest_answers_of_a_model_to_a_prompt() -> None:
+    arms: Mapping[ArmName, Mapping[str, OptionSample]] = {
+        ARM: {"i": sample(), "j": sample([])},
+        ARM._replace(condition="d"): {"i": sample(LISTS[:3]), "j": sample(LISTS[:2])},
+        ARM._replace(model="n"): {"i": sample(LISTS[:1])},
+    }
+    assert equal_sizes(arms) == {("m", "t", "i"): 3, ("m", "t", "j"): 2, ("n", "t", "i"): 1}
+    assert prompt_values(ARM, arms[ARM], [UNIQUE], equal_sizes(arms), 1)["unique_items"].keys() == {
+        "i"
+    }
+
+
+def test_a_formula_that_fails_is_named_with_its_prompt_and_arm() -> None:
+    def fails(_: Counts) -> Floats:
+        raise ZeroDivisionError("nothing to divide by\nsecond line")
+
+    measure = Measure(name="odd_one", title="", meaning="", statistic=fails)
+    with pytest.raises(StudyError) as error:
+        prompt_values(ARM, {"films": sample()}, [measure], {("m", "t", "films"): 7}, 1)
+    assert str(error.value) == (
+        "the measure odd_one cannot be computed of the answers to films (m, t, c): nothing to divide by; "
+        "correct its formula in workflow/scripts/fieldwork/measures"
+    )
