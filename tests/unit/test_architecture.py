@@ -1,7 +1,6 @@
 """The house plan, read from the imports: floors, wings, who may use which library, and sizes."""
 
 import ast
-import re
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -58,7 +57,7 @@ FLOORS: dict[str, set[str]] = {
     },
     "estimates": {"errors", "records", "statistics"},
     "measures": {"errors", "estimates", "records", "statistics"},
-    "views": {"records"},
+    "views": {"measures", "records"},
     "given_names": set(),
     "privacy": {"errors", "given_names"},
     "pseudonyms": {"errors", "privacy"},
@@ -280,10 +279,9 @@ def test_no_module_is_a_drawer() -> None:
     assert not {path.stem for path in modules()} & {"utils", "util", "helpers", "common", "misc"}
 
 
-def test_rules_and_scripts_share_their_names_and_folders() -> None:
+def test_rules_and_scripts_share_their_folders() -> None:
     for path in scripts():
         folder, name = path.parent.name, path.stem
         rules = (WORKFLOW / "rules" / f"{folder}.smk").read_text(encoding="utf-8")
-        assert f"rule {name}:" in rules
         assert f'"../scripts/{folder}/{name}.py"' in rules
-        assert re.search(rf'code=(lambda \w+: )?code\("{folder}/{name}"[,)]', rules)
+        assert f'code("{folder}/{name}"' in rules

@@ -7,8 +7,10 @@ correction within a table: `claims` has the corrected p-values of the study.
 from collections.abc import Mapping
 from typing import NamedTuple
 
+from fieldwork.measures import question
 from fieldwork.records.columns import Part
 
+_OF_FORM = ", ".join(f"'{name}'" for name in question("form").names)
 _OF_LISTS = "measure IN ('one_minus_top5_share', 'entropy_bits') AND item_id IS NULL"
 
 
@@ -53,13 +55,13 @@ ORDER BY model, task, condition, metric""",
     "answer_form": View(
         "What a reader meets in the answers of a condition, or of a group of participants",
         "every study",
-        """
+        f"""
 SELECT model, task, condition, variable, "group", measure, value AS mean, ci_low, ci_high, versus,
     difference, difference_low, difference_high, p_value, n_answers,
     CASE unit WHEN 'puppet' THEN n_units ELSE n_answers END AS n_units, n_items, n_without, n_truncated,
     unit, reason
 FROM estimates
-WHERE reference IN ('baseline', 'other groups') AND n_truncated IS NOT NULL
+WHERE reference IN ('baseline', 'other groups') AND measure IN ({_OF_FORM})
 ORDER BY model, task, condition, variable NULLS FIRST, "group" NULLS FIRST, measure""",
     ),
     "field_heterogeneity": View(
