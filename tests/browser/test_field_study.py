@@ -125,7 +125,7 @@ def test_what_was_planted_is_found_and_counted(study: Checkout, synthetic: Synth
 def test_the_field_is_measured_and_drawn_as_one_more_condition(study: Checkout) -> None:
     ((n_equal, n_answers, n_unread),) = rows_of(
         study,
-        """SELECT n_equal, n_responses, n_unread FROM 'RESULTS/field/metrics/heterogeneity.parquet'
+        """SELECT n_equal, n_responses, n_unread FROM 'RESULTS/field/metrics/heterogeneity.csv'
         WHERE condition = 'field' AND item_id = 'companies' AND metric = 'entropy_bits'""",
     )
     assert n_equal == 3

@@ -12,9 +12,10 @@ import pyreadstat
 import pytest
 from nbclient import NotebookClient
 
-from fieldwork import tables
-from fieldwork.metrics.heterogeneity import measure_heterogeneity
-from fieldwork.records.metrics import Heterogeneity
+from fieldwork import measures, tables
+from fieldwork.database import write_views
+from fieldwork.estimates.table import EstimateSettings, estimate_question
+from fieldwork.records.estimates import Estimate
 from fieldwork.records.parsing import Answer
 from workflow.conftest import REPOSITORY, Checkout
 
@@ -61,10 +62,11 @@ def test_conditions_of_unequal_size_are_brought_to_equal_n(
         answers[column] = answers[column].where(~is_unread.loc[answers.index], None)
     (study / "answers").mkdir()
     answers.to_parquet(study / "answers" / "answers.parquet")
-    tables.write_rows(
-        study / "metrics/heterogeneity.parquet",
-        measure_heterogeneity(answers, seed=1),
-        Heterogeneity,
+    rows = estimate_question(measures.question("lists"), answers, EstimateSettings("offline", 1))
+    tables.write_rows(study / "metrics/estimates/lists.parquet", rows, Estimate)
+    write_views(
+        [str(study / "metrics/estimates/lists.parquet")],
+        {"heterogeneity": str(study / "metrics/heterogeneity.csv")},
     )
     text = "\n".join(execute(tmp_path, tmp_path))
     least = int(re.findall(r"(\d+) answers of each condition are compared", text)[0])

@@ -13,15 +13,14 @@ import pyarrow.parquet as pq
 import pytest
 
 from fieldwork import tables
+from fieldwork.records.estimates import Estimate
 from fieldwork.records.generation import Request, Response
 from fieldwork.records.metrics import (
     Accuracy,
     AnswerShare,
     Comparison,
-    Heterogeneity,
     ItemShare,
     Novelty,
-    PromptMean,
     Rank,
     Rarefaction,
     RunAccuracy,
@@ -55,8 +54,8 @@ def test_all_leaves_every_result(quickstart: Checkout) -> None:
     findings = (results / "findings.md").read_text()
     assert "not a chat model" in findings
     assert "nan" not in findings
-    tables = set(re.findall(r"\]\((metrics/\w+\.csv)\)", findings))
-    assert {"metrics/variance.csv", "metrics/shifts.csv", "metrics/prompt_means.csv"} <= tables
+    tables = set(re.findall(r"\]\((metrics/[\w/]+\.csv)\)", findings))
+    assert {"metrics/variance.csv", "metrics/shifts.csv", "metrics/estimates/lists.csv"} <= tables
     assert all((results / table).exists() for table in tables)
     assert all((results / table).is_file() for table in tables)
     require_agreement(quickstart, "quickstart", ("history", "rag", "profile"), ("offline_again",))
@@ -73,7 +72,8 @@ def test_all_leaves_every_result(quickstart: Checkout) -> None:
         ("requests/mmlu_lite/rag.parquet", Request),
         ("responses/embedded/mmlu_lite/rag.parquet", Response),
         ("answers/answers.parquet", Answer),
-        ("metrics/heterogeneity.parquet", Heterogeneity),
+        ("metrics/estimates/lists.parquet", Estimate),
+        ("metrics/estimates/form.parquet", Estimate),
         ("metrics/item_shares.parquet", ItemShare),
         ("metrics/distributions.parquet", AnswerShare),
         ("metrics/accuracy_runs.parquet", RunAccuracy),
@@ -83,7 +83,6 @@ def test_all_leaves_every_result(quickstart: Checkout) -> None:
         ("metrics/variance.parquet", VarianceShare),
         ("metrics/shifts.parquet", Shift),
         ("metrics/rarefaction.parquet", Rarefaction),
-        ("metrics/prompt_means.parquet", PromptMean),
         ("metrics/score_comparisons.parquet", ScoreComparison),
     ],
 )

@@ -3,6 +3,7 @@
 import csv
 import hashlib
 import os
+import re
 import sqlite3
 from pathlib import Path
 
@@ -59,10 +60,27 @@ def test_touching_scripts_and_adding_comments_reruns_nothing(finished: Checkout)
         ),
         ("figures/fig2.py", {"plot_fig2", "write_explorer"}),
         (
-            "metrics/heterogeneity.py",
+            "estimates/means.py",
             {
-                "measure_heterogeneity",
-                "measure_prompt_means",
+                "measure_lists",
+                "measure_form",
+                "write_views",
+                "measure_claims",
+                "measure_control_tests",
+                "plot_fig1",
+                "plot_fig4",
+                "plot_who_asks",
+                "write_findings",
+                "write_explorer",
+                "record_provenance",
+                "build_database",
+            },
+        ),
+        (
+            "measures/lists.py",
+            {
+                "measure_lists",
+                "write_views",
                 "measure_claims",
                 "measure_control_tests",
                 "plot_fig1",
@@ -86,16 +104,17 @@ def test_touching_scripts_and_adding_comments_reruns_nothing(finished: Checkout)
                 "plan_requests",
                 "ask_local_model",
                 "parse_answers",
-                "measure_answer_form",
+                "measure_form",
                 "canonicalise_answers",
-                "measure_heterogeneity",
+                "measure_lists",
+                "measure_item_shares",
                 "measure_comparisons",
                 "measure_variance",
                 "measure_distributions",
                 "measure_accuracy",
                 "measure_shifts",
                 "measure_rarefaction",
-                "measure_prompt_means",
+                "write_views",
                 "measure_exactly",
                 "measure_score_comparisons",
                 "measure_ranks",
@@ -122,6 +141,18 @@ def test_changing_a_library_function_reruns_exactly_its_stages(
     path = finished.root / LIBRARY / module
     path.write_text(path.read_text() + "\n\ndef unused() -> int:\n    return 1\n")
     assert plan(finished) == rules
+
+
+def test_a_changed_module_is_named(finished: Checkout) -> None:
+    path = finished.root / LIBRARY / "estimates/means.py"
+    path.write_text(path.read_text() + "\n\ndef unused() -> int:\n    return 1\n")
+    planned = finished.snakemake("-n", "results/quickstart/metrics/estimates/lists.parquet")
+    assert planned.returncode == 0, planned.stderr[-2000:]
+    (reason,) = re.findall(
+        r"Params have changed since last execution: .*", planned.stderr + planned.stdout
+    )[:1]
+    changed = set(re.findall(r"'([\w/]+\.py) \w+'", reason))
+    assert changed == {"fieldwork/estimates/means.py"}
 
 
 def answers_by_request(checkout: Checkout) -> dict[tuple[object, ...], str]:
@@ -184,7 +215,7 @@ def test_a_persons_correction_reads_again_and_asks_nothing(finished: Checkout) -
     with (finished.root / "config.yaml").open("a", encoding="utf-8") as file:
         file.write("\nparsing: {overrides: [corrections.csv]}\n")
     rules = plan(finished)
-    assert {"parse_answers", "canonicalise_answers", "measure_heterogeneity"} <= rules
+    assert {"parse_answers", "canonicalise_answers", "measure_lists"} <= rules
     assert not rules & {"plan_requests", "ask_local_model", "build_contexts", "embed_corpus"}
     answers = ledger_rows(finished)
     run = finished.snakemake("results/quickstart/metrics/item_shares.parquet")
