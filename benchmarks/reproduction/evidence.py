@@ -24,12 +24,11 @@ from verdicts import (
 from fieldwork import tables
 from fieldwork.records.claims import Claim
 from fieldwork.records.columns import table_of
+from fieldwork.records.estimates import Estimate
 from fieldwork.records.metrics import (
     Accuracy,
     AnswerShare,
-    Heterogeneity,
     Novelty,
-    PromptMean,
     ScoreComparison,
     Shift,
 )
@@ -44,8 +43,7 @@ MEASURES = ("entropy_bits", "one_minus_top5_share", "unique_items")
 ROW_TYPES: tuple[type[Any], ...] = (
     Claim,
     Shift,
-    PromptMean,
-    Heterogeneity,
+    Estimate,
     AnswerShare,
     Accuracy,
     ScoreComparison,
@@ -91,7 +89,9 @@ def read_tables(results: Sequence[Path]) -> StudyTables:
             row_type: [
                 row
                 for folder in results
-                for row in tables.read_rows(folder / table_of(row_type).path, row_type)
+                for row in tables.read_rows(
+                    folder / table_of(row_type).path.format(question="lists"), row_type
+                )
             ]
             for row_type in ROW_TYPES
         }
@@ -100,7 +100,7 @@ def read_tables(results: Sequence[Path]) -> StudyTables:
 
 def claim_rows(study: StudyTables) -> Iterator[Row]:
     """Every number beside a claim, in the paper's order."""
-    for model in study.models(PromptMean):
+    for model in study.models(Estimate):
         yield from _options(study, model)
         yield from _variety(study, model)
         yield from _profile_first(study, model)
@@ -158,13 +158,13 @@ def _option(study: StudyTables, name: str, option: str, model: str, condition: s
 def _variety(study: StudyTables, model: str) -> Iterator[Row]:
     for condition in CONDITIONS:
         arm = {"model": model, "condition": condition}
-        mean: PromptMean | None = study.one(PromptMean, metric="entropy_bits", **arm)
+        mean = _mean_entropy(study, **arm)
         if mean is None:
             continue
         judgement = judge_test(study.test("entropy_bits", **arm), "more varied")
         yield Row(
             *("claim", "varied", model, condition, mean.n_units, "bits"),
-            *(_baseline_mean(study, model), mean.mean, mean.difference),
+            *(_baseline_mean(study, model), mean.value, mean.difference),
             *(mean.difference_low, mean.difference_high),
             **_judged(condition, judgement),
         )
@@ -172,26 +172,36 @@ def _variety(study: StudyTables, model: str) -> Iterator[Row]:
 
 
 def _baseline_mean(study: StudyTables, model: str) -> float | None:
-    row = study.one(PromptMean, metric="entropy_bits", model=model, condition=BASELINE)
-    return row.mean if row else None
+    row = _mean_entropy(study, model, BASELINE)
+    return row.value if row else None
+
+
+def _mean_entropy(study: StudyTables, model: str, condition: str) -> Estimate | None:
+    """Over prompts, beside the baseline's."""
+    arm = {"model": model, "condition": condition}
+    row: Estimate | None = study.one(
+        Estimate, measure="entropy_bits", item_id=None, reference="baseline", **arm
+    )
+    return row
+
+
+def _prompts(study: StudyTables, measure: str, model: str, condition: str) -> dict[str, Estimate]:
+    """A measure of lists by prompt."""
+    rows = study.of(Estimate, measure=measure, model=model, condition=condition)
+    return {row.item_id: row for row in rows if row.item_id is not None}
 
 
 def _every_prompt(study: StudyTables, model: str, condition: str, mean: Judgement) -> Row:
     n_higher = n_estimates = 0
     pairs = []
-    for metric in MEASURES:
-        for own in study.of(Heterogeneity, model=model, condition=condition, metric=metric):
-            base = study.one(
-                Heterogeneity,
-                model=model,
-                condition=BASELINE,
-                metric=metric,
-                item_id=own.item_id,
-            )
+    for measure in MEASURES:
+        baseline = _prompts(study, measure, model, BASELINE)
+        for item, own in _prompts(study, measure, model, condition).items():
+            base = baseline.get(item)
             n_estimates += 1
-            if base is None or own.estimate is None or base.estimate is None:
+            if base is None or own.value is None or base.value is None:
                 continue
-            n_higher += own.estimate > base.estimate
+            n_higher += own.value > base.value
             if None not in (own.ci_low, own.ci_high, base.ci_low, base.ci_high):
                 pairs.append((Range(own.ci_low, own.ci_high), Range(base.ci_low, base.ci_high)))
     judgement = judge_every_prompt(mean, n_higher, n_estimates, pairs)
@@ -207,7 +217,7 @@ def _every_prompt(study: StudyTables, model: str, condition: str, mean: Judgemen
 def _profile_first(study: StudyTables, model: str) -> Iterator[Row]:
     intervals: dict[str, Range | None] = {}
     for condition in USERS:
-        row = study.one(PromptMean, metric="entropy_bits", model=model, condition=condition)
+        row = _mean_entropy(study, model, condition)
         if row is None:
             # the claim is about all three kinds
             return
@@ -217,11 +227,11 @@ def _profile_first(study: StudyTables, model: str) -> Iterator[Row]:
         )
     others = [intervals[name] for name in ("history", "rag")]
     judgement = judge_highest(intervals["profile"], [other for other in others if other])
-    mean = study.one(PromptMean, metric="entropy_bits", model=model, condition="profile")
+    mean = _mean_entropy(study, model, "profile")
     if mean is not None:
         yield Row(
             *("claim", "profile first", model, "profile", mean.n_units, "bits"),
-            value=mean.mean,
+            value=mean.value,
             outcome=judgement.outcome,
             note=judgement.reason,
         )
@@ -230,8 +240,8 @@ def _profile_first(study: StudyTables, model: str) -> Iterator[Row]:
 def _unread(study: StudyTables, model: str) -> Iterator[Row]:
     """Shares of lists that nothing could be read from."""
     for condition in (BASELINE, *CONDITIONS):
-        rows = study.of(Heterogeneity, model=model, condition=condition, metric="entropy_bits")
-        n_read, n_unread = (sum(getattr(r, n) for r in rows) for n in ("n_responses", "n_unread"))
+        rows = _prompts(study, "entropy_bits", model, condition).values()
+        n_read, n_unread = (sum(getattr(r, n) for r in rows) for n in ("n_answers", "n_without"))
         if n_read + n_unread:
             share = n_unread / (n_read + n_unread)
             yield Row("unread", "lists", model, condition, n_read + n_unread, "share", value=share)

@@ -165,18 +165,18 @@ def _letters(n: int, sets: int, seed: int) -> Iterator[Outcome]:
         for s in (SHARES, SHARES_FLAT)
     ]
     truth = float(big[1].mean() - big[0].mean())
-    gaps, intervals = [], []
+    gaps = []
+    intervals: list[tuple[float | None, float | None]] = []
     for _ in range(sets):
-        sides = [
+        here, there = (
             measure_item(
                 AnswerSample([(str(x),) for x in LETTERS[draw_letters(s, n, random)]], [""] * n, None),
                 "entropy_bits", n, random,
             )
             for s in (SHARES_FLAT, SHARES)
-        ]  # fmt: skip
-        interval = entropy_gap(*sides, RAREST_USERS)
-        gaps.append(sides[0].value - sides[1].value)
-        intervals.append(tuple(interval) if interval else (None, None))
+        )  # fmt: skip
+        gaps.append(here.value - there.value)
+        intervals.append(entropy_gap(here, there, RAREST_USERS) or (None, None))
     yield outcome(
         PART,
         "entropy gap",

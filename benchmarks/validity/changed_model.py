@@ -81,13 +81,13 @@ def _with_controls(tables: Tables, frame: pd.DataFrame, seed: int) -> Tables:
         controls=RULES.controls,
         permutations=PERMUTATIONS,
         rarest_users=RAREST,
-        rarest_prompts=0.45,
         seed=seed,
     )
     items = study_items()
     runs = measure_runs(frame, items)
     answers = frame.assign(value=np.nan)
-    return {**tables, "control_tests": measure_control_tests(answers, items, runs, settings)}
+    rows = measure_control_tests(answers, items, runs, tables["estimates"], settings)
+    return {**tables, "control_tests": rows}
 
 
 def _studies(change: float, sets: int, seed: int) -> Iterator[pd.DataFrame]:

@@ -265,7 +265,10 @@ def _rows(size: Size, first: Values, later: Values, look: int, study: int) -> It
             study, (measure, str(look)), DrawPlan(PLAN.level, len(first), FIRST_DRAWS)
         )
         pair = _pair(size, first[measure], later[measure])
-        empty = {f.name: None for f in fields(Drift)} | {"look": look, "measure": measure}
+        empty: dict[str, Any] = {f.name: None for f in fields(Drift)} | {
+            "look": look,
+            "measure": measure,
+        }
         yield changed_row(Drift(**empty), change_of(pair, FORMS[measure], plan), pair)
 
 

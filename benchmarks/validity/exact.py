@@ -203,7 +203,8 @@ def _answers(
         for _ in range(draws)
     ]
     letter = frame["letter"]
-    return frame.assign(letter_strict=letter, reason=None, option_probabilities=stated)
+    frame["option_probabilities"] = pd.Series(stated, index=frame.index, dtype=object)
+    return frame.assign(letter_strict=letter, reason=None)
 
 
 def _new_letters(users: Users, n_reruns: int, sets: int, seed: int) -> Iterator[Outcome]:

@@ -128,7 +128,7 @@ def measure(frame: pd.DataFrame, group_of: Sequence[int]) -> list[GroupDifferenc
     )
     names = [f"{k:05}" for k in range(LETTER_ITEMS)]
     items = pd.DataFrame({"item_id": names, "kind": "choice", "gold": "A", "subject": None})
-    items = items.assign(choices=[list("ABCD")] * LETTER_ITEMS)
+    items["choices"] = [list("ABCD")] * LETTER_ITEMS
     smallest = min(group_of.count(group) for group in group_of)
     return measure_group_differences(
         frame,

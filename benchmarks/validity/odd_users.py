@@ -8,7 +8,6 @@ that many are in every sample, and the truth is that of a population with this s
 import math
 from collections.abc import Iterator
 from functools import partial
-from itertools import product
 from typing import NamedTuple
 
 import numpy as np
@@ -19,17 +18,13 @@ from populations import (
     SHARES,
     Floats,
     Ints,
-    Zipf,
     draw_letters,
-    draw_lists,
     letter_table,
-    list_table,
 )
 from scipy.stats import f as snedecor
 from scipy.stats import norm, ttest_ind
 
 from fieldwork.metrics.accuracy import count_runs, measure_accuracy
-from fieldwork.metrics.heterogeneity import measure_heterogeneity, top5_share
 from fieldwork.metrics.novelty import (
     NewLetters,
     excess_interval,
@@ -37,17 +32,9 @@ from fieldwork.metrics.novelty import (
     measure_novelty,
     share_interval,
 )
-from fieldwork.metrics.prompt_means import (
-    METRICS,
-    mean_over,
-    mean_test,
-    measure_prompt_means,
-    measure_prompts,
-)
 from fieldwork.metrics.scores import measure_score_comparisons
 from fieldwork.metrics.variance import measure_variance
 from fieldwork.records.metrics import Novelty, RunAccuracy
-from fieldwork.statistics.entropy import plug_in_bits
 from fieldwork.statistics.intervals import (
     jackknife_variance,
     student_quantile,
@@ -55,8 +42,6 @@ from fieldwork.statistics.intervals import (
 
 PART = "odd"
 REPLICATES, NEW_ITEMS, RERUNS = 2, 150, 10
-PROMPTS, OPTIONS = 9, 60
-LISTS = {1.5: "lists", 2.5: "lists, concentrated"}
 ODD_SHARES = np.array([0.01, 0.01, 0.01, 0.97])
 RESAMPLES, TRUTH_FACTOR = 300, 4
 SCORE, LOSS, SD_USERS, SD_RERUNS = 0.6, 0.3, 0.01, 0.01
@@ -85,7 +70,7 @@ class Crowd(NamedTuple):
     @property
     def rarest(self) -> float:
         """The rarest users that the study names: its odd ones, where they are not too rare."""
-        return 0.125 if self == THIRD else max(self.share, 0.05)
+        return max(self.share, 0.05)
 
     @property
     def prefix(self) -> str:
@@ -108,23 +93,17 @@ CROWDS = (
     Crowd(100, 0.1), Crowd(100, 0.0),
 )  # fmt: skip
 FIXED = (Crowd(10, 0.1, n_odd=1), Crowd(40, 0.05, n_odd=2), Crowd(100, 0.05, n_odd=5))
-THIRD = Crowd(40, 1 / 3)
-"""Two crowds rather than odd users: options of one change places with those of the other."""
 RARER = Crowd(100, 0.02)
 """Odd users so rare that an interval does not guard against their absence."""
 
 
 def jobs() -> Iterator[Job]:
-    """Letters asked twice, new letters, and lists, of every crowd."""
+    """Letters asked twice, scores and new letters, of every crowd."""
     for crowd in (*CROWDS, *FIXED, RARER):
         yield partial(_letters, crowd)
     for crowd in CROWDS:
         yield partial(_scores, crowd)
         yield partial(_new_letters, crowd)
-        for exponent in LISTS:
-            yield partial(_lists, crowd, exponent)
-    for exponent in LISTS:
-        yield partial(_lists, THIRD, exponent)
 
 
 def _letters(crowd: Crowd, sets: int, seed: int) -> Iterator[Outcome]:
@@ -164,9 +143,8 @@ def _discarded_shares(letters: Ints, random: np.random.Generator) -> dict[str, B
     error, t = float(pseudo.std(ddof=1)) / math.sqrt(n), student_quantile(n - 1)
     skewness = float(((pseudo - pseudo.mean()) ** 3).mean() / pseudo.std() ** 3)
     ends = {"jackknife of the logarithm, Student's t": (-t, t)}
-    ends["jackknife, skewness corrected"] = tuple(
-        _cubic(x, skewness / math.sqrt(n)) for x in (-t, t)
-    )
+    low, high = (_cubic(x, skewness / math.sqrt(n)) for x in (-t, t))
+    ends["jackknife, skewness corrected"] = low, high
     intervals = {
         name: _share_bounds(float(pseudo.mean()) - high * error, float(pseudo.mean()) - low * error)
         for name, (low, high) in ends.items()
@@ -347,13 +325,10 @@ def _letters_of(
 
 def _sides(here: Ints, control: Ints, baseline: Ints) -> NewLetters:
     known = (baseline[:, :, None] == np.arange(4)).any(axis=1)
-    return NewLetters(
-        *(
-            (~np.take_along_axis(known, arm, axis=1)).T.astype(np.float64)
-            for arm in (here, control)
-        ),
-        n_equal=RERUNS,
+    new_here, new_again = (
+        (~np.take_along_axis(known, arm, axis=1)).T.astype(np.float64) for arm in (here, control)
     )
+    return NewLetters(new_here, new_again, n_equal=RERUNS)
 
 
 def _novelty_row(rarest: float, here: Ints, control: Ints, baseline: Ints) -> Novelty:
@@ -369,110 +344,3 @@ def _novelty_row(rarest: float, here: Ints, control: Ints, baseline: Ints) -> No
         rarest_users=rarest,
     )
     return next(row for row in rows if row.condition == "c")
-
-
-def _lists(crowd: Crowd, exponent: float, sets: int, seed: int) -> Iterator[Outcome]:
-    """Odd users name what others name least, under all prompts; offline as many answers to each do."""
-    random = np.random.default_rng([seed, 3, *crowd.seeds, int(10 * exponent)])
-    sets = max(1, sets // 2)
-    usual = Zipf(OPTIONS, exponent).log_weights()
-    values: dict[tuple[str, str], list[float]] = {}
-    intervals: dict[tuple[str, str], list[Bounds]] = {}
-    p_values: dict[tuple[str, str], list[float | None]] = {}
-    for number in range(TRUTH_FACTOR * sets):
-        is_odd = np.broadcast_to(crowd.draw(random), (PROMPTS, crowd.users))
-        is_odd_offline = random.random(is_odd.shape) < crowd.share
-        here, there = (
-            draw_lists(np.where(odd[..., None], usual[::-1], usual), random)
-            for odd in (is_odd, is_odd_offline)
-        )
-        for metric, of_prompts in VALUES.items():
-            own, other = of_prompts(here), of_prompts(there)
-            for name, value in (
-                ("item", own[0]), ("mean", own.mean()), ("difference", own.mean() - other.mean())
-            ):  # fmt: skip
-                values.setdefault((metric, name), []).append(float(value))
-        if number < sets:
-            for key, estimate in _list_estimates(here, there, crowd.rarest).items():
-                intervals.setdefault(key, []).append(estimate.bounds)
-                p_values.setdefault(key, []).append(estimate.p_value)
-    size = f"{crowd.name()}, {PROMPTS} prompts, n {crowd.users} offline"
-    source = f"{LISTS[exponent]}, the odd name what others do not"
-    labels = {"item": "{} of a prompt", "mean": "mean of {}", "difference": "difference of {}"}
-    for metric, (name, text) in product(VALUES, labels.items()):
-        label, key, old = text.format(metric), (metric, name), (metric, f"old {name}")
-        truth = 0.0 if name == "difference" else float(np.mean(values[key]))
-        told = partial(outcome, PART, source=source, size=size, truth=truth)
-        yield told(
-            crowd.prefix + label, estimates=values[key][:sets], intervals=intervals[key],
-            p_values=p_values[key],
-        )  # fmt: skip
-        yield told(
-            f"discarded: {label}, Student's t", intervals=intervals[old], p_values=p_values[old]
-        )
-
-
-def _entropies(lists: Ints) -> Floats:
-    return plug_in_bits(_counts(lists))
-
-
-def _rests(lists: Ints) -> Floats:
-    rests: Floats = 1 - top5_share(_counts(lists))
-    return rests
-
-
-def _counts(lists: Ints) -> Ints:
-    return np.stack([np.bincount(of.ravel(), minlength=OPTIONS) for of in lists])
-
-
-VALUES = {"entropy_bits": _entropies, "one_minus_top5_share": _rests}
-"""The metrics of lists, of each prompt."""
-
-
-class _Estimate(NamedTuple):
-    """An interval, and the p-value of a difference."""
-
-    bounds: Bounds
-    p_value: float | None = None
-
-
-def _list_estimates(here: Ints, there: Ints, rarest: float) -> dict[tuple[str, str], _Estimate]:
-    frame = pd.concat(
-        [
-            list_table(here[None, :, :, None], condition="c", puppets=True),
-            list_table(there[None, :, :, None], condition="offline", puppets=False),
-        ]
-    )
-    rows = {
-        row.metric: row
-        for row in measure_prompt_means(frame, baseline="offline", seed=1, rarest_users=rarest)
-        if row.condition == "c"
-    }
-    first = frame[(frame["item_id"] == "00000") & (frame["condition"] == "c")]
-    reruns = first.assign(puppet_id=None, replicate=range(len(first)))
-    prompts = {
-        arm.condition: list(of.values()) for arm, of in measure_prompts(frame, seed=1).items()
-    }
-    own, other = (mean_over(prompts[name]) for name in ("c", "offline"))
-    estimates: dict[tuple[str, str], _Estimate] = {}
-    for metric, row in rows.items():
-        place = METRICS.index(metric)
-        means, test = mean_test(own, None, place), mean_test(own, other, place)
-        assert means is not None
-        assert test is not None
-        of_metric = {
-            "item": _Estimate(_item_interval(first, rarest, metric)),
-            "old item": _Estimate(_item_interval(reruns, rarest, metric)),
-            "mean": _Estimate((row.ci_low, row.ci_high)),
-            "old mean": _Estimate(means.interval),
-            "difference": _Estimate((row.difference_low, row.difference_high), row.p_value),
-            "old difference": _Estimate(test.interval, test.p_value),
-        }
-        estimates |= {(metric, name): estimate for name, estimate in of_metric.items()}
-    return estimates
-
-
-def _item_interval(answers: pd.DataFrame, rarest: float, metric: str) -> Bounds:
-    rows = measure_heterogeneity(answers, seed=1, rarest_users=rarest)
-    (row,) = (row for row in rows if row.metric == metric)
-    return row.ci_low, row.ci_high

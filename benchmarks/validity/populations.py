@@ -44,10 +44,15 @@ def rarest_covered(n_users: int) -> float:
     return min(0.125, float(1 - CHANCE_TO_MISS ** (1 / n_users)) + 1e-9)
 
 
-def draw_lists(log_weights: Floats, random: np.random.Generator) -> Ints:
-    """The five options with the largest log weight + Gumbel noise, along the last axis."""
+def draw_options(log_weights: Floats, n_named: int, random: np.random.Generator) -> Ints:
+    """The options with the largest log weight + Gumbel noise, along the last axis."""
     keys = log_weights + random.gumbel(size=log_weights.shape)
-    return np.argpartition(-keys, LISTED - 1, axis=-1)[..., :LISTED]
+    return np.argpartition(-keys, n_named - 1, axis=-1)[..., :n_named]
+
+
+def draw_lists(log_weights: Floats, random: np.random.Generator) -> Ints:
+    """Five options."""
+    return draw_options(log_weights, LISTED, random)
 
 
 def named(lists: Ints, n_options: int) -> Ints:
@@ -68,13 +73,15 @@ def puppet_shares(
         return np.broadcast_to(means, (*shape, means.shape[-1]))
     weights = random.gamma(means * (1 / icc - 1), size=(*shape, means.shape[-1]))
     weights = np.maximum(weights, 1e-300)
-    return weights / weights.sum(axis=-1, keepdims=True)
+    shares: Floats = weights / weights.sum(axis=-1, keepdims=True)
+    return shares
 
 
 def draw_letters(shares: Floats, n: int, random: np.random.Generator) -> Ints:
     """`n` letters from each row of shares, as numbers, on a new last axis."""
     bounds = np.cumsum(shares, axis=-1)[..., None, :-1]
-    return (random.random((*shares.shape[:-1], n, 1)) > bounds).sum(axis=-1)
+    letters: Ints = (random.random((*shares.shape[:-1], n, 1)) > bounds).sum(axis=-1)
+    return letters
 
 
 def table(

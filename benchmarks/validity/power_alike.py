@@ -50,11 +50,12 @@ class Liking(NamedTuple):
         """Of each prompt, user and option."""
         common = self._draw((1, *shape[1:]), random)
         own = self._draw(shape, random)
-        return self.strength * (np.sqrt(self.shared) * common + np.sqrt(1 - self.shared) * own)
+        both: Floats = np.sqrt(self.shared) * common + np.sqrt(1 - self.shared) * own
+        return self.strength * both
 
     def _draw(self, shape: tuple[int, ...], random: np.random.Generator) -> Floats:
         if self.freedom:
-            spread = np.sqrt(self.freedom / (self.freedom - 2))
+            spread = float(np.sqrt(self.freedom / (self.freedom - 2)))
             return random.standard_t(self.freedom, size=shape) / spread
         return random.normal(size=shape)
 
@@ -100,7 +101,7 @@ def _likeness_of_lists(lists: Ints) -> float:
 
 def likeness_of(values: Floats) -> float:
     """The mean correlation of two prompts, from values of shape (prompts, users)."""
-    pairs = np.corrcoef(values)[np.triu_indices(len(values), 1)]
+    pairs = np.atleast_2d(np.corrcoef(values))[np.triu_indices(len(values), 1)]
     return max(0.0, float(pairs.mean()))
 
 

@@ -7,6 +7,7 @@ corrections of its own, or of commit 343ca1f3, to which a user's prompts were in
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -26,13 +27,14 @@ from populations import (
     named,
 )
 
+from fieldwork.estimates.table import EstimateSettings, estimate_question
+from fieldwork.measures import questions
 from fieldwork.metrics.accuracy import measure_runs
 from fieldwork.metrics.claims.families import ClaimRules, PrimaryTests
 from fieldwork.metrics.claims.table import measure_claims
 from fieldwork.metrics.comparisons import measure_comparisons
 from fieldwork.metrics.power.family import TaskQuestions
 from fieldwork.metrics.power.study import StudyShape, simulate_effects
-from fieldwork.metrics.prompt_means import measure_prompt_means
 from fieldwork.metrics.scores import measure_score_comparisons
 from fieldwork.metrics.shifts import measure_shifts
 from fieldwork.metrics.variance import measure_variance
@@ -239,16 +241,15 @@ def _study(promise: Promise, random: np.random.Generator) -> pd.DataFrame:
 
 def _tables(promise: Promise, frame: pd.DataFrame, seed: int) -> dict[str, Sequence[Any]]:
     """The metric tables of the effect's family."""
-    settings = {"baseline": "offline", "n_permutations": PERMUTATIONS, "seed": seed}
+    settings: dict[str, Any] = {"baseline": "offline", "n_permutations": PERMUTATIONS, "seed": seed}
     if promise.measure == "option_share":
         return by_name(measure_shifts(frame, baseline="offline"))
     if promise.measure == "distance":
         return by_name(measure_comparisons(frame, metrics=["js_bits"], **settings))
     tables: list[Sequence[Any]] = [measure_variance(frame, **settings)]
     if (frame["kind"] == "list").any():
-        tables.append(
-            measure_prompt_means(frame, baseline="offline", seed=seed, rarest_users=RAREST)
-        )
+        of_estimates = EstimateSettings("offline", seed, USERS, rarest_users=RAREST)
+        tables.append(estimate_question(questions()["lists"], frame, of_estimates))
     if (frame["kind"] == "choice").any():
         runs = measure_runs(frame, _items(frame))
         tables.append(measure_score_comparisons(runs, **settings, rarest_users=RAREST))
@@ -259,7 +260,7 @@ def _items(frame: pd.DataFrame) -> pd.DataFrame:
     """The questions with letters; their right letter is A."""
     names = frame.loc[frame["kind"] == "choice", ["task", "item_id"]].drop_duplicates()
     return pd.DataFrame(
-        Item(item, "choice", "", "", [*LETTERS], "A", "s", "") for item in names["item_id"]
+        asdict(Item(item, "choice", "", "", [*LETTERS], "A", "s", "")) for item in names["item_id"]
     ).assign(task=names["task"].to_numpy())
 
 
@@ -399,7 +400,11 @@ class ScoredStudy(NamedTuple):
 def _score_study(study: ScoredStudy, sets: int, seed: int) -> Iterator[Outcome]:
     random = np.random.default_rng([seed, 16])
     claims: list[float] = []
-    settings = {"baseline": "offline", "n_permutations": PERMUTATIONS, "rarest_users": RAREST}
+    settings: dict[str, Any] = {
+        "baseline": "offline",
+        "n_permutations": PERMUTATIONS,
+        "rarest_users": RAREST,
+    }
     for number in range(sets):
         runs = [run for name in ("offline", *USERS) for run in _runs(study, name, random)]
         rows = measure_score_comparisons(runs, seed=seed + number, **settings)

@@ -5,6 +5,7 @@ from functools import partial
 
 import numpy as np
 from outcomes import Job, Outcome, outcome
+from populations import Floats
 
 from fieldwork.metrics.practice.drops import explain_drop
 from fieldwork.metrics.practice.orders import compare_orders
@@ -39,10 +40,10 @@ def _orders(n_models: int, relation: str, sets: int, seed: int) -> Iterator[Outc
     p_values: list[float | None] = []
     turned_pairs: list[float | None] = []
     for _ in range(sets):
-        levels = 0.4 + 0.3 * random.random(size=n_models)
+        levels: Floats = 0.4 + 0.3 * random.random(size=n_models)
         if relation == "one order, differences of noise":
             levels = 0.5 + 0.01 * np.arange(n_models)
-        practice = levels - 0.2
+        practice: Floats = levels - 0.2
         if relation.startswith("no relation"):
             practice = random.permutation(practice)
         # whole tenths tie; without noise reruns would be alike
@@ -90,7 +91,7 @@ def _drops(n_models: int, sets: int, seed: int) -> Iterator[Outcome]:
         for part in drops.parts if drops else ():
             if part.model is None:
                 parts[part.variant].append(part.drop)
-                intervals[part.variant].append(tuple(part.interval or (None, None)))
+                intervals[part.variant].append(part.interval or (None, None))
     for step, truth in STEPS.items():
         yield outcome(
             PART,

@@ -2,13 +2,14 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 
+from fieldwork.measures import questions
+
 LOW, HIGH = 0.93, 0.97
 TITLES = {
     "studies": "Whole studies without any effect",
     "changed": "Whole studies whose model changes after the baseline",
     "corrections": "Corrections of many tests: what they find",
     "power": "What power promises, and what studies reach",
-    "heterogeneity": "Heterogeneity of lists",
     "distance": "Distance between conditions",
     "share_who": "Share of the variance between contexts",
     "nested": "Users, and contexts of one user",
@@ -21,15 +22,12 @@ TITLES = {
     "values": "Scales and numbers",
     "share": "Shares of single options",
     "shift": "Shifts of single options",
-    "mean": "Heterogeneity over all prompts",
-    "prompts": "Heterogeneity over all prompts, for prompts like these",
     "arms": "Differences and trends between conditions",
     "robustness": "Tasks put otherwise, and groups of people",
     "drift": "The same questions after a time",
     "groups": "Differences between groups of participants",
     "agreement": "Does a condition predict the field?",
     "practice": "Does the offline score predict practice?",
-    "field means": "Heterogeneity beside the field's",
     "calibration": "Calibration to the field",
     "waiting": "Waiting times and prices",
 }
@@ -50,23 +48,25 @@ bias.""",
 """What to know of a part before its table."""
 HEAD = """# Do the estimators keep what they promise?
 
-{day}. Made by `make validity` ([how](run.py)) from [results.csv](results.csv); formulas in
-[methods.md](../../docs/methods.md).
+{day}. Made by `make validity` ([how](run.py)) from [results.csv](results.csv), the newest lines on
+{machine}; formulas in [methods.md](../../docs/methods.md).
 
-Each line is one estimator on data sets drawn from a source whose truth is known
-([sources](populations.py)). Bias is mean - truth, with its error of simulation. Coverage is the share of
-the 95 % intervals that hold the truth, of those there are; it is marked **low** or **high** where it is
-outside 93 to 97 % by more than two errors of simulation. The last column are false positives at the
-5 % level; where the source has an effect, it is the test's power. Where power itself is judged, truth is
-the promise, and bias is what studies reach less the promise. Estimators called *discarded* are not in
-Fieldwork: they show why.
+Each line is one estimator on data sets drawn from a source whose truth is known. Measures that are
+[declared](../../workflow/scripts/fieldwork/measures) all have the same [sources](sources.py), and other
+estimators have [their own](populations.py). Bias is mean - truth, with its error of simulation. Coverage
+is the share of the 95 % intervals that hold the truth, of those there are; it is marked **low** or
+**high** where it is outside 93 to 97 % by more than two errors of simulation. The last column are false
+positives at the 5 % level; where the source has an effect, it is the test's power. Where power itself is
+judged, truth is the promise, and bias is what studies reach less the promise. Estimators called
+*discarded* are not in Fieldwork: they show why.
 """
 
 
-def page(rows: Sequence[dict[str, str]], day: str) -> str:
-    """The whole page."""
-    parts = [HEAD.format(day=day)]
-    for part, title in TITLES.items():
+def page(rows: Sequence[dict[str, str]], day: str, machine: str) -> str:
+    """The whole page: questions with declared measures first."""
+    parts = [HEAD.format(day=day, machine=machine)]
+    titles = {name: question.title for name, question in questions().items()} | TITLES
+    for part, title in titles.items():
         own = [row for row in rows if row["part"] == part]
         if own:
             note = [NOTES[part], ""] if part in NOTES else []

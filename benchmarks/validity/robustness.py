@@ -28,6 +28,7 @@ from fieldwork.metrics.robustness.groups import measure_group_gaps
 from fieldwork.metrics.robustness.pairs import RobustnessSettings
 from fieldwork.metrics.robustness.table import measure_robustness
 from fieldwork.records.robustness import Robustness
+from fieldwork.statistics.arrays import Flags
 
 PART = "robustness"
 PERMUTATIONS = 199
@@ -91,7 +92,7 @@ def jobs() -> Iterator[Job]:
             yield partial(_groups, size, loss)
 
 
-def _turned(shares: Floats, is_lost: Floats) -> Floats:
+def _turned(shares: Floats, is_lost: Flags) -> Floats:
     """Shares of letters, last axis, turned round where an item is lost."""
     turned: Floats = np.where(is_lost[..., None], shares[..., ::-1], shares)
     return turned
@@ -105,9 +106,14 @@ def _questions(tasks: Sequence[str], n_items: int, kind: str) -> pd.DataFrame:
 
 
 def _measured(
-    before: pd.DataFrame, now: pd.DataFrame, n_items: int, kind: str, n_users: int = 0
+    frames: Sequence[pd.DataFrame], n_items: int, kind: str, n_users: int = 0
 ) -> dict[str, list[Robustness]]:
-    """Rows by metric, one a data set; every data set is a task, and its variant another."""
+    """Rows by metric, one a data set; every data set is a task, and its variant another.
+
+    Args:
+        frames: answers before, and now.
+    """
+    before, now = frames
     origins = sorted(set(before["task"]))
     variants = {f"v{task}": task for task in origins}
     rarest = rarest_covered(n_users) if n_users else 0.05
@@ -148,7 +154,7 @@ def _letters(size: Size, spread: float, loss: float, sets: int, seed: int) -> It
         )
         for side in (shares, _turned(shares, lost))
     ]
-    rows = _measured(*frames, size.items, "choice")
+    rows = _measured(frames, size.items, "choice")
     source = f"correlation {spread:g}, {100 * loss:g} % of items lost"
     fall = loss * float(SHARES[0] - SHARES[-1])
     for metric, truth, is_tested in (
@@ -167,7 +173,7 @@ def _letters(size: Size, spread: float, loss: float, sets: int, seed: int) -> It
 def _all_right(size: Size, sets: int, _seed: int) -> Iterator[Outcome]:
     letters = np.zeros((sets, size.items, 1, size.reruns), dtype=np.int64)
     frame = letter_table(letters, condition="c", puppets=False)
-    rows = _measured(frame, frame, size.items, "choice")
+    rows = _measured([frame, frame], size.items, "choice")
     yield _told(rows["accuracy_change"], "all right", size.name(), 0.0)
 
 
@@ -179,7 +185,7 @@ def _users(size: UserSize, loss: float, sets: int, seed: int) -> Iterator[Outcom
         for side in _user_shares((n, size.items, size.users), loss, random)
     ]
     frames = [letter_table(side, condition="c", puppets=True) for side in letters]
-    rows = _measured(*frames, size.items, "choice", size.users)
+    rows = _measured(frames, size.items, "choice", size.users)
     many = _user_shares((1, 500, MANY // 500), loss, random)
     source = f"half the users lose {100 * loss:g} % of items"
     truth = float(many[1][..., 0].mean() - many[0][..., 0].mean())
@@ -215,7 +221,7 @@ def _lists(n_items: int, effect: float, sets: int, seed: int) -> Iterator[Outcom
         return [draw_lists(side, random) for side in (weights, weights + moves)]
 
     frames = [list_table(side, condition="c", puppets=False) for side in lists(n, n_reruns)]
-    rows = _measured(*frames, n_items, "list")
+    rows = _measured(frames, n_items, "list")
     size = f"{n_items} items, {n_reruns} lists each"
     truth = 0.0
     if effect:
@@ -241,7 +247,9 @@ def _groups(size: Size, loss: float, sets: int, seed: int) -> Iterator[Outcome]:
     random = np.random.default_rng([seed, *size, int(100 * loss), 13])
     n = max(1, sets // 2)
     shares = puppet_shares(0.5, (n, size.items), random)
-    frames, variants, groups = [], {}, {}
+    frames = []
+    variants: dict[str, str] = {}
+    groups: dict[str, str] = {}
     for group in GROUPS:
         lost = random.random((n, size.items)) < (loss if group == "d" else 0.0)
         letters = draw_letters(_turned(shares, lost), size.reruns, random)

@@ -1,17 +1,22 @@
 """`make validity`: every estimator on sources whose truth is known.
 
 Bias, coverage of the 95 % interval and false positives, each with its error of simulation, go to
-`results.csv` and from there to `results.md`. The file is written after every job, and lines that are
-not simulated again stay, so that a run can be cut into pieces: `--first` and `--seconds`.
+`results.csv` and from there to `results.md`. Each question of `fieldwork/measures` is a part. The file is
+written after every job, and lines that are not simulated again stay, so that a run can be cut into
+pieces: `--first` and `--seconds`.
 """
 
 import argparse
 import csv
+import sys
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict, fields
 from datetime import date
+from functools import partial
 from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parents[1]))  # what the benchmarks share
 
 import agreement
 import arms
@@ -20,13 +25,12 @@ import categories
 import changed_model
 import comparisons
 import corrections
+import declared
 import discarded
 import drift
 import exact
-import field_means
 import groups
-import heterogeneity
-import means
+import machine
 import nested
 import novelty
 import odd_users
@@ -34,7 +38,6 @@ import power_alike
 import power_promises
 import power_values
 import practice
-import prompts
 import robustness
 import runs
 import scores
@@ -43,9 +46,10 @@ import studies
 import values
 import variance
 import waiting
-from outcomes import Outcome
+from outcomes import Job, Outcome
 
 import report
+from fieldwork.measures import questions
 
 HERE = Path(__file__).parent
 PARTS = {
@@ -53,18 +57,14 @@ PARTS = {
     "nested": nested.jobs,
     "categories": categories.jobs,
     "distance": comparisons.jobs,
-    "heterogeneity": heterogeneity.jobs,
     "run": runs.jobs,
     "scores": scores.jobs,
     "novelty": novelty.jobs,
     "discarded": discarded.jobs,
     "shift": shifts.jobs,
-    "mean": means.jobs,
-    "prompts": prompts.jobs,
     "groups": groups.jobs,
     "agreement": agreement.jobs,
     "uneven": variance.uneven_jobs,
-    "field means": field_means.jobs,
     "calibration": calibration.jobs,
     "studies": studies.jobs,
     "changed": changed_model.jobs,
@@ -84,18 +84,25 @@ PARTS = {
 Row = dict[str, str]
 
 
+def all_parts() -> Mapping[str, Callable[[], Iterator[Job]]]:
+    """Jobs by part: declared questions first."""
+    return {**{name: partial(declared.jobs, name) for name in questions()}, **PARTS}
+
+
 def main() -> None:
     """Simulate the parts asked for, and write the tables."""
+    parts = all_parts()
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--sets", type=int, default=1000, help="data sets of a simulation")
     parser.add_argument("--seed", type=int, default=5)
-    parser.add_argument("--parts", nargs="*", default=list(PARTS), choices=list(PARTS))
+    parser.add_argument("--parts", nargs="*", default=[*parts], choices=[*parts])
     parser.add_argument("--first", type=int, default=0, help="jobs to skip")
     parser.add_argument("--seconds", type=float, default=float("inf"), help="start no job after")
     parser.add_argument("--day", default=date.today().isoformat())
+    parser.add_argument("--machine", default="{cores} cores of {cpu}".format_map(machine.facts()))
     parser.add_argument("--out", type=Path, default=HERE, help="folder of the results")
     asked = parser.parse_args()
-    jobs = [job for part in asked.parts for job in PARTS[part]()]
+    jobs = [job for part in asked.parts for job in parts[part]()]
     begun, number = time.monotonic(), asked.first
     rows = _read(asked.out / "results.csv")
     while number < len(jobs) and time.monotonic() - begun < asked.seconds:
@@ -103,7 +110,7 @@ def main() -> None:
         number += 1
         _write(asked.out / "results.csv", rows.values())
         print(f"{number} of {len(jobs)} jobs, {time.monotonic() - begun:.0f} s", flush=True)
-    page = report.page(list(rows.values()), asked.day)
+    page = report.page(list(rows.values()), asked.day, asked.machine)
     (asked.out / "results.md").write_text(page, encoding="utf-8")
 
 

@@ -58,7 +58,8 @@ def _shares(likings: Floats, puppets: int, habit: float, random: np.random.Gener
     """Shape (items, puppets, letters)."""
     own = habit * random.normal(size=(1, puppets, 4))
     weights = np.exp(likings[:, None, :] + own)
-    return weights / weights.sum(axis=-1, keepdims=True)
+    shares: Floats = weights / weights.sum(axis=-1, keepdims=True)
+    return shares
 
 
 def _accuracy(sets: int, puppets: int, habit: float, random: np.random.Generator) -> Outcome:

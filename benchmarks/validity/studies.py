@@ -3,12 +3,12 @@
 A study has the shape of the quickstart: lists of 9 prompts and letters of 4 questions from 40 users or
 reruns, letters of 75 scored questions from 10. Other shapes have few users, or fewer reruns of the
 baseline. Every condition draws from the same source. Where some users are odd, as many reruns are: then
-users do differ, but neither the mean variety of lists nor the mean score does. Lines that are called
-*discarded* count what a correction within each table's own family claims, as pages did before.
+users do differ, but neither the mean variety of lists nor the mean score does.
 """
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -26,14 +26,14 @@ from populations import (
     list_table,
 )
 
+from fieldwork.estimates.table import EstimateSettings, estimate_question
+from fieldwork.measures import questions
 from fieldwork.metrics.accuracy import measure_runs
 from fieldwork.metrics.categories import measure_categories, measure_subjects
 from fieldwork.metrics.claims.families import ClaimRules, PrimaryTests, is_control
-from fieldwork.metrics.claims.measures import MEASURES
 from fieldwork.metrics.claims.table import measure_claims
 from fieldwork.metrics.comparisons import measure_comparisons
 from fieldwork.metrics.novelty import measure_novelty
-from fieldwork.metrics.prompt_means import measure_prompt_means
 from fieldwork.metrics.scores import measure_score_comparisons
 from fieldwork.metrics.shifts import measure_shifts
 from fieldwork.metrics.variance import measure_variance
@@ -139,13 +139,12 @@ def jobs() -> Iterator[Job]:
 def study_items() -> pd.DataFrame:
     """The questions with letters; their right letter is A."""
     subjects = [*SUBJECTS]
-    return pd.concat(
-        pd.DataFrame(
-            Item(f"{k:05}", "choice", "", "", [*LETTERS], "A", subjects[k % len(subjects)], "")
-            for k in range(task.n_items)
-        ).assign(task=task.name)
+    return pd.DataFrame(
+        asdict(Item(f"{k:05}", "choice", "", "", [*LETTERS], "A", subjects[k % len(subjects)], ""))
+        | {"task": task.name}
         for task in TASKS
         if task.exponent is None
+        for k in range(task.n_items)
     )
 
 
@@ -156,9 +155,10 @@ def _settings(seed: int) -> dict[str, Any]:
 def primary_tables(frame: pd.DataFrame, seed: int, rarest_users: float = RAREST) -> Tables:
     """The metric tables with the primary comparisons of a study, by name."""
     settings = _settings(seed) | {"rarest_users": rarest_users}
+    of_estimates = EstimateSettings("offline", seed, USERS, [CONTROL], rarest_users)
     return _by_name(
         measure_variance(frame, **settings),
-        measure_prompt_means(frame, baseline="offline", seed=seed, rarest_users=rarest_users),
+        estimate_question(questions()["lists"], frame, of_estimates),
         measure_score_comparisons(measure_runs(frame, study_items()), **settings),
     )
 
@@ -255,21 +255,7 @@ def _least_p_values(tables: Tables) -> dict[str, float]:
         names = [family, *(["secondary, any"] if family in FAMILIES else [])]
         for name in names:
             least[name] = min(least[name], _or_one(claim.p_corrected))
-    claims = {f"any claim: {name}": p_value for name, p_value in least.items()}
-    return claims | {"discarded: any claim, corrected within tasks": _least_within_tasks(tables)}
-
-
-def _least_within_tasks(tables: Tables) -> float:
-    """The smallest p-value of any user after the correction that each table has of its own."""
-    p_values = [1.0]
-    for measure in MEASURES.values():
-        column = measure.p_value.replace("p_value", "p") + "_holm"
-        p_values += [
-            _or_one(getattr(row, column))
-            for row in tables.get(table_of(measure.row_type).name, ())
-            if row.condition in USERS and (measure.is_claimed is None or measure.is_claimed(row))
-        ]
-    return min(p_values)
+    return {f"any claim: {name}": p_value for name, p_value in least.items()}
 
 
 def _or_one(p_value: float | None) -> float:

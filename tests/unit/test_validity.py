@@ -1,11 +1,19 @@
 """`make validity` runs, and its committed page is that of its committed results."""
 
 import csv
+import importlib
 import os
+import re
 import shutil
 import subprocess
 import sys
 from pathlib import Path
+
+import pytest
+
+from fieldwork.estimates.declaration import Measure, ReaderQuestion
+from fieldwork.measures import question_names, questions
+from fieldwork.statistics.entropy import plug_in_bits
 
 ROOT = Path(__file__).resolve().parents[2]
 VALIDITY = ROOT / "benchmarks" / "validity"
@@ -23,35 +31,36 @@ def simulate(out: Path, *options: str) -> str:
     return run.stdout
 
 
+def read_results(folder: Path) -> list[dict[str, str]]:
+    with (folder / "results.csv").open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
 def test_the_page_is_that_of_the_results(tmp_path: Path) -> None:
     shutil.copy(VALIDITY / "results.csv", tmp_path)
     page = (VALIDITY / "results.md").read_text(encoding="utf-8")
-    day = page.splitlines()[2].partition(". Made")[0]
-    simulate(tmp_path, "--first", "10000", "--day", day)
+    made = re.search(r"^(\S+)\. Made .* newest lines on\n(.*); formulas", page, re.MULTILINE)
+    assert made
+    simulate(tmp_path, "--first", "10000", "--day", made[1], "--machine", made[2])
     assert (tmp_path / "results.md").read_text(encoding="utf-8") == page
 
 
 def test_results_are_of_full_size_and_of_every_part() -> None:
-    with (VALIDITY / "results.csv").open(encoding="utf-8", newline="") as file:
-        rows = list(csv.DictReader(file))
-    assert {row["part"] for row in rows} == {
+    rows = read_results(VALIDITY)
+    assert {row["part"] for row in rows} == questions().keys() | {
         "share_who",
         "nested",
         "categories",
         "distance",
-        "heterogeneity",
         "run",
         "scores",
         "novelty",
         "share",
         "shift",
-        "mean",
         "groups",
         "agreement",
-        "field means",
         "calibration",
         "arms",
-        "prompts",
         "studies",
         "changed",
         "odd",
@@ -68,6 +77,14 @@ def test_results_are_of_full_size_and_of_every_part() -> None:
     assert min(int(row["sets"]) for row in used if int(row["sets"])) >= 250
 
 
+@pytest.mark.parametrize("name", question_names())
+def test_results_have_every_declared_measure_and_no_other(name: str) -> None:
+    """After a change of a declaration: `run.py --parts NAME`."""
+    rows = [row for row in read_results(VALIDITY) if row["part"] == name]
+    simulated = {row["estimator"].removeprefix("discarded: ").split(",")[0] for row in rows}
+    assert simulated == questions()[name].names.keys()
+
+
 def test_a_piece_of_a_run_keeps_what_is_there(tmp_path: Path) -> None:
     first = simulate(tmp_path, "--sets", "3", "--parts", "share_who", "--seconds", "0.01")
     assert first.startswith("1 of ")
@@ -76,3 +93,48 @@ def test_a_piece_of_a_run_keeps_what_is_there(tmp_path: Path) -> None:
     after = (tmp_path / "results.csv").read_text(encoding="utf-8")
     assert after.startswith(before)
     assert len(after) > len(before)
+
+
+LETTERS = ReaderQuestion(
+    title="Letters",
+    sentence="Do letters vary?",
+    kinds=("choice",),
+    references=("baseline", "field"),
+    has_groups=True,
+    measures=[
+        Measure(
+            name="bits",
+            title="Entropy",
+            meaning="entropy of letters",
+            statistic=plug_in_bits,
+            is_by_item=True,
+            is_tested=True,
+            is_for_other_prompts=True,
+        ),
+        Measure(name="seconds", title="Seconds", meaning="seconds", of="seconds"),
+    ],
+)
+
+
+def test_a_new_declaration_is_simulated_by_itself(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(VALIDITY))
+    declared = importlib.import_module("declared")
+    monkeypatch.setattr(declared, "questions", lambda: {"letters": LETTERS})
+    monkeypatch.setattr(declared, "TRUTH_PARTS", 1)
+    monkeypatch.setattr(declared, "TRUTH_SETS", 40)
+    lines = [line for job in declared.jobs("letters") for line in job(3, 1)]
+    assert {(line.estimator, line.sets) for line in lines} == {
+        ("bits, one prompt", 3),
+        ("bits, mean", 3),
+        ("bits, difference", 3),
+        ("bits, mean, prompts like these", 3),
+        ("bits, difference, prompts like these", 3),
+        ("discarded: bits, difference, interval for these prompts", 3),
+        ("seconds, mean", 3),
+        ("seconds, difference", 3),
+    }
+    tested = {line.estimator for line in lines if line.false_positives is not None}
+    assert tested == {"bits, difference"}
+    sources = {line.source for line in lines}
+    assert {"letters, no effect", "skewed numbers, an effect"} < sources
+    assert {line.size.split(", ")[1] for line in lines} >= {"40 participants", "40 of other groups"}

@@ -15,28 +15,22 @@ from pathlib import Path
 from typing import Any
 
 from fieldwork import tables
+from fieldwork.config.drawn import FIGURES
+from fieldwork.config.metric_steps import METRIC_STEPS
+from fieldwork.measures import question_names
 from fieldwork.puppets.contexts import context_id, estimate_tokens
 from fieldwork.puppets.corpus import prepare_corpus
 from fieldwork.puppets.filters import Filters
 from fieldwork.records.puppets import Context, Conversation
-from figures import plot_fig1, plot_fig2, plot_fig3, plot_fig4, plot_fig5
+from figures import plot
 from generation import generate_responses, plan_requests
 from metrics import (
-    measure_accuracy,
-    measure_answer_form,
-    measure_categories,
+    measure,
     measure_claims,
-    measure_comparisons,
-    measure_distributions,
-    measure_heterogeneity,
     measure_practice,
-    measure_prompt_means,
     measure_ranks,
-    measure_rarefaction,
-    measure_score_comparisons,
     measure_service,
-    measure_shifts,
-    measure_variance,
+    measure_tables,
 )
 from parsing import canonicalise_answers, parse_answers
 from report import build_database, write_findings
@@ -58,9 +52,8 @@ HISTORIES = 20
 SEED = 2509
 PERMUTATIONS = 1_999
 RAREST_USERS = 0.05
-RAREST_PROMPTS = 0.45
 BOARD = str(ROOT / "resources/helm_lite_mmlu.csv")
-FINDINGS = ("variance", "comparisons", "shifts", "prompt_means")
+FINDINGS = ("variance", "comparisons", "shifts", "lists")
 RULES: dict[str, Any] = {
     "primary": [{"measure": "share_who"}, {"measure": "entropy_bits"}, {"measure": "score"}],
     "margins": {"share_who": 0.05, "entropy_bits": 0.25, "score": 0.02, "share": 0.1},
@@ -159,16 +152,6 @@ class Study:
                 forms=self._table("forms", *arm),
             )
 
-    def measure_answer_form(self) -> None:
-        """How long the answers are, and how hard to read."""
-        measure_answer_form.main(
-            forms=[self._table("forms", *arm) for arm in self._arms()],
-            participants=[],
-            baseline="offline",
-            rarest_users=RAREST_USERS,
-            **self._metric("answer_form"),
-        )
-
     def canonicalise_answers(self) -> None:
         """Merge spellings over all answers."""
         canonicalise_answers.main(
@@ -182,65 +165,35 @@ class Study:
             naming={"near_duplicates": 92, "cut_lists": True, "smallest_cell": 5},
         )
 
-    def measure_heterogeneity(self) -> None:
-        """With its intervals."""
-        paths = self._metric("heterogeneity") | self._metric("item_shares")
-        paths |= self._metric("list_lengths")
-        answers = self._path("answers.parquet")
-        measure_heterogeneity.main(answers=answers, rarest_users=RAREST_USERS, seed=SEED, **paths)
+    def measure_lists(self) -> None:
+        """How varied lists are, with intervals; which options they name."""
+        self._estimate("lists", [self._path("answers.parquet")])
+        self._measure("item_shares")
+
+    def measure_form(self) -> None:
+        """How long the answers are, and how hard to read."""
+        self._estimate("form", [self._table("forms", *arm) for arm in self._arms()])
 
     def measure_comparisons(self) -> None:
         """With its permutations."""
-        measure_comparisons.main(
-            answers=self._path("answers.parquet"),
-            baseline="offline",
-            permutations=PERMUTATIONS,
-            seed=SEED,
-            **self._metric("comparisons"),
-        )
+        self._measure("comparisons")
 
     def measure_variance(self) -> None:
         """With its permutations."""
-        measure_variance.main(
-            rarest_users=RAREST_USERS,
-            answers=self._path("answers.parquet"),
-            baseline="offline",
-            permutations=PERMUTATIONS,
-            seed=SEED,
-            **self._metric("variance"),
-        )
+        self._measure("variance")
 
     def measure_distributions(self) -> None:
         """Shares of answers."""
-        paths = self._metric("distributions") | self._metric("novelty")
-        answers, items = self._path("answers.parquet"), [self._items(task) for task in TASKS]
-        measure_distributions.main(
-            rarest_users=RAREST_USERS,
-            answers=answers,
-            questions=items,
-            baseline="offline",
-            control=None,
-            permutations=PERMUTATIONS,
-            seed=SEED,
-            **paths,
-        )
+        self._measure("distributions")
 
     def measure_accuracy(self) -> None:
         """Scores of runs."""
-        paths = self._metric("accuracy_runs") | self._metric("accuracy")
-        answers, items = self._path("answers.parquet"), [self._items(task) for task in TASKS]
-        measure_accuracy.main(answers=answers, questions=items, rarest_users=RAREST_USERS, **paths)
+        self._measure("accuracy")
 
     def measure_scores(self) -> None:
         """Scores beside the baseline's and prices, places, practice, categories of subjects."""
-        runs, draws = self._path("accuracy_runs.pq"), {"permutations": PERMUTATIONS, "seed": SEED}
-        measure_score_comparisons.main(
-            runs,
-            rarest_users=RAREST_USERS,
-            baseline="offline",
-            **self._metric("score_comparisons"),
-            **draws,
-        )
+        runs = self._path("accuracy_runs.pq")
+        self._measure("score_comparisons")
         places = self._metric("ranks")
         measure_ranks.main(runs, [BOARD], ["mmlu_lite"], baseline="offline", names={}, **places)
         names = ("practice", "practice_turns", "practice_drops")
@@ -251,17 +204,11 @@ class Study:
             controls=[],
             rarest_users=RAREST_USERS,
             baseline="offline",
-            **{name: self._path(f"{name}.pq") for name in names},
-            **draws,
+            permutations=PERMUTATIONS,
+            seed=SEED,
+            **{name: self._file(name) for name in names},
         )
-        measure_categories.main(
-            answers=self._path("answers.parquet"),
-            questions=[self._items(task) for task in TASKS],
-            subject_categories=str(ROOT / "resources/categories.csv"),
-            **self._metric("subjects") | self._metric("categories"),
-            **draws,
-        )
-
+        self._measure("categories")
         measure_service.main(
             [self._table("responses", *arm) for arm in self._arms()],
             [],
@@ -274,27 +221,17 @@ class Study:
 
     def measure_shifts(self) -> None:
         """Of every option."""
-        answers = self._path("answers.parquet")
-        measure_shifts.main(answers, baseline="offline", **self._metric("shifts"))
+        self._measure("shifts")
 
     def measure_rarefaction(self) -> None:
-        """Curves, and means over prompts."""
-        answers = self._path("answers.parquet")
-        measure_rarefaction.main(answers, **self._metric("rarefaction"))
-        measure_prompt_means.main(
-            answers,
-            rarest_users=RAREST_USERS,
-            rarest_prompts=RAREST_PROMPTS,
-            baseline="offline",
-            seed=SEED,
-            **self._metric("prompt_means"),
-        )
+        """Curves."""
+        self._measure("rarefaction")
 
     def measure_claims(self) -> None:
         """Every test of the tables above, corrected."""
         names = (*FINDINGS, "novelty", "score_comparisons", "categories")
         measure_claims.main(
-            [self._path(f"{name}.pq") for name in names],
+            [self._file(name) for name in names],
             [self._table("responses", *arm) for arm in self._arms()],
             rules=RULES,
             **self._metric("claims"),
@@ -302,48 +239,79 @@ class Study:
 
     def plot_figures(self) -> None:
         """All five, the findings and the database."""
-        sheet = str(ROOT / "resources/figures.mplstyle")
-        heterogeneity, distributions = (
-            self._path("heterogeneity.pq"),
-            self._path("distributions.pq"),
-        )
-        lists, letters = "recommendations", "mmlu_lite"
-        listed, lettered = self._items(lists), self._items(letters)
-        on_lists, on_letters = DRAWING | {"task": lists}, DRAWING | {"task": letters}
-        plot_fig1.main(heterogeneity, listed, sheet, *self._drawing("fig1"), on_lists)
-        plot_fig2.main(distributions, lettered, sheet, *self._drawing("fig2"), on_letters)
-        plot_fig3.main(
-            self._path("accuracy_runs.pq"),
-            self._path("accuracy.pq"),
-            self._path("ranks.pq"),
-            [BOARD],
-            sheet,
-            *self._drawing("fig3"),
-            on_letters,
-        )
-        arms = {name: RULES[name] for name in ("users", "controls")}
-        shifts, curves = self._path("shifts.pq"), self._path("rarefaction.pq")
-        with_users = on_lists | {"users": arms["users"]}
-        claims = self._path("claims.pq")
-        plot_fig4.main(shifts, claims, listed, sheet, *self._drawing("fig4"), with_users)
-        plot_fig5.main(curves, listed, sheet, *self._drawing("fig5"), on_lists)
-        self._findings(arms)
-        inputs = {"answers": self._path("answers.parquet"), "questions": [], "metrics": []}
-        build_database.main(inputs, [heterogeneity], self._path("study.duckdb"))
+        for number in range(1, 6):
+            self._draw(f"fig{number}")
+        self._findings({name: RULES[name] for name in ("users", "controls")})
+        answers = self._path("answers.parquet")
+        inputs: dict[str, str | list[str]] = {"answers": answers, "questions": [], "metrics": []}
+        build_database.main(inputs, [self._file("lists")], self._path("study.duckdb"))
 
-    def _drawing(self, figure: str) -> tuple[list[str], str]:
-        return [self._path(f"{figure}.pdf")], self._path(f"{figure}.marks.pq")
+    def _draw(self, name: str) -> None:
+        figure = FIGURES[name]
+        task = "mmlu_lite" if name in ("fig2", "fig3") else "recommendations"
+        inputs: dict[str, Any] = {table: self._file(table) for table in figure.tables}
+        inputs |= {"leaderboard": [BOARD]} if name == "fig3" else {}
+        inputs |= {"claims": self._path("claims.pq")} if figure.has_claims else {}
+        inputs |= {"questions": [self._items(task)]} if figure.questions else {}
+        drawing = DRAWING | {"task": task}
+        drawing |= {"users": RULES["users"]} if name == "fig4" else {}
+        plot.main(
+            inputs,
+            str(ROOT / "resources/figures.mplstyle"),
+            [self._path(f"{name}.pdf")],
+            self._path(f"{name}.marks.pq"),
+            name,
+            drawing,
+        )
+
+    def _estimate(self, question: str, source: list[str]) -> None:
+        measure.main(
+            question,
+            inputs={"source": source, "participants": []},
+            estimates=self._file(question),
+            settings={"baseline": "offline", "rarest_users": RAREST_USERS, "seed": SEED},
+        )
+
+    def _measure(self, step: str) -> None:
+        """The tables of a step."""
+        files = {
+            "answers": self._path("answers.parquet"),
+            "items": [self._items(task) for task in TASKS],
+            "runs": self._path("accuracy_runs.pq"),
+            "subject_categories": str(ROOT / "resources/categories.csv"),
+        }
+        settings: dict[str, Any] = {
+            "baseline": "offline",
+            "control": None,
+            "n_permutations": PERMUTATIONS,
+            "rarest_users": RAREST_USERS,
+            "seed": SEED,
+        }
+        declared = METRIC_STEPS[step]
+        measure_tables.main(
+            # as in the workflow, where the name `items` is taken
+            {"questions" if n == "items" else n: files[n] for n in declared.inputs},
+            {table: self._file(table) for table in declared.functions},
+            dict(declared.functions),
+            {name: settings[name] for name in declared.settings},
+        )
 
     def _findings(self, arms: Mapping[str, list[str]]) -> None:
         names = (*FINDINGS, "accuracy", "novelty", "score_comparisons", "ranks", "categories")
         more = ("list_lengths", "claims")
         labels = {"models": DRAWING["model_labels"], "conditions": DRAWING["condition_labels"]}
-        study = {"name": "scale", "tasks": list(TASKS), "baseline": "offline", **labels, **arms}
+        study: dict[str, Any] = {
+            "name": "scale",
+            "tasks": list(TASKS),
+            "baseline": "offline",
+            **labels,
+            **arms,
+        }
         study |= {"notes": [], "rarest_users": RAREST_USERS}
         write_findings.main(
             answers=self._path("answers.parquet"),
             responses=[self._table("responses", *arm) for arm in self._arms()],
-            metrics=[self._path(f"{name}.pq") for name in (*names, *more)],
+            metrics=[self._file(name) for name in (*names, *more)],
             questions=[self._items(task) for task in TASKS],
             quality=[],
             findings=self._path("findings.md"),
@@ -358,11 +326,16 @@ class Study:
         return [(task, condition) for task in TASKS for condition in CONDITIONS]
 
     def _sources(self, task: str) -> list[dict[str, Any]]:
-        plain = {"item_ids": [], "subjects": [], "shots": None, "letter_instruction": True}
+        plain: dict[str, Any] = {
+            "item_ids": [],
+            "subjects": [],
+            "shots": None,
+            "letter_instruction": True,
+        }
         plain |= {"columns": {}, "gold": "auto", "list_length": None, "recording": None, "rows": {}}
         plain |= {"scale": {}, "number": {}}
         if task == "recommendations":
-            source = {
+            source: dict[str, Any] = {
                 "format": "items",
                 "dataset": task,
                 "kind": "list",
@@ -388,7 +361,12 @@ class Study:
         return [self._table("contexts", task, condition)] if condition == "history" else []
 
     def _metric(self, name: str) -> dict[str, str]:
-        return {name: self._path(f"{name}.pq")}
+        return {name: self._file(name)}
+
+    def _file(self, name: str) -> str:
+        """Of a table, or of what answers a question."""
+        folder = "metrics/estimates/" if name in question_names() else ""
+        return self._path(f"{folder}{name}.pq")
 
 
 def main() -> None:

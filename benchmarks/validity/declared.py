@@ -1,0 +1,187 @@
+"""Every measure that is declared in `fieldwork/measures`, on the same sources.
+
+A new declaration is simulated without a new line here: its kinds say what the answers are, its measures
+what is put into them, and the formulas themselves, at many data sets, what is true of options.
+"""
+
+import dataclasses
+from collections.abc import Iterator, Sequence
+from functools import partial
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+from outcomes import Job, Outcome, outcome
+from populations import LETTERS, LISTED, Floats, letter_table, list_table, named
+from sources import GROUPS, SOURCES, Side, Source
+
+from fieldwork.estimates.declaration import EqualSize, Measure, ReaderQuestion
+from fieldwork.estimates.table import estimate_question
+from fieldwork.measures import questions
+from fieldwork.records.estimates import Estimate
+from fieldwork.records.field import FIELD
+from fieldwork.records.tasks import LETTER_KINDS
+from fieldwork.statistics.arrays import Counts
+
+N_LISTED, FIRST_PROMPT = 60, "00000"
+TRUTH_PARTS, TRUTH_SETS = 10, 2000
+
+
+class Form(NamedTuple):
+    """A line: the columns that it reads, which of them have an interval, and whether there is a test."""
+
+    name: str
+    value: str
+    interval: str
+    is_tested: bool = False
+
+    def interval_of(self, row: Estimate) -> tuple[float | None, float | None]:
+        """Its ends in a row."""
+        return getattr(row, f"{self.interval}_low"), getattr(row, f"{self.interval}_high")
+
+
+OF_PROMPT = Form("{}, one prompt", "value", "ci")
+OVER_PROMPTS = (
+    Form("{}, mean", "value", "ci"),
+    Form("{}, difference", "difference", "difference", is_tested=True),
+)
+LIKE_THESE = (
+    Form("{}, mean, prompts like these", "value", "prompts"),
+    Form("{}, difference, prompts like these", "difference", "prompts_difference"),
+    Form("discarded: {}, difference, interval for these prompts", "difference", "difference"),
+)
+
+
+def jobs(name: str) -> Iterator[Job]:
+    """Every source that concerns a question, by its name."""
+    question = questions()[name]
+    for of_options in (True, False):
+        own = [m for m in question.measures if (m.of == "options") == of_options]
+        answers = Answers(name, dataclasses.replace(question, measures=own), of_options)
+        for source in SOURCES if own else ():
+            if answers.concern(source):
+                yield partial(_simulate, answers, source)
+
+
+class Answers(NamedTuple):
+    """Answers to a question, of which all measures take options, or all take numbers."""
+
+    name: str
+    question: ReaderQuestion
+    of_options: bool
+
+    def concern(self, source: Source) -> bool:
+        """Whether the table has rows about a source, other than it has of another one."""
+        like_these = any(m.is_for_other_prompts for m in self.question.measures)
+        return (
+            (source.reference != FIELD or "field" in self.question.references)
+            and (source.reference != GROUPS or (self.question.has_groups and not self.of_options))
+            and (source.numbers == "skewed" or not self.of_options)
+            and (not source.is_drawn_anew or like_these)
+        )
+
+    @property
+    def kind(self) -> str:
+        """Of the prompts: lists where the question has them."""
+        kinds = self.question.kinds or ("list",)
+        return "list" if "list" in kinds else kinds[0]
+
+    def noun(self, source: Source) -> str:
+        """What a source gives."""
+        if not self.of_options:
+            return f"{source.numbers} numbers"
+        return "letters" if self.kind in LETTER_KINDS else "lists"
+
+    @property
+    def n_named(self) -> int:
+        """Options of an answer."""
+        return 1 if self.kind in LETTER_KINDS else LISTED
+
+    @property
+    def n_options(self) -> int:
+        """Options there are."""
+        return len(LETTERS) if self.kind in LETTER_KINDS else N_LISTED
+
+    def table(self, side: Side, numbers: str, random: np.random.Generator) -> pd.DataFrame:
+        """One side of a source, as the question's table has answers."""
+        options = side.options(self.n_named, self.n_options, random)[:, :, :, None]
+        has_users = side.group is not None
+        if self.kind in LETTER_KINDS:
+            letters = options[..., 0]
+            frame = letter_table(letters, condition=side.condition, puppets=has_users)
+        else:
+            frame = list_table(options, condition=side.condition, puppets=has_users)
+        if side.group:
+            frame["puppet_id"] = side.group + frame["puppet_id"]
+        for column in sorted({m.of for m in self.question.measures} - {"options"}):
+            frame[column] = side.numbers(numbers, random).ravel()
+        return frame.assign(kind=self.kind, is_truncated=False)
+
+    def truths(self, source: Source, random: np.random.Generator) -> Floats:
+        """Of each measure, the users' and the others' value at equal n: shape (measures, 2)."""
+        if not self.of_options:
+            return np.array([source.mean_numbers] * len(self.question.measures))
+        n = min(source.users, source.others)
+        small = source._replace(prompts=1, users=n, others=n)
+        parts = [
+            [self._values(side, random) for side in small.sides(TRUTH_SETS, random)]
+            for _ in range(TRUTH_PARTS)
+        ]
+        sides: Floats = np.mean(parts, axis=0)
+        if not source.effect:
+            sides[:] = sides.mean(axis=0)
+        return sides.T
+
+    def _values(self, side: Side, random: np.random.Generator) -> list[float]:
+        """Means of the measures over many prompts."""
+        options = side.options(self.n_named, self.n_options, random)[:, 0]
+        counts, n = named(options, self.n_options), options.shape[1]
+        return [float(np.mean(_values_of(m, counts, n))) for m in self.question.measures]
+
+
+def _values_of(measure: Measure, counts: Counts, n: int) -> Floats | list[float]:
+    if measure.exact:
+        return [measure.exact(EqualSize(row, n, n)) for row in counts]
+    assert measure.statistic
+    return measure.statistic(counts)
+
+
+def _simulate(answers: Answers, source: Source, sets: int, seed: int) -> Iterator[Outcome]:
+    random = np.random.default_rng([seed, *repr((answers.name, source)).encode()])
+    frame = pd.concat(
+        [answers.table(side, source.numbers, random) for side in source.sides(sets, random)]
+    )
+    users = frame["puppet_id"].dropna().unique()
+    groups = [{"participant_id": user, "variable": "side", "group": user[0]} for user in users]
+    rows = estimate_question(answers.question, frame, source.settings(), pd.DataFrame(groups))
+    truths = answers.truths(source, random).tolist()
+    for measure, truth in zip(answers.question.measures, truths, strict=True):
+        own = [r for r in rows if r.measure == measure.name and r.condition == source.condition]
+        for form, chosen in _forms(measure, source, own):
+            if chosen:
+                yield outcome(
+                    answers.name,
+                    form.name.format(measure.name),
+                    f"{answers.noun(source)}, {source.name}",
+                    source.size,
+                    truth=truth[0] if form.value == "value" else truth[0] - truth[1],
+                    estimates=[getattr(row, form.value) for row in chosen],
+                    intervals=[form.interval_of(row) for row in chosen],
+                    p_values=[row.p_value for row in chosen] if form.is_tested else (),
+                )
+
+
+def _forms(
+    measure: Measure, source: Source, rows: Sequence[Estimate]
+) -> Iterator[tuple[Form, list[Estimate]]]:
+    """The lines of a measure with their rows, one a data set."""
+    means = [
+        row
+        for row in rows
+        if row.item_id is None and row.versus == source.reference and row.group in (None, "0")
+    ]
+    if not source.is_drawn_anew:
+        yield OF_PROMPT, [row for row in rows if row.item_id == FIRST_PROMPT]
+        yield from ((form, means) for form in OVER_PROMPTS)
+    elif measure.is_for_other_prompts:
+        yield from ((form, means) for form in LIKE_THESE)
