@@ -113,7 +113,7 @@ def claim_rows(study: StudyTables) -> Iterator[Row]:
             yield from _scores(study, model)
 
 
-def _judged(condition: str, judgement: Judgement) -> dict[str, str]:
+def _judged(condition: str, judgement: Judgement) -> dict[str, Any]:
     """The columns of an outcome; the control has none, as no claim is about it."""
     if condition == CONTROL:
         return {}
@@ -202,8 +202,9 @@ def _every_prompt(study: StudyTables, model: str, condition: str, mean: Judgemen
             if base is None or own.value is None or base.value is None:
                 continue
             n_higher += own.value > base.value
-            if None not in (own.ci_low, own.ci_high, base.ci_low, base.ci_high):
-                pairs.append((Range(own.ci_low, own.ci_high), Range(base.ci_low, base.ci_high)))
+            ranges = (_interval(own.ci_low, own.ci_high), _interval(base.ci_low, base.ci_high))
+            if ranges[0] and ranges[1]:
+                pairs.append((ranges[0], ranges[1]))
     judgement = judge_every_prompt(mean, n_higher, n_estimates, pairs)
     return Row(
         *("claim", "every prompt", model, condition),
@@ -214,6 +215,10 @@ def _every_prompt(study: StudyTables, model: str, condition: str, mean: Judgemen
     )
 
 
+def _interval(low: float | None, high: float | None) -> Range | None:
+    return None if low is None or high is None else Range(low, high)
+
+
 def _profile_first(study: StudyTables, model: str) -> Iterator[Row]:
     intervals: dict[str, Range | None] = {}
     for condition in USERS:
@@ -221,10 +226,7 @@ def _profile_first(study: StudyTables, model: str) -> Iterator[Row]:
         if row is None:
             # the claim is about all three kinds
             return
-        has_interval = row.difference_low is not None
-        intervals[condition] = (
-            Range(row.difference_low, row.difference_high) if has_interval else None
-        )
+        intervals[condition] = _interval(row.difference_low, row.difference_high)
     others = [intervals[name] for name in ("history", "rag")]
     judgement = judge_highest(intervals["profile"], [other for other in others if other])
     mean = _mean_entropy(study, model, "profile")
@@ -264,16 +266,14 @@ def _items(study: StudyTables, model: str) -> Iterator[Row]:
     for condition in (BASELINE, *CONDITIONS):
         letters = study.of(AnswerShare, model=model, condition=condition, item_id=FIRST_QUESTION)
         named = [row for row in letters if row.answer in "ABCD" and row.n_answers]
+        is_claimed = condition == "profile"
         yield Row(
             *("claim", "all letters", model, condition),
             n=letters[0].n_responses if letters else None,
             unit="letters",
             value=float(len(named)),
-            **(
-                {"outcome": "cannot be told", "note": "counts have no interval"}
-                if condition == "profile"
-                else {}
-            ),
+            outcome="cannot be told" if is_claimed else "",
+            note="counts have no interval" if is_claimed else "",
         )
 
 

@@ -63,6 +63,11 @@ def jobs(name: str) -> Iterator[Job]:
                 yield partial(_simulate, answers, source)
 
 
+def measure_name(estimator: str) -> str:
+    """The measure of a line."""
+    return estimator.removeprefix("discarded: ").partition(", ")[0]
+
+
 class Answers(NamedTuple):
     """Answers to a question, of which all measures take options, or all take numbers."""
 

@@ -73,7 +73,8 @@ def _values(
     own = random.standard_t(FREEDOM, size=(n_questions, n_units)) / spread
     shared = study.shared if has_users else 0.0
     latent = np.sqrt(shared) * common + np.sqrt(1 - shared) * own + study.shift * has_effect
-    return 1.0 + (latent[..., None] > CUTS).sum(axis=-1)
+    points: Floats = 1.0 + (latent[..., None] > CUTS).sum(axis=-1)
+    return points
 
 
 def _value_frame(values: Floats, condition: str, *, is_user: bool, is_scale: bool) -> pd.DataFrame:
@@ -101,12 +102,13 @@ def _value_study(study: ValuedStudy, sets: int, seed: int) -> Iterator[Outcome]:
     random = np.random.default_rng([seed, 17])
     is_scale = study.n_scales > 0
     names = [f"{k:05}" for k in range(max(1, study.n_scales))]
-    points = [[float(k + 1) for k in range(POINTS)]] * len(names) if is_scale else None
+    points = [float(k + 1) for k in range(POINTS)] if is_scale else None
     items = pd.DataFrame(
         {"item_id": names, "kind": "scale" if is_scale else "number", "task": "main"}
-    ).assign(points=points)
+    )
+    items["points"] = pd.Series([points] * len(names), dtype=object)
     claims: list[float] = []
-    settings = {"baseline": "offline", "n_permutations": PERMUTATIONS}
+    settings: dict[str, Any] = {"baseline": "offline", "n_permutations": PERMUTATIONS}
     for number in range(sets):
         frame = pd.concat(
             _value_frame(

@@ -42,7 +42,7 @@ def _orders(n_models: int, relation: str, sets: int, seed: int) -> Iterator[Outc
     for _ in range(sets):
         levels: Floats = 0.4 + 0.3 * random.random(size=n_models)
         if relation == "one order, differences of noise":
-            levels = 0.5 + 0.01 * np.arange(n_models)
+            levels = 0.5 + 0.01 * np.arange(n_models, dtype=np.float64)
         practice: Floats = levels - 0.2
         if relation.startswith("no relation"):
             practice = random.permutation(practice)

@@ -129,7 +129,13 @@ def _read(path: Path) -> dict[tuple[str, ...], Row]:
     if not path.exists():
         return {}
     with path.open(encoding="utf-8", newline="") as file:
-        return {_key(row): row for row in csv.DictReader(file)}
+        return {_key(row): row for row in csv.DictReader(file) if _is_of_today(row)}
+
+
+def _is_of_today(row: Row) -> bool:
+    """Whether a line of a question is of a measure that it still has."""
+    question = questions().get(row["part"])
+    return question is None or declared.measure_name(row["estimator"]) in question.names
 
 
 def _write(path: Path, rows: Iterable[Row]) -> None:

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from functools import cache, partial
 from itertools import combinations
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from outcomes import Job, Outcome, outcome
@@ -219,7 +219,10 @@ def _places(centre: float, sd: float, sets: int, seed: int) -> Iterator[Outcome]
         for row in measure_ranks(count_runs(runs), _leaderboard(), baseline="offline")
         if row.metric == "em_strict"
     ]
-    told = {"truth": float(1 - (shares**2).sum()), "estimates": [row.p_change for row in rows]}
+    told: dict[str, Any] = {
+        "truth": float(1 - (shares**2).sum()),
+        "estimates": [row.p_change for row in rows],
+    }
     source = f"scores of {100 * centre:g} ± {100 * sd:g} on HELM Lite"
     yield outcome(PART, "p_change", source, f"{UNITS} users", **told)
     tried = [_jackknife([place_of(score, others) for score in of]) for of in scores]
