@@ -1,16 +1,10 @@
-"""Which answers count: letters without a reading, numbers of some prompts, users of groups."""
+"""Which answers count: letters and lists without a reading, and the first number of each user."""
 
 import dataclasses
 
 import pandas as pd
 
-from fieldwork.estimates.samples import (
-    ArmName,
-    number_frames,
-    number_samples,
-    option_samples,
-    split_groups,
-)
+from fieldwork.estimates.samples import ArmName, number_frames, number_samples, option_samples
 from unit.metrics.metric_frames import answer_frame, chosen, listed
 
 ARM = ArmName("m", "t", "c")
@@ -26,20 +20,15 @@ def test_a_letter_that_cannot_be_read_is_an_option_and_a_list_without_options_is
     assert samples["lost"] == ([], [], 0)
 
 
-def frame(*rows: tuple[str, str | None, int, float | None]) -> pd.DataFrame:
-    """Rows of prompt, user, replicate and words; every second answer is cut off."""
-    table = pd.DataFrame(rows, columns=["item_id", "puppet_id", "replicate", "words"])
-    return table.assign(
-        model="m", task="t", condition="c", is_truncated=[True, False] * (len(rows) // 2)
-    )
-
-
-def test_numbers_have_their_prompts_and_units() -> None:
-    rows = frame(
+def test_the_first_number_of_a_user_to_a_prompt_counts() -> None:
+    rows = [
         ("b", "p", 1, 9.0), ("b", "p", 0, None), ("a", "q", 1, 8.0), ("a", "q", 0, 1.0),
         ("b", "q", 0, 2.0), ("c", "q", 0, None),
-    )  # fmt: skip
-    ((_, sorted_rows),) = number_frames(rows)
+    ]  # fmt: skip
+    frame = pd.DataFrame(rows, columns=["item_id", "puppet_id", "replicate", "words"])
+    frame = frame.assign(model="m", task="t", condition="c", is_truncated=[True, False] * 3)
+    ((arm, sorted_rows),) = number_frames(frame)
+    assert arm == ARM
     sample = number_samples(sorted_rows, ["words"])["words"]
     assert (sample.values.tolist(), sample.items.tolist()) == ([1.0, 9.0, 2.0], [0, 1, 1])
     assert (sample.item_names, sample.units.tolist()) == (["a", "b"], [0, 1, 0])
@@ -50,16 +39,3 @@ def test_numbers_have_their_prompts_and_units() -> None:
         [0, 0],
         ["b"],
     )
-
-
-def test_participants_without_a_group_are_in_none() -> None:
-    members = pd.DataFrame(
-        [("p", "v", "x"), ("q", "v", "y"), ("p", "w", "x")],
-        columns=["participant_id", "variable", "group"],
-    )
-    rows = frame(("a", "p", 0, 1.0), ("a", "q", 0, 2.0), ("a", "r", 0, 3.0), ("a", None, 0, 4.0))
-    groups = {
-        (arm.variable, arm.group): part["words"].tolist()
-        for arm, part in split_groups({ARM: rows}, members)
-    }
-    assert groups == {("v", "x"): [1.0], ("v", "y"): [2.0], ("w", "x"): [1.0]}

@@ -5,96 +5,66 @@ import dataclasses
 import pytest
 
 from fieldwork.records.parsing import Answer
-from unit.metrics.metric_frames import answer_frame, list_means, list_prompts, listed
+from unit.metrics.metric_frames import answer_frame, list_estimates, listed
 
 ALIKE = "leaving out an answer never changes the value"
+ONE, SETTLED = "no interval: there is one answer", f"no interval: {ALIKE}"
+BY_CHANCE = f"no test: {ALIKE} under offline, and fewer than 100 answers may be alike by chance"
 FEW = (
     "no interval: 3 users answer, and 39 are needed to cover kinds of users as rare as 0.125 "
     "(metrics.rarest_users)"
 )
-NO_PROMPTS = "no interval for prompts like these: "
+ELSEWHERE = "no difference: no prompt is answered both here and under offline"
+NO_MOVERS = (
+    "no interval of the difference: one side is always alike, and on the other fewer than 6 differ from "
+    "the rest"
+)
 
 
-def baseline(*lists: str) -> list[Answer]:
-    return listed(*lists, condition="offline")
-
-
-def users(*lists: str) -> list[Answer]:
-    return [
-        dataclasses.replace(row, puppet_id=f"p{row.replicate}", replicate=0)
-        for row in listed(*lists)
-    ]
+def answers(letters: str, condition: str, *, users: bool = False, item: str = "i") -> list[Answer]:
+    """A list of one option a letter, a dot for none."""
+    rows = listed(*[None if o == "." else o for o in letters], condition=condition, item_id=item)
+    named = [dataclasses.replace(r, puppet_id=f"p{r.replicate}", replicate=0) for r in rows]
+    return named if users else rows
 
 
 @pytest.mark.parametrize(
-    ("answers", "reason"),
+    ("own", "users", "baseline", "of_prompt", "of_mean"),
     [
-        (listed(None, None), "none of 2 answers gives an option"),
-        (
-            listed(*"aab"),
-            "no difference: no prompt is answered both here and under offline",
-        ),
-        (listed("a", "a") + baseline("a", "b"), f"no interval and no test: {ALIKE}"),
-        (
-            listed("a", "a", "b") + baseline("a", "a"),
-            f"no test: {ALIKE} under offline, and fewer than 100 answers may be alike by chance",
-        ),
-        (
-            listed("a") + baseline("a"),
-            "no interval: there is one answer; "
-            f"no test: {ALIKE} under offline, and fewer than 100 answers may be alike by chance",
-        ),
-        (users(*"abb") + baseline(*"abb"), FEW),
-        (
-            users(*["a"] * 3) + baseline("a", "b"),
-            f"{FEW}; no test: {ALIKE} under offline, and fewer than 100 answers may be alike by chance",
-        ),
-        (users(*"aab" * 20) + baseline("a", "b", "b"), None),
-        (users(*"ab", *"a" * 38) + baseline(*["a"] * 100), "no interval of the difference: one side is "
-         "always alike, and on the other fewer than 6 differ from the rest"),
-        (listed(*"abb") + baseline(*"aab"), None),
+        ("..", False, "aab", *["none of 2 answers gives an option"] * 2),
+        ("aab", False, "", None, ELSEWHERE),
+        ("aa", False, "", SETTLED, f"{SETTLED}; {ELSEWHERE}"),
+        ("aa", False, "aab", SETTLED, f"no interval and no test: {ALIKE}"),
+        ("aab", False, "aa", None, BY_CHANCE),
+        ("a", False, "a", ONE, f"{ONE}; {BY_CHANCE}"),
+        ("abb", True, "aab", FEW, FEW),
+        ("aaa", True, "aab", FEW, f"{FEW}; {BY_CHANCE}"),
+        ("ab" + "a" * 38, True, "a" * 100, None, NO_MOVERS),
+        ("aab" * 20, True, "aab", None, None),
     ],
-)  # fmt: skip
-def test_a_mean_over_prompts(answers: list[Answer], reason: str | None) -> None:
-    (row,) = (
-        row
-        for row in list_means(answer_frame(answers))
-        if (row.condition, row.measure) == ("c", "entropy_bits")
+)
+def test_a_prompt_and_a_mean(
+    own: str, users: bool, baseline: str, of_prompt: str | None, of_mean: str | None
+) -> None:
+    rows = list_estimates(
+        answer_frame(answers(own, "c", users=users) + answers(baseline, "offline"))
     )
-    assert row.reason == reason
+    reasons = {
+        r.item_id: r.reason for r in rows if (r.condition, r.measure) == ("c", "entropy_bits")
+    }
+    assert reasons == {"i": of_prompt, None: of_mean}
 
 
 @pytest.mark.parametrize(
-    ("answers", "reason"),
+    ("n_prompts", "own", "reason"),
     [
-        (listed(None), "none of 1 answers gives an option"),
-        (listed("ab"), "no interval: there is one answer"),
-        (listed("ab", "ab"), f"no interval: {ALIKE}"),
-        (users(*"abb"), FEW),
-        (listed("ab", "ac", "ad", "a"), None),
-    ],
-)
-def test_a_prompt(answers: list[Answer], reason: str | None) -> None:
-    rows = {row.measure: row.reason for row in list_prompts(answer_frame(answers))}
-    assert rows["entropy_bits"] == reason
-    if "gives" not in (reason or ""):
-        assert rows["unique_items"] == (
-            "no interval: none is reliable for this measure (docs/methods.md)"
-        )
-
-
-@pytest.mark.parametrize(
-    ("n_prompts", "lists", "reason"),
-    [
-        (1, "ab", "1 prompt, and 9 are needed"),
-        (8, "ab", "8 prompts, and 9 are needed"),
+        (1, "aab", "1 prompt, and 9 are needed"),
+        (8, "aab", "8 prompts, and 9 are needed"),
         (9, "aa", "there is none for these"),
-        (9, "ab", None),
     ],
 )
-def test_prompts_like_these(n_prompts: int, lists: str, reason: str | None) -> None:
-    answers = [row for k in range(n_prompts) for row in listed(*lists, item_id=f"i{k}")]
-    reasons = {row.prompts_reason for row in list_means(answer_frame(answers))}
-    assert len(reasons) == 1
+def test_prompts_like_these(n_prompts: int, own: str, reason: str) -> None:
+    rows = [row for k in range(n_prompts) for row in answers(own, "c", item=f"i{k}")]
+    reasons = {r.prompts_reason for r in list_estimates(answer_frame(rows)) if not r.item_id}
     (text,) = reasons
-    assert text is reason is None or (text or "").startswith(NO_PROMPTS + (reason or ""))
+    assert (text or "").startswith(f"no interval for prompts like these: {reason}")

@@ -12,11 +12,22 @@ import numpy as np
 import pandas as pd
 
 from fieldwork.estimates.declaration import EqualSize, Measure, ReaderQuestion
+from fieldwork.estimates.table import EstimateSettings, estimate_question
 from fieldwork.measures import ROW_TYPES
+from fieldwork.records.estimates import Estimate
 from fieldwork.records.tasks import LETTER_KINDS
 from fieldwork.statistics.arrays import Counts
 
-LETTERS = "ABCDEFGHI"
+Numbers = Sequence[int]
+SETTINGS = EstimateSettings(
+    baseline="offline",
+    seed=1,
+    users=("rag", "field"),
+    controls=("again",),
+    rarest_users=0.4,
+    rarest_prompts=0.9,
+)
+"""Eleven users and three prompts are enough for intervals."""
 
 
 class Reply(NamedTuple):
@@ -42,66 +53,70 @@ def by_reruns(numbers: Iterable[int | None], condition: str, **names: Any) -> li
     return [Reply(number, condition, replicate=k, **names) for k, number in enumerate(numbers)]
 
 
-def kind_of(question: ReaderQuestion) -> str:
-    return str((question.kinds or ("list",))[0])
+class Case(NamedTuple):
+    """A measure, and the question that it answers."""
 
+    question: ReaderQuestion
+    measure: Measure
 
-def options_of(question: ReaderQuestion, number: int) -> tuple[str, ...]:
-    if kind_of(question) in LETTER_KINDS:
-        return (LETTERS[number % len(LETTERS)],)
-    return tuple(sorted({f"o{k % 30:02}" for k in (number, 7 * number, number * number)}))
+    @property
+    def has_letters(self) -> bool:
+        return self._kind in LETTER_KINDS
+
+    @property
+    def _kind(self) -> str:
+        return (self.question.kinds or ("list",))[0]
+
+    def rows(
+        self,
+        replies: Sequence[Reply],
+        settings: EstimateSettings = SETTINGS,
+        groups: Mapping[str, str] | None = None,
+    ) -> list[Estimate]:
+        """The rows of this measure alone."""
+        alone = dataclasses.replace(self.question, measures=[self.measure])
+        columns = ["participant_id", "variable", "group"]
+        members = [(user, "variable", group) for user, group in (groups or {}).items()]
+        participants = pd.DataFrame(members, columns=columns) if groups else None
+        return estimate_question(alone, self.table(replies), settings, participants)
+
+    def table(self, replies: Sequence[Reply]) -> pd.DataFrame:
+        """Rows of the question's source, which may not have those that failed."""
+        names = [column.name for column in dataclasses.fields(ROW_TYPES[self.question.source])]
+        numbers = {measure.of for measure in self.question.measures} - {"options"}
+        rows = []
+        for reply in replies:
+            content: dict[str, Any] = {"is_truncated": False, "kind": self._kind}
+            if reply.number is not None:
+                options = self.options(reply.number)
+                content |= {"letter": options[0]} if self.has_letters else {"items": [*options]}
+                content |= dict.fromkeys(numbers, number_of(reply.number))
+            content |= reply._asdict() | {"item_id": reply.item, "puppet_id": reply.user}
+            if reply.outcome != "failed" or "outcome" in names:
+                rows.append([content.get(name) for name in names])
+        return pd.DataFrame(rows, columns=names).astype(dict.fromkeys(numbers, float))
+
+    def options(self, number: int) -> tuple[str, ...]:
+        if self.has_letters:
+            return ("ABCDEFGHI"[number % 9],)
+        return tuple(sorted({f"o{k % 30:02}" for k in (number, 7 * number, number * number)}))
+
+    def value(self, numbers: Numbers, n_equal: int | None = None) -> float:
+        """The measure of the replies to one prompt, by its formula."""
+        if self.measure.of != "options":
+            return fmean(map(number_of, numbers))
+        options = [option for number in numbers for option in self.options(number)]
+        counts: Counts = np.array([options.count(option) for option in sorted(set(options))])
+        if self.measure.exact:
+            return self.measure.exact(EqualSize(counts, len(numbers), n_equal or len(numbers)))
+        assert self.measure.statistic
+        return float(self.measure.statistic(counts[None, :])[0])
+
+    def mean(self, prompts: Mapping[str, Numbers]) -> float:
+        """The mean over prompts."""
+        return fmean(map(self.value, prompts.values()))
 
 
 def number_of(number: int) -> float:
     """A number that no binary fraction is, so that sums depend on their order."""
     return number / 7
-
-
-def table(question: ReaderQuestion, replies: Sequence[Reply]) -> pd.DataFrame:
-    """Rows of the question's source, which may not have those that failed."""
-    blank: dict[str, Any] = {
-        column.name: False if column.type in (bool, "bool") else None
-        for column in dataclasses.fields(ROW_TYPES[question.source])
-    }
-    columns = {measure.of for measure in question.measures} - {"options"}
-    rows = []
-    for reply in replies:
-        if reply.outcome == "failed" and "outcome" not in blank:
-            continue
-        content: dict[str, Any] = {}
-        if reply.number is not None:
-            options = options_of(question, reply.number)
-            is_letter = kind_of(question) in LETTER_KINDS
-            content = {"letter": options[0]} if is_letter else {"items": [*options]}
-            content |= dict.fromkeys(columns, number_of(reply.number))
-        names = {"item_id": reply.item, "puppet_id": reply.user, "kind": kind_of(question)}
-        row = blank | content | reply._asdict() | names
-        rows.append({name: row[name] for name in blank})
-    frame = pd.DataFrame(rows, columns=[*blank])
-    return frame.astype(dict.fromkeys(columns, float))
-
-
-def counts_of(question: ReaderQuestion, numbers: Sequence[int]) -> Counts:
-    """How often each option is named, in alphabetical order."""
-    options = [option for number in numbers for option in options_of(question, number)]
-    return np.array([options.count(option) for option in sorted(set(options))], dtype=np.int64)
-
-
-def plain_value(
-    measure: Measure, question: ReaderQuestion, numbers: Sequence[int], n_equal: int | None = None
-) -> float:
-    """The measure of the replies to one prompt, by its formula."""
-    if measure.of != "options":
-        return fmean(map(number_of, numbers))
-    counts = counts_of(question, numbers)
-    if measure.exact:
-        return measure.exact(EqualSize(counts, len(numbers), n_equal or len(numbers)))
-    assert measure.statistic
-    return float(measure.statistic(counts[None, :])[0])
-
-
-def plain_mean(
-    measure: Measure, question: ReaderQuestion, prompts: Mapping[str, Sequence[int]]
-) -> float:
-    """The mean over prompts."""
-    return fmean(plain_value(measure, question, numbers) for numbers in prompts.values())
