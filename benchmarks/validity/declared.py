@@ -27,7 +27,7 @@ N_LISTED, FIRST_PROMPT = 60, "00000"
 TRUTH_PARTS, TRUTH_SETS = 10, 2000
 
 
-class Form(NamedTuple):
+class LineForm(NamedTuple):
     """A line: the columns that it reads, which of them have an interval, and whether there is a test."""
 
     name: str
@@ -40,15 +40,15 @@ class Form(NamedTuple):
         return getattr(row, f"{self.interval}_low"), getattr(row, f"{self.interval}_high")
 
 
-OF_PROMPT = Form("{}, one prompt", "value", "ci")
+OF_PROMPT = LineForm("{}, one prompt", "value", "ci")
 OVER_PROMPTS = (
-    Form("{}, mean", "value", "ci"),
-    Form("{}, difference", "difference", "difference", is_tested=True),
+    LineForm("{}, mean", "value", "ci"),
+    LineForm("{}, difference", "difference", "difference", is_tested=True),
 )
 LIKE_THESE = (
-    Form("{}, mean, prompts like these", "value", "prompts"),
-    Form("{}, difference, prompts like these", "difference", "prompts_difference"),
-    Form("discarded: {}, difference, interval for these prompts", "difference", "difference"),
+    LineForm("{}, mean, prompts like these", "value", "prompts"),
+    LineForm("{}, difference, prompts like these", "difference", "prompts_difference"),
+    LineForm("discarded: {}, difference, interval for these prompts", "difference", "difference"),
 )
 
 
@@ -178,7 +178,7 @@ def _simulate(answers: Answers, source: Source, sets: int, seed: int) -> Iterato
 
 def _forms(
     measure: Measure, source: Source, rows: Sequence[Estimate]
-) -> Iterator[tuple[Form, list[Estimate]]]:
+) -> Iterator[tuple[LineForm, list[Estimate]]]:
     """The lines of a measure with their rows, one a data set."""
     means = [
         row

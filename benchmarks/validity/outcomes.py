@@ -51,7 +51,7 @@ def outcome(
         for low, high in intervals
         if low is not None and high is not None and truth is not None
     ]
-    found = [p <= level for p in p_values if p is not None]
+    is_rejected = [p <= level for p in p_values if p is not None]
     known = truth is not None and len(values) > 1
     sd = float(values.std(ddof=1)) if len(values) > 1 else None
     return Outcome(
@@ -68,8 +68,8 @@ def outcome(
         n_intervals=len(held),
         coverage=_share(held),
         coverage_error=_error(held),
-        false_positives=_share(found),
-        false_positive_error=_error(found),
+        false_positives=_share(is_rejected),
+        false_positive_error=_error(is_rejected),
     )
 
 

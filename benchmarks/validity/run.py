@@ -90,7 +90,7 @@ def all_parts() -> Mapping[str, Callable[[], Iterator[Job]]]:
 
 
 def main() -> None:
-    """Simulate the parts asked for, and write the tables."""
+    """Simulate the chosen parts, and write the tables."""
     parts = all_parts()
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--sets", type=int, default=1000, help="data sets of a simulation")
@@ -101,27 +101,27 @@ def main() -> None:
     parser.add_argument("--day", default=date.today().isoformat())
     parser.add_argument("--machine", default="{cores} cores of {cpu}".format_map(machine.facts()))
     parser.add_argument("--out", type=Path, default=HERE, help="folder of the results")
-    asked = parser.parse_args()
-    jobs = [job for part in asked.parts for job in parts[part]()]
-    begun, number = time.monotonic(), asked.first
-    rows = _read(asked.out / "results.csv")
-    while number < len(jobs) and time.monotonic() - begun < asked.seconds:
-        rows |= {_key(row): row for row in map(_text, jobs[number](asked.sets, asked.seed))}
+    options = parser.parse_args()
+    jobs = [job for part in options.parts for job in parts[part]()]
+    begun, number = time.monotonic(), options.first
+    rows = _read(options.out / "results.csv")
+    while number < len(jobs) and time.monotonic() - begun < options.seconds:
+        rows |= {_key(row): row for row in map(_text, jobs[number](options.sets, options.seed))}
         number += 1
-        _write(asked.out / "results.csv", rows.values())
+        _write(options.out / "results.csv", rows.values())
         print(f"{number} of {len(jobs)} jobs, {time.monotonic() - begun:.0f} s", flush=True)
-    page = report.page(list(rows.values()), asked.day, asked.machine)
-    (asked.out / "results.md").write_text(page, encoding="utf-8")
+    page = report.page(list(rows.values()), options.day, options.machine)
+    (options.out / "results.md").write_text(page, encoding="utf-8")
 
 
 def _key(row: Row) -> tuple[str, ...]:
     return row["part"], row["estimator"], row["source"], row["size"]
 
 
-def _text(told: Outcome) -> Row:
+def _text(line: Outcome) -> Row:
     return {
         name: "" if value is None else f"{value:.5g}" if isinstance(value, float) else str(value)
-        for name, value in asdict(told).items()
+        for name, value in asdict(line).items()
     }
 
 
