@@ -8,16 +8,22 @@ from pathlib import Path
 from typing import Any
 
 import duckdb
+import pandas as pd
 import pytest
 
 from fieldwork import tables
-from fieldwork.database import write_database
+from fieldwork.database import write_database, write_views
 from fieldwork.errors import StudyError
+from fieldwork.estimates.table import EstimateSettings, estimate_question
+from fieldwork.measures import questions
+from fieldwork.records.estimates import Estimate
 from fieldwork.records.field import FieldAnswer
 from fieldwork.records.generation import Response
 from fieldwork.records.parsing import Answer
 from fieldwork.records.puppets import Context, Message, Profile
 from fieldwork.records.tasks import Item
+from fieldwork.views import VIEWS
+from unit.measures.numbered_replies import Case, by_reruns, by_users
 
 
 def write_profile(path: Path, puppet_id: str) -> None:
@@ -203,10 +209,57 @@ def test_transcripts_do_without_contexts_and_field(tmp_path: Path, study: Path) 
     assert rows == [(None, 5)]
 
 
+# ---- views -------------------------------------------------------------------------------------------
+
+REPLIES = [
+    reply
+    for item in "ab"
+    for reply in (
+        *by_users([1, 2, 5, 7], "field", item=item),
+        *by_users([1, 1, 3], "rag", item=item),
+        *by_reruns([4, 4, 6], "offline", item=item),
+    )
+]
+MEMBERS = pd.DataFrame(
+    {"participant_id": ["p00", "p01", "p02"], "variable": "v", "group": ["x", "x", "y"]}
+)
+
+
+@pytest.mark.parametrize("has_answers", [True, False])
+def test_views_hold_what_tables_of_earlier_versions_held(tmp_path: Path, has_answers: bool) -> None:
+    files = []
+    for name, question in questions().items():
+        frame = Case(question, question.measures[0]).table(REPLIES if has_answers else [])
+        rows = estimate_question(question, frame, EstimateSettings("offline", 1), MEMBERS)
+        files.append(str(tmp_path / f"{name}.parquet"))
+        tables.write_rows(files[-1], rows, Estimate)
+    write_database(tmp_path / "study.duckdb", {"estimates": files})
+    outputs = {name: str(tmp_path / f"{name}.csv") for name in VIEWS}
+    write_views(files, outputs)
+    n_rows = {}
+    for name, path in outputs.items():
+        rows = query(tmp_path / "study.duckdb", f'FROM "{name}"')
+        assert pd.read_csv(path).astype(object).where(pd.notna, None).to_numpy().tolist() == [
+            [*row] for row in rows
+        ]
+        n_rows[name] = len(rows)
+    n_form = len(questions()["form"].measures)
+    # three conditions with two prompts and four measures; two means; groups x and y; not the field's own
+    expected = {"heterogeneity": 24, "prompt_means": 6, "answer_form": 5 * n_form}
+    assert (
+        n_rows == {**expected, "field_heterogeneity": 4}
+        if has_answers
+        else not any(n_rows.values())
+    )
+
+
 FULL_DISK = """
 import resource, sys
-from fieldwork.database import write_database
+from fieldwork.database import write_database, write_views
 from fieldwork.errors import StudyError
+from fieldwork.estimates.table import EstimateSettings, estimate_question
+from fieldwork.measures import questions
+from fieldwork.records.estimates import Estimate
 resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))
 try:
     write_database("study.duckdb", {f"table_{n}": ["a.parquet"] for n in range(300)})
