@@ -16,41 +16,25 @@ from matplotlib.figure import Figure
 from matplotlib.text import Text
 
 from fieldwork import measures, tables
+from fieldwork.config.drawn import FIGURES, figure_module
+from fieldwork.config.metric_steps import METRIC_STEPS
 from fieldwork.figures import style
 from fieldwork.parsing.form.readings import read_forms
 from fieldwork.records.answer_form import FormReading
 from fieldwork.records.generation import Response
 from fieldwork.records.parsing import Answer
 from fieldwork.records.tasks import Item, ItemKind
-from figures import (
-    plot_categories,
-    plot_drift,
-    plot_fig1,
-    plot_fig2,
-    plot_fig3,
-    plot_fig4,
-    plot_fig5,
-    plot_pareto,
-    plot_who_asks,
-)
+from figures import plot
 from metrics import (
     measure,
-    measure_accuracy,
-    measure_categories,
     measure_claims,
-    measure_comparisons,
-    measure_distributions,
     measure_drift,
     measure_exactly,
-    measure_item_shares,
     measure_practice,
     measure_ranks,
-    measure_rarefaction,
     measure_robustness,
-    measure_score_comparisons,
     measure_service,
-    measure_shifts,
-    measure_variance,
+    measure_tables,
 )
 from report import write_findings
 
@@ -224,26 +208,25 @@ class Run:
         user_settings = {"rarest_users": 0.05}
         questions = {"questions": [self.path("letters"), self.path("lists")]}
         rows, runs = self.answers, self.path("accuracy_runs")
+        inputs = {"answers": rows, **questions, "runs": runs, "subject_categories": SUBJECTS}
+        settings = {"baseline": "offline", "control": None, "n_permutations": 99, "seed": 1}
+        settings |= {"nests": {}, **user_settings}
+        for step in METRIC_STEPS.values():
+            names = ["questions" if name == "items" else name for name in step.inputs]
+            measure_tables.main(
+                {name: inputs[name] for name in names},
+                out(*step.functions),
+                dict(step.functions),
+                {name: settings[name] for name in step.settings},
+            )
         for name, question in measures.questions().items():
+            source = rows if question.source == "answers" else self.path("forms")
             measure.main(
                 name,
-                [rows if question.source == "answers" else self.path("forms")],
-                [],
+                {"source": [source], "participants": []},
                 self.path(f"metrics/estimates/{name}"),
                 {"baseline": "offline", "users": USERS, "seed": 1, **user_settings},
             )
-        measure_item_shares.main(rows, **out("item_shares", "list_lengths"))
-        measure_distributions.main(
-            rows,
-            **questions,
-            **out("distributions", "novelty"),
-            control=None,
-            **comparison_settings,
-            **user_settings,
-        )
-        measure_accuracy.main(
-            rows, **questions, **out("accuracy_runs", "accuracy"), **user_settings
-        )
         measure_service.main(
             [self.responses],
             first_token_tables=[],
@@ -252,9 +235,6 @@ class Run:
             **out("service", "trade_offs"),
             baseline="offline",
             **user_settings,
-        )
-        measure_score_comparisons.main(
-            runs, **out("score_comparisons"), **comparison_settings, **user_settings
         )
         places = out("ranks")
         measure_ranks.main(runs, [BOARD], ["letters"], **places, baseline="offline", names={})
@@ -267,13 +247,6 @@ class Run:
             **comparison_settings,
             **user_settings,
         )
-        measure_categories.main(
-            rows, **questions, subject_categories=SUBJECTS, **out("subjects", "categories"), **draws
-        )
-        measure_comparisons.main(rows, **out("comparisons"), **comparison_settings)
-        measure_variance.main(rows, **out("variance"), **comparison_settings, **user_settings)
-        measure_shifts.main(rows, **out("shifts"), baseline="offline")
-        measure_rarefaction.main(rows, **out("rarefaction"))
         measure_robustness.main(
             self.answers_to_variants,
             [self.path(name) for name in ("letters", "lists", *VARIANTS)],
@@ -308,32 +281,28 @@ class Run:
         return [self.path(f"metrics/estimates/{name}") for name in measures.questions()]
 
     def draw(self) -> None:
+        files = {"lists": self.path("metrics/estimates/lists"), "leaderboard": [BOARD]}
         drawing = {
             "model_labels": {"m": "Model"},
             "condition_labels": CONDITIONS,
             "conditions": [*CONDITIONS],
         }
-        on_lists, on_letters = drawing | {"task": "lists"}, drawing | {"task": "letters"}
-        lists, letters = self.path("lists"), self.path("letters")
-        plot_fig1.main(
-            self.path("metrics/estimates/lists"), lists, SHEET, *self.drawn("fig1"), on_lists
-        )
-        plot_fig2.main(self.path("distributions"), letters, SHEET, *self.drawn("fig2"), on_letters)
-        runs = [self.path(name) for name in ("accuracy_runs", "accuracy", "ranks")]
-        plot_fig3.main(*runs, [BOARD], SHEET, *self.drawn("fig3"), on_letters)
-        subjects = [self.path(name) for name in ("subjects", "categories", "claims")]
-        plot_categories.main(*subjects, SHEET, *self.drawn("categories"), on_letters)
-        with_users = on_lists | {"users": USERS}
-        shifts = [self.path(name) for name in ("shifts", "claims")]
-        plot_fig4.main(*shifts, lists, SHEET, *self.drawn("fig4"), with_users)
-        plot_fig5.main(self.path("rarefaction"), lists, SHEET, *self.drawn("fig5"), on_lists)
-        users = [self.path(name) for name in ("variance", "novelty", "claims")]
-        plot_pareto.main(self.path("trade_offs"), SHEET, *self.drawn("pareto"), drawing)
-        plot_drift.main(self.path("drift"), SHEET, *self.drawn("drift"), drawing | {"waves": WAVES})
-        plot_who_asks.main(*users, SHEET, *self.drawn("who_asks"), drawing | {"users": USERS})
-
-    def drawn(self, figure: str) -> tuple[list[str], str]:
-        return [str(self.folder / f"{figure}.png")], self.path(f"{figure}.marks")
+        users, waves = {"users": USERS}, {"waves": WAVES}
+        further_settings = {"fig4": users, "who_asks": users, "drift": waves}
+        for name in (*ALL, "categories", "drift"):
+            figure, task = FIGURES[name], "letters" if name in ON_LETTERS else "lists"
+            inputs = [*figure.tables, *["claims"] * figure.has_claims]
+            inputs += ["leaderboard"] * (name == "fig3")
+            questions = {"questions": [self.path(task)]} if figure.questions else {}
+            has_task = figure.questions or name in ON_LETTERS
+            plot.main(
+                {one: files.get(one, self.path(one)) for one in inputs} | questions,
+                SHEET,
+                [str(self.folder / f"{name}.png")],
+                self.path(f"{name}.marks"),
+                figure_module(name),
+                drawing | further_settings.get(name, {}) | ({"task": task} if has_task else {}),
+            )
 
     def findings(self) -> str:
         names = ("variance", "comparisons", "shifts", "accuracy")
@@ -423,6 +392,7 @@ def test_no_table_holds_nan_and_every_null_has_a_reason(case: tuple[str, Run]) -
             assert silent.fetchall() == []
 
 
+ON_LETTERS = ("fig2", "fig3", "categories")
 ALL = ("fig1", "fig2", "fig3", "fig4", "fig5", "who_asks", "pareto")
 EXPECTED_WORDS: dict[str, dict[str, str]] = {
     "no answers": dict.fromkeys(ALL, "no data"),

@@ -10,7 +10,8 @@ import pytest
 from scipy.stats import rankdata
 
 from fieldwork.errors import StudyError
-from fieldwork.metrics.categories import measure_categories, measure_subjects, read_categories
+from fieldwork.files.subject_categories import read_categories
+from fieldwork.metrics.categories import measure_categories, measure_subjects
 from fieldwork.records.metrics import CategoryVariance, SubjectVariance
 from fieldwork.records.parsing import Answer
 from unit.metrics.metric_frames import answer_frame, chosen, item_frame, listed, question
