@@ -63,7 +63,7 @@ class Mean(NamedTuple):
             They are as much wider as samples of a third of the units show them to be too narrow.
         freedom: degrees of freedom of the error.
         n_units: users; without users the fewest answers to a prompt.
-        prompt_variance: of a single prompt's value, mean over the prompts; NaN where it is not known.
+        prompt_variance: of a single prompt's value, mean over the prompts.
     """
 
     values: Floats
@@ -71,7 +71,7 @@ class Mean(NamedTuple):
     freedom: float
     has_users: bool
     n_units: int
-    prompt_variance: float = math.nan
+    prompt_variance: float
 
     @property
     def value(self) -> float:
@@ -168,15 +168,17 @@ def mean_of_numbers(numbers: NumberSample) -> Mean | None:
     counts = np.bincount(items)
     means = np.bincount(items, weights=numbers.values) / counts
     n_others = np.maximum(counts[items] - 1, 1)
-    moves = (means[items] - numbers.values) / n_others / len(counts)
-    unit_moves: Floats = np.bincount(numbers.units, weights=moves).astype(float)
+    moves = (means[items] - numbers.values) / n_others
+    unit_moves: Floats = np.bincount(numbers.units, weights=moves / len(counts)).astype(float)
     n_units, has_users = len(unit_moves), numbers.has_users
+    freedom = n_units - (1 if has_users else len(counts))
     return Mean(
         values=means,
         moves=unit_moves,
-        freedom=float(n_units - (1 if has_users else len(counts))),
+        freedom=float(freedom),
         has_users=has_users,
         n_units=n_units if has_users else int(counts.min()),
+        prompt_variance=math.fsum((moves**2).tolist()) / len(counts) * freedom / n_units,
     )
 
 
