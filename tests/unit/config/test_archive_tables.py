@@ -10,9 +10,10 @@ import pytest
 
 from fieldwork.config.archive import FIGURES_OF_QUESTIONS, archive_plan
 from fieldwork.config.archive_tables import ANSWER_COLUMNS, GROUP_COLUMNS, TEXT_COLUMNS
+from fieldwork.config.drawn import FIGURES
 from fieldwork.config.study import Study
 from fieldwork.exports.archive.contents import ArchivePlan
-from unit.config.test_study import HOME, study
+from unit.config.test_study import study
 
 MEMORY = "studies/personalisation.yaml"
 CLOSED_QUESTIONS = {"recommendations": {"license": "all rights reserved"}}
@@ -89,8 +90,8 @@ def test_figures_print_no_question_that_may_not_be_handed_on() -> None:
 
 
 def test_every_figure_that_prints_questions_is_known() -> None:
-    rules = (HOME / "workflow/rules/figures.smk").read_text(encoding="utf-8")
-    assert {*re.findall(r'questions=figure_items\("(\w+)"\)', rules)} == FIGURES_OF_QUESTIONS
+    names = {name for name, figure in FIGURES.items() if figure.questions == "task"}
+    assert names == FIGURES_OF_QUESTIONS
 
 
 # ---- recordings ----------------------------------------------------------------------------------
