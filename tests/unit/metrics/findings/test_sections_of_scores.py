@@ -58,7 +58,7 @@ def test_the_baseline_stands_beside_with_its_spread() -> None:
 def test_scores_that_cannot_be_compared_have_the_reason() -> None:
     lonely = score_row(None, None, difference=None, sd=None, reason="no difference: one run")
     (row,) = cells(scores.scores([accuracy_row()], [lonely], claims_of(*[lonely]), OUTLINE))
-    assert row[-4:] == ("–", "–", "–", "no test: no difference: one run")
+    assert row[-4:] == ("–", "–", "–", "no test: one run")
     (row,) = cells(
         scores.scores([accuracy_row(mean=None, reason="none is read")], [], claims_of(), OUTLINE)
     )
