@@ -33,9 +33,3 @@ def test_the_first_number_of_a_user_to_a_prompt_counts() -> None:
     assert (sample.values.tolist(), sample.items.tolist()) == ([1.0, 9.0, 2.0], [0, 1, 1])
     assert (sample.item_names, sample.units.tolist()) == (["a", "b"], [0, 1, 0])
     assert (sample.n_without, sample.n_truncated, sample.has_users) == (1, 1, True)
-    part = sample.at(["b"])
-    assert (part.values.tolist(), part.items.tolist(), part.item_names) == (
-        [9.0, 2.0],
-        [0, 0],
-        ["b"],
-    )

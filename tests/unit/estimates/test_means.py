@@ -104,8 +104,7 @@ def test_with_users_a_difference_has_the_interval_of_both_sides() -> None:
     difference = difference_of_means(users, reruns, RAREST)
     assert difference.interval == pytest.approx(difference_interval(sides[0], sides[1:]))
     few = difference_of_means(mean_of(numbers(1, 30, 0.4)), reruns, RAREST)
-    assert few.interval is None
-    assert few.p_value is not None
+    assert (few.interval is None, few.p_value is None) == (True, False)
 
 
 def test_with_users_the_test_rejects_where_the_interval_does_and_students_t_too() -> None:

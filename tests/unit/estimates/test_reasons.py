@@ -21,9 +21,9 @@ NO_MOVERS = (
 )
 
 
-def answers(letters: str, condition: str, *, users: bool = False, item: str = "i") -> list[Answer]:
+def answers(letters: str, condition: str, *, users: bool = False) -> list[Answer]:
     """A list of one option a letter, a dot for none."""
-    rows = listed(*[None if o == "." else o for o in letters], condition=condition, item_id=item)
+    rows = listed(*[None if o == "." else o for o in letters], condition=condition)
     named = [dataclasses.replace(r, puppet_id=f"p{r.replicate}", replicate=0) for r in rows]
     return named if users else rows
 
@@ -53,18 +53,3 @@ def test_a_prompt_and_a_mean(
         r.item_id: r.reason for r in rows if (r.condition, r.measure) == ("c", "entropy_bits")
     }
     assert reasons == {"i": of_prompt, None: of_mean}
-
-
-@pytest.mark.parametrize(
-    ("n_prompts", "own", "reason"),
-    [
-        (1, "aab", "1 prompt, and 9 are needed"),
-        (8, "aab", "8 prompts, and 9 are needed"),
-        (9, "aa", "there is none for these"),
-    ],
-)
-def test_prompts_like_these(n_prompts: int, own: str, reason: str) -> None:
-    rows = [row for k in range(n_prompts) for row in answers(own, "c", item=f"i{k}")]
-    reasons = {r.prompts_reason for r in list_estimates(answer_frame(rows)) if not r.item_id}
-    (text,) = reasons
-    assert (text or "").startswith(f"no interval for prompts like these: {reason}")

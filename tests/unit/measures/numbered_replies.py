@@ -19,14 +19,7 @@ from fieldwork.records.tasks import LETTER_KINDS
 from fieldwork.statistics.arrays import Counts
 
 Numbers = Sequence[int]
-SETTINGS = EstimateSettings(
-    baseline="offline",
-    seed=1,
-    users=("rag", "field"),
-    controls=("again",),
-    rarest_users=0.4,
-    rarest_prompts=0.9,
-)
+SETTINGS = EstimateSettings("offline", 1, ("rag", "field"), ("again",), 0.4, 0.9)
 """Eleven users and three prompts are enough for intervals."""
 
 
@@ -60,11 +53,7 @@ class Case(NamedTuple):
     measure: Measure
 
     @property
-    def has_letters(self) -> bool:
-        return self._kind in LETTER_KINDS
-
-    @property
-    def _kind(self) -> str:
+    def kind(self) -> str:
         return (self.question.kinds or ("list",))[0]
 
     def rows(
@@ -86,10 +75,10 @@ class Case(NamedTuple):
         numbers = {measure.of for measure in self.question.measures} - {"options"}
         rows = []
         for reply in replies:
-            content: dict[str, Any] = {"is_truncated": False, "kind": self._kind}
+            content: dict[str, Any] = {"is_truncated": False, "kind": self.kind}
             if reply.number is not None:
                 options = self.options(reply.number)
-                content |= {"letter": options[0]} if self.has_letters else {"items": [*options]}
+                content |= {"letter": options[0], "items": [*options]}
                 content |= dict.fromkeys(numbers, number_of(reply.number))
             content |= reply._asdict() | {"item_id": reply.item, "puppet_id": reply.user}
             if reply.outcome != "failed" or "outcome" in names:
@@ -97,7 +86,7 @@ class Case(NamedTuple):
         return pd.DataFrame(rows, columns=names).astype(dict.fromkeys(numbers, float))
 
     def options(self, number: int) -> tuple[str, ...]:
-        if self.has_letters:
+        if self.kind in LETTER_KINDS:
             return ("ABCDEFGHI"[number % 9],)
         return tuple(sorted({f"o{k % 30:02}" for k in (number, 7 * number, number * number)}))
 

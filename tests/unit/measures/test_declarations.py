@@ -1,6 +1,5 @@
 """Declarations that cannot hold are refused with one sentence, and files that declare nothing."""
 
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -20,12 +19,6 @@ def measure(name: str = "bits", **changes: Any) -> Measure:
 
 def asks(declarations: Sequence[Measure], source: Source = "answers") -> ReaderQuestion:
     return ReaderQuestion(title="", sentence="", measures=declarations, source=source)
-
-
-def test_the_measures_of_the_project_can_hold() -> None:
-    measures.require_measures({m.margin: 0.1 for m in measures.measures().values() if m.margin})
-    names = [m.name for question in measures.questions().values() for m in question.measures]
-    assert [*measures.measures()] == names
 
 
 @pytest.mark.parametrize(
@@ -70,9 +63,7 @@ def test_a_new_file_is_a_new_question_and_one_without_is_refused(
     declaration = "from fieldwork.measures.lists import QUESTION\n"
     for name, text in (("new_question", declaration), ("no_question", "TITLE = 1\n")):
         (tmp_path / f"{name}.py").write_text(text, encoding="utf-8")
-        monkeypatch.setitem(sys.modules, f"fieldwork.measures.{name}", None)
-        monkeypatch.delitem(sys.modules, f"fieldwork.measures.{name}")
-        assert name in measures.question_names()
+    assert {"new_question", "no_question"} < {*measures.question_names()}
     assert measures.question("new_question").title == "Heterogeneity"
     with pytest.raises(StudyError, match=r"measures/no_question\.py declares no QUESTION; add one"):
         measures.question("no_question")
