@@ -14,7 +14,7 @@ import pandas as pd
 from outcomes import Job, Outcome, outcome
 from populations import LETTERS, SHARES, Floats, Ints, letter_table, rarest_covered
 
-from fieldwork.metrics.answer_sets import Arm, read_answer_sets
+from fieldwork.estimates.answer_sets import Arm, read_answer_sets
 from fieldwork.metrics.arms.tests import StudyArm, measure_arm_tests
 from fieldwork.metrics.arms.values import MEASURES, all_cells, arm_values, build_cells
 from fieldwork.statistics.arrays import Indices

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 import pandas as pd
 import pytest
 
+from fieldwork.estimates.answer_sets import read_answer_sets
 from fieldwork.explorer.answers import (
     ARRIVAL,
     CORRECTION,
@@ -30,7 +31,6 @@ from fieldwork.explorer.answers import (
     runs_that_count,
 )
 from fieldwork.metrics.accuracy import measure_accuracy, measure_runs
-from fieldwork.metrics.answer_sets import read_answer_sets
 from fieldwork.metrics.distributions import measure_distributions
 from fieldwork.metrics.values.estimates import measure_values
 from fieldwork.records.parsing import NO_ANSWER, Answer, MergedItem

@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 from fieldwork.errors import StudyError
-from fieldwork.metrics.answer_sets import AnswerSet, ItemAnswers
+from fieldwork.estimates.answer_sets import AnswerSet, ItemAnswers
 from fieldwork.metrics.components import (
     lay_out,
     leave_one_out,

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
-from fieldwork.estimates.samples import Options
+from fieldwork.estimates.answer_sets import Options
 from fieldwork.metrics.robustness.agreement import CellDistances, jaccard_distances, swap_test
 from fieldwork.metrics.robustness.pairs import Cell
 from unit.metrics.robustness.wordings import letters, lists, measured, questions

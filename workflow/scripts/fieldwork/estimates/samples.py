@@ -6,16 +6,13 @@ order of the rows.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 
-from fieldwork.records.parsing import UNKNOWN
-from fieldwork.records.tasks import LETTER_KINDS
+from fieldwork.estimates.answer_sets import Options, read_answer_sets
 from fieldwork.statistics.arrays import Counts, Floats, Indices
-
-Options = tuple[str, ...]
 
 
 class ArmName(NamedTuple):
@@ -91,58 +88,20 @@ def indicator_of(answers: Sequence[Options]) -> Counts:
     return indicator
 
 
-def answer_options(kind: str, items: Any, letter: Any) -> Options:
-    """Distinct options of an answer in alphabetical order, none where it cannot be read.
-
-    NULL comes out of pandas as None or NaN.
-    """
-    if kind in LETTER_KINDS:
-        return (letter,) if isinstance(letter, str) else ()
-    if not isinstance(items, (np.ndarray, list, tuple)):
-        return ()
-    return tuple(sorted({str(option) for option in items}))
-
-
 def option_samples(answers: pd.DataFrame) -> dict[ArmName, dict[str, OptionSample]]:
     """Samples by arm and prompt, both in alphabetical order.
 
     A prompt of which nothing arrived is there without answers. A letter that cannot be read is the option
     `unknown`; a list without an option is left out.
     """
-    arms: dict[ArmName, dict[str, list[tuple[str, int, Options]]]] = {}
-    n_without: dict[tuple[ArmName, str], int] = {}
-    columns = ["model", "task", "condition", "item_id", "kind", "puppet_id", "replicate"]
-    rows = answers[[*columns, "outcome", "items", "letter"]].itertuples(index=False, name=None)
-    for model, task, condition, item, kind, puppet, replicate, outcome, items, letter in rows:
-        arm = ArmName(model, task, condition)
-        sample = arms.setdefault(arm, {}).setdefault(item, [])
-        if outcome == "failed":
-            continue
-        options = answer_options(kind, items, letter)
-        if not options:
-            n_without[arm, item] = n_without.get((arm, item), 0) + 1
-        if options or kind in LETTER_KINDS:
-            user = puppet if isinstance(puppet, str) else ""
-            sample.append((user, int(replicate), options or (UNKNOWN,)))
-    return {
-        arm: {
-            item: _first_options(sorted(arms[arm][item]), n_without.get((arm, item), 0))
-            for item in sorted(arms[arm])
-        }
-        for arm in sorted(arms)
-    }
-
-
-def _first_options(answers: Sequence[tuple[str, int, Options]], n_without: int) -> OptionSample:
-    """Of answers in order of user and replicate."""
-    firsts: list[tuple[Options, str]] = []
-    last_user = ""
-    for user, _, options in answers:
-        if not user or user != last_user:
-            firsts.append((options, user))
-        last_user = user
-    firsts.sort()
-    return OptionSample([o for o, _ in firsts], [user for _, user in firsts], n_without)
+    arms: dict[ArmName, dict[str, OptionSample]] = {}
+    for arm, items in read_answer_sets(answers).items():
+        samples = arms.setdefault(ArmName(arm.model, arm.task, arm.condition), {})
+        for item, of_item in items.items():
+            firsts = sorted((answer.options, answer.puppet) for answer in of_item.first_answers())
+            options, users = [names for names, _ in firsts], [user for _, user in firsts]
+            samples[item] = OptionSample(options, users, of_item.n_unread)
+    return {arm: dict(sorted(arms[arm].items())) for arm in sorted(arms)}
 
 
 def number_frames(rows: pd.DataFrame) -> Iterator[tuple[ArmName, pd.DataFrame]]:

@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 from scipy.stats import rankdata
 
-from fieldwork.metrics.answer_sets import Arm, ItemAnswers, read_answer_sets
+from fieldwork.estimates.answer_sets import Arm, ItemAnswers, read_answer_sets
 from fieldwork.metrics.components import AnswerLayout, lay_out, split
 from fieldwork.metrics.distributions import ChoiceArm, read_questions
 from fieldwork.records.metrics import CategoryVariance, SubjectVariance

@@ -11,8 +11,15 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from fieldwork.estimates.samples import Options, indicator_of
-from fieldwork.metrics.answer_sets import Arm, ItemAnswers, ItemName, equal_sizes, read_answer_sets
+from fieldwork.estimates.answer_sets import (
+    Arm,
+    ItemAnswers,
+    ItemName,
+    Options,
+    equal_sizes,
+    read_answer_sets,
+)
+from fieldwork.estimates.samples import indicator_of
 from fieldwork.records.metrics import Comparison
 from fieldwork.statistics.arrays import Counts, Floats
 from fieldwork.statistics.entropy import jensen_shannon_bits

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from fieldwork.metrics.answer_sets import ItemAnswers
+from fieldwork.estimates.answer_sets import ItemAnswers
 from fieldwork.statistics.arrays import Floats, Indices
 
 

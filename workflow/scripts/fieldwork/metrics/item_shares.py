@@ -4,7 +4,7 @@ from collections import Counter
 
 import pandas as pd
 
-from fieldwork.metrics.answer_sets import read_list_answers
+from fieldwork.estimates.answer_sets import read_list_answers
 from fieldwork.records.metrics import ItemShare
 from fieldwork.statistics.intervals import wilson_interval
 

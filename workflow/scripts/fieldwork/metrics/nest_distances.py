@@ -10,8 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from fieldwork.estimates.samples import Options
-from fieldwork.metrics.answer_sets import ItemAnswers
+from fieldwork.estimates.answer_sets import ItemAnswers, Options
 from fieldwork.statistics.arrays import Flags, Floats, Indices
 
 

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from fieldwork.metrics.answer_sets import (
+from fieldwork.estimates.answer_sets import (
     AnswerSet,
     Arm,
     ItemAnswers,

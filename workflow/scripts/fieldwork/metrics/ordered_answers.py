@@ -12,8 +12,14 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from fieldwork.estimates.samples import Options
-from fieldwork.metrics.answer_sets import AnswerSet, Arm, ItemAnswers, ItemName, read_answer_sets
+from fieldwork.estimates.answer_sets import (
+    AnswerSet,
+    Arm,
+    ItemAnswers,
+    ItemName,
+    Options,
+    read_answer_sets,
+)
 from fieldwork.records.parsing import UNKNOWN
 from fieldwork.records.tasks import LETTER_KINDS, VALUE_KINDS
 from fieldwork.statistics.arrays import Floats

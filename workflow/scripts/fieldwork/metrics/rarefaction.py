@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from fieldwork.metrics.answer_sets import Arm, ItemAnswers, read_list_answers
+from fieldwork.estimates.answer_sets import Arm, ItemAnswers, read_list_answers
 from fieldwork.records.metrics import Rarefaction
 from fieldwork.statistics.arrays import Floats
 from fieldwork.statistics.richness import rarefaction_curve

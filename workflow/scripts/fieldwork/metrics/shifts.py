@@ -11,7 +11,7 @@ from dataclasses import replace
 
 import pandas as pd
 
-from fieldwork.metrics.answer_sets import Arm, ItemAnswers, read_answer_sets
+from fieldwork.estimates.answer_sets import Arm, ItemAnswers, read_answer_sets
 from fieldwork.records.metrics import Shift
 from fieldwork.statistics.fisher import Margins, fisher_p, holm_of_discrete
 from fieldwork.statistics.intervals import ShareCount, newcombe_interval, wilson_interval

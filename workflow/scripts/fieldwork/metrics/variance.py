@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from fieldwork.metrics.answer_sets import (
+from fieldwork.estimates.answer_sets import (
     Arm,
     ItemAnswers,
     count_unread,

@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 import pandas as pd
 
+from fieldwork.estimates.answer_sets import Arm, read_answer_sets
 from fieldwork.metrics.agreement.values import (
     AnswerSample,
     ItemValue,
@@ -19,7 +20,6 @@ from fieldwork.metrics.agreement.values import (
     read_sample,
     split_half_reliability,
 )
-from fieldwork.metrics.answer_sets import Arm, read_answer_sets
 from fieldwork.metrics.distributions import QuestionKey, find_question, read_questions
 from fieldwork.records.field import FIELD, RankAgreement
 from fieldwork.records.tasks import LETTER_KINDS, ItemKind

@@ -12,9 +12,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from fieldwork.estimates.answer_sets import ItemAnswers, Options
 from fieldwork.estimates.prompts import option_moves
-from fieldwork.estimates.samples import Options, indicator_of
-from fieldwork.metrics.answer_sets import ItemAnswers
+from fieldwork.estimates.samples import indicator_of
 from fieldwork.statistics.arrays import Floats
 from fieldwork.statistics.entropy import plug_in_bits
 from fieldwork.statistics.equal_n import random_orders, sampled_counts

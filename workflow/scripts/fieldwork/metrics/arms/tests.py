@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from fieldwork.metrics.answer_sets import Arm, ItemAnswers, read_answer_sets
+from fieldwork.estimates.answer_sets import Arm, ItemAnswers, read_answer_sets
 from fieldwork.metrics.arms.values import (
     MEASURES,
     ArmCells,

@@ -12,8 +12,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from fieldwork.estimates.samples import Options
-from fieldwork.metrics.answer_sets import AnswerSet, ItemAnswers, read_answer_sets
+from fieldwork.estimates.answer_sets import AnswerSet, ItemAnswers, Options, read_answer_sets
 from fieldwork.metrics.calibration.weights import FitPrompt
 from fieldwork.records.field import FIELD
 from fieldwork.statistics.arrays import Floats

@@ -12,7 +12,7 @@ import pandas as pd
 
 from fieldwork import tables
 from fieldwork.errors import StudyError
-from fieldwork.estimates.samples import Options
+from fieldwork.estimates.answer_sets import Options
 from fieldwork.metrics.calibration.cross_validation import MIXTURE
 from fieldwork.metrics.calibration.prompts import (
     ModelAnswers,

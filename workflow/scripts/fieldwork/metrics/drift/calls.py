@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from fieldwork import tables
-from fieldwork.estimates.samples import answer_options
+from fieldwork.estimates.answer_sets import answer_options
 from fieldwork.records.answer_form import FormReading
 from fieldwork.records.drift import Drift, DriftMeasure
 from fieldwork.records.generation import Response

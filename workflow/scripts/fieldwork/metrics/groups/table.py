@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 
 from fieldwork.errors import StudyError
-from fieldwork.estimates.samples import answer_options
+from fieldwork.estimates.answer_sets import answer_options
 from fieldwork.estimates.table import EstimateSettings, estimate_question
 from fieldwork.measures import lists as list_measures
 from fieldwork.metrics.distributions import (

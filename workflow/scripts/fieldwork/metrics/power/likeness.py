@@ -12,9 +12,9 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
+from fieldwork.estimates.answer_sets import AnswerSet, Arm, read_answer_sets
 from fieldwork.estimates.prompts import option_moves
 from fieldwork.estimates.samples import indicator_of
-from fieldwork.metrics.answer_sets import AnswerSet, Arm, read_answer_sets
 from fieldwork.metrics.values.answers import ValueAnswer, read_values
 from fieldwork.records.tasks import VALUE_KINDS, ItemKind
 from fieldwork.statistics.arrays import Floats

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from fieldwork.estimates.samples import Options
+from fieldwork.estimates.answer_sets import Options
 from fieldwork.metrics.robustness.estimates import Form, bounded_mean, cell_values
 from fieldwork.metrics.robustness.pairs import (
     Cell,

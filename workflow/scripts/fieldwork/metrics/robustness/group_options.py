@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from fieldwork.estimates.samples import Options
+from fieldwork.estimates.answer_sets import Options
 from fieldwork.metrics.robustness.group_tasks import GroupedTasks, group_row
 from fieldwork.metrics.robustness.pairs import RobustnessSettings, independent_replies
 from fieldwork.records.robustness import GroupGap

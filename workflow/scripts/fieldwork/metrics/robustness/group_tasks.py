@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from fieldwork.estimates.samples import Options
+from fieldwork.estimates.answer_sets import Options
 from fieldwork.metrics.robustness.pairs import (
     Cell,
     Derivation,

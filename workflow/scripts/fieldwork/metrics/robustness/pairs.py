@@ -9,8 +9,7 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from fieldwork.estimates.samples import Options
-from fieldwork.metrics.answer_sets import Arm, ItemAnswers, read_answer_sets
+from fieldwork.estimates.answer_sets import Arm, ItemAnswers, Options, read_answer_sets
 from fieldwork.metrics.distributions import text_or_none
 from fieldwork.records.parsing import UNKNOWN
 from fieldwork.records.tasks import ItemKind

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from fieldwork.estimates.samples import Options
+from fieldwork.estimates.answer_sets import Options
 from fieldwork.metrics.robustness.estimates import (
     BoundedMean,
     CellTable,

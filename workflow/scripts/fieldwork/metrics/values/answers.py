@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from fieldwork.metrics.answer_sets import Arm
+from fieldwork.estimates.answer_sets import Arm
 from fieldwork.records.tasks import VALUE_KINDS
 from fieldwork.statistics.arrays import Floats
 from fieldwork.statistics.first_answers import first_answers

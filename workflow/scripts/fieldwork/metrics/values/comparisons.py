@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from fieldwork.metrics.answer_sets import Arm
+from fieldwork.estimates.answer_sets import Arm
 from fieldwork.metrics.scores import welch_statistic
 from fieldwork.metrics.values.answers import (
     ItemRanges,

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from fieldwork.metrics.answer_sets import Arm
+from fieldwork.estimates.answer_sets import Arm
 from fieldwork.metrics.values.answers import (
     Battery,
     ItemValues,

@@ -1,21 +1,23 @@
 """Answers of lists, choices and scales in one form: the set of options that an answer gives.
 
-Owns how an answers table is read by metrics for which lists and letters are alike. An answer by letter is
+Owns how an answers table is read where lists and letters are alike. An answer by letter is
 the set of its one letter, or of `unknown` where it has none. A list answer without a readable option is
 counted and left out. Numbers and texts are no options, and left out. Responses that failed are no data.
 Promises an order that does not depend on the order of the rows.
 """
 
 from collections.abc import Mapping
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+import numpy as np
 import pandas as pd
 
-from fieldwork.estimates.samples import Options, answer_options
 from fieldwork.records.parsing import UNKNOWN
 from fieldwork.records.tasks import LETTER_KINDS, ItemKind
 from fieldwork.statistics.equal_n import smallest_sizes
 from fieldwork.statistics.first_answers import first_answers
+
+Options = tuple[str, ...]
 
 OPTION_KINDS = LETTER_KINDS | {"list"}
 """Kinds whose answers are options."""
@@ -71,6 +73,18 @@ class ItemAnswers(NamedTuple):
     def unit(self) -> str:
         """The unit of resampling: `puppet`, or `response` where no answer has a user."""
         return "puppet" if any(answer.puppet for answer in self.answers) else "response"
+
+
+def answer_options(kind: str, items: Any, letter: Any) -> Options:
+    """Distinct options of an answer in alphabetical order, none where it cannot be read.
+
+    NULL comes out of pandas as None or NaN.
+    """
+    if kind in LETTER_KINDS:
+        return (letter,) if isinstance(letter, str) else ()
+    if not isinstance(items, (np.ndarray, list, tuple)):
+        return ()
+    return tuple(sorted({str(option) for option in items}))
 
 
 def read_answer_sets(answers: pd.DataFrame) -> dict[Arm, dict[str, ItemAnswers]]:
