@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 import yaml
 
+from fieldwork.config import settings
 from fieldwork.config.field import field_files
 from fieldwork.config.primary import require_items
 from fieldwork.config.settings import arms_of, check_config, controls_of, filters_of, study_corpora
@@ -531,6 +532,15 @@ def test_a_mistake_is_told_in_one_line(setting: str, value: Any, message: str) -
     assert told.startswith("config.yaml: ")
     assert message in told
     assert "\n" not in told
+
+
+def test_a_primary_comparison_may_name_a_declared_measure(monkeypatch: pytest.MonkeyPatch) -> None:
+    def config() -> dict[str, Any]:
+        return config_with("study/primary", [{"measure": "own_measure"}])
+
+    assert "own_measure" in complaint(config())
+    monkeypatch.setattr(settings, "claimed_measures", lambda: ["own_measure"])
+    check_config(config(), SCHEMA, "config.yaml")
 
 
 def test_a_primary_comparison_is_about_items_that_are_asked() -> None:
