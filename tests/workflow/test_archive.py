@@ -117,7 +117,7 @@ def test_a_second_machine_makes_every_table_again_without_a_model(
     remade = json.loads((unpacked / "archive.json").read_text())["remade"]
     assert f"{len(remade)} files were made again and are the same, byte for byte." in ran.stdout
     results = archived.results()
-    metrics = {path.name for path in (results / "metrics").iterdir()}
+    metrics = {path.name for path in (results / "metrics").rglob("*.*")}
     assert {Path(path).name for path in remade} >= metrics
     assert len(metrics) > 30
     for rule in ("ask_local_model", "build_contexts", "prepare_corpus", "prepare_task"):
