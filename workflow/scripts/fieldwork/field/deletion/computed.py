@@ -29,7 +29,7 @@ _OF_THE_FIELD = (
     "archive/**/*",
     "croissant.json",
     "findings.md",
-    "metrics/*",
+    "metrics/**/*",
     "answers/items.csv",
     "field/quality.csv",
     "field/attrition.csv",
