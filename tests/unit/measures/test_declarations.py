@@ -1,6 +1,7 @@
 """Declarations that cannot hold are refused with one sentence, and files that declare nothing."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +27,24 @@ def asks(declarations: Sequence[Measure], source: Source = "answers") -> ReaderQ
     [
         (
             {"own": asks([measure(of="wordz")], "answers/forms")},
-            "own.py: bits takes the column wordz, which answers/forms lacks; take `options` or one of ",
+            "own.py: bits takes the column wordz, and answers/forms has no numbers of that name; take "
+            "`options` or one of bare_links, bold_spans, capital_words, ",
+        ),
+        (
+            {"own": asks([measure(of="reason")], "answers/forms")},
+            "own.py: bits takes the column reason, and answers/forms has no numbers of that name; take ",
+        ),
+        (
+            {"own": asks([measure()], "answers/forms")},
+            "own.py: bits takes options, which answers/forms lacks; its source is `answers`",
+        ),
+        (
+            {"own": asks([measure(of="value", is_by_item=True)])},
+            "own.py: bits takes numbers, which have no row a prompt; leave out is_by_item",
+        ),
+        (
+            {"own": replace(asks([measure()]), has_groups=True)},
+            "own.py: bits takes options, which have no row a group; leave out has_groups",
         ),
         (
             {"own": asks([measure(margin="far")])},

@@ -3,11 +3,11 @@
 Owns the list of them, and what a declaration may not say.
 """
 
-import dataclasses
 import importlib
 import pkgutil
 from collections.abc import Collection, Iterator, Mapping
 from functools import cache
+from typing import get_type_hints
 
 from fieldwork.errors import StudyError
 from fieldwork.estimates.declaration import Measure, ReaderQuestion, Source
@@ -68,7 +68,8 @@ def require_measures(margins: Collection[str]) -> None:
         margins: names that `metrics.margins` may have.
 
     Raises:
-        StudyError: two measures have one name, a measure takes no such column, or its margin is unknown.
+        StudyError: two measures have one name, a measure takes what its table lacks, sets what the engine
+            would not heed, or has an unknown margin.
     """
     for problem in _problems(margins):
         raise StudyError(f"workflow/scripts/fieldwork/measures/{problem}")
@@ -77,8 +78,6 @@ def require_measures(margins: Collection[str]) -> None:
 def _problems(margins: Collection[str]) -> Iterator[str]:
     files: dict[str, str] = {}
     for name, declaration in questions().items():
-        row_type = ROW_TYPES[declaration.source]
-        columns = {column.name for column in dataclasses.fields(row_type)}
         for measure in declaration.measures:
             first = files.setdefault(measure.name, name)
             n_namesakes = sum(other.name == measure.name for other in declaration.measures)
@@ -87,15 +86,35 @@ def _problems(margins: Collection[str]) -> Iterator[str]:
                     f"{name}.py: there are two measures named {measure.name}, one of them in {first}.py; "
                     f"rename one"
                 )
-            if measure.of != "options" and measure.of not in columns:
-                yield (
-                    f"{name}.py: {measure.name} takes the column {measure.of}, which "
-                    f"{declaration.source} lacks; take `options` or one of {', '.join(sorted(columns))}"
-                )
-            if measure.of == "options" and not (measure.statistic or measure.exact):
-                yield f"{name}.py: {measure.name} takes options and has no statistic; give it one"
+            if problem := _misfit(measure, declaration):
+                yield f"{name}.py: {problem}"
             if measure.margin is not None and measure.margin not in margins:
                 yield (
                     f"{name}.py: the margin {measure.margin} of {measure.name} is no metrics.margins; "
                     f"take one of {', '.join(margins)}, or none"
                 )
+
+
+def _misfit(measure: Measure, declaration: ReaderQuestion) -> str | None:
+    """What of a measure its question's table cannot give, or the engine would not heed."""
+    numbers = _number_columns(ROW_TYPES[declaration.source])
+    if measure.of != "options" and measure.of not in numbers:
+        return (
+            f"{measure.name} takes the column {measure.of}, and {declaration.source} has no numbers of "
+            f"that name; take `options` or one of {', '.join(numbers)}"
+        )
+    if measure.of != "options" and measure.is_by_item:
+        return f"{measure.name} takes numbers, which have no row a prompt; leave out is_by_item"
+    if measure.of == "options" and declaration.source != "answers":
+        return f"{measure.name} takes options, which {declaration.source} lacks; its source is `answers`"
+    if measure.of == "options" and not (measure.statistic or measure.exact):
+        return f"{measure.name} takes options and has no statistic; give it one"
+    if measure.of == "options" and declaration.has_groups:
+        return f"{measure.name} takes options, which have no row a group; leave out has_groups"
+    return None
+
+
+def _number_columns(row_type: type) -> list[str]:
+    """Columns with numbers or with true and false, in alphabetical order."""
+    numeric = (int, float, bool, int | None, float | None, bool | None)
+    return sorted(name for name, hint in get_type_hints(row_type).items() if hint in numeric)
