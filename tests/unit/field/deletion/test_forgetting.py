@@ -67,7 +67,12 @@ def write_study(name: str, people: Sequence[str], key_file: Path = KEY_FILE) -> 
     for table in ("field/answers", "field/participants", "answers/field", "answers/answers"):
         write_answers(f"{folder}/{table}.parquet", people)
     write_answers(f"{folder}/answers/parsed/m/t/offline.parquet", ["puppet"])
-    for made in ("metrics/estimates/lists.csv", "figures/fig1.svg", "findings.md", "field/quality.csv"):
+    for made in (
+        "metrics/estimates/lists.csv",
+        "figures/fig1.svg",
+        "findings.md",
+        "field/quality.csv",
+    ):
         write(f"{folder}/{made}")
     write(f"{folder}/explorer/data/details-000.js")
     write(f"{folder}/explorer_so_far/index.html")
