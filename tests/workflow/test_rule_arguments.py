@@ -58,19 +58,22 @@ def rules_of(script: Path, rules: dict[str, dict[str, Any]]) -> list[dict[str, A
     return [rule for rule in rules.values() if rule["script"].endswith(ending)]
 
 
-def test_every_script_has_its_rule(rules: dict[str, dict[str, Any]]) -> None:
-    assert all(rules_of(script, rules) for script in scripts())
+def test_scripts_are_those_of_the_rules(rules: dict[str, dict[str, Any]]) -> None:
+    of_rules = {Path(rule["script"]).parts[-2:] for rule in rules.values()}
+    assert of_rules == {path.parts[-2:] for path in scripts()}
 
 
 @pytest.mark.parametrize("script", scripts(), ids=lambda path: path.stem)
 def test_arguments_have_one_source(script: Path, rules: dict[str, dict[str, Any]]) -> None:
     main = importlib.import_module(f"{script.parent.name}.{script.stem}").main
     arguments = set(inspect.signature(main).parameters)
-    for rule in rules_of(script, rules):
-        _check(rule, arguments)
+    own_rules = rules_of(script, rules)
+    assert own_rules
+    for rule in own_rules:
+        assert_one_source(rule, arguments)
 
 
-def _check(rule: dict[str, Any], arguments: set[str]) -> None:
+def assert_one_source(rule: dict[str, Any], arguments: set[str]) -> None:
     for name in arguments - {"inputs", "outputs", "threads", "config"}:
         homes = [
             kind
