@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from fieldwork import tables
+from fieldwork.cells import mark_counted
 from fieldwork.explorer.folder import PageTables
 from fieldwork.explorer.study_data import PageSettings
 from fieldwork.records.generation import Response
@@ -110,7 +111,7 @@ def make_tables(folder: Path, n_answers: int) -> PageTables:
                 answers += [reply.answer for reply in replies]
                 path = folder / f"responses/{model}/{task}/{condition}.parquet"
                 tables.write_table(path, [reply.response for reply in replies], Response)
-    tables.write_table(folder / "answers/answers.parquet", answers, Answer)
+    tables.write_table(folder / "answers/answers.parquet", mark_counted(answers), Answer)
     tables.write_table(folder / "answers/items.csv", _merges(answers), MergedItem)
     runs = [*_runs(answers)]
     tables.write_table(folder / "metrics/accuracy_runs.parquet", runs, RunAccuracy)

@@ -58,6 +58,7 @@ FLOORS: dict[str, set[str]] = {
     "estimates": {"errors", "records", "statistics"},
     "measures": {"errors", "estimates", "records", "statistics"},
     "views": {"measures", "records"},
+    "cells": {"records", "statistics"},
     "given_names": set(),
     "privacy": {"errors", "given_names"},
     "pseudonyms": {"errors", "privacy"},

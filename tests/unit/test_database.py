@@ -1,5 +1,6 @@
 """The study as one DuckDB file: its tables, and `transcripts` beside them."""
 
+import dataclasses
 import os
 import subprocess
 import sys
@@ -12,6 +13,7 @@ import pandas as pd
 import pytest
 
 from fieldwork import tables
+from fieldwork.cells import mark_counted
 from fieldwork.database import write_database, write_views
 from fieldwork.errors import StudyError
 from fieldwork.estimates.table import EstimateSettings, estimate_question
@@ -146,7 +148,7 @@ def study(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     left = FieldAnswer("bo", None, "m", "t", "sky", 0, None, "", 0, "f.csv", 3, ["empty"], "empty")
     tables.write_rows("results/s/field.parquet", [kept, left], FieldAnswer)
     answers.append(answer(response("sky", "ann", 0, "", condition="field"), "B"))
-    tables.write_rows("results/s/answers.parquet", answers, Answer)
+    tables.write_rows("results/s/answers.parquet", mark_counted(answers), Answer)
     write_database(
         "study.duckdb",
         {
@@ -192,6 +194,29 @@ def test_transcripts_say_which_answers_count_and_why_others_do_not(study: Path) 
         ("history", "u", 2, "Heat", False, "a later answer of the same user"),
         ("offline", "", 0, "B", True, None),
         ("offline", "", 1, None, False, "no answer arrived"),
+    ]
+
+
+def test_transcripts_show_numbers_and_count_the_first_of_a_user(tmp_path: Path) -> None:
+    responses = [response("years", "u", n, text) for n, text in enumerate(("Some", "4", "5"))]
+    values = (None, 4.0, 5.0)
+    rows = [
+        dataclasses.replace(answer(of, None), kind="number", value=value, reason="no number found")
+        for of, value in zip(responses, values, strict=True)
+    ]
+    files = {"items": tmp_path / "t.parquet", "answers": tmp_path / "a.parquet"}
+    files["responses"] = tmp_path / "r.parquet"
+    tables.write_rows(files["items"], ITEMS, Item)
+    tables.write_rows(files["answers"], mark_counted(rows), Answer)
+    tables.write_rows(files["responses"], responses, Response)
+    write_database(tmp_path / "s.duckdb", {name: [str(path)] for name, path in files.items()})
+    assert query(
+        tmp_path / "s.duckdb",
+        "SELECT reading, counts, left_out FROM transcripts ORDER BY replicate",
+    ) == [
+        (None, False, "no number found"),
+        ("4.0", True, None),
+        ("5.0", False, "a later answer of the same user"),
     ]
 
 
@@ -255,6 +280,7 @@ def test_views_hold_what_tables_of_earlier_versions_held(tmp_path: Path, has_ans
 
 FULL_DISK = """
 import resource, sys
+from fieldwork.cells import mark_counted
 from fieldwork.database import write_database, write_views
 from fieldwork.errors import StudyError
 from fieldwork.estimates.table import EstimateSettings, estimate_question

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 import pandas as pd
 import pytest
 
+from fieldwork.cells import mark_counted
 from fieldwork.estimates.answer_sets import read_answer_sets
 from fieldwork.explorer.answers import (
     ARRIVAL,
@@ -117,7 +118,7 @@ def with_reading(blank: Answer, draw: random.Random) -> Answer:
 def answers() -> list[Answer]:
     rows = [*invented_answers()]
     random.Random(3).shuffle(rows)
-    return rows
+    return mark_counted(rows)
 
 
 @pytest.fixture(scope="module")
@@ -212,6 +213,7 @@ def test_first_values_are_those_that_means_count() -> None:
             value = draw.choice([1.0, 2.0, None])
             letter = "AB"[int(value) - 1] if value and kind == "scale" else None
             rows.append(dataclasses.replace(blank, value=value, letter=letter))
+    rows = mark_counted(rows)
     table = pd.DataFrame([dataclasses.asdict(row) for row in rows])
     scale = {"item_id": "agree", "kind": "scale", "task": "lists", "points": [1.0, 2.0]}
     number = {"item_id": "years", "kind": "number", "task": "lists", "points": None}
@@ -236,9 +238,10 @@ def test_what_failed_counts_for_nothing() -> None:
 
 def test_a_list_without_options_was_not_read() -> None:
     blank = dataclasses.replace(answer("list", item_id="films"), items=[], raw_items=[])
-    assert base_bits([blank, answer()], NO_READINGS) == [ARRIVAL, ARRIVAL + FIRST_ANSWER]
+    rows = mark_counted([blank, answer()])
+    assert base_bits(rows, NO_READINGS) == [ARRIVAL, ARRIVAL + FIRST_ANSWER]
     letter = dataclasses.replace(answer(), letter="B", reason=None)
-    assert base_bits([letter], NO_READINGS) == [ARRIVAL + READING + FIRST_ANSWER]
+    assert base_bits(mark_counted([letter]), NO_READINGS) == [ARRIVAL + READING + FIRST_ANSWER]
 
 
 def merge(raw: str, rule: str) -> MergedItem:

@@ -43,31 +43,26 @@ LEFT JOIN contexts c ON (c.task, c.condition, c.context_id, c.puppet_id)
     = (r.task, r.condition, r.context_id, r.puppet_id)
     AND (c.item_id IS NULL OR c.item_id = r.item_id)"""
 
-# of one user's answers to one question, figures count the first that can be read
 _TRANSCRIPTS = """
 CREATE VIEW transcripts AS
 WITH answered AS ({answered}),
 readings AS (
     SELECT answered.*, kind, outcome, reason,
-        CASE kind WHEN 'list' THEN array_to_string(items, '; ') ELSE letter END AS reading,
-        coalesce(missing, CASE WHEN kind = 'list' AND items IS NULL THEN reason END) AS gone
+        CASE kind WHEN 'list' THEN array_to_string(items, '; ') WHEN 'number' THEN value::VARCHAR
+            ELSE letter END AS reading,
+        coalesce(missing, CASE WHEN NOT is_counted THEN CASE
+            WHEN kind = 'list' AND coalesce(len(items), 0) = 0 THEN reason
+            WHEN kind = 'number' AND value IS NULL THEN reason
+            ELSE 'a later answer of the same user' END END) AS left_out
     FROM answered LEFT JOIN answers
     ON (answered.model, answered.task, answered.condition, answered.item_id, answered.replicate)
         = (answers.model, answers.task, answers.condition, answers.item_id, answers.replicate)
         AND answered.puppet_id IS NOT DISTINCT FROM answers.puppet_id
-),
-ranked AS (
-    SELECT *, row_number() OVER (
-        PARTITION BY model, task, condition, item_id, puppet_id, gone IS NULL ORDER BY replicate
-    ) AS nth
-    FROM readings
 )
 SELECT r.model, r.task, r.condition, r.item_id, r.puppet_id, r.replicate, r.kind, i.question,
     {context} AS context, i.prompt, r.text AS answer, r.outcome, r.reading, r.reason, i.gold,
-    coalesce(gone, CASE WHEN r.puppet_id IS NOT NULL AND nth > 1
-        THEN 'a later answer of the same user' END) AS left_out,
-    left_out IS NULL AS counts
-FROM ranked r LEFT JOIN items i USING (task, item_id) {contexts}
+    r.left_out, r.left_out IS NULL AS counts
+FROM readings r LEFT JOIN items i USING (task, item_id) {contexts}
 """
 
 

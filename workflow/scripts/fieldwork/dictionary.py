@@ -168,7 +168,7 @@ This one shows which options the answers to the prompt on movies name most often
 
 ```sql
 SELECT condition, named AS answer, count(*) AS n
-FROM (SELECT condition, unnest(items) AS named FROM answers WHERE item_id = 'movies')
+FROM (SELECT condition, unnest(items) AS named FROM answers WHERE item_id = 'movies' AND is_counted)
 GROUP BY ALL
 ORDER BY condition, n DESC, answer;
 ```

@@ -13,14 +13,11 @@ import numpy as np
 import pandas as pd
 
 from fieldwork.records.parsing import UNKNOWN
-from fieldwork.records.tasks import LETTER_KINDS, ItemKind
+from fieldwork.records.tasks import LETTER_KINDS, OPTION_KINDS, ItemKind
 from fieldwork.statistics.equal_n import smallest_sizes
 from fieldwork.statistics.first_answers import first_answers
 
 Options = tuple[str, ...]
-
-OPTION_KINDS = LETTER_KINDS | {"list"}
-"""Kinds whose answers are options."""
 
 _COLUMNS = ("model", "task", "condition", "item_id", "kind", "puppet_id", "replicate")
 

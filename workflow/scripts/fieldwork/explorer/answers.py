@@ -4,7 +4,7 @@ Owns what an answer counts for (`base`) and why a person may want to look at it 
 bits equal those of the metrics, which `tests/unit/explorer/test_page_answers.py` holds them to.
 """
 
-from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from statistics import median
 from string import ascii_uppercase
 from typing import Any, NamedTuple
@@ -13,8 +13,7 @@ from fieldwork.explorer.replies import Merges, spellings
 from fieldwork.records.metrics import RunAccuracy
 from fieldwork.records.parsing import REFUSALS, Answer
 from fieldwork.records.shared import ItemKey
-from fieldwork.records.tasks import LETTER_KINDS, VALUE_KINDS
-from fieldwork.statistics.first_answers import first_answers
+from fieldwork.records.tasks import LETTER_KINDS, OPTION_KINDS
 
 ARRIVAL, READING, FIRST_ANSWER, COUNTED_RUN, FIRST_VALUE = 1, 2, 4, 8, 16
 """Bits of `base`: the call did not fail; options or a letter were read; it counts as its user's
@@ -166,16 +165,15 @@ def is_readable(answer: Answer) -> bool:
 
 def base_bits(answers: Sequence[Answer], readings: Readings) -> list[int]:
     """What each answer counts for."""
-    firsts, values = first_rows(answers), first_value_rows(answers)
     return [
         0
         if answer.outcome == "failed"
         else ARRIVAL
         + READING * is_readable(answer)
-        + FIRST_ANSWER * (row in firsts)
+        + FIRST_ANSWER * bool(answer.is_counted and answer.kind in OPTION_KINDS)
         + COUNTED_RUN * _is_in_run(answer, readings)
-        + FIRST_VALUE * (row in values)
-        for row, answer in enumerate(answers)
+        + FIRST_VALUE * bool(answer.is_value_counted)
+        for answer in answers
     ]
 
 
@@ -183,52 +181,6 @@ def _is_in_run(answer: Answer, readings: Readings) -> bool:
     run = PageRun(answer.model, answer.task, answer.condition, answer.puppet_id, answer.replicate)
     is_graded = ItemKey(answer.task, answer.item_id) in readings.gold_items
     return answer.kind == "choice" and is_graded and run in readings.runs
-
-
-class _CountedAnswer(NamedTuple):
-    """An answer that counts; entries sort as the answers of an item do in the metrics."""
-
-    puppet: str
-    replicate: int
-    options: tuple[str, ...]
-    row: int
-
-
-def first_rows(answers: Sequence[Answer]) -> set[int]:
-    """Rows of the first answer of each user to an item, and of all without a user.
-
-    Lists that cannot be read and calls that failed are no answers; choices that cannot be read are.
-    """
-    entries: dict[Hashable, list[_CountedAnswer]] = {}
-    for row, answer in enumerate(answers):
-        is_choice = answer.kind in LETTER_KINDS
-        if answer.outcome != "failed" and (is_choice or is_readable(answer)):
-            group = (answer.model, answer.task, answer.kind, answer.condition, answer.item_id)
-            options = (
-                (answer.letter or "",) if is_choice else tuple(sorted({*(answer.items or ())}))
-            )
-            entry = _CountedAnswer(answer.puppet_id or "", answer.replicate, options, row)
-            entries.setdefault(group, []).append(entry)
-    return _firsts_of(entries)
-
-
-def first_value_rows(answers: Sequence[Answer]) -> set[int]:
-    """Rows of each user's first answer with a value to a scale or a number, and of all without a user."""
-    entries: dict[Hashable, list[_CountedAnswer]] = {}
-    for row, answer in enumerate(answers):
-        if answer.kind in VALUE_KINDS and answer.outcome != "failed" and answer.value is not None:
-            group = (answer.model, answer.task, answer.kind, answer.condition, answer.item_id)
-            entry = _CountedAnswer(answer.puppet_id or "", answer.replicate, (), row)
-            entries.setdefault(group, []).append(entry)
-    return _firsts_of(entries)
-
-
-def _firsts_of(entries: Mapping[Hashable, list[_CountedAnswer]]) -> set[int]:
-    return {
-        entry.row
-        for group in entries.values()
-        for entry in first_answers(sorted(group), lambda entry: entry.puppet)
-    }
 
 
 def doubt_bits(

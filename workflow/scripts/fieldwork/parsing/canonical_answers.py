@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
+from fieldwork.cells import mark_counted
 from fieldwork.parsing.answers import apply_merges, merge_items
 from fieldwork.parsing.rare_options import NumberedAnswers, number_rare_options
 from fieldwork.records.parsing import Answer
@@ -32,7 +33,7 @@ def name_options(
     aliases: Sequence[Mapping[str, str]],
     overrides: Sequence[Mapping[str, str]],
 ) -> NumberedAnswers:
-    """The answers with canonical options, and how spellings were merged.
+    """The answers with canonical options and which of them count, and how spellings were merged.
 
     Args:
         items: those whose candidate answers people may write; others are as good as without.
@@ -44,4 +45,5 @@ def name_options(
     threshold = settings.near_duplicates
     merges = merge_items(answers, aliases=aliases, overrides=overrides, threshold=threshold)
     named_answers = apply_merges(answers, merges, is_cut=settings.cut_lists)
-    return number_rare_options(named_answers, merges, items, settings.smallest_cell)
+    names = number_rare_options(named_answers, merges, items, settings.smallest_cell)
+    return names._replace(answers=mark_counted(names.answers))

@@ -87,6 +87,17 @@ class Answer:
         "scale: value of the point, turned round for a reversed item; number: the number; NULL for none",
         default=None,
     )
+    is_counted: bool | None = column(
+        "whether it counts where answers have to be independent: of a user's answers to the item the "
+        "first (of lists the first with an option, of numbers the first that is one), and each without a "
+        "user",
+        default=None,
+    )
+    is_value_counted: bool | None = column(
+        "scale, number: whether it counts in means, medians and differences of values: of a user's "
+        "answers to the item the first with a value, and each without a user",
+        default=None,
+    )
 
 
 @table("answers/items.csv")

@@ -7,6 +7,7 @@ from fieldwork.records.columns import column, table
 ItemKind = Literal["list", "choice", "scale", "number", "text"]
 
 LETTER_KINDS: frozenset[ItemKind] = frozenset({"choice", "scale"})
+OPTION_KINDS: frozenset[ItemKind] = LETTER_KINDS | {"list"}
 """Kinds whose answer is one option of the item, known by its letter."""
 
 VALUE_KINDS: frozenset[ItemKind] = frozenset({"scale", "number"})
