@@ -4,10 +4,11 @@ import dataclasses
 
 import pandas as pd
 
-from fieldwork.estimates.samples import ArmName, number_frames, number_samples, option_samples
+from fieldwork.estimates.answer_sets import Arm
+from fieldwork.estimates.samples import number_frames, number_samples, option_samples
 from unit.metrics.metric_frames import answer_frame, chosen, listed
 
-ARM = ArmName("m", "t", "c")
+ARM = Arm("m", "t", None, "c")
 
 
 def test_a_letter_that_cannot_be_read_is_an_option_and_a_list_without_options_is_none() -> None:

@@ -7,17 +7,17 @@ import numpy as np
 import pytest
 
 from fieldwork.errors import StudyError
-from fieldwork.estimates.answer_sets import Options
+from fieldwork.estimates.answer_sets import Arm, Options
 from fieldwork.estimates.declaration import Measure, Statistic
 from fieldwork.estimates.means import PromptValue, mean_over
 from fieldwork.estimates.prompts import equal_sizes, option_moves, prompt_values
-from fieldwork.estimates.samples import ArmName, OptionSample, indicator_of
+from fieldwork.estimates.samples import OptionSample, indicator_of
 from fieldwork.measures.lists import QUESTION, rest_share
 from fieldwork.statistics.arrays import Counts, Floats
 from fieldwork.statistics.entropy import plug_in_bits
 
 LISTS: list[Options] = [tuple(names) for names in ("abc", "ab", "ad", "efgh", "a", "bei", "cdj")]
-ARM = ArmName("m", "t", "c")
+ARM = Arm("m", "t", None, "c")
 ENTROPY = QUESTION.names["entropy_bits"]
 
 
@@ -26,9 +26,7 @@ def sample(lists: Sequence[Options] = LISTS, *, users: bool = True) -> OptionSam
     return OptionSample(list(lists), names, 0)
 
 
-def value_of(
-    lists: Sequence[Options], n_equal: int, arm: ArmName = ARM, seed: int = 1
-) -> PromptValue:
+def value_of(lists: Sequence[Options], n_equal: int, arm: Arm = ARM, seed: int = 1) -> PromptValue:
     sizes = {(*arm.family, "i"): n_equal}
     return prompt_values(arm, {"i": sample(lists)}, [ENTROPY], sizes, seed)["entropy_bits"]["i"]
 

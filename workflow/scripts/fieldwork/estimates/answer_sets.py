@@ -13,8 +13,7 @@ import numpy as np
 import pandas as pd
 
 from fieldwork.records.parsing import UNKNOWN
-from fieldwork.records.tasks import LETTER_KINDS, OPTION_KINDS, ItemKind
-from fieldwork.statistics.equal_n import smallest_sizes
+from fieldwork.records.tasks import LETTER_KINDS, OPTION_KINDS
 from fieldwork.statistics.first_answers import first_answers
 
 Options = tuple[str, ...]
@@ -22,26 +21,30 @@ Options = tuple[str, ...]
 _COLUMNS = ("model", "task", "condition", "item_id", "kind", "puppet_id", "replicate")
 
 
-class ItemName(NamedTuple):
-    """An item as one model answers it, under all conditions."""
-
-    model: str
-    task: str
-    kind: ItemKind
-    item_id: str
-
-
 class Arm(NamedTuple):
-    """A model's answers to one kind of item of a task, under one condition."""
+    """A model's answers to a task under one condition, or those of a group of participants.
+
+    Attributes:
+        kind: the `ItemKind` of their items; None of all kinds together.
+        variable, group: what defines the group; None of everyone.
+    """
 
     model: str
     task: str
-    kind: ItemKind
+    kind: Any
     condition: str
+    variable: str | None = None
+    group: str | None = None
 
-    def item(self, item_id: str) -> ItemName:
-        """An item of the arm, under whatever condition."""
-        return ItemName(self.model, self.task, self.kind, item_id)
+    @property
+    def names(self) -> tuple[str, ...]:
+        """What tells its random numbers from those of other arms."""
+        return self.model, self.task, self.kind, self.condition
+
+    @property
+    def family(self) -> tuple[str, str]:
+        """Arms that are brought to equal n share it."""
+        return self.model, self.task
 
 
 class AnswerSet(NamedTuple):
@@ -117,15 +120,6 @@ def read_answer_sets(answers: pd.DataFrame) -> dict[Arm, dict[str, ItemAnswers]]
 def read_list_answers(answers: pd.DataFrame) -> dict[Arm, dict[str, ItemAnswers]]:
     """`read_answer_sets` of the list items alone."""
     return {arm: items for arm, items in read_answer_sets(answers).items() if arm.kind == "list"}
-
-
-def equal_sizes(arms: Mapping[Arm, Mapping[str, ItemAnswers]]) -> dict[ItemName, int]:
-    """The fewest independent answers to each item among the conditions that have any."""
-    return smallest_sizes(
-        (arm.item(item), len(answers.first_answers()))
-        for arm, items in arms.items()
-        for item, answers in items.items()
-    )
 
 
 def has_readable_answer(items: Mapping[str, ItemAnswers]) -> bool:

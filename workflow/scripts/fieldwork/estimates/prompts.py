@@ -9,15 +9,16 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from fieldwork.errors import StudyError, first_line
+from fieldwork.estimates.answer_sets import Arm
 from fieldwork.estimates.declaration import EqualSize, Measure, Statistic
 from fieldwork.estimates.means import PromptValue
-from fieldwork.estimates.samples import ArmName, OptionSample
+from fieldwork.estimates.samples import OptionSample
 from fieldwork.statistics.arrays import Counts, Floats, Indices
 from fieldwork.statistics.delete_many import scale_deviations, third_samples
 from fieldwork.statistics.equal_n import random_orders, sampled_counts, smallest_sizes
 from fieldwork.statistics.seeds import generator
 
-Arms = Mapping[ArmName, Mapping[str, OptionSample]]
+Arms = Mapping[Arm, Mapping[str, OptionSample]]
 ArmPrompts = Mapping[str, Mapping[str, PromptValue]]
 """Values by measure and prompt."""
 
@@ -32,7 +33,7 @@ def equal_sizes(arms: Arms) -> dict[tuple[str, str, str], int]:
 
 
 def prompt_values(
-    arm: ArmName,
+    arm: Arm,
     items: Mapping[str, OptionSample],
     measures: Sequence[Measure],
     sizes: Mapping[tuple[str, str, str], int],
@@ -89,7 +90,7 @@ def _value(
 class _Thirds:
     """Samples of a third of an arm's users, the same for all prompts, or else of a prompt's answers."""
 
-    def __init__(self, arm: ArmName, items: Mapping[str, OptionSample], seed: int) -> None:
+    def __init__(self, arm: Arm, items: Mapping[str, OptionSample], seed: int) -> None:
         names = {user for sample in items.values() for user in sample.users}
         self._places = {user: place for place, user in enumerate(sorted(names - {""}))}
         self._random = generator(seed, "thirds", arm.model, arm.task, arm.condition)

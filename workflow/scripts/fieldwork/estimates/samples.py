@@ -11,23 +11,8 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from fieldwork.estimates.answer_sets import Options, read_answer_sets
+from fieldwork.estimates.answer_sets import Arm, Options, read_answer_sets
 from fieldwork.statistics.arrays import Counts, Floats, Indices
-
-
-class ArmName(NamedTuple):
-    """A model's answers to a task under a condition, or those of a group of participants."""
-
-    model: str
-    task: str
-    condition: str
-    variable: str | None = None
-    group: str | None = None
-
-    @property
-    def family(self) -> tuple[str, str]:
-        """Arms that are brought to equal n share it."""
-        return self.model, self.task
 
 
 class OptionSample(NamedTuple):
@@ -88,15 +73,15 @@ def indicator_of(answers: Sequence[Options]) -> Counts:
     return indicator
 
 
-def option_samples(answers: pd.DataFrame) -> dict[ArmName, dict[str, OptionSample]]:
+def option_samples(answers: pd.DataFrame) -> dict[Arm, dict[str, OptionSample]]:
     """Samples by arm and prompt, both in alphabetical order.
 
     A prompt of which nothing arrived is there without answers. A letter that cannot be read is the option
     `unknown`; a list without an option is left out.
     """
-    arms: dict[ArmName, dict[str, OptionSample]] = {}
+    arms: dict[Arm, dict[str, OptionSample]] = {}
     for arm, items in read_answer_sets(answers).items():
-        samples = arms.setdefault(ArmName(arm.model, arm.task, arm.condition), {})
+        samples = arms.setdefault(arm._replace(kind=None), {})
         for item, of_item in items.items():
             firsts = sorted((answer.options, answer.puppet) for answer in of_item.first_answers())
             options, users = [names for names, _ in firsts], [user for _, user in firsts]
@@ -104,17 +89,19 @@ def option_samples(answers: pd.DataFrame) -> dict[ArmName, dict[str, OptionSampl
     return {arm: dict(sorted(arms[arm].items())) for arm in sorted(arms)}
 
 
-def number_frames(rows: pd.DataFrame) -> Iterator[tuple[ArmName, pd.DataFrame]]:
+def number_frames(rows: pd.DataFrame) -> Iterator[tuple[Arm, pd.DataFrame]]:
     """Rows by arm, as `number_samples` takes them; none of an arm of which nothing arrived."""
     for names, frame in rows.groupby(["model", "task", "condition"], sort=True):
         if "outcome" in frame:
             frame = frame[frame["outcome"] != "failed"]
-        yield ArmName(*map(str, names)), frame.sort_values(["item_id", "puppet_id", "replicate"])
+        model, task, condition = map(str, names)
+        sorted_frame = frame.sort_values(["item_id", "puppet_id", "replicate"])
+        yield Arm(model, task, None, condition), sorted_frame
 
 
 def split_groups(
-    arms: Mapping[ArmName, pd.DataFrame], participants: pd.DataFrame
-) -> Iterator[tuple[ArmName, pd.DataFrame]]:
+    arms: Mapping[Arm, pd.DataFrame], participants: pd.DataFrame
+) -> Iterator[tuple[Arm, pd.DataFrame]]:
     """The rows of each group of each variable; a participant without a group is in none.
 
     Args:

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple, Protocol
 
 import pandas as pd
 
+from fieldwork.estimates.answer_sets import Arm
 from fieldwork.estimates.declaration import Measure, ReaderQuestion
 from fieldwork.estimates.means import (
     Mean,
@@ -31,7 +32,6 @@ from fieldwork.estimates.reasons import (
     no_value,
 )
 from fieldwork.estimates.samples import (
-    ArmName,
     NumberSample,
     OptionSample,
     number_frames,
@@ -203,7 +203,7 @@ def _option_rows(
 
 def _prompt_row(
     measure: Measure,
-    arm: ArmName,
+    arm: Arm,
     values: OptionValues,
     item: str,
     n_equal: int,
@@ -259,7 +259,7 @@ def _number_rows(
 
 def _group_rows(
     measures: Sequence[Measure],
-    groups: Mapping[ArmName, pd.DataFrame],
+    groups: Mapping[Arm, pd.DataFrame],
     settings: EstimateSettings,
 ) -> Iterator[Estimate]:
     """Each group beside the other groups of its variable together."""
@@ -288,8 +288,8 @@ def _group_rows(
 def _mean_rows(
     question: ReaderQuestion,
     measure: Measure,
-    arm: ArmName,
-    of_arms: Mapping[ArmName, ArmValues],
+    arm: Arm,
+    of_arms: Mapping[Arm, ArmValues],
     settings: EstimateSettings,
     n_equals: Mapping[str, int] | None = None,
 ) -> Iterator[Estimate]:
@@ -301,7 +301,7 @@ def _mean_rows(
 
 
 def _references(
-    question: ReaderQuestion, arm: ArmName, arms: Collection[ArmName], settings: EstimateSettings
+    question: ReaderQuestion, arm: Arm, arms: Collection[Arm], settings: EstimateSettings
 ) -> Iterator[ComparedWith]:
     """The conditions that an arm is compared with, the baseline first."""
     yield ComparedWith("baseline", settings.baseline)
@@ -314,7 +314,7 @@ def _references(
 
 def _mean_row(
     measure: Measure,
-    arm: ArmName,
+    arm: Arm,
     against: ComparedWith,
     values: ArmValues,
     other: ArmValues | None,
@@ -388,7 +388,7 @@ def _other_prompts(
 
 def _missing_row(
     measure: Measure,
-    arm: ArmName,
+    arm: Arm,
     against: ComparedWith,
     values: ArmValues,
     reason: str,
@@ -420,7 +420,7 @@ _NULLS: Mapping[str, Any] = {
 
 def _row(
     measure: Measure,
-    arm: ArmName,
+    arm: Arm,
     against: ComparedWith,
     *,
     mean: Mean | None = None,
@@ -432,7 +432,11 @@ def _row(
     of_difference = difference.interval if difference else None
     return Estimate(
         measure=measure.name,
-        **arm._asdict(),
+        model=arm.model,
+        task=arm.task,
+        condition=arm.condition,
+        variable=arm.variable,
+        group=arm.group,
         **against._asdict(),
         value=mean.value if mean else None,
         ci_low=interval.low if interval else None,

@@ -5,28 +5,22 @@ and the permutation tests, corrected over the items of a task. A puppet's first 
 counts, so that the answers that are exchanged are independent.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 
-from fieldwork.estimates.answer_sets import (
-    Arm,
-    ItemAnswers,
-    ItemName,
-    Options,
-    equal_sizes,
-    read_answer_sets,
-)
-from fieldwork.estimates.samples import indicator_of
+from fieldwork.estimates.answer_sets import Options
+from fieldwork.estimates.pairs import Pair, pairs, unread_side
+from fieldwork.estimates.prompts import equal_sizes
+from fieldwork.estimates.samples import OptionSample, indicator_of, option_samples
 from fieldwork.records.metrics import Comparison
 from fieldwork.statistics.arrays import Counts, Floats
 from fieldwork.statistics.entropy import jensen_shannon_bits
 from fieldwork.statistics.equal_n import subsampled_tables
 from fieldwork.statistics.families import LEVEL, correct_rows
 from fieldwork.statistics.permutation import (
-    PermutationTest,
     Statistic,
     permutation_test,
     permutations_to_resolve,
@@ -35,14 +29,6 @@ from fieldwork.statistics.permutation import (
 from fieldwork.statistics.seeds import generator
 
 METRICS = ("js_bits", "total_variation")
-
-
-class _ComparisonSettings(NamedTuple):
-    baseline: str
-    n_permutations: int
-    n_most: int
-    seed: int
-    metrics: Sequence[str]
 
 
 class SampleTables(NamedTuple):
@@ -63,12 +49,6 @@ class EqualDistance(NamedTuple):
     expected_same: float
 
 
-class _DistanceTest(NamedTuple):
-    value: float
-    expected_same: float
-    test: PermutationTest
-
-
 def measure_comparisons(
     answers: pd.DataFrame,
     *,
@@ -81,97 +61,82 @@ def measure_comparisons(
 
     Distances are at the smallest number of independent answers among all conditions of the item
     that have any; p-values use all of them, and as many permutations as would show one difference
-    among all of the comparisons. In order of model, task, condition, item and metric.
+    among all of the comparisons. P-values are corrected over the items of an arm, for each metric by
+    itself. In order of model, task, condition, item and metric.
 
     Raises:
         StudyError: no permutations.
     """
     require_permutations(n_permutations)
-    arms = read_answer_sets(answers)
-    n_tests = sum(len(items) for arm, items in arms.items() if arm.condition != baseline)
-    n_most = permutations_to_resolve(n_tests, LEVEL)
-    settings = _ComparisonSettings(baseline, n_permutations, n_most, seed, metrics)
+    arms = option_samples(answers)
     sizes = equal_sizes(arms)
-    rows: list[Comparison] = []
-    for arm, items in arms.items():
-        if arm.condition != baseline:
-            offline = arms.get(arm._replace(condition=baseline), {})
-            rows += _measure_arm(arm, items, offline, sizes, settings)
+    compared_items = [*pairs(arms, baseline, OptionSample([], [], 0))]
+    n_most = permutations_to_resolve(len(compared_items), LEVEL)
+    rows = [
+        row
+        for pair in compared_items
+        for row in _compare(
+            pair,
+            metrics,
+            sizes.get((*pair.arm.family, pair.item), 0),
+            seed=seed,
+            n_permutations=n_permutations,
+            n_most=n_most,
+        )
+    ]
+    rows = correct_rows(rows, lambda row: (row.model, row.task, row.condition, row.metric))
     return sorted(rows, key=lambda r: (r.model, r.task, r.condition, r.item_id, r.metric))
 
 
-def _measure_arm(
-    arm: Arm,
-    items: Mapping[str, ItemAnswers],
-    offline: Mapping[str, ItemAnswers],
-    sizes: Mapping[ItemName, int],
-    settings: _ComparisonSettings,
-) -> list[Comparison]:
-    empty = ItemAnswers([], 0)
-    rows = [
-        row
-        for item, answers in items.items()
-        for row in _compare(
-            arm,
-            item,
-            answers,
-            offline.get(item, empty),
-            n_equal=sizes.get(arm.item(item), 0),
-            settings=settings,
-        )
-    ]
-    # the items of an arm are one family, for each metric by itself
-    return correct_rows(rows, lambda row: row.metric)
-
-
 def _compare(
-    arm: Arm,
-    item: str,
-    answers: ItemAnswers,
-    offline: ItemAnswers,
-    *,
+    pair: Pair[str, OptionSample],
+    metrics: Sequence[str],
     n_equal: int,
-    settings: _ComparisonSettings,
+    *,
+    seed: int,
+    n_permutations: int,
+    n_most: int,
 ) -> Iterator[Comparison]:
-    sides = answers.independent(), offline.independent()
-    reason = _no_distance(*sides, item, settings.baseline)
-    for metric in settings.metrics:
-        distance = None
-        if reason is None:
-            names = (arm.model, arm.task, arm.condition, item)
-            distance = _distance(sample_tables(*sides), metric, n_equal, names, settings)
+    arm, first, second = pair.arm, pair.first, pair.second
+    reason = unread_side(pair.item, len(first.options), len(second.options), pair.versus)
+    samples = None if reason else sample_tables(first.options, second.options)
+    for metric in metrics:
+        distance = test = None
+        if samples:
+            names = (metric, arm.model, arm.task, arm.condition, pair.item)
+            distance = distance_at_equal_n(
+                samples, metric, n_equal, generator(seed, "subsample", *names)
+            )
+            test = permutation_test(
+                samples.condition,
+                samples.baseline,
+                option_distance(metric, samples.names),
+                n_permutations=n_permutations,
+                n_most=n_most,
+                random=generator(seed, "permute", *names),
+            )
         yield Comparison(
             model=arm.model,
             task=arm.task,
             condition=arm.condition,
-            baseline=settings.baseline,
-            item_id=item,
+            baseline=pair.versus,
+            item_id=pair.item,
             metric=metric,
             distance=distance.value if distance else None,
             expected_same=distance.expected_same if distance else None,
             excess=distance.value - distance.expected_same if distance else None,
-            p_value=distance.test.p_value if distance else None,
+            p_value=test.p_value if test else None,
             p_holm=None,
-            p_least=distance.test.p_least if distance else None,
-            n_permutations=distance.test.n_permutations if distance else None,
-            n_units=len(sides[0]),
-            n_units_baseline=len(sides[1]),
+            p_least=test.p_least if test else None,
+            n_permutations=test.n_permutations if test else None,
+            n_units=len(first.options),
+            n_units_baseline=len(second.options),
             n_equal=n_equal,
-            n_unread=answers.n_unread,
-            n_unread_baseline=offline.n_unread,
-            unit=answers.unit,
+            n_unread=first.n_without,
+            n_unread_baseline=second.n_without,
+            unit="puppet" if any(first.users) else "response",
             reason=reason,
         )
-
-
-def _no_distance(
-    answers: Sequence[Options], offline: Sequence[Options], item: str, baseline: str
-) -> str | None:
-    if not answers:
-        return f"no answer to {item} can be read"
-    if not offline:
-        return f"no answer to {item} can be read under the baseline condition {baseline}"
-    return None
 
 
 def sample_tables(answers: Sequence[Options], offline: Sequence[Options]) -> SampleTables:
@@ -183,28 +148,6 @@ def sample_tables(answers: Sequence[Options], offline: Sequence[Options]) -> Sam
         for side in (answers, offline)
     )
     return SampleTables(condition_table, baseline_table, indicator_of(kinds))
-
-
-def _distance(
-    samples: SampleTables,
-    metric: str,
-    n_equal: int,
-    names: Sequence[str],
-    settings: _ComparisonSettings,
-) -> _DistanceTest:
-    statistic = option_distance(metric, samples.names)
-    value, expected_same = distance_at_equal_n(
-        samples, metric, n_equal, generator(settings.seed, "subsample", metric, *names)
-    )
-    test = permutation_test(
-        samples.condition,
-        samples.baseline,
-        statistic,
-        n_permutations=settings.n_permutations,
-        n_most=settings.n_most,
-        random=generator(settings.seed, "permute", metric, *names),
-    )
-    return _DistanceTest(value, expected_same, test)
 
 
 def option_distance(metric: str, names: Counts) -> Statistic:

@@ -91,7 +91,9 @@ def measure_nests(
         if arm.condition in nests:
             names = nests[arm.condition]
             nest = {name: arms.get(arm._replace(condition=name), {}) for name in names}
-            settings = _NestedSettings(n_permutations, rarest_users, generator(seed, "nests", *arm))
+            settings = _NestedSettings(
+                n_permutations, rarest_users, generator(seed, "nests", *arm.names)
+            )
             rows.append(_row(arm, nest, settings))
     return sorted(rows, key=lambda r: (r.model, r.task, r.kind, r.condition))
 

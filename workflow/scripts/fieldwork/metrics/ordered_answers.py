@@ -16,7 +16,6 @@ from fieldwork.estimates.answer_sets import (
     AnswerSet,
     Arm,
     ItemAnswers,
-    ItemName,
     Options,
     read_answer_sets,
 )
@@ -47,7 +46,7 @@ def read_ordered_answers(answers: pd.DataFrame) -> dict[Arm, dict[str, ItemAnswe
     ].itertuples(index=False, name=None):
         arm = Arm(*names)
         answer_sets = arms.setdefault(arm, {}).setdefault(item, [])
-        options = _options(steps[arm.item(item)], value, letter)
+        options = _options(steps[*arm.family, item], value, letter)
         if not options:
             n_unread[arm, item] = n_unread.get((arm, item), 0) + 1
         if options or arm.kind in LETTER_KINDS:
@@ -60,17 +59,17 @@ def read_ordered_answers(answers: pd.DataFrame) -> dict[Arm, dict[str, ItemAnswe
     return dict(sorted((option_arms | value_arms).items()))
 
 
-def _steps(rows: pd.DataFrame) -> Mapping[ItemName, Floats]:
+def _steps(rows: pd.DataFrame) -> Mapping[tuple[str, str, str], Floats]:
     """The steps of each item, ascending: its values, or of many values quantiles."""
-    groups: Any = rows.groupby(["model", "task", "kind", "item_id"], sort=True)["value"]
-    steps: dict[ItemName, Floats] = {}
-    for (model, task, kind, item), values in groups:
+    groups: Any = rows.groupby(["model", "task", "item_id"], sort=True)["value"]
+    steps: dict[tuple[str, str, str], Floats] = {}
+    for (model, task, item), values in groups:
         distinct = np.unique(values.dropna().to_numpy(dtype=np.float64))
         if len(distinct) > MOST_STEPS:
             shares = np.arange(MOST_STEPS) / MOST_STEPS
             quantiles = np.quantile(values.dropna(), shares, method="inverted_cdf")
             distinct = np.unique(quantiles)
-        steps[ItemName(model, task, kind, item)] = distinct
+        steps[model, task, item] = distinct
     return steps
 
 

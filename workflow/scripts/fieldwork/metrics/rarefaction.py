@@ -34,10 +34,10 @@ def measure_rarefaction(answers: pd.DataFrame) -> list[Rarefaction]:
     mean first) and number of answers; empty input gives no rows.
     """
     arms = read_list_answers(answers)
-    names = sorted({arm.item(item) for arm, items in arms.items() for item in items})
+    names = sorted({(*arm.family, item) for arm, items in arms.items() for item in items})
     rows: list[Rarefaction] = []
     for arm, items in arms.items():
-        task_items = [name.item_id for name in names if name == arm.item(name.item_id)]
+        task_items = [item for *family, item in names if tuple(family) == arm.family]
         curves = {item: _curve(item_answers) for item, item_answers in items.items()}
         rows += _mean_rows(arm, curves, task_items)
         rows += [row for item in curves for row in _rows(arm, item, curves[item])]

@@ -153,7 +153,7 @@ def _who_share(
         # the variance of reruns comes from puppets alone who answer an item twice
         interval = variance_share_interval(value, _left_out(layout), n_repeating - 1)
         reason = None if interval else NO_SPREAD
-    random = generator(settings.seed, "who", *arm)
+    random = generator(settings.seed, "who", *arm.names)
     n_permutations = settings.n_permutations
     reruns = permuted_rerun(layout, n_permutations=n_permutations, random=random)
     # equal sums in another order differ in their last bits; a tie counts against the effect

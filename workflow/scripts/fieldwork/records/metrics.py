@@ -353,8 +353,7 @@ class Shift(ConditionEstimate):
     ci_low: float | None = column("lower end of the 95 % interval of the shift (Newcombe)")
     ci_high: float | None = column("upper end of the 95 % interval of the shift (Newcombe)")
     p_value: float | None = column("Fisher's exact test, two-sided, that both shares are equal")
-    p_holm: float | None = column("`p_value` corrected over the options of the task (Holm)")
-    n_family: int = column("options tested for this model, task and condition: Holm's family")
+    n_family: int = column("options tested for this model, task and condition")
     unit: str = column("what one answer is: `puppet` or `response`")
     reason: str | None = column("why there is no shift")
 

@@ -342,7 +342,7 @@ def earth_movers(values: Floats, first: Counts, second: Counts) -> Floats:
 
 def _test(pair: _Pair, settings: _Settings) -> PermutationTest | None:
     random = generator(
-        settings.seed, "values", *pair.arm, pair.versus, pair.item or "scales together"
+        settings.seed, "values", *pair.arm.names, pair.versus, pair.item or "scales together"
     )
     first, second = (side.values for side in pair.sides)
     if pair.item is None:
@@ -378,7 +378,7 @@ def _test_of_scores(
 def _distance(tables: ValueTables, pair: _Pair, settings: _Settings) -> tuple[float, float]:
     """The earth mover's distance, and its mean where the answers are dealt to the sides at random."""
     random = generator(
-        settings.seed, "distance", *pair.arm, pair.versus, pair.item or "scales together"
+        settings.seed, "distance", *pair.arm.names, pair.versus, pair.item or "scales together"
     )
     pooled_counts, size = tables.first + tables.second, int(tables.first.sum())
     deals = random.multivariate_hypergeometric(pooled_counts, size, size=N_DEALS)
