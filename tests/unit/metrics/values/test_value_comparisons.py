@@ -221,12 +221,6 @@ def test_scales_together_need_a_unit_with_all_of_them() -> None:
     assert whole.reason == "no user or rerun has a value on all scales under field"
 
 
-def test_items_of_a_pair_of_conditions_are_a_family() -> None:
-    rows = [row | {"item_id": item} for item in ("a", "b") for row in sides([5.0] * 4, [1.0] * 4)]
-    items = [row for row in compare(rows, scale_items("a", "b")) if row.item_id]
-    assert [row.p_holm for row in items] == [pytest.approx(4 / 70)] * 2
-
-
 def test_nothing_is_claimed_where_nothing_happens() -> None:
     """40 studies of a scale without an effect, with fewer answers without a user."""
     random = np.random.default_rng(11)

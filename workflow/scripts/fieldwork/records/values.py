@@ -64,7 +64,6 @@ class ValueComparison(ConditionEstimate):
         "permutation test of the superiority, of the scales together of the difference; no smaller than "
         "the interval of the difference has it, of a number that of the superiority"
     )
-    p_holm: float | None = column("`p_value` corrected over the items of a task and kind (Holm)")
     p_least: float | None = column("smallest p-value that the test could have had")
     n_permutations: int | None = column("random permutations, 0 where all permutations were listed")
     distance: float | None = column(

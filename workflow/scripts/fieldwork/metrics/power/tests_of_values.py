@@ -19,10 +19,9 @@ from fieldwork.metrics.power.tests_of_arms import (
     p_value_of_means,
     unit_tests,
 )
-from fieldwork.metrics.values.comparisons import p_value_of_ranks, superiority, value_tables
+from fieldwork.metrics.values.comparisons import p_value_of_ranks, superiority_test
 from fieldwork.statistics.arrays import Floats
 from fieldwork.statistics.families import LEVEL
-from fieldwork.statistics.permutation import permutation_test
 
 _NUMBER_STEP = 0.25
 """Numbers are rounded to a quarter of their standard deviation, as people and models round."""
@@ -69,11 +68,8 @@ def _question_test(
     sides: tuple[list[float], list[float]], source: ValueSource, studies: SimulatedStudies
 ) -> tuple[float, float]:
     """The p-value, and the smallest that there could be; held as `value_comparisons` holds it."""
-    tables = value_tables(*sides)
-    test = permutation_test(
-        tables.first,
-        tables.second,
-        lambda one, other: np.abs(superiority(one, other) - 0.5),
+    test = superiority_test(
+        *sides,
         n_permutations=studies.n_permutations,
         n_most=studies.n_most,
         random=studies.random,

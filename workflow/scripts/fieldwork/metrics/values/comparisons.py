@@ -6,33 +6,21 @@ are compared by their means, numbers by their ranks and medians, which a few hug
 """
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
-from fieldwork.estimates.answer_sets import Arm
+from fieldwork.estimates.pairs import Pair, pairs
 from fieldwork.metrics.scores import welch_statistic
-from fieldwork.metrics.values.answers import (
-    ItemRanges,
-    ItemValues,
-    read_battery,
-    read_ranges,
-    read_values,
-)
-from fieldwork.metrics.values.estimates import (
-    ValueSample,
-    battery_sample,
-    item_sample,
-    no_interval_reason,
-    scale_names,
-)
+from fieldwork.metrics.values.estimates import no_interval_reason
+from fieldwork.metrics.values.samples import ValueSample, read_value_samples
 from fieldwork.records.field import FIELD
 from fieldwork.records.values import ValueComparison
 from fieldwork.statistics.arrays import Counts, Floats
-from fieldwork.statistics.families import LEVEL, correct_rows
+from fieldwork.statistics.families import LEVEL
 from fieldwork.statistics.intervals import (
     CONFIDENCE,
     NO_ERROR,
@@ -56,32 +44,24 @@ from fieldwork.statistics.user_intervals import (
 )
 
 _HALF = 0.5
+_NOTHING = ValueSample(np.empty((0, 1)), False, 0, [], None)
 
 N_DEALS = 200
 """Random deals behind the distance that chance alone makes."""
 
+ValuePair = Pair[str | None, ValueSample]
+"""Two samples of one item, or of the scales together (`item` is None)."""
+
 
 class _Settings(NamedTuple):
-    baseline: str
     n_permutations: int
     n_most: int
     seed: int
     rarest_users: float
 
-
-class _Pair(NamedTuple):
-    """Two samples of one item, or of the scales together (`item` is None)."""
-
-    arm: Arm
-    versus: str
-    item: str | None
-    sides: tuple[ValueSample, ValueSample]
-
-    @property
-    def span(self) -> float | None:
-        """Length of the scale; None for a number."""
-        scale = self.sides[0].scale
-        return scale.span if scale else None
+    def random(self, purpose: str, pair: ValuePair) -> np.random.Generator:
+        item = pair.item or "scales together"
+        return generator(self.seed, purpose, *pair.arm.names, pair.versus, item)
 
 
 def measure_value_comparisons(
@@ -95,170 +75,183 @@ def measure_value_comparisons(
 ) -> list[ValueComparison]:
     """Each condition beside the baseline and, where there is one, beside the field.
 
-    P-values are corrected over the items of a model, task, kind and pair of conditions; the scales
-    together are a family of their own over the conditions. In order of the table.
+    In order of the table.
 
     Raises:
         StudyError: no permutations.
     """
     require_permutations(n_permutations)
-    arms = read_values(answers)
-    ranges = read_ranges(items, sorted({arm.task for arm in arms}))
-    pairs = list(_pairs(arms, ranges, baseline))
-    n_most = permutations_to_resolve(len(pairs), LEVEL)
-    settings = _Settings(baseline, n_permutations, n_most, seed, rarest_users)
-    rows = correct_rows([_compare(pair, settings) for pair in pairs], _family)
+    samples = read_value_samples(answers, items)
+    value_pairs = [
+        pair
+        for versus in (baseline, FIELD)
+        for pair in pairs(samples, versus, _NOTHING)
+        if pair.arm.condition != FIELD and pair.arm._replace(condition=versus) in samples
+    ]
+    n_most = permutations_to_resolve(len(value_pairs), LEVEL)
+    settings = _Settings(n_permutations, n_most, seed, rarest_users)
+    rows = [_compare(pair, settings) for pair in value_pairs]
     return sorted(
         rows, key=lambda r: (r.model, r.task, r.condition, r.versus, r.kind, r.item_id or "")
     )
 
 
-def _family(row: ValueComparison) -> tuple[str | None, ...]:
-    together = row.item_id is None
-    return (row.model, row.task, row.kind, row.versus, None if together else row.condition)
-
-
-def _pairs(
-    arms: Mapping[Arm, Mapping[str, ItemValues]], ranges: ItemRanges, baseline: str
-) -> Iterator[_Pair]:
-    empty = ItemValues([], [])
-    for arm, items in arms.items():
-        for versus in (baseline, FIELD):
-            versus_items = arms.get(arm._replace(condition=versus))
-            if versus_items is None or arm.condition in (versus, FIELD):
-                continue
-            if names := scale_names(arms, arm.model, arm.task) if arm.kind == "scale" else []:
-                first, second = (
-                    battery_sample(read_battery(arm, side, names, ranges))
-                    for side in (items, versus_items)
-                )
-                yield _Pair(arm, versus, None, (first, second))
-            for item, values in items.items():
-                scale = ranges.get((arm.task, item))
-                first, second = (
-                    item_sample(side, scale) for side in (values, versus_items.get(item, empty))
-                )
-                yield _Pair(arm, versus, item, (first, second))
-
-
-def _compare(pair: _Pair, settings: _Settings) -> ValueComparison:
-    arm, (first, second) = pair.arm, pair.sides
+def _compare(pair: ValuePair, settings: _Settings) -> ValueComparison:
     missing = _missing(pair)
-    test = None if missing else _test(pair, settings)
-    interval = None if missing else _interval(pair, settings.rarest_users)
-    difference = None if missing else _centre(pair, first) - _centre(pair, second)
-    rank = None if missing else superiority_interval(first.values, second.values)
-    p_value = _held_p(pair, test, settings.rarest_users) if test else None
-    tables = None if missing else value_tables(first.values, second.values)
-    distance = _distance(tables, pair, settings) if tables else None
-    reason = missing or (None if interval else _no_interval(pair, settings.rarest_users))
+    numbers = dict.fromkeys(_NUMBERS) if missing else _numbers(pair, settings)
+    is_whole = missing is None and numbers["ci_low"] is not None
     return ValueComparison(
-        model=arm.model,
-        task=arm.task,
-        condition=arm.condition,
+        model=pair.arm.model,
+        task=pair.arm.task,
+        condition=pair.arm.condition,
         versus=pair.versus,
-        kind=arm.kind,
+        kind=pair.arm.kind,
         item_id=pair.item,
-        difference=difference,
-        ci_low=interval.low if interval else None,
-        ci_high=interval.high if interval else None,
-        superiority=float(superiority(*tables.rows())[0]) if tables else None,
-        superiority_low=rank.low if rank else None,
-        superiority_high=rank.high if rank else None,
-        p_value=p_value,
-        p_holm=None,
-        p_least=test.p_least if test else None,
-        n_permutations=test.n_permutations if test else None,
-        distance=distance[0] if distance else None,
-        distance_same=distance[1] if distance else None,
-        p_worst=_p_worst(pair, settings) if test else None,
-        n_units=len(first.values),
-        n_units_versus=len(second.values),
-        n_missing=first.n_missing,
-        n_missing_versus=second.n_missing,
-        unit=first.unit,
-        reason=reason,
+        **numbers,
+        n_units=len(pair.first.parts),
+        n_units_versus=len(pair.second.parts),
+        n_missing=len(pair.first.gaps),
+        n_missing_versus=len(pair.second.gaps),
+        unit=pair.first.unit,
+        reason=missing or (None if is_whole else _no_interval(pair, settings.rarest_users)),
     )
 
 
-def _missing(pair: _Pair) -> str | None:
+_NUMBERS = (
+    *("difference", "ci_low", "ci_high", "superiority", "superiority_low", "superiority_high"),
+    *("p_value", "p_least", "n_permutations", "distance", "distance_same", "p_worst"),
+)
+
+
+def _numbers(pair: ValuePair, settings: _Settings) -> dict[str, Any]:
+    """The columns of a pair whose sides both have values."""
+    first, second = pair.first.values, pair.second.values
+    tables, test = value_tables(first, second), _test(pair, settings)
+    interval = _interval(pair, settings.rarest_users) or (None, None)
+    rank = superiority_interval(first, second) or (None, None)
+    p_values = (_held_p(pair, test, settings.rarest_users), test.p_least) if test else (None, None)
+    numbers = (
+        *(_centre(pair, pair.first) - _centre(pair, pair.second), *interval),
+        *(float(superiority(*tables.rows())[0]), *rank),
+        *(*p_values, test.n_permutations if test else None),
+        *_distance(tables, pair, settings),
+        _p_worst(pair, settings) if test else None,
+    )
+    return dict(zip(_NUMBERS, numbers, strict=True))
+
+
+def _missing(pair: ValuePair) -> str | None:
     """Why there is nothing to compare."""
-    places = ("here", f"under {pair.versus}")
-    empty = [place for side, place in zip(pair.sides, places, strict=True) if not side.values]
+    sides = {"here": pair.first, f"under {pair.versus}": pair.second}
+    empty = [place for place, side in sides.items() if not len(side.parts)]
     subject = "answer has a value" if pair.item else "user or rerun has a value on all scales"
     return f"no {subject} {' and '.join(empty)}" if empty else None
 
 
-def _no_interval(pair: _Pair, rarest_users: float) -> str:
+def _no_interval(pair: ValuePair, rarest_users: float) -> str:
     """The shortage of the first side that has one."""
-    if pair.span is None:
+    if pair.first.scale is None:
         return "no interval of the difference: a median has one from six answers on"
-    for side in pair.sides:
-        n = len(side.values)
+    for side in (pair.first, pair.second):
+        n = len(side.parts)
         if n < 2 or (side.has_users and too_few_users(n, rarest_users)):
             return no_interval_reason(side, rarest_users)
     return "no interval: all answers have the same value"
 
 
-def _centre(pair: _Pair, sample: ValueSample) -> float:
+def _centre(pair: ValuePair, sample: ValueSample) -> float:
     """The mean of a scale, the median of a number."""
-    if pair.span is None:
+    if pair.first.scale is None:
         return float(np.median(sample.values))
     return math.fsum(sample.values) / len(sample.values)
 
 
-def _interval(pair: _Pair, rarest_users: float, confidence: float = CONFIDENCE) -> Interval | None:
-    first, second = pair.sides
-    if pair.span is None:
+def _interval(
+    pair: ValuePair, rarest_users: float, confidence: float = CONFIDENCE
+) -> Interval | None:
+    first, second = pair.first, pair.second
+    if first.scale is None:
         return median_difference_interval(first.values, second.values, confidence)
     rarest = first.rarest(rarest_users), second.rarest(rarest_users)
     interval = mean_difference_interval(first.values, second.values, rarest, confidence)
-    return interval and interval.clip(-pair.span, pair.span)
+    span = first.scale.high - first.scale.low
+    return interval and interval.clip(-span, span)
 
 
-def _held_p(pair: _Pair, test: PermutationTest, rarest_users: float) -> float:
+def _held_p(pair: ValuePair, test: PermutationTest, rarest_users: float) -> float:
     """The p-value, no smaller than that of the interval.
 
     A test of ranks alone says nothing of means, and of two samples that spread unequally nothing of which
     one is higher.
     """
-    if pair.span is not None:
-        return p_value_with_interval(test.p_value, partial(_interval, pair, rarest_users))
-    return p_value_of_ranks(test.p_value, *(side.values for side in pair.sides))
+    if pair.first.scale is None:
+        return p_value_of_ranks(test.p_value, pair.first.values, pair.second.values)
+    return p_value_with_interval(test.p_value, partial(_interval, pair, rarest_users))
 
 
-def _p_worst(pair: _Pair, settings: _Settings) -> float | None:
+def _p_worst(pair: ValuePair, settings: _Settings) -> float | None:
     """The p-value where those without a value had answered as far against the difference as they can.
 
     Their answers are put at the end of the scale, or beyond all numbers, that makes the difference
     smaller (after Manski 1990); 1 where that turns it round. None where nobody is without a value.
     """
-    if not any(side.gaps for side in pair.sides):
+    if not (pair.first.gaps or pair.second.gaps):
         return None
     sign = _sign(pair)
-    first, second = pair.sides
-    worst = pair._replace(sides=(_complete(first, -sign), _complete(second, sign)))
+    worst = pair._replace(first=_complete(pair.first, -sign), second=_complete(pair.second, sign))
     if _sign(worst) != sign:
         return 1.0
     test = _test(worst, settings)
     return _held_p(worst, test, settings.rarest_users) if test else None
 
 
-def _sign(pair: _Pair) -> int:
+def _sign(pair: ValuePair) -> int:
     """1 where the first side is higher, -1 where it is lower: on average, or a number in more pairs."""
-    first, second = pair.sides
-    if pair.span is None:
-        tables = value_tables(first.values, second.values)
+    if pair.first.scale is None:
+        tables = value_tables(pair.first.values, pair.second.values)
         tendency = float(superiority(*tables.rows())[0]) - _HALF
     else:
-        tendency = _centre(pair, first) - _centre(pair, second)
+        tendency = _centre(pair, pair.first) - _centre(pair, pair.second)
     return 0 if abs(tendency) < NO_ERROR else 1 if tendency > 0 else -1
 
 
 def _complete(side: ValueSample, sign: int) -> ValueSample:
     """The side where those without a value had answered as high as they can, or (-1) as low."""
     ends = [gap.high if sign > 0 else gap.low for gap in side.gaps]
-    return side._replace(values=[*side.values, *ends], gaps=[])
+    return side._replace(parts=np.array([*side.values, *ends])[:, None], gaps=[])
+
+
+def _test(pair: ValuePair, settings: _Settings) -> PermutationTest | None:
+    first, second = pair.first.values, pair.second.values
+    random = settings.random("values", pair)
+    if pair.item is not None:
+        return superiority_test(
+            first,
+            second,
+            n_permutations=settings.n_permutations,
+            n_most=settings.n_most,
+            random=random,
+        )
+    # means over many scales hardly tie, so that whole units are exchanged, as scores are
+    if min(len(first), len(second)) < 2:
+        return None
+    splits = unit_splits(
+        len(first), len(second), n_permutations=settings.n_permutations, random=random
+    )
+    statistic = welch_statistic(np.array([*first, *second]), splits)
+    p_least = p_value_of_first(np.sort(statistic)[::-1])
+    return PermutationTest(p_value_of_first(statistic), splits.n_drawn, p_least)
+
+
+def _distance(tables: "ValueTables", pair: ValuePair, settings: _Settings) -> tuple[float, float]:
+    """The earth mover's distance, and its mean where the answers are dealt to the sides at random."""
+    pooled_counts, size = tables.first + tables.second, int(tables.first.sum())
+    random = settings.random("distance", pair)
+    deals = random.multivariate_hypergeometric(pooled_counts, size, size=N_DEALS)
+    low, high = pair.first.scale or (0.0, 1.0)
+    values = tables.values / (high - low)
+    distance = float(earth_movers(values, *tables.rows())[0])
+    return distance, float(earth_movers(values, deals, pooled_counts - deals).mean())
 
 
 # ---- samples as tables over their values -------------------------------------------------------------
@@ -297,6 +290,26 @@ def superiority(first: Counts, second: Counts) -> Floats:
     below = np.cumsum(second, axis=1) - second / 2
     chance: Floats = (first * below).sum(axis=1) / (first.sum(axis=1) * second.sum(axis=1))
     return chance
+
+
+def superiority_test(
+    first: Sequence[float],
+    second: Sequence[float],
+    *,
+    n_permutations: int,
+    n_most: int,
+    random: np.random.Generator,
+) -> PermutationTest:
+    """Permutation test that neither of two samples is superior."""
+    tables = value_tables(first, second)
+    return permutation_test(
+        tables.first,
+        tables.second,
+        lambda one, other: np.abs(superiority(one, other) - _HALF),
+        n_permutations=n_permutations,
+        n_most=n_most,
+        random=random,
+    )
 
 
 def superiority_interval(
@@ -338,50 +351,3 @@ def earth_movers(values: Floats, first: Counts, second: Counts) -> Floats:
     shares = [np.cumsum(side, axis=1) / side.sum(axis=1, keepdims=True) for side in (first, second)]
     distance: Floats = np.abs(shares[0] - shares[1])[:, :-1] @ np.diff(values)
     return distance
-
-
-def _test(pair: _Pair, settings: _Settings) -> PermutationTest | None:
-    random = generator(
-        settings.seed, "values", *pair.arm.names, pair.versus, pair.item or "scales together"
-    )
-    first, second = (side.values for side in pair.sides)
-    if pair.item is None:
-        return _test_of_scores(first, second, settings, random)
-    tables = value_tables(first, second)
-    return permutation_test(
-        tables.first,
-        tables.second,
-        lambda one, other: np.abs(superiority(one, other) - 0.5),
-        n_permutations=settings.n_permutations,
-        n_most=settings.n_most,
-        random=random,
-    )
-
-
-def _test_of_scores(
-    first: Sequence[float],
-    second: Sequence[float],
-    settings: _Settings,
-    random: np.random.Generator,
-) -> PermutationTest | None:
-    """Means over many scales hardly tie, so that whole units are exchanged, as scores are."""
-    if min(len(first), len(second)) < 2:
-        return None
-    splits = unit_splits(
-        len(first), len(second), n_permutations=settings.n_permutations, random=random
-    )
-    statistic = welch_statistic(np.array([*first, *second]), splits)
-    p_least = p_value_of_first(np.sort(statistic)[::-1])
-    return PermutationTest(p_value_of_first(statistic), splits.n_drawn, p_least)
-
-
-def _distance(tables: ValueTables, pair: _Pair, settings: _Settings) -> tuple[float, float]:
-    """The earth mover's distance, and its mean where the answers are dealt to the sides at random."""
-    random = generator(
-        settings.seed, "distance", *pair.arm.names, pair.versus, pair.item or "scales together"
-    )
-    pooled_counts, size = tables.first + tables.second, int(tables.first.sum())
-    deals = random.multivariate_hypergeometric(pooled_counts, size, size=N_DEALS)
-    values = tables.values / (pair.span or 1.0)
-    distance = float(earth_movers(values, *tables.rows())[0])
-    return distance, float(earth_movers(values, deals, pooled_counts - deals).mean())

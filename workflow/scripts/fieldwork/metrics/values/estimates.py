@@ -5,21 +5,12 @@ a mean without bounds no interval holds whatever the numbers are (Bahadur and Sa
 """
 
 import math
-from collections.abc import Mapping
-from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 
 from fieldwork.estimates.answer_sets import Arm
-from fieldwork.metrics.values.answers import (
-    Battery,
-    ItemValues,
-    ScaleRange,
-    read_battery,
-    read_ranges,
-    read_values,
-)
+from fieldwork.metrics.values.samples import ValueSample, read_value_samples
 from fieldwork.records.values import ValueEstimate
 from fieldwork.statistics.arrays import Floats
 from fieldwork.statistics.user_intervals import (
@@ -35,72 +26,6 @@ MIN_ALPHA_UNITS = 3
 """Users from which Cronbach's alpha is computed."""
 
 
-class ValueSample(NamedTuple):
-    """Independent values of one side, with their unit: a user (puppet) or a response.
-
-    Attributes:
-        n_without: answers without a value.
-        gaps: the least and the largest value that each unit without one could have.
-        scale: what values can reach; None for numbers.
-        n_items: items that each value is of.
-    """
-
-    values: list[float]
-    has_users: bool
-    n_without: int
-    gaps: list[ScaleRange]
-    scale: ScaleRange | None
-    n_items: int = 1
-
-    @property
-    def n_missing(self) -> int:
-        """Units without a value."""
-        return len(self.gaps)
-
-    @property
-    def unit(self) -> str:
-        """What one value is."""
-        return "puppet" if self.has_users else "response"
-
-    def rarest(self, rarest_users: float) -> float | None:
-        """The setting, for values of users; None for responses."""
-        return rarest_users if self.has_users else None
-
-
-def item_sample(values: ItemValues, scale: ScaleRange | None) -> ValueSample:
-    """The first values of an item.
-
-    Args:
-        scale: None for a number.
-    """
-    firsts = [answer.value for answer in values.firsts()]
-    gaps = [scale or ScaleRange(-math.inf, math.inf)] * values.n_missing
-    return ValueSample(firsts, values.has_users, values.n_without, gaps, scale)
-
-
-def battery_sample(battery: Battery) -> ValueSample:
-    """The scores of the units that answer all scales."""
-    return ValueSample(
-        values=battery.scores(),
-        has_users=battery.has_users,
-        n_without=battery.n_without,
-        gaps=[ScaleRange(score, score + missing) for score, missing in battery.gaps],
-        scale=ScaleRange(0.0, 1.0),
-        n_items=battery.values.shape[1],
-    )
-
-
-def scale_names(arms: Mapping[Arm, Mapping[str, ItemValues]], model: str, task: str) -> list[str]:
-    """The scales of a task that a model has answered under any condition; none where there is one."""
-    names = {
-        name
-        for arm, items in arms.items()
-        if (arm.model, arm.task, arm.kind) == (model, task, "scale")
-        for name in items
-    }
-    return sorted(names) if len(names) > 1 else []
-
-
 def measure_values(
     answers: pd.DataFrame, items: pd.DataFrame, *, rarest_users: float = RAREST_USERS
 ) -> list[ValueEstimate]:
@@ -112,24 +37,15 @@ def measure_values(
         items: with the points of scales.
         rarest_users: share of users of the rarest kind that intervals cover.
     """
-    arms = read_values(answers)
-    ranges = read_ranges(items, sorted({arm.task for arm in arms}))
-    rows = []
-    for arm, arm_items in arms.items():
-        if names := scale_names(arms, arm.model, arm.task) if arm.kind == "scale" else []:
-            battery = read_battery(arm, arm_items, names, ranges)
-            alpha = cronbach_alpha(battery.values) if battery.has_users else None
-            rows.append(_row(arm, None, battery_sample(battery), rarest_users, alpha))
-        rows += [
-            _row(arm, item, item_sample(values, ranges.get((arm.task, item))), rarest_users, None)
-            for item, values in arm_items.items()
-        ]
+    rows = [
+        _row(arm, item, sample, rarest_users)
+        for arm, samples in read_value_samples(answers, items).items()
+        for item, sample in samples.items()
+    ]
     return sorted(rows, key=lambda r: (r.model, r.task, r.condition, r.kind, r.item_id or ""))
 
 
-def _row(
-    arm: Arm, item: str | None, sample: ValueSample, rarest_users: float, alpha: float | None
-) -> ValueEstimate:
+def _row(arm: Arm, item: str | None, sample: ValueSample, rarest_users: float) -> ValueEstimate:
     values = sample.values
     quartiles = [float(q) for q in np.quantile(values, (0.25, 0.5, 0.75))] if values else [None] * 3
     interval = None
@@ -152,11 +68,11 @@ def _row(
         median_low=of_median.low if of_median else None,
         median_high=of_median.high if of_median else None,
         upper_quartile=quartiles[2],
-        alpha=alpha,
+        alpha=cronbach_alpha(sample.parts) if sample.has_users else None,
         n_units=len(values),
         n_without=sample.n_without,
-        n_missing=sample.n_missing,
-        n_items=sample.n_items,
+        n_missing=len(sample.gaps),
+        n_items=sample.parts.shape[1],
         unit=sample.unit,
         reason=None if interval else no_interval_reason(sample, rarest_users),
     )
@@ -165,7 +81,7 @@ def _row(
 def no_interval_reason(sample: ValueSample, rarest_users: float) -> str:
     """Why there is no value, or no interval of the mean."""
     if not sample.values:
-        is_battery = sample.n_items > 1
+        is_battery = sample.parts.shape[1] > 1
         return (
             "no user or rerun has a value on all scales" if is_battery else "no answer has a value"
         )
