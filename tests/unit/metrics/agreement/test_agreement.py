@@ -11,6 +11,7 @@ import pytest
 from scipy.spatial.distance import jensenshannon
 from scipy.stats import t
 
+from fieldwork.estimates.means import PromptValue
 from fieldwork.metrics.agreement.items import (
     entropy_gap,
     measure_item_agreement,
@@ -19,7 +20,6 @@ from fieldwork.metrics.agreement.items import (
 from fieldwork.metrics.agreement.ranks import measure_rank_agreement, read_shared_items
 from fieldwork.metrics.agreement.values import (
     AnswerSample,
-    ItemValue,
     measure_item,
     split_half_reliability,
 )
@@ -237,15 +237,15 @@ def test_a_prompt_that_falls_is_told_from_noise() -> None:
     assert min(r.p_rank_holm or 0 for r in alike) > 0.05
 
 
-def values(levels: Sequence[float], noise: float, seed: int, n: int = 40) -> list[ItemValue]:
+def values(levels: Sequence[float], noise: float, seed: int, n: int = 40) -> list[PromptValue]:
     """Values of independent answers with a standard error of `noise`."""
     source = np.random.default_rng(seed)
-    item_values: list[ItemValue] = []
+    item_values: list[PromptValue] = []
     for level in levels:
         influences = source.normal(size=n)
         influences -= influences.mean()
         influences *= noise / math.sqrt(float((influences**2).sum()))
-        item_values.append(ItemValue(level, influences, [""] * n))
+        item_values.append(PromptValue(level, influences, [""] * n))
     return item_values
 
 

@@ -6,7 +6,8 @@ counted and left out. Numbers and texts are no options, and left out. Responses 
 Promises an order that does not depend on the order of the rows.
 """
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,7 +19,7 @@ from fieldwork.statistics.first_answers import first_answers
 
 Options = tuple[str, ...]
 
-_COLUMNS = ("model", "task", "condition", "item_id", "kind", "puppet_id", "replicate")
+_COLUMNS = ("model", "task", "kind", "condition", "item_id", "puppet_id", "replicate")
 
 
 class Arm(NamedTuple):
@@ -95,24 +96,39 @@ def read_answer_sets(answers: pd.DataFrame) -> dict[Arm, dict[str, ItemAnswers]]
     """
     if answers.empty:
         return {}
+    rows = answers[answers["kind"].isin(OPTION_KINDS)]
+    columns = (rows["outcome"], rows["kind"], rows["items"], rows["letter"])
+    return collect_answers(
+        rows,
+        [
+            None if outcome == "failed" else answer_options(kind, items, letter)
+            for outcome, kind, items, letter in zip(*columns, strict=True)
+        ],
+    )
+
+
+def collect_answers(
+    rows: pd.DataFrame, readings: Iterable[Options | None]
+) -> dict[Arm, dict[str, ItemAnswers]]:
+    """Rows of answers as `read_answer_sets` gives them.
+
+    Args:
+        readings: the options of each row, none where it cannot be read; None where nothing arrived.
+    """
     arms: dict[Arm, dict[str, list[AnswerSet]]] = {}
-    n_unread: dict[tuple[Arm, str], int] = {}
-    rows = answers[[*_COLUMNS, "outcome", "letter", "items"]].itertuples(index=False, name=None)
-    for model, task, condition, item, kind, puppet, replicate, outcome, letter, items in rows:
-        if kind not in OPTION_KINDS:
-            continue
-        arm = Arm(model, task, kind, condition)
+    n_unread: Counter[tuple[Arm, str]] = Counter()
+    names = rows[[*_COLUMNS]].itertuples(index=False, name=None)
+    for (*arm_names, item, puppet, replicate), options in zip(names, readings, strict=True):
+        arm = Arm(*arm_names)
         answer_sets = arms.setdefault(arm, {}).setdefault(item, [])
-        if outcome == "failed":
+        if options is None:
             continue
-        options = answer_options(kind, items, letter)
-        if not options:
-            n_unread[arm, item] = n_unread.get((arm, item), 0) + 1
-        if options or kind in LETTER_KINDS:
+        n_unread[arm, item] += not options
+        if options or arm.kind in LETTER_KINDS:
             user = puppet if isinstance(puppet, str) else ""
             answer_sets.append(AnswerSet(user, int(replicate), options or (UNKNOWN,)))
     return {
-        arm: {i: ItemAnswers(sorted(items[i]), n_unread.get((arm, i), 0)) for i in sorted(items)}
+        arm: {item: ItemAnswers(sorted(items[item]), n_unread[arm, item]) for item in sorted(items)}
         for arm, items in sorted(arms.items())
     }
 

@@ -121,7 +121,7 @@ class MeanDifference(NamedTuple):
 
 def mean_over(prompts: Sequence[PromptValue]) -> Mean:
     """The mean over one or more prompts."""
-    units, has_users = _unit_places(prompts), any(any(prompt.users) for prompt in prompts)
+    units, has_users = unit_places(prompts), any(any(prompt.users) for prompt in prompts)
     n_units = 1 + max(max(places) for places in units)
     moves = np.zeros(n_units)
     for prompt, places in zip(prompts, units, strict=True):
@@ -144,7 +144,7 @@ def mean_over(prompts: Sequence[PromptValue]) -> Mean:
     )
 
 
-def _unit_places(prompts: Sequence[PromptValue]) -> list[list[int]]:
+def unit_places(prompts: Sequence[PromptValue]) -> list[list[int]]:
     """The unit of each answer of each prompt: a user, or an answer without one."""
     units: dict[tuple[str, int, int], int] = {}
     return [

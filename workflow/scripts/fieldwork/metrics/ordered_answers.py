@@ -13,14 +13,13 @@ import numpy as np
 import pandas as pd
 
 from fieldwork.estimates.answer_sets import (
-    AnswerSet,
     Arm,
     ItemAnswers,
     Options,
+    collect_answers,
     read_answer_sets,
 )
-from fieldwork.records.parsing import UNKNOWN
-from fieldwork.records.tasks import LETTER_KINDS, VALUE_KINDS
+from fieldwork.records.tasks import VALUE_KINDS
 from fieldwork.statistics.arrays import Floats
 
 MOST_STEPS = 20
@@ -35,28 +34,16 @@ def read_ordered_answers(answers: pd.DataFrame) -> dict[Arm, dict[str, ItemAnswe
     """
     if answers.empty or not answers["kind"].isin(VALUE_KINDS).any():
         return read_answer_sets(answers)
-    option_arms = read_answer_sets(answers[~answers["kind"].isin(VALUE_KINDS)])
-    rows = answers[answers["kind"].isin(VALUE_KINDS) & (answers["outcome"] != "failed")]
+    is_value = answers["kind"].isin(VALUE_KINDS)
+    rows = answers[is_value & (answers["outcome"] != "failed")]
     steps = _steps(rows)
-    columns = ["model", "task", "kind", "condition", "item_id", "puppet_id", "replicate"]
-    arms: dict[Arm, dict[str, list[AnswerSet]]] = {}
-    n_unread: dict[tuple[Arm, str], int] = {}
-    for *names, item, puppet, replicate, letter, value in rows[
-        [*columns, "letter", "value"]
-    ].itertuples(index=False, name=None):
-        arm = Arm(*names)
-        answer_sets = arms.setdefault(arm, {}).setdefault(item, [])
-        options = _options(steps[*arm.family, item], value, letter)
-        if not options:
-            n_unread[arm, item] = n_unread.get((arm, item), 0) + 1
-        if options or arm.kind in LETTER_KINDS:
-            user = puppet if isinstance(puppet, str) else ""
-            answer_sets.append(AnswerSet(user, int(replicate), options or (UNKNOWN,)))
-    value_arms = {
-        arm: {i: ItemAnswers(sorted(items[i]), n_unread.get((arm, i), 0)) for i in sorted(items)}
-        for arm, items in arms.items()
-    }
-    return dict(sorted((option_arms | value_arms).items()))
+    columns = ["model", "task", "item_id", "value", "letter"]
+    readings = [
+        _options(steps[model, task, item], value, letter)
+        for model, task, item, value, letter in rows[columns].itertuples(index=False, name=None)
+    ]
+    arms = read_answer_sets(answers[~is_value]) | collect_answers(rows, readings)
+    return dict(sorted(arms.items()))
 
 
 def _steps(rows: pd.DataFrame) -> Mapping[tuple[str, str, str], Floats]:

@@ -15,9 +15,10 @@ import numpy as np
 import pandas as pd
 from scipy.stats import rankdata
 
+from fieldwork.estimates.means import PromptValue, mean_over
 from fieldwork.estimates.samples import indicator_of
 from fieldwork.metrics.agreement.ranks import SharedItems, read_shared_items
-from fieldwork.metrics.agreement.values import AnswerSample, ItemValue, influences_by_unit
+from fieldwork.metrics.agreement.values import AnswerSample, influences_by_unit
 from fieldwork.metrics.comparisons import measure_comparisons
 from fieldwork.records.field import FIELD, ItemAgreement
 from fieldwork.records.metrics import Comparison
@@ -27,7 +28,7 @@ from fieldwork.statistics.intervals import BoundedValue, Interval, difference_in
 from fieldwork.statistics.permutation import random_p_value, require_permutations
 from fieldwork.statistics.rank_correlation import correlate_ranks, descending_ranks
 from fieldwork.statistics.seeds import generator
-from fieldwork.statistics.user_intervals import RAREST_USERS, too_few_users, unit_interval
+from fieldwork.statistics.user_intervals import RAREST_USERS, too_few_users
 
 N_PERMUTATIONS = 200
 """Permutations behind the tau-b to expect of options if both sides answer alike."""
@@ -129,7 +130,7 @@ def _item_rows(
     return rows
 
 
-def entropy_gap(first: ItemValue, second: ItemValue, rarest_users: float) -> Interval | None:
+def entropy_gap(first: PromptValue, second: PromptValue, rarest_users: float) -> Interval | None:
     """Interval of first - second, from the jackknife's interval of each over its users or responses.
 
     None with too few users on a side, or where leaving out an answer of a side never changes its value.
@@ -137,24 +138,19 @@ def entropy_gap(first: ItemValue, second: ItemValue, rarest_users: float) -> Int
     sides = [
         BoundedValue(side.value, interval)
         for side in (first, second)
-        if (interval := _value_interval(side, rarest_users))
+        if (interval := mean_over([side]).interval(rarest_users))
     ]
     return difference_interval(sides[0], sides[1:]) if len(sides) == 2 else None
 
 
-def _value_interval(value: ItemValue, rarest_users: float) -> Interval | None:
-    rarest = rarest_users if any(value.puppets) else None
-    return unit_interval(value.value, value.influences, rarest_users=rarest)
-
-
-def _no_gap(first: ItemValue, second: ItemValue, rarest_users: float) -> str:
-    n_users = [len(side.puppets) for side in (first, second) if any(side.puppets)]
+def _no_gap(first: PromptValue, second: PromptValue, rarest_users: float) -> str:
+    n_users = [len(side.users) for side in (first, second) if any(side.users)]
     shortage = too_few_users(min(n_users), rarest_users, "answer on a side") if n_users else None
     return shortage or "no interval of the gap: all answers of a side are alike"
 
 
 def rank_change_p_values(
-    field: Sequence[ItemValue], predictor: Sequence[ItemValue], *, random: np.random.Generator
+    field: Sequence[PromptValue], predictor: Sequence[PromptValue], *, random: np.random.Generator
 ) -> list[float]:
     """For each item, the chance of a change of rank as large as the observed, if there is one true order.
 

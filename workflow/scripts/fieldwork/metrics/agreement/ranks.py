@@ -12,9 +12,9 @@ from typing import NamedTuple
 import pandas as pd
 
 from fieldwork.estimates.answer_sets import Arm, read_answer_sets
+from fieldwork.estimates.means import PromptValue
 from fieldwork.metrics.agreement.values import (
     AnswerSample,
-    ItemValue,
     Reliability,
     measure_item,
     read_sample,
@@ -77,7 +77,7 @@ class SharedItems(NamedTuple):
 
     def values(
         self, measure: str, side: str, *, seed: int, n_equal: int | None = None
-    ) -> list[ItemValue]:
+    ) -> list[PromptValue]:
         """The items' values on one side, at `n_equal` answers or as many as both sides have."""
         return [
             measure_item(
@@ -317,5 +317,5 @@ def _correlate_models(
             yield replace(row, kind=kind, n_equal=n_equal)
 
 
-def _mean(values: Sequence[ItemValue]) -> float:
+def _mean(values: Sequence[PromptValue]) -> float:
     return sum(value.value for value in values) / len(values)

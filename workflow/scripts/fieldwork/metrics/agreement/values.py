@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fieldwork.estimates.answer_sets import ItemAnswers, Options
+from fieldwork.estimates.means import PromptValue, unit_places
 from fieldwork.estimates.prompts import option_moves
 from fieldwork.estimates.samples import indicator_of
 from fieldwork.statistics.arrays import Floats
@@ -40,17 +41,6 @@ class AnswerSample(NamedTuple):
         return np.array([options == (self.gold,) for options in self.options], dtype=np.float64)
 
 
-class ItemValue(NamedTuple):
-    """A value, and the influence of each answer on it.
-
-    `influences`, shape (answers,), are how far leaving out each answer moves the value, less their mean.
-    """
-
-    value: float
-    influences: Floats
-    puppets: list[str]
-
-
 def read_sample(answers: ItemAnswers, gold: str | None) -> AnswerSample:
     """The first answer of each puppet, or all without puppets, in an order of their own."""
     firsts = sorted((answer.puppet, answer.options) for answer in answers.first_answers())
@@ -59,7 +49,7 @@ def read_sample(answers: ItemAnswers, gold: str | None) -> AnswerSample:
 
 def measure_item(
     sample: AnswerSample, measure: str, n_equal: int, random: np.random.Generator
-) -> ItemValue:
+) -> PromptValue:
     """`entropy_bits`, `top_share` or `share_correct` at `n_equal` answers.
 
     Entropy and top share are means over subsamples, as in `estimates`; a share correct does not
@@ -69,31 +59,28 @@ def measure_item(
     if measure == "share_correct":
         marks = sample.marks()
         mean = marks.mean()
-        return ItemValue(float(mean), (mean - marks) / max(1, n - 1), sample.puppets)
+        return PromptValue(float(mean), (mean - marks) / max(1, n - 1), sample.puppets)
     indicator = indicator_of(sample.options)
     orders = random_orders(n, n_equal, random)
     totals = sampled_counts(orders[:, :n_equal], indicator)
     if measure == "top_share":
         top_share = float(totals.max(axis=1).mean()) / n_equal
-        return ItemValue(top_share, np.zeros(n), sample.puppets)
+        return PromptValue(top_share, np.zeros(n), sample.puppets)
     moves = option_moves(plug_in_bits, orders, n_equal, indicator)
-    return ItemValue(float(plug_in_bits(totals).mean()), moves - moves.mean(), sample.puppets)
+    return PromptValue(float(plug_in_bits(totals).mean()), moves - moves.mean(), sample.puppets)
 
 
-def influences_by_unit(values: Sequence[ItemValue]) -> Floats:
+def influences_by_unit(values: Sequence[PromptValue]) -> Floats:
     """Influences of each unit on all items: shape (units, items), so that products give covariances.
 
     Scaled by the jackknife's √((n - 1) / n) of the item.
     """
-    rows: dict[tuple[str, int, int], Floats] = {}
-    for number, value in enumerate(values):
-        n = len(value.influences)
-        scale = ((n - 1) / n) ** 0.5
-        pairs = zip(value.puppets, value.influences, strict=True)
-        for place, (puppet, influence) in enumerate(pairs):
-            key = (puppet, -1, -1) if puppet else ("", number, place)
-            rows.setdefault(key, np.zeros(len(values)))[number] += scale * influence
-    return np.array(list(rows.values()))
+    places = unit_places(values)
+    influences = np.zeros((1 + max(map(max, places)), len(values)))
+    for item, (value, units) in enumerate(zip(values, places, strict=True)):
+        n = len(value.moves)
+        influences[units, item] = ((n - 1) / n) ** 0.5 * value.moves
+    return influences
 
 
 class Reliability(NamedTuple):
