@@ -13,7 +13,7 @@ from scipy.stats import binom
 from fieldwork.metrics.shifts import measure_shifts
 from fieldwork.records.metrics import Shift
 from fieldwork.statistics.families import holm
-from fieldwork.statistics.fisher import Margins, p_of_tables
+from fieldwork.statistics.fisher import Margins, holm_of_discrete, p_of_tables
 from fieldwork.statistics.intervals import ShareCount, newcombe_interval
 
 PART = "shift"
@@ -87,7 +87,10 @@ def _families(n: int, moved: bool, sets: int, seed: int) -> Iterator[Outcome]:
     for row in measure_shifts(frame, baseline="offline"):
         families.setdefault(row.task, []).append(row)
     plain = {task: holm([row.p_value or 0.0 for row in rows]) for task, rows in families.items()}
-    held = {task: [row.p_holm or 0.0 for row in rows] for task, rows in families.items()}
+    held = {
+        task: holm_of_discrete([row.p_value or 0.0 for row in rows], [*map(_margins, rows)])
+        for task, rows in families.items()
+    }
     for name, corrected in (("Holm of discrete tests", held), ("Holm 1979", plain)):
         told = [
             p for task, rows in families.items() for p in _told(rows, corrected[task], moved=moved)
@@ -101,6 +104,10 @@ def _families(n: int, moved: bool, sets: int, seed: int) -> Iterator[Outcome]:
             truth=None,
             p_values=told,
         )
+
+
+def _margins(row: Shift) -> Margins:
+    return Margins(row.n_named + row.n_named_baseline, row.n_answers, row.n_baseline)
 
 
 def _told(rows: Sequence[Shift], corrected: Sequence[float], *, moved: bool) -> list[float]:
