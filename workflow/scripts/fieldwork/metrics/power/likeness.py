@@ -15,7 +15,7 @@ import pandas as pd
 from fieldwork.estimates.answer_sets import AnswerSet, Arm, read_answer_sets
 from fieldwork.estimates.prompts import option_moves
 from fieldwork.estimates.samples import indicator_of
-from fieldwork.metrics.values.samples import OF_ARM, counted_values
+from fieldwork.metrics.values.samples import ValueAnswer, counted_values, read_values
 from fieldwork.records.tasks import VALUE_KINDS, ItemKind
 from fieldwork.statistics.arrays import Floats
 from fieldwork.statistics.entropy import plug_in_bits
@@ -113,10 +113,8 @@ def _deviations(answers: pd.DataFrame) -> Iterator[tuple[Arm, list[dict[str, flo
     is_value = answers["kind"].isin(VALUE_KINDS)
     for arm, items in read_answer_sets(answers[~is_value]).items():
         yield arm, [_unusualness(item.first_answers()) for item in items.values()]
-    rows = counted_values(answers)
-    for names, of_arm in rows[~rows["is_missing"]].groupby(OF_ARM):
-        samples = [of_item for _, of_item in of_arm.groupby("item_id")]
-        yield Arm(*map(str, names)), [*map(_standard_values, samples)]
+    for arm, of_arm in read_values(answers).items():
+        yield arm, [_standard_values(counted_values(values)) for values in of_arm.values()]
 
 
 def _unusualness(answers: Sequence[AnswerSet]) -> dict[str, float]:
@@ -130,14 +128,14 @@ def _unusualness(answers: Sequence[AnswerSet]) -> dict[str, float]:
     return dict(zip([answer.puppet for answer in users], moves - moves.mean(), strict=True))
 
 
-def _standard_values(answers: pd.DataFrame) -> dict[str, float]:
+def _standard_values(answers: Sequence[ValueAnswer]) -> dict[str, float]:
     """Each user's value, less the mean, in standard deviations; none where all are alike."""
-    users = answers[answers["user"] != ""]
-    values = users["value"].to_numpy(dtype=np.float64)
+    users = [answer for answer in answers if answer.user and not answer.is_missing]
+    values = np.array([answer.value for answer in users])
     if len(users) < _LEAST_ANSWERS or not float(np.ptp(values)) > _NOTHING:
         return {}
     deviations = (values - values.mean()) / values.std(ddof=1)
-    return dict(zip(users["user"], deviations.tolist(), strict=True))
+    return dict(zip([answer.user for answer in users], deviations.tolist(), strict=True))
 
 
 def supposed_likeness(

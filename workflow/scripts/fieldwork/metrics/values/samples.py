@@ -6,7 +6,7 @@ order of the rows.
 """
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -15,10 +15,17 @@ import pandas as pd
 from fieldwork.estimates.answer_sets import Arm
 from fieldwork.records.tasks import VALUE_KINDS
 from fieldwork.statistics.arrays import Floats
+from fieldwork.statistics.first_answers import first_answers
 from fieldwork.statistics.intervals import Interval
 
-OF_ARM = ["model", "task", "kind", "condition"]
-"""Columns that name an arm."""
+
+class ValueAnswer(NamedTuple):
+    """A value, NaN where it is missing; `user` is empty where the model is asked without one."""
+
+    is_missing: bool
+    user: str
+    replicate: int
+    value: float
 
 
 class ValueSample(NamedTuple):
@@ -57,19 +64,28 @@ ValueSamples = Mapping[Arm, Mapping[str | None, ValueSample]]
 """By arm and item, both in alphabetical order; under None the scales of a task, if there are several."""
 
 
-def counted_values(answers: pd.DataFrame) -> pd.DataFrame:
-    """The answers to scales and numbers that count, in order, an item's with a value before the others.
+def read_values(answers: pd.DataFrame) -> dict[Arm, dict[str, list[ValueAnswer]]]:
+    """The answers to scales and numbers by arm and item, both in alphabetical order.
 
-    Of a user these are the first with a value, or the first of those that have none. Further columns:
-    `user`, empty without one, `is_missing`, and `n_without`: answers to the item without a value.
+    An item's answers are in order of user and replicate, those with a value before the others.
     """
     rows = answers[answers["kind"].isin(VALUE_KINDS) & (answers["outcome"] != "failed")]
-    rows = rows.assign(
-        user=rows["puppet_id"].astype(object).fillna(""), is_missing=rows["value"].isna()
-    )
-    rows["n_without"] = rows.groupby([*OF_ARM, "item_id"])["is_missing"].transform("sum")
-    rows = rows.sort_values([*OF_ARM, "item_id", "is_missing", "user", "replicate", "value"])
-    return rows[~rows.duplicated([*OF_ARM, "item_id", "user"]) | (rows["user"] == "")]
+    columns = ["model", "task", "kind", "condition", "item_id", "puppet_id", "replicate", "value"]
+    arms: dict[Arm, dict[str, list[ValueAnswer]]] = {}
+    for *names, item, puppet, replicate, value in rows[columns].itertuples(index=False, name=None):
+        user = puppet if isinstance(puppet, str) else ""
+        number = math.nan if value is None else float(value)
+        answer = ValueAnswer(math.isnan(number), user, int(replicate), number)
+        arms.setdefault(Arm(*names), {}).setdefault(item, []).append(answer)
+    return {
+        arm: {item: sorted(items[item]) for item in sorted(items)}
+        for arm, items in sorted(arms.items())
+    }
+
+
+def counted_values(answers: Iterable[ValueAnswer]) -> list[ValueAnswer]:
+    """The first with a value of each user, or one of who has none; without users all."""
+    return first_answers(answers, lambda answer: answer.user)
 
 
 def read_value_samples(answers: pd.DataFrame, items: pd.DataFrame) -> ValueSamples:
@@ -78,41 +94,45 @@ def read_value_samples(answers: pd.DataFrame, items: pd.DataFrame) -> ValueSampl
     Args:
         items: with the points of scales; without a column `task`, an id means the same in every task.
     """
-    rows = counted_values(answers)
+    arms = read_values(answers)
     if "task" not in items:
-        items = items.merge(rows[["task"]].drop_duplicates(), how="cross")
+        tasks = pd.DataFrame({"task": sorted({arm.task for arm in arms})})
+        items = items.merge(tasks, how="cross")
     scales = items.loc[items["kind"] == "scale", ["task", "item_id", "points"]]
     ranges = {
         (task, item): Interval(min(points), max(points))
         for task, item, points in scales.itertuples(index=False, name=None)
     }
-    names = rows[rows["kind"] == "scale"].groupby(["model", "task"])["item_id"].unique()
-    samples: dict[Arm, dict[str | None, ValueSample]] = {}
-    for arm_names, of_arm in rows.groupby(OF_ARM):
-        arm = Arm(*map(str, arm_names))
-        samples[arm] = {
-            str(item): _item_sample(of_item, ranges.get((arm.task, item)))
-            for item, of_item in of_arm.groupby("item_id")
-        }
-        if arm.kind == "scale" and len(names[arm.family]) > 1:
-            samples[arm][None] = _battery(of_arm, samples[arm], sorted(names[arm.family]))
+    samples: dict[Arm, dict[str | None, ValueSample]] = {
+        arm: {item: _item_sample(own, ranges.get((arm.task, item))) for item, own in of_arm.items()}
+        for arm, of_arm in arms.items()
+    }
+    scale_arms = [arm for arm in arms if arm.kind == "scale"]
+    for arm in scale_arms:
+        alike = (arms[other] for other in scale_arms if other.family == arm.family)
+        names = sorted({name for of_arm in alike for name in of_arm})
+        if len(names) > 1:
+            samples[arm][None] = _battery(arms[arm], samples[arm], names)
     return samples
 
 
-def _item_sample(rows: pd.DataFrame, scale: Interval | None) -> ValueSample:
+def _item_sample(answers: Sequence[ValueAnswer], scale: Interval | None) -> ValueSample:
     """The sample of an item; `scale` is None for a number."""
-    valued = rows[~rows["is_missing"]]
+    counted = counted_values(answers)
+    valued = [answer for answer in counted if not answer.is_missing]
     return ValueSample(
-        parts=valued[["value"]].to_numpy(dtype=np.float64),
-        has_users=bool((valued["user"] != "").any()),
-        n_without=int(rows["n_without"].iloc[0]),
-        gaps=[scale or Interval(-math.inf, math.inf)] * (len(rows) - len(valued)),
+        parts=np.array([answer.value for answer in valued], dtype=np.float64).reshape(-1, 1),
+        has_users=any(answer.user for answer in valued),
+        n_without=sum(answer.is_missing for answer in answers),
+        gaps=[scale or Interval(-math.inf, math.inf)] * (len(counted) - len(valued)),
         scale=scale,
     )
 
 
 def _battery(
-    rows: pd.DataFrame, samples: Mapping[str | None, ValueSample], names: list[str]
+    items: Mapping[str, Sequence[ValueAnswer]],
+    samples: Mapping[str | None, ValueSample],
+    names: Sequence[str],
 ) -> ValueSample:
     """The scales of a task as one, each from 0 (lowest point) to 1 (highest).
 
@@ -122,20 +142,22 @@ def _battery(
         names: the scales that every unit answers.
     """
     has_users = any(sample.has_users for sample in samples.values())
-    low, high = (
-        rows["item_id"].map({i: s.scale[k] for i, s in samples.items() if s.scale}) for k in (0, 1)
-    )
-    shares = ((rows["value"] - low) / (high - low)).groupby(
-        [rows["user" if has_users else "replicate"], rows["item_id"]]
-    )
-    table = shares.last().unstack().reindex(columns=names)
-    gaps = []
-    for row in table[table.isna().any(axis=1)].to_numpy().tolist():
-        parts = [part for part in row if not math.isnan(part)]
-        score = math.fsum(parts) / len(names)
-        gaps.append(Interval(score, score + (1 - len(parts) / len(names))))
+    units: dict[str | int, dict[str, float]] = {}
+    for item, answers in items.items():
+        low, high = samples[item].scale or (0.0, 1.0)
+        for answer in counted_values(answers):
+            parts = units.setdefault(answer.user if has_users else answer.replicate, {})
+            if not answer.is_missing:
+                parts[item] = (answer.value - low) / (high - low)
+    gaps, complete = [], []
+    for _, parts in sorted(units.items()):
+        if len(parts) == len(names):
+            complete.append([parts[name] for name in names])
+        else:
+            score = math.fsum(parts.values()) / len(names)
+            gaps.append(Interval(score, score + (1 - len(parts) / len(names))))
     return ValueSample(
-        parts=table.dropna().to_numpy(),
+        parts=np.array(complete, dtype=np.float64).reshape(-1, len(names)),
         has_users=has_users,
         n_without=sum(sample.n_without for sample in samples.values()),
         gaps=gaps,
