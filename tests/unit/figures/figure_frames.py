@@ -342,7 +342,6 @@ def shifts(
                         None if share is None else share - 1.0,
                         None if share is None else share - 0.8,
                         None if gone else p,
-                        None if gone else p,
                         0 if gone else n_options,
                         "puppet",
                         "no answer can be read" if gone else None,

@@ -104,7 +104,10 @@ def read_value_samples(answers: pd.DataFrame, items: pd.DataFrame) -> ValueSampl
         for task, item, points in scales.itertuples(index=False, name=None)
     }
     samples: dict[Arm, dict[str | None, ValueSample]] = {
-        arm: {item: _item_sample(own, ranges.get((arm.task, item))) for item, own in of_arm.items()}
+        arm: {
+            item: _item_sample(values, ranges.get((arm.task, item)))
+            for item, values in of_arm.items()
+        }
         for arm, of_arm in arms.items()
     }
     scale_arms = [arm for arm in arms if arm.kind == "scale"]
@@ -118,13 +121,13 @@ def read_value_samples(answers: pd.DataFrame, items: pd.DataFrame) -> ValueSampl
 
 def _item_sample(answers: Sequence[ValueAnswer], scale: Interval | None) -> ValueSample:
     """The sample of an item; `scale` is None for a number."""
-    counted = counted_values(answers)
-    valued = [answer for answer in counted if not answer.is_missing]
+    firsts = counted_values(answers)
+    values = [answer for answer in firsts if not answer.is_missing]
     return ValueSample(
-        parts=np.array([answer.value for answer in valued], dtype=np.float64).reshape(-1, 1),
-        has_users=any(answer.user for answer in valued),
+        parts=np.array([answer.value for answer in values], dtype=np.float64).reshape(-1, 1),
+        has_users=any(answer.user for answer in values),
         n_without=sum(answer.is_missing for answer in answers),
-        gaps=[scale or Interval(-math.inf, math.inf)] * (len(counted) - len(valued)),
+        gaps=[scale or Interval(-math.inf, math.inf)] * (len(firsts) - len(values)),
         scale=scale,
     )
 
