@@ -98,8 +98,7 @@ def measure_value_comparisons(
 
 def _compare(pair: ValuePair, settings: _Settings) -> ValueComparison:
     missing = _missing(pair)
-    numbers = dict.fromkeys(_NUMBERS) if missing else _numbers(pair, settings)
-    is_whole = missing is None and numbers["ci_low"] is not None
+    numbers = {} if missing else _numbers(pair, settings)
     return ValueComparison(
         model=pair.arm.model,
         task=pair.arm.task,
@@ -107,37 +106,46 @@ def _compare(pair: ValuePair, settings: _Settings) -> ValueComparison:
         versus=pair.versus,
         kind=pair.arm.kind,
         item_id=pair.item,
-        **numbers,
+        **(_NULLS | numbers),
         n_units=len(pair.first.parts),
         n_units_versus=len(pair.second.parts),
         n_missing=len(pair.first.gaps),
         n_missing_versus=len(pair.second.gaps),
         unit=pair.first.unit,
-        reason=missing or (None if is_whole else _no_interval(pair, settings.rarest_users)),
+        reason=missing
+        or (None if "ci_low" in numbers else _no_interval(pair, settings.rarest_users)),
     )
 
 
-_NUMBERS = (
-    *("difference", "ci_low", "ci_high", "superiority", "superiority_low", "superiority_high"),
-    *("p_value", "p_least", "n_permutations", "distance", "distance_same", "p_worst"),
+_NULLS: dict[str, Any] = dict.fromkeys(
+    (
+        *("difference", "ci_low", "ci_high", "superiority", "superiority_low", "superiority_high"),
+        *("p_value", "p_least", "n_permutations", "distance", "distance_same", "p_worst"),
+    )
 )
 
 
 def _numbers(pair: ValuePair, settings: _Settings) -> dict[str, Any]:
-    """The columns of a pair whose sides both have values."""
+    """The columns of a pair whose sides both have values, those that are NULL left out."""
     first, second = pair.first.values, pair.second.values
     tables, test = value_tables(first, second), _test(pair, settings)
-    interval = _interval(pair, settings.rarest_users) or (None, None)
-    rank = superiority_interval(first, second) or (None, None)
-    p_values = (_held_p(pair, test, settings.rarest_users), test.p_least) if test else (None, None)
-    numbers = (
-        *(_centre(pair, pair.first) - _centre(pair, pair.second), *interval),
-        *(float(superiority(*tables.rows())[0]), *rank),
-        *(*p_values, test.n_permutations if test else None),
-        *_distance(tables, pair, settings),
-        _p_worst(pair, settings) if test else None,
-    )
-    return dict(zip(_NUMBERS, numbers, strict=True))
+    distance, distance_same = _distance(tables, pair, settings)
+    numbers: dict[str, Any] = {
+        "difference": _centre(pair, pair.first) - _centre(pair, pair.second),
+        "superiority": float(superiority(*tables.rows())[0]),
+        "distance": distance,
+        "distance_same": distance_same,
+    }
+    if interval := _interval(pair, settings.rarest_users):
+        numbers |= {"ci_low": interval.low, "ci_high": interval.high}
+    if rank := superiority_interval(first, second):
+        numbers |= {"superiority_low": rank.low, "superiority_high": rank.high}
+    if test:
+        numbers |= test._asdict() | {
+            "p_value": _held_p(pair, test, settings.rarest_users),
+            "p_worst": _p_worst(pair, settings),
+        }
+    return numbers
 
 
 def _missing(pair: ValuePair) -> str | None:
