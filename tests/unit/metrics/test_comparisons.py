@@ -68,17 +68,6 @@ def test_all_conditions_of_an_item_have_one_n() -> None:
     assert {row.n_equal for row in measure(answers)} == {3}
 
 
-def test_only_the_first_answer_of_a_puppet_counts() -> None:
-    """Ten answers of two puppets are two draws."""
-    offline = chosen("BBBB", condition="offline")
-    many = [a for p in "pq" for a in chosen("AAAAA", condition="c", puppet_id=p)]
-    once = [a for p in "pq" for a in chosen("A", condition="c", puppet_id=p)]
-    assert measure(many + offline) == measure(once + offline)
-    row = of(measure(many + offline))
-    assert (row.n_units, row.unit) == (2, "puppet")
-    assert row.p_value == pytest.approx(1 / 15)
-
-
 def test_holm_is_over_the_items_of_a_task() -> None:
     answers = [a for i in "xyz" for a in compared("AAAAA", "BBBBB", item_id=i)]
     rows = [row for row in measure(answers) if row.metric == "js_bits"]
@@ -115,28 +104,9 @@ def test_refusing_is_an_answer_to_a_choice_item() -> None:
     assert (row.distance, row.n_unread, row.reason) == (0.5, 2, None)
 
 
-@pytest.mark.parametrize("answers", [[], chosen("AB", condition="offline")])
-def test_nothing_but_the_baseline_gives_no_rows(answers: list[Answer]) -> None:
-    assert measure(answers) == []
-
-
 def test_an_empty_frame_gives_no_rows() -> None:
     frame = pd.DataFrame()
     assert measure_comparisons(frame, baseline="offline", n_permutations=9, seed=0) == []
-
-
-def test_row_order_moves_nothing() -> None:
-    answers = compared("AABD", "ABBB") + listed("ab", "cd", item_id="l")
-    answers += listed("ab", "ce", item_id="l", condition="offline")
-    expected = measure(answers)
-    random.Random(1).shuffle(answers)
-    assert measure(answers) == expected
-
-
-def test_failed_answers_are_no_data() -> None:
-    failed = [dataclasses.replace(a, outcome="failed") for a in chosen("CCCC")]
-    more = [dataclasses.replace(a, replicate=a.replicate + 9) for a in failed]
-    assert measure(compared("AB", "AB") + more) == measure(compared("AB", "AB"))
 
 
 def test_no_permutations_are_refused() -> None:

@@ -104,18 +104,6 @@ def test_an_empty_side_is_null_with_a_reason(here, there, answers, reason: str) 
         assert row.n_family == 0
 
 
-def test_no_answers_and_the_baseline_have_no_rows() -> None:
-    assert measure([]) == []
-    assert measure(listed(["a"], condition="offline")) == []
-
-
-def test_the_order_of_the_rows_does_not_matter() -> None:
-    answers = puppets(["a", "b"], ["b"], ["c"]) + listed(["a"], ["c", "b"], condition="offline")
-    shuffled = random.Random(4).sample(answers, len(answers))
-    assert measure(answers) == measure(shuffled)
-    assert [r.answer for r in measure(answers)] == ["a", "b", "c"]
-
-
 def test_a_source_that_stays_gives_few_false_alarms_and_one_that_moves_is_found() -> None:
     draw = random.Random(5)
 
