@@ -9,7 +9,7 @@ import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -38,14 +38,8 @@ N_DRAWS = 1999
 _NOTHING = 1e-9
 
 
-class _ComparisonKey(NamedTuple):
-    model: str
-    task: str
-    predictor: str
-    item: str
-
-
-Comparisons = Mapping[_ComparisonKey, Comparison]
+Comparisons = Mapping[tuple[str, str, str, str], Comparison]
+"""By model, task, predictor and item."""
 
 
 def measure_item_agreement(
@@ -72,7 +66,7 @@ def measure_item_agreement(
     if not item_groups:
         return []
     comparisons = {
-        _ComparisonKey(row.model, row.task, row.condition, row.item_id): row
+        (row.model, row.task, row.condition, row.item_id): row
         for row in measure_comparisons(
             answers,
             baseline=FIELD,
@@ -253,9 +247,7 @@ _NULLS: dict[str, Any] = dict.fromkeys(
 def _item_row(
     item_group: SharedItems, item: str, comparisons: Comparisons, **values: Any
 ) -> ItemAgreement:
-    comparison = comparisons[
-        _ComparisonKey(item_group.model, item_group.task, item_group.predictor, item)
-    ]
+    comparison = comparisons[item_group.model, item_group.task, item_group.predictor, item]
     sizes = {"n_field": comparison.n_units_baseline, "n_predictor": comparison.n_units}
     row = ItemAgreement(
         model=item_group.model,
