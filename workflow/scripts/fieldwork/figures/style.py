@@ -222,9 +222,10 @@ def save(figure: Figure, paths: Sequence[str | Path]) -> None:
     Raises:
         StudyError: the disk refuses a file.
     """
-    # laid out once: the formats' own resolutions would each move it a little
+    # laid out once: the formats' own resolutions would each move it a little; with an engine that does
+    # nothing ("none") each format would be drawn twice
     figure.draw_without_rendering()
-    figure.set_layout_engine("none")
+    figure.set_layout_engine(None)
     with mpl.rc_context({"svg.hashsalt": "fieldwork"}):
         for path in map(Path, paths):
             if path.suffix not in _METADATA:
