@@ -213,18 +213,15 @@ class Run:
         settings |= {"nests": {}, **user_settings}
         for step in METRIC_STEPS.values():
             names = ["questions" if name == "items" else name for name in step.inputs]
-            measure_tables.main(
-                {name: inputs[name] for name in names},
-                out(*step.functions),
-                dict(step.functions),
-                {name: settings[name] for name in step.settings},
-            )
+            taken = {name: settings[name] for name in step.settings}
+            told = {"functions": step.functions, "inputs": names, "settings": taken}
+            measure_tables.main(inputs, out(*step.functions), [told])
         for name, question in measures.questions().items():
             source = rows if question.source == "answers" else self.path("forms")
             measure.main(
-                name,
+                [name],
                 {"source": [source], "participants": []},
-                self.path(f"metrics/estimates/{name}"),
+                {name: self.path(f"metrics/estimates/{name}")},
                 {"baseline": "offline", "users": USERS, "seed": 1, **user_settings},
             )
         measure_service.main(

@@ -124,12 +124,14 @@ def test_a_persons_readings_reach_answers_and_nobody_elses_change(
 
     def read(*overrides: str) -> dict[str, Answer]:
         """Answers by the text they are of."""
-        files: Any = {"overrides": list(overrides), "value_rules": {}, "answers": parsed}
+        rules: Any = {"overrides": list(overrides), "value_rules": {}}
         if source == "field":
-            parse_field.main(str(tmp_path / "field.parquet"), [questions], **files)
+            parse_field.main(str(tmp_path / "field.parquet"), [questions], **rules, answers=parsed)
         else:
-            forms = str(tmp_path / "forms.parquet")
-            parse_answers.main(study["responses.parquet"], questions, **files, forms=forms)
+            forms = [str(tmp_path / "forms.parquet")]
+            parse_answers.main(
+                [study["responses.parquet"]], questions, **rules, answers=[parsed], forms=forms
+            )
         canonicalise_answers.main(
             parsed_answers=[parsed],
             field=[],

@@ -85,7 +85,7 @@ def assert_one_source(rule: dict[str, Any], arguments: set[str]) -> None:
         twins = {f"{name}_csv" for name in rule["output"]}
         assert set(rule["output"]) - twins <= arguments
     # a param that no argument takes is there for the sake of reruns
-    assert set(rule["params"]) - arguments <= {"code", "digest", "sentence"}
+    assert set(rule["params"]) - arguments <= {"code", "digest", "sentences"}
 
 
 @pytest.mark.parametrize("step", METRIC_STEPS)

@@ -49,6 +49,7 @@ from fieldwork.config.estimates import (
     estimate_files,
     estimate_settings,
     measured_tables,
+    question_jobs,
     study_views,
 )
 from fieldwork.config.exports import data_settings
@@ -99,7 +100,13 @@ from fieldwork.config.memory import (
     verifying_scores,
     verifying_tables,
 )
-from fieldwork.config.metric_steps import METRIC_STEPS, step_files, step_settings
+from fieldwork.config.metric_steps import (
+    job_files,
+    job_modules,
+    job_steps,
+    job_tables,
+    metric_jobs,
+)
 from fieldwork.config.models import answer_threads, require_keys
 from fieldwork.config.names import refuse_misspelt_targets
 from fieldwork.config.needs import needed_filters
@@ -167,10 +174,10 @@ def code(*scripts):
 MEASURES = [f"fieldwork/measures/{name}" for name in question_names()]
 
 
-def setting(registry, key, default=None):
+def setting(registry, key):
     """A setting of the task or condition that a rule's wildcard names, as a function for a rule."""
     entries = {"task": study.task, "condition": study.condition}
-    return lambda wildcards: entries[registry](wildcards[registry]).get(key, default)
+    return lambda wildcards: entries[registry](wildcards[registry]).get(key)
 
 
 def study_label(study):
@@ -231,6 +238,21 @@ def metric_tables(*names):
             caption=f"../report/{name}.rst",
             category=category,
             labels={"table": title},
+        )
+    return outputs
+
+
+def estimate_tables(names):
+    """Outputs of a rule that measures questions, likewise."""
+    outputs = {}
+    for name in names:
+        path = ESTIMATES_OF.format(question=name)
+        outputs[name] = path
+        outputs[f"{name}_csv"] = report(
+            path.replace(".parquet", ".csv"),
+            caption="../report/estimates.rst",
+            category="Metrics",
+            labels={"table": questions()[name].title},
         )
     return outputs
 

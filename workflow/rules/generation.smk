@@ -45,12 +45,35 @@ rule plan_requests:
         "../envs/fieldwork.yaml"
     params:
         *code("generation/plan_requests"),
-        runs=setting("task", "runs"),
-        replicates=setting("condition", "replicates", 1),
-        first=lambda wildcards: study.first_replicate(wildcards.task, wildcards.condition),
+        arms=lambda wildcards: [study.request_settings(*wildcards)],
         primary=primary_items(study.config),
     script:
         "../scripts/generation/plan_requests.py"
+
+
+# Where one job asks (below), one job plans. Where arms are asked by jobs of their own, as those of paid models, each
+# is planned by itself, so that a change of one starts no other.
+if local_arms.is_asked_here(study):
+
+    rule plan_all_requests:
+        input:
+            questions=study.task_tables(),
+            contexts=study.context_tables(),
+            primary_questions=primary_questions(study.config),
+        output:
+            requests=study.request_tables(),
+        log:
+            "<logs>/plan_all_requests.log",
+        conda:
+            "../envs/fieldwork.yaml"
+        params:
+            *code("generation/plan_requests"),
+            arms=local_arms.request_arms(study),
+            primary=primary_items(study.config),
+        script:
+            "../scripts/generation/plan_requests.py"
+
+    ruleorder: plan_all_requests > plan_requests
 
 
 rule generate_responses:

@@ -1,53 +1,46 @@
 # Estimates. In: <results>/answers and the items. Out: <results>/metrics, each table as Parquet and CSV.
 
 
-# measures that are declared in fieldwork/measures, a rule a question
-for question in question_names():
+# measures that are declared in fieldwork/measures; what takes one source shares a job (`metrics.one_job`)
+for job, names in question_jobs(study).items():
 
     rule:
         name:
-            f"measure_{question}"
+            f"measure_{job}"
         input:
-            **measured_tables(study, question, ANSWERS),
+            **measured_tables(study, names, ANSWERS),
         output:
-            estimates=ESTIMATES_OF.format(question=question),
-            estimates_csv=report(
-                ESTIMATES_OF.format(question=question).replace(".parquet", ".csv"),
-                caption="../report/estimates.rst",
-                category="Metrics",
-                labels={"table": questions()[question].title},
-            ),
+            **estimate_tables(names),
         log:
-            f"<logs>/measure_{question}.log",
+            f"<logs>/measure_{job}.log",
         conda:
             "../envs/fieldwork.yaml"
         params:
-            *code("metrics/measure", f"fieldwork/measures/{question}"),
-            question=question,
-            sentence=questions()[question].sentence,
+            *code("metrics/measure", *(f"fieldwork/measures/{name}" for name in names)),
+            questions=names,
+            sentences=[questions()[name].sentence for name in names],
             settings=estimate_settings(study),
         script:
             "../scripts/metrics/measure.py"
 
 
-# tables by one function each, a rule a step
-for step in METRIC_STEPS:
+# tables by one function each, likewise
+for job, steps in metric_jobs(study).items():
 
     rule:
         name:
-            f"measure_{step}"
+            f"measure_{job}"
         input:
-            **step_files(study, step, ANSWERS),
+            **job_files(study, steps, ANSWERS),
         output:
-            **metric_tables(*METRIC_STEPS[step].functions),
+            **metric_tables(*job_tables(steps)),
         log:
-            f"<logs>/measure_{step}.log",
+            f"<logs>/measure_{job}.log",
         conda:
             "../envs/fieldwork.yaml"
         params:
-            *code("metrics/measure_tables", *METRIC_STEPS[step].modules),
-            functions=METRIC_STEPS[step].functions,
-            settings=step_settings(study, step),
+            *code("metrics/measure_tables", *job_modules(steps)),
+            steps=job_steps(study, steps),
         script:
             "../scripts/metrics/measure_tables.py"
 

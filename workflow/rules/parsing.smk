@@ -1,7 +1,30 @@
 # Reading answers. In: responses, and the field's answers. Out: <results>/answers.
 
 
+# all conditions of a model and task: reading them costs less than starting a process for each
 rule parse_answers:
+    input:
+        responses=study.tables("responses", ["{model}"], ["{task}"]),
+        questions="<results>/tasks/{task}.parquet",
+        overrides=config["parsing"]["overrides"] or [],
+    output:
+        answers=study.tables("answers/parsed", ["{model}"], ["{task}"]),
+        forms=study.tables("answers/forms", ["{model}"], ["{task}"]),
+    log:
+        "<logs>/parse_answers/{model}/{task}.log",
+    wildcard_constraints:
+        task=any_of(study.tasks),
+    conda:
+        "../envs/fieldwork.yaml"
+    params:
+        *code("parsing/parse_answers"),
+        value_rules=value_rules(config),
+    script:
+        "../scripts/parsing/parse_answers.py"
+
+
+# of auxiliary tasks, each under a condition of its own, and of what a study does not select
+rule parse_auxiliary:
     input:
         responses="<results>/responses/{model}/{task}/{condition}.parquet",
         questions="<results>/tasks/{task}.parquet",
@@ -10,7 +33,7 @@ rule parse_answers:
         answers="<results>/answers/parsed/{model}/{task}/{condition}.parquet",
         forms="<results>/answers/forms/{model}/{task}/{condition}.parquet",
     log:
-        "<logs>/parse_answers/{model}/{task}/{condition}.log",
+        "<logs>/parse_auxiliary/{model}/{task}/{condition}.log",
     conda:
         "../envs/fieldwork.yaml"
     params:
@@ -18,6 +41,9 @@ rule parse_answers:
         value_rules=value_rules(config),
     script:
         "../scripts/parsing/parse_answers.py"
+
+
+ruleorder: parse_answers > parse_auxiliary
 
 
 rule canonicalise_answers:

@@ -105,16 +105,11 @@ class Study:
     def plan_requests(self) -> None:
         """Who is asked what."""
         for task, condition in self._arms():
-            plan_requests.main(
-                self._items(task),
-                self._contexts(task, condition),
-                [],
-                self._table("requests", task, condition),
-                TASKS[task] * self._scale,
-                replicates=2,
-                first=0,
-                primary={},
-            )
+            contexts = self._contexts(task, condition)
+            n_times = 2 if contexts else TASKS[task] * self._scale
+            arm = {"task": task, "condition": condition, "replicates": n_times, "first": 0}
+            requests = [self._table("requests", task, condition)]
+            plan_requests.main([self._items(task)], contexts, [], requests, [arm], primary={})
 
     def generate_responses(self) -> None:
         """Ask, or find in the ledger."""
@@ -142,14 +137,15 @@ class Study:
 
     def parse_answers(self) -> None:
         """Read every answer."""
-        for arm in self._arms():
+        for task in TASKS:
+            arms = [arm for arm in self._arms() if arm[0] == task]
             parse_answers.main(
-                self._table("responses", *arm),
-                self._items(arm[0]),
+                [self._table("responses", *arm) for arm in arms],
+                self._items(task),
                 overrides=[],
                 value_rules={},
-                answers=self._table("parsed", *arm),
-                forms=self._table("forms", *arm),
+                answers=[self._table("parsed", *arm) for arm in arms],
+                forms=[self._table("forms", *arm) for arm in arms],
             )
 
     def canonicalise_answers(self) -> None:
@@ -266,9 +262,9 @@ class Study:
 
     def _estimate(self, question: str, source: list[str]) -> None:
         measure.main(
-            question,
+            [question],
             inputs={"source": source, "participants": []},
-            estimates=self._file(question),
+            outputs={question: self._file(question)},
             settings={"baseline": "offline", "rarest_users": RAREST_USERS, "seed": SEED},
         )
 
@@ -276,7 +272,7 @@ class Study:
         """The tables of a step."""
         files = {
             "answers": self._path("answers.parquet"),
-            "items": [self._items(task) for task in TASKS],
+            "questions": [self._items(task) for task in TASKS],
             "runs": self._path("accuracy_runs.pq"),
             "subject_categories": str(ROOT / "resources/categories.csv"),
         }
@@ -288,12 +284,13 @@ class Study:
             "seed": SEED,
         }
         declared = METRIC_STEPS[step]
+        # as in the workflow, where the name `items` is taken
+        names = ["questions" if name == "items" else name for name in declared.inputs]
+        step_settings = {name: settings[name] for name in declared.settings}
         measure_tables.main(
-            # as in the workflow, where the name `items` is taken
-            {"questions" if n == "items" else n: files[n] for n in declared.inputs},
+            files,
             {table: self._file(table) for table in declared.functions},
-            dict(declared.functions),
-            {name: settings[name] for name in declared.settings},
+            [{"functions": declared.functions, "inputs": names, "settings": step_settings}],
         )
 
     def _findings(self, arms: Mapping[str, list[str]]) -> None:

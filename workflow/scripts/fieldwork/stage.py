@@ -5,8 +5,8 @@ import logging
 import os
 import sys
 import traceback
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Any, TextIO
@@ -52,7 +52,7 @@ def run(main: Callable[..., None], *, log: str, **arguments: Any) -> None:
         _log_to(Path(log), mask)
         main(**arguments)
     except StudyError as error:
-        logger.error("%s", error)
+        logger.error("%s", " ".join([str(error), *getattr(error, "__notes__", [])]))
         sys.exit(1)
     except OSError as error:
         if error.errno not in _NO_ROOM:
@@ -67,6 +67,17 @@ def run(main: Callable[..., None], *, log: str, **arguments: Any) -> None:
     except KeyboardInterrupt:
         logger.error(INTERRUPTION)
         sys.exit(EXIT_INTERRUPTED)
+
+
+@contextmanager
+def making(path: str) -> Iterator[None]:
+    """Name a file of a job that makes several: in the log, and after the words of what stops it."""
+    logging.getLogger("fieldwork.stage").info("making %s", path)
+    try:
+        yield
+    except Exception as error:
+        error.add_note(f"(while {path} was made)")
+        raise
 
 
 class _MaskingFormatter(logging.Formatter):

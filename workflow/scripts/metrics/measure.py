@@ -1,7 +1,7 @@
-"""Measure what answers one question of `fieldwork/measures`, under every condition.
+"""Measure what answers questions of `fieldwork/measures`, under every condition.
 
 In: <results>/answers/answers.parquet or answers/forms, <results>/field/participants.parquet.
-Out: <results>/metrics/estimates/{question}.
+Out: <results>/metrics/estimates/{question}, each.
 """
 
 from typing import Any
@@ -15,20 +15,22 @@ from fieldwork.records.field import Participant
 
 
 def main(
-    question: str,
+    questions: list[str],
     inputs: dict[str, Any],
-    estimates: str,
+    outputs: dict[str, str],
     settings: dict[str, Any],
 ) -> None:
-    """Measure and write; the participants are a file, or none."""
-    declaration = measures.question(question)
-    row_type = measures.ROW_TYPES[declaration.source]
+    """Measure and write; the questions are of one source, and the participants a file, or none."""
+    declarations = {name: measures.question(name) for name in questions}
+    (row_type,) = {measures.ROW_TYPES[one.source] for one in declarations.values()}
     answers = pd.concat([tables.read_frame(path, row_type) for path in inputs["source"]])
     members = [tables.read_frame(path, Participant) for path in inputs["participants"]]
-    rows = estimate_question(
-        declaration, answers, EstimateSettings(**settings), members[0] if members else None
-    )
-    tables.write_table(estimates, rows, Estimate)
+    for name, declaration in declarations.items():
+        with stage.making(outputs[name]):
+            rows = estimate_question(
+                declaration, answers, EstimateSettings(**settings), members[0] if members else None
+            )
+            tables.write_table(outputs[name], rows, Estimate)
 
 
 if __name__ == "__main__":

@@ -11,22 +11,24 @@ from fieldwork import stage, tables
 from fieldwork.metrics.step_inputs import read_step_inputs
 
 
-def main(
-    inputs: dict[str, Any],
-    outputs: dict[str, str],
-    functions: dict[str, str],
-    settings: dict[str, Any],
-) -> None:
-    """Measure and write table by table; `functions` are `module:function` by the table's name."""
-    values = settings | read_step_inputs(inputs)
-    for table, place in functions.items():
-        module, _, function_name = place.partition(":")
-        function = getattr(import_module(f"fieldwork.metrics.{module}"), function_name)
-        names = signature(function).parameters
-        rows = function(**{name: values[name] for name in names if name in values})
-        (row_type,) = get_args(get_type_hints(function)["return"])
-        tables.write_table(outputs[table], rows, row_type)
-        values["runs" if table == "accuracy_runs" else table] = rows
+def main(inputs: dict[str, Any], outputs: dict[str, str], steps: list[dict[str, Any]]) -> None:
+    """Measure and write table by table.
+
+    Args:
+        steps: `functions` are `module:function` by the table's name, `inputs` the names of what they read.
+    """
+    files = inputs | ({"runs": outputs["accuracy_runs"]} if "accuracy_runs" in outputs else {})
+    for step in steps:
+        values = step["settings"] | read_step_inputs({name: files[name] for name in step["inputs"]})
+        for table, place in step["functions"].items():
+            module, _, function_name = place.partition(":")
+            function = getattr(import_module(f"fieldwork.metrics.{module}"), function_name)
+            names = signature(function).parameters
+            with stage.making(outputs[table]):
+                rows = function(**{name: values[name] for name in names if name in values})
+                (row_type,) = get_args(get_type_hints(function)["return"])
+                tables.write_table(outputs[table], rows, row_type)
+            values["runs" if table == "accuracy_runs" else table] = rows
 
 
 if __name__ == "__main__":

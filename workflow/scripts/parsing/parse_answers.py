@@ -1,6 +1,6 @@
 """Read items, letter or value out of each response, a person's reading wins; and the form of its text.
 
-In: responses, items, a person's corrections.
+In: responses of a model to one task, its items, a person's corrections.
 Out: <results>/answers/parsed and <results>/answers/forms, each {model}/{task}/{condition}.parquet.
 """
 
@@ -17,21 +17,24 @@ from fieldwork.records.parsing import Answer, ValueRules
 
 
 def main(
-    responses: str,
+    responses: list[str],
     questions: str,
     overrides: list[str],
     value_rules: dict[str, Any],
-    answers: str,
-    forms: str,
+    answers: list[str],
+    forms: list[str],
 ) -> None:
-    """Parse, correct, write; the overrides are a file each, or none."""
-    rows, items = tables.read_rows(responses, Response), tables.read_questions([questions])
-    parsed_answers = parse_responses(rows, items.values(), ValueRules(**value_rules))
-    replies = [row.text for row in rows]
-    warn_of_later_turns(replies)
-    readings = read_corrections(overrides).readings
-    tables.write_table(answers, correct_answers(parsed_answers, replies, items, readings), Answer)
-    tables.write_table(forms, read_forms(rows), FormReading)
+    """Parse, correct, write, condition by condition; the overrides are a file each, or none."""
+    items, readings = tables.read_questions([questions]), read_corrections(overrides).readings
+    for path, answers_path, forms_path in zip(responses, answers, forms, strict=True):
+        with stage.making(answers_path):
+            rows = tables.read_rows(path, Response)
+            parsed_answers = parse_responses(rows, items.values(), ValueRules(**value_rules))
+            replies = [row.text for row in rows]
+            warn_of_later_turns(replies)
+            corrected_answers = correct_answers(parsed_answers, replies, items, readings)
+            tables.write_table(answers_path, corrected_answers, Answer)
+            tables.write_table(forms_path, read_forms(rows), FormReading)
 
 
 if __name__ == "__main__":

@@ -1,8 +1,10 @@
-"""What the rule of declared measures is given: the tables that a question takes, and settings.
+"""What the jobs of declared measures are given: the tables that their questions take, and settings.
 
 Read while Snakemake parses the workflow, so it imports no scientific package.
 """
 
+from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fieldwork.measures import question_names, questions
@@ -19,16 +21,27 @@ def estimate_files() -> list[str]:
     return [ESTIMATES_OF.format(question=name) for name in question_names()]
 
 
-def measured_tables(study: "Study", question: str, answers: str) -> dict[str, Any]:
-    """The tables that a question is measured on, by input.
+def question_jobs(study: "Study") -> dict[str, list[str]]:
+    """The questions of each job, by the job's name: those of one source share a process."""
+    if not study.config["metrics"]["one_job"]:
+        return {name: [name] for name in question_names()}
+    jobs: dict[str, list[str]] = {}
+    for name, question in questions().items():
+        jobs.setdefault(Path(question.source).name, []).append(name)
+    return jobs
+
+
+def measured_tables(study: "Study", names: Sequence[str], answers: str) -> dict[str, Any]:
+    """The tables that questions of one source are measured on, by input.
 
     Args:
         answers: path of the table of answers.
     """
-    declaration = questions()[question]
-    participants = ["<results>/field/participants.parquet"] if declaration.has_groups else []
+    declarations = [questions()[name] for name in names]
+    has_groups = any(one.has_groups for one in declarations)
+    participants = ["<results>/field/participants.parquet"] if has_groups else []
     return {
-        "source": study.form_tables() if declaration.source == "answers/forms" else [answers],
+        "source": study.form_tables() if declarations[0].source == "answers/forms" else [answers],
         "participants": study.has("field", participants),
     }
 

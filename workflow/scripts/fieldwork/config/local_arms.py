@@ -13,6 +13,20 @@ def local_models(study: Study) -> list[str]:
     return [name for name, entry in study.asked_models().items() if is_local(entry)]
 
 
+def is_asked_here(study: Study) -> bool:
+    """Whether all models that the study asks answer on this machine, and there is one."""
+    return bool(study.asked_models()) and len(local_models(study)) == len(study.asked_models())
+
+
+def request_arms(study: Study) -> list[Config]:
+    """How often every arm asks, in the order of the tables of requests."""
+    return [
+        study.request_settings(task, name)
+        for task in study.tasks
+        for name in study.entries("conditions")
+    ]
+
+
 def generation_arms(study: Study, model: str) -> list[Config]:
     """How a model is asked in every arm, in the order of the tables of requests and responses."""
     return [

@@ -1,11 +1,12 @@
-"""The steps that make tables of `metrics/` by one function a table, with what each reads.
+"""The steps that make tables of `metrics/` by one function a table, with what each reads, and the jobs.
 
 A function takes its inputs and settings by the names of its parameters; a later one may take the rows of
 an earlier table of its step. Read while Snakemake parses the workflow, so it imports no scientific
 package.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
@@ -13,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class MetricStep(NamedTuple):
-    """A rule of tables.
+    """What a table, and those that need its rows, are made by.
 
     Attributes:
         functions: by the table's name, a module of `fieldwork/metrics` and its function, with a colon.
@@ -88,6 +89,56 @@ METRIC_STEPS: Mapping[str, MetricStep] = {
         (*OF_TESTS, "rarest_users"),
     ),
 }
+
+
+def metric_jobs(study: "Study") -> dict[str, list[str]]:
+    """The steps of each job, by the job's name.
+
+    Most of what a step of a small study takes is the start of a process, so the study's steps share one.
+    Steps that the study lacks have a job each, for whoever asks for their tables.
+    """
+    names = {Path(path).stem for path in study.metric_tables()}
+    shared = [name for name, step in METRIC_STEPS.items() if {*step.functions} <= names]
+    if not study.config["metrics"]["one_job"]:
+        shared = []
+    jobs = {"tables": shared} if shared else {}
+    return jobs | {name: [name] for name in METRIC_STEPS if name not in shared}
+
+
+def job_tables(steps: Iterable[str]) -> list[str]:
+    """The tables that steps make."""
+    return [table for step in steps for table in METRIC_STEPS[step].functions]
+
+
+def job_modules(steps: Iterable[str]) -> list[str]:
+    """The modules that steps import by name."""
+    return [module for step in steps for module in METRIC_STEPS[step].modules]
+
+
+def job_files(study: "Study", steps: Iterable[str], answers: str) -> dict[str, Any]:
+    """The files that the steps of a job read and do not make, by input.
+
+    Args:
+        answers: path of the table of answers.
+    """
+    files = {
+        name: file for step in steps for name, file in step_files(study, step, answers).items()
+    }
+    if "accuracy_runs" in job_tables(steps):
+        files.pop("runs", None)
+    return files
+
+
+def job_steps(study: "Study", steps: Iterable[str]) -> list[dict[str, Any]]:
+    """What the script is to know of each step: functions, names of inputs, settings."""
+    return [
+        {
+            "functions": dict(METRIC_STEPS[step].functions),
+            "inputs": [*step_files(study, step, "")],
+            "settings": step_settings(study, step),
+        }
+        for step in steps
+    ]
 
 
 def step_files(study: "Study", step: str, answers: str) -> dict[str, Any]:

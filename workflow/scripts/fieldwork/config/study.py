@@ -226,13 +226,13 @@ class Study(NamedTuple):
         self,
         stage: Literal["responses", "answers/parsed", "answers/forms"],
         models: Iterable[str] | None = None,
+        tasks: Iterable[str] | None = None,
     ) -> list[str]:
-        """The tables of a stage, one for every model, or one of `models`, task and condition."""
-        names = self.entries("models") if models is None else models
+        """The tables of a stage, one for every model and task, or for those given, and condition."""
         return [
             f"<results>/{stage}/{model}/{task}/{name}.parquet"
-            for model in names
-            for task in self.tasks
+            for model in (self.entries("models") if models is None else models)
+            for task in (self.tasks if tasks is None else tasks)
             for name in self.entries("conditions")
         ]
 
@@ -303,6 +303,17 @@ class Study(NamedTuple):
         """Number of a condition's first rerun: after those of the condition that it follows, if any."""
         is_second = self.condition(condition).get("after")
         return int(self.task(task)["runs"]) if is_second else 0
+
+    def request_settings(self, task: str, condition: str) -> Config:
+        """How often a condition asks a question, after each context or blank, and the first number."""
+        entry = self.condition(condition)
+        has_contexts = kind_of(entry).has_contexts
+        return {
+            "task": task,
+            "condition": condition,
+            "replicates": entry.get("replicates", 1) if has_contexts else self.task(task)["runs"],
+            "first": 0 if has_contexts else self.first_replicate(task, condition),
+        }
 
     def generation_arm(self, model: str, task: str, condition: str) -> Config:
         """How a model is asked; keys are those of `GenerationArm` in `generation/rows`."""
