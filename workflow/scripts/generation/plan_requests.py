@@ -1,6 +1,6 @@
 """Lay out who is asked what, and how often.
 
-In: items, those of tasks that `study.primary` names items of, and the contexts of conditions that have any.
+In: items, also of tasks that `study.primary` names items of, and contexts where conditions have any.
 Out: <results>/requests/{task}/{condition}.parquet, of one arm or of all of a study.
 """
 

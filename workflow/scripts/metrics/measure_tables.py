@@ -15,7 +15,7 @@ def main(inputs: dict[str, Any], outputs: dict[str, str], steps: list[dict[str, 
     """Measure and write table by table.
 
     Args:
-        steps: `functions` are `module:function` by the table's name, `inputs` the names of what they read.
+        steps: `functions` are `module:function` by the table's name, `inputs` names of what they read.
     """
     files = inputs | ({"runs": outputs["accuracy_runs"]} if "accuracy_runs" in outputs else {})
     for step in steps:
