@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+import traceback
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -52,6 +53,23 @@ def test_a_mistake_is_one_sentence_on_the_terminal_and_in_the_log(
     log_text = (tmp_path / "stage.log").read_text(encoding="utf-8")
     assert log_text.endswith("ERROR a.csv: 100 % wrong\n")
     assert "Traceback" not in log_text
+
+
+@pytest.mark.parametrize("error", [StudyError("a.csv: wrong"), KeyError("bug")])
+def test_a_job_of_several_files_says_which_it_was_making(tmp_path: Path, error: Exception) -> None:
+    def main() -> None:
+        with stage.making("metrics/shifts.parquet"):
+            pass
+        with stage.making("metrics/variance.parquet"):
+            raise error
+
+    log = tmp_path / "stage.log"
+    with pytest.raises((SystemExit, KeyError)) as caught:
+        stage.run(main, log=str(log))
+    words = log.read_text(encoding="utf-8")
+    assert "making metrics/shifts.parquet" in words
+    shown = "".join(traceback.format_exception(caught.value)) + words
+    assert "(while metrics/variance.parquet was made)" in shown
 
 
 def test_a_bug_keeps_its_traceback(tmp_path: Path) -> None:

@@ -15,6 +15,15 @@ from workflow.conftest import Checkout, answers_only, planned_rules
 pytestmark = pytest.mark.workflow
 
 LIBRARY = Path("workflow/scripts/fieldwork")
+PAGES = {"write_findings", "write_explorer", "record_provenance", "build_database"}
+OF_ESTIMATES = {
+    "write_views",
+    "measure_control_tests",
+    "measure_claims",
+    "plot_fig1",
+    "plot_fig4",
+    "plot_who_asks",
+}
 
 
 def plan(checkout: Checkout) -> set[str]:
@@ -42,56 +51,24 @@ def test_touching_scripts_and_adding_comments_reruns_nothing(finished: Checkout)
     [
         (
             "metrics/accuracy.py",
+            # the tables of answers share a job, and what is drawn from them is drawn again
             {
-                "measure_accuracy",
+                "measure_tables",
                 "measure_exactly",
-                "measure_score_comparisons",
                 "measure_ranks",
                 "measure_claims",
                 "measure_control_tests",
+                "plot_fig2",
                 "plot_fig3",
                 "plot_fig4",
+                "plot_fig5",
                 "plot_who_asks",
-                "write_findings",
-                "write_explorer",
-                "record_provenance",
-                "build_database",
+                *PAGES,
             },
         ),
         ("figures/fig2.py", {"plot_fig2", "write_explorer"}),
-        (
-            "estimates/means.py",
-            {
-                "measure_lists",
-                "measure_form",
-                "write_views",
-                "measure_claims",
-                "measure_control_tests",
-                "plot_fig1",
-                "plot_fig4",
-                "plot_who_asks",
-                "write_findings",
-                "write_explorer",
-                "record_provenance",
-                "build_database",
-            },
-        ),
-        (
-            "measures/lists.py",
-            {
-                "measure_lists",
-                "write_views",
-                "measure_claims",
-                "measure_control_tests",
-                "plot_fig1",
-                "plot_fig4",
-                "plot_who_asks",
-                "write_findings",
-                "write_explorer",
-                "record_provenance",
-                "build_database",
-            },
-        ),
+        ("estimates/means.py", {"measure_answers", "measure_forms", *OF_ESTIMATES, *PAGES}),
+        ("measures/lists.py", {"measure_answers", *OF_ESTIMATES, *PAGES}),
         (
             "puppets/personas.py",
             {
@@ -101,36 +78,20 @@ def test_touching_scripts_and_adding_comments_reruns_nothing(finished: Checkout)
                 "split_corpus",
                 "embed_corpus",
                 "build_contexts",
-                "plan_requests",
+                "plan_all_requests",
                 "ask_local_model",
                 "parse_answers",
-                "measure_form",
                 "canonicalise_answers",
-                "measure_lists",
-                "measure_item_shares",
-                "measure_comparisons",
-                "measure_variance",
-                "measure_distributions",
-                "measure_accuracy",
-                "measure_shifts",
-                "measure_rarefaction",
-                "write_views",
+                "measure_answers",
+                "measure_forms",
+                "measure_tables",
                 "measure_exactly",
-                "measure_score_comparisons",
                 "measure_ranks",
-                "measure_categories",
-                "measure_claims",
-                "measure_control_tests",
-                "plot_fig1",
                 "plot_fig2",
                 "plot_fig3",
-                "plot_fig4",
                 "plot_fig5",
-                "plot_who_asks",
-                "write_findings",
-                "write_explorer",
-                "record_provenance",
-                "build_database",
+                *OF_ESTIMATES,
+                *PAGES,
             },
         ),
     ],
@@ -141,6 +102,18 @@ def test_changing_a_library_function_reruns_exactly_its_stages(
     path = finished.root / LIBRARY / module
     path.write_text(path.read_text() + "\n\ndef unused() -> int:\n    return 1\n")
     assert plan(finished) == rules
+
+
+def test_with_a_job_a_table_a_change_makes_its_table_alone(finished: Checkout) -> None:
+    overlay = finished.study("quickstart", {"metrics": {"one_job": False}})
+    targets = [f"results/quickstart/metrics/{name}.csv" for name in ("shifts", "rarefaction")]
+    command = (*targets, "--configfile", str(overlay))
+    made = finished.snakemake(*command)
+    assert made.returncode == 0, made.stderr[-2000:]
+    path = finished.root / LIBRARY / "metrics/shifts.py"
+    path.write_text(path.read_text() + "\n\ndef unused() -> int:\n    return 1\n")
+    dry_run = finished.snakemake("-n", *command)
+    assert planned_rules(dry_run.stdout + dry_run.stderr) == {"measure_shifts"}
 
 
 def test_a_changed_module_is_named(finished: Checkout) -> None:
@@ -215,8 +188,8 @@ def test_a_persons_correction_reads_again_and_asks_nothing(finished: Checkout) -
     with (finished.root / "config.yaml").open("a", encoding="utf-8") as file:
         file.write("\nparsing: {overrides: [corrections.csv]}\n")
     rules = plan(finished)
-    assert {"parse_answers", "canonicalise_answers", "measure_lists"} <= rules
-    assert not rules & {"plan_requests", "ask_local_model", "build_contexts", "embed_corpus"}
+    assert {"parse_answers", "canonicalise_answers", "measure_answers"} <= rules
+    assert not rules & {"plan_all_requests", "ask_local_model", "build_contexts", "embed_corpus"}
     answers = ledger_rows(finished)
     run = finished.snakemake("results/quickstart/metrics/item_shares.parquet")
     assert run.returncode == 0, run.stderr[-2000:]

@@ -1,0 +1,86 @@
+"""Which tables, questions and arms share a job, and which have one each."""
+
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from fieldwork.config.estimates import measured_tables, question_jobs
+from fieldwork.config.local_arms import is_asked_here, request_arms
+from fieldwork.config.metric_steps import (
+    METRIC_STEPS,
+    job_files,
+    job_steps,
+    job_tables,
+    metric_jobs,
+)
+from fieldwork.measures import question_names, questions
+from unit.config.test_study import HOME, study
+
+ANSWERS = "answers.parquet"
+
+
+@pytest.fixture(autouse=True)
+def _in_the_project(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(HOME)
+
+
+@pytest.mark.parametrize("one_job", [True, False])
+@pytest.mark.parametrize("files", [(), ("studies/paper.yaml",)])
+def test_each_table_and_question_has_one_job(files: tuple[str, ...], one_job: bool) -> None:
+    made = study(*files, metrics={"one_job": one_job})
+    jobs, asked = metric_jobs(made), question_jobs(made)
+    tables = Counter(table for steps in jobs.values() for table in job_tables(steps))
+    assert tables == Counter(job_tables(METRIC_STEPS))
+    assert sorted(name for names in asked.values() for name in names) == question_names()
+    assert not {*jobs} & {*asked}
+    is_single = all(len(names) == 1 for names in [*jobs.values(), *asked.values()])
+    assert is_single != one_job
+
+
+def test_only_what_the_study_has_shares_its_job() -> None:
+    made = study(study={"tasks": ["probe"]})
+    studied = {Path(path).stem for path in made.metric_tables()}
+    jobs = metric_jobs(made)
+    shared = {*job_tables(jobs.pop("tables"))}
+    assert {"accuracy_runs", "variance", "score_comparisons"} <= shared <= studied
+    assert {"values"} <= {*job_tables(name for names in jobs.values() for name in names)} - shared
+
+
+def test_a_job_reads_what_its_steps_take_and_it_does_not_make() -> None:
+    made = study()
+    steps = metric_jobs(made)["tables"]
+    files = job_files(made, steps, ANSWERS)
+    assert {*files} == {"answers", "questions", "subject_categories"}
+    takes = {name for step in job_steps(made, steps) for name in step["inputs"]}
+    assert takes == {*files, "runs"}
+    runs = "<results>/metrics/accuracy_runs.parquet"
+    assert job_files(made, ["score_comparisons"], ANSWERS) == {"runs": runs}
+    by_name = {one["functions"].get("shifts"): one for one in job_steps(made, steps)}
+    assert by_name["shifts:measure_shifts"]["settings"] == {"baseline": "offline"}
+
+
+def test_questions_of_a_job_have_one_source() -> None:
+    made = study()
+    for names in question_jobs(made).values():
+        assert len({questions()[name].source for name in names}) == 1
+        assert measured_tables(made, names, ANSWERS)["source"]
+
+
+PAID: dict[str, Any] = {"models": ["smollm2", "gpt-4o-mini"]}
+
+
+def test_arms_are_planned_together_where_one_job_asks_them() -> None:
+    made = study()
+    assert is_asked_here(made)
+    assert not is_asked_here(study(study=PAID))
+    arms = request_arms(made)
+    tables = [f"<results>/requests/{arm['task']}/{arm['condition']}.parquet" for arm in arms]
+    assert tables == made.request_tables()
+    by_condition = {arm["condition"]: arm for arm in arms if arm["task"] == made.tasks[0]}
+    runs = made.config["tasks"][made.tasks[0]]["runs"]
+    # without contexts a run is a replicate, and a condition that asks again counts on
+    assert [by_condition["offline"][key] for key in ("replicates", "first")] == [runs, 0]
+    assert [by_condition["offline_again"][key] for key in ("replicates", "first")] == [runs, runs]
+    assert [by_condition["history"][key] for key in ("replicates", "first")] == [2, 0]
