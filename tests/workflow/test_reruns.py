@@ -104,6 +104,14 @@ def test_changing_a_library_function_reruns_exactly_its_stages(
     assert plan(finished) == rules
 
 
+def test_a_table_that_came_out_the_same_starts_nothing(finished: Checkout) -> None:
+    path = finished.root / LIBRARY / "metrics/rarefaction.py"
+    path.write_text(path.read_text() + "\n\ndef unused() -> int:\n    return 1\n")
+    made = finished.snakemake("results/quickstart/metrics/rarefaction.parquet")
+    assert made.returncode == 0, made.stderr[-2000:]
+    assert plan(finished) == set()
+
+
 def test_with_a_job_a_table_a_change_makes_its_table_alone(finished: Checkout) -> None:
     overlay = finished.study("quickstart", {"metrics": {"one_job": False}})
     targets = [f"results/quickstart/metrics/{name}.csv" for name in ("shifts", "rarefaction")]

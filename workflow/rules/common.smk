@@ -115,7 +115,7 @@ from fieldwork.config.parsing import naming_settings, value_rules
 from fieldwork.config.primary import primary_items, primary_questions
 from fieldwork.config.pseudonyms import corpus_key_file
 from fieldwork.config.reading import read_study
-from fieldwork.config.report import report_entry
+from fieldwork.config.report import ReportEntry, report_entry
 from fieldwork.config.study import ANSWERS, CLAIMS, PROFILES, Study
 from fieldwork.errors import StudyError
 from fieldwork.library_path import export_library
@@ -227,17 +227,23 @@ def archived_files(wildcards):
         raise WorkflowError(str(error))
 
 
+def csv_in_report(path, caption, entry):
+    """A CSV file of metrics, in the report under its title."""
+    return report(
+        path,
+        caption=f"../report/{caption}.rst",
+        category=entry.category,
+        labels={"table": entry.title},
+    )
+
+
 def metric_tables(*names):
     """Outputs of a rule that measures, each table as Parquet with a CSV twin in the report."""
     outputs = {}
     for name in names:
-        title, category = report_entry(name)
         outputs[name] = f"<results>/metrics/{name}.parquet"
-        outputs[f"{name}_csv"] = report(
-            f"<results>/metrics/{name}.csv",
-            caption=f"../report/{name}.rst",
-            category=category,
-            labels={"table": title},
+        outputs[f"{name}_csv"] = csv_in_report(
+            f"<results>/metrics/{name}.csv", name, report_entry(name)
         )
     return outputs
 
@@ -247,25 +253,16 @@ def estimate_tables(names):
     outputs = {}
     for name in names:
         path = ESTIMATES_OF.format(question=name)
+        entry = ReportEntry(questions()[name].title, "Metrics")
         outputs[name] = path
-        outputs[f"{name}_csv"] = report(
-            path.replace(".parquet", ".csv"),
-            caption="../report/estimates.rst",
-            category="Metrics",
-            labels={"table": questions()[name].title},
-        )
+        outputs[f"{name}_csv"] = csv_in_report(path.replace(".parquet", ".csv"), "estimates", entry)
     return outputs
 
 
 def view_files(names):
     """Outputs of the rule that writes views of estimates, each a CSV file in the report."""
     return {
-        name: report(
-            f"<results>/metrics/{name}.csv",
-            caption=f"../report/{name}.rst",
-            category=report_entry(name).category,
-            labels={"table": report_entry(name).title},
-        )
+        name: csv_in_report(f"<results>/metrics/{name}.csv", name, report_entry(name))
         for name in names
     }
 
