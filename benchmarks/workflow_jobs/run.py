@@ -101,14 +101,14 @@ class StudyCopy:
         startup = folder / "without_forks"
         startup.mkdir()
         (startup / "sitecustomize.py").write_text(NO_FORKS, encoding="utf-8")
-        self._run("-n", "all")
+        self._run("all", is_planned=True)
         plan = (folder / "benchmark.log").read_text(encoding="utf-8")
         self.n_jobs = int(re.findall(r"^total +(\d+)", plan, re.MULTILINE)[0])
         self._run(ANSWERS)
 
     def measured_round(self) -> dict[str, Measured]:
         """What each thing took, once."""
-        taken = {"dry run": self._run("-n", "all")}
+        taken = {"dry run": self._run("all", is_planned=True)}
         for what, is_forked in (("from answers on", True), ("from answers on, no forks", False)):
             for path in (self._folder / "results" / STUDY).iterdir():
                 if path.name not in BEFORE_METRICS:
@@ -116,7 +116,7 @@ class StudyCopy:
             taken[what] = self._run("all", is_forked=is_forked)
         return taken
 
-    def _run(self, *targets: str, is_forked: bool = True) -> Measured:
+    def _run(self, target: str, *, is_planned: bool = False, is_forked: bool = True) -> Measured:
         hidden = re.compile(r"_API_KEY$|^HF_|^SNAKEMAKE_|^PYTHONPATH$")
         environment = {name: text for name, text in os.environ.items() if not hidden.search(name)}
         if not is_forked:
@@ -124,14 +124,8 @@ class StudyCopy:
             environment["PYTHONPATH"] = ":".join(str(self._folder / part) for part in parts)
         overlay = replay.HERE / "studies" / f"{STUDY}.yaml"
         command = [sys.executable, "-m", "snakemake", "--directory", self._folder, "--cores", "2"]
-        command += [
-            "--snakefile",
-            self._folder / "Snakefile",
-            "--configfile",
-            overlay,
-            "--",
-            *targets,
-        ]
+        command += ["--snakefile", self._folder / "Snakefile", "--configfile", overlay]
+        command += [*(["-n"] if is_planned else []), "--", target]
         log = self._folder / "benchmark.log"
         limits = {"limit_s": LIMIT_S, "limit_mib": LIMIT_MIB}
         measured = measure(command, environment=environment, log=log, **limits)

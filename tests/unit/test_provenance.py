@@ -124,6 +124,7 @@ def test_a_part_has_the_versions_of_its_scripts_alone(tmp_path: Path) -> None:
     def versions_in(folder: str, **texts: str) -> dict[str, str]:
         files = {
             "fieldwork/late.py": "x = 1",
+            "fieldwork/named.py": "n = 1",
             "tasks/a.py": "from fieldwork import late",
             "parsing/b.py": "b = 1",
         }
@@ -131,7 +132,8 @@ def test_a_part_has_the_versions_of_its_scripts_alone(tmp_path: Path) -> None:
             path = tmp_path / folder / name
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(text, encoding="utf-8")
-        return part_versions(tmp_path / folder, ["tasks", "parsing"])
+        named_modules = {"parsing": ["fieldwork/named"]}
+        return part_versions(tmp_path / folder, ["tasks", "parsing"], named_modules)
 
     old = versions_in("old")
     assert versions_in("same") == old
@@ -140,6 +142,7 @@ def test_a_part_has_the_versions_of_its_scripts_alone(tmp_path: Path) -> None:
         "tasks/a.py": ["tasks"],
         "tasks/new.py": ["tasks"],
         "parsing/b.py": ["parsing"],
+        "fieldwork/named.py": ["parsing"],
     }
     for number, (name, parts) in enumerate(changes.items()):
         new = versions_in(str(number), **{name: "y = 2"})

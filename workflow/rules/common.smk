@@ -101,15 +101,15 @@ from fieldwork.config.memory import (
     verifying_tables,
 )
 from fieldwork.config.metric_steps import (
+    METRIC_STEPS,
     job_files,
     job_modules,
     job_steps,
     job_tables,
     metric_jobs,
 )
-from fieldwork.config.models import answer_threads, require_keys
+from fieldwork.config.models import answer_threads, provider_modules, require_keys
 from fieldwork.config.names import refuse_misspelt_targets
-from fieldwork.config.needs import needed_filters
 from fieldwork.config.pages import field_warning, new_pages
 from fieldwork.config.parsing import naming_settings, value_rules
 from fieldwork.config.primary import primary_items, primary_questions
@@ -117,6 +117,7 @@ from fieldwork.config.pseudonyms import corpus_key_file
 from fieldwork.config.reading import read_study
 from fieldwork.config.report import ReportEntry, report_entry
 from fieldwork.config.study import ANSWERS, CLAIMS, PROFILES, Study
+from fieldwork.config.study_needs import needed_filters
 from fieldwork.errors import StudyError
 from fieldwork.library_path import export_library
 from fieldwork.measures import question_names, questions
@@ -172,6 +173,17 @@ def code(*scripts):
 
 # what reads all declarations runs again when one of them changes
 MEASURES = [f"fieldwork/measures/{name}" for name in question_names()]
+
+# of the models that the study asks: a new provider, or another one, makes nothing run again
+PROVIDERS = provider_modules(
+    entry["provider"] for entry in auxiliary_arms.askable_models(study).values()
+)
+
+# imported by name, by scripts of these parts
+NAMED_MODULES = {
+    "generation": PROVIDERS,
+    "metrics": [*MEASURES, *job_modules(METRIC_STEPS)],
+}
 
 
 def setting(registry, key):

@@ -21,7 +21,7 @@ rule plan_study:
     conda:
         "../envs/fieldwork.yaml"
     params:
-        *code("generation/plan_study"),
+        *code("generation/plan_study", *PROVIDERS),
         name=study.name,
         study=plan_inputs.plan_settings(study),
         budget_usd=config["generation"]["budget_usd"],
@@ -101,7 +101,7 @@ rule generate_responses:
         gemini=lambda wildcards: study.uses(wildcards.model, "gemini"),
         anthropic=lambda wildcards: study.uses(wildcards.model, "anthropic"),
     params:
-        *code("generation/generate_responses"),
+        *code("generation/generate_responses", *PROVIDERS),
         arm=lambda wildcards: study.generation_arm(*wildcards),
         settings=lambda wildcards: first_tokens.call_settings(study, wildcards.model),
         generation=generation_settings(config),
@@ -133,7 +133,7 @@ rule ask_local_model:
         embedded=lambda wildcards: study.uses(wildcards.model, "embedded"),
         local_chat=lambda wildcards: study.uses(wildcards.model, "local_chat"),
     params:
-        *code("generation/ask_local_model"),
+        *code("generation/ask_local_model", *PROVIDERS),
         arms=lambda wildcards: local_arms.generation_arms(study, wildcards.model),
         settings=lambda wildcards: first_tokens.call_settings(study, wildcards.model),
         generation=generation_settings(config),
@@ -165,7 +165,7 @@ rule sample_first_tokens:
         runtime=2880,
         openai=1,
     params:
-        *code("generation/sample_first_tokens"),
+        *code("generation/sample_first_tokens", *PROVIDERS),
         size=lambda wildcards: first_tokens.sample_size(study, wildcards.model),
         arm=lambda wildcards: study.generation_arm(*wildcards),
         settings=lambda wildcards: first_tokens.call_settings(study, wildcards.model),
@@ -229,7 +229,7 @@ rule reconcile_costs:
     resources:
         mem_mb=8192,
     params:
-        *code("generation/reconcile_costs"),
+        *code("generation/reconcile_costs", *PROVIDERS),
         study=plan_inputs.plan_settings(study),
     script:
         "../scripts/generation/reconcile_costs.py"

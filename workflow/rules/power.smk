@@ -25,7 +25,7 @@ rule plan_power:
     conda:
         "../envs/fieldwork.yaml"
     params:
-        *code("power/plan_power", *MEASURES),
+        *code("power/plan_power", *MEASURES, *PROVIDERS),
         study=dict(plan_inputs.plan_settings(study), conditions=study.conditions_and_baseline()),
         design=plan_inputs.power_settings(study),
         # tokens that a pilot's answers took, as for the plan, and how alike a user's answers are

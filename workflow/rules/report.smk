@@ -229,7 +229,7 @@ rule hash_study:
         *code("report/hash_study"),
         files_by_setting=lambda wildcards: deciding_files(study),
         downloads=lambda wildcards: downloads_at_commits(study),
-        code_versions=lambda wildcards: part_versions(SCRIPTS, DECIDING_PARTS),
+        code_versions=lambda wildcards: part_versions(SCRIPTS, DECIDING_PARTS, NAMED_MODULES),
     script:
         "../scripts/report/hash_study.py"
 

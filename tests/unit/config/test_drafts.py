@@ -9,8 +9,8 @@ import yaml
 
 from fieldwork.config.drafts import CorpusDraft, PersonasDraft, StudyDraft, TaskDraft, study_text
 from fieldwork.config.figures import figure_tasks
-from fieldwork.config.needs import needs_of
 from fieldwork.config.settings import check_config
+from fieldwork.config.study_needs import needs_of
 
 HOME = Path(__file__).resolve().parents[3]
 USERS = {1: 60, 2: 40, 3: 25, 4: 19, 5: 2}

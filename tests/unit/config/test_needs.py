@@ -6,8 +6,9 @@ from typing import Any
 
 import yaml
 
-from fieldwork.config.needs import SMALL, Need, are_small, needs_of
+from fieldwork.config.needs import SMALL, Need, are_small
 from fieldwork.config.settings import check_config
+from fieldwork.config.study_needs import needs_of
 
 HOME = Path(__file__).resolve().parents[3]
 FILTERS = (

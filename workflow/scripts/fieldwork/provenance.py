@@ -12,7 +12,7 @@ import json
 import os
 import platform
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from functools import cache
 from importlib import metadata
@@ -63,15 +63,27 @@ def module_meanings(script: Path) -> dict[str, str]:
     return meanings
 
 
-def part_versions(scripts: Path, parts: Iterable[str]) -> dict[str, str]:
+def part_versions(
+    scripts: Path, parts: Iterable[str], named_modules: Mapping[str, Iterable[str]]
+) -> dict[str, str]:
     """Hash of the code of all scripts of each part of the workflow, by the name of its folder.
 
     Args:
         scripts: the folder of all parts, and of the package.
+        named_modules: what scripts of a part import by name, as paths without ending from that folder.
     """
-    return {
-        part: full_digest({path.stem: code_version(path) for path in (scripts / part).glob("*.py")})
+    paths = {
+        part: [
+            *(scripts / part).glob("*.py"),
+            *(scripts / f"{module}.py" for module in named_modules.get(part, ())),
+        ]
         for part in parts
+    }
+    return {
+        part: full_digest(
+            {path.relative_to(scripts).as_posix(): code_version(path) for path in files}
+        )
+        for part, files in paths.items()
     }
 
 

@@ -98,11 +98,11 @@ def metric_jobs(study: "Study") -> dict[str, list[str]]:
     Steps that the study lacks have a job each, for whoever asks for their tables.
     """
     names = {Path(path).stem for path in study.metric_tables()}
-    shared = [name for name, step in METRIC_STEPS.items() if {*step.functions} <= names]
+    study_steps = [name for name, step in METRIC_STEPS.items() if {*step.functions} <= names]
     if not study.config["metrics"]["one_job"]:
-        shared = []
-    jobs = {"tables": shared} if shared else {}
-    return jobs | {name: [name] for name in METRIC_STEPS if name not in shared}
+        study_steps = []
+    jobs = {"tables": study_steps} if study_steps else {}
+    return jobs | {name: [name] for name in METRIC_STEPS if name not in study_steps}
 
 
 def job_tables(steps: Iterable[str]) -> list[str]:

@@ -27,6 +27,12 @@ def is_local(model: Mapping[str, Any]) -> bool:
     return model["provider"] in LOCAL_PROVIDERS
 
 
+def provider_modules(providers: Iterable[str]) -> list[str]:
+    """The modules that make providers, which are imported by name, as paths without ending."""
+    folder = "fieldwork/generation/providers/makers"
+    return [f"{folder}/{name}" for name in sorted({*providers} - {"recorded"})]
+
+
 def is_recorded(model: Mapping[str, Any]) -> bool:
     """Whether the answers of an entry of `models` were collected elsewhere: it is never asked."""
     return bool(model["provider"] == "recorded")

@@ -21,13 +21,14 @@ from fieldwork.config.figures import (
 from fieldwork.config.judging import judging_auxiliaries
 from fieldwork.config.memory import memory_auxiliaries
 from fieldwork.config.models import held_form, is_local, is_recorded
-from fieldwork.config.needs import Need, needs_of
+from fieldwork.config.needs import Need
 from fieldwork.config.nests import context_number, nests_of
 from fieldwork.config.parts import parts_of
 from fieldwork.config.recordings import reading_of_source
 from fieldwork.config.report import ESTIMATES
 from fieldwork.config.settings import Config, arms_of, controls_of, filters_of, study_corpora
 from fieldwork.config.study_files import location_of, source_files
+from fieldwork.config.study_needs import needs_of
 from fieldwork.config.variants import origins_of, source_settings, steps_of
 from fieldwork.config.waves import drawn_conditions, later_waves, wave_settings, waves_of
 from fieldwork.errors import StudyError

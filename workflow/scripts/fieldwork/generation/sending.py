@@ -6,7 +6,6 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from fieldwork.config.models import is_local
 from fieldwork.errors import StudyError
 from fieldwork.generation.accounts import Account, free_leftovers
 from fieldwork.generation.agenda import PrefixCache
@@ -19,6 +18,7 @@ from fieldwork.generation.preflight import check_model
 from fieldwork.generation.pricing import Price, price_of
 from fieldwork.generation.providers.base import Provider
 from fieldwork.generation.providers.batch_base import BatchClient
+from fieldwork.generation.providers.local import LocalModel
 from fieldwork.generation.providers.registry import make_batch_client, make_provider
 
 
@@ -96,13 +96,13 @@ def open_sender(
         path = folder / f"{name}.sqlite"
         stack.enter_context(sole_asker(path))
         ledger = stack.enter_context(open_ledger(path))
+        provider, cache = make_provider(model, vector_store), model.get("prefix_cache")
         limit_usd, budget = generation["budget_usd"], None
-        if limit_usd is not None and not is_local(model):
+        if limit_usd is not None and not isinstance(provider, LocalModel):
             _require_countable(name, model, price)
         if price is not None:
             # without a limit too, so that today's spending counts if one is set later
             budget = stack.enter_context(open_budget(folder / "budget.sqlite", limit_usd, name))
-        provider, cache = make_provider(model, vector_store), model.get("prefix_cache")
         journal_path = folder / f"{name}.batches.sqlite"
         may_ask = generation.get("may_ask", True)
         awaits_batches = _awaits_batches(provider, journal_path)
@@ -140,7 +140,7 @@ def _preflight(
 ) -> Callable[[float], Awaitable[None]] | None:
     if not may_ask:
         return _refusal(ledger)
-    if is_local(model):
+    if isinstance(provider, LocalModel):
         return None
 
     async def check(estimate_s: float) -> None:
