@@ -5,12 +5,19 @@ import re
 import shlex
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import pytest
 
-from workflow.conftest import REPOSITORY, Checkout, clean_environment, copy_shipped
+from workflow.conftest import (
+    REPOSITORY,
+    Checkout,
+    clean_environment,
+    copy_shipped,
+    planned_rules,
+)
+from workflow.test_reruns import OF_ESTIMATES, PAGES
 
 pytestmark = pytest.mark.workflow
 
@@ -50,16 +57,21 @@ def apply_diff(text: str, diff: str) -> str:
     return text.replace(old, new)
 
 
-@pytest.fixture(scope="module")
-def extended(tmp_path_factory: pytest.TempPathFactory) -> Checkout:
-    project = copy_shipped(tmp_path_factory.mktemp("extended") / "project")
-    for block in BLOCKS:
+def extend(project: Checkout, added: Sequence[Block]) -> None:
+    """Do to a copy of the project what blocks say."""
+    for block in added:
         file = project.root / block.path
         if block.language == "diff":
             file.write_text(apply_diff(file.read_text("utf-8"), block.text), encoding="utf-8")
         elif block.language:
             assert not file.exists(), f"{block.path} exists already"
             file.write_text(block.text, encoding="utf-8")
+
+
+@pytest.fixture(scope="module")
+def extended(tmp_path_factory: pytest.TempPathFactory) -> Checkout:
+    project = copy_shipped(tmp_path_factory.mktemp("extended") / "project")
+    extend(project, BLOCKS)
     return project
 
 
@@ -104,6 +116,16 @@ def test_a_new_measure_has_interval_claim_section_and_row(extended: Checkout) ->
         check=True,
     )
     assert "| `simpson` | simpson | options | chance that two mentions" in dictionary.stdout
+
+
+def test_a_new_provider_or_measure_asks_and_parses_nothing(finished: Checkout) -> None:
+    extend(finished, [block for block in BLOCKS if block.section == "A provider"])
+    dry_run = finished.snakemake("-n", "all")
+    assert planned_rules(dry_run.stdout + dry_run.stderr) <= {*PAGES, "all"}
+    extend(finished, [block for block in BLOCKS if block.section == "A metric"])
+    dry_run = finished.snakemake("-n", "all")
+    planned = planned_rules(dry_run.stdout + dry_run.stderr)
+    assert planned == {"measure_answers", *OF_ESTIMATES, *PAGES, "all"}
 
 
 def test_a_measure_that_cannot_hold_is_refused_before_anything_runs(extended: Checkout) -> None:
