@@ -149,8 +149,8 @@ def write(rows: Sequence[Row], day: str) -> None:
         "",
         "The golden quickstart, two jobs at a time. *From answers on*: all metrics, figures and pages; "
         "*no forks*: each script starts Python and imports its libraries, as outside Linux, in conda and "
-        "on a cluster. Processor seconds are of all processes; medians of the rounds. With a load above the "
-        "cores only they compare.",
+        "on a cluster. Processor seconds are of all processes; medians of the rounds. With a load above "
+        "the cores only they compare.",
         "",
         "| what | copy | jobs of the study | processor s | seconds |",
         "|---|---|---|---|---|",
