@@ -50,6 +50,7 @@ from fieldwork.config.estimates import (
     estimate_settings,
     measured_tables,
     study_views,
+    view_inputs,
 )
 from fieldwork.config.exports import data_settings
 from fieldwork.config.field import field_files

@@ -27,8 +27,13 @@ def measured_tables(study: "Study", question: str, answers: str) -> dict[str, An
     """
     declaration = questions()[question]
     participants = ["<results>/field/participants.parquet"] if declaration.has_groups else []
+    sources = {
+        "answers": [answers],
+        "answers/forms": study.form_tables(),
+        "accuracy_runs": ["<results>/metrics/accuracy_runs.parquet"],
+    }
     return {
-        "source": study.form_tables() if declaration.source == "answers/forms" else [answers],
+        "source": sources[declaration.source],
         "participants": study.has("field", participants),
     }
 
@@ -41,7 +46,17 @@ def estimate_settings(study: "Study") -> dict[str, Any]:
         "seed": study.config["study"]["seed"],
         "rarest_users": metrics["rarest_users"],
         "rarest_prompts": metrics["rarest_prompts"],
+        "n_permutations": metrics["permutations"],
         **study.users_and_controls(),
+    }
+
+
+def view_inputs() -> dict[str, Any]:
+    """The files that views are made of, by table."""
+    tables = dict.fromkeys(table for view in VIEWS.values() for table in view.tables)
+    return {
+        "estimates": estimate_files(),
+        **{table: f"<results>/metrics/{table}.parquet" for table in tables},
     }
 
 
