@@ -54,7 +54,7 @@ def measure_runs(answers: pd.DataFrame, items: pd.DataFrame) -> list[RunAccuracy
     grades = _grade(answers, items)
     runs_of, shares = grades.groupby(_RUN), grades.groupby([*_RUN, "subject"])
     by_subject = shares[["em_strict", "em_flexible"]].mean().groupby(level=_RUN)
-    table = by_subject.agg(lambda of_run: mean(of_run.tolist())).assign(
+    table = by_subject.agg(mean).assign(
         format_failure=runs_of["format_failure"].mean(),
         n_items=runs_of.size(),
         n_subjects=by_subject.size(),
@@ -94,7 +94,7 @@ def _grade(answers: pd.DataFrame, items: pd.DataFrame) -> pd.DataFrame:
     return grades
 
 
-def mean(values: Sequence[float]) -> float:
+def mean(values: Sequence[float] | pd.Series) -> float:
     """Mean of at least one value, the same for every order of them."""
     # fsum rounds once, so that the order of the values cannot show in the last bit
     return math.fsum(values) / len(values)
