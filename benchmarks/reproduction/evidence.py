@@ -26,10 +26,10 @@ from fieldwork.records.claims import Claim
 from fieldwork.records.columns import table_of
 from fieldwork.records.estimates import Estimate
 from fieldwork.records.metrics import (
-    Accuracy,
     AnswerShare,
     Novelty,
-    ScoreComparison,
+    RunAccuracy,
+    ScoreSpread,
     Shift,
 )
 
@@ -45,8 +45,8 @@ ROW_TYPES: tuple[type[Any], ...] = (
     Shift,
     Estimate,
     AnswerShare,
-    Accuracy,
-    ScoreComparison,
+    RunAccuracy,
+    ScoreSpread,
     Novelty,
 )
 
@@ -89,24 +89,31 @@ def read_tables(results: Sequence[Path]) -> StudyTables:
             row_type: [
                 row
                 for folder in results
-                for row in tables.read_rows(
-                    folder / table_of(row_type).path.format(question="lists"), row_type
-                )
+                for path in _paths(row_type)
+                for row in tables.read_rows(folder / path, row_type)
             ]
             for row_type in ROW_TYPES
         }
     )
 
 
+def _paths(row_type: type[Any]) -> list[str]:
+    path = table_of(row_type).path
+    questions = ("lists", "accuracy")
+    return [*dict.fromkeys(path.format(question=question) for question in questions)]
+
+
 def claim_rows(study: StudyTables) -> Iterator[Row]:
     """Every number beside a claim, in the paper's order."""
     for model in study.models(Estimate):
+        if not study.of(Estimate, model=model, measure=MEASURES[0]):
+            continue
         yield from _options(study, model)
         yield from _variety(study, model)
         yield from _profile_first(study, model)
         yield from _unread(study, model)
-    for model in study.models(Accuracy):
-        tasks = {row.task for row in study.of(Accuracy, model=model)}
+    for model in study.models(RunAccuracy):
+        tasks = {row.task for row in study.of(RunAccuracy, model=model)}
         if "probe" in tasks:
             yield from _items(study, model)
         if "mmlu_lite" in tasks:
@@ -281,9 +288,12 @@ def _scores(study: StudyTables, model: str) -> Iterator[Row]:
     offline = _range(study, model, BASELINE)
     for condition in CONDITIONS:
         arm = {"model": model, "task": "mmlu_lite", "condition": condition}
-        comparison: ScoreComparison | None = study.one(ScoreComparison, metric="em_strict", **arm)
-        if comparison is None:
+        against = {"measure": "em_strict", "reference": "baseline", **arm}
+        score: Estimate | None = study.one(Estimate, **against)
+        comparison: ScoreSpread | None = study.one(ScoreSpread, metric="em_strict", **arm)
+        if score is None or comparison is None:
             continue
+        baseline: Estimate | None = study.one(Estimate, **{**against, "condition": BASELINE})
         spread = judge_test(study.test("score_spread", **arm), "wider")
         yield Row(
             *("claim", "spread", model, condition, comparison.n_units, "points"),
@@ -299,8 +309,8 @@ def _scores(study: StudyTables, model: str) -> Iterator[Row]:
         below = judge_below(scores, offline, study.test("score", **arm))
         yield Row(
             *("claim", "below", model, condition, comparison.n_units, "points"),
-            *(comparison.mean_baseline, comparison.mean, comparison.difference),
-            *(comparison.ci_low, comparison.ci_high),
+            *(baseline.value if baseline else None, score.value, score.difference),
+            *(score.difference_low, score.difference_high),
             **_judged(condition, below),
         )
         yield from _new_letters(study, arm)
@@ -319,12 +329,9 @@ def _new_letters(study: StudyTables, arm: dict[str, str]) -> Iterator[Row]:
 
 def _range(study: StudyTables, model: str, condition: str) -> Range | None:
     """The lowest and the highest score of counted runs."""
-    row: Accuracy | None = study.one(
-        Accuracy, metric="em_strict", model=model, task="mmlu_lite", condition=condition
-    )
-    if row is None or row.minimum is None or row.maximum is None:
-        return None
-    return Range(row.minimum, row.maximum)
+    arm = {"model": model, "task": "mmlu_lite", "condition": condition}
+    scores = [run.em_strict for run in study.of(RunAccuracy, is_counted=True, **arm)]
+    return Range(min(scores), max(scores)) if len(scores) > 1 else None
 
 
 def _width(scores: Range | None) -> float | None:

@@ -24,7 +24,7 @@ from scipy.stats import chi2
 
 import report
 from fieldwork.files.leaderboards import rank_models
-from fieldwork.metrics.accuracy import measure_accuracy, measure_runs
+from fieldwork.metrics.accuracy import READERS, mean, measure_runs
 from fieldwork.metrics.ranks import measure_ranks
 from fieldwork.records.metrics import RunAccuracy
 from fieldwork.statistics.intervals import student_quantile, wilson_interval
@@ -126,10 +126,10 @@ def _both(asked: Asked) -> list[RunAccuracy]:
 
 def _runs(asked: Asked, flips: Flips) -> Iterator[Row]:
     runs = _both(asked)
-    for row in measure_accuracy(runs):
-        yield Row(
-            "runs", row.task, row.metric, row.n_runs, row.mean or 0.0, row.minimum, row.maximum
-        )
+    for task in sorted({run.task for run in runs}):
+        for metric, read in sorted(READERS.items()):
+            counted = [read(run) for run in runs if run.task == task and run.is_counted]
+            yield Row("runs", task, metric, len(counted), mean(counted), min(counted), max(counted))
     sizes = {name: len(entries[0]) for name, entries in flips.items() if name != ALL}
     for task in [*sizes, ALL]:
         scores = [run.em_flexible for run in runs if run.task == task]

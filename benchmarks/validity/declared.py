@@ -25,6 +25,8 @@ from fieldwork.statistics.arrays import Counts
 
 N_LISTED, FIRST_PROMPT = 60, "00000"
 TRUTH_PARTS, TRUTH_SETS = 10, 2000
+LARGEST = 20
+"""A number that the mean of a run hardly ever is above: of shares it is 1."""
 
 
 class LineForm(NamedTuple):
@@ -86,6 +88,11 @@ class Answers(NamedTuple):
         )
 
     @property
+    def of_runs(self) -> bool:
+        """Whether a number is that of a whole run, and a share."""
+        return self.question.source == "accuracy_runs"
+
+    @property
     def kind(self) -> str:
         """Of the prompts: lists where the question has them."""
         kinds = self.question.kinds or ("list",)
@@ -94,7 +101,7 @@ class Answers(NamedTuple):
     def noun(self, source: Source) -> str:
         """What a source gives."""
         if not self.of_options:
-            return f"{source.numbers} numbers"
+            return f"{source.numbers} {'scores' if self.of_runs else 'numbers'}"
         return "letters" if self.kind in LETTER_KINDS else "lists"
 
     @property
@@ -118,14 +125,22 @@ class Answers(NamedTuple):
             frame = list_table(options, condition=side.condition, puppets=has_users)
         if side.group:
             frame["puppet_id"] = side.group + frame["puppet_id"]
-        for column in sorted({m.of for m in self.question.measures} - {"options"}):
+        columns = sorted({m.of for m in self.question.measures} - {"options"})
+        if self.of_runs:
+            frame = frame[frame["item_id"] == FIRST_PROMPT]
+            runs = {
+                c: side.numbers(numbers, random).mean(axis=1).ravel() / LARGEST for c in columns
+            }
+            return frame.assign(run=0, n_items=side.levels.shape[1], is_counted=True, **runs)
+        for column in columns:
             frame[column] = side.numbers(numbers, random).ravel()
         return frame.assign(kind=self.kind, is_truncated=False)
 
     def truths(self, source: Source, random: np.random.Generator) -> Floats:
         """Of each measure, the users' and the others' value at equal n: shape (measures, 2)."""
         if not self.of_options:
-            return np.array([source.mean_numbers] * len(self.question.measures))
+            means = np.array([source.mean_numbers] * len(self.question.measures))
+            return means / (LARGEST if self.of_runs else 1)
         n = min(source.users, source.others)
         small = source._replace(prompts=1, users=n, others=n)
         parts = [

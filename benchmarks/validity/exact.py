@@ -22,9 +22,10 @@ from populations import (
     puppet_shares,
     rarest_covered,
 )
+from run_scores import score_estimates
 
-from fieldwork.metrics.accuracy import measure_accuracy, measure_runs
-from fieldwork.metrics.exact_estimates import LetterTables, measure_exactly
+from fieldwork.metrics.accuracy import measure_runs
+from fieldwork.metrics.exact_estimates import measure_exactly
 from fieldwork.metrics.novelty import measure_novelty
 from fieldwork.metrics.variance import measure_variance
 from fieldwork.records.metrics import ExactEstimate
@@ -173,14 +174,15 @@ def _study(shares: Floats, random: np.random.Generator) -> dict[str, ExactEstima
     """Rows of one data set by measure; `shares` has shape (users, items, letters)."""
     frame = _answers(shares, "c", DRAWS, random)
     rarest = rarest_covered(len(shares))
-    letter_tables = LetterTables(
-        variance=measure_variance(
-            frame, baseline="offline", n_permutations=1, seed=1, rarest_users=rarest
-        ),
-        accuracy=measure_accuracy(measure_runs(frame, ITEMS), rarest_users=rarest),
-        novelty=[],
+    rows = measure_exactly(
+        frame,
+        ITEMS,
+        measure_variance(frame, baseline="offline", n_permutations=1, seed=1, rarest_users=rarest),
+        score_estimates(measure_runs(frame, ITEMS), rarest_users=rarest),
+        [],
+        baseline="offline",
+        rarest_users=rarest,
     )
-    rows = measure_exactly(frame, ITEMS, letter_tables, baseline="offline", rarest_users=rarest)
     return {row.measure: row for row in rows}
 
 
@@ -241,7 +243,5 @@ def _novelty(shares: Floats, n_reruns: int, random: np.random.Generator) -> Exac
     )
     rarest = rarest_covered(N_USERS)
     novelty = measure_novelty(frame, baseline="offline", n_permutations=1, rarest_users=rarest)
-    rows = measure_exactly(
-        frame, ITEMS, LetterTables([], [], novelty), baseline="offline", rarest_users=rarest
-    )
+    rows = measure_exactly(frame, ITEMS, [], [], novelty, baseline="offline", rarest_users=rarest)
     return next(row for row in rows if (row.condition, row.measure) == ("c", "novelty"))

@@ -21,10 +21,11 @@ from populations import (
     draw_letters,
     letter_table,
 )
+from run_scores import score_estimates
 from scipy.stats import f as snedecor
 from scipy.stats import norm, ttest_ind
 
-from fieldwork.metrics.accuracy import count_runs, measure_accuracy
+from fieldwork.metrics.accuracy import count_runs
 from fieldwork.metrics.novelty import (
     NewLetters,
     excess_interval,
@@ -32,7 +33,7 @@ from fieldwork.metrics.novelty import (
     measure_novelty,
     share_interval,
 )
-from fieldwork.metrics.scores import measure_score_comparisons
+from fieldwork.metrics.scores import measure_score_spreads
 from fieldwork.metrics.variance import measure_variance
 from fieldwork.records.metrics import Novelty, RunAccuracy
 from fieldwork.statistics.intervals import (
@@ -227,26 +228,26 @@ def _scores(crowd: Crowd, sets: int, seed: int) -> Iterator[Outcome]:
     counted_runs = count_runs(runs)
     means = [
         row
-        for row in measure_accuracy(counted_runs, rarest_users=crowd.rarest)
-        if (row.condition, row.metric) == ("c", "em_strict")
+        for row in score_estimates(counted_runs, n_permutations=199, rarest_users=crowd.rarest)
+        if (row.condition, row.measure) == ("c", "em_strict")
     ]
-    rows = [
+    spreads = [
         row
-        for row in measure_score_comparisons(
+        for row in measure_score_spreads(
             counted_runs, baseline="offline", n_permutations=199, seed=1, rarest_users=crowd.rarest
         )
-        if row.metric == "em_strict"
+        if (row.condition, row.metric) == ("c", "em_strict")
     ]
     line = partial(outcome, PART, source="scores, the odd lose 30 points", size=crowd.name())
     between = SD_USERS**2 + LOSS**2 * crowd.share * (1 - crowd.share)
     yield line(
-        f"{crowd.prefix}mean score", truth=SCORE + loss, estimates=[row.mean for row in means],
+        f"{crowd.prefix}mean score", truth=SCORE + loss, estimates=[row.value for row in means],
         intervals=[(row.ci_low, row.ci_high) for row in means],
     )  # fmt: skip
     yield line(
-        f"{crowd.prefix}score difference", truth=0.0, estimates=[row.difference for row in rows],
-        intervals=[(row.ci_low, row.ci_high) for row in rows],
-        p_values=[row.p_value for row in rows],
+        f"{crowd.prefix}score difference", truth=0.0, estimates=[row.difference for row in means],
+        intervals=[(row.difference_low, row.difference_high) for row in means],
+        p_values=[row.p_value for row in means],
     )  # fmt: skip
     tests = [ttest_ind(scores[:, 0], offline, equal_var=False) for scores, offline in drawn]
     yield line(
@@ -256,8 +257,8 @@ def _scores(crowd: Crowd, sets: int, seed: int) -> Iterator[Outcome]:
     )  # fmt: skip
     yield line(
         f"{crowd.prefix}share_between", truth=between / (between + SD_RERUNS**2),
-        estimates=[row.share_between for row in rows],
-        intervals=[(row.share_low, row.share_high) for row in rows],
+        estimates=[row.share_between for row in spreads],
+        intervals=[(row.ci_low, row.ci_high) for row in spreads],
     )  # fmt: skip
     yield line(
         "discarded: share_between, F", truth=between / (between + SD_RERUNS**2),

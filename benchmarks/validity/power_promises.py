@@ -26,6 +26,7 @@ from populations import (
     list_table,
     named,
 )
+from run_scores import score_estimates
 
 from fieldwork.estimates.table import EstimateSettings, estimate_question
 from fieldwork.measures import questions
@@ -35,10 +36,11 @@ from fieldwork.metrics.claims.table import measure_claims
 from fieldwork.metrics.comparisons import measure_comparisons
 from fieldwork.metrics.power.family import TaskQuestions
 from fieldwork.metrics.power.study import StudyShape, simulate_effects
-from fieldwork.metrics.scores import measure_score_comparisons
+from fieldwork.metrics.scores import measure_score_spreads
 from fieldwork.metrics.shifts import measure_shifts
 from fieldwork.metrics.variance import measure_variance
 from fieldwork.records.columns import table_of
+from fieldwork.records.estimates import Estimate
 from fieldwork.records.metrics import RunAccuracy
 from fieldwork.records.tasks import Item
 
@@ -247,13 +249,15 @@ def _tables(promise: Promise, frame: pd.DataFrame, seed: int) -> dict[str, Seque
     if promise.measure == "distance":
         return by_name(measure_comparisons(frame, metrics=["js_bits"], **settings))
     tables: list[Sequence[Any]] = [measure_variance(frame, **settings)]
+    estimates: list[Estimate] = []
     if (frame["kind"] == "list").any():
         of_estimates = EstimateSettings("offline", seed, USERS, rarest_users=RAREST)
-        tables.append(estimate_question(questions()["lists"], frame, of_estimates))
+        estimates += estimate_question(questions()["lists"], frame, of_estimates)
     if (frame["kind"] == "choice").any():
         runs = measure_runs(frame, _items(frame))
-        tables.append(measure_score_comparisons(runs, **settings, rarest_users=RAREST))
-    return by_name(*tables)
+        estimates += score_estimates(runs, **settings, rarest_users=RAREST)
+        tables.append(measure_score_spreads(runs, **settings, rarest_users=RAREST))
+    return by_name(*tables, estimates)
 
 
 def _items(frame: pd.DataFrame) -> pd.DataFrame:
@@ -407,10 +411,10 @@ def _score_study(study: ScoredStudy, sets: int, seed: int) -> Iterator[Outcome]:
     }
     for number in range(sets):
         runs = [run for name in ("offline", *USERS) for run in _runs(study, name, random)]
-        rows = measure_score_comparisons(runs, seed=seed + number, **settings)
+        rows = score_estimates(runs, seed=seed + number, **settings)
         claim = next(
             claim
-            for claim in measure_claims({"score_comparisons": rows}, RULES)
+            for claim in measure_claims({"estimates": rows}, RULES)
             if (claim.measure, claim.condition) == ("score", USERS[0])
         )
         claims.append(float(claim.verdict == "differs"))

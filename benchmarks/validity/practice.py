@@ -50,11 +50,10 @@ def _orders(n_models: int, relation: str, sets: int, seed: int) -> Iterator[Outc
         spread = 0.0 if relation in ("no relation, ties", "perfect relation") else NOISE
         digits = 1 if relation.endswith("ties") else 9
         sides = [_scores(side, spread, digits, random) for side in (levels, practice)]
-        order = compare_orders(sides[0], sides[1], n_permutations=199, random=random)
-        p_values.append(order.test.p_value if order.test else None)
+        order, _ = compare_orders(sides[0], sides[1], n_permutations=199, random=random)
+        p_values.append(order.p_value)
         if relation.startswith("one order"):
-            beyond = [pair.is_beyond_chance is True for pair in order.turns]
-            turned_pairs.append(float(any(beyond)))
+            turned_pairs.append(float(order.n_beyond_chance > 0))
     size = f"{n_models} models"
     yield outcome(PART, "rho, permutation test", relation, size, truth=None, p_values=p_values)
     if turned_pairs:
@@ -87,11 +86,10 @@ def _drops(n_models: int, sets: int, seed: int) -> Iterator[Outcome]:
             )
             for steps in all_combinations(STEPS)
         }
-        drops = explain_drop(scores)
-        for part in drops.parts if drops else ():
+        for part in explain_drop(scores):
             if part.model is None:
                 parts[part.variant].append(part.drop)
-                intervals[part.variant].append(part.interval or (None, None))
+                intervals[part.variant].append((part.ci_low, part.ci_high))
     for step, truth in STEPS.items():
         yield outcome(
             PART,

@@ -6,9 +6,9 @@ from functools import partial
 import numpy as np
 from outcomes import Job, Outcome, outcome
 from populations import Floats, draw_letters, rarest_covered
+from run_scores import score_estimates
 from scipy.stats import binom
 
-from fieldwork.metrics.accuracy import measure_accuracy
 from fieldwork.records.metrics import RunAccuracy
 from fieldwork.statistics.intervals import wilson_interval
 
@@ -70,7 +70,7 @@ def _accuracy(sets: int, puppets: int, habit: float, random: np.random.Generator
         (draw_letters(_shares(likings, puppets, habit, random), 1, random) == 0).mean(axis=(0, 2))
         for _ in range(sets)
     ]
-    rows = measure_accuracy(
+    rows = score_estimates(
         [
             RunAccuracy("m", f"t{k:05}", "c", p, f"p{p}", 0, em, em, 0.0, ITEMS, 1, True)
             for k, of in enumerate(scores)
@@ -78,13 +78,13 @@ def _accuracy(sets: int, puppets: int, habit: float, random: np.random.Generator
         ],
         rarest_users=rarest_covered(puppets),
     )
-    strict = [row for row in rows if row.metric == "em_strict"]
+    strict = [row for row in rows if row.measure == "em_strict"]
     return outcome(
         "run",
         "mean score",
         f"puppets with habits of {habit:g}",
         f"{puppets} puppets, {ITEMS} items",
         truth=float(many),
-        estimates=[row.mean for row in strict],
+        estimates=[row.value for row in strict],
         intervals=[(row.ci_low, row.ci_high) for row in strict],
     )

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from outcomes import Job, Outcome, outcome
 from populations import Floats, rarest_covered
+from run_scores import score_estimates
 from scipy.stats import f as snedecor
 
 from fieldwork.files.leaderboards import read_leaderboard
@@ -17,7 +18,7 @@ from fieldwork.metrics.claims.families import ClaimRules, PrimaryTests
 from fieldwork.metrics.claims.table import measure_claims
 from fieldwork.metrics.ranks import measure_ranks, place_of, scores_of_others
 from fieldwork.metrics.ranks import share_of_pairs as differing
-from fieldwork.metrics.scores import measure_score_comparisons
+from fieldwork.metrics.scores import measure_score_spreads
 from fieldwork.records.metrics import RunAccuracy
 from fieldwork.records.shared import Leaderboard
 from fieldwork.statistics.intervals import student_quantile
@@ -99,13 +100,12 @@ def _lost_form(sets: int, seed: int) -> Iterator[Outcome]:
                 )
                 for k, (em, any_form) in enumerate(zip(strict.tolist(), scores.tolist(), strict=True))
             ]  # fmt: skip
-        rows = measure_score_comparisons(
-            runs, baseline="offline", n_permutations=PERMUTATIONS, seed=seed + number,
-            rarest_users=rarest_covered(n),
-        )  # fmt: skip
-        strict_alone = [row for row in rows if row.metric == "em_strict"]
+        rows = score_estimates(
+            runs, n_permutations=PERMUTATIONS, seed=seed + number, rarest_users=rarest_covered(n)
+        )
+        strict_alone = [row for row in rows if row.measure == "em_strict"]
         for name, tests in zip(flags, (rows, strict_alone), strict=True):
-            claims = measure_claims({"score_comparisons": tests}, rules)
+            claims = measure_claims({"estimates": tests}, rules)
             claimed = any(c.verdict == "differs" and c.measure == "score" for c in claims)
             flags[name].append(0.0 if claimed else 1.0)
     for name, p_values in flags.items():
@@ -139,28 +139,27 @@ def _compared(users: Users, sets: int, seed: int) -> Iterator[Outcome]:
         for task, scores in enumerate(arm.tolist())
         for unit, score in enumerate(scores)
     ]
+    counted, rarest = count_runs(runs), rarest_covered(UNITS)
     rows = [
         row
-        for row in measure_score_comparisons(
-            count_runs(runs),
-            baseline="offline",
-            n_permutations=PERMUTATIONS,
-            seed=1,
-            rarest_users=rarest_covered(UNITS),
-        )
-        if row.metric == "em_strict"
+        for row in score_estimates(counted, n_permutations=PERMUTATIONS, rarest_users=rarest)
+        if (row.condition, row.measure) == ("c", "em_strict")
     ]
     yield outcome(
         PART, "score difference", users.name, SIZE,
         truth=users.mean(),
         estimates=[row.difference for row in rows],
-        intervals=[(row.ci_low, row.ci_high) for row in rows],
+        intervals=[(row.difference_low, row.difference_high) for row in rows],
         p_values=[row.p_value for row in rows],
     )  # fmt: skip
+    spreads = measure_score_spreads(
+        counted, baseline="offline", n_permutations=PERMUTATIONS, seed=1, rarest_users=rarest
+    )
+    strict = [row for row in spreads if (row.condition, row.metric) == ("c", "em_strict")]
     yield outcome(
         PART, "spread beyond reruns", users.name, SIZE,
         truth=None,
-        p_values=[row.p_spread for row in rows],
+        p_values=[row.p_value for row in strict],
     )  # fmt: skip
     ratios = here.var(axis=1, ddof=1) / there.var(axis=1, ddof=1)
     yield outcome(
@@ -183,7 +182,7 @@ def _between(sd: float, sets: int, seed: int) -> Iterator[Outcome]:
     ]
     rows = [
         row
-        for row in measure_score_comparisons(
+        for row in measure_score_spreads(
             count_runs(runs),
             baseline="offline",
             n_permutations=1,
@@ -198,7 +197,7 @@ def _between(sd: float, sets: int, seed: int) -> Iterator[Outcome]:
         f"{UNITS} users, 2 runs each, {ITEMS} items",
         truth=sd**2 / (sd**2 + rerun),
         estimates=[row.share_between for row in rows],
-        intervals=[(row.share_low, row.share_high) for row in rows],
+        intervals=[(row.ci_low, row.ci_high) for row in rows],
     )  # fmt: skip
 
 

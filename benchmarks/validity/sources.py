@@ -16,6 +16,7 @@ from fieldwork.statistics.arrays import Flags
 from fieldwork.statistics.user_intervals import RAREST_PROMPTS
 
 BASELINE, CONDITION, GROUPS = "offline", "c", OTHER_GROUPS.versus
+PERMUTATIONS = 199
 EXPONENT, HABIT = 1.5, 0.2
 """Options weigh 1 / rank ** exponent; a habit is a spread of exponents."""
 NUMBERS: Mapping[str, Callable[[np.random.Generator, tuple[int, ...]], Floats]] = {
@@ -101,7 +102,7 @@ class Source(NamedTuple):
         """Intervals cover the rarest users that such a study can name."""
         fewest = self.users if self.reference == BASELINE else min(self.users, self.others)
         rarest = rarest_covered(fewest)
-        return EstimateSettings(BASELINE, 1, (), (), rarest, self.rarest_prompts)
+        return EstimateSettings(BASELINE, 1, (), (), rarest, self.rarest_prompts, PERMUTATIONS)
 
     def sides(self, sets: int, random: np.random.Generator) -> list[Side]:
         """The users, and the others."""

@@ -25,6 +25,7 @@ from populations import (
     letter_table,
     list_table,
 )
+from run_scores import score_estimates
 
 from fieldwork.estimates.table import EstimateSettings, estimate_question
 from fieldwork.measures import questions
@@ -34,7 +35,7 @@ from fieldwork.metrics.claims.families import ClaimRules, PrimaryTests, is_contr
 from fieldwork.metrics.claims.table import measure_claims
 from fieldwork.metrics.comparisons import measure_comparisons
 from fieldwork.metrics.novelty import measure_novelty
-from fieldwork.metrics.scores import measure_score_comparisons
+from fieldwork.metrics.scores import measure_score_spreads
 from fieldwork.metrics.shifts import measure_shifts
 from fieldwork.metrics.variance import measure_variance
 from fieldwork.records.columns import table_of
@@ -156,10 +157,14 @@ def primary_tables(frame: pd.DataFrame, seed: int, rarest_users: float = RAREST)
     """The metric tables with the primary comparisons of a study, by name."""
     settings = _settings(seed) | {"rarest_users": rarest_users}
     of_estimates = EstimateSettings("offline", seed, USERS, [CONTROL], rarest_users)
+    runs = measure_runs(frame, study_items())
     return _by_name(
         measure_variance(frame, **settings),
-        estimate_question(questions()["lists"], frame, of_estimates),
-        measure_score_comparisons(measure_runs(frame, study_items()), **settings),
+        [
+            *estimate_question(questions()["lists"], frame, of_estimates),
+            *score_estimates(runs, **settings, users=USERS, controls=[CONTROL]),
+        ],
+        measure_score_spreads(runs, **settings),
     )
 
 

@@ -217,10 +217,10 @@ class Run:
             told = {"functions": step.functions, "inputs": names, "settings": taken}
             measure_tables.main(inputs, out(*step.functions), [told])
         for name, question in measures.questions().items():
-            source = rows if question.source == "answers" else self.path("forms")
+            sources = {"answers": rows, "answers/forms": self.path("forms"), "accuracy_runs": runs}
             measure.main(
                 [name],
-                {"source": [source], "participants": []},
+                {"source": [sources[question.source]], "participants": []},
                 {name: self.path(f"metrics/estimates/{name}")},
                 {"baseline": "offline", "users": USERS, "seed": 1, **user_settings},
             )
@@ -228,7 +228,7 @@ class Run:
             [self.responses],
             first_token_tables=[],
             **questions,
-            accuracy=self.path("accuracy"),
+            accuracy=self.path("metrics/estimates/accuracy"),
             **out("service", "trade_offs"),
             baseline="offline",
             **user_settings,
@@ -267,7 +267,8 @@ class Run:
         measure_exactly.main(
             rows,
             **questions,
-            **out("variance", "accuracy", "novelty", "exact_estimates"),
+            **out("variance", "novelty", "exact_estimates"),
+            accuracy=self.path("metrics/estimates/accuracy"),
             baseline="offline",
             **user_settings,
         )
@@ -278,7 +279,8 @@ class Run:
         return [self.path(f"metrics/estimates/{name}") for name in measures.questions()]
 
     def draw(self) -> None:
-        files = {"lists": self.path("metrics/estimates/lists"), "leaderboard": [BOARD]}
+        files = {name: self.path(f"metrics/estimates/{name}") for name in ("lists", "accuracy")}
+        files |= {"leaderboard": [BOARD]}
         drawing = {
             "model_labels": {"m": "Model"},
             "condition_labels": CONDITIONS,
@@ -302,9 +304,9 @@ class Run:
             )
 
     def findings(self) -> str:
-        names = ("variance", "comparisons", "shifts", "accuracy")
+        names = ("variance", "comparisons", "shifts")
         further_tables = (
-            "score_comparisons",
+            "score_spreads",
             "ranks",
             "novelty",
             "categories",
@@ -356,7 +358,6 @@ def case(
 def test_no_table_holds_nan_and_every_null_has_a_reason(case: tuple[str, Run]) -> None:
     estimates = {
         "novelty": "share",
-        "accuracy": "mean",
         "comparisons": "distance",
         "variance": "share_who",
         "shifts": "shift",
@@ -364,7 +365,6 @@ def test_no_table_holds_nan_and_every_null_has_a_reason(case: tuple[str, Run]) -
         "robustness": "estimate",
         "drift": "value",
         "group_gaps": "estimate",
-        "score_comparisons": "difference",
         "ranks": "rank_best",
         "practice": "rho",
         "practice_turns": "is_beyond_chance",

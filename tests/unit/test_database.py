@@ -17,10 +17,12 @@ from fieldwork.cells import mark_counted
 from fieldwork.database import write_database, write_views
 from fieldwork.errors import StudyError
 from fieldwork.estimates.table import EstimateSettings, estimate_question
-from fieldwork.measures import questions
+from fieldwork.measures import accuracy, questions
+from fieldwork.metrics.scores import measure_score_spreads
 from fieldwork.records.estimates import Estimate
 from fieldwork.records.field import FieldAnswer
 from fieldwork.records.generation import Response
+from fieldwork.records.metrics import RunAccuracy, ScoreSpread
 from fieldwork.records.parsing import Answer
 from fieldwork.records.puppets import Context, Message, Profile
 from fieldwork.records.tasks import Item
@@ -253,14 +255,27 @@ MEMBERS = pd.DataFrame(
 @pytest.mark.parametrize("has_answers", [True, False])
 def test_views_hold_what_tables_of_earlier_versions_held(tmp_path: Path, has_answers: bool) -> None:
     files = []
+    settings = EstimateSettings("offline", 1, n_permutations=9)
     for name, question in questions().items():
         frame = Case(question, question.measures[0]).table(REPLIES if has_answers else [])
-        rows = estimate_question(question, frame, EstimateSettings("offline", 1), MEMBERS)
+        rows = estimate_question(question, frame, settings, MEMBERS)
         files.append(str(tmp_path / f"{name}.parquet"))
         tables.write_rows(files[-1], rows, Estimate)
-    write_database(tmp_path / "study.duckdb", {"estimates": files})
+    case = Case(accuracy.QUESTION, accuracy.QUESTION.measures[0])
+    table = case.table(REPLIES * has_answers).astype(object)
+    rows_of_runs = table.where(table.notna(), None).itertuples(index=False)
+    runs = [RunAccuracy(*row) for row in rows_of_runs]
+    spreads = measure_score_spreads(runs, baseline="offline", n_permutations=9, seed=1)
+    sources = {"estimates": files}
+    for name, row_type, content in (
+        ("accuracy_runs", RunAccuracy, runs),
+        ("score_spreads", ScoreSpread, spreads),
+    ):
+        sources[name] = [str(tmp_path / f"{name}.parquet")]
+        tables.write_rows(sources[name][0], content, row_type)
+    write_database(tmp_path / "study.duckdb", sources)
     outputs = {name: str(tmp_path / f"{name}.csv") for name in VIEWS}
-    write_views(files, outputs)
+    write_views(sources, outputs)
     n_rows = {}
     for name, path in outputs.items():
         rows = query(tmp_path / "study.duckdb", f'FROM "{name}"')
@@ -271,11 +286,8 @@ def test_views_hold_what_tables_of_earlier_versions_held(tmp_path: Path, has_ans
     n_form = len(questions()["form"].measures)
     # three conditions with two prompts and four measures; two means; groups x and y; not the field's own
     expected = {"heterogeneity": 24, "prompt_means": 6, "answer_form": 5 * n_form}
-    assert (
-        n_rows == {**expected, "field_heterogeneity": 4}
-        if has_answers
-        else not any(n_rows.values())
-    )
+    expected |= {"field_heterogeneity": 4, "accuracy": 9, "score_comparisons": 6}
+    assert n_rows == expected if has_answers else not any(n_rows.values())
 
 
 FULL_DISK = """

@@ -14,13 +14,15 @@ from matplotlib.text import Text
 from fieldwork.figures import fig3
 from fieldwork.figures.style import use_style
 from fieldwork.files.leaderboards import rank_models
-from fieldwork.metrics.accuracy import measure_accuracy, measure_runs
+from fieldwork.metrics.accuracy import measure_runs
 from fieldwork.metrics.novelty import measure_novelty
 from fieldwork.metrics.ranks import measure_ranks
-from fieldwork.metrics.scores import measure_score_comparisons
-from fieldwork.records.metrics import Accuracy, Rank, RunAccuracy
+from fieldwork.metrics.scores import measure_score_spreads
+from fieldwork.records.estimates import Estimate
+from fieldwork.records.metrics import Rank, RunAccuracy
 from fieldwork.records.parsing import Answer
 from fieldwork.records.tasks import Item
+from unit.metrics.metric_frames import score_estimates
 
 ROOT = Path(__file__).resolve().parents[2]
 ITEMS = [Item(f"i{k}", "choice", "q", "p", ["a", "b"], "A", "s", "t") for k in range(3)]
@@ -72,11 +74,11 @@ def frame(rows: Sequence[Any], row_type: type[Any]) -> pd.DataFrame:
 def test_what_cannot_be_measured_is_null_with_a_reason_and_the_figure_says_so(case: str) -> None:
     answers = frame([*CASES[case], *arm("again", [(None, 3, "AAB")])], Answer)
     runs = measure_runs(answers, frame(ITEMS, Item))
-    spread = measure_accuracy(runs)
-    comparisons = measure_score_comparisons(runs, baseline="offline", n_permutations=99, seed=1)
+    scores = score_estimates(runs)
+    spreads = measure_score_spreads(runs, baseline="offline", n_permutations=99, seed=1)
     ranks = measure_ranks(runs, BOARD, baseline="offline")
     novel = measure_novelty(answers, baseline="offline", control="again", n_permutations=99)
-    for row in (*spread, *comparisons, *ranks, *novel):
+    for row in (*spreads, *ranks, *novel):
         cells = dataclasses.asdict(row)
         assert not [k for k, v in cells.items() if isinstance(v, float) and math.isnan(v)]
         # corrections follow from what stands beside them
@@ -84,7 +86,7 @@ def test_what_cannot_be_measured_is_null_with_a_reason_and_the_figure_says_so(ca
         assert not null or cells["reason"], (type(row), null)
     tables = (
         frame(runs, RunAccuracy),
-        frame(spread, Accuracy),
+        frame(scores, Estimate),
         frame(ranks, Rank),
         BOARD,
     )

@@ -157,4 +157,9 @@ def test_labelled_files_hold_the_answers_of_the_study(exported: Checkout) -> Non
         assert len(frame) == len(answers)
         letters = [None if pd.isna(code) else values[code] for code in frame["letter"]]
         assert letters == [None if pd.isna(letter) else letter for letter in answers["letter"]]
-    assert {table["name"] for table in book["tables"]} >= {"answers", "items", "accuracy", "claims"}
+    assert {table["name"] for table in book["tables"]} >= {
+        "answers",
+        "items",
+        "estimates",
+        "claims",
+    }

@@ -16,7 +16,6 @@ from fieldwork import tables
 from fieldwork.records.estimates import Estimate
 from fieldwork.records.generation import Request, Response
 from fieldwork.records.metrics import (
-    Accuracy,
     AnswerShare,
     Comparison,
     ItemShare,
@@ -24,7 +23,7 @@ from fieldwork.records.metrics import (
     Rank,
     Rarefaction,
     RunAccuracy,
-    ScoreComparison,
+    ScoreSpread,
     Shift,
     VarianceShare,
 )
@@ -77,13 +76,13 @@ def test_all_leaves_every_result(quickstart: Checkout) -> None:
         ("metrics/item_shares.parquet", ItemShare),
         ("metrics/distributions.parquet", AnswerShare),
         ("metrics/accuracy_runs.parquet", RunAccuracy),
-        ("metrics/accuracy.parquet", Accuracy),
+        ("metrics/estimates/accuracy.parquet", Estimate),
         ("metrics/novelty.parquet", Novelty),
         ("metrics/comparisons.parquet", Comparison),
         ("metrics/variance.parquet", VarianceShare),
         ("metrics/shifts.parquet", Shift),
         ("metrics/rarefaction.parquet", Rarefaction),
-        ("metrics/score_comparisons.parquet", ScoreComparison),
+        ("metrics/score_spreads.parquet", ScoreSpread),
     ],
 )
 def test_tables_have_their_declared_columns(

@@ -185,7 +185,7 @@ def test_users_move_answers_beyond_reruns(real_study: Checkout) -> None:
     spread = dict(
         rows_of(
             real_study,
-            "SELECT condition, maximum - minimum FROM 'RESULTS/fewer/metrics/accuracy.parquet'"
+            "SELECT condition, maximum - minimum FROM 'RESULTS/fewer/metrics/accuracy.csv'"
             " WHERE task = 'mmlu_lite' AND metric = 'em_strict'",
         )
     )

@@ -51,6 +51,7 @@ from fieldwork.config.estimates import (
     measured_tables,
     question_jobs,
     study_views,
+    view_inputs,
 )
 from fieldwork.config.exports import data_settings
 from fieldwork.config.field import field_files

@@ -48,7 +48,7 @@ for job, steps in metric_jobs(study).items():
 # the tables of earlier versions that are views of estimates now
 rule write_views:
     input:
-        estimates=estimate_files(),
+        **view_inputs(),
     output:
         **view_files(study_views(study)),
     log:
@@ -67,7 +67,7 @@ rule measure_exactly:
         answers=ANSWERS,
         questions=study.task_tables(),
         variance="<results>/metrics/variance.parquet",
-        accuracy="<results>/metrics/accuracy.parquet",
+        accuracy=ESTIMATES_OF.format(question="accuracy"),
         novelty="<results>/metrics/novelty.parquet",
     output:
         **metric_tables("exact_estimates"),
@@ -87,9 +87,8 @@ rule measure_arms:
     input:
         answers=ANSWERS,
         accuracy_runs="<results>/metrics/accuracy_runs.parquet",
-        accuracy="<results>/metrics/accuracy.parquet",
         comparisons="<results>/metrics/comparisons.parquet",
-        estimates=ESTIMATES_OF.format(question="lists"),
+        estimates=expand(ESTIMATES_OF, question=["lists", "accuracy"], allow_missing=True),
         variance="<results>/metrics/variance.parquet",
         contexts=study.arm_contexts(),
     output:
@@ -180,7 +179,7 @@ rule measure_service:
         responses=study.tables("responses"),
         first_token_tables=first_tokens.first_token_tables(study),
         questions=study.task_tables(),
-        accuracy="<results>/metrics/accuracy.parquet",
+        accuracy=ESTIMATES_OF.format(question="accuracy"),
     output:
         **metric_tables("service", "trade_offs"),
     log:

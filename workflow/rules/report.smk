@@ -132,7 +132,7 @@ rule export_study:
         questions=study.task_tables(),
         responses=study.tables("responses"),
         answers=ANSWERS,
-        accuracy="<results>/metrics/accuracy.parquet",
+        accuracy=ESTIMATES_OF.format(question="accuracy"),
         # these tables are described too, and the database is made from all the others
         database="<results>/study.duckdb",
         marks=explorer.page_figures(study, "marks.parquet"),

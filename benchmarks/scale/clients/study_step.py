@@ -53,7 +53,7 @@ SEED = 2509
 PERMUTATIONS = 1_999
 RAREST_USERS = 0.05
 BOARD = str(ROOT / "resources/helm_lite_mmlu.csv")
-FINDINGS = ("variance", "comparisons", "shifts", "lists")
+FINDINGS = ("variance", "comparisons", "shifts", "lists", "accuracy")
 RULES: dict[str, Any] = {
     "primary": [{"measure": "share_who"}, {"measure": "entropy_bits"}, {"measure": "score"}],
     "margins": {"share_who": 0.05, "entropy_bits": 0.25, "score": 0.02, "share": 0.1},
@@ -184,12 +184,12 @@ class Study:
 
     def measure_accuracy(self) -> None:
         """Scores of runs."""
-        self._measure("accuracy")
+        self._measure("accuracy_runs")
+        self._estimate("accuracy", [self._path("accuracy_runs.pq")])
 
     def measure_scores(self) -> None:
-        """Scores beside the baseline's and prices, places, practice, categories of subjects."""
+        """Prices of scores, places, practice, categories of subjects."""
         runs = self._path("accuracy_runs.pq")
-        self._measure("score_comparisons")
         places = self._metric("ranks")
         measure_ranks.main(runs, [BOARD], ["mmlu_lite"], baseline="offline", names={}, **places)
         names = ("practice", "practice_turns", "practice_drops")
@@ -209,7 +209,7 @@ class Study:
             [self._table("responses", *arm) for arm in self._arms()],
             [],
             [self._items(task) for task in TASKS],
-            self._path("accuracy.pq"),
+            self._file("accuracy"),
             baseline="offline",
             rarest_users=RAREST_USERS,
             **self._metric("service") | self._metric("trade_offs"),
@@ -225,7 +225,7 @@ class Study:
 
     def measure_claims(self) -> None:
         """Every test of the tables above, corrected."""
-        names = (*FINDINGS, "novelty", "score_comparisons", "categories")
+        names = (*FINDINGS, "novelty", "score_spreads", "categories")
         measure_claims.main(
             [self._file(name) for name in names],
             [self._table("responses", *arm) for arm in self._arms()],
@@ -294,7 +294,7 @@ class Study:
         )
 
     def _findings(self, arms: Mapping[str, list[str]]) -> None:
-        names = (*FINDINGS, "accuracy", "novelty", "score_comparisons", "ranks", "categories")
+        names = (*FINDINGS, "novelty", "score_spreads", "ranks", "categories")
         more = ("list_lengths", "claims")
         labels = {"models": DRAWING["model_labels"], "conditions": DRAWING["condition_labels"]}
         study: dict[str, Any] = {

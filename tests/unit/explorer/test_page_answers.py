@@ -31,13 +31,13 @@ from fieldwork.explorer.answers import (
     doubt_bits,
     runs_that_count,
 )
-from fieldwork.metrics.accuracy import measure_accuracy, measure_runs
+from fieldwork.metrics.accuracy import measure_runs
 from fieldwork.metrics.distributions import measure_distributions
 from fieldwork.metrics.values.estimates import measure_values
 from fieldwork.records.parsing import NO_ANSWER, Answer, MergedItem
 from fieldwork.records.shared import ItemKey
 from fieldwork.records.tasks import Item, ItemKind
-from unit.metrics.metric_frames import list_prompts
+from unit.metrics.metric_frames import list_prompts, score_estimates
 
 CONDITIONS = ("offline", "history", "profile")
 MODELS = ("m", "n")
@@ -192,9 +192,9 @@ def test_answers_of_counted_runs_are_those_that_scores_are_made_of(
         for row, bits in zip(answers, base_bits(answers, readings), strict=True)
         if bits & COUNTED_RUN
     )
-    scores = [row for row in measure_accuracy(runs) if row.metric == "em_strict"]
-    assert sum(row.n_runs for row in scores) > 10
-    assert by_arm == {(row.model, row.condition): row.n_runs * row.n_items for row in scores}
+    scores = [row for row in score_estimates(runs) if row.measure == "em_strict"]
+    assert sum(row.n_units for row in scores) > 10
+    assert by_arm == {(row.model, row.condition): row.n_answers for row in scores}
 
 
 def test_first_values_are_those_that_means_count() -> None:

@@ -9,8 +9,8 @@ import pytest
 
 from fieldwork.exports.every_eval import ExportedModel, ModelExport, StudyTables, every_eval_exports
 from fieldwork.files.recordings.answers import Recording, read_answers
+from fieldwork.records.estimates import Estimate
 from fieldwork.records.generation import Response
-from fieldwork.records.metrics import Accuracy
 from fieldwork.records.parsing import Answer
 from fieldwork.records.tasks import Item
 
@@ -79,27 +79,25 @@ def item(name: str, gold: str | None) -> Item:
     )
 
 
-def score(**more: Any) -> Accuracy:
+def score(**more: Any) -> Estimate:
     values = {
         "model": "gpt",
         "task": "quiz",
         "condition": "history",
-        "metric": "em_strict",
-        "mean": 0.5,
-        "minimum": 0.5,
-        "maximum": 0.5,
+        "measure": "em_strict",
+        "reference": "baseline",
+        "value": 0.5,
         "ci_low": 0.25,
         "ci_high": 0.75,
-        "n_runs": 2,
+        "n_units": 2,
         "n_items": 1,
         "unit": "puppet",
-        "reason": None,
     }
-    return Accuracy(**{**values, **more})
+    return Estimate(**{**dict.fromkeys(Estimate.__dataclass_fields__), **values, **more})
 
 
 def exported(
-    rows: list[tuple[Response, str | None]], scores: list[Accuracy], entry: dict[str, Any] = ENTRY
+    rows: list[tuple[Response, str | None]], scores: list[Estimate], entry: dict[str, Any] = ENTRY
 ) -> list[ModelExport]:
     study = StudyTables(
         name="mine",
@@ -129,7 +127,7 @@ def test_a_line_for_each_scored_answer() -> None:
         (response(item_id="q2"), "A"),
         (response(condition="offline", puppet_id=None, context_id=None), "A"),
     ]
-    (export,) = exported(rows, [score(), score(metric="format_failure", mean=0.1)])
+    (export,) = exported(rows, [score(), score(measure="format_failure", value=0.1)])
     first, second = map(json.loads, export.samples.splitlines())
     assert REQUIRED <= set(first) <= ALLOWED
     assert first["evaluation"] == {"score": 1.0, "is_correct": True}
@@ -181,7 +179,7 @@ def test_names_of_models(entry: dict[str, Any], identity: str) -> None:
 
 def test_a_model_without_scores_has_no_files() -> None:
     assert exported([(response(), "A")], []) == []
-    assert exported([(response(), "A")], [score(mean=None, reason="none")]) == []
+    assert exported([(response(), "A")], [score(value=None, reason="none")]) == []
 
 
 def test_what_is_exported_is_read_again(tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ from fieldwork.exports.data_files import DataSettings, write_data_files
 from fieldwork.records.field import FieldAnswer
 from fieldwork.records.generation import OptionProbability, Response
 from fieldwork.records.judging import AlternativeAnnotator
-from fieldwork.records.metrics import Accuracy, Novelty, RunAccuracy
+from fieldwork.records.metrics import Novelty, RunAccuracy, ScoreSpread
 from fieldwork.records.parsing import Answer
 from fieldwork.records.tasks import Item
 
@@ -83,8 +83,9 @@ def accuracy_run(condition: str, puppet: str) -> RunAccuracy:
 def database(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("study")
     runs = [accuracy_run("history", "u1"), accuracy_run("field", PSEUDONYMS[1])]
-    score = row_of(Accuracy, model="gpt", task="quiz", condition="history", metric="em_strict",
-                   n_runs=0, n_items=1, unit="puppet", reason="too few <users>")  # fmt: skip
+    spread = row_of(ScoreSpread, model="gpt", task="quiz", condition="history", metric="em_strict",
+                    baseline="offline", n_units=0, n_units_baseline=0, unit="puppet",
+                    reason="too few <users>")  # fmt: skip
     annotators = [
         row_of(AlternativeAnnotator, scale="s", judge="gpt", person=name, n_units=1, penalty=0.1)
         for name in RATERS
@@ -101,7 +102,7 @@ def database(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "answers": (Answer, [*(row for row, _ in ASKED), *OF_PEOPLE]),
         "field_answers": (FieldAnswer, [field_answer(row) for row in OF_PEOPLE]),
         "accuracy_runs": (RunAccuracy, runs),
-        "accuracy": (Accuracy, [score]),
+        "score_spreads": (ScoreSpread, [spread]),
         "novelty": (Novelty, []),
         "alternative_annotators": (AlternativeAnnotator, annotators),
     }
@@ -150,7 +151,14 @@ def entries(folder: Path, table: str) -> dict[str, Any]:
 
 
 def test_each_table_is_in_three_forms(export: Path) -> None:
-    names = {"answers", "items", "accuracy_runs", "accuracy", "novelty", "alternative_annotators"}
+    names = {
+        "answers",
+        "items",
+        "accuracy_runs",
+        "score_spreads",
+        "novelty",
+        "alternative_annotators",
+    }
     assert {path.name for path in export.iterdir()} == {
         *(f"{name}{end}" for name in names for end in (".csv", ".sav", ".dta")),
         *("codebook.json", "codebook.html"),
@@ -159,7 +167,7 @@ def test_each_table_is_in_three_forms(export: Path) -> None:
 
 
 @pytest.mark.parametrize("ending", [".sav", ".dta"])
-@pytest.mark.parametrize("name", ["answers", "items", "accuracy_runs", "accuracy", "novelty"])
+@pytest.mark.parametrize("name", ["answers", "items", "accuracy_runs", "score_spreads", "novelty"])
 def test_what_is_read_back_is_what_csv_holds(export: Path, name: str, ending: str) -> None:
     book, variables = book_of(export), entries(export, name)
     frame, _ = read(export / f"{name}{ending}")
@@ -242,7 +250,7 @@ def test_no_row_of_real_users_unless_the_study_says_so(export: Path) -> None:
     notes = {t["name"]: t["notes"] for t in book_of(export)["tables"]}
     assert "Rows of real users are left out" in notes["answers"][0]
     assert "explorer.field" in notes["accuracy_runs"][0]
-    assert notes["items"] == notes["accuracy"] == []
+    assert notes["items"] == notes["score_spreads"] == []
 
 
 def test_real_users_have_numbers_and_no_texts(export_with_field: Path) -> None:
@@ -321,7 +329,7 @@ def test_equal_tables_give_equal_bytes(export: Path, database: Path, tmp_path: P
     write_data_files(tmp_path, database, SETTINGS)
     for path in export.iterdir():
         assert path.read_bytes() == (tmp_path / path.name).read_bytes(), path.name
-    _, meta = read(export / "accuracy.sav")
+    _, meta = read(export / "score_spreads.sav")
     assert f"{meta.creation_time:%m-%d %H:%M:%S}" == "01-01 00:00:00"
 
 
@@ -331,7 +339,7 @@ def test_a_table_of_many_rows_is_csv_alone(
     monkeypatch.setattr(data_files, "MOST_ROWS", 1)
     write_data_files(tmp_path, database, SETTINGS)
     assert not (tmp_path / "answers.sav").exists()
-    assert (tmp_path / "accuracy.dta").exists()
+    assert (tmp_path / "score_spreads.dta").exists()
     (table,) = (t for t in book_of(tmp_path)["tables"] if t["name"] == "answers")
     assert table["files"] == ["answers.csv"]
     assert table["notes"][-1] == "A table of more than 1 rows is written as CSV alone."

@@ -13,7 +13,6 @@ from matplotlib.text import Text
 from fieldwork.records.arms import ArmMeasure, ArmTest
 from fieldwork.records.estimates import Estimate
 from fieldwork.records.metrics import (
-    Accuracy,
     AnswerShare,
     Rank,
     Rarefaction,
@@ -135,43 +134,32 @@ def run_scores(
 
 
 def spreads(runs: pd.DataFrame, nulls: Collection[tuple[str, str]] = ()) -> pd.DataFrame:
-    """`Accuracy` rows of `run_scores`; a (model, condition) in `nulls` has no estimate."""
+    """`Estimate` rows of `run_scores`; a (model, condition) in `nulls` has no estimate."""
     rows = []
     for (model, condition), group in runs.groupby(["model", "condition"], sort=False):
         gone = (model, condition) in nulls
         for metric in ("em_strict", "em_flexible", "format_failure"):
-            values = group[metric]
-            rows.append(
-                Accuracy(
-                    str(model),
-                    "mmlu_helm",
-                    str(condition),
-                    metric,
-                    None if gone else float(values.mean()),
-                    None if gone else float(values.min()),
-                    None if gone else float(values.max()),
-                    None,
-                    None,
-                    0 if gone else len(group),
-                    514,
-                    "puppet",
-                    "no complete run" if gone else None,
-                )
-            )
-    return pd.DataFrame([asdict(row) for row in rows])
+            row = dict.fromkeys(field.name for field in fields(Estimate)) | {
+                **{"model": model, "task": "mmlu_helm", "condition": condition, "measure": metric},
+                **{"value": None if gone else float(group[metric].mean()), "unit": "puppet"},
+                **{"reference": "baseline", "n_units": 0 if gone else len(group), "n_items": 514},
+                "reason": "no complete run" if gone else None,
+            }
+            rows.append(row)
+    return pd.DataFrame(rows).astype({"ci_low": float, "ci_high": float})
 
 
 def ranks(spread: pd.DataFrame) -> pd.DataFrame:
     """`Rank` rows of `spreads`: places 3 to 6, and a chance of .8 with users and .4 with reruns."""
     rows = []
-    for row in spread[spread["metric"] != "format_failure"].itertuples():
-        gone = pd.isna(row.mean)
+    for row in spread[spread["measure"] != "format_failure"].itertuples():
+        gone = pd.isna(row.value)
         rows.append(
             Rank(
-                row.model, row.task, row.condition, "offline", row.metric, "Board", 6,
+                row.model, row.task, row.condition, "offline", row.measure, "Board", 6,
                 None if gone else 3, None if gone else 4.5, None if gone else 6,
                 None if gone else 4, None if gone else 0.8, None if gone else 0.4, 0.4, 4, 0.7,
-                row.n_runs, 514, row.unit, None,
+                row.n_units, 514, row.unit, None,
             )
         )  # fmt: skip
     return pd.DataFrame([asdict(row) for row in rows], columns=[f.name for f in fields(Rank)])

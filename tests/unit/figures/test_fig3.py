@@ -162,7 +162,7 @@ def test_what_has_no_interval_says_so() -> None:
     runs = frames.run_scores({"alpha": 0.7})
     score_tables = tables(runs)
     with_intervals = score_tables.accuracy.assign(
-        ci_low=lambda t: t["mean"] - 0.01, ci_high=lambda t: t["mean"] + 0.01
+        ci_low=lambda t: t["value"] - 0.01, ci_high=lambda t: t["value"] + 0.01
     )
     words_without = frames.words(fig3.draw(*score_tables, fig3.Fig3Settings(conditions=FIVE)))
     words_with = frames.words(

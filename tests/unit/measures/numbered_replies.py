@@ -14,13 +14,17 @@ import pandas as pd
 from fieldwork.estimates.declaration import EqualSize, Measure, ReaderQuestion
 from fieldwork.estimates.table import EstimateSettings, estimate_question
 from fieldwork.measures import ROW_TYPES
+from fieldwork.metrics.accuracy import count_runs
 from fieldwork.records.estimates import Estimate
+from fieldwork.records.metrics import RunAccuracy
 from fieldwork.records.tasks import LETTER_KINDS
 from fieldwork.statistics.arrays import Counts
 
 Numbers = Sequence[int]
 SETTINGS = EstimateSettings("offline", 1, ("rag", "field"), ("again",), 0.4, 0.9)
 """Eleven users and three prompts are enough for intervals."""
+RUN_SIZE = 4
+"""Questions of a run, which is a reply to the first prompt; others are no runs."""
 
 
 class Reply(NamedTuple):
@@ -56,6 +60,10 @@ class Case(NamedTuple):
     def kind(self) -> str:
         return (self.question.kinds or ("list",))[0]
 
+    @property
+    def is_of_runs(self) -> bool:
+        return self.measure.noun == "run"
+
     def rows(
         self,
         replies: Sequence[Reply],
@@ -71,6 +79,8 @@ class Case(NamedTuple):
 
     def table(self, replies: Sequence[Reply]) -> pd.DataFrame:
         """Rows of the question's source, which may not have those that failed."""
+        if self.is_of_runs:
+            return self._table_of_runs(replies)
         names = [column.name for column in dataclasses.fields(ROW_TYPES[self.question.source])]
         numbers = {measure.of for measure in self.question.measures} - {"options"}
         rows = []
@@ -79,11 +89,28 @@ class Case(NamedTuple):
             if reply.number is not None:
                 options = self.options(reply.number)
                 content |= {"letter": options[0], "items": [*options]}
-                content |= dict.fromkeys(numbers, number_of(reply.number))
+                content |= dict.fromkeys(numbers, self.number(reply.number))
             content |= reply._asdict() | {"item_id": reply.item, "puppet_id": reply.user}
             if reply.outcome != "failed" or "outcome" in names:
                 rows.append([content.get(name) for name in names])
         return pd.DataFrame(rows, columns=names).astype(dict.fromkeys(numbers, float))
+
+    def _table_of_runs(self, replies: Sequence[Reply]) -> pd.DataFrame:
+        runs = [
+            RunAccuracy(
+                *(reply.model, reply.task, reply.condition, 0, reply.user, reply.replicate),
+                *[self.number(reply.number)] * 3,
+                *(RUN_SIZE, 1, False),
+            )
+            for reply in replies
+            if reply.number is not None and reply.item == "a" and reply.outcome != "failed"
+        ]
+        runs.sort(key=lambda run: (run.puppet_id or "", run.replicate))
+        return pd.DataFrame(count_runs(runs), columns=[*RunAccuracy.__dataclass_fields__])
+
+    def number(self, number: int) -> float:
+        """A number that no binary fraction is, so that sums depend on their order; of a share below 1."""
+        return number / (56 if self.measure.bounds else 7)
 
     def options(self, number: int) -> tuple[str, ...]:
         if self.kind in LETTER_KINDS:
@@ -93,7 +120,7 @@ class Case(NamedTuple):
     def value(self, numbers: Numbers, n_equal: int | None = None) -> float:
         """The measure of the replies to one prompt, by its formula."""
         if self.measure.of != "options":
-            return fmean(map(number_of, numbers))
+            return fmean(map(self.number, numbers))
         options = [option for number in numbers for option in self.options(number)]
         counts: Counts = np.array([options.count(option) for option in sorted(set(options))])
         if self.measure.exact:
@@ -103,9 +130,8 @@ class Case(NamedTuple):
 
     def mean(self, prompts: Mapping[str, Numbers]) -> float:
         """The mean over prompts."""
-        return fmean(map(self.value, prompts.values()))
+        return fmean(self.value(prompts[item]) for item in prompts if self.has_prompt(item))
 
-
-def number_of(number: int) -> float:
-    """A number that no binary fraction is, so that sums depend on their order."""
-    return number / 7
+    def has_prompt(self, item: str) -> bool:
+        """Whether the measure takes something of replies to it."""
+        return item == "a" or not self.is_of_runs

@@ -39,6 +39,10 @@ def asks(declarations: Sequence[Measure], source: Source = "answers") -> ReaderQ
             "own.py: bits takes options, which answers/forms lacks; its source is `answers`",
         ),
         (
+            {"own": asks([measure(of="em_strict")], "accuracy_runs")},
+            "own.py: bits counts each answer of accuracy_runs; its noun is `run` where ",
+        ),
+        (
             {"own": asks([measure(of="value", is_by_item=True)])},
             "own.py: bits takes numbers, which have no row a prompt; leave out is_by_item",
         ),

@@ -2,15 +2,22 @@
 
 import dataclasses
 from collections.abc import Iterable, Sequence
+from types import SimpleNamespace
 from typing import Any
 
+import duckdb
 import pandas as pd
+import pyarrow as pa
 
 from fieldwork.estimates.table import EstimateSettings, estimate_question
-from fieldwork.measures import lists
+from fieldwork.measures import accuracy, lists
+from fieldwork.metrics.scores import measure_score_spreads
 from fieldwork.records.estimates import Estimate
+from fieldwork.records.metrics import RunAccuracy
 from fieldwork.records.parsing import Answer
 from fieldwork.records.tasks import Item, ItemKind
+from fieldwork.statistics.user_intervals import RAREST_USERS
+from fieldwork.views import VIEWS
 
 COVERED_BY_72 = 0.0686
 """Rarest kind of user that 72 users cover."""
@@ -119,3 +126,35 @@ def list_estimates(answers: pd.DataFrame, **settings: Any) -> list[Estimate]:
     return estimate_question(
         lists.QUESTION, answers, EstimateSettings(**{"baseline": "offline", "seed": 1, **settings})
     )
+
+
+def score_estimates(
+    runs: Sequence[RunAccuracy],
+    *,
+    baseline: str = "offline",
+    n_permutations: int = 99,
+    seed: int = 1,
+    rarest_users: float = RAREST_USERS,
+) -> list[Estimate]:
+    """Scores of runs, and how they are beside the baseline's."""
+    settings = EstimateSettings(
+        baseline, seed, rarest_users=rarest_users, n_permutations=n_permutations
+    )
+    return estimate_question(accuracy.QUESTION, pd.DataFrame(list(runs)), settings)
+
+
+def former_table(name: str, runs: Sequence[RunAccuracy], **settings: Any) -> list[Any]:
+    """The rows of `accuracy` or `score_comparisons`, as the views of these names have them."""
+    settings = {"baseline": "offline", "n_permutations": 99, "seed": 1} | settings
+    tables = {
+        "estimates": score_estimates(runs, **settings),
+        "accuracy_runs": runs,
+        "score_spreads": measure_score_spreads(runs, **settings),
+    }
+    if not runs:
+        return []
+    with duckdb.connect() as database:
+        for table, rows in tables.items():
+            database.register(table, pa.Table.from_pylist([dataclasses.asdict(r) for r in rows]))
+        view = database.sql(VIEWS[name].select)
+        return [SimpleNamespace(**dict(zip(view.columns, r, strict=True))) for r in view.fetchall()]

@@ -8,9 +8,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from fieldwork.metrics.accuracy import measure_accuracy, measure_runs
+from fieldwork.metrics.accuracy import measure_runs
 from fieldwork.metrics.exact_estimates import (
-    LetterTables,
     exact_components,
     measure_exactly,
     new_letter_chance,
@@ -20,7 +19,13 @@ from fieldwork.metrics.variance import measure_variance
 from fieldwork.records.metrics import ExactEstimate
 from fieldwork.records.parsing import Answer
 from fieldwork.statistics.arrays import Floats
-from unit.metrics.metric_frames import answer_frame, chosen, item_frame, question
+from unit.metrics.metric_frames import (
+    answer_frame,
+    chosen,
+    item_frame,
+    question,
+    score_estimates,
+)
 
 RAREST = 0.125
 N_USERS, N_ITEMS = 40, 6
@@ -56,12 +61,15 @@ def measured(
     frame = answer_frame(answers)
     items = item_frame(*(question(f"i{k}", gold="A") for k in range(N_ITEMS))).assign(task="t")
     runs = measure_runs(frame, items)
-    sampled = LetterTables(
+    rows = measure_exactly(
+        frame,
+        items,
         measure_variance(frame, baseline=baseline, n_permutations=9, seed=1, rarest_users=RAREST),
-        measure_accuracy(runs, rarest_users=RAREST),
+        score_estimates(runs, baseline=baseline, rarest_users=RAREST),
         measure_novelty(frame, baseline=baseline, n_permutations=9, rarest_users=RAREST),
+        baseline=baseline,
+        rarest_users=RAREST,
     )
-    rows = measure_exactly(frame, items, sampled, baseline=baseline, rarest_users=RAREST)
     return {(row.condition, row.measure): row for row in rows}
 
 
@@ -154,12 +162,8 @@ def test_an_answer_without_probabilities_has_no_row() -> None:
     assert (
         measured(chosen("AB", condition="offline", item_id="i0") + chosen("AB", item_id="i0")) == {}
     )
-    assert (
-        measure_exactly(
-            pd.DataFrame(), pd.DataFrame(), LetterTables([], [], []), baseline="offline"
-        )
-        == []
-    )
+    empty = pd.DataFrame()
+    assert measure_exactly(empty, empty, [], [], [], baseline="offline") == []
 
 
 def test_few_users_have_no_interval_and_equal_users_no_share() -> None:

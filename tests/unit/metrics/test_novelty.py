@@ -259,7 +259,7 @@ def test_what_has_no_excess_says_why(control: str | None, condition: str, why: s
     assert why in (row.reason or "")
 
 
-def test_p_values_are_corrected_over_the_conditions() -> None:
+def test_each_condition_has_a_test_of_its_own() -> None:
     answers = (
         arm("b", ["BB"] * 4, puppets=True)
         + arm("c", ["AA"] * 4, puppets=True)
@@ -269,11 +269,11 @@ def test_p_values_are_corrected_over_the_conditions() -> None:
     rows = measure_novelty(
         answer_frame(answers), baseline="offline", control="again", rarest_users=COVERED_BY_72
     )
-    told = {r.condition: (r.p_value, r.p_holm) for r in rows}
+    told = {r.condition: r.p_value for r in rows}
     # one split of C(8, 4) = 70 is as extreme as all new on one side
-    assert told["b"] == pytest.approx((1 / 70, 2 / 70))
-    assert told["c"] == (1.0, 1.0)
-    assert told["again"] == (None, None)
+    assert told["b"] == pytest.approx(1 / 70)
+    assert told["c"] == 1.0
+    assert told["again"] is None
 
 
 def test_no_permutations_are_refused() -> None:

@@ -9,13 +9,13 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from fieldwork.metrics.accuracy import measure_accuracy, measure_runs
+from fieldwork.metrics.accuracy import measure_runs
 from fieldwork.metrics.comparisons import measure_comparisons
 from fieldwork.metrics.distributions import measure_distributions
 from fieldwork.metrics.item_shares import measure_item_shares
 from fieldwork.metrics.novelty import measure_novelty
 from fieldwork.metrics.rarefaction import measure_rarefaction
-from fieldwork.metrics.scores import measure_score_comparisons
+from fieldwork.metrics.scores import measure_score_spreads
 from fieldwork.metrics.shifts import measure_shifts
 from fieldwork.metrics.variance import measure_variance
 from fieldwork.records.metrics import VarianceShare
@@ -29,6 +29,7 @@ from unit.metrics.metric_frames import (
     list_estimates,
     listed,
     question,
+    score_estimates,
 )
 
 OPTIONS = [f"o{k:02}" for k in range(12)]
@@ -94,14 +95,16 @@ WITH_FIRST_ANSWERS: dict[str, Measure] = {
     "rarefaction": measure_rarefaction,
     "comparisons": lambda a: measure_comparisons(a, baseline="offline", n_permutations=99, seed=1),
     "shifts": lambda a: measure_shifts(a, baseline="offline"),
-    "accuracy": lambda a: measure_accuracy(measure_runs(a, QUESTIONS)),
+    "accuracy": lambda a: [
+        dataclasses.replace(row, n_without=0) for row in score_estimates(measure_runs(a, QUESTIONS))
+    ],
     "new letters": lambda a: [
         (r.condition, r.n_equal, r.share, r.excess, r.excess_low, r.excess_high, r.p_value)
         for r in measure_novelty(a, baseline="offline", control="again", n_permutations=99)
     ],
-    "scores": lambda a: [
-        (r.condition, r.metric, r.difference, r.ci_low, r.ci_high, r.p_value)
-        for r in measure_score_comparisons(
+    "spreads": lambda a: [
+        (r.condition, r.metric, r.sd, r.sd_ratio, r.p_value)
+        for r in measure_score_spreads(
             measure_runs(a, QUESTIONS), baseline="offline", n_permutations=99, seed=1
         )
     ],
@@ -116,13 +119,7 @@ def test_repeats_move_nothing_where_answers_must_be_independent(name: str) -> No
     assert any(
         getattr(r, "condition", r[0] if isinstance(r, tuple) else "") == "field" for r in once
     )
-    # runs left out because they are not whole are told, and move no number
-    drop = {"reason": None} if name == "accuracy" else {}
-    assert [_without(r, drop) for r in repeated] == [_without(r, drop) for r in once]
-
-
-def _without(row: Any, drop: dict[str, None]) -> Any:
-    return dataclasses.replace(row, **drop) if drop else row
+    assert repeated == once
 
 
 def test_participants_who_answer_unequally_often_have_equal_weight() -> None:

@@ -3,20 +3,17 @@
 import dataclasses
 import statistics
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import pytest
 from scipy.stats import f_oneway, ttest_ind
 
 from fieldwork.errors import StudyError
-from fieldwork.metrics.accuracy import READERS, count_runs, measure_accuracy
-from fieldwork.metrics.scores import (
-    measure_score_comparisons,
-    score_difference_interval,
-    share_between,
-)
-from fieldwork.records.metrics import RunAccuracy, ScoreComparison
-from fieldwork.statistics.families import holm
+from fieldwork.metrics.accuracy import READERS, count_runs
+from fieldwork.metrics.scores import share_between
+from fieldwork.records.metrics import RunAccuracy
+from unit.metrics.metric_frames import former_table
 
 Scores = Sequence[float]
 
@@ -46,20 +43,13 @@ def arm(
 
 def compared(
     *arms: list[RunAccuracy], n_permutations: int = 199, rarest_users: float = 0.05
-) -> list[ScoreComparison]:
+) -> list[Any]:
     runs = count_runs([run for of in arms for run in of])
-    return measure_score_comparisons(
-        runs,
-        baseline="offline",
-        n_permutations=n_permutations,
-        seed=1,
-        rarest_users=rarest_users,
-    )
+    settings = {"n_permutations": n_permutations, "rarest_users": rarest_users}
+    return former_table("score_comparisons", runs, **settings)
 
 
-def strict(
-    *arms: list[RunAccuracy], condition: str = "c", rarest_users: float = 0.05
-) -> ScoreComparison:
+def strict(*arms: list[RunAccuracy], condition: str = "c", rarest_users: float = 0.05) -> Any:
     rows = compared(*arms, rarest_users=rarest_users)
     return next(r for r in rows if (r.condition, r.metric) == (condition, "em_strict"))
 
@@ -86,19 +76,6 @@ def test_users_reach_further_towards_the_odd_ones() -> None:
     assert row.difference - row.ci_low > 1.4 * (row.ci_high - row.difference)
     assert (few.ci_low, few.p_value) == (None, row.p_value)
     assert (few.reason or "").startswith("no interval: 40 users answer, and 100 are needed")
-
-
-def test_the_difference_is_that_of_the_accuracy_table() -> None:
-    """Both tables count one run of each puppet."""
-    runs = count_runs([*arm([0.5, 0.9, 0.6, 0.8], replicates=2), *arm([0.7, 0.75], "offline")])
-    means = {r.condition: r.mean for r in measure_accuracy(runs) if r.metric == "em_strict"}
-    row = next(
-        r
-        for r in measure_score_comparisons(runs, baseline="offline", n_permutations=9, seed=1)
-        if r.metric == "em_strict"
-    )
-    assert (row.mean, row.mean_baseline) == (means["c"], means["offline"])
-    assert row.n_units == 2
 
 
 def test_few_units_are_counted_out() -> None:
@@ -130,25 +107,13 @@ def test_a_shift_alone_is_no_spread() -> None:
     assert row.p_spread > 0.4
 
 
-def test_p_values_are_corrected_over_the_conditions() -> None:
-    rows = compared(
-        arm([0.9, 0.8, 0.85, 0.88], "a"), arm(HERE, "b"), arm([0.61, 0.62], "c"),
-        arm(THERE, "offline"),
-    )  # fmt: skip
-    told = [
-        (r.p_value, r.p_holm, r.p_spread, r.p_spread_holm) for r in rows if "strict" in r.metric
-    ]
-    assert [t[1] for t in told] == holm([t[0] or 0.0 for t in told])
-    assert [t[3] for t in told] == holm([t[2] or 0.0 for t in told])
-
-
 @pytest.mark.parametrize(
     ("here", "there", "why", "kept"),
     [
-        ([0.5], [0.5, 0.6], "no interval, no tests: one run here", True),
-        ([0.5, 0.6], [0.5], "no interval, no tests: one run under the baseline", True),
-        ([0.5, 0.6], [], "no run is counted under the baseline condition offline", False),
-        ([0.5, 0.5], [0.5, 0.5], "no interval: all runs of either side score alike", True),
+        ([0.5], [0.5, 0.6], "no test: there is one run here, or under offline", True),
+        ([0.5, 0.6], [0.5], "fewer than 2 runs are counted under the baseline", True),
+        ([0.5, 0.6], [], "no difference: no run counts both here and under offline", False),
+        ([0.5, 0.5], [0.5, 0.5], "no interval: leaving out a run never changes the value", True),
         ([0.5, 0.6], [0.5, 0.5], "no sd_ratio: all runs of the baseline score alike", True),
     ],
 )
@@ -158,7 +123,7 @@ def test_what_there_is_not_is_null_with_a_reason(
     row = strict(arm(here), arm(there, "offline"))
     assert (row.difference is not None) == kept
     assert why in (row.reason or "")
-    for value in dataclasses.astuple(row):
+    for value in vars(row).values():
         assert value == value, "NaN"
 
 
@@ -223,15 +188,6 @@ def test_no_runs_and_no_permutations() -> None:
         compared(n_permutations=0)
 
 
-def test_order_of_runs_moves_no_bit() -> None:
-    runs = count_runs([*arm(HERE), *arm(THERE, "offline")])
-    first = measure_score_comparisons(runs, baseline="offline", n_permutations=50, seed=1)
-    again = measure_score_comparisons(runs[::-1], baseline="offline", n_permutations=50, seed=1)
-    assert [dataclasses.replace(r, p_value=0, p_spread=0) for r in first] == [
-        dataclasses.replace(r, p_value=0, p_spread=0) for r in again
-    ]
-
-
 def test_level_and_coverage_at_ten_and_ten() -> None:
     """Ten reruns and ten more: 514 items, each right with .67."""
     random = np.random.default_rng(5)
@@ -247,12 +203,9 @@ def test_level_and_coverage_at_ten_and_ten() -> None:
 
 
 def test_one_arm_without_spread_still_has_an_interval() -> None:
-    interval = score_difference_interval([0.5, 0.5, 0.5], [0.6, 0.7, 0.8], None)
-    assert interval is not None
+    row = strict(arm([0.5, 0.5, 0.5]), arm([0.6, 0.7, 0.8], "offline"))
     # the other arm's own interval, at its two degrees of freedom
-    assert (interval.low, interval.high) == pytest.approx(
-        (-0.2 - 0.24841, -0.2 + 0.24841), abs=1e-4
-    )
+    assert (row.ci_low, row.ci_high) == pytest.approx((-0.2 - 0.24841, -0.2 + 0.24841), abs=1e-4)
 
 
 def test_equal_scores_by_two_readings_have_equal_p_values() -> None:

@@ -81,8 +81,9 @@ def write_database(path: str | Path, tables: Mapping[str, Sequence[str]]) -> Non
                 _copy(database, name, files)
             if {"responses", "answers", "items"} <= tables.keys():
                 database.execute(_transcripts(tables.keys()))
-            for name, view in VIEWS.items() if "estimates" in tables else ():
-                database.execute(f'CREATE VIEW "{name}" AS {view.select}')
+            for name, view in VIEWS.items():
+                if {"estimates", *view.tables} <= tables.keys():
+                    database.execute(f'CREATE VIEW "{name}" AS {view.select}')
     except duckdb.Error as error:
         raise StudyError(
             f"{path}: cannot be written ({first_line(error)}); free disk space, or delete the table that "
@@ -94,18 +95,19 @@ def write_database(path: str | Path, tables: Mapping[str, Sequence[str]]) -> Non
             Path(path).with_name(f".{Path(path).name}.partial.wal").unlink()
 
 
-def write_views(estimates: Sequence[str], outputs: Mapping[str, str]) -> None:
+def write_views(tables: Mapping[str, Sequence[str]], outputs: Mapping[str, str]) -> None:
     """Write the views of estimates as CSV.
 
     Args:
-        estimates: files of the table of estimates.
+        tables: files of the table of estimates, and of those that views take besides, by name.
         outputs: path by the name of a view.
 
     Raises:
         StudyError: the disk refuses a file.
     """
     with open_database() as database:
-        database.read_parquet([*estimates]).create_view("estimates")
+        for name, files in tables.items():
+            database.read_parquet([*files]).create_view(name)
         for name, path in outputs.items():
             rows = database.sql(VIEWS[name].select)
             write_csv_tuples(path, rows.columns, rows.fetchall())

@@ -11,6 +11,7 @@ from fieldwork.measures import question
 from fieldwork.records.columns import Part
 
 _OF_FORM = ", ".join(f"'{name}'" for name in question("form").names)
+_OF_SCORES = ", ".join(question("accuracy").names)
 _OF_LISTS = "measure IN ('one_minus_top5_share', 'entropy_bits') AND item_id IS NULL"
 
 
@@ -21,11 +22,13 @@ class View(NamedTuple):
         title: what a row is.
         part: the part of a study that has it.
         select: its SQL.
+        tables: what it takes besides estimates: names of tables of `metrics/`.
     """
 
     title: str
     part: Part
     select: str
+    tables: tuple[str, ...] = ()
 
 
 VIEWS: Mapping[str, View] = {
@@ -51,6 +54,53 @@ SELECT model, task, condition, versus AS baseline, measure AS metric, value AS m
 FROM estimates
 WHERE reference = 'baseline' AND {_OF_LISTS}
 ORDER BY model, task, condition, metric""",
+    ),
+    "accuracy": View(
+        "Spread of the scores over runs",
+        "every study",
+        f"""
+WITH scores AS (
+    UNPIVOT (SELECT *, max(n_items) OVER (PARTITION BY model, task) AS run_size FROM accuracy_runs)
+    ON {_OF_SCORES} INTO NAME measure VALUE score
+),
+spans AS (
+    SELECT model, task, condition, measure, any_value(run_size) AS run_size,
+        min(score) FILTER (WHERE is_counted) AS minimum, max(score) FILTER (WHERE is_counted) AS maximum,
+        count(*) AS n_all, count(*) FILTER (WHERE n_items < run_size) AS n_short
+    FROM scores GROUP BY ALL
+)
+SELECT model, task, condition, measure AS metric, value AS mean,
+    CASE WHEN n_units > 1 THEN minimum END AS minimum, CASE WHEN n_units > 1 THEN maximum END AS maximum,
+    ci_low, ci_high, n_units AS n_runs, run_size AS n_items,
+    CASE unit WHEN 'puppet' THEN unit ELSE 'rerun' END AS unit,
+    nullif(concat_ws('; ',
+        CASE WHEN n_units > 0 AND n_short > 0 THEN
+            format('{{}} of {{}} runs left out: they answer fewer than {{}} items',
+                n_short, n_all, run_size)
+        END,
+        CASE WHEN ci_low IS NULL THEN reason END), '') AS reason
+FROM estimates JOIN spans USING (model, task, condition, measure)
+WHERE reference = 'baseline'
+ORDER BY model, task, condition, metric""",
+        ("accuracy_runs",),
+    ),
+    "score_comparisons": View(
+        "A condition's scores beside the baseline's",
+        "every study",
+        """
+SELECT e.model, e.task, e.condition, e.versus AS baseline, metric, e.value AS mean,
+    b.value AS mean_baseline, e.difference, e.difference_low AS ci_low, e.difference_high AS ci_high,
+    e.p_value, sd, sd_baseline, sd_ratio, s.p_value AS p_spread, s.n_permutations, share_between,
+    s.ci_low AS share_low, s.ci_high AS share_high, s.n_units, n_units_baseline, e.n_items, s.unit,
+    nullif(concat_ws('; ', CASE WHEN e.difference_low IS NULL THEN e.reason END, s.reason), '') AS reason
+FROM estimates e
+JOIN score_spreads s ON (s.model, s.task, s.condition, s.metric)
+    = (e.model, e.task, e.condition, e.measure)
+LEFT JOIN estimates b ON (b.model, b.task, b.condition, b.measure, b.reference)
+    = (e.model, e.task, e.versus, e.measure, e.reference)
+WHERE e.reference = 'baseline' AND e.condition <> e.versus
+ORDER BY e.model, e.task, e.condition, metric""",
+        ("score_spreads",),
     ),
     "answer_form": View(
         "What a reader meets in the answers of a condition, or of a group of participants",

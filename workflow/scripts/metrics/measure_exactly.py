@@ -1,12 +1,13 @@
 """Measure what the probabilities of letters say, beside what the drawn letters say.
 
-In: <results>/answers/answers.parquet, items, variance, accuracy and novelty.
+In: <results>/answers/answers.parquet, items, variance, estimates/accuracy and novelty.
 Out: <results>/metrics/exact_estimates.
 """
 
 from fieldwork import stage, tables
-from fieldwork.metrics.exact_estimates import LetterTables, measure_exactly
-from fieldwork.records.metrics import Accuracy, ExactEstimate, Novelty, VarianceShare
+from fieldwork.metrics.exact_estimates import measure_exactly
+from fieldwork.records.estimates import Estimate
+from fieldwork.records.metrics import ExactEstimate, Novelty, VarianceShare
 from fieldwork.records.parsing import Answer
 
 
@@ -21,15 +22,12 @@ def main(
     rarest_users: float,
 ) -> None:
     """Measure and write."""
-    letter_tables = LetterTables(
-        tables.read_rows(variance, VarianceShare),
-        tables.read_rows(accuracy, Accuracy),
-        tables.read_rows(novelty, Novelty),
-    )
     rows = measure_exactly(
         tables.read_frame(answers, Answer),
         tables.read_items(questions),
-        letter_tables,
+        tables.read_rows(variance, VarianceShare),
+        tables.read_rows(accuracy, Estimate),
+        tables.read_rows(novelty, Novelty),
         baseline=baseline,
         rarest_users=rarest_users,
     )

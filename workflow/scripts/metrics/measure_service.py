@@ -1,6 +1,6 @@
 """Measure how long answers take, what they cost, and the price of a point of score.
 
-In: <results>/responses, <results>/first_tokens, items, <results>/metrics/accuracy.
+In: <results>/responses, <results>/first_tokens, items, <results>/metrics/estimates/accuracy.
 Out: <results>/metrics/service and trade_offs.
 """
 
@@ -9,7 +9,7 @@ from fieldwork.metrics.service.calls import read_calls, read_first_times
 from fieldwork.metrics.service.scores import point_scores
 from fieldwork.metrics.service.table import measure_service
 from fieldwork.metrics.service.trade_offs import measure_trade_offs
-from fieldwork.records.metrics import Accuracy
+from fieldwork.records.estimates import Estimate
 from fieldwork.records.service import ServiceMeasure, TradeOff
 
 
@@ -24,7 +24,7 @@ def main(
     rarest_users: float,
 ) -> None:
     """Measure and write."""
-    score_rows = tables.read_rows(accuracy, Accuracy)
+    score_rows = tables.read_rows(accuracy, Estimate)
     scores = point_scores(score_rows, tables.read_items(questions))
     rows = measure_service(
         read_calls(responses),

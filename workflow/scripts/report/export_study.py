@@ -10,8 +10,8 @@ from typing import Any
 from fieldwork import stage, tables
 from fieldwork.exports.croissant import StudyLabel, croissant
 from fieldwork.exports.every_eval import ExportedModel, StudyTables, every_eval_exports
+from fieldwork.records.estimates import Estimate
 from fieldwork.records.generation import Response
-from fieldwork.records.metrics import Accuracy
 from fieldwork.records.parsing import Answer
 from fieldwork.records.tasks import Item
 
@@ -39,7 +39,7 @@ def main(
         },
         responses=[row for path in responses for row in tables.read_rows(path, Response)],
         answers=tables.read_rows(answers, Answer),
-        scores=tables.read_rows(accuracy, Accuracy),
+        scores=tables.read_rows(accuracy, Estimate),
         temperatures=temperatures,
         max_tokens=max_tokens,
     )

@@ -1,6 +1,7 @@
 """The table of arms: other tables' values beside what contexts hold, and reasons where there are none."""
 
 import dataclasses
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -8,7 +9,7 @@ import pandas as pd
 import pytest
 
 from fieldwork import tables
-from fieldwork.metrics.accuracy import measure_accuracy, measure_runs
+from fieldwork.metrics.accuracy import measure_runs
 from fieldwork.metrics.arms.contexts import average_contexts
 from fieldwork.metrics.arms.table import (
     MEAN_OVER_PROMPTS,
@@ -20,7 +21,7 @@ from fieldwork.metrics.comparisons import measure_comparisons
 from fieldwork.metrics.variance import measure_variance
 from fieldwork.records.arms import ArmMeasure
 from fieldwork.records.estimates import Estimate
-from fieldwork.records.metrics import Accuracy, Comparison, VarianceShare
+from fieldwork.records.metrics import Comparison, VarianceShare
 from fieldwork.records.parsing import Answer
 from unit.metrics.metric_frames import (
     answer_frame,
@@ -29,6 +30,7 @@ from unit.metrics.metric_frames import (
     list_estimates,
     listed,
     question,
+    score_estimates,
 )
 
 ARMS = [StudyArm("offline", 0), StudyArm("h5", 5), StudyArm("profile", None)]
@@ -47,8 +49,13 @@ def metric_tables(answers: list[Answer]) -> ArmTables:
     return ArmTables(
         comparisons=frame(measure_comparisons(answers_table, **settings), Comparison),
         variance=frame(measure_variance(answers_table, **settings), VarianceShare),
-        estimates=frame(list_estimates(answers_table), Estimate),
-        accuracy=frame(measure_accuracy(measure_runs(answers_table, ITEMS)), Accuracy),
+        estimates=frame(
+            [
+                *list_estimates(answers_table),
+                *score_estimates(measure_runs(answers_table, ITEMS)),
+            ],
+            Estimate,
+        ),
     )
 
 
@@ -92,12 +99,12 @@ def test_distances_are_averaged_over_prompts_and_those_that_differ_are_counted()
 
 def test_scores_and_shares_are_those_of_their_tables_with_their_intervals() -> None:
     tables, rows = metric_tables(LETTERS), measure(LETTERS)
-    (score,) = tables.accuracy[
-        (tables.accuracy["metric"] == "em_strict") & (tables.accuracy["condition"] == "offline")
+    (score,) = tables.estimates[
+        (tables.estimates["measure"] == "em_strict") & (tables.estimates["condition"] == "offline")
     ].itertuples()
     score_row = rows["offline", "em_strict"]
     assert (score_row.estimate, score_row.ci_low, score_row.ci_high) == (
-        score.mean,
+        score.value,
         score.ci_low,
         score.ci_high,
     )
@@ -159,16 +166,16 @@ def test_no_answers_no_rows() -> None:
 def test_tables_are_read_from_their_files(tmp_path: Path) -> None:
     answers_table = answer_frame(LETTERS)
     settings: dict[str, Any] = {"baseline": "offline", "n_permutations": 99, "seed": 1}
-    rows = {
-        Comparison: measure_comparisons(answers_table, **settings),
-        VarianceShare: measure_variance(answers_table, **settings),
-        Estimate: list_estimates(answers_table),
-        Accuracy: measure_accuracy(measure_runs(answers_table, ITEMS)),
+    rows: dict[str, tuple[type[Any], Sequence[Any]]] = {
+        "comparisons": (Comparison, measure_comparisons(answers_table, **settings)),
+        "variance": (VarianceShare, measure_variance(answers_table, **settings)),
+        "lists": (Estimate, list_estimates(answers_table)),
+        "accuracy": (Estimate, score_estimates(measure_runs(answers_table, ITEMS))),
     }
-    names = ("comparisons", "variance", "estimates", "accuracy")
-    paths = {name: str(tmp_path / f"{name}.parquet") for name in names}
-    for path, (row_type, table) in zip(paths.values(), rows.items(), strict=True):
-        tables.write_table(path, table, row_type)
-    own = ArmTables.read(paths | {"answers": "elsewhere.parquet"})
+    paths = {name: str(tmp_path / f"{name}.parquet") for name in rows}
+    for name, (row_type, table) in rows.items():
+        tables.write_table(paths[name], table, row_type)
+    of_estimates = [paths["lists"], paths["accuracy"]]
+    own = ArmTables.read(paths | {"answers": "elsewhere.parquet", "estimates": of_estimates})
     arm_rows = measure_arms(own, arms=ARMS, contexts=CONTEXTS, baseline="offline")
     assert {(row.condition, row.measure): row for row in arm_rows} == measure(LETTERS)

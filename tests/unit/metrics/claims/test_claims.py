@@ -32,6 +32,7 @@ from unit.metrics.findings.finding_rows import (
     practice_row,
     score_row,
     shift_row,
+    spread_row,
     variance_row,
     variant_row,
 )
@@ -71,7 +72,7 @@ def test_the_schema_names_every_measure() -> None:
         ("share_who", variance_row(0.1, condition="field"), "real_users_share_who"),
         ("score", score_row(0.1), "primary"),
         ("score", score_row(0.1, task="other"), "score"),
-        ("score_spread", score_row(0.1), "score_spread"),
+        ("score_spread", spread_row(0.1), "score_spread"),
         ("distance", comparison_row(0.1), "distance"),
         # how near the baseline is to the field is no control of the baseline
         ("field_order", order_row(predictor="again"), "field_order"),
@@ -110,7 +111,7 @@ def test_a_primary_entry_can_be_narrowed(narrowed: dict[str, list[str]], is_prim
 def test_primary_tests_of_several_tables_are_one_holm_family() -> None:
     rows = claims(
         variance=[variance_row(0.02), variance_row(0.9, condition="history")],
-        score_comparisons=[score_row(0.03)],
+        estimates=[score_row(0.03)],
     )
     primary = {(c.measure, c.condition): c for c in rows if c.family == "primary"}
     assert {key: c.p_corrected for key, c in primary.items()} == {
@@ -133,7 +134,7 @@ def test_a_control_is_judged_as_the_users_are() -> None:
     """One test of nine measures among many of others could not warn."""
     many = [shift_row(0.9, item_id=f"i{k}", condition="again") for k in range(99)]
     rows = claims(
-        score_comparisons=[score_row(0.01, condition="again")],
+        estimates=[score_row(0.01, condition="again")],
         comparisons=[comparison_row(0.01, condition="again")],
         shifts=many,
     )
@@ -163,8 +164,8 @@ def control_row(p: float | None, **values: Any) -> ControlTest:
 def test_a_difference_is_claimed_where_the_baseline_asked_again_shows_it_too(
     control: ControlTest | None, verdict: str, unconfirmed: str | None
 ) -> None:
-    tables = {"score_comparisons": [score_row(0.01)]}
-    claim, _ = claims(**tables, control_tests=[control] if control else [])
+    tables = {"estimates": [score_row(0.01)]}
+    (claim,) = claims(**tables, control_tests=[control] if control else [])
     assert (claim.verdict, claim.unconfirmed, claim.p_value) == (verdict, unconfirmed, 0.01)
     is_confirmed_by_a_test = control is not None and control.measure == "score"
     assert (claim.p_confirmed is not None) == is_confirmed_by_a_test
@@ -174,9 +175,7 @@ def test_the_baseline_asked_again_counts_over_the_whole_family() -> None:
     """Each test is below 5 %, and after Holm those against the baseline alone."""
     rows = [score_row(0.001), score_row(0.001, condition="history")]
     controls = [control_row(0.04), control_row(0.04, condition="history")]
-    tests = [
-        c for c in claims(score_comparisons=rows, control_tests=controls) if c.measure == "score"
-    ]
+    tests = [c for c in claims(estimates=rows, control_tests=controls) if c.measure == "score"]
     assert [c.p_corrected for c in tests] == [pytest.approx(0.08)] * 2
     assert {c.unconfirmed for c in tests} == {"against the baseline asked again"}
 
@@ -191,8 +190,8 @@ def test_the_baseline_asked_again_counts_over_the_whole_family() -> None:
 )
 def test_a_lost_form_is_no_lost_score(in_any_form: dict[str, float], verdict: str) -> None:
     changes: dict[str, Any] = in_any_form
-    rows = [score_row(0.01), dataclasses.replace(score_row(0.01, metric="em_flexible"), **changes)]
-    claim = next(c for c in claims(score_comparisons=rows) if c.measure == "score")
+    rows = [score_row(0.01), dataclasses.replace(score_row(0.01, measure="em_flexible"), **changes)]
+    claim = next(c for c in claims(estimates=rows) if c.measure == "score")
     assert claim.verdict == verdict
     assert claim.unconfirmed == (None if verdict == "differs" else "of answers in any form")
 
@@ -295,9 +294,13 @@ def test_the_smallest_effect_is_found_in_four_of_five_studies() -> None:
 
 def test_a_page_claims_one_score_and_one_metric() -> None:
     rows = claims(
-        score_comparisons=[score_row(0.01), score_row(0.01, metric="em_flexible")],
+        estimates=[
+            score_row(0.01),
+            score_row(0.01, measure="em_flexible"),
+            entropy_row(0.01, measure="one_minus_top5_share"),
+        ],
+        score_spreads=[spread_row(0.01), spread_row(0.01, metric="em_flexible")],
         comparisons=[comparison_row(0.01, metric="total_variation")],
-        estimates=[entropy_row(0.01, measure="one_minus_top5_share")],
         novelty=[novelty_row(0.01), novelty_row(0.01, condition="again", control="again")],
         categories=[category_row(0.01), category_row(0.01, "other")],
     )
@@ -366,15 +369,15 @@ def test_every_row_type_has_a_key_of_its_own() -> None:
 
 
 def test_a_later_wave_is_tested_by_drift_alone() -> None:
-    rows = [score_row(0.001, None, condition=f"offline_w{week}") for week in (46, 47, 48)]
+    rows = [score_row(0.001, condition=f"offline_w{week}") for week in (46, 47, 48)]
     rules = RULES._replace(later_waves=["offline_w47", "offline_w48"])
-    scores = [claim for claim in claims(rules, score_comparisons=rows) if claim.measure == "score"]
+    scores = [claim for claim in claims(rules, estimates=rows) if claim.measure == "score"]
     first, *later = scores
     assert (first.verdict, first.n_tests) == ("differs", 1)
     assert [claim.verdict for claim in later] == ["not tested"] * 2
     assert all("metrics/drift" in (claim.reason or "") for claim in later)
     # a year of waves must not make the first one harder to show
-    alone, *_ = claims(rules, score_comparisons=rows[:1])
+    alone, *_ = claims(rules, estimates=rows[:1])
     assert first.p_corrected == alone.p_corrected
 
 

@@ -70,10 +70,10 @@ def test_answers_from_no_ledger_are_not_compared(tmp_path: Path) -> None:
 
 
 def test_a_repeated_arm_is_not_tested_again() -> None:
-    rows = [score_row(0.02, None, condition=name) for name in ("history", "rag")]
+    rows = [score_row(0.02, condition=name) for name in ("history", "rag")]
     task, model = rows[0].task, rows[0].model
     repeats = {RepeatedArm(model, task, "rag"): "history"}
-    claims = measure_claims({"score_comparisons": rows}, RULES, repeats)
+    claims = measure_claims({"estimates": rows}, RULES, repeats)
     first, second = (claim for claim in claims if claim.measure == "score")
     assert (first.condition, first.n_tests, first.verdict) == ("history", 1, "differs")
     assert (second.verdict, second.reason) == ("not tested", "the same answers as under history")

@@ -16,14 +16,13 @@ from fieldwork.records.columns import table_of
 from fieldwork.records.estimates import Estimate
 from fieldwork.records.field import Calibration, GroupDifference, ItemAgreement, RankAgreement
 from fieldwork.records.metrics import (
-    Accuracy,
     CategoryVariance,
     Comparison,
     ExactEstimate,
     NestedVariance,
     Novelty,
     Rank,
-    ScoreComparison,
+    ScoreSpread,
     Shift,
     VarianceShare,
 )
@@ -191,18 +190,19 @@ def entropy_row(p: float | None, difference: float | None = 0.2, **values: Any) 
     return row
 
 
-def accuracy_row(**values: Any) -> Accuracy:
-    mean = {"mean": 0.5, "minimum": 0.4, "maximum": 0.6, "ci_low": 0.45, "ci_high": 0.55}
-    names = {"task": "mmlu", "metric": "em_strict", "n_runs": 10, "n_items": 514, "unit": "puppet"}
-    row: Accuracy = filled(Accuracy, **{**names, **mean, **values})
+def score_row(p: float | None = None, **values: Any) -> Estimate:
+    mean = {"value": 0.5, "ci_low": 0.45, "ci_high": 0.55, "n_units": 10, "n_items": 514}
+    test = {"difference": -0.021, "difference_low": -0.03, "difference_high": -0.01, "p_value": p}
+    against = {"reference": "baseline", "versus": "offline", "unit": "puppet"}
+    names = {"task": "mmlu", "measure": "em_strict"}
+    row: Estimate = filled(Estimate, **{**names, **mean, **test, **against, **values})
     return row
 
 
-def score_row(p: float | None, p_spread: float | None = 0.5, **values: Any) -> ScoreComparison:
-    test = {"difference": -0.021, "ci_low": -0.03, "ci_high": -0.01, "p_value": p, "mean": 0.479}
-    spread = {"sd": 0.02, "sd_baseline": 0.011, "p_spread": p_spread}
-    names = {"task": "mmlu", "metric": "em_strict"}
-    row: ScoreComparison = filled(ScoreComparison, **{**names, **test, **spread, **values})
+def spread_row(p: float | None = 0.5, **values: Any) -> ScoreSpread:
+    spread = {"sd": 0.02, "sd_baseline": 0.011, "sd_ratio": 1.8, "p_value": p}
+    names = {"task": "mmlu", "metric": "em_strict", "baseline": "offline"}
+    row: ScoreSpread = filled(ScoreSpread, **{**names, **spread, **values})
     return row
 
 

@@ -17,7 +17,7 @@ from fieldwork.metrics.findings.replies import (
     count_unnamed,
 )
 from fieldwork.metrics.findings.verdicts import StudyClaims
-from fieldwork.records.metrics import Accuracy, ListLength
+from fieldwork.records.metrics import ListLength
 from unit.metrics.findings.finding_rows import (
     FIELD_OUTLINE,
     OUTLINE,
@@ -27,6 +27,7 @@ from unit.metrics.findings.finding_rows import (
     filled,
     score_row,
     shift_row,
+    spread_row,
     variance_row,
 )
 from unit.metrics.metric_frames import answer_frame, chosen, listed
@@ -134,10 +135,10 @@ def test_an_arm_that_loses_more_than_the_baseline_is_a_warning() -> None:
 def test_letters_in_another_form_are_a_warning(baseline_share: float, n: int) -> None:
     shares = {"rag": 0.1, "offline": baseline_share}
     rows = [
-        filled(Accuracy, task="mmlu", condition=condition, metric="format_failure", mean=share)
+        score_row(condition=condition, measure="format_failure", value=share)
         for condition, share in shares.items()
     ]
-    found = warnings(evidence(accuracy=rows), [], STUDY)
+    found = warnings(evidence(estimates=rows), [], STUDY)
     assert found == n * [
         "mmlu: the share of answers without a letter in the form that was asked for is not that without "
         "a user (10 % RAG, 2 % without a user); these count as wrong (accuracy, format\\_failure)"
@@ -150,10 +151,10 @@ def test_letters_that_cannot_be_read_are_one_warning() -> None:
         ReplyCounts("m", "mmlu", "offline", 90, 0, 0),
     ]
     rows = [
-        filled(Accuracy, task="mmlu", condition=condition, metric="format_failure", mean=share)
+        score_row(condition=condition, measure="format_failure", value=share)
         for condition, share in {"rag": 0.2, "offline": 0.0}.items()
     ]
-    (warning,) = warnings(evidence(accuracy=rows), replies, STUDY)
+    (warning,) = warnings(evidence(estimates=rows), replies, STUDY)
     assert warning == (
         "mmlu: the share of answers that are refused or cannot be read is not that without a user (20 % "
         "RAG, 0 % without a user), so those that are left may be of another kind; they count as wrong "
@@ -177,7 +178,7 @@ AGAIN = {"condition": "again"}
             "1 of 2 tests (heterogeneity in rec)",
         ),
         (
-            {"score_comparisons": [score_row(0.01, 0.02, **AGAIN)]},
+            {"estimates": [score_row(0.01, **AGAIN)], "score_spreads": [spread_row(0.02, **AGAIN)]},
             "2 of 2 tests (scores in mmlu and spread of scores in mmlu)",
         ),
         (
@@ -187,7 +188,7 @@ AGAIN = {"condition": "again"}
         ({"comparisons": [comparison_row(0.05, **AGAIN), comparison_row(0.001)]}, None),
         ({"comparisons": [comparison_row(0.01, metric="total_variation", **AGAIN)]}, None),
         ({"estimates": [entropy_row(0.01, measure="one_minus_top5_share", **AGAIN)]}, None),
-        ({"score_comparisons": [score_row(0.01, metric="em_flexible", **AGAIN)]}, None),
+        ({"estimates": [score_row(0.01, measure="em_flexible", **AGAIN)]}, None),
     ],
 )
 def test_a_control_that_differs_is_a_warning(tables, differences: str | None) -> None:
@@ -204,7 +205,7 @@ def test_a_control_that_differs_is_a_warning(tables, differences: str | None) ->
 
 
 def test_answers_of_another_condition_are_a_warning() -> None:
-    study = evidence(score_comparisons=[score_row(0.5, condition="rag")])
+    study = evidence(estimates=[score_row(0.5, condition="rag")])
     same = [replace(claim, reason="the same answers as under history") for claim in study.claims]
     (warning,) = warnings(study._replace(claims=StudyClaims(same)), [], STUDY)
     assert f"every call is one of {STUDY.label('history')}" in warning
@@ -212,7 +213,7 @@ def test_answers_of_another_condition_are_a_warning() -> None:
 
 
 def test_users_who_bring_nothing_are_a_warning() -> None:
-    study = evidence(score_comparisons=[score_row(0.5, condition="rag")])
+    study = evidence(estimates=[score_row(0.5, condition="rag")])
     same = [replace(claim, reason="the same answers as under offline") for claim in study.claims]
     (warning,) = warnings(study._replace(claims=StudyClaims(same)), [], STUDY)
     assert warning.endswith(

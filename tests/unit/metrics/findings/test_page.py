@@ -22,7 +22,6 @@ from unit.metrics.findings.finding_rows import (
     FIELD_OUTLINE,
     OUTLINE,
     PHRASES,
-    accuracy_row,
     agreement_row,
     calibration_rows,
     category_row,
@@ -37,6 +36,7 @@ from unit.metrics.findings.finding_rows import (
     rank_row,
     score_row,
     shift_row,
+    spread_row,
     variance_row,
 )
 
@@ -44,9 +44,8 @@ TABLES = evidence(
     variance=[variance_row(0.01), variance_row(0.01, task="mmlu")],
     comparisons=[comparison_row(0.01), comparison_row(0.9, condition="again")],
     shifts=[shift_row(0.01)],
-    estimates=[entropy_row(0.01)],
-    accuracy=[accuracy_row()],
-    score_comparisons=[score_row(0.01)],
+    estimates=[entropy_row(0.01), score_row(0.01)],
+    score_spreads=[spread_row()],
     ranks=[rank_row()],
     novelty=[novelty_row(0.01)],
     categories=[category_row(0.01)],

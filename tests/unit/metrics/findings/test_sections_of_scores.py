@@ -9,13 +9,13 @@ from fieldwork.records.metrics import Novelty
 from unit.metrics.findings.finding_rows import (
     FIELD_OUTLINE,
     OUTLINE,
-    accuracy_row,
     category_row,
     cells,
     claims_of,
     novelty_row,
     rank_row,
     score_row,
+    spread_row,
 )
 
 
@@ -33,9 +33,9 @@ def test_scores_have_both_tests(
 ) -> None:
     (row,) = cells(
         scores.scores(
-            [accuracy_row()],
-            [score_row(p, p_spread)],
-            claims_of(*[score_row(p, p_spread)]),
+            [score_row(p)],
+            [spread_row(p_spread)],
+            claims_of(score_row(p), spread_row(p_spread)),
             OUTLINE,
         )
     )
@@ -46,21 +46,26 @@ def test_scores_have_both_tests(
 
 
 def test_the_baseline_stands_beside_with_its_spread() -> None:
-    rows = [accuracy_row(condition="offline"), accuracy_row()]
-    baseline, users = scores.scores(
-        rows, [score_row(0.01)], claims_of(*[score_row(0.01)]), OUTLINE
-    ).findings
+    rows = [score_row(condition="offline"), score_row(0.01)]
+    spreads = [spread_row(condition="offline", sd=0.011), spread_row()]
+    baseline, users = scores.scores(rows, spreads, claims_of(*rows, *spreads), OUTLINE).findings
     assert baseline.cells[1:5] == ("T1", "50.0 (45.0…55.0)", "1.1", "10×514")
     assert (baseline.verdict.text, baseline.is_reference) == ("baseline", True)
     assert not users.is_reference
 
 
 def test_scores_that_cannot_be_compared_have_the_reason() -> None:
-    lonely = score_row(None, None, difference=None, sd=None, reason="no difference: one run")
-    (row,) = cells(scores.scores([accuracy_row()], [lonely], claims_of(*[lonely]), OUTLINE))
+    lonely = score_row(difference=None, reason="no difference: one run")
+    spread = spread_row(None, sd=None, reason="no test: one run")
+    (row,) = cells(scores.scores([lonely], [spread], claims_of(lonely, spread), OUTLINE))
     assert row[-4:] == ("–", "–", "–", "no test: one run")
     (row,) = cells(
-        scores.scores([accuracy_row(mean=None, reason="none is read")], [], claims_of(), OUTLINE)
+        scores.scores(
+            [score_row(value=None, difference=None, reason="none is read")],
+            [],
+            claims_of(),
+            OUTLINE,
+        )
     )
     assert row[2:] == ("–", "–", "10×514", "–", "–", "–", "no test: none is read")
 
@@ -68,16 +73,13 @@ def test_scores_that_cannot_be_compared_have_the_reason() -> None:
 def test_what_people_paste_is_scored_by_the_reading_of_whole_answers() -> None:
     """A strict reading scores a pasted sentence 0, which would say nothing of the people."""
     rows = [
-        dataclasses.replace(accuracy_row(mean=mean), condition="field", metric=metric)
-        for metric, mean in (("em_strict", 0.217), ("em_flexible", 0.796))
-    ]
-    compared = [
-        dataclasses.replace(
-            score_row(0.003, difference=difference), condition="field", metric=metric
+        score_row(0.003, value=mean, difference=difference, condition="field", measure=measure)
+        for measure, mean, difference in (
+            ("em_strict", 0.217, -0.31),
+            ("em_flexible", 0.796, 0.26),
         )
-        for metric, difference in (("em_strict", -0.31), ("em_flexible", 0.26))
     ]
-    section = scores.scores(rows, compared, claims_of(*compared), FIELD_OUTLINE)
+    section = scores.scores(rows, [], claims_of(*rows), FIELD_OUTLINE)
     (row,) = cells(section)
     assert (row[2][:4], row[5][:5], row[-1]) == ("79.6", "+26.0", "higher")
     assert "Letters of real users are read out of whole answers." in section.question

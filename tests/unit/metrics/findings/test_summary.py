@@ -18,7 +18,6 @@ from unit.metrics.findings.finding_rows import (
     FIELD_OUTLINE,
     OUTLINE,
     PHRASES,
-    accuracy_row,
     agreement_row,
     comparison_row,
     entropy_row,
@@ -29,6 +28,7 @@ from unit.metrics.findings.finding_rows import (
     order_row,
     score_row,
     shift_row,
+    spread_row,
     variance_row,
     without_links,
 )
@@ -124,9 +124,12 @@ def test_what_is_shown_over_all_questions_and_what_is_not() -> None:
     texts = sentences(
         shifts=[shift_row(0.01)],
         variance=[variance_row(0.01)],
-        estimates=[entropy_row(0.9)],
-        accuracy=[accuracy_row(mean=0.479, condition="rag"), accuracy_row(condition="offline")],
-        score_comparisons=[score_row(0.01, 0.9)],
+        estimates=[
+            entropy_row(0.9),
+            score_row(0.01, value=0.479),
+            score_row(condition="offline"),
+        ],
+        score_spreads=[spread_row(0.9)],
         novelty=[novelty_row(0.01)],
     )
     assert texts["Overall"] == (
@@ -143,7 +146,9 @@ def test_known_probabilities_say_what_drawn_answers_cannot() -> None:
         exact_row("score", estimate=0.255, ci_low=0.239, ci_high=0.271),
         exact_row("score", estimate=0.384, ci_low=0.37, ci_high=0.40, condition="history"),
     ]
-    texts = sentences(exact_estimates=exact, score_comparisons=[score_row(0.9, 0.9)])
+    texts = sentences(
+        exact_estimates=exact, estimates=[score_row(0.9)], score_spreads=[spread_row(0.9)]
+    )
     assert texts["Right answers"] == (
         "25.5 % (23.9 to 27.1) after the most similar conversation, 38.5 % without, by the "
         "probabilities of all options."
@@ -180,7 +185,7 @@ def test_waves_stand_first_where_nobody_asks() -> None:
 
 
 def test_a_study_without_users_has_its_scores() -> None:
-    texts = sentences(NO_USERS, accuracy=[accuracy_row(condition="offline")])
+    texts = sentences(NO_USERS, estimates=[score_row(condition="offline")])
     assert texts["Right answers"] == "50.0 % (mmlu)."
 
 

@@ -22,13 +22,13 @@ from fieldwork.metrics.power.family import (
     PlannedTests,
     TaskQuestions,
 )
-from fieldwork.metrics.scores import measure_score_comparisons
+from fieldwork.metrics.scores import measure_score_spreads
 from fieldwork.metrics.shifts import measure_shifts
 from fieldwork.metrics.values.comparisons import measure_value_comparisons
 from fieldwork.metrics.variance import measure_variance
 from fieldwork.records.claims import Claim
 from fieldwork.records.columns import table_of
-from unit.metrics.metric_frames import list_means
+from unit.metrics.metric_frames import list_means, score_estimates
 
 MODELS = ("m", "n")
 USERS = ("history", "other_history", "profile")
@@ -126,11 +126,11 @@ def measure_tables(tasks: tuple[str, ...]) -> dict[str, Sequence[Any]]:
     tables: list[Sequence[Any]] = [
         measure_variance(frame, **SETTINGS),
         measure_nests(frame, nests=NESTS, rarest_users=0.3, n_permutations=199, seed=1),
-        list_means(frame),
+        [*list_means(frame), *score_estimates(measure_runs(frame, questions), **SETTINGS)],
         measure_shifts(frame, baseline="offline"),
         measure_comparisons(frame, metrics=["js_bits"], **SETTINGS),
         measure_value_comparisons(frame, questions, **SETTINGS),
-        measure_score_comparisons(measure_runs(frame, questions), **SETTINGS),
+        measure_score_spreads(measure_runs(frame, questions), **SETTINGS),
         measure_novelty(frame, control="again", **SETTINGS),
     ]
     return {table_of(type(rows[0])).name: rows for rows in tables if rows}

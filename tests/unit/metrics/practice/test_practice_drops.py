@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
-from fieldwork.metrics.practice.drops import VariantDrop, explain_drop
+from fieldwork.metrics.practice.drops import explain_drop
 from fieldwork.metrics.practice.ways import WayScores
+from fieldwork.records.practice import PracticeDrop
 from fieldwork.statistics.shapley import all_combinations
 
 STEPS = {"casual": 0.05, "translated": 0.20, "typos": 0.10}
@@ -19,17 +20,15 @@ def additive(models: dict[str, float], steps: dict[str, float] = STEPS) -> Score
     }
 
 
-def parts_of(scores: Scores, model: str | None = None) -> dict[str, VariantDrop]:
-    drops = explain_drop(scores)
-    assert drops is not None
-    return {part.variant: part for part in drops.parts if part.model == model}
+def parts_of(scores: Scores, model: str | None = None) -> dict[str, PracticeDrop]:
+    return {part.variant: part for part in explain_drop(scores) if part.model == model}
 
 
 def test_variants_that_add_up_explain_what_they_take() -> None:
     scores = additive({"a": 0.9, "b": 0.6})
-    drops = explain_drop(scores)
-    assert drops is not None
-    assert (drops.harshest, drops.models) == (frozenset(STEPS), ("a", "b"))
+    assert {(part.harshest, part.n_models) for part in explain_drop(scores)} == {
+        ("casual + translated + typos", 2)
+    }
     for model in (None, "a", "b"):
         parts = parts_of(scores, model)
         assert {v: p.drop for v, p in parts.items()} == {
@@ -41,8 +40,7 @@ def test_variants_that_add_up_explain_what_they_take() -> None:
 
 def test_one_model_has_its_own_rows_beside_the_mean() -> None:
     drops = explain_drop(additive({"a": 0.9}, {"typos": 0.1}))
-    assert drops is not None
-    assert [(part.model, part.share) for part in drops.parts] == [
+    assert [(part.model, part.share) for part in drops] == [
         (None, pytest.approx(1)),
         ("a", pytest.approx(1)),
     ]
@@ -50,9 +48,7 @@ def test_one_model_has_its_own_rows_beside_the_mean() -> None:
 
 def test_the_harshest_way_need_not_have_all_variants() -> None:
     scores = additive({"a": 0.9, "b": 0.6}, {"scaffold": -0.1, "typos": 0.1})
-    drops = explain_drop(scores)
-    assert drops is not None
-    assert drops.harshest == frozenset({"typos"})
+    assert {part.harshest for part in explain_drop(scores)} == {"typos"}
 
 
 def test_a_variant_that_helps_has_a_share_below_nothing() -> None:
@@ -89,9 +85,8 @@ def test_a_combination_that_no_model_answered_is_missing() -> None:
 def test_a_model_without_one_combination_is_left_out() -> None:
     scores = additive({"a": 0.9, "b": 0.6})
     del scores[frozenset({"typos"})]["b"]
-    drops = explain_drop(scores)
-    assert drops is not None
-    assert drops.models == ("a",)
+    assert {part.model for part in explain_drop(scores)} == {None, "a"}
+    assert parts_of(scores)["typos"].n_models == 1
 
 
 def test_models_that_share_no_combination_are_said() -> None:
@@ -111,8 +106,8 @@ def test_where_nothing_is_lost_there_are_no_shares() -> None:
 def test_too_many_variants_and_no_way_at_all() -> None:
     many = additive({"a": 0.9}, {f"v{k}": 0.1 for k in range(7)})
     assert "has 7 variants, at most 6" in (parts_of(many)["v0"].reason or "")
-    assert explain_drop({frozenset(): {"a": WayScores((0.5,))}}) is None
-    assert explain_drop({}) is None
+    assert explain_drop({frozenset(): {"a": WayScores((0.5,))}}) == []
+    assert explain_drop({}) == []
 
 
 def test_intervals_need_reruns_that_differ() -> None:
@@ -140,6 +135,7 @@ def test_intervals_of_parts_cover_their_truth(models: tuple[str, ...]) -> None:
             for c in all_combinations(STEPS)
         }
         for variant, part in parts_of(scores).items():
-            assert part.interval is not None
-            held.append(part.interval.low <= STEPS[variant] <= part.interval.high)
+            assert part.ci_low is not None
+            assert part.ci_high is not None
+            held.append(part.ci_low <= STEPS[variant] <= part.ci_high)
     assert 0.93 < np.mean(held) < 0.97

@@ -8,8 +8,9 @@ import pandas as pd
 
 from fieldwork.metrics.service.calls import COLUMNS, ArmCalls, arms_of
 from fieldwork.metrics.service.table import measure_service
-from fieldwork.records.metrics import Accuracy
+from fieldwork.records.estimates import Estimate
 from fieldwork.records.service import ServiceMeasure
+from unit.metrics.findings.finding_rows import filled
 
 START = datetime(2026, 11, 2, 9, tzinfo=UTC)
 
@@ -51,11 +52,12 @@ def rows(calls: Sequence[dict[str, Any]], **settings: Any) -> dict[tuple[str, st
     return {(row.condition, row.measure): row for row in measure_service(arms(*calls), **settings)}
 
 
-def accuracy(condition: str = "offline", **changes: Any) -> Accuracy:
+def accuracy(condition: str = "offline", **changes: Any) -> Estimate:
     """A mean score of 0.6 in runs of ten questions."""
     plain = {
-        **{"model": "m", "task": "t", "condition": condition, "metric": "em_strict", "mean": 0.6},
-        **{"minimum": 0.5, "maximum": 0.7, "ci_low": 0.55, "ci_high": 0.65, "n_runs": 5},
-        **{"n_items": 10, "unit": "rerun", "reason": None},
+        **{"model": "m", "task": "t", "condition": condition, "measure": "em_strict"},
+        **{"value": 0.6, "ci_low": 0.55, "ci_high": 0.65, "reference": "baseline"},
+        **{"n_units": 5, "n_items": 10},
     }
-    return Accuracy(**plain | changes)
+    row: Estimate = filled(Estimate, **plain | changes)
+    return row

@@ -254,10 +254,10 @@ def test_a_point_has_an_interval_that_covers_cost_and_score() -> None:
 @pytest.mark.parametrize(
     ("changes", "has_estimate", "reason"),
     [
-        ({"mean": 0.2, "ci_low": 0.1, "ci_high": 0.3}, False, "not above chance, 0.25"),
+        ({"value": 0.2, "ci_low": 0.1, "ci_high": 0.3}, False, "not above chance, 0.25"),
         ({"ci_low": 0.2}, True, "the score may be chance alone"),
         ({"ci_low": None, "ci_high": None}, True, "the score has none"),
-        ({"mean": None, "ci_low": None, "ci_high": None, "reason": "unread"}, False, "unread"),
+        ({"value": None, "ci_low": None, "ci_high": None, "reason": "unread"}, False, "unread"),
     ],
 )
 def test_no_point_is_bought_by_guessing(

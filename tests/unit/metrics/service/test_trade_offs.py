@@ -17,7 +17,7 @@ def service(condition: str, seconds: float | None, usd: float | None) -> list[Se
 def judged(*arms: tuple[str, float | None, float | None, float | None]) -> dict[str, TradeOff]:
     """Rows by condition, from condition, score, seconds and dollars."""
     measures = [row for name, _, seconds, usd in arms for row in service(name, seconds, usd)]
-    scores = [accuracy(name, mean=score) for name, score, _, _ in arms]
+    scores = [accuracy(name, value=score) for name, score, _, _ in arms]
     return {row.condition: row for row in measure_trade_offs(measures, scores)}
 
 
@@ -73,12 +73,12 @@ def test_an_arm_without_a_score_is_left_out() -> None:
 
 def test_tasks_are_judged_apart_and_scores_without_calls_have_no_row() -> None:
     measures = [row for task in "tu" for row in rows(timed([1.0] * 25, task=task)).values()]
-    scores = [accuracy(task="t"), accuracy(task="u", mean=0.1), accuracy("field")]
+    scores = [accuracy(task="t"), accuracy(task="u", value=0.1), accuracy("field")]
     found = measure_trade_offs(measures, scores)
     assert [(row.task, row.is_best) for row in found] == [("t", True), ("u", True)]
 
 
-@pytest.mark.parametrize("changes", [{"metric": "em_flexible"}, {"model": "other"}])
+@pytest.mark.parametrize("changes", [{"measure": "em_flexible"}, {"model": "other"}])
 def test_other_rows_of_scores_are_not_drawn(changes: dict[str, Any]) -> None:
     measures = [*rows(timed([1.0] * 25)).values()]
     assert measure_trade_offs(measures, [accuracy(**changes)]) == []

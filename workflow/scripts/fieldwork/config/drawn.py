@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from fieldwork.config.estimates import ESTIMATES_OF
 from fieldwork.config.figures import leaderboard_note
+from fieldwork.measures import question_names
 
 if TYPE_CHECKING:
     from fieldwork.config.study import Study
@@ -153,7 +154,7 @@ def figure_drawing(study: "Study", name: str) -> dict[str, Any]:
 
 
 def _table_file(table: str) -> str:
-    is_question = table == "lists"
+    is_question = table in question_names()
     return (
         ESTIMATES_OF.format(question=table) if is_question else f"<results>/metrics/{table}.parquet"
     )

@@ -3,8 +3,8 @@
 Read while Snakemake parses the workflow, so it imports no scientific package.
 """
 
+import re
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fieldwork.measures import question_names, questions
@@ -22,12 +22,15 @@ def estimate_files() -> list[str]:
 
 
 def question_jobs(study: "Study") -> dict[str, list[str]]:
-    """The questions of each job, by the job's name: those of one source share a process."""
+    """The questions of each job, by the job's name: those of one source share a process.
+
+    A job of several is named by the last word of its source.
+    """
     if not study.config["metrics"]["one_job"]:
         return {name: [name] for name in question_names()}
     jobs: dict[str, list[str]] = {}
     for name, question in questions().items():
-        jobs.setdefault(Path(question.source).name, []).append(name)
+        jobs.setdefault(re.split("[/_]", question.source)[-1], []).append(name)
     return jobs
 
 
@@ -40,8 +43,13 @@ def measured_tables(study: "Study", names: Sequence[str], answers: str) -> dict[
     declarations = [questions()[name] for name in names]
     has_groups = any(one.has_groups for one in declarations)
     participants = ["<results>/field/participants.parquet"] if has_groups else []
+    sources = {
+        "answers": [answers],
+        "answers/forms": study.form_tables(),
+        "accuracy_runs": ["<results>/metrics/accuracy_runs.parquet"],
+    }
     return {
-        "source": study.form_tables() if declarations[0].source == "answers/forms" else [answers],
+        "source": sources[declarations[0].source],
         "participants": study.has("field", participants),
     }
 
@@ -54,7 +62,17 @@ def estimate_settings(study: "Study") -> dict[str, Any]:
         "seed": study.config["study"]["seed"],
         "rarest_users": metrics["rarest_users"],
         "rarest_prompts": metrics["rarest_prompts"],
+        "n_permutations": metrics["permutations"],
         **study.users_and_controls(),
+    }
+
+
+def view_inputs() -> dict[str, Any]:
+    """The files that views are made of, by table."""
+    tables = dict.fromkeys(table for view in VIEWS.values() for table in view.tables)
+    return {
+        "estimates": estimate_files(),
+        **{table: f"<results>/metrics/{table}.parquet" for table in tables},
     }
 
 

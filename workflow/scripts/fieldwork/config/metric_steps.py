@@ -51,14 +51,12 @@ METRIC_STEPS: Mapping[str, MetricStep] = {
         WITH_QUESTIONS,
         (*OF_TESTS, "rarest_users", "control"),
     ),
-    "accuracy": MetricStep(
-        {"accuracy_runs": "accuracy:measure_runs", "accuracy": "accuracy:measure_accuracy"},
+    "accuracy_runs": MetricStep(
+        {
+            "accuracy_runs": "accuracy:measure_runs",
+            "score_spreads": "scores:measure_score_spreads",
+        },
         WITH_QUESTIONS,
-        ("rarest_users",),
-    ),
-    "score_comparisons": MetricStep(
-        {"score_comparisons": "scores:measure_score_comparisons"},
-        ("runs",),
         (*OF_TESTS, "rarest_users"),
     ),
     "comparisons": MetricStep(

@@ -17,8 +17,11 @@ if TYPE_CHECKING:
 Statistic = Callable[["Counts"], "Floats"]
 """From counts of mentions, shape (samples, options), to one value a sample."""
 
-Source = Literal["answers", "answers/forms"]
-"""The tables that answers are read from."""
+Source = Literal["answers", "answers/forms", "accuracy_runs"]
+"""The tables that answers are read from; in the last one a row is a whole run, which is a unit.
+
+Where a unit is one number, differences are tested by dealing the units anew to both sides.
+"""
 
 Reference = Literal["baseline", "controls", "field"]
 """What conditions are compared with: one without a user, the same asked again, real users."""
@@ -49,8 +52,9 @@ class Measure:
         of: what it takes of an answer: `options`, or a column with a number, of which it is the mean.
         statistic: of options alone.
         exact: its value at equal n without subsamples, where there is a formula; then it has no interval.
-        bounds: what its value can reach with at most so many mentions; None for no bounds.
-        absence: what an answer lacks that has no value, to complete "no answer ...".
+        bounds: what its value can reach with at most so many mentions, of numbers 1; None for no bounds.
+        noun: what is counted: an answer, or a whole run.
+        absence: what one lacks that has no value, to complete "no answer ...".
         is_by_item: whether each prompt has a row, too.
         is_over_items: whether the mean over prompts has one.
         is_tested: whether its difference is tested.
@@ -70,6 +74,7 @@ class Measure:
     statistic: Statistic | None = None
     exact: Callable[[EqualSize], float] | None = None
     bounds: Callable[[int], tuple[float, float]] | None = None
+    noun: Literal["answer", "run"] = "answer"
     absence: str = "gives an option"
     is_by_item: bool = False
     is_over_items: bool = True

@@ -29,7 +29,17 @@ from fieldwork.statistics.intervals import (
     student_test,
     welch_freedom,
 )
-from fieldwork.statistics.user_intervals import unit_interval
+from fieldwork.statistics.permutation import (
+    p_value_of_first,
+    require_permutations,
+    unit_splits,
+    welch_statistic,
+)
+from fieldwork.statistics.user_intervals import (
+    MIN_UNITS,
+    mean_difference_interval,
+    unit_interval,
+)
 
 LEAST_MOVERS = 6
 """Units that have to differ from the others for an interval beside a side whose answers are all alike."""
@@ -112,11 +122,16 @@ class Mean(NamedTuple):
 
 
 class MeanDifference(NamedTuple):
-    """A difference of two means; the interval is None where there is none, and so is the p-value."""
+    """A difference of two means; the interval is None where there is none, and so is the p-value.
+
+    Attributes:
+        n_permutations: random ones behind the p-value, 0 where all were listed; None of another test.
+    """
 
     value: float
     interval: Interval | None = None
     p_value: float | None = None
+    n_permutations: int | None = None
 
 
 def mean_over(prompts: Sequence[PromptValue]) -> Mean:
@@ -232,6 +247,38 @@ def _difference_interval(
             return None
         bounded_values.append(BoundedValue(side.value, interval))
     return difference_interval(bounded_values[0], bounded_values[1:])
+
+
+def permuted_difference(
+    samples: Sequence[NumberSample],
+    *,
+    rarest_users: float,
+    n_permutations: int,
+    random: np.random.Generator,
+) -> MeanDifference:
+    """The first mean less the second, of units that are a number each, as runs are.
+
+    A unit is one draw: an arm whose contexts change nothing is exchangeable with its reference. So the
+    units are dealt anew, by Welch's statistic (Janssen 1997); with users the p-value is at least that of
+    the interval. One unit on a side has no test.
+
+    Raises:
+        StudyError: no permutations.
+    """
+    require_permutations(n_permutations)
+    first, second = (sample.values for sample in samples)
+    difference = float(first.mean() - second.mean())
+    if min(len(first), len(second)) < MIN_UNITS:
+        return MeanDifference(difference)
+    splits = unit_splits(len(first), len(second), n_permutations=n_permutations, random=random)
+    p_value = p_value_of_first(welch_statistic(np.concatenate([first, second]), splits))
+    rarest = [rarest_users if sample.has_users else None for sample in samples]
+    interval_at = partial(
+        mean_difference_interval, first.tolist(), second.tolist(), (rarest[0], rarest[1])
+    )
+    if any(sample.has_users for sample in samples):
+        p_value = p_value_with_interval(p_value, interval_at)
+    return MeanDifference(difference, interval_at(CONFIDENCE), p_value, splits.n_drawn)
 
 
 def other_prompts_interval(first: Mean, second: Mean | None = None) -> Interval:

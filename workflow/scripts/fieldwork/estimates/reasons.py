@@ -8,18 +8,22 @@ from fieldwork.statistics.user_intervals import too_few_prompts, too_few_users
 MIN_ANSWERS = 5
 """Answers below which a number would say too little of a group, and too much of single people."""
 FEW_ANSWERS = f"fewer than {MIN_ANSWERS} answers"
-ALL_ALIKE = "leaving out an answer never changes the value"
-_ALIKE = f"no interval: {ALL_ALIKE}"
 NOT_RELIABLE = "no interval: none is reliable for this measure (docs/methods.md)"
 
 
 def no_value(measure: Measure, n_without: int) -> str:
     """Of a prompt, or of all prompts, without an answer that has what the measure takes."""
     return (
-        f"none of {n_without} answers {measure.absence}"
+        f"none of {n_without} {measure.noun}s {measure.absence}"
         if n_without
-        else (f"no answer {measure.absence}")
+        else (f"no {measure.noun} {measure.absence}")
     )
+
+
+def all_alike(measure: Measure) -> str:
+    """Of a value that no answer, or no run, makes another."""
+    article = "an" if measure.noun == "answer" else "a"
+    return f"leaving out {article} {measure.noun} never changes the value"
 
 
 def no_interval(
@@ -32,8 +36,8 @@ def no_interval(
         return NOT_RELIABLE
     shortage = too_few_users(mean.n_units, rarest) if mean.has_users else None
     if shortage is None and len(mean.moves) == 1:
-        return "no interval: there is one answer"
-    return shortage or _ALIKE
+        return f"no interval: there is one {measure.noun}"
+    return shortage or f"no interval: {all_alike(measure)}"
 
 
 def missing_parts(
@@ -55,17 +59,20 @@ def missing_parts(
     if versus is None or measure.exact:
         return of_mean
     if difference is None or other is None:
-        of_difference = f"no difference: no prompt is answered both here and under {versus}"
+        what_is_missing = "run counts" if measure.noun == "run" else "prompt is answered"
+        of_difference = f"no difference: no {what_is_missing} both here and under {versus}"
         return join_reasons(of_mean, of_difference)
     if difference.interval is not None:
         return of_mean
-    if difference.p_value is None and of_mean == _ALIKE:
-        return f"no interval and no test: {ALL_ALIKE}"
+    if difference.p_value is None and measure.noun == "run":
+        return join_reasons(of_mean, f"no test: there is one run here, or under {versus}")
+    if difference.p_value is None and of_mean == f"no interval: {all_alike(measure)}":
+        return f"no interval and no test: {all_alike(measure)}"
     if difference.p_value is None:
         return join_reasons(
             of_mean,
-            f"no test: {ALL_ALIKE} under {versus}, and fewer than {MIN_ALIKE} answers may be alike by "
-            "chance",
+            f"no test: {all_alike(measure)} under {versus}, and fewer than {MIN_ALIKE} answers may be "
+            "alike by chance",
         )
     if other.has_users and (shortage := too_few_users(other.n_units, rarest)):
         return join_reasons(of_mean, shortage)

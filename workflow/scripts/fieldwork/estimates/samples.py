@@ -40,6 +40,7 @@ class NumberSample(NamedTuple):
         item_names: of the prompts, by their numbers.
         n_without: answers that count and have no number.
         n_truncated: answers that were cut off; None of a table that does not say.
+        run_size: prompts behind each number where it is that of a whole run; None of single answers.
     """
 
     values: Floats
@@ -49,6 +50,7 @@ class NumberSample(NamedTuple):
     has_users: bool
     n_without: int
     n_truncated: int | None
+    run_size: int | None = None
 
     def at(self, names: Sequence[str]) -> "NumberSample":
         """The numbers of some prompts."""
@@ -90,10 +92,17 @@ def option_samples(answers: pd.DataFrame) -> dict[Arm, dict[str, OptionSample]]:
 
 
 def number_frames(rows: pd.DataFrame) -> Iterator[tuple[Arm, pd.DataFrame]]:
-    """Rows by arm, as `number_samples` takes them; none of an arm of which nothing arrived."""
+    """Rows by arm, as `number_samples` takes them; none of an arm of which nothing arrived.
+
+    A run is an answer to its task as a whole. Several runs of one single user differ as reruns do.
+    """
     for names, frame in rows.groupby(["model", "task", "condition"], sort=True):
         if "outcome" in frame:
             frame = frame[frame["outcome"] != "failed"]
+        if "run" in frame:
+            users = frame["puppet_id"]
+            is_one_user = len(frame) > 1 and users.nunique(dropna=False) == 1
+            frame = frame.assign(item_id=frame["task"], puppet_id=None if is_one_user else users)
         model, task, condition = map(str, names)
         sorted_frame = frame.sort_values(["item_id", "puppet_id", "replicate"])
         yield Arm(model, task, None, condition), sorted_frame
@@ -126,10 +135,12 @@ def number_samples(frame: pd.DataFrame, columns: Sequence[str]) -> dict[str, Num
     n_truncated = None
     if "is_truncated" in frame:
         n_truncated = int(frame["is_truncated"].to_numpy(dtype=bool)[firsts].sum())
+    is_of_run = "run" in frame
+    counts = frame["is_counted"].to_numpy(dtype=bool) if is_of_run else True
     samples = {}
     for column in columns:
         numbers = frame[column].to_numpy(dtype=float, na_value=np.nan)
-        places = np.flatnonzero(~np.isnan(numbers))
+        places = np.flatnonzero(~np.isnan(numbers) & counts)
         rows = places[np.sort(np.unique(pairs[places], return_index=True)[1])]
         own_items, item_codes = np.unique(items[rows], return_inverse=True)
         units = np.unique(users[rows], return_inverse=True)[1] if has_users else range(len(rows))
@@ -141,5 +152,6 @@ def number_samples(frame: pd.DataFrame, columns: Sequence[str]) -> dict[str, Num
             has_users,
             len(firsts) - len(rows),
             n_truncated,
+            int(frame["n_items"].max()) if is_of_run else None,
         )
     return samples

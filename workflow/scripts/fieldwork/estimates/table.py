@@ -21,6 +21,7 @@ from fieldwork.estimates.means import (
     mean_of_numbers,
     mean_over,
     other_prompts_interval,
+    permuted_difference,
 )
 from fieldwork.estimates.prompts import equal_sizes, prompt_values
 from fieldwork.estimates.reasons import (
@@ -42,6 +43,7 @@ from fieldwork.estimates.samples import (
 from fieldwork.records.estimates import Estimate, ReferenceKind
 from fieldwork.records.field import FIELD
 from fieldwork.statistics.intervals import Interval
+from fieldwork.statistics.seeds import generator
 from fieldwork.statistics.user_intervals import RAREST_PROMPTS, RAREST_USERS
 
 _NOTHING = 1e-9
@@ -65,6 +67,7 @@ class EstimateSettings(NamedTuple):
         users: conditions with a user, real ones included.
         controls: conditions that ask the baseline again.
         rarest_users, rarest_prompts: shares of the rarest kinds that intervals cover.
+        n_permutations: random ones of a test, where there are too many to list.
     """
 
     baseline: str
@@ -73,6 +76,7 @@ class EstimateSettings(NamedTuple):
     controls: Sequence[str] = ()
     rarest_users: float = RAREST_USERS
     rarest_prompts: float = RAREST_PROMPTS
+    n_permutations: int = 1999
 
 
 class ArmValues(Protocol):
@@ -90,6 +94,10 @@ class ArmValues(Protocol):
     def n_truncated(self) -> int | None:
         """Answers cut off."""
 
+    @property
+    def run_size(self) -> int | None:
+        """Prompts of a run, where runs are what is counted."""
+
     def mean(self, items: Sequence[str]) -> Mean:
         """The mean over some prompts, at least one."""
 
@@ -104,6 +112,7 @@ class OptionValues:
     samples: Mapping[str, OptionSample]
     prompts: Mapping[str, PromptValue]
     n_truncated: int | None = None
+    run_size: int | None = None
 
     @property
     def items(self) -> Sequence[str]:
@@ -138,13 +147,17 @@ class NumberValues:
     def n_truncated(self) -> int | None:
         return self.sample.n_truncated
 
+    @property
+    def run_size(self) -> int | None:
+        return self.sample.run_size
+
     def mean(self, items: Sequence[str]) -> Mean:
         mean = mean_of_numbers(self.sample.at(items))
         assert mean
         return mean
 
     def n_answers(self, items: Sequence[str]) -> int:
-        return len(self.sample.at(items).values)
+        return len(self.sample.at(items).values) * (self.run_size or 1)
 
 
 def estimate_question(
@@ -325,15 +338,15 @@ def _mean_row(
     shared_items = [item for item in values.items if other and item in set(other.items)]
     items = shared_items or [*values.items]
     if not items:
-        return _missing_row(
-            measure, arm, against, values, no_value(measure, values.n_without), n_equals
-        )
+        reason = no_value(measure, values.n_without)
+        return _missing_row(measure, arm, against, values, reason, n_equals)
     mean = values.mean(items)
     interval = None if measure.exact else mean.interval(settings.rarest_users)
+    interval = _within_bounds(measure, interval)
     reference = other.mean(items) if other and shared_items else None
     difference = None
     if reference:
-        difference = difference_of_means(mean, reference, settings.rarest_users)
+        difference = _difference(measure, arm, (values, other), (mean, reference), settings)
     is_compared = against.versus != arm.condition
     return _row(
         measure,
@@ -342,7 +355,7 @@ def _mean_row(
         mean=mean,
         interval=interval,
         difference=difference,
-        n_items=len(items),
+        n_items=len(items) * (values.run_size or 1),
         n_equal=min(n_equals[item] for item in items) if n_equals else None,
         n_answers=values.n_answers(items),
         n_units_versus=reference.n_units if reference else 0,
@@ -361,6 +374,34 @@ def _mean_row(
         ),
         **_other_prompts(measure, mean, reference, interval, difference, settings),
     )
+
+
+def _difference(
+    measure: Measure,
+    arm: Arm,
+    sides: Sequence[ArmValues | None],
+    means: tuple[Mean, Mean],
+    settings: EstimateSettings,
+) -> MeanDifference:
+    """Of two means; of runs tested by permutation of the runs."""
+    if measure.noun == "answer":
+        return difference_of_means(*means, settings.rarest_users)
+    return permuted_difference(
+        [side.sample for side in sides if isinstance(side, NumberValues)],
+        rarest_users=settings.rarest_users,
+        n_permutations=settings.n_permutations,
+        random=generator(settings.seed, "scores", arm.model, arm.task, arm.condition),
+    )
+
+
+def _within_bounds(
+    measure: Measure, interval: Interval | None, *, of_difference: bool = False
+) -> Interval | None:
+    """The interval of a mean of numbers, or of the difference of two, cut at what they can reach."""
+    if interval is None or measure.bounds is None or measure.of == "options":
+        return interval
+    low, high = measure.bounds(1)
+    return interval.clip(low - high, high - low) if of_difference else interval.clip(low, high)
 
 
 def _other_prompts(
@@ -430,6 +471,7 @@ def _row(
     **columns: Any,
 ) -> Estimate:
     of_difference = difference.interval if difference else None
+    of_difference = _within_bounds(measure, of_difference, of_difference=True)
     return Estimate(
         measure=measure.name,
         model=arm.model,
@@ -445,6 +487,7 @@ def _row(
         difference_low=of_difference.low if of_difference else None,
         difference_high=of_difference.high if of_difference else None,
         p_value=difference.p_value if difference and measure.is_tested else None,
+        n_permutations=difference.n_permutations if difference and measure.is_tested else None,
         n_units=mean.n_units if mean else 0,
         unit="puppet" if has_users else "response",
         **{**_NULLS, **columns},

@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 from uuid import UUID
 
+from fieldwork.records.estimates import Estimate
 from fieldwork.records.generation import Response
-from fieldwork.records.metrics import Accuracy
 from fieldwork.records.parsing import Answer
 from fieldwork.records.tasks import Item
 
@@ -76,7 +76,7 @@ class StudyTables(NamedTuple):
     items: Mapping[tuple[str, str], Item]
     responses: Sequence[Response]
     answers: Sequence[Answer]
-    scores: Sequence[Accuracy]
+    scores: Sequence[Estimate]
     temperatures: Mapping[str, float | None]
     max_tokens: Mapping[str, int]
 
@@ -173,27 +173,29 @@ def _result_id(task: str, condition: str, metric: str) -> str:
 
 
 def _results(study: StudyTables, model: ExportedModel) -> Iterator[JsonObject]:
-    for score in study.scores:
-        if score.model != model.name or score.metric not in _METRICS or score.mean is None:
+    for score in sorted(study.scores, key=lambda s: (s.task, s.condition, s.measure)):
+        is_of_arm = score.reference == "baseline" and score.measure in _METRICS
+        if score.model != model.name or not is_of_arm or score.value is None:
             continue
-        uncertainty: JsonObject = {"num_samples": score.n_runs}
+        unit = "puppet" if score.unit == "puppet" else "rerun"
+        uncertainty: JsonObject = {"num_samples": score.n_units}
         if score.ci_low is not None and score.ci_high is not None:
             uncertainty["confidence_interval"] = {
                 "lower": score.ci_low,
                 "upper": score.ci_high,
                 "confidence_level": 0.95,
-                "method": f"over {score.unit}s (docs/methods.md)",
+                "method": f"over {unit}s (docs/methods.md)",
             }
         arguments: JsonObject = {"max_tokens": study.max_tokens[score.task]}
         if study.temperatures.get(score.condition) is not None:
             arguments["temperature"] = study.temperatures[score.condition]
         yield {
-            "evaluation_result_id": _result_id(score.task, score.condition, score.metric),
+            "evaluation_result_id": _result_id(score.task, score.condition, score.measure),
             "evaluation_name": f"{score.task} ({score.condition})",
             "source_data": {"dataset_name": score.task, "source_type": "other"},
             "metric_config": {
-                "evaluation_description": _METRICS[score.metric],
-                "metric_id": score.metric,
+                "evaluation_description": _METRICS[score.measure],
+                "metric_id": score.measure,
                 "metric_name": "Exact match",
                 "metric_kind": "accuracy",
                 "metric_unit": "proportion",
@@ -203,10 +205,10 @@ def _results(study: StudyTables, model: ExportedModel) -> Iterator[JsonObject]:
                 "max_score": 1.0,
             },
             "score_details": {
-                "score": score.mean,
+                "score": score.value,
                 "details": {
-                    "unit": score.unit,
-                    "n_runs": str(score.n_runs),
+                    "unit": unit,
+                    "n_runs": str(score.n_units),
                     "n_items": str(score.n_items),
                 },
                 "uncertainty": uncertainty,
@@ -219,7 +221,7 @@ def _samples(study: StudyTables, model: ExportedModel) -> Iterator[JsonObject]:
     arms_with_scores = {
         (s.task, s.condition)
         for s in study.scores
-        if s.model == model.name and s.metric == METRIC and s.mean is not None
+        if s.model == model.name and s.measure == METRIC and s.value is not None
     }
     answers = {_key(answer): answer for answer in study.answers if answer.model == model.name}
     for response in study.responses:

@@ -1,6 +1,6 @@
 """Figure 3: the scores of whole runs over a choice task, beside a leaderboard where the task has one.
 
-Owns the drawing of `records.RunAccuracy`, `records.Accuracy`, `records.Rank` and a leaderboard. Each
+Owns the drawing of `records.RunAccuracy`, of their means, `records.Rank` and a leaderboard. Each
 model has a panel, all at one scale, with a row per condition: the strict reading above the flexible
 one, or one bar where both agree in every run. A bar goes from the lowest run to the highest, with a dot
 per run and the mean with its interval. With a leaderboard a strip at the head shows its models and the
@@ -39,7 +39,8 @@ from fieldwork.figures.style import (
     empty_figure,
     new_figure,
 )
-from fieldwork.records.metrics import Accuracy, Rank, RunAccuracy
+from fieldwork.records.estimates import Estimate
+from fieldwork.records.metrics import Rank, RunAccuracy
 from fieldwork.records.shared import Leaderboard
 
 __all__ = ["Fig3Settings", "draw"]
@@ -61,7 +62,7 @@ _READINGS: Mapping[str, str] = {METRICS[0]: "", METRICS[1]: ", flexible reading"
 _PAPER: Mapping[str, Any] = {"facecolor": "white", "edgecolor": "none", "pad": 0.5}
 
 
-TABLES = {"accuracy_runs": RunAccuracy, "accuracy": Accuracy, "ranks": Rank}
+TABLES = {"accuracy_runs": RunAccuracy, "accuracy": Estimate, "ranks": Rank}
 SETTINGS = Fig3Settings
 
 
@@ -78,13 +79,14 @@ def draw(
 
     Args:
         runs: `records.RunAccuracy` rows.
-        accuracy: `records.Accuracy` rows.
+        accuracy: `records.Estimate` rows of scores.
         ranks: `records.Rank` rows.
         leaderboard: without places where the task has none.
 
     Raises:
         StudyError: the tables hold several tasks, and the settings name none.
     """
+    accuracy = accuracy[accuracy["reference"] == "baseline"]
     task = _task(accuracy, settings)
     accuracy = accuracy[accuracy["task"] == task] if task else accuracy
     if accuracy.empty:

@@ -136,19 +136,19 @@ def _bars(
     return {
         key: _bar(row, scores.get(key, []), askers.get(key, []), rank_rows.get(key))
         for row in rows_of(accuracy)
-        for key in [ScoreBarKey(row.model, row.condition, row.metric)]
-        if row.metric in METRICS
+        for key in [ScoreBarKey(row.model, row.condition, row.measure)]
+        if row.measure in METRICS
     }
 
 
 def _bar(row: Any, scores: Sequence[float], askers: Sequence[RunAsker], rank: Any) -> RunBar:
     by_users = row.unit == "puppet"
     return RunBar(
-        mean=float_or_none(row.mean),
+        mean=float_or_none(row.value),
         low=float_or_none(row.ci_low),
         high=float_or_none(row.ci_high),
-        minimum=float_or_none(row.minimum),
-        maximum=float_or_none(row.maximum),
+        minimum=min(scores) if len(scores) > 1 else None,
+        maximum=max(scores) if len(scores) > 1 else None,
         n_items=row.n_items,
         unit=row.unit,
         runs=tuple(scores),

@@ -12,9 +12,14 @@ from typing import get_type_hints
 from fieldwork.errors import StudyError
 from fieldwork.estimates.declaration import Measure, ReaderQuestion, Source
 from fieldwork.records.answer_form import FormReading
+from fieldwork.records.metrics import RunAccuracy
 from fieldwork.records.parsing import Answer
 
-ROW_TYPES: Mapping[Source, type] = {"answers": Answer, "answers/forms": FormReading}
+ROW_TYPES: Mapping[Source, type] = {
+    "answers": Answer,
+    "answers/forms": FormReading,
+    "accuracy_runs": RunAccuracy,
+}
 """Of the tables that measures take something of."""
 
 
@@ -102,6 +107,11 @@ def _misfit(measure: Measure, declaration: ReaderQuestion) -> str | None:
         return (
             f"{measure.name} takes the column {measure.of}, and {declaration.source} has no numbers of "
             f"that name; take `options` or one of {', '.join(numbers)}"
+        )
+    if (measure.noun == "run") != (declaration.source == "accuracy_runs"):
+        return (
+            f"{measure.name} counts each {measure.noun} of {declaration.source}; its noun is `run` where "
+            "the source is accuracy_runs, and there alone"
         )
     if measure.of != "options" and measure.is_by_item:
         return f"{measure.name} takes numbers, which have no row a prompt; leave out is_by_item"

@@ -6,8 +6,8 @@ the drawn letters give. What is left of chance is that of users; without users t
 """
 
 import math
-from collections.abc import Iterator, Mapping
-from typing import NamedTuple
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -19,21 +19,15 @@ from fieldwork.metrics.distributions import (
     choice_answers,
     find_question,
     read_questions,
-    text_or_none,
 )
-from fieldwork.records.metrics import (
-    Accuracy,
-    ExactEstimate,
-    ExactMeasure,
-    Novelty,
-    VarianceShare,
-)
+from fieldwork.records.estimates import Estimate
+from fieldwork.records.metrics import ExactEstimate, ExactMeasure, Novelty, VarianceShare
 from fieldwork.statistics.arrays import Floats
-from fieldwork.statistics.intervals import Interval
+from fieldwork.statistics.intervals import Interval, ends_of
 from fieldwork.statistics.user_intervals import (
     RAREST_USERS,
+    mean_interval,
     too_few_users,
-    unit_interval,
     variance_share_interval,
 )
 
@@ -47,20 +41,8 @@ MOST_LETTERS = 12
 NO_SPREAD = "no interval: leaving out a user never changes the value"
 
 
-class LetterTables(NamedTuple):
-    """What the drawn letters give: rows of `variance`, `accuracy` and `novelty`."""
-
-    variance: list[VarianceShare]
-    accuracy: list[Accuracy]
-    novelty: list[Novelty]
-
-
-class LetterValue(NamedTuple):
-    """An estimate from drawn letters, with the ends of its interval."""
-
-    estimate: float | None = None
-    low: float | None = None
-    high: float | None = None
+Ends = tuple[float | None, float | None, float | None]
+"""An estimate from drawn letters, with the ends of its interval."""
 
 
 class ArmProbabilities(NamedTuple):
@@ -90,17 +72,12 @@ class ArmProbabilities(NamedTuple):
         return self.users != [""]
 
 
-class _ExactValue(NamedTuple):
-    measure: ExactMeasure
-    value: float | None
-    interval: Interval | None
-    reason: str | None
-
-
 def measure_exactly(
     answers: pd.DataFrame,
     items: pd.DataFrame,
-    letter_tables: LetterTables,
+    variance: Sequence[VarianceShare],
+    accuracy: Sequence[Estimate],
+    novelty: Sequence[Novelty],
     *,
     baseline: str,
     rarest_users: float = RAREST_USERS,
@@ -111,6 +88,7 @@ def measure_exactly(
 
     Args:
         items: choice items, as in `distributions`.
+        variance, accuracy, novelty: what the drawn letters give.
         rarest_users: share of users of the rarest kind that intervals cover.
 
     Raises:
@@ -118,108 +96,96 @@ def measure_exactly(
     """
     arms = _read_arms(answers)
     questions = read_questions(items, sorted({arm.task for arm in arms}))
-    letter_values = _letter_values(letter_tables)
+    by_letters = _values_of_letters(variance, accuracy, novelty)
+    novelties = {ChoiceArm(row.model, row.task, row.condition): row for row in novelty}
     rows = []
-    for arm, probabilities in sorted(arms.items(), key=lambda entry: entry[0]):
+    for arm, probabilities in arms.items():
         offline = arms.get(arm._replace(condition=baseline))
-        estimates = [
-            _share_who(probabilities, rarest_users),
-            _score(arm, probabilities, questions, rarest_users),
-            _novelty(arm, probabilities, offline, letter_tables.novelty, baseline),
-        ]
-        rows += [_row(arm, probabilities, estimate, letter_values) for estimate in estimates]
-    return sorted(rows, key=lambda r: (r.model, r.task, r.condition, r.measure))
+        if arm.condition == baseline:
+            offline = None
+        estimates: dict[ExactMeasure, dict[str, Any]] = {
+            "novelty": _novelty(probabilities, offline, novelties.get(arm), baseline),
+            "score": _score(arm, probabilities, questions, rarest_users),
+            "share_who": _share_who(probabilities, rarest_users),
+        }
+        for measure, estimate in estimates.items():
+            value, low, high = by_letters.get((arm, measure), (None, None, None))
+            rows.append(
+                ExactEstimate(
+                    **arm._asdict(),
+                    measure=measure,
+                    **estimate,
+                    sampled=value,
+                    sampled_low=low,
+                    sampled_high=high,
+                    n_items=len(probabilities.items),
+                    n_users=len(probabilities.users) if probabilities.has_users else 0,
+                    n_calls=probabilities.n_calls,
+                    n_answers=probabilities.n_answers,
+                )
+            )
+    return rows
 
 
-def _row(
-    arm: ChoiceArm,
-    probabilities: ArmProbabilities,
-    estimate: _ExactValue,
-    letter_values: Mapping[tuple[ChoiceArm, str], LetterValue],
-) -> ExactEstimate:
-    letter_value = letter_values.get((arm, estimate.measure), LetterValue())
-    interval = estimate.interval
-    return ExactEstimate(
-        model=arm.model,
-        task=arm.task,
-        condition=arm.condition,
-        measure=estimate.measure,
-        estimate=estimate.value,
-        ci_low=interval.low if interval else None,
-        ci_high=interval.high if interval else None,
-        sampled=letter_value.estimate,
-        sampled_low=letter_value.low,
-        sampled_high=letter_value.high,
-        n_items=len(probabilities.items),
-        n_users=len(probabilities.users) if probabilities.has_users else 0,
-        n_calls=probabilities.n_calls,
-        n_answers=probabilities.n_answers,
-        reason=estimate.reason,
-    )
-
-
-def _letter_values(letter_tables: LetterTables) -> dict[tuple[ChoiceArm, str], LetterValue]:
-    def arm_of(row: VarianceShare | Accuracy | Novelty) -> ChoiceArm:
-        return ChoiceArm(row.model, row.task, row.condition)
-
-    shares = {
-        (arm_of(r), "share_who"): LetterValue(r.share_who, r.ci_low, r.ci_high)
-        for r in letter_tables.variance
-        if r.kind == "choice"
+def _values_of_letters(
+    variance: Sequence[VarianceShare], accuracy: Sequence[Estimate], novelty: Sequence[Novelty]
+) -> dict[tuple[ChoiceArm, ExactMeasure], Ends]:
+    """What the drawn letters give, by arm and measure."""
+    rows: list[tuple[Any, ExactMeasure, float | None]] = [
+        *((r, "share_who", r.share_who) for r in variance if r.kind == "choice"),
+        *(
+            (r, "score", r.value)
+            for r in accuracy
+            if (r.measure, r.reference) == ("em_flexible", "baseline")
+        ),
+        *((r, "novelty", r.share) for r in novelty),
+    ]
+    return {
+        (ChoiceArm(row.model, row.task, row.condition), measure): (value, row.ci_low, row.ci_high)
+        for row, measure, value in rows
     }
-    scores = {
-        (arm_of(r), "score"): LetterValue(r.mean, r.ci_low, r.ci_high)
-        for r in letter_tables.accuracy
-        if r.metric == "em_flexible"
-    }
-    novelties = {
-        (arm_of(r), "novelty"): LetterValue(r.share, r.ci_low, r.ci_high)
-        for r in letter_tables.novelty
-    }
-    return {**shares, **scores, **novelties}
-
-
-# ---- reading -----------------------------------------------------------------------------------------
 
 
 def _read_arms(answers: pd.DataFrame) -> dict[ChoiceArm, ArmProbabilities]:
-    """Probabilities by arm; of several calls of a user for an item, the mean."""
-    rows = choice_answers(answers, "option_probabilities", "puppet_id")
-    cells: dict[ChoiceArm, dict[tuple[str, str], list[Floats]]] = {}
-    n_answers: dict[ChoiceArm, int] = {}
-    for model, task, condition, item, shares, puppet in rows.itertuples(index=False, name=None):
-        arm = ChoiceArm(model, task, condition)
-        n_answers[arm] = n_answers.get(arm, 0) + 1
-        if isinstance(shares, np.ndarray | list):
-            cell = (text_or_none(puppet) or "", item)
-            values = np.array([share["probability"] for share in shares], dtype=np.float64)
-            cells.setdefault(arm, {}).setdefault(cell, []).append(values)
-    return {arm: _table(by_cell, n_answers[arm]) for arm, by_cell in cells.items()}
+    """Probabilities by arm, in alphabetical order; of several calls of a user for an item, the mean."""
+    choices = choice_answers(answers, "option_probabilities", "puppet_id").fillna({"puppet_id": ""})
+    arms = {}
+    for names, rows in choices.groupby(["model", "task", "condition"]):
+        calls_of_arm = rows.dropna(subset="option_probabilities")
+        if calls_of_arm.empty:
+            continue
+        calls = [
+            [s["probability"] for s in shares] for shares in calls_of_arm["option_probabilities"]
+        ]
+        table = pd.DataFrame(calls, dtype=float).fillna(0.0)
+        users, items = (
+            sorted(calls_of_arm[column].unique()) for column in ("puppet_id", "item_id")
+        )
+        cells = table.groupby(
+            [calls_of_arm["puppet_id"].to_numpy(), calls_of_arm["item_id"].to_numpy()]
+        ).mean()
+        whole = cells.reindex(pd.MultiIndex.from_product([users, items]))
+        values = whole.to_numpy().reshape(len(users), len(items), -1)
+        arms[ChoiceArm(*map(str, names))] = ArmProbabilities(items, users, values, len(rows))
+    return arms
 
 
-def _table(cells: Mapping[tuple[str, str], list[Floats]], n_answers: int) -> ArmProbabilities:
-    users, items = (sorted({cell[k] for cell in cells}) for k in (0, 1))
-    n_letters = max(len(shares) for calls in cells.values() for shares in calls)
-    values = np.full((len(users), len(items), n_letters), np.nan)
-    user_places = {user: place for place, user in enumerate(users)}
-    item_places = {item: place for place, item in enumerate(items)}
-    for (user, item), calls in cells.items():
-        mean = np.mean(calls, axis=0)
-        values[user_places[user], item_places[item]] = np.pad(mean, (0, n_letters - len(mean)))
-    return ArmProbabilities(items, users, values, n_answers)
+def _estimate(
+    value: float | None = None, interval: Interval | None = None, reason: str | None = None
+) -> dict[str, Any]:
+    """The columns of an estimate."""
+    low, high = ends_of(interval)
+    return {"estimate": value, "ci_low": low, "ci_high": high, "reason": reason}
 
 
-# ---- estimates ---------------------------------------------------------------------------------------
-
-
-def _share_who(probabilities: ArmProbabilities, rarest_users: float) -> _ExactValue:
+def _share_who(probabilities: ArmProbabilities, rarest_users: float) -> dict[str, Any]:
     if not probabilities.has_users:
         reason = "this condition has no users: all variance within an item comes from reruns"
-        return _ExactValue("share_who", None, None, reason)
+        return _estimate(reason=reason)
     var_who, var_answers = exact_components(probabilities.values)
     if not var_answers > 0:
         reason = "one letter is certain for all users and items: there is no variance to share out"
-        return _ExactValue("share_who", None, None, reason)
+        return _estimate(reason=reason)
     interval, shortage = None, too_few_users(len(probabilities.users), rarest_users)
     if shortage is None:
         left_out = [exact_components(rest) for rest in _leave_one_out(probabilities.values)]
@@ -228,7 +194,7 @@ def _share_who(probabilities: ArmProbabilities, rarest_users: float) -> _ExactVa
         )
         interval = variance_share_interval(var_who / var_answers, rests)
         shortage = None if interval else NO_SPREAD
-    return _ExactValue("share_who", var_who / var_answers, interval, shortage)
+    return _estimate(var_who / var_answers, interval, shortage)
 
 
 def exact_components(values: Floats) -> tuple[float, float]:
@@ -260,67 +226,46 @@ def _score(
     probabilities: ArmProbabilities,
     questions: Mapping[QuestionKey, ChoiceItem],
     rarest_users: float,
-) -> _ExactValue:
-    by_item = [find_question(questions, QuestionKey(arm.task, i)) for i in probabilities.items]
-    subjects: dict[str, list[int]] = {}
-    for place, question in enumerate(by_item):
+) -> dict[str, Any]:
+    """The mean over users of the expected share of right answers, as a run's score is made."""
+    subjects: dict[str, list[Floats]] = {}
+    for place, item in enumerate(probabilities.items):
+        question = find_question(questions, QuestionKey(arm.task, item))
         if question.gold is not None and question.gold in question.letters:
-            subjects.setdefault(question.subject or "", []).append(place)
+            right = probabilities.values[:, place, question.letters.index(question.gold)]
+            subjects.setdefault(question.subject or "", []).append(right)
     if not subjects:
-        return _ExactValue("score", None, None, "no item has a gold letter")
-    places = {
-        k: by_item[k].letters.index(by_item[k].gold or "") for s in subjects.values() for k in s
-    }
-    right = np.full(probabilities.values.shape[:2], np.nan)
-    for item, letter in places.items():
-        right[:, item] = probabilities.values[:, item, letter]
-    user_scores = np.mean([right[:, items].mean(axis=1) for items in subjects.values()], axis=0)
-    user_scores = user_scores[~np.isnan(user_scores)]
-    if not len(user_scores):
-        return _ExactValue("score", None, None, "no user has probabilities for all items")
-    value = float(user_scores.mean())
-    moves = -(user_scores - value) / max(len(user_scores) - 1, 1)
-    return _with_interval("score", value, moves, probabilities, rarest_users)
-
-
-def _with_interval(
-    measure: ExactMeasure,
-    value: float,
-    moves: Floats,
-    probabilities: ArmProbabilities,
-    rarest_users: float,
-) -> _ExactValue:
-    """An estimate with its interval over users, from how far leaving each out moves it."""
+        return _estimate(reason="no item has a gold letter")
+    scores = np.mean([np.mean(rights, axis=0) for rights in subjects.values()], axis=0)
+    scores = scores[~np.isnan(scores)]
+    if not len(scores):
+        return _estimate(reason="no user has probabilities for all items")
+    value = float(scores.mean())
     if not probabilities.has_users:
-        return _ExactValue(measure, value, None, NO_USERS)
-    reason = too_few_users(len(moves), rarest_users)
-    interval = None if reason else unit_interval(value, moves, rarest_users=rarest_users)
+        return _estimate(value, reason=NO_USERS)
+    interval = mean_interval(scores.tolist(), rarest_users)
     if interval is None:
-        return _ExactValue(measure, value, None, reason or NO_SPREAD)
-    return _ExactValue(measure, value, interval.clip(0.0, 1.0), None)
+        return _estimate(value, reason=too_few_users(len(scores), rarest_users) or NO_SPREAD)
+    return _estimate(value, interval.clip(0.0, 1.0))
 
 
 def _novelty(
-    arm: ChoiceArm,
     probabilities: ArmProbabilities,
     offline: ArmProbabilities | None,
-    novelties: list[Novelty],
+    novelty: Novelty | None,
     baseline: str,
-) -> _ExactValue:
+) -> dict[str, Any]:
     """At the numbers of users and reruns of the sampled share; without one there is nothing beside it."""
-    novelty = next(
-        (r for r in novelties if (r.model, r.task, r.condition) == tuple(arm) and r.n_equal), None
-    )
-    if arm.condition == baseline or offline is None or novelty is None:
-        return _ExactValue("novelty", None, None, f"there is no share beside it from {baseline}")
+    if offline is None or novelty is None or not novelty.n_equal:
+        return _estimate(reason=f"there is no share beside it from {baseline}")
     if probabilities.values.shape[2] > MOST_LETTERS:
-        return _ExactValue("novelty", None, None, f"an item has more than {MOST_LETTERS} letters")
+        return _estimate(reason=f"an item has more than {MOST_LETTERS} letters")
     shared_items = [i for i in probabilities.items if i in set(offline.items)]
-    n_baseline, n_equal = novelty.n_baseline or 0, novelty.n_equal or 0
-    chances = _new_letter_chances(probabilities, offline, shared_items, n_baseline, n_equal)
-    value = float(chances.mean())
+    chances = _new_letter_chances(
+        probabilities, offline, shared_items, novelty.n_baseline or 0, novelty.n_equal
+    )
     reason = NO_INTERVAL_OF_NOVELTY if probabilities.has_users else NO_USERS
-    return _ExactValue("novelty", value, None, reason)
+    return _estimate(float(chances.mean()), reason=reason)
 
 
 def _new_letter_chances(

@@ -7,21 +7,21 @@ a rerun; unreadable letters are not new.
 """
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
-from fieldwork.metrics.distributions import ChoiceArm, choice_answers, text_or_none
+from fieldwork.metrics.distributions import ChoiceArm, choice_answers
 from fieldwork.records.metrics import Novelty
 from fieldwork.statistics.arrays import Flags, Floats
-from fieldwork.statistics.families import correct_rows
 from fieldwork.statistics.intervals import (
     BoundedValue,
     Interval,
     difference_interval,
+    ends_of,
     jackknife_variance,
     student_interval,
     student_quantile,
@@ -38,60 +38,33 @@ from fieldwork.statistics.user_intervals import (
     unit_interval,
 )
 
-_UnitLetters = dict[str, dict[str, str | None]]
-"""A unit's letter by item; None where it cannot be read."""
-
 _NOTHING = 1e-12
 _NO_SHARE: Mapping[str, Any] = dict.fromkeys(
     (
         *("n_equal", "n_baseline", "share", "ci_low", "ci_high", "share_all", "control_share"),
-        *("excess", "excess_low", "excess_high", "p_value", "p_holm", "n_permutations", "reason"),
+        *("excess", "excess_low", "excess_high", "p_value", "n_permutations", "reason"),
     )
 )
 
 
-class _NoveltySettings(NamedTuple):
-    baseline: str
-    control: str | None
-    n_permutations: int
-    seed: int
-    rarest_users: float
-
-
 class _ArmLetters(NamedTuple):
-    """All readable letters of an arm by item, and the letters that stand for its units."""
+    """The letters of an arm.
+
+    Attributes:
+        letters: all readable ones, by item.
+        units: the letters that stand for each unit, of shape (units, items); NULL where none can be read.
+        n_users: puppets; 0 without users.
+    """
 
     letters: dict[str, set[str]]
-    units: _UnitLetters
-    puppets: set[str]
+    units: pd.DataFrame
+    n_users: int
 
-
-class _Trio(NamedTuple):
-    """The arms of one row, and the items that all of them answer."""
-
-    items: list[str]
-    condition: _ArmLetters
-    baseline: _ArmLetters
-    control: _ArmLetters | None
-
-    @property
-    def n_equal(self) -> int:
-        """The fewest units of an arm, to which all are brought."""
-        arms = (self.condition, self.baseline, self.control)
-        return min(len(arm.units) for arm in arms if arm)
-
-    def new_letters(self, arm: _ArmLetters) -> Floats:
-        """Whether each unit of an arm gives each item a new letter: shape (units, items), 0 and 1."""
-        return np.array(
-            [
-                [self._is_new(item, letters.get(item)) for item in self.items]
-                for _, letters in sorted(arm.units.items())
-            ],
-            dtype=np.float64,
-        )
-
-    def _is_new(self, item: str, letter: str | None) -> bool:
-        return letter is not None and letter not in self.baseline.letters[item]
+    def new_letters(self, baseline: "_ArmLetters", items: Sequence[str]) -> Floats:
+        """Whether each unit gives each item a letter that is new: shape (units, items), 0 and 1."""
+        is_known = self.units[items].isin({i: [*baseline.letters[i]] for i in items})
+        new: Floats = (self.units[items].notna() & ~is_known).to_numpy(dtype=np.float64)
+        return new
 
 
 class NewLetters(NamedTuple):
@@ -119,7 +92,7 @@ def measure_novelty(
     One row for each model, task and condition other than the baseline. `control` names a condition of
     further offline reruns; without one there is no excess. Items are those with a readable letter
     here, in the baseline and in the control, where there is one. Units are brought to the fewest of
-    the three. P-values are corrected over the conditions of a model and task.
+    the three.
 
     Args:
         rarest_users: share of users of the rarest kind that intervals cover.
@@ -128,57 +101,76 @@ def measure_novelty(
         StudyError: no permutations.
     """
     require_permutations(n_permutations)
-    settings = _NoveltySettings(baseline, control, n_permutations, seed, rarest_users)
     arms = _read_letters(answers)
-    rows = [_novelty(arm, arms, settings) for arm in sorted(arms) if arm.condition != baseline]
-    return correct_rows(rows, lambda row: (row.model, row.task))
+    rows = []
+    for arm, letters in sorted(arms.items(), key=lambda entry: entry[0]):
+        if arm.condition == baseline:
+            continue
+        row = Novelty(**arm._asdict(), baseline=baseline, control=control, n_items=0, **_NO_SHARE)
+        offline, fresh = (arms.get(arm._replace(condition=c or "")) for c in (baseline, control))
+        random = generator(seed, "novelty", *arm)
+        rarest = rarest_users if letters.n_users else None
+        rows.append(_novelty(row, letters, offline, fresh, n_permutations, random, rarest))
+    return rows
 
 
 def _read_letters(answers: pd.DataFrame) -> dict[ChoiceArm, _ArmLetters]:
-    arms: dict[ChoiceArm, _ArmLetters] = {}
     choices = choice_answers(answers, "letter", "puppet_id", "replicate")
     # of a puppet's answers to an item the first stands for it
     choices = choices.sort_values("replicate", kind="stable")
-    for row in choices.itertuples(index=False, name=None):
-        arm_letters = arms.setdefault(ChoiceArm(row[0], row[1], row[2]), _ArmLetters({}, {}, set()))
-        item, letter, puppet = row[3], text_or_none(row[4]), text_or_none(row[5])
-        if letter is not None:
-            arm_letters.letters.setdefault(item, set()).add(letter)
-        if puppet:
-            arm_letters.puppets.add(puppet)
-        unit = puppet if puppet else f"rerun {row[6]}"
-        arm_letters.units.setdefault(unit, {}).setdefault(item, letter)
+    reruns = "rerun " + choices["replicate"].astype(str)
+    choices = choices.assign(unit=choices["puppet_id"].fillna(reruns))
+    arms = {}
+    for names, rows in choices.groupby(["model", "task", "condition"]):
+        readable = rows.dropna(subset="letter").groupby("item_id")["letter"]
+        firsts = rows.drop_duplicates(["unit", "item_id"])
+        units = firsts.pivot(index="unit", columns="item_id", values="letter")
+        letters = {str(item): {*of_item} for item, of_item in readable}
+        arm = ChoiceArm(*map(str, names))
+        arms[arm] = _ArmLetters(letters, units, rows["puppet_id"].nunique())
     return arms
 
 
 def _novelty(
-    arm: ChoiceArm, arms: Mapping[ChoiceArm, _ArmLetters], settings: _NoveltySettings
+    row: Novelty,
+    letters: _ArmLetters,
+    offline: _ArmLetters | None,
+    control: _ArmLetters | None,
+    n_permutations: int,
+    random: np.random.Generator,
+    rarest_users: float | None,
 ) -> Novelty:
-    row = Novelty(
-        model=arm.model,
-        task=arm.task,
-        condition=arm.condition,
-        baseline=settings.baseline,
-        control=settings.control,
-        n_items=0,
-        **_NO_SHARE,
-    )
-    offline = arms.get(arm._replace(condition=settings.baseline))
     if offline is None:
-        reason = f"there are no answers under the baseline condition {settings.baseline}"
+        reason = f"there are no answers under the baseline condition {row.baseline}"
         return replace(row, reason=reason)
-    control = arms.get(arm._replace(condition=settings.control)) if settings.control else None
-    items = _shared_items(arms[arm], offline, control)
+    items = _shared_items(letters, offline, control)
     if not items:
-        control, items = None, _shared_items(arms[arm], offline)
+        control, items = None, _shared_items(letters, offline)
     if not items:
-        reason = f"no item has a readable letter both here and under {settings.baseline}"
+        reason = f"no item has a readable letter both here and under {row.baseline}"
         return replace(row, reason=reason)
-    columns = _columns(arm, _Trio(items, arms[arm], offline, control), settings)
-    row = replace(row, n_items=len(items), **columns)
-    n_users = len(arms[arm].puppets)
-    shortage = too_few_users(n_users, settings.rarest_users) if n_users else None
-    reasons = [shortage, _no_excess(row, has_users=n_users > 0)]
+    n_equal = min(len(arm.units) for arm in (letters, offline, control) if arm)
+    new = letters.new_letters(offline, items)
+    low, high = ends_of(share_interval(new, n_equal, rarest_users=rarest_users))
+    row = replace(
+        row,
+        n_items=len(items),
+        n_equal=n_equal,
+        n_baseline=len(offline.units),
+        share=expected_share(new, n_equal),
+        ci_low=low,
+        ci_high=high,
+        share_all=sum(bool(letters.letters[i] - offline.letters[i]) for i in items) / len(items),
+    )
+    if control:
+        sides = NewLetters(new, control.new_letters(offline, items), n_equal)
+        row = replace(row, control_share=expected_share(sides.control, n_equal))
+        if row.condition != row.control:
+            row = _with_excess(row, sides, n_permutations, random, rarest_users)
+    shortage = None
+    if rarest_users is not None:
+        shortage = too_few_users(letters.n_users, rarest_users)
+    reasons = [shortage, _no_excess(row, has_users=letters.n_users > 0)]
     return replace(row, reason="; ".join(filter(None, reasons)) or None)
 
 
@@ -187,46 +179,25 @@ def _shared_items(*arms: _ArmLetters | None) -> list[str]:
     return sorted(set.intersection(*(set(arm.letters) for arm in arms if arm)))
 
 
-def _columns(arm: ChoiceArm, trio: _Trio, settings: _NoveltySettings) -> dict[str, Any]:
-    new = trio.new_letters(trio.condition)
-    rarest = settings.rarest_users if trio.condition.puppets else None
-    interval = share_interval(new, trio.n_equal, rarest_users=rarest)
-    n_new = sum(bool(trio.condition.letters[i] - trio.baseline.letters[i]) for i in trio.items)
-    columns: dict[str, Any] = {
-        "n_equal": trio.n_equal,
-        "n_baseline": len(trio.baseline.units),
-        "share": expected_share(new, trio.n_equal),
-        "ci_low": interval.low if interval else None,
-        "ci_high": interval.high if interval else None,
-        "share_all": n_new / len(trio.items),
-    }
-    if trio.control is None:
-        return columns
-    sides = NewLetters(new, trio.new_letters(trio.control), trio.n_equal)
-    columns["control_share"] = expected_share(sides.control, sides.n_equal)
-    if arm.condition == settings.control:
-        return columns
-    interval = excess_interval(sides, rarest_users=rarest)
-    random = generator(settings.seed, "novelty", *arm)
-    return columns | {
-        "excess_low": interval.low if interval else None,
-        "excess_high": interval.high if interval else None,
-        **_excess_columns(sides, settings.n_permutations, random),
-    }
-
-
-def _excess_columns(
-    sides: NewLetters, n_permutations: int, random: np.random.Generator
-) -> dict[str, Any]:
-    splits = unit_splits(
-        len(sides.condition), len(sides.control), n_permutations=n_permutations, random=random
-    )
+def _with_excess(
+    row: Novelty,
+    sides: NewLetters,
+    n_permutations: int,
+    random: np.random.Generator,
+    rarest_users: float | None,
+) -> Novelty:
+    low, high = ends_of(excess_interval(sides, rarest_users=rarest_users))
+    sizes = len(sides.condition), len(sides.control)
+    splits = unit_splits(*sizes, n_permutations=n_permutations, random=random)
     excess = excess_of_splits(sides, splits.first)
-    return {
-        "excess": float(excess[0]),
-        "p_value": p_value_of_first(excess),
-        "n_permutations": splits.n_drawn,
-    }
+    return replace(
+        row,
+        excess=float(excess[0]),
+        excess_low=low,
+        excess_high=high,
+        p_value=p_value_of_first(excess),
+        n_permutations=splits.n_drawn,
+    )
 
 
 def _no_excess(row: Novelty, *, has_users: bool) -> str | None:

@@ -40,6 +40,9 @@ class Estimate(ConditionEstimate):
     p_value: float | None = column(
         "test that the difference is 0 on these prompts, two-sided, not corrected; NULL without a test"
     )
+    n_permutations: int | None = column(
+        "random permutations behind `p_value`, 0 where all were listed; NULL of another test"
+    )
     prompts_low: float | None = column(
         "lower end of the 95 % interval of `value` for prompts like these: other users or answers and "
         "other prompts"
@@ -59,10 +62,14 @@ class Estimate(ConditionEstimate):
     n_equal: int | None = column(
         "fewest answers that conditions are brought to, over the prompts; NULL where n does not matter"
     )
-    n_answers: int = column("answers behind `value`, the first of each user to a prompt")
-    n_units: int = column("users behind them; without users the fewest answers to a prompt")
+    n_answers: int = column(
+        "answers behind `value`, the first of each user to a prompt; those of whole runs"
+    )
+    n_units: int = column(
+        "users behind them; without users the fewest answers to a prompt, or runs"
+    )
     n_units_versus: int = column("the same of `versus`, 0 without a difference")
-    n_without: int = column("further answers without what the measure takes")
+    n_without: int = column("further answers, or runs, without what the measure takes")
     n_truncated: int | None = column("answers cut off, where their length matters")
     unit: str = column("unit of resampling: `puppet` or `response`")
     reason: str | None = column("why something is NULL")

@@ -57,7 +57,6 @@ class Novelty(ConditionEstimate):
     p_value: float | None = column(
         "chance of such an excess if users answer like reruns; one-sided"
     )
-    p_holm: float | None = column("`p_value` corrected over the conditions (Holm)")
     n_permutations: int | None = column("random permutations, 0 where all permutations were listed")
     reason: str | None = column("why there is no share, no excess or no interval")
 
@@ -80,51 +79,26 @@ class RunAccuracy(ConditionEstimate):
     )
 
 
-@table("metrics/accuracy.parquet", "model, task, condition, metric")
-class Accuracy(ConditionEstimate):
-    """Spread of the scores over runs."""
-
-    metric: str = column("`em_strict`, `em_flexible` or `format_failure`")
-    mean: float | None = column("mean over the counted runs, one a unit; NULL with a reason")
-    minimum: float | None = column("lowest counted run")
-    maximum: float | None = column("highest counted run")
-    ci_low: float | None = column("lower end of the 95 % interval of the mean over units")
-    ci_high: float | None = column("upper end of the 95 % interval of the mean over units")
-    n_runs: int = column("counted runs")
-    n_items: int = column("items in a run")
-    unit: str = column("what one run is: `rerun` or `puppet`")
-    reason: str | None = column("why there is no estimate, spread or interval")
-
-
-@table("metrics/score_comparisons.parquet", "model, task, condition, metric")
-class ScoreComparison(ConditionEstimate):
-    """A condition's scores beside the baseline's."""
+@table("metrics/score_spreads.parquet", "model, task, condition, metric")
+class ScoreSpread(ConditionEstimate):
+    """How far the scores of a condition's runs spread, beside the baseline's."""
 
     baseline: str = column("the condition compared with")
     metric: str = column("`em_strict`, `em_flexible` or `format_failure`")
-    mean: float | None = column("mean score of the condition's counted runs")
-    mean_baseline: float | None = column("the same of the baseline")
-    difference: float | None = column("mean - mean_baseline, NULL with a reason")
-    ci_low: float | None = column("lower end of the 95 % interval of the difference (Welch)")
-    ci_high: float | None = column("upper end of the 95 % interval of the difference (Welch)")
-    p_value: float | None = column("permutation test that both score alike on average")
-    p_holm: float | None = column("`p_value` corrected over the conditions (Holm)")
     sd: float | None = column("standard deviation over the condition's counted runs")
     sd_baseline: float | None = column("the same of the baseline")
     sd_ratio: float | None = column("sd / sd_baseline")
-    p_spread: float | None = column(
-        "permutation test that the condition spreads no more; one-sided"
+    p_value: float | None = column(
+        "permutation test that the condition spreads no more; one-sided, NULL for the baseline"
     )
-    p_spread_holm: float | None = column("`p_spread` corrected over the conditions (Holm)")
     n_permutations: int | None = column("random permutations, 0 where all permutations were listed")
     share_between: float | None = column(
         "share of the variance of a run's score that lies between puppets"
     )
-    share_low: float | None = column("lower end of its 95 % interval")
-    share_high: float | None = column("upper end of its 95 % interval")
+    ci_low: float | None = column("lower end of its 95 % interval")
+    ci_high: float | None = column("upper end of its 95 % interval")
     n_units: int = column("counted runs of the condition, one a unit")
     n_units_baseline: int = column("the same of the baseline")
-    n_items: int = column("items in a run")
     unit: str = column("what one run is: `rerun` or `puppet`")
     reason: str | None = column("why something is NULL")
 

@@ -26,7 +26,6 @@ class PracticeOrder(PracticeWay):
     )
     ci_high: float | None = column("upper end of its 95 % interval over models, NULL likewise")
     p_value: float | None = column("permutation test that the orders have nothing in common")
-    p_holm: float | None = column("`p_value` corrected over the ways of the task and metric (Holm)")
     p_least: float | None = column("smallest p-value that any order could have had")
     n_permutations: int | None = column("random orders, 0 where all orders were listed")
     difference: float | None = column("mean over models of the score that way - the offline score")

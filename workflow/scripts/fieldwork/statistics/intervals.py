@@ -37,6 +37,11 @@ class Interval(NamedTuple):
         return self._replace(low=max(low, self.low), high=min(high, self.high))
 
 
+def ends_of(interval: Interval | None) -> tuple[float | None, float | None]:
+    """The two columns of an interval; both None where there is none."""
+    return (interval.low, interval.high) if interval else (None, None)
+
+
 class ShareCount(NamedTuple):
     """How many answers give an option, and how many there are."""
 

@@ -23,6 +23,9 @@ MAX_TABLES = 20_000
 TIE = 1e-9
 """Equal statistics differ by rounding when sums have another order; closer than this is a tie."""
 
+_NOTHING = 1e-12
+"""Differences of means below this are rounding."""
+
 Statistic = Callable[[Counts, Counts], Floats]
 """Of tables of the two samples, each of shape (tables, kinds), one value a table."""
 
@@ -203,6 +206,26 @@ def p_value_of_first(values: Floats) -> float:
     Exact over all splits; over random ones and the observed one it is `random_p_value`.
     """
     return float((values >= values[0] - TIE).mean())
+
+
+def welch_statistic(scores: Floats, splits: UnitSplits) -> Floats:
+    """|difference of means| / its standard error, of each split: shape (splits,)."""
+    # centred first: differences of large squares would lose digits
+    deviations = scores - scores.mean()
+    moments = [
+        (side @ deviations, side @ deviations**2, side.sum(axis=1))
+        for side in (splits.first, ~splits.first)
+    ]
+    means = [total / n for total, _, n in moments]
+    variances = [
+        np.maximum(squares - n * centre**2, 0.0) / (n - 1) / n
+        for (_, squares, n), centre in zip(moments, means, strict=True)
+    ]
+    error, difference = np.sqrt(sum(variances)), np.abs(means[0] - means[1])
+    difference = np.where(difference < _NOTHING, 0.0, difference)
+    # two arms without any spread that differ are as far apart as can be
+    statistic: Floats = difference / np.maximum(error, 1e-9)
+    return statistic
 
 
 def sign_flips(

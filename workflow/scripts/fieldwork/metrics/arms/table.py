@@ -16,7 +16,7 @@ from fieldwork.metrics.arms.contexts import ContextMeans
 from fieldwork.metrics.arms.tests import StudyArm
 from fieldwork.records.arms import ArmMeasure
 from fieldwork.records.estimates import Estimate
-from fieldwork.records.metrics import Accuracy, Comparison, VarianceShare
+from fieldwork.records.metrics import Comparison, VarianceShare
 from fieldwork.records.tasks import ItemKind
 from fieldwork.statistics.families import LEVEL
 from fieldwork.statistics.intervals import Interval
@@ -30,21 +30,19 @@ MEAN_OVER_PROMPTS = "no interval: the mean is over prompts, which share their pu
 
 
 class ArmTables(NamedTuple):
-    """Tables of the metrics: `comparisons`, `variance`, `accuracy`, and the estimates of lists."""
+    """Tables of the metrics: `comparisons`, `variance`, and the estimates of lists and of scores."""
 
     comparisons: pd.DataFrame
     variance: pd.DataFrame
     estimates: pd.DataFrame
-    accuracy: pd.DataFrame
 
     @classmethod
-    def read(cls, paths: Mapping[str, str]) -> "ArmTables":
+    def read(cls, paths: Mapping[str, Any]) -> "ArmTables":
         """Read them from their files, by name."""
         return cls(
             tables.read_frame(paths["comparisons"], Comparison),
             tables.read_frame(paths["variance"], VarianceShare),
-            tables.read_frame(paths["estimates"], Estimate),
-            tables.read_frame(paths["accuracy"], Accuracy),
+            pd.concat([tables.read_frame(path, Estimate) for path in paths["estimates"]]),
         )
 
 
@@ -124,7 +122,8 @@ def _measure_values(
                 rows = _select_metric(prompts, row, measure, column="measure")
                 yield measure, _mean_entropy(rows)
             case _:
-                yield measure, _mean_score(_select_metric(metrics.accuracy, row, measure))
+                means = metrics.estimates[metrics.estimates["reference"] == "baseline"]
+                yield measure, _mean_score(_select_metric(means, row, measure, column="measure"))
 
 
 def _select_metric(
@@ -158,11 +157,11 @@ def _mean_entropy(prompts: pd.DataFrame) -> _MeasureValue:
     return _MeasureValue(mean, None, len(entropies), None, MEAN_OVER_PROMPTS)
 
 
-def _mean_score(accuracy: pd.DataFrame) -> _MeasureValue:
-    if accuracy.empty:
+def _mean_score(scores: pd.DataFrame) -> _MeasureValue:
+    if scores.empty:
         return _MeasureValue(None, None, 0, None, "no item of this task has a gold letter")
-    (row,) = accuracy.itertuples(index=False)
-    return _value_with_interval(row, row.mean)
+    (row,) = scores.itertuples(index=False)
+    return _value_with_interval(row, row.value)
 
 
 def _value_with_interval(row: Any, estimate: Any) -> _MeasureValue:

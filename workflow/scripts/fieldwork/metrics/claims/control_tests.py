@@ -15,7 +15,7 @@ import pandas as pd
 from fieldwork.measures import claimed_measures
 from fieldwork.metrics.claims.measures import ClaimKey, StudyTest, study_tests
 from fieldwork.metrics.comparisons import measure_comparisons
-from fieldwork.metrics.scores import measure_score_comparisons
+from fieldwork.metrics.scores import measure_score_spreads
 from fieldwork.metrics.shifts import measure_shifts
 from fieldwork.metrics.values.comparisons import measure_value_comparisons
 from fieldwork.records.estimates import Estimate
@@ -75,16 +75,14 @@ def _tables_against(
 ) -> Mapping[str, Sequence[Any]]:
     """Metric tables that compare conditions with a baseline, by the measure that claims their tests."""
     seed, n, rarest = settings.seed, settings.permutations, settings.rarest_users
-    scores = measure_score_comparisons(
-        runs, baseline=control, n_permutations=n, seed=seed, rarest_users=rarest
-    )
     return {
         "distance": measure_comparisons(
             answers, baseline=control, n_permutations=n, seed=seed, metrics=("js_bits",)
         ),
         "option_share": measure_shifts(answers, baseline=control),
-        "score": scores,
-        "score_spread": scores,
+        "score_spread": measure_score_spreads(
+            runs, baseline=control, n_permutations=n, seed=seed, rarest_users=rarest
+        ),
         # values of real users are compared with no baseline
         "value": measure_value_comparisons(
             answers[answers["condition"] != FIELD],
@@ -106,7 +104,7 @@ def _estimates_against(
         for row in estimates
         if (row.reference, row.versus) == ("control", control)
     ]
-    return dict.fromkeys(claimed_measures(), rows)
+    return dict.fromkeys((*claimed_measures(), "score"), rows)
 
 
 def _tests(tables: Mapping[str, Sequence[Any]], users: Sequence[str]) -> Iterator[StudyTest]:

@@ -22,7 +22,7 @@ from fieldwork.records.metrics import (
     Comparison,
     NestedVariance,
     Novelty,
-    ScoreComparison,
+    ScoreSpread,
     Shift,
     VarianceShare,
 )
@@ -139,15 +139,20 @@ def score_reading(condition: str) -> str:
     return "em_flexible" if condition == FIELD else "em_strict"
 
 
-def _is_read_score(row: ScoreComparison) -> bool:
-    return row.metric == score_reading(row.condition)
+def _is_read_score(row: Estimate) -> bool:
+    """Beside the baseline's."""
+    return (
+        row.measure == score_reading(row.condition)
+        and row.reference == "baseline"
+        and row.condition != row.versus
+    )
 
 
-def _is_other_reading(row: ScoreComparison) -> bool:
-    return row.metric == "em_flexible" and row.condition != FIELD
+def _is_other_reading(row: Estimate) -> bool:
+    return (row.measure, row.reference) == ("em_flexible", "baseline") and row.condition != FIELD
 
 
-IN_ANY_FORM = (_is_other_reading, "of answers in any form")
+IN_ANY_FORM = "of answers in any form"
 """A lost form is no lost score: a score is claimed where the flexible reading shows it too."""
 
 
@@ -240,21 +245,25 @@ MEASURES: Mapping[str, ClaimMeasure] = {
         if measure.is_claimed
     },
     "score": ClaimMeasure(
-        ScoreComparison,
+        Estimate,
         "difference",
         ("higher", "lower"),
-        ("ci_low", "ci_high"),
+        ("difference_low", "difference_high"),
         margin="score",
         is_claimed=_is_read_score,
-        confirmed_by=IN_ANY_FORM,
+        confirmed_by=(_is_other_reading, IN_ANY_FORM),
     ),
     "score_spread": ClaimMeasure(
-        ScoreComparison,
+        ScoreSpread,
         "sd_ratio",
         ("wider", "wider"),
-        p_value="p_spread",
-        is_claimed=_is_read_score,
-        confirmed_by=IN_ANY_FORM,
+        is_claimed=lambda row: (
+            row.metric == score_reading(row.condition) and row.condition != row.baseline
+        ),
+        confirmed_by=(
+            lambda row: row.metric == "em_flexible" and row.condition != FIELD,
+            IN_ANY_FORM,
+        ),
     ),
     "value": ClaimMeasure(
         ValueComparison,

@@ -144,9 +144,9 @@ def _form_failures(
     """Shares of answers whose letter does not stand in the form that was asked for."""
     conditions = [outline.baseline, *outline.simulated_users, *outline.controls]
     return [
-        (row, row.mean)
-        for row in study_rows(tables.accuracy, outline, conditions)
-        if row.metric == "format_failure" and row.mean is not None
+        (row, row.value)
+        for row in study_rows(tables.estimates, outline, conditions)
+        if (row.measure, row.reference) == ("format_failure", "baseline") and row.value is not None
     ]
 
 

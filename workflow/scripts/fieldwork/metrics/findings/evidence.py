@@ -19,7 +19,6 @@ from fieldwork.records.field import (
 from fieldwork.records.judging import InterventionEstimate, JudgementEstimate
 from fieldwork.records.memory import MemoryMatch
 from fieldwork.records.metrics import (
-    Accuracy,
     CategoryVariance,
     Comparison,
     ExactEstimate,
@@ -27,7 +26,7 @@ from fieldwork.records.metrics import (
     NestedVariance,
     Novelty,
     Rank,
-    ScoreComparison,
+    ScoreSpread,
     Shift,
     VarianceShare,
 )
@@ -50,8 +49,7 @@ class FindingsTables(NamedTuple):
     comparisons: Sequence[Comparison] = ()
     shifts: Sequence[Shift] = ()
     estimates: Sequence[Estimate] = ()
-    accuracy: Sequence[Accuracy] = ()
-    score_comparisons: Sequence[ScoreComparison] = ()
+    score_spreads: Sequence[ScoreSpread] = ()
     ranks: Sequence[Rank] = ()
     novelty: Sequence[Novelty] = ()
     categories: Sequence[CategoryVariance] = ()
@@ -85,8 +83,7 @@ ROW_TYPES: Mapping[str, type[Any]] = {
         Comparison,
         Shift,
         Estimate,
-        Accuracy,
-        ScoreComparison,
+        ScoreSpread,
         Rank,
         Novelty,
         CategoryVariance,

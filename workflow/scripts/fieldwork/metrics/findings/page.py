@@ -109,7 +109,7 @@ def sections(tables: FindingsTables, outline: StudyOutline) -> list[FindingsSect
         answers.options_moved(tables.shifts, claims, outline),
         *measure_sections(tables.estimates, claims, outline),
         *value_sections(tables.value_comparisons, claims, outline),
-        scores.scores(tables.accuracy, tables.score_comparisons, claims, outline),
+        scores.scores(tables.estimates, tables.score_spreads, claims, outline),
         # without a task of a leaderboard's own questions there are no places
         *([scores.places(tables.ranks, outline)] if tables.ranks else []),
         *wording_sections(tables.robustness, claims, outline),

@@ -1,6 +1,6 @@
 """The sections about scored questions: scores, places, new letters, categories of subjects."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from fieldwork.markdown_text import literal
 from fieldwork.metrics.claims.measures import score_reading
@@ -20,23 +20,30 @@ from fieldwork.metrics.findings.verdicts import (
     missing_test,
 )
 from fieldwork.metrics.findings.wording import interval_cell, number_cell, number_text, p_cell
+from fieldwork.records.estimates import Estimate
 from fieldwork.records.field import FIELD, between
-from fieldwork.records.metrics import Accuracy, CategoryVariance, Novelty, Rank, ScoreComparison
+from fieldwork.records.metrics import CategoryVariance, Novelty, Rank, ScoreSpread
 
-_ArmKey = tuple[str | None, str, str]
+
+def run_scores(rows: Sequence[Estimate]) -> list[Estimate]:
+    """The score of each arm in the reading that claims are made of, beside the baseline's."""
+    return [
+        row
+        for row in rows
+        if row.measure == score_reading(row.condition) and row.reference == "baseline"
+    ]
 
 
 def scores(
-    rows: Sequence[Accuracy],
-    comparisons: Sequence[ScoreComparison],
+    rows: Sequence[Estimate],
+    spreads: Sequence[ScoreSpread],
     claims: StudyClaims,
     outline: StudyOutline,
 ) -> FindingsSection:
     """Scores of whole runs, and whether users score or spread otherwise than reruns do."""
-    accuracies = [row for row in rows if row.metric == score_reading(row.condition)]
-    pairs = {_arm(row): row for row in comparisons if row.metric == score_reading(row.condition)}
-    arms = study_rows(accuracies, outline, list(outline.conditions))
-    in_any_form = {_arm(row): row for row in rows if row.metric == "em_flexible"}
+    by_arm = {_arm(row): row for row in spreads if row.metric == score_reading(row.condition)}
+    arms = study_rows(run_scores(rows), outline, list(outline.conditions))
+    in_any_form = {_arm(row): row for row in rows if row.measure == "em_flexible"}
     is_other = any(_differs(row, in_any_form.get(_arm(row))) for row in arms)
     question = (
         "Do users change the mean score (%), or do their contexts spread scores wider than reruns do? "
@@ -62,7 +69,11 @@ def scores(
         ),
         [
             _score_finding(
-                row, in_any_form.get(_arm(row)) if is_other else None, pairs, claims, outline
+                row,
+                in_any_form.get(_arm(row)) if is_other else None,
+                by_arm.get(_arm(row)),
+                claims,
+                outline,
             )
             for row in arms
         ],
@@ -71,72 +82,57 @@ def scores(
     )
 
 
-def _arm(row: ConditionRow) -> _ArmKey:
+def _arm(row: ConditionRow) -> tuple[str | None, str, str]:
     return row.model, row.task, row.condition
 
 
-def _differs(row: Accuracy, other: Accuracy | None) -> bool:
+def _differs(row: Estimate, other: Estimate | None) -> bool:
     """Whether a score is another one in any form, as printed."""
-    return other is not None and _percent(row.mean) != _percent(other.mean)
+    return other is not None and _percent(row.value) != _percent(other.value)
 
 
 def _score_finding(
-    row: Accuracy,
-    in_any_form: Accuracy | None,
-    pairs: Mapping[_ArmKey, ScoreComparison],
+    row: Estimate,
+    in_any_form: Estimate | None,
+    spread: ScoreSpread | None,
     claims: StudyClaims,
     outline: StudyOutline,
 ) -> Finding:
     is_baseline = row.condition == outline.baseline
-    comparison = None if is_baseline else pairs.get(_arm(row))
     cells = (
-        interval_cell(row.mean, row.ci_low, row.ci_high, digits=1, scale=100),
-        *([_percent(in_any_form.mean)] if in_any_form else []),
-        _percent(_deviation(row, pairs, outline)),
-        f"{row.n_runs}×{row.n_items}",
-        *_comparison_cells(comparison, claims),
+        interval_cell(row.value, row.ci_low, row.ci_high, digits=1, scale=100),
+        *([_percent(in_any_form.value)] if in_any_form else []),
+        _percent(spread.sd if spread else None),
+        f"{row.n_units}×{row.n_items}",
+        *_comparison_cells(row, spread, claims),
     )
-    if row.mean is None:
+    if row.value is None:
         verdict = missing_test(row.reason)
-    elif comparison is None:
-        verdict = FindingVerdict("baseline" if is_baseline else "no test")
+    elif is_baseline:
+        verdict = FindingVerdict("baseline")
     else:
-        verdict = joined_verdict(
-            claims.verdict("score", comparison), _spread_verdict(comparison, claims)
-        )
+        verdict = joined_verdict(claims.verdict("score", row), _spread_verdict(spread, claims))
     return Finding((*row_cells(row, outline), *cells), verdict, is_baseline)
-
-
-def _deviation(
-    row: Accuracy, pairs: Mapping[_ArmKey, ScoreComparison], outline: StudyOutline
-) -> float | None:
-    """Standard deviation over the runs; the baseline's stands beside every other condition's."""
-    if row.condition != outline.baseline:
-        pair = pairs.get(_arm(row))
-        return pair.sd if pair else None
-    task = [pair for pair in pairs.values() if (pair.model, pair.task) == (row.model, row.task)]
-    return next((pair.sd_baseline for pair in task if pair.metric == row.metric), None)
 
 
 def _percent(share: float | None) -> str:
     return number_cell(None if share is None else 100 * share, 1)
 
 
-def _spread_verdict(row: ScoreComparison, claims: StudyClaims) -> FindingVerdict:
-    verdict = claims.verdict("score_spread", row)
+def _spread_verdict(row: ScoreSpread | None, claims: StudyClaims) -> FindingVerdict:
+    verdict = claims.verdict("score_spread", row) if row else FindingVerdict("no test")
     return verdict._replace(text=f"{verdict.text} spread")
 
 
-def _comparison_cells(row: ScoreComparison | None, claims: StudyClaims) -> list[str]:
+def _comparison_cells(row: Estimate, spread: ScoreSpread | None, claims: StudyClaims) -> list[str]:
     """Difference, its p, and the p of the spread."""
-    if row is None or row.difference is None:
+    if row.difference is None:
         return ["–"] * 3
+    ends = (row.difference_low, row.difference_high)
     return [
-        interval_cell(
-            row.difference, row.ci_low, row.ci_high, digits=1, scale=100, is_difference=True
-        ),
+        interval_cell(row.difference, *ends, digits=1, scale=100, is_difference=True),
         p_cell(claims.p_value("score", row)),
-        p_cell(claims.p_value("score_spread", row)),
+        p_cell(claims.p_value("score_spread", spread) if spread else None),
     ]
 
 

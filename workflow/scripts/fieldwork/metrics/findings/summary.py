@@ -11,7 +11,6 @@ from typing import NamedTuple
 from fieldwork.conditions import WHO_ASKS
 from fieldwork.markdown_text import literal
 from fieldwork.metrics.claims.families import PRIMARY, is_control
-from fieldwork.metrics.claims.measures import score_reading
 from fieldwork.metrics.findings.cautions import control_tests
 from fieldwork.metrics.findings.drift import drift_scores, drift_sentence
 from fieldwork.metrics.findings.evidence import FindingsTables
@@ -28,6 +27,7 @@ from fieldwork.metrics.findings.question_answers import (
 )
 from fieldwork.metrics.findings.questions import answers_of, value_text
 from fieldwork.metrics.findings.raters import rater_sentence
+from fieldwork.metrics.findings.scores import run_scores
 from fieldwork.metrics.findings.values import values_sentence
 from fieldwork.metrics.findings.verdicts import claim_verdict
 from fieldwork.metrics.findings.wording import count_phrase, join_words, number_text, percent
@@ -293,11 +293,10 @@ def _new_answers(claim: Claim, tables: FindingsTables) -> str:
 def _score_of(condition: str, claim: Claim, tables: FindingsTables) -> str:
     return next(
         (
-            percent(row.mean, digits=1)
-            for row in tables.accuracy
+            percent(row.value, digits=1)
+            for row in run_scores(tables.estimates)
             if (row.model, row.task, row.condition) == (claim.model, claim.task, condition)
-            and row.metric == score_reading(condition)
-            and row.mean is not None
+            and row.value is not None
         ),
         "–",
     )
@@ -309,8 +308,8 @@ def _scores_alone(tables: FindingsTables, outline: StudyOutline) -> str:
         return drift_scores(tables.drift, outline)
     rows = [
         row
-        for row in study_rows(tables.accuracy, outline, [outline.baseline])
-        if row.metric == score_reading(row.condition) and row.mean is not None
+        for row in study_rows(run_scores(tables.estimates), outline, [outline.baseline])
+        if row.value is not None
     ]
     names = [
         ", ".join(
@@ -320,7 +319,7 @@ def _scores_alone(tables: FindingsTables, outline: StudyOutline) -> str:
     ]
     return join_words(
         [
-            f"{percent(row.mean or 0.0, digits=1)} ({name})"
+            f"{percent(row.value or 0.0, digits=1)} ({name})"
             for row, name in zip(rows[:NAMED_SCORES], names, strict=False)
         ]
     )

@@ -33,7 +33,7 @@ _TESTS: Mapping[PowerMeasure, str] = {
     "entropy_bits": "One *t* test of the mean over all prompts (table `estimates`).",
     "score": (
         "Each user has one score; the baseline has as many reruns. One permutation test of the mean "
-        "scores (table `score_comparisons`)."
+        "scores (table `estimates`)."
     ),
     "value": (
         "Each user answers each question once; the baseline has as many reruns. The mean moves by so "

@@ -1,6 +1,6 @@
 """The tests of a whole task in simulated studies: who asks, how varied lists are, and means of users.
 
-Owns p-values of `variance`, `estimates` and `score_comparisons` under one condition. The tests of
+Owns p-values of `variance` and `estimates` under one condition. The tests of
 entropy and of scores are the study's own statistics. That of who asks is the same permutation test by a
 quicker way: for letters all deals are counted, and the study's random ones drawn from that count; for
 lists, simulated studies share their deals.
@@ -24,13 +24,17 @@ from fieldwork.metrics.power.exact_test import count_differing_pairs, exact_p_va
 from fieldwork.metrics.power.lists import draw_lists, log_weights
 from fieldwork.metrics.power.outcomes import SimulatedStudies, SimulatedTest, confirmed_p
 from fieldwork.metrics.power.shuffles import blocks, count_all_hits, permuted_orders
-from fieldwork.metrics.scores import welch_statistic
 from fieldwork.statistics.arrays import Counts, Flags, Floats
 from fieldwork.statistics.delete_many import N_SAMPLES, third_samples
 from fieldwork.statistics.entropy import plug_in_bits
 from fieldwork.statistics.families import LEVEL
 from fieldwork.statistics.intervals import p_value_with_interval
-from fieldwork.statistics.permutation import p_value_of_first, random_p_value, unit_splits
+from fieldwork.statistics.permutation import (
+    p_value_of_first,
+    random_p_value,
+    unit_splits,
+    welch_statistic,
+)
 from fieldwork.statistics.user_intervals import mean_difference_interval
 
 _ANSWERS_AT_ONCE = 2_000_000

@@ -8,10 +8,11 @@ parts sum to the whole drop.
 import math
 import statistics
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from typing import Any
 
 from fieldwork.metrics.practice.ways import ModelScores, WayScores
-from fieldwork.statistics.intervals import Interval, student_test
+from fieldwork.records.practice import PracticeDrop
+from fieldwork.statistics.intervals import Interval, ends_of, student_test
 from fieldwork.statistics.shapley import Combination, missing_combinations, shapley_weights
 
 MAX_VARIANTS = 6
@@ -26,52 +27,59 @@ Combinations = Mapping[Combination, ModelScores]
 """Scores by the variants that are put together, by model; the empty combination is offline."""
 
 
-class VariantDrop(NamedTuple):
-    """What a variant contributes to the drop of one model, or of their mean.
+def explain_drop(
+    combinations: Combinations, *, task: str = "", metric: str = ""
+) -> list[PracticeDrop]:
+    """Shapley's value (Shapley 1953) of each variant of the harshest way; empty without any way.
 
-    Attributes:
-        model: None for the mean over the models.
-        total_drop: offline score less that of the harshest way.
-        drop: the variant's part; None with a reason.
-        interval: of `drop`, over reruns.
-    """
-
-    model: str | None
-    variant: str
-    total_drop: float | None
-    drop: float | None
-    interval: Interval | None
-    share: float | None
-    reason: str | None
-
-
-class Drops(NamedTuple):
-    """The harshest way, the models with a score for each of its combinations, and what they lose."""
-
-    harshest: Combination
-    models: tuple[str, ...]
-    parts: tuple[VariantDrop, ...]
-
-
-def explain_drop(combinations: Combinations) -> Drops | None:
-    """Shapley's value (Shapley 1953) of each variant of the harshest way; None without any way.
-
-    The harshest way has the lowest mean score over the models that have an offline score. Of equally
-    harsh ones it has the fewest variants.
+    Rows for the mean over the models come first. The harshest way has the lowest mean score over the
+    models that have an offline score. Of equally harsh ones it has the fewest variants.
     """
     harshest = _harshest(combinations)
     if harshest is None:
-        return None
+        return []
     shortage = _shortage(harshest, combinations)
-    if shortage:
-        gaps = (VariantDrop(None, v, None, None, None, None, shortage) for v in sorted(harshest))
-        return Drops(harshest, (), tuple(gaps))
     scores = {c: s for c, s in combinations.items() if c <= harshest}
-    models = tuple(sorted(set.intersection(*(set(side) for side in scores.values()))))
-    parts = _parts(harshest, scores, models, None)
+    models: list[str] = []
+    if shortage is None:
+        models = sorted(set.intersection(*(set(side) for side in scores.values())))
+    names = {
+        "task": task,
+        "metric": metric,
+        "harshest": " + ".join(sorted(harshest)),
+        "n_models": len(models),
+        "n_combinations": 2 ** len(harshest),
+    }
+    if shortage:
+        return [_part(names, None, variant, reason=shortage) for variant in sorted(harshest)]
+    rows = _parts(harshest, scores, models, None, names)
     for model in models:
-        parts += _parts(harshest, scores, [model], model)
-    return Drops(harshest, models, tuple(parts))
+        rows += _parts(harshest, scores, [model], model, names)
+    return rows
+
+
+def _part(
+    names: Mapping[str, Any],
+    model: str | None,
+    variant: str,
+    *,
+    total_drop: float | None = None,
+    drop: float | None = None,
+    interval: Interval | None = None,
+    reason: str | None,
+) -> PracticeDrop:
+    low, high = ends_of(interval)
+    return PracticeDrop(
+        **names,
+        model=model,
+        variant=variant,
+        total_drop=total_drop,
+        drop=drop,
+        ci_low=low,
+        ci_high=high,
+        share=None if drop is None or total_drop is None else drop / total_drop,
+        reason=reason,
+    )
 
 
 def _harshest(combinations: Combinations) -> Combination | None:
@@ -113,32 +121,33 @@ def _shortage(harshest: Combination, combinations: Combinations) -> str | None:
 
 
 def _parts(
-    harshest: Combination, scores: Combinations, models: Sequence[str], name: str | None
-) -> list[VariantDrop]:
+    harshest: Combination,
+    scores: Combinations,
+    models: Sequence[str],
+    name: str | None,
+    names: Mapping[str, Any],
+) -> list[PracticeDrop]:
     """The parts of the mean drop of some models."""
     samples = {c: [side[model] for model in models] for c, side in scores.items()}
     total_drop = _mean(samples[OFFLINE]) - _mean(samples[harshest])
     if not total_drop > NOTHING:
         reason = "no parts: no way scores lower than offline"
         return [
-            VariantDrop(name, v, total_drop, None, None, None, reason) for v in sorted(harshest)
+            _part(names, name, variant, total_drop=total_drop, reason=reason)
+            for variant in sorted(harshest)
         ]
-    parts = []
+    rows = []
     for variant, weights in shapley_weights(harshest).items():
         drop = -math.fsum(weight * _mean(samples[c]) for c, weight in weights.items())
         interval = _interval(drop, weights, samples)
-        parts.append(
-            VariantDrop(
-                model=name,
-                variant=variant,
-                total_drop=total_drop,
-                drop=drop,
-                interval=interval,
-                share=drop / total_drop,
-                reason=None if interval else _no_interval(samples),
+        reasons = None if interval else _no_interval(samples)
+        rows.append(
+            _part(
+                names, name, variant,
+                total_drop=total_drop, drop=drop, interval=interval, reason=reasons,
             )
-        )
-    return parts
+        )  # fmt: skip
+    return rows
 
 
 def _mean(samples: Sequence[WayScores]) -> float:

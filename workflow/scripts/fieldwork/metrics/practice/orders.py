@@ -5,17 +5,17 @@ whose order turns, with what chance alone could have turned. Promises the same r
 of the models.
 """
 
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from fieldwork.metrics.practice.ways import MIN_MODELS, ModelScores, lead_interval
-from fieldwork.statistics.intervals import Interval
+from fieldwork.records.practice import PracticeOrder, PracticeTurn
+from fieldwork.statistics.intervals import ends_of
 from fieldwork.statistics.rank_correlation import (
     MIN_BOOTSTRAP,
-    PairCounts,
-    RankTest,
     bootstrap_intervals,
     correlate_ranks,
     discordant_pairs,
@@ -23,46 +23,17 @@ from fieldwork.statistics.rank_correlation import (
 )
 from fieldwork.statistics.user_intervals import RAREST_USERS
 
-
-class TurnedPair(NamedTuple):
-    """A model that is ahead offline, and one that is ahead of it the other way.
-
-    Attributes:
-        lead: score of `model` less that of `other`, offline; above 0.
-        way_lead: the same the other way; below 0.
-    """
-
-    model: str
-    other: str
-    lead: float
-    interval: Interval | None
-    way_lead: float
-    way_interval: Interval | None
-
-    @property
-    def is_beyond_chance(self) -> bool | None:
-        """Whether both intervals leave out 0; None where one is missing."""
-        if self.interval is None or self.way_interval is None:
-            return None
-        return self.interval.low > 0 and self.way_interval.high < 0
+WITHOUT_NAMES: Mapping[str, Any] = MappingProxyType(
+    dict.fromkeys(("task", "metric", "way_task", "condition"), "")
+)
+"""Of scores that are no study's."""
 
 
 class WayOrder(NamedTuple):
-    """The order of the models one way, beside their order offline.
+    """The order of the models one way, beside their order offline, and the pairs that turn."""
 
-    Attributes:
-        models: those with scores both ways, in alphabetical order.
-        difference: mean over models of the score that way less the offline score; None without a model.
-    """
-
-    models: tuple[str, ...]
-    rho: float | None
-    interval: Interval | None
-    test: RankTest | None
-    difference: float | None
-    pairs: PairCounts
-    turns: tuple[TurnedPair, ...]
-    reason: str | None
+    order: PracticeOrder
+    turns: list[PracticeTurn]
 
 
 def compare_orders(
@@ -72,51 +43,83 @@ def compare_orders(
     n_permutations: int,
     random: np.random.Generator,
     rarest_users: float = RAREST_USERS,
+    baseline: str = "",
+    names: Mapping[str, Any] = WITHOUT_NAMES,
 ) -> WayOrder:
     """Spearman's rho (Spearman 1904) with its permutation test, and the pairs that turn.
 
     Args:
         n_permutations: random orders, where there are too many models to list all.
         rarest_users: share of users of the rarest kind that intervals cover.
+        names: what the rows begin with: those of `PracticeWay`.
     """
-    models = tuple(sorted(offline.keys() & way.keys()))
+    models = sorted(offline.keys() & way.keys())
     means = [[side[model].mean for model in models] for side in (offline, way)]
     correlation = correlate_ranks(*means)
-    turns = tuple(
-        _turned_pair(models[leader], models[follower], offline, way, rarest_users)
+    turns = [
+        _turned_pair(models[leader], models[follower], (offline, way), rarest_users, names)
         for leader, follower in discordant_pairs(*means)
-    )
-    order = WayOrder(
-        models=models,
-        rho=None,
-        interval=None,
-        test=None,
+    ]
+    reason = _no_order(models, offline, way, is_constant=correlation.rho is None)
+    test, interval = None, None
+    if reason is None:
+        test = rho_permutation_test(*means, n_permutations=n_permutations, random=random)
+        interval = bootstrap_intervals(*means, random=random).rho
+        reason = None if interval else _no_interval(len(models))
+    low, high = ends_of(interval)
+    verdicts = [pair.is_beyond_chance for pair in turns]
+    order = PracticeOrder(
+        **names,
+        baseline=baseline,
+        rho=correlation.rho if test else None,
+        ci_low=low,
+        ci_high=high,
+        p_value=test.p_value if test else None,
+        p_least=test.p_least if test else None,
+        n_permutations=test.n_permutations if test else None,
         difference=float(np.mean(means[1]) - np.mean(means[0])) if models else None,
-        pairs=correlation.pairs,
-        turns=turns,
-        reason=_no_order(models, offline, way, is_constant=correlation.rho is None),
+        n_models=len(models),
+        n_pairs=correlation.pairs.total,
+        n_tied=correlation.pairs.n_tied,
+        n_discordant=correlation.pairs.discordant,
+        n_beyond_chance=verdicts.count(True),
+        n_judged=len(verdicts) - verdicts.count(None),
+        reason=reason,
     )
-    if order.reason:
-        return order
-    test = rho_permutation_test(*means, n_permutations=n_permutations, random=random)
-    interval = bootstrap_intervals(*means, random=random).rho
-    return order._replace(
-        rho=correlation.rho,
-        test=test,
-        interval=interval,
-        reason=None if interval else _no_interval(len(models)),
-    )
+    return WayOrder(order, turns)
 
 
 def _turned_pair(
-    model: str, other: str, offline: ModelScores, way: ModelScores, rarest_users: float
-) -> TurnedPair:
-    leads = [side[model].mean - side[other].mean for side in (offline, way)]
-    intervals = [
-        lead_interval(side[model], side[other], rarest_users=rarest_users)
-        for side in (offline, way)
+    model: str,
+    other: str,
+    sides: tuple[ModelScores, ModelScores],
+    rarest_users: float,
+    names: Mapping[str, Any],
+) -> PracticeTurn:
+    """A turn is beyond chance where both intervals leave out 0; None where one is missing."""
+    lead, way_lead = (side[model].mean - side[other].mean for side in sides)
+    intervals = [lead_interval(s[model], s[other], rarest_users=rarest_users) for s in sides]
+    (lead_low, lead_high), (way_low, way_high) = map(ends_of, intervals)
+    reasons = [
+        f"no interval {place}: too few runs or users, or all score alike"
+        for place, interval in zip(("offline", "that way"), intervals, strict=True)
+        if interval is None
     ]
-    return TurnedPair(model, other, leads[0], intervals[0], leads[1], intervals[1])
+    return PracticeTurn(
+        **names,
+        model=model,
+        other=other,
+        lead=lead,
+        lead_low=lead_low,
+        lead_high=lead_high,
+        way_lead=way_lead,
+        way_low=way_low,
+        way_high=way_high,
+        is_beyond_chance=None
+        if lead_low is None or way_high is None
+        else lead_low > 0 and way_high < 0,
+        reason="; ".join(reasons) or None,
+    )
 
 
 def _no_order(

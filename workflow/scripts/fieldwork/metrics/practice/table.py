@@ -9,13 +9,11 @@ from typing import NamedTuple
 
 from fieldwork.errors import StudyError
 from fieldwork.metrics.accuracy import READERS, runs_by_arm
-from fieldwork.metrics.practice.drops import Drops, explain_drop
-from fieldwork.metrics.practice.orders import TurnedPair, WayOrder, compare_orders
+from fieldwork.metrics.practice.drops import explain_drop
+from fieldwork.metrics.practice.orders import compare_orders
 from fieldwork.metrics.practice.ways import ModelScores, WayScores, scores_of_runs
 from fieldwork.records.metrics import RunAccuracy
 from fieldwork.records.practice import PracticeDrop, PracticeOrder, PracticeTurn
-from fieldwork.statistics.families import correct_rows
-from fieldwork.statistics.intervals import Interval
 from fieldwork.statistics.permutation import require_permutations
 from fieldwork.statistics.seeds import generator
 from fieldwork.statistics.shapley import Combination
@@ -65,8 +63,6 @@ def measure_practice(
 ) -> PracticeTables:
     """A row for each way of asking a task's questions, and one for each pair of models that it turns.
 
-    P-values are corrected over the ways of a task and metric.
-
     Args:
         variants: the task that each variant is derived from.
         rarest_users: share of users of the rarest kind that intervals cover.
@@ -80,16 +76,22 @@ def measure_practice(
     for metric in METRICS:
         ways = _read_ways(runs, READERS[metric])
         for task, way in _practice_ways(ways, variants, baseline):
-            order = compare_orders(
+            order, turned_pairs = compare_orders(
                 ways.get(Way(task, baseline), {}),
                 ways[way],
                 n_permutations=n_permutations,
                 random=generator(seed, "practice", metric, task, *way),
                 rarest_users=rarest_users,
+                baseline=baseline,
+                names={
+                    "task": task,
+                    "metric": metric,
+                    "way_task": way.task,
+                    "condition": way.condition,
+                },
             )
-            orders.append(_order_row(task, metric, way, baseline, order))
-            turns += [_turn_row(task, metric, way, pair) for pair in order.turns]
-    orders = correct_rows(orders, lambda row: (row.task, row.metric))
+            orders.append(order)
+            turns += turned_pairs
     return PracticeTables(
         sorted(orders, key=_place),
         sorted(turns, key=lambda row: (*_place(row), row.model, row.other)),
@@ -123,65 +125,6 @@ def _practice_ways(
             yield task, way
 
 
-def _order_row(task: str, metric: str, way: Way, baseline: str, order: WayOrder) -> PracticeOrder:
-    verdicts = [pair.is_beyond_chance for pair in order.turns]
-    test = order.test
-    return PracticeOrder(
-        task=task,
-        metric=metric,
-        way_task=way.task,
-        condition=way.condition,
-        baseline=baseline,
-        rho=order.rho,
-        ci_low=order.interval.low if order.interval else None,
-        ci_high=order.interval.high if order.interval else None,
-        p_value=test.p_value if test else None,
-        p_holm=None,
-        p_least=test.p_least if test else None,
-        n_permutations=test.n_permutations if test else None,
-        difference=order.difference,
-        n_models=len(order.models),
-        n_pairs=order.pairs.total,
-        n_tied=order.pairs.n_tied,
-        n_discordant=order.pairs.discordant,
-        n_beyond_chance=verdicts.count(True),
-        n_judged=len(verdicts) - verdicts.count(None),
-        reason=order.reason,
-    )
-
-
-def _turn_row(task: str, metric: str, way: Way, pair: TurnedPair) -> PracticeTurn:
-    reasons = [
-        f"no interval {place}: too few runs or users, or all score alike"
-        for place, interval in (("offline", pair.interval), ("that way", pair.way_interval))
-        if interval is None
-    ]
-    return PracticeTurn(
-        task=task,
-        metric=metric,
-        way_task=way.task,
-        condition=way.condition,
-        model=pair.model,
-        other=pair.other,
-        lead=pair.lead,
-        lead_low=_low(pair.interval),
-        lead_high=_high(pair.interval),
-        way_lead=pair.way_lead,
-        way_low=_low(pair.way_interval),
-        way_high=_high(pair.way_interval),
-        is_beyond_chance=pair.is_beyond_chance,
-        reason="; ".join(reasons) or None,
-    )
-
-
-def _low(interval: Interval | None) -> float | None:
-    return interval.low if interval else None
-
-
-def _high(interval: Interval | None) -> float | None:
-    return interval.high if interval else None
-
-
 def measure_drops(
     runs: Sequence[RunAccuracy],
     *,
@@ -210,8 +153,8 @@ def measure_drops(
                 and way.condition not in controls
                 and (way.task == task or steps.get(way.task))
             }
-            drops = explain_drop(_combine({way: ways[way] for way in names}, names))
-            rows += _drop_rows(task, metric, drops) if drops else []
+            combinations = _combine({way: ways[way] for way in names}, names)
+            rows += explain_drop(combinations, task=task, metric=metric)
     return sorted(
         rows, key=lambda r: (r.task, r.metric, r.model is not None, r.model or "", r.variant)
     )
@@ -225,22 +168,3 @@ def _combine(
     for way in sorted(ways):
         combinations.setdefault(names[way], ways[way])
     return combinations
-
-
-def _drop_rows(task: str, metric: str, drops: Drops) -> Iterator[PracticeDrop]:
-    for part in drops.parts:
-        yield PracticeDrop(
-            task=task,
-            metric=metric,
-            model=part.model,
-            variant=part.variant,
-            harshest=" + ".join(sorted(drops.harshest)),
-            total_drop=part.total_drop,
-            drop=part.drop,
-            ci_low=_low(part.interval),
-            ci_high=_high(part.interval),
-            share=part.share,
-            n_models=len(drops.models),
-            n_combinations=2 ** len(drops.harshest),
-            reason=part.reason,
-        )

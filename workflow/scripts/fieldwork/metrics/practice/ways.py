@@ -14,10 +14,14 @@ import pandas as pd
 
 from fieldwork.errors import StudyError
 from fieldwork.metrics.accuracy import unit_of
-from fieldwork.metrics.scores import score_difference_interval
 from fieldwork.records.metrics import RunAccuracy
 from fieldwork.statistics.intervals import BoundedValue, Interval, difference_interval
-from fieldwork.statistics.user_intervals import RAREST_USERS, mean_interval, unit_interval
+from fieldwork.statistics.user_intervals import (
+    RAREST_USERS,
+    mean_difference_interval,
+    mean_interval,
+    unit_interval,
+)
 
 COLUMNS = ("model", "way", "score")
 
@@ -107,7 +111,8 @@ def lead_interval(
     if model.names and sorted(model.names) == sorted(other.names):
         return _paired_interval(model, other, rarest_users if has_users else None)
     if not has_users:
-        return score_difference_interval(model.scores, other.scores, None)
+        interval = mean_difference_interval(model.scores, other.scores, (None, None))
+        return interval.clip(-1.0, 1.0) if interval else None
     bounds = [
         BoundedValue(side.mean, interval)
         for side in (model, other)

@@ -6,7 +6,7 @@ from typing import NamedTuple
 import pandas as pd
 
 from fieldwork.metrics.service.calls import ServiceArm
-from fieldwork.records.metrics import Accuracy
+from fieldwork.records.estimates import Estimate
 from fieldwork.statistics.intervals import Interval
 
 METRIC = "em_strict"
@@ -41,7 +41,12 @@ class PointScore(NamedTuple):
     n_items: int
 
 
-def point_scores(accuracy: Iterable[Accuracy], items: pd.DataFrame) -> dict[ServiceArm, PointScore]:
+def arm_scores(estimates: Iterable[Estimate]) -> list[Estimate]:
+    """The score of each arm, of all that is estimated of it."""
+    return [row for row in estimates if (row.measure, row.reference) == (METRIC, "baseline")]
+
+
+def point_scores(scores: Iterable[Estimate], items: pd.DataFrame) -> dict[ServiceArm, PointScore]:
     """The scores of the arms whose task has right answers.
 
     Args:
@@ -50,8 +55,8 @@ def point_scores(accuracy: Iterable[Accuracy], items: pd.DataFrame) -> dict[Serv
     chances = chance_shares(items)
     return {
         ServiceArm(row.model, row.task, row.condition): _point_score(row, chances[row.task])
-        for row in accuracy
-        if row.metric == METRIC and row.task in chances
+        for row in arm_scores(scores)
+        if row.task in chances
     }
 
 
@@ -64,8 +69,8 @@ def chance_shares(items: pd.DataFrame) -> Mapping[str, float]:
     return {str(task): float(share) for task, share in subjects.groupby(level=0).mean().items()}
 
 
-def _point_score(row: Accuracy, chance: float) -> PointScore:
-    if row.mean is None:
+def _point_score(row: Estimate, chance: float) -> PointScore:
+    if row.value is None:
         absent = ScoreValue(None, None, f"no score: {row.reason}")
         return PointScore(absent, absent, row.n_items)
     interval = None
@@ -73,9 +78,9 @@ def _point_score(row: Accuracy, chance: float) -> PointScore:
         interval = Interval(row.ci_low, row.ci_high)
     above = interval and Interval(*(end - chance for end in interval))
     return PointScore(
-        whole=ScoreValue(row.mean, interval, "no answer is right"),
+        whole=ScoreValue(row.value, interval, "no answer is right"),
         above_chance=ScoreValue(
-            row.mean - chance, above, f"the score is not above chance, {chance:.3g}"
+            row.value - chance, above, f"the score is not above chance, {chance:.3g}"
         ),
         n_items=row.n_items,
     )

@@ -3,9 +3,9 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from fieldwork.metrics.service.scores import METRIC
+from fieldwork.metrics.service.scores import arm_scores
 from fieldwork.metrics.service.values import USD
-from fieldwork.records.metrics import Accuracy
+from fieldwork.records.estimates import Estimate
 from fieldwork.records.service import ServiceMeasure, TradeOff
 
 LATENCY = "latency_p95_s"
@@ -13,7 +13,7 @@ _NAMES = {"score": "score", "latency_s": "time", "usd": "price"}
 
 
 def measure_trade_offs(
-    service: Sequence[ServiceMeasure], accuracy: Iterable[Accuracy]
+    service: Sequence[ServiceMeasure], scores: Iterable[Estimate]
 ) -> list[TradeOff]:
     """A row for each arm of a task with scores that has calls.
 
@@ -24,21 +24,21 @@ def measure_trade_offs(
     arms = {key[:3] for key in measures}
     rows = [
         _trade_off(row, *(measures.get((*arm, name)) for name in (LATENCY, USD)))
-        for row in accuracy
-        if row.metric == METRIC and (arm := (row.task, row.model, row.condition)) in arms
+        for row in arm_scores(scores)
+        if (arm := (row.task, row.model, row.condition)) in arms
     ]
     tasks = sorted({row.task for row in rows})
     return [row for task in tasks for row in _judge([r for r in rows if r.task == task])]
 
 
 def _trade_off(
-    score: Accuracy, latency: ServiceMeasure | None, usd: ServiceMeasure | None
+    score: Estimate, latency: ServiceMeasure | None, usd: ServiceMeasure | None
 ) -> TradeOff:
     return TradeOff(
         task=score.task,
         model=score.model,
         condition=score.condition,
-        score=score.mean,
+        score=score.value,
         score_low=score.ci_low,
         score_high=score.ci_high,
         latency_s=latency.estimate if latency else None,

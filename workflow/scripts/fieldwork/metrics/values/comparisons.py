@@ -14,7 +14,6 @@ import numpy as np
 import pandas as pd
 
 from fieldwork.estimates.pairs import Pair, pairs
-from fieldwork.metrics.scores import welch_statistic
 from fieldwork.metrics.values.estimates import no_interval_reason
 from fieldwork.metrics.values.samples import ValueSample, read_value_samples
 from fieldwork.records.field import FIELD
@@ -34,6 +33,7 @@ from fieldwork.statistics.permutation import (
     permutations_to_resolve,
     require_permutations,
     unit_splits,
+    welch_statistic,
 )
 from fieldwork.statistics.seeds import generator
 from fieldwork.statistics.user_intervals import (
