@@ -11,8 +11,9 @@ import yaml
 from fieldwork import tables
 from fieldwork.measures import claimed_measures
 from fieldwork.metrics.claims.families import ClaimRules, PrimaryTests, family_of
+from fieldwork.metrics.claims.keys import ClaimKey
 from fieldwork.metrics.claims.lookup import add_corrections, read_corrected
-from fieldwork.metrics.claims.measures import MEASURES, ClaimKey, claim_key
+from fieldwork.metrics.claims.measures import MEASURES, claim_key
 from fieldwork.metrics.claims.table import measure_claims, row_types
 from fieldwork.records.claims import Claim
 from fieldwork.records.field import RankAgreement

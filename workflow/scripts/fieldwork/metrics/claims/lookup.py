@@ -7,7 +7,8 @@ import numpy as np
 import pandas as pd
 
 from fieldwork import tables
-from fieldwork.metrics.claims.measures import ClaimKey, claim_key
+from fieldwork.metrics.claims.keys import ClaimKey
+from fieldwork.metrics.claims.measures import claim_key
 from fieldwork.records.claims import Claim
 
 

@@ -15,8 +15,8 @@ from fieldwork.metrics.claims.families import (
     correction_of,
     family_of,
 )
+from fieldwork.metrics.claims.keys import ArmKey
 from fieldwork.metrics.claims.measures import MEASURES, StudyTest, confirm, study_tests
-from fieldwork.metrics.claims.repeated_arms import RepeatedArm
 from fieldwork.records.claims import Claim, Verdict
 from fieldwork.records.columns import table_of
 from fieldwork.records.metrics import ControlTest
@@ -42,7 +42,7 @@ def row_types() -> dict[str, type[Any]]:
 def measure_claims(
     tables: Mapping[str, Sequence[Any]],
     rules: ClaimRules,
-    repeats: Mapping[RepeatedArm, str] = MappingProxyType({}),
+    repeats: Mapping[ArmKey, str] = MappingProxyType({}),
 ) -> list[Claim]:
     """Every test of the study's metric tables.
 
@@ -69,9 +69,9 @@ def _without_later_waves(test: StudyTest, rules: ClaimRules) -> StudyTest:
     return test._replace(p_value=None, reason=TESTED_BY_DRIFT)
 
 
-def _without_repeats(test: StudyTest, repeats: Mapping[RepeatedArm, str]) -> StudyTest:
+def _without_repeats(test: StudyTest, repeats: Mapping[ArmKey, str]) -> StudyTest:
     key = test.key
-    first = key.model and repeats.get(RepeatedArm(key.model, key.task, key.condition))
+    first = key.model and repeats.get(ArmKey(key.model, key.task, key.condition))
     return test._replace(p_value=None, reason=f"{SAME_ANSWERS}{first}") if first else test
 
 
@@ -83,6 +83,7 @@ def _claims(family: str, tests: Sequence[StudyTest], rules: ClaimRules) -> Itera
             family=family,
             source=test.source,
             **test.key._asdict(),
+            **test.sides,
             estimate=test.estimate,
             ci_low=test.ci_low,
             ci_high=test.ci_high,
