@@ -50,8 +50,10 @@ def repeated_arms(responses: Iterable[str]) -> dict[ArmKey, str]:
     Args:
         responses: tables of responses, earlier conditions first.
     """
-    conditions: dict[tuple[str, str, int, int], str] = {}
-    without_users: dict[tuple[str, str], dict[str, set[tuple[object, object]]]] = defaultdict(dict)
+    conditions: dict[tuple[str | None, str, int, int], str] = {}
+    without_users: dict[tuple[str | None, str], dict[str, set[tuple[object, object]]]] = (
+        defaultdict(dict)
+    )
     repeats: dict[ArmKey, str] = {}
     for path in responses:
         for arm, calls in _arms_of(tables.read_columns(path, Response, _COLUMNS)).items():

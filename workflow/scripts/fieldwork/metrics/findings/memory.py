@@ -3,13 +3,13 @@
 from collections.abc import Iterator, Mapping, Sequence
 
 from fieldwork.markdown_text import literal
-from fieldwork.metrics.findings.layout import Finding, FindingsSection
-from fieldwork.metrics.findings.verdicts import FindingVerdict
+from fieldwork.metrics.findings.evidence import StudyEvidence
+from fieldwork.metrics.findings.sections import Section, TableColumn, count, interval, text, word
 from fieldwork.metrics.findings.wording import interval_cell
 from fieldwork.records.judging import InterventionArm, InterventionEstimate
 from fieldwork.records.memory import MemoryMatch
 
-_STAGES = {"read": "as read", "verified": "after verification"}
+_SHARES_OF_FACTS = {"precision": "true, %", "recall": "of what is true, %", "f1": "F1, %"}
 _MEASURES = {
     "precision": "right, % of what is taken",
     "recall": "taken, % of what is right",
@@ -28,36 +28,29 @@ _ARMS: Mapping[InterventionArm, str] = {
 }
 
 
-def memory_sections(
-    matches: Sequence[MemoryMatch], interventions: Sequence[InterventionEstimate]
-) -> list[FindingsSection]:
-    """A section each, where there are rows."""
-    sections = []
-    if matches:
-        sections.append(
-            FindingsSection(
-                "What is known of users",
-                "How much of what is stated of users is true, and how much of what is true is stated? "
-                f"The reference has {matches[0].n_references:,} facts of {matches[0].n_users:,} users.",
-                ("Attributes", "Measure", "Value", "Attributes stated", "Matches", "Verdict"),
-                [_match_finding(row) for row in matches if row.estimate is not None],
-                ["memory_matches"],
-                "Nothing is known of users.",
-            )
-        )
-    if interventions:
-        sections.append(
-            FindingsSection(
-                "What can be learnt from raters",
-                "What would raters accept or prefer? The models are trained on other users than those "
-                f"they are tested on. {_labels_sentence(interventions)}",
-                ("Units", "What is taken", "Measure", "Value", "Units judged", "Verdict"),
-                [_intervention_finding(row) for row in interventions if row.estimate is not None],
-                ["interventions"],
-                "Nothing could be learnt.",
-            )
-        )
-    return sections
+def _facts_sentence(study: StudyEvidence) -> str:
+    first = study.of(MemoryMatch)[0]
+    return (
+        "How much of what is stated of users is true, and how much of what is true is stated? "
+        f"The reference has {first.n_references:,} facts of {first.n_users:,} users."
+    )
+
+
+MEMORY = Section(
+    "What is known of users",
+    _facts_sentence,
+    ["memory_matches"],
+    lambda study: [row for row in study.of(MemoryMatch) if row.estimate is not None],
+    [
+        TableColumn(
+            "Attributes", word("stage", {"read": "as read", "verified": "after verification"})
+        ),
+        TableColumn("Measure", word("measure", _SHARES_OF_FACTS)),
+        TableColumn("Value", interval("estimate", scale=100)),
+        TableColumn("Attributes stated", count("n_attributes")),
+        TableColumn("Matches", count("n_matches")),
+    ],
+)
 
 
 def _labels_sentence(rows: Sequence[InterventionEstimate]) -> str:
@@ -80,25 +73,24 @@ def _judged_by_models(rows: Sequence[InterventionEstimate]) -> Iterator[str]:
             yield "what is stated once more" if row.arm == "refined" else literal(row.units)
 
 
-def _match_finding(row: MemoryMatch) -> Finding:
-    cells = (
-        _STAGES[row.stage],
-        {"precision": "true, %", "recall": "of what is true, %", "f1": "F1, %"}[row.measure],
-        interval_cell(row.estimate, row.ci_low, row.ci_high, digits=0, scale=100),
-        f"{row.n_attributes:,}",
-        f"{row.n_matches:,}",
-    )
-    return Finding(cells, FindingVerdict("no test"))
+def _value(row: InterventionEstimate, _: StudyEvidence) -> str:
+    digits, scale = (2, 1) if row.measure in ("rho", "over_selection") else (0, 100)
+    return interval_cell(row.estimate, row.ci_low, row.ci_high, digits=digits, scale=scale)
 
 
-def _intervention_finding(row: InterventionEstimate) -> Finding:
-    is_share = row.measure not in ("rho", "over_selection")
-    value = interval_cell(
-        row.estimate,
-        row.ci_low,
-        row.ci_high,
-        digits=0 if is_share else 2,
-        scale=100 if is_share else 1,
-    )
-    cells = (literal(row.units), _ARMS[row.arm], _MEASURES[row.measure], value, f"{row.n_units:,}")
-    return Finding(cells, FindingVerdict("no test"))
+INTERVENTIONS = Section(
+    "What can be learnt from raters",
+    lambda study: (
+        "What would raters accept or prefer? The models are trained on other users than those "
+        f"they are tested on. {_labels_sentence(study.of(InterventionEstimate))}"
+    ),
+    ["interventions"],
+    lambda study: [row for row in study.of(InterventionEstimate) if row.estimate is not None],
+    [
+        TableColumn("Units", text("units")),
+        TableColumn("What is taken", word("arm", _ARMS)),
+        TableColumn("Measure", word("measure", _MEASURES)),
+        TableColumn("Value", _value),
+        TableColumn("Units judged", count("n_units")),
+    ],
+)

@@ -5,7 +5,6 @@ warnings and the tables never disagree.
 """
 
 import re
-from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from fieldwork.markdown_text import literal
@@ -14,8 +13,6 @@ from fieldwork.metrics.claims.families import PRIMARY
 from fieldwork.metrics.claims.lookup import ClaimLookup
 from fieldwork.metrics.findings.wording import number_text
 from fieldwork.records.claims import Claim
-from fieldwork.records.field import Calibration
-from fieldwork.statistics.families import LEVEL
 
 UNDECIDED_VERDICT = "not detected"
 
@@ -96,6 +93,10 @@ class FindingVerdict(NamedTuple):
     is_equivalent: bool = False
 
 
+NO_TEST = FindingVerdict("no test")
+BASELINE = FindingVerdict("baseline")
+
+
 class StudyClaims(ClaimLookup):
     """The claims of a study in the words of the page."""
 
@@ -153,32 +154,3 @@ def joined_verdict(first: FindingVerdict, second: FindingVerdict) -> FindingVerd
         return first
     text = f"{first.text}, {second.text}" if first.is_shown else second.text
     return FindingVerdict(text, True, True)
-
-
-def prompts_verdict(verdicts: Sequence[FindingVerdict]) -> FindingVerdict:
-    """What tests of single prompts show of the whole condition."""
-    tests = [verdict for verdict in verdicts if verdict.is_tested]
-    if not tests:
-        return verdicts[0]
-    is_shown = any(verdict.is_shown for verdict in tests)
-    return FindingVerdict("differs" if is_shown else UNDECIDED_VERDICT, True, is_shown)
-
-
-def calibration_verdict(row: Calibration, best: Calibration | None) -> FindingVerdict:
-    """Whether weights come closer to the field than the best uncalibrated arm, `best`.
-
-    Calibration decides for itself, with tests of its own on prompts held out.
-    """
-    if row.js_bits is None or best is None:
-        reason = f": {literal(row.reason)}" if row.reason else ""
-        return FindingVerdict(f"{row.verdict}{reason}")
-    if row.verdict == "calibrated":
-        return FindingVerdict("calibrated: closer", True, True)
-    if (
-        best.p_holm is not None
-        and best.ci_high is not None
-        and best.ci_high < 0
-        and best.p_holm < LEVEL
-    ):
-        return FindingVerdict(f"{row.verdict}: further", True, True)
-    return FindingVerdict(f"{row.verdict}: gain not shown", True)

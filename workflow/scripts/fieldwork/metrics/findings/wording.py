@@ -7,11 +7,14 @@ reads 0, and a minus is a minus sign.
 from collections.abc import Sequence
 from decimal import ROUND_HALF_UP, Decimal
 
+NOTHING = "–"
+"""A cell without a number."""
+
 
 def p_cell(p: float | None) -> str:
     """`0.012`, `<0.001`, or a dash where there is no test."""
     if p is None:
-        return "–"
+        return NOTHING
     return "<0.001" if p < 0.001 else f"{p:.3f}" if p < 0.1 else f"{p:.2f}"
 
 
@@ -41,9 +44,9 @@ def number_text(value: float, digits: int) -> str:
     return text.removeprefix("-") if not float(text) else text.replace("-", "−")
 
 
-def number_cell(value: float | None, digits: int) -> str:
+def number_cell(value: float | None, digits: int, scale: float = 1) -> str:
     """A number, or a dash where there is none."""
-    return "–" if value is None else number_text(value, digits)
+    return NOTHING if value is None else number_text(scale * value, digits)
 
 
 def interval_cell(
@@ -57,12 +60,8 @@ def interval_cell(
 ) -> str:
     """An estimate and its interval: `16 (12…20)`, `16 (none)`; a dash without an estimate."""
     if value is None:
-        return "–"
-    text = (
-        signed_number(scale * value, digits)
-        if is_difference
-        else number_text(scale * value, digits)
-    )
+        return NOTHING
+    text = (signed_number if is_difference else number_text)(scale * value, digits)
     if low is None or high is None:
         return f"{text} (none)"
     return f"{text} ({number_text(scale * low, digits)}…{number_text(scale * high, digits)})"
