@@ -11,17 +11,16 @@ from fieldwork.metrics.findings.sections import (
     Section,
     TableColumn,
     count,
-    difference,
+    if_tested,
     interval,
     p_value,
-    if_tested,
 )
 from fieldwork.metrics.findings.verdicts import (
     UNDECIDED_VERDICT,
     FindingVerdict,
     joined_verdict,
 )
-from fieldwork.metrics.findings.wording import join_words, number_cell, signed_number
+from fieldwork.metrics.findings.wording import PERCENT, join_words, number_cell, signed_number
 from fieldwork.records.field import between
 from fieldwork.records.metrics import Comparison, NestedVariance, Shift, VarianceShare
 from fieldwork.records.parsing import UNKNOWN
@@ -67,7 +66,7 @@ WHO_ASKS = Section(
     _shares,
     [
         *ARM,
-        TableColumn("Share, %", interval("share_who", scale=100)),
+        TableColumn("Share, %", interval("share_who", PERCENT)),
         TableColumn("p", p_value("share_who")),
         TableColumn(lambda study: _units(study).capitalize(), count("n_puppets")),
         TableColumn("Prompts", count("n_items")),
@@ -100,11 +99,11 @@ USERS_AND_CONTEXTS = Section(
     lambda study: study.rows(NestedVariance, study.outline.simulated_users),
     [
         *ARM,
-        TableColumn("Users, %", interval("share_user", "user_low", "user_high", scale=100)),
+        TableColumn("Users, %", interval("share_user", PERCENT, "user_low", "user_high")),
         TableColumn("p", p_value("share_user")),
         TableColumn(
             "Contexts of a user, %",
-            interval("share_context", "context_low", "context_high", scale=100),
+            interval("share_context", PERCENT, "context_low", "context_high"),
         ),
         TableColumn("p of contexts", p_value("share_context")),
         TableColumn("Users", count("n_users")),
@@ -219,7 +218,7 @@ OPTIONS_MOVED = Section(
             "With user, %",
             lambda row, _: f"{number_cell(row.share, 1, 100)} ({row.n_named}/{row.n_answers})",
         ),
-        TableColumn("Points", difference("shift", scale=100)),
+        TableColumn("Points", interval("shift", PERCENT.as_difference)),
         TableColumn("p", p_value("option_share")),
     ],
     "option_share",

@@ -1,32 +1,23 @@
 """The section about the study's conditions side by side: trends over length, and pairs of conditions."""
 
-from collections.abc import Mapping
-
 from fieldwork.metrics.findings.evidence import StudyEvidence
-from fieldwork.metrics.findings.sections import MODEL, TASK, Section, TableColumn
+from fieldwork.metrics.findings.sections import MODEL, TASK, Section, TableColumn, interval, word
 from fieldwork.metrics.findings.verdicts import UNDECIDED_VERDICT, FindingVerdict, missing_test
-from fieldwork.metrics.findings.wording import interval_cell, p_cell
+from fieldwork.metrics.findings.wording import TENTHS_OF_PERCENT, p_cell
 from fieldwork.records.arms import ArmTest
 from fieldwork.statistics.families import LEVEL
 
-MEASURES: Mapping[str, tuple[str, float]] = {
-    "from_baseline": ("squared distance from the baseline, points", 100),
-    "share_who": ("variance between contexts, points", 100),
-    "var_answers": ("variance of answers, points", 100),
-    "em_strict": ("mean score, points", 100),
+_MEASURES = {
+    "from_baseline": "squared distance from the baseline, points",
+    "share_who": "variance between contexts, points",
+    "var_answers": "variance of answers, points",
+    "em_strict": "mean score, points",
 }
-"""What the page calls the measures, and the factor by which their effects are printed."""
 
 
 def _sides(row: ArmTest, study: StudyEvidence) -> str:
     first, second = study.outline.label(row.condition), study.outline.label(row.other)
     return f"trend, {first} to {second}" if row.test == "trend" else f"{first} − {second}"
-
-
-def _difference(row: ArmTest, _: StudyEvidence) -> str:
-    scale = MEASURES[row.measure][1]
-    ends = row.ci_low, row.ci_high
-    return interval_cell(row.estimate, *ends, digits=1, scale=scale, is_difference=True)
 
 
 def _verdict(row: ArmTest, _: StudyEvidence) -> FindingVerdict:
@@ -49,8 +40,8 @@ ARMS = Section(
         TASK,
         MODEL,
         TableColumn("Conditions", _sides),
-        TableColumn("Measure", lambda row, _: MEASURES[row.measure][0]),
-        TableColumn("Difference", _difference),
+        TableColumn("Measure", word("measure", _MEASURES)),
+        TableColumn("Difference", interval("estimate", TENTHS_OF_PERCENT.as_difference)),
         TableColumn("Users", lambda row, _: f"{row.n_puppets}, {row.n_puppets_other}"),
         TableColumn("p", lambda row, _: p_cell(row.p_holm)),
     ],

@@ -7,16 +7,15 @@ from fieldwork.markdown_text import literal
 from fieldwork.metrics.findings.evidence import StudyEvidence
 from fieldwork.metrics.findings.sections import (
     MODEL,
-    Cell,
     Section,
     TableColumn,
     count,
-    difference,
     interval,
     number,
+    of_row_beside,
 )
 from fieldwork.metrics.findings.verdicts import FindingVerdict
-from fieldwork.metrics.findings.wording import NOTHING, p_cell
+from fieldwork.metrics.findings.wording import PERCENT, THOUSANDTHS, p_cell
 from fieldwork.records.field import Calibration
 from fieldwork.statistics.families import LEVEL
 
@@ -41,16 +40,6 @@ def best_arm(row: Calibration, study: StudyEvidence) -> Calibration | None:
     """The best uncalibrated comparator of a calibration."""
     level = {"level": row.level, "puppets_of": row.puppets_of, "is_best": True}
     return next(iter(study.rows_beside(Calibration, row, model=row.model, **level)), None)
-
-
-def _of_best(cell: Cell) -> Cell:
-    """A cell of the best uncalibrated arm, or a dash without one."""
-
-    def best_cell(row: Calibration, study: StudyEvidence) -> str:
-        best = best_arm(row, study)
-        return NOTHING if best is None else cell(best, study)
-
-    return best_cell
 
 
 def _weights(row: Calibration, study: StudyEvidence) -> str:
@@ -83,21 +72,24 @@ CALIBRATION = Section(
     [
         MODEL,
         TableColumn("Weights of", _weights),
-        TableColumn("Bits", number("js_bits", 3)),
-        TableColumn("Bits in sample", number("in_sample_bits", 3)),
+        TableColumn("Bits", number("js_bits", THOUSANDTHS)),
+        TableColumn("Bits in sample", number("in_sample_bits", THOUSANDTHS)),
         TableColumn(
             "Best arm",
-            _of_best(
-                lambda best, study: study.outline.label(best.arm) if best.arm else "equal weights"
+            of_row_beside(
+                best_arm,
+                lambda best, study: study.outline.label(best.arm) if best.arm else "equal weights",
             ),
         ),
-        TableColumn("Its bits", _of_best(number("js_bits", 3))),
-        TableColumn("Gain", _of_best(difference("gain_bits", digits=3))),
+        TableColumn("Its bits", of_row_beside(best_arm, number("js_bits", THOUSANDTHS))),
+        TableColumn(
+            "Gain", of_row_beside(best_arm, interval("gain_bits", THOUSANDTHS.as_difference))
+        ),
         TableColumn(
             "Gap closed, %",
-            _of_best(interval("gap_closed", "closed_low", "closed_high", scale=100)),
+            of_row_beside(best_arm, interval("gap_closed", PERCENT, "closed_low", "closed_high")),
         ),
-        TableColumn("p", _of_best(lambda best, _: p_cell(best.p_holm))),
+        TableColumn("p", of_row_beside(best_arm, lambda best, _: p_cell(best.p_holm))),
         TableColumn("Prompts", count("n_prompts")),
         TableColumn("Least n of the field", count("n_field")),
     ],

@@ -10,14 +10,21 @@ from fieldwork.metrics.drift.calls import lacks_answers
 from fieldwork.metrics.findings.evidence import StudyEvidence
 from fieldwork.metrics.findings.links import answers_link
 from fieldwork.metrics.findings.outline import StudyOutline, groups, task_name
-from fieldwork.metrics.findings.sections import ARM, Section, TableColumn, text, word
+from fieldwork.metrics.findings.sections import (
+    ARM,
+    Section,
+    TableColumn,
+    interval,
+    style_of,
+    text,
+    words_of_style,
+)
 from fieldwork.metrics.findings.verdicts import FindingVerdict
 from fieldwork.metrics.findings.wording import (
     NOTHING,
+    NumberStyle,
     count_phrase,
-    interval_cell,
     join_words,
-    number_text,
     percent,
 )
 from fieldwork.records.drift import Drift, DriftMeasure
@@ -27,14 +34,14 @@ LONGEST_NAMES = 120
 NAMED_MOVES = 2
 """Changes that the summary names."""
 
-_NAMES: Mapping[DriftMeasure, str] = {
-    "accuracy": "accuracy",
-    "letters": "letters",
-    "options": "options named",
-    "length": "length, words",
-    "refusals": "refusals",
-    "format_failures": "unreadable answers",
-    "latency": "waiting time, s",
+_STYLES: Mapping[DriftMeasure, NumberStyle] = {
+    "accuracy": NumberStyle("accuracy", 1, 100, "%"),
+    "letters": NumberStyle("letters", 1, 100, "%"),
+    "options": NumberStyle("options named", 1, 100, "%"),
+    "length": NumberStyle("length, words", 1, 1, "words"),
+    "refusals": NumberStyle("refusals", 1, 100, "%"),
+    "format_failures": NumberStyle("unreadable answers", 1, 100, "%"),
+    "latency": NumberStyle("waiting time, s", 2, 1, "s"),
 }
 _PHRASES: Mapping[DriftMeasure, str] = {
     "accuracy": "the accuracy",
@@ -45,30 +52,12 @@ _PHRASES: Mapping[DriftMeasure, str] = {
     "format_failures": "the share of unreadable answers",
     "latency": "the median waiting time",
 }
-_UNITS: Mapping[DriftMeasure, str] = {"length": "words", "latency": "s"}
-_DIGITS: Mapping[DriftMeasure, int] = {"length": 1, "latency": 2}
-
-
-def _scale(row: Drift) -> float:
-    return 1 if row.measure in _UNITS else 100
+_STYLE = style_of("measure", _STYLES)
 
 
 def _value_cell(row: Drift, value: float | None) -> str:
     # the value of a distance is mostly chance
-    if value is None or row.measure in ("letters", "options"):
-        return NOTHING
-    return number_text(_scale(row) * value, _DIGITS.get(row.measure, 1))
-
-
-def _change_cell(row: Drift, _: StudyEvidence) -> str:
-    return interval_cell(
-        row.change,
-        row.ci_low,
-        row.ci_high,
-        digits=_DIGITS.get(row.measure, 1),
-        scale=_scale(row),
-        is_difference=True,
-    )
+    return NOTHING if row.measure in ("letters", "options") else _STYLE(row).number(value)
 
 
 def _last_look(rows: Sequence[Drift]) -> int:
@@ -103,10 +92,10 @@ DRIFT = Section(
     [
         *ARM,
         TableColumn("Wave", text("wave")),
-        TableColumn("Measure", word("measure", _NAMES)),
+        TableColumn("Measure", words_of_style(_STYLE)),
         TableColumn("First", lambda row, _: _value_cell(row, row.first_value)),
         TableColumn("Now", lambda row, _: _value_cell(row, row.value)),
-        TableColumn("Change", _change_cell),
+        TableColumn("Change", interval("change", lambda row: _STYLE(row).as_difference)),
     ],
     _verdict,
     listed_rows=_last_and_moved,
@@ -163,14 +152,14 @@ def drift_scores(study: StudyEvidence) -> str:
         for row in rows
         if row.measure == "accuracy" and row.look == last_look and row.first_value is not None
     ]
-    return join_words(
-        [
-            f"{_value_text(row, row.first_value)} at first, {_value_text(row, row.value)} at last "
-            f"({task_name(row, study.outline)}, "
-            f"{'a change' if row.has_moved else 'no change detected'})"
-            for row in scores[:NAMED_MOVES]
-        ]
-    )
+    texts = []
+    for row in scores[:NAMED_MOVES]:
+        first_value, value = (_STYLE(row).amount(v or 0.0) for v in (row.first_value, row.value))
+        remark = "a change" if row.has_moved else "no change detected"
+        texts.append(
+            f"{first_value} at first, {value} at last ({task_name(row, study.outline)}, {remark})"
+        )
+    return join_words(texts)
 
 
 def _move(row: Drift, outline: StudyOutline, is_condition_named: bool) -> str:
@@ -184,19 +173,14 @@ def _move(row: Drift, outline: StudyOutline, is_condition_named: bool) -> str:
         return f"{model} {_PHRASES[row.measure]} {place} ({amount} of them, without what chance changes)"
     direction = "rose" if (row.change or 0.0) > 0 else "fell"
     first_value = _link(
-        _value_text(row, row.first_value), row, row.first_condition or row.condition
+        _STYLE(row).amount(row.first_value or 0.0), row, row.first_condition or row.condition
     )
-    value = _link(_value_text(row, row.value), row, row.condition)
+    value = _link(_STYLE(row).amount(row.value or 0.0), row, row.condition)
     return f"{_PHRASES[row.measure]} of {model} {place} {direction} from {first_value} to {value}"
 
 
 def _link(text: str, row: Drift, condition: str) -> str:
     return answers_link(text, model=row.model, task=row.task, condition=condition, base="counted")
-
-
-def _value_text(row: Drift, value: float | None) -> str:
-    amount = number_text(_scale(row) * (value or 0.0), _DIGITS.get(row.measure, 1))
-    return f"{amount} {_UNITS.get(row.measure, '%')}"
 
 
 def _absences(rows: Sequence[Drift], outline: StudyOutline) -> Iterator[str]:

@@ -6,13 +6,20 @@ from functools import partial
 from fieldwork.estimates.declaration import Measure, ReaderQuestion
 from fieldwork.measures import measures, questions
 from fieldwork.metrics.findings.evidence import StudyEvidence
-from fieldwork.metrics.findings.sections import ARM, Section, TableColumn, count, p_value
+from fieldwork.metrics.findings.sections import (
+    ARM,
+    Section,
+    TableColumn,
+    count,
+    interval,
+    number,
+    p_value,
+    words_of_style,
+)
 from fieldwork.metrics.findings.verdicts import BASELINE
 from fieldwork.metrics.findings.wording import (
     NOTHING,
-    interval_cell,
-    number_cell,
-    number_text,
+    NumberStyle,
     p_cell,
 )
 from fieldwork.records.estimates import Estimate
@@ -37,11 +44,11 @@ def _section(name: str, question: ReaderQuestion, claimed_measures: list[Measure
         partial(_means, [measure.name for measure in claimed_measures]),
         [
             *ARM,
-            TableColumn("" if is_one else "Measure", lambda row, _: _measure(row).title),
-            TableColumn(claimed_measures[0].title if is_one else "Mean", _value),
+            TableColumn("" if is_one else "Measure", words_of_style(_style)),
+            TableColumn(claimed_measures[0].title if is_one else "Mean", interval("value", _style)),
             TableColumn("n" if has_n else "", lambda row, _: str(row.n_equal)),
             TableColumn("Users or reruns", count("n_units")),
-            TableColumn("Difference", _difference),
+            TableColumn("Difference", _DIFFERENCE),
             TableColumn("For prompts like these" if has_prompts else "", _for_prompts),
             TableColumn("Prompts higher", _prompts_higher),
             TableColumn("p", lambda row, study: p_cell(study.claims.p_value(row.measure, row))),
@@ -82,11 +89,11 @@ def _field_section(name: str, question: ReaderQuestion, measure: Measure, claim:
         lambda study: study.rows(Estimate, measure=measure.name, reference="field"),
         [
             *ARM,
-            TableColumn(measure.title, lambda row, _: _number(measure, row.value)),
-            TableColumn("Field", lambda row, _: _number(measure, _value_of_field(row))),
+            TableColumn(measure.title, number("value", _style)),
+            TableColumn("Field", lambda row, _: _style(row).number(_value_of_field(row))),
             TableColumn("n", count("n_equal")),
             TableColumn("Participants", count("n_units_versus")),
-            TableColumn("Difference", _difference),
+            TableColumn("Difference", _DIFFERENCE),
             TableColumn("Prompts", count("n_items")),
             TableColumn("p", p_value(claim)),
         ],
@@ -94,35 +101,18 @@ def _field_section(name: str, question: ReaderQuestion, measure: Measure, claim:
     )
 
 
-def _measure(row: Estimate) -> Measure:
-    return measures()[row.measure]
-
-
 def _is_reference(row: Estimate, study: StudyEvidence) -> bool:
     return row.condition == study.outline.baseline and row.value is not None
 
 
-def _value(row: Estimate, _: StudyEvidence) -> str:
-    measure = _measure(row)
-    return interval_cell(
-        row.value, row.ci_low, row.ci_high, digits=measure.digits, scale=measure.scale
-    )
+def _style(row: Estimate) -> NumberStyle:
+    measure = measures()[row.measure]
+    return NumberStyle(measure.title, measure.digits, measure.scale)
 
 
-def _difference(row: Estimate, _: StudyEvidence) -> str:
-    measure = _measure(row)
-    return interval_cell(
-        row.difference,
-        row.difference_low,
-        row.difference_high,
-        digits=measure.digits,
-        scale=measure.scale,
-        is_difference=True,
-    )
-
-
-def _number(measure: Measure, value: float | None) -> str:
-    return number_cell(value, measure.digits, measure.scale)
+_DIFFERENCE = interval(
+    "difference", lambda row: _style(row).as_difference, "difference_low", "difference_high"
+)
 
 
 def _value_of_field(row: Estimate) -> float | None:
@@ -133,11 +123,10 @@ def _value_of_field(row: Estimate) -> float | None:
 
 def _for_prompts(row: Estimate, _: StudyEvidence) -> str:
     """An interval without its value."""
-    measure = _measure(row)
     low, high = row.prompts_difference_low, row.prompts_difference_high
     if low is None or high is None:
         return NOTHING
-    return "…".join(number_text(measure.scale * end, measure.digits) for end in (low, high))
+    return "…".join(map(_style(row).number, (low, high)))
 
 
 def _prompts_higher(row: Estimate, study: StudyEvidence) -> str:

@@ -67,26 +67,21 @@ class StudyEvidence:
         tasks: Sequence[str] | None = None,
     ) -> list[T]:
         """Rows whose arm is in the study, by task, model and condition; a model of None stands first."""
-        known_tasks = [*(self.outline.tasks if tasks is None else tasks)]
-        known_models = [None, *self.outline.models]
-        known_conditions = [*self.outline.conditions]
-        places: dict[tuple[int, int, int], list[T]] = {}
+        names: tuple[list[Any], ...] = (
+            [*(self.outline.tasks if tasks is None else tasks)],
+            [None, *self.outline.models],
+            [*self.outline.conditions],
+        )
+        places = []
         for row in rows:
             model, task, condition = arm_of(row)
-            is_asked = conditions is None or condition in conditions
-            if (
-                is_asked
-                and model in known_models
-                and task in known_tasks
-                and condition in known_conditions
+            arm: tuple[str | None, ...] = (task, model, condition)
+            if (conditions is None or condition in conditions) and all(
+                map(list.__contains__, names, arm)
             ):
-                place = (
-                    known_tasks.index(task),
-                    known_models.index(model),
-                    known_conditions.index(condition),
-                )
-                places.setdefault(place, []).append(row)
-        return [row for place in sorted(places) for row in places[place]]
+                place = [members.index(name) for members, name in zip(names, arm, strict=True)]
+                places.append((place, row))
+        return [row for _, row in sorted(places, key=lambda pair: pair[0])]
 
     def rows_beside(self, row_type: type[T], row: Any, **columns: object) -> list[T]:
         """The rows of a table about the arm of `row`, with these values in further columns."""

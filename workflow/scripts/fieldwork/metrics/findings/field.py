@@ -12,17 +12,18 @@ from fieldwork.metrics.findings.sections import (
     TASK,
     Section,
     TableColumn,
-    difference,
+    if_tested,
+    interval,
     number,
     p_value,
-    if_tested,
     text,
 )
 from fieldwork.metrics.findings.verdicts import UNDECIDED_VERDICT, FindingVerdict
 from fieldwork.metrics.findings.wording import (
+    HUNDREDTHS,
     NOTHING,
+    NumberStyle,
     count_phrase,
-    interval_cell,
     join_words,
     number_text,
     p_cell,
@@ -34,11 +35,11 @@ from fieldwork.records.field import GroupDifference, ItemAgreement, RankAgreemen
 # ---- groups ------------------------------------------------------------------------------------------
 
 _MEASURES = {
-    "entropy_bits": "entropy, bits",
-    "one_minus_top5_share": "1 − top-5 share, points",
-    "share_correct": "share correct, points",
-    "share_unread": "share that cannot be read, points",
-    "js_bits": "distribution, bits",
+    "entropy_bits": NumberStyle("entropy, bits", 2, is_difference=True),
+    "one_minus_top5_share": NumberStyle("1 − top-5 share, points", 0, 100, is_difference=True),
+    "share_correct": NumberStyle("share correct, points", 0, 100, is_difference=True),
+    "share_unread": NumberStyle("share that cannot be read, points", 0, 100, is_difference=True),
+    "js_bits": NumberStyle("distribution, bits", 0, 100, is_difference=True),
 }
 
 
@@ -77,7 +78,7 @@ def _groups_compared(row: GroupDifference, _: StudyEvidence) -> str:
 
 
 def _group_measure(row: GroupDifference, _: StudyEvidence) -> str:
-    name = _MEASURES[row.metric]
+    name = _MEASURES[row.metric].words
     return name if row.item_id is None else name.partition(",")[0]
 
 
@@ -93,9 +94,7 @@ def _group_amount(row: GroupDifference, study: StudyEvidence) -> str:
         return NOTHING
     if row.group is None:
         return f"{number_text(row.value or 0.0, 3)}, by chance {number_text(row.value_versus or 0.0, 3)}"
-    digits, scale = (2, 1) if row.metric == "entropy_bits" else (0, 100)
-    ends = row.ci_low, row.ci_high
-    return interval_cell(row.difference, *ends, digits=digits, scale=scale, is_difference=True)
+    return _MEASURES[row.metric].interval(row.difference, row.ci_low, row.ci_high)
 
 
 def _participants(row: GroupDifference, _: StudyEvidence) -> str:
@@ -169,7 +168,7 @@ PREDICTORS = Section(
                 f"{count_phrase(row.n_ranked, row.over.removesuffix('s'))} by {_ORDERS[row.measure]}"
             ),
         ),
-        TableColumn("tau-b", difference("tau_b", "tau_low", "tau_high", digits=2)),
+        TableColumn("tau-b", interval("tau_b", HUNDREDTHS.as_difference, "tau_low", "tau_high")),
         TableColumn("p", p_value("field_order")),
         TableColumn(
             "Pairs turned",
@@ -246,8 +245,8 @@ NEAR_THE_FIELD = Section(
             "field_distance",
             TableColumn("Prompts that differ", _differing_prompts),
             TableColumn("Furthest", text("item_id")),
-            TableColumn("Distance", number("js_distance", 2)),
-            TableColumn("Chance", number("js_expected_same", 2)),
+            TableColumn("Distance", number("js_distance", HUNDREDTHS)),
+            TableColumn("Chance", number("js_expected_same", HUNDREDTHS)),
             TableColumn("Change place", _moves),
             TableColumn("Same commonest answer", _same_answers),
         ),

@@ -6,7 +6,13 @@ from fieldwork.markdown_text import literal
 from fieldwork.metrics.claims.measures import GAPS
 from fieldwork.metrics.findings.evidence import StudyEvidence
 from fieldwork.metrics.findings.sections import ARM, Section, TableColumn, number, word
-from fieldwork.metrics.findings.wording import NOTHING, count_phrase, percent, points
+from fieldwork.metrics.findings.wording import (
+    NOTHING,
+    TENTHS_OF_PERCENT,
+    count_phrase,
+    percent,
+    points,
+)
 from fieldwork.records.robustness import GroupGap
 
 _NAMES: Mapping[str, str] = {
@@ -54,8 +60,8 @@ GROUP_GAPS = Section(
         *ARM,
         TableColumn("Measure", word("metric", _NAMES)),
         TableColumn("Groups", lambda row, _: _pair(row) if row.group else f"{row.n_groups} groups"),
-        TableColumn("Points", number("estimate", 1, 100)),
-        TableColumn("By chance", number("expected_same", 1, 100)),
+        TableColumn("Points", number("estimate", TENTHS_OF_PERCENT)),
+        TableColumn("By chance", number("expected_same", TENTHS_OF_PERCENT)),
     ],
     "group_gap",
 )

@@ -4,20 +4,30 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from fieldwork.markdown_text import literal
 from fieldwork.metrics.findings.evidence import StudyEvidence
-from fieldwork.metrics.findings.sections import Section, TableColumn, count, interval, text, word
-from fieldwork.metrics.findings.wording import interval_cell
+from fieldwork.metrics.findings.sections import (
+    Section,
+    TableColumn,
+    count,
+    interval,
+    style_of,
+    text,
+    word,
+    words_of_style,
+)
+from fieldwork.metrics.findings.wording import PERCENT, NumberStyle
 from fieldwork.records.judging import InterventionArm, InterventionEstimate
 from fieldwork.records.memory import MemoryMatch
 
 _SHARES_OF_FACTS = {"precision": "true, %", "recall": "of what is true, %", "f1": "F1, %"}
 _MEASURES = {
-    "precision": "right, % of what is taken",
-    "recall": "taken, % of what is right",
-    "f1": "F1, %",
-    "over_selection": "taken, times what is right",
-    "accepted": "accepted, %",
-    "rho": "ρ with ratings",
+    "precision": NumberStyle("right, % of what is taken", scale=100),
+    "recall": NumberStyle("taken, % of what is right", scale=100),
+    "f1": NumberStyle("F1, %", scale=100),
+    "over_selection": NumberStyle("taken, times what is right", 2),
+    "accepted": NumberStyle("accepted, %", scale=100),
+    "rho": NumberStyle("ρ with ratings", 2),
 }
+_STYLE = style_of("measure", _MEASURES)
 _ARMS: Mapping[InterventionArm, str] = {
     "all": "everything",
     "untrained": "cosine, untrained",
@@ -46,7 +56,7 @@ MEMORY = Section(
             "Attributes", word("stage", {"read": "as read", "verified": "after verification"})
         ),
         TableColumn("Measure", word("measure", _SHARES_OF_FACTS)),
-        TableColumn("Value", interval("estimate", scale=100)),
+        TableColumn("Value", interval("estimate", PERCENT)),
         TableColumn("Attributes stated", count("n_attributes")),
         TableColumn("Matches", count("n_matches")),
     ],
@@ -73,11 +83,6 @@ def _judged_by_models(rows: Sequence[InterventionEstimate]) -> Iterator[str]:
             yield "what is stated once more" if row.arm == "refined" else literal(row.units)
 
 
-def _value(row: InterventionEstimate, _: StudyEvidence) -> str:
-    digits, scale = (2, 1) if row.measure in ("rho", "over_selection") else (0, 100)
-    return interval_cell(row.estimate, row.ci_low, row.ci_high, digits=digits, scale=scale)
-
-
 INTERVENTIONS = Section(
     "What can be learnt from raters",
     lambda study: (
@@ -89,8 +94,8 @@ INTERVENTIONS = Section(
     [
         TableColumn("Units", text("units")),
         TableColumn("What is taken", word("arm", _ARMS)),
-        TableColumn("Measure", word("measure", _MEASURES)),
-        TableColumn("Value", _value),
+        TableColumn("Measure", words_of_style(_STYLE)),
+        TableColumn("Value", interval("estimate", _STYLE)),
         TableColumn("Units judged", count("n_units")),
     ],
 )

@@ -14,7 +14,7 @@ from fieldwork.metrics.findings.sections import (
     text,
 )
 from fieldwork.metrics.findings.verdicts import missing_test
-from fieldwork.metrics.findings.wording import count_phrase
+from fieldwork.metrics.findings.wording import HUNDREDTHS, PERCENT, TENTHS_OF_PERCENT, count_phrase
 from fieldwork.metrics.practice.ways import MIN_MODELS
 from fieldwork.records.practice import PracticeDrop, PracticeOrder, PracticeTurn
 
@@ -65,10 +65,10 @@ PRACTICE = Section(
         TASK,
         TableColumn("Asked as", text("way_task")),
         CONDITION,
-        TableColumn("ρ", interval("rho", digits=2)),
+        TableColumn("ρ", interval("rho", HUNDREDTHS)),
         TableColumn("Pairs that turn", lambda row, _: f"{row.n_discordant:,} of {row.n_pairs:,}"),
         TableColumn("Beyond chance", _turned_pairs),
-        TableColumn("Change", number("difference", 1, 100)),
+        TableColumn("Change", number("difference", TENTHS_OF_PERCENT)),
     ],
     "practice_order",
 )
@@ -100,9 +100,9 @@ PRACTICE_DROPS = Section(
             "Variant",
             lambda row, study: study.outline.conditions.get(row.variant, literal(row.variant)),
         ),
-        TableColumn("Its part", interval("drop", digits=1, scale=100)),
-        TableColumn("Whole loss", number("total_drop", 1, 100)),
-        TableColumn("Share, %", number("share", 0, 100)),
+        TableColumn("Its part", interval("drop", TENTHS_OF_PERCENT)),
+        TableColumn("Whole loss", number("total_drop", TENTHS_OF_PERCENT)),
+        TableColumn("Share, %", number("share", PERCENT)),
         TableColumn("Models", count("n_models")),
     ],
     # a part with an interval has no reason, and so no test without one

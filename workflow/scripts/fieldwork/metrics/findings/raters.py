@@ -1,56 +1,38 @@
 """The section about people and models who judge: what they say, how far they agree, who may stand in."""
 
 from collections.abc import Mapping
-from typing import NamedTuple
 
 from fieldwork.markdown_text import literal
 from fieldwork.metrics.findings.evidence import StudyEvidence
-from fieldwork.metrics.findings.sections import Section, TableColumn, count, number, text
-from fieldwork.metrics.findings.wording import interval_cell, number_cell
+from fieldwork.metrics.findings.sections import (
+    Section,
+    TableColumn,
+    count,
+    interval,
+    number,
+    style_of,
+    text,
+)
+from fieldwork.metrics.findings.wording import HUNDREDTHS, NumberStyle
 from fieldwork.records.judging import JudgementEstimate, UnitKind
 
-
-class _Wording(NamedTuple):
-    """How an estimate is printed.
-
-    Attributes:
-        scale: what its values are multiplied by.
-        digits: behind the point.
-        is_difference: whether it has a sign.
-    """
-
-    text: str
-    scale: float = 1
-    digits: int = 2
-    is_difference: bool = False
-
-    def value(self, row: JudgementEstimate) -> str:
-        """An estimate with its interval."""
-        return interval_cell(
-            row.estimate,
-            row.ci_low,
-            row.ci_high,
-            digits=self.digits,
-            scale=self.scale,
-            is_difference=self.is_difference,
-        )
-
-
-_WORDINGS: Mapping[str, _Wording] = {
-    "accepted": _Wording("accepted, %", 100, 0),
-    "mean": _Wording("mean rating"),
-    "preferred": _Wording("second answer preferred, %", 100, 0),
-    "exact_agreement": _Wording("same answer, %", 100, 0),
-    "kappa": _Wording("κ"),
-    "weighted_kappa": _Wording("κ, weighted"),
-    "alpha": _Wording("α"),
-    "over_selection": _Wording("accepted, times people's"),
-    "inflation": _Wording("rating above people's", is_difference=True),
-    "rho": _Wording("ρ with other people"),
-    "rho_of_people": _Wording("ρ of people with other people"),
-    "winning_rate": _Wording("people whom it may stand in for, %", 100, 0),
+_WORDINGS: Mapping[str, NumberStyle] = {
+    "accepted": NumberStyle("accepted, %", scale=100),
+    "mean": NumberStyle("mean rating", 2),
+    "preferred": NumberStyle("second answer preferred, %", scale=100),
+    "exact_agreement": NumberStyle("same answer, %", scale=100),
+    "kappa": NumberStyle("κ", 2),
+    "weighted_kappa": NumberStyle("κ, weighted", 2),
+    "alpha": NumberStyle("α", 2),
+    "over_selection": NumberStyle("accepted, times people's", 2),
+    "inflation": NumberStyle("rating above people's", 2, is_difference=True),
+    "rho": NumberStyle("ρ with other people", 2),
+    "rho_of_people": NumberStyle("ρ of people with other people", 2),
+    "winning_rate": NumberStyle("people whom it may stand in for, %", scale=100),
 }
 """The estimates that are listed, in their order; `metrics/judgements` has all."""
+
+_STYLE = style_of("measure", _WORDINGS)
 
 _UNITS: Mapping[UnitKind, str] = {
     "attributes": "what was read off conversations",
@@ -101,14 +83,9 @@ def _rows(study: StudyEvidence) -> list[JudgementEstimate]:
 def _measure(row: JudgementEstimate, study: StudyEvidence) -> str:
     """What is estimated; of a pair with the conditions of both sides, where they are known."""
     if row.measure != "preferred" or row.scale not in study.outline.pairs:
-        return _WORDINGS[row.measure].text
+        return _STYLE(row).words
     first, second = study.outline.pairs[row.scale]
     return f"{second} preferred over {first}, %"
-
-
-def _chance(row: JudgementEstimate, _: StudyEvidence) -> str:
-    wording = _WORDINGS[row.measure]
-    return number_cell(row.chance, wording.digits, wording.scale)
 
 
 RATERS = Section(
@@ -121,9 +98,9 @@ RATERS = Section(
         TableColumn("Raters", text("raters")),
         TableColumn("Beside", text("versus")),
         TableColumn("Measure", _measure),
-        TableColumn("Value", lambda row, _: _WORDINGS[row.measure].value(row)),
-        TableColumn("By chance", _chance),
-        TableColumn("Largest", number("largest", 2)),
+        TableColumn("Value", interval("estimate", _STYLE)),
+        TableColumn("By chance", number("chance", _STYLE)),
+        TableColumn("Largest", number("largest", HUNDREDTHS)),
         TableColumn("Units", count("n_units")),
         TableColumn("Judgements", count("n_judgements")),
     ],
@@ -141,7 +118,7 @@ def rater_sentence(study: StudyEvidence) -> str:
     if row is None:
         return ""
     outline = study.outline
-    value = _WORDINGS[row.measure].value(row).removesuffix(" (none)")
+    value = _STYLE(row).interval(row.estimate, row.ci_low, row.ci_high).removesuffix(" (none)")
     raters = row.raters if row.raters in ("people", "models") else literal(row.raters)
     kind = outline.unit_kinds.get(row.scale)
     units = f"{_UNITS[kind] if kind else 'what they judge'} (scale {literal(row.scale)})"

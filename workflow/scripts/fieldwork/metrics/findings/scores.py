@@ -9,13 +9,12 @@ from fieldwork.metrics.findings.evidence import StudyEvidence
 from fieldwork.metrics.findings.outline import groups
 from fieldwork.metrics.findings.sections import (
     ARM,
-    Cell,
     Section,
     TableColumn,
     count,
-    difference,
     interval,
     number,
+    of_row_beside,
     p_value,
     text,
     word,
@@ -27,7 +26,13 @@ from fieldwork.metrics.findings.verdicts import (
     joined_verdict,
     missing_test,
 )
-from fieldwork.metrics.findings.wording import NOTHING, number_cell, number_text
+from fieldwork.metrics.findings.wording import (
+    NOTHING,
+    PERCENT,
+    TENTHS_OF_PERCENT,
+    number_cell,
+    number_text,
+)
 from fieldwork.records.field import FIELD, between
 from fieldwork.records.metrics import (
     Accuracy,
@@ -88,15 +93,9 @@ def _comparison(row: Accuracy, study: StudyEvidence) -> ScoreComparison | None:
     return next(iter(study.rows_beside(ScoreComparison, row, metric=row.metric)), None)
 
 
-def _of_comparison(cell: Cell) -> Cell:
-    """A cell of the comparison with the baseline, or a dash without a difference."""
-
-    def compared_cell(row: Accuracy, study: StudyEvidence) -> str:
-        comparison = _comparison(row, study)
-        is_missing = comparison is None or comparison.difference is None
-        return NOTHING if is_missing else cell(comparison, study)
-
-    return compared_cell
+def _difference(row: Accuracy, study: StudyEvidence) -> ScoreComparison | None:
+    comparison = _comparison(row, study)
+    return comparison if comparison and comparison.difference is not None else None
 
 
 def _deviation(row: Accuracy, study: StudyEvidence) -> str:
@@ -132,16 +131,19 @@ SCORES = Section(
     read_scores,
     [
         *ARM,
-        TableColumn("Mean score", interval("mean", digits=1, scale=100)),
+        TableColumn("Mean score", interval("mean", TENTHS_OF_PERCENT)),
         TableColumn(
             lambda study: "In any form" if _is_form_lost(study) else "",
             _in_any_form,
         ),
         TableColumn("SD", _deviation),
         TableColumn("Runs×questions", lambda row, _: f"{row.n_runs}×{row.n_items}"),
-        TableColumn("Points", _of_comparison(difference("difference", digits=1, scale=100))),
-        TableColumn("p", _of_comparison(p_value("score"))),
-        TableColumn("p of spread", _of_comparison(p_value("score_spread"))),
+        TableColumn(
+            "Points",
+            of_row_beside(_difference, interval("difference", TENTHS_OF_PERCENT.as_difference)),
+        ),
+        TableColumn("p", of_row_beside(_difference, p_value("score"))),
+        TableColumn("p of spread", of_row_beside(_difference, p_value("score_spread"))),
     ],
     _score_verdict,
     _is_baseline,
@@ -169,8 +171,8 @@ PLACES = Section(
         TableColumn("Models", count("n_models")),
         TableColumn("Leaderboard", text("leaderboard")),
         TableColumn("Runs", count("n_units")),
-        TableColumn("Two runs differ, %", number("p_change", 0, 100)),
-        TableColumn("Same context again, %", number("p_change_rerun", 0, 100)),
+        TableColumn("Two runs differ, %", number("p_change", PERCENT)),
+        TableColumn("Same context again, %", number("p_change_rerun", PERCENT)),
     ],
     lambda row, study: missing_test(row.reason) if _places(row, study) == NOTHING else NO_TEST,
     _is_baseline,
@@ -195,9 +197,11 @@ NOVELTY = Section(
         *ARM,
         TableColumn("Questions", count("n_items")),
         TableColumn("n", count("n_equal")),
-        TableColumn("Share, %", interval("share", scale=100)),
-        TableColumn("Reruns, %", number("control_share", 0, 100)),
-        TableColumn("Points", difference("excess", "excess_low", "excess_high", scale=100)),
+        TableColumn("Share, %", interval("share", PERCENT)),
+        TableColumn("Reruns, %", number("control_share", PERCENT)),
+        TableColumn(
+            "Points", interval("excess", PERCENT.as_difference, "excess_low", "excess_high")
+        ),
         TableColumn("p", p_value("novelty")),
     ],
     lambda row, study: (
@@ -278,10 +282,10 @@ EXACT_ESTIMATES = Section(
     [
         *ARM,
         TableColumn("Measure", word("measure", _MEASURES)),
-        TableColumn("By probabilities", interval("estimate", digits=1, scale=100)),
+        TableColumn("By probabilities", interval("estimate", TENTHS_OF_PERCENT)),
         TableColumn(
             "By drawn answers",
-            interval("sampled", "sampled_low", "sampled_high", digits=1, scale=100),
+            interval("sampled", TENTHS_OF_PERCENT, "sampled_low", "sampled_high"),
         ),
         TableColumn("Calls", count("n_calls")),
         TableColumn("Drawn", count("n_answers")),

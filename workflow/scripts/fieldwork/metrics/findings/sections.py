@@ -6,7 +6,6 @@ each column, and the claim that gives the verdict.
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Any, NamedTuple
 
 from fieldwork.markdown_text import literal
@@ -14,7 +13,7 @@ from fieldwork.metrics.claims.keys import arm_of
 from fieldwork.metrics.findings.evidence import StudyEvidence
 from fieldwork.metrics.findings.layout import Finding, FindingsSection
 from fieldwork.metrics.findings.verdicts import NO_TEST, FindingVerdict
-from fieldwork.metrics.findings.wording import NOTHING, interval_cell, number_cell, p_cell
+from fieldwork.metrics.findings.wording import NOTHING, NumberStyle, p_cell
 
 Cell = Callable[[Any, StudyEvidence], str]
 """A row as one cell."""
@@ -95,31 +94,40 @@ def words_of(words: Words, study: StudyEvidence) -> str:
 # ---- cells -------------------------------------------------------------------------------------------
 
 
-def interval(
-    name: str,
-    low: str = "ci_low",
-    high: str = "ci_high",
-    *,
-    digits: int = 0,
-    scale: float = 1,
-    is_difference: bool = False,
-) -> Cell:
+Style = NumberStyle | Callable[[Any], NumberStyle]
+"""How a number is printed, or how that of a row is."""
+
+
+def style_of(column: str, styles: Mapping[Any, NumberStyle]) -> Callable[[Any], NumberStyle]:
+    """How numbers of a row are printed, by what its column says."""
+    return lambda row: styles[getattr(row, column)]
+
+
+def interval(name: str, style: Style, low: str = "ci_low", high: str = "ci_high") -> Cell:
     """A value with its interval, from these columns."""
-    return lambda row, _: interval_cell(
-        *(getattr(row, column) for column in (name, low, high)),
-        digits=digits,
-        scale=scale,
-        is_difference=is_difference,
+    return lambda row, _: (style(row) if callable(style) else style).interval(
+        *(getattr(row, column) for column in (name, low, high))
     )
 
 
-difference = partial(interval, is_difference=True)
-"""A difference, which has its sign, with its interval."""
-
-
-def number(name: str, digits: int, scale: float = 1) -> Cell:
+def number(name: str, style: Style) -> Cell:
     """A number of a column, or a dash."""
-    return lambda row, _: number_cell(getattr(row, name), digits, scale)
+    return lambda row, _: (style(row) if callable(style) else style).number(getattr(row, name))
+
+
+def words_of_style(style: Callable[[Any], NumberStyle]) -> Cell:
+    """What the page calls the measure of a row."""
+    return lambda row, _: style(row).words
+
+
+def of_row_beside(find: Callable[[Any, StudyEvidence], Any | None], cell: Cell) -> Cell:
+    """A cell of another row that stands beside this one, or a dash without it."""
+
+    def cell_beside(row: Any, study: StudyEvidence) -> str:
+        row_beside = find(row, study)
+        return NOTHING if row_beside is None else cell(row_beside, study)
+
+    return cell_beside
 
 
 def count(name: str) -> Cell:

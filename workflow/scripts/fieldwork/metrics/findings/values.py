@@ -5,9 +5,10 @@ from collections.abc import Sequence
 from fieldwork.markdown_text import literal
 from fieldwork.metrics.claims.keys import arm_of
 from fieldwork.metrics.findings.evidence import StudyEvidence
-from fieldwork.metrics.findings.sections import ARM, Section, TableColumn, difference
+from fieldwork.metrics.findings.sections import ARM, Section, TableColumn, interval
 from fieldwork.metrics.findings.verdicts import FindingVerdict
 from fieldwork.metrics.findings.wording import (
+    HUNDREDTHS,
     NOTHING,
     join_words,
     number_cell,
@@ -76,7 +77,7 @@ VALUES = Section(
         ),
         TableColumn("Compared with", lambda row, study: study.outline.label(row.versus)),
         TableColumn("n", _sizes),
-        TableColumn("Difference", difference("difference", digits=2)),
+        TableColumn("Difference", interval("difference", HUNDREDTHS.as_difference)),
         TableColumn(
             "Higher",
             lambda row, _: NOTHING if row.superiority is None else percent(row.superiority),

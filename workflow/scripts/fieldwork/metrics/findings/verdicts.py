@@ -11,18 +11,19 @@ from fieldwork.markdown_text import literal
 from fieldwork.measures import measures
 from fieldwork.metrics.claims.families import PRIMARY
 from fieldwork.metrics.claims.lookup import ClaimLookup
-from fieldwork.metrics.findings.wording import number_text
+from fieldwork.metrics.findings.wording import NumberStyle
 from fieldwork.records.claims import Claim
 
 UNDECIDED_VERDICT = "not detected"
 
 _NO_TEST = re.compile(r"^no (?:interval and no )?(?:test|excess|difference): ")
 
-_POINTS = (100.0, "points")
+_POINTS = NumberStyle("", 1, 100, "points")
+_SHARE = NumberStyle("", 1, 100, "%")
 _UNITS = {
-    "share_who": (100.0, "%"),
-    "share_user": (100.0, "%"),
-    "share_context": (100.0, "%"),
+    "share_who": _SHARE,
+    "share_user": _SHARE,
+    "share_context": _SHARE,
     "option_share": _POINTS,
     "score": _POINTS,
     "novelty": _POINTS,
@@ -31,15 +32,15 @@ _UNITS = {
     "group_gap": _POINTS,
     "group_option": _POINTS,
     **{
-        name: (measure.scale, measure.unit)
+        name: NumberStyle("", 1 if measure.scale > 1 else 2, measure.scale, measure.unit)
         for measure in measures().values()
         for name in (measure.name, measure.beside_field)
         if name and measure.unit
     },
 }
-"""How effects of a measure are printed: a factor and a unit."""
+"""How effects of a measure are printed."""
 
-_SHARES = [measure for measure, (scale, _) in _UNITS.items() if scale > 1]
+_SHARES = [measure for measure, style in _UNITS.items() if style.scale > 1]
 """Measures whose effect is never larger than 1: no number of points above 100 is an effect to find."""
 
 
@@ -133,10 +134,7 @@ def claim_verdict(claim: Claim) -> FindingVerdict:
 
 def effect_text(measure: str, effect: float | None) -> str:
     """An effect with its unit: `3.1 points`; empty where it has none."""
-    if effect is None or measure not in _UNITS:
-        return ""
-    scale, unit = _UNITS[measure]
-    return f"{number_text(scale * effect, 1 if scale > 1 else 2)} {unit}"
+    return "" if effect is None or measure not in _UNITS else _UNITS[measure].amount(effect)
 
 
 def missing_test(reason: str | None) -> FindingVerdict:

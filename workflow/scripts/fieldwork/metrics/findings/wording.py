@@ -6,6 +6,7 @@ reads 0, and a minus is a minus sign.
 
 from collections.abc import Sequence
 from decimal import ROUND_HALF_UP, Decimal
+from typing import NamedTuple
 
 NOTHING = "–"
 """A cell without a number."""
@@ -65,6 +66,54 @@ def interval_cell(
     if low is None or high is None:
         return f"{text} (none)"
     return f"{text} ({number_text(scale * low, digits)}…{number_text(scale * high, digits)})"
+
+
+class NumberStyle(NamedTuple):
+    """How the page prints a measure.
+
+    Attributes:
+        words: what it is called.
+        digits: behind the point.
+        scale: what its values are multiplied by.
+        unit: behind its values, in a sentence.
+        is_difference: whether it has a sign.
+    """
+
+    words: str = ""
+    digits: int = 0
+    scale: float = 1
+    unit: str = ""
+    is_difference: bool = False
+
+    @property
+    def as_difference(self) -> "NumberStyle":
+        """The same of a difference, which has a sign."""
+        return self._replace(is_difference=True)
+
+    def number(self, value: float | None) -> str:
+        """A number, or a dash."""
+        return number_cell(value, self.digits, self.scale)
+
+    def amount(self, value: float) -> str:
+        """A number with its unit."""
+        return f"{self.number(value)} {self.unit}"
+
+    def interval(self, value: float | None, low: float | None, high: float | None) -> str:
+        """An estimate with its interval, or a dash."""
+        return interval_cell(
+            value,
+            low,
+            high,
+            digits=self.digits,
+            scale=self.scale,
+            is_difference=self.is_difference,
+        )
+
+
+HUNDREDTHS = NumberStyle(digits=2)
+THOUSANDTHS = NumberStyle(digits=3)
+PERCENT = NumberStyle(scale=100)
+TENTHS_OF_PERCENT = NumberStyle(digits=1, scale=100)
 
 
 def count_phrase(n: int, noun: str) -> str:

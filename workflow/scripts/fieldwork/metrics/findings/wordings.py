@@ -9,11 +9,11 @@ from fieldwork.metrics.findings.sections import (
     ARM,
     Section,
     TableColumn,
-    difference,
+    interval,
     text,
 )
 from fieldwork.metrics.findings.verdicts import FindingVerdict
-from fieldwork.metrics.findings.wording import NOTHING, number_cell, points
+from fieldwork.metrics.findings.wording import NOTHING, TENTHS_OF_PERCENT, number_cell, points
 from fieldwork.records.robustness import Robustness
 
 
@@ -38,7 +38,7 @@ QUESTIONS_PUT_OTHERWISE = Section(
         *ARM,
         TableColumn("Of", text("origin")),
         TableColumn("Score, %", lambda row, study: _percent_beside(row, "accuracy", study)),
-        TableColumn("Change, points", difference("estimate", digits=1, scale=100)),
+        TableColumn("Change, points", interval("estimate", TENTHS_OF_PERCENT.as_difference)),
         TableColumn(
             "Lost, won",
             lambda row, _: NOTHING if row.n_lost is None else f"{row.n_lost:,}, {row.n_won:,}",
