@@ -7,10 +7,9 @@ import pytest
 
 from fieldwork.metrics.claims.families import PrimaryTests
 from fieldwork.metrics.claims.table import measure_claims
-from fieldwork.metrics.findings.calibration import CALIBRATION
-from fieldwork.metrics.findings.memory import INTERVENTIONS, MEMORY
+from fieldwork.metrics.findings.field import CALIBRATION
 from fieldwork.metrics.findings.overview import PRIMARY_COMPARISONS
-from fieldwork.metrics.findings.raters import RATERS, rater_sentence
+from fieldwork.metrics.findings.raters import INTERVENTIONS, MEMORY, RATERS, rater_sentence
 from fieldwork.records.claims import Claim
 from unit.metrics.findings.finding_rows import (
     OUTLINE,

@@ -35,3 +35,8 @@ class ClaimKey(NamedTuple):
     condition: str
     item_id: str | None
     detail: str | None
+
+    @classmethod
+    def of(cls, row: Any) -> "ClaimKey":
+        """The key that a claim, or a test against a control, has in its columns."""
+        return cls(*(getattr(row, name) for name in cls._fields))

@@ -7,12 +7,10 @@ from fieldwork.markdown_text import literal
 from fieldwork.metrics.findings import (
     answers,
     arms,
-    calibration,
     drift,
     estimates,
     field,
     group_gaps,
-    memory,
     overview,
     practice,
     raters,
@@ -126,10 +124,10 @@ SECTIONS: Sequence[Section] = (
     *estimates.field_sections(),
     field.PREDICTORS,
     field.NEAR_THE_FIELD,
-    memory.MEMORY,
-    memory.INTERVENTIONS,
+    raters.MEMORY,
+    raters.INTERVENTIONS,
     raters.RATERS,
-    calibration.CALIBRATION,
+    field.CALIBRATION,
     overview.FAMILIES,
 )
 """The sections with tables, in their order."""
