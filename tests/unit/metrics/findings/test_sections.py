@@ -64,12 +64,8 @@ OUTLINES = {
 (BESIDE_THE_FIELD,) = field_sections()
 
 
-def field_row(**values: Any) -> Any:
-    against = {"reference": "field", "versus": "field", "difference_low": -0.05, "p_value": 0.3}
-    sizes = {"difference_high": 0.24, "n_equal": 20, "n_units_versus": 30}
-    return entropy_row(**{"p": 0.3, "difference": 0.1, **against, **sizes, **values})
-
-
+FIELD = {"reference": "field", "versus": "field", "difference_low": -0.05, "n_equal": 20}
+FIELD |= {"difference_high": 0.24, "n_units_versus": 30}
 LOST = {"ci_low": None, "ci_high": None, "reason": "no interval: 12 users answer"}
 AGAIN = {"condition": "again"}
 PROMPTS = [
@@ -132,12 +128,12 @@ CASES: Sequence[tuple[Section, Any, str]] = [
     ),
     (
         BESIDE_THE_FIELD,
-        [field_row()],
+        [entropy_row(0.3, 0.1, **FIELD)],
         "rec|RAG|3.50|3.40|20|30|+0.10 (−0.05…0.24)|9|0.30|equivalent (±0.25 bits)",
     ),
     (
         BESIDE_THE_FIELD,
-        [field_row(p_value=0.01)],
+        [entropy_row(0.01, 0.1, **FIELD)],
         "rec|RAG|3.50|3.40|20|30|+0.10 (−0.05…0.24)|9|0.010|more varied",
     ),
     (
