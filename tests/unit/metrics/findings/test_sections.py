@@ -76,6 +76,10 @@ PROMPTS = [
 ]
 FILMS = {"js_distance": 0.2, "p_value": 0.6, "p_rank": 0.7, "is_same_top": False}
 IN_ALL = {"group": None, "versus": None, "metric": "js_bits", "value": 0.2, "value_versus": 0.1}
+PROMPTS_OF_GROUPS = [
+    group_row(item_id=item, p_value=p, metric="share_correct")
+    for item, p in (("a", 0.01), ("b", 0.4))
+]
 CHANGES = [
     change_row(0.02, metric="excess_flips", estimate=0.2, ci_low=0.1, ci_high=0.3),
     change_row(None, metric="flips", estimate=0.3),
@@ -314,8 +318,8 @@ CASES: Sequence[tuple[Section, Any, str]] = [
     ),
     (
         GROUPS_OF_USERS,
-        [group_row(item_id=item, p_value=p) for item, p in (("a", 0.01), ("b", 0.4))],
-        "rec|gender|by prompt|entropy|a (man)|–|1|–|1 of 2 differ",
+        [*PROMPTS_OF_GROUPS, group_row(item_id="c", p_value=0.4)],
+        "rec|gender|by prompt|share correct|a (man)|–|1|–|1 of 2 differ",
     ),
     (
         PREDICTORS,
@@ -426,14 +430,6 @@ def test_only_the_furthest_options_are_listed_and_the_others_counted() -> None:
     assert len(made.other_verdicts) == 2
 
 
-def test_waves_before_the_last_are_listed_where_they_moved() -> None:
-    for has_moved, n_other in ((True, 0), (False, 1)):
-        rows = [drift_row("w41", has_moved=has_moved), drift_row(has_moved=False)]
-        made = section(DRIFT, *rows, outline=WAVES)
-        assert (len(made.findings), len(made.other_verdicts)) == (2 - n_other, n_other)
-        assert made.findings[-1].verdict.text == "no change shown"
-
-
 @pytest.mark.parametrize(
     ("users", "units", "is_simulated"),
     [
@@ -485,8 +481,11 @@ def test_what_people_paste_is_scored_by_the_reading_of_whole_answers() -> None:
             score_row(0.003, condition="field", metric=metric, difference=difference),
         )
     ]
-    made = section(SCORES, *rows, outline=FIELD_OUTLINE)
-    (finding,) = made.findings
+    baseline = accuracy_row(condition="offline")
+    made = section(SCORES, baseline, *rows, outline=FIELD_OUTLINE)
+    first, finding = made.findings
+    # nothing but people is compared, in another reading than the baseline's
+    assert first.cells[3] == "–"
     assert (finding.cells[2][:4], finding.cells[5][:5]) == ("79.6", "+26.0")
     assert finding.verdict.text == "higher"
     assert "Letters of real users are read out of whole answers." in made.question

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from fieldwork.metrics.findings.drift import drift_sentence
+from fieldwork.metrics.findings.drift import DRIFT, drift_sentence
 from fieldwork.metrics.findings.field import field_sentence, repeated_text_notes
 from fieldwork.metrics.findings.group_gaps import group_gap_sentence
 from fieldwork.metrics.findings.practice import PRACTICE, practice_sentence
@@ -22,6 +22,7 @@ from unit.metrics.findings.finding_rows import (
     gap_row,
     option_rows,
     practice_row,
+    section,
     value_row,
     without_links,
 )
@@ -111,6 +112,14 @@ def test_waves_without_answers_are_named() -> None:
     assert said(drift_sentence, ABSENT).startswith("no wave has answers with which")
 
 
+def test_waves_before_the_last_are_listed_where_they_moved() -> None:
+    for has_moved, n_other in ((True, 0), (False, 1)):
+        rows = [drift_row("w41", has_moved=has_moved), drift_row(has_moved=False)]
+        made = section(DRIFT, *rows, outline=STUDY)
+        assert (len(made.findings), len(made.other_verdicts)) == (2 - n_other, n_other)
+        assert made.findings[-1].verdict.text == "no change shown"
+
+
 # ---- questions put otherwise, and for groups ---------------------------------------------------------
 
 
@@ -126,6 +135,8 @@ def test_waves_without_answers_are_named() -> None:
             change_row(0.4, ci_high=0.05),
             "no change of the score is shown where questions are put otherwise",
         ),
+        # about all variants, and none of them
+        (change_row(0.001, task="mmlu"), ""),
         (
             change_row(None, estimate=None, reason="no pair"),
             "whether scores change where questions are put otherwise cannot be tested",
@@ -236,7 +247,7 @@ SCALES = "the scales together move by +0.10 of their length after the most simil
             [value_row(0.9), value_row(0.001, "q"), value_row(0.9, "r")],
             "no user is shown to move the scales together",
         ),
-        ([value_row(0.001, "q")], ""),
+        ([value_row(0.001, "q"), value_row(0.001, versus="field")], ""),
         # without an interval no direction is claimed
         (
             [value_row(0.001, ci_low=None, ci_high=None)],
