@@ -12,7 +12,7 @@ from fieldwork.metrics.claims.preregistration import json_config
 from fieldwork.metrics.claims.registration_note import registration_note
 from fieldwork.metrics.claims.registration_records import read_records
 from fieldwork.metrics.claims.study_hashes import read_hashes
-from fieldwork.metrics.findings.evidence import read_findings_tables
+from fieldwork.metrics.findings.evidence import StudyEvidence
 from fieldwork.metrics.findings.field import repeated_text_notes
 from fieldwork.metrics.findings.outline import StudyOutline
 from fieldwork.metrics.findings.page import findings_page
@@ -41,13 +41,13 @@ def main(
     replies = count_answers(tables.read_frame(answers, Answer))
     nameless = count_unnamed(read_defects(responses))
     notes = [note for path in quality for note in repeated_text_notes(read_table(path))]
-    evidence, outline = read_findings_tables(metrics), StudyOutline(**study)
+    outline = StudyOutline(**study)
     outline = outline._replace(
         notes=[*outline.notes, *notes], questions=tables.read_questions(questions)
     )
     hashes_now = read_hashes(hashes[0]) if hashes else {}
     note = registration_note(read_records(preregistrations), json_config(config), hashes_now)
-    page = findings_page(evidence, replies, nameless, outline, figures, note)
+    page = findings_page(StudyEvidence(outline, metrics), replies, nameless, figures, note)
     tables.write_text(findings, page)
 
 

@@ -11,10 +11,12 @@ import yaml
 from fieldwork import tables
 from fieldwork.measures import claimed_measures
 from fieldwork.metrics.claims.families import ClaimRules, PrimaryTests, family_of
+from fieldwork.metrics.claims.keys import ClaimKey
 from fieldwork.metrics.claims.lookup import add_corrections, read_corrected
-from fieldwork.metrics.claims.measures import MEASURES, ClaimKey, claim_key
+from fieldwork.metrics.claims.measures import MEASURES, Sides, claim_key
 from fieldwork.metrics.claims.table import measure_claims, row_types
 from fieldwork.records.claims import Claim
+from fieldwork.records.columns import table_of
 from fieldwork.records.field import RankAgreement
 from fieldwork.records.metrics import ControlTest
 from fieldwork.records.values import ValueComparison
@@ -357,6 +359,39 @@ def test_of_the_order_of_models_one_score_is_claimed() -> None:
         (None, "field", "typos", "differs", "opposite order"),
         (None, "history", "typos", "cannot be shown", None),
     ]
+
+
+@pytest.mark.parametrize(
+    ("row", "sides"),
+    [
+        (shift_row(0.1), (0.175, "offline", 0.575, 40, 40)),
+        (entropy_row(0.1, n_units_versus=38), (3.5, "offline", 3.3, 40, 38)),
+        (entropy_row(None, None), (3.5, "offline", None, 40, 0)),
+        (score_row(0.1, n_units=9, n_units_versus=8), (0.5, "offline", 0.521, 9, 8)),
+        (novelty_row(0.1, control="again"), (0.23, "again", 0.1, 10, 10)),
+        (group_row(), (3.5, "woman", 3.0, 20, 21)),
+        (order_row(), (0.8, "field", None, 9, None)),
+        (gap_row(0.1, n_answers=70), (0.12, "men", 0.03, 70, None)),
+        (variance_row(0.1), (0.16, None, None, 40, None)),
+        (value_row(versus="field", n_units=7, n_units_versus=6), (None, "field", None, 7, 6)),
+        (category_row(0.1), (None,) * 5),
+    ],
+)
+def test_a_claim_carries_both_sides_of_its_test(row: Any, sides: tuple[Any, ...]) -> None:
+    row = dataclasses.replace(row, baseline="offline") if hasattr(row, "baseline") else row
+    claim, *_ = claims(**{table_of(type(row)).name: [row]})
+    names = ("value", "reference", "reference_value", "n", "n_reference")
+    assert [getattr(claim, name) for name in names] == [
+        pytest.approx(side) if isinstance(side, float) else side for side in sides
+    ]
+
+
+def test_both_sides_are_names_of_columns() -> None:
+    for measure in MEASURES.values():
+        columns = {field.name for field in dataclasses.fields(measure.row_type)}
+        names = {side for side in measure.sides if isinstance(side, str)}
+        assert names <= columns
+        assert {*Sides._fields} <= {field.name for field in dataclasses.fields(Claim)}
 
 
 def test_every_row_type_has_a_key_of_its_own() -> None:

@@ -5,12 +5,13 @@ from typing import Any
 
 from fieldwork import tables
 from fieldwork.metrics.claims.families import ClaimRules, PrimaryTests
-from fieldwork.metrics.claims.repeated_arms import RepeatedArm, repeated_arms
+from fieldwork.metrics.claims.keys import ArmKey
+from fieldwork.metrics.claims.repeated_arms import repeated_arms
 from fieldwork.metrics.claims.table import measure_claims
 from fieldwork.records.generation import Response
 from unit.metrics.findings.finding_rows import score_row
 
-ARM = RepeatedArm("m", "t", "second")
+ARM = ArmKey("m", "t", "second")
 RULES = ClaimRules([PrimaryTests("score")], ["history", "rag"], [], {"score": 0.02})
 
 
@@ -72,7 +73,7 @@ def test_answers_from_no_ledger_are_not_compared(tmp_path: Path) -> None:
 def test_a_repeated_arm_is_not_tested_again() -> None:
     rows = [score_row(0.02, condition=name) for name in ("history", "rag")]
     task, model = rows[0].task, rows[0].model
-    repeats = {RepeatedArm(model, task, "rag"): "history"}
+    repeats = {ArmKey(model, task, "rag"): "history"}
     claims = measure_claims({"estimates": rows}, RULES, repeats)
     first, second = (claim for claim in claims if claim.measure == "score")
     assert (first.condition, first.n_tests, first.verdict) == ("history", 1, "differs")

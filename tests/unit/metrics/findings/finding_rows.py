@@ -8,13 +8,18 @@ from typing import Any
 from fieldwork.metrics.claims.families import ClaimRules, PrimaryTests
 from fieldwork.metrics.claims.table import measure_claims
 from fieldwork.metrics.findings.estimates import measure_sections
-from fieldwork.metrics.findings.evidence import FindingsTables
+from fieldwork.metrics.findings.evidence import StudyEvidence
 from fieldwork.metrics.findings.layout import FindingsSection
 from fieldwork.metrics.findings.outline import StudyOutline
-from fieldwork.metrics.findings.verdicts import StudyClaims
+from fieldwork.metrics.findings.sections import Section, section_of
+from fieldwork.records.arms import ArmTest
+from fieldwork.records.claims import Claim
 from fieldwork.records.columns import table_of
+from fieldwork.records.drift import Drift
 from fieldwork.records.estimates import Estimate
 from fieldwork.records.field import Calibration, GroupDifference, ItemAgreement, RankAgreement
+from fieldwork.records.judging import InterventionEstimate, JudgementEstimate
+from fieldwork.records.memory import MemoryMatch
 from fieldwork.records.metrics import (
     CategoryVariance,
     Comparison,
@@ -26,8 +31,9 @@ from fieldwork.records.metrics import (
     Shift,
     VarianceShare,
 )
-from fieldwork.records.practice import PracticeOrder
+from fieldwork.records.practice import PracticeDrop, PracticeOrder
 from fieldwork.records.robustness import GroupGap, Robustness
+from fieldwork.records.values import ValueComparison
 
 OUTLINE = StudyOutline(
     name="s",
@@ -63,33 +69,38 @@ RULES = ClaimRules(
 )
 
 
-def claims_of(*rows: Any) -> StudyClaims:
+def claims_of(*rows: Any) -> list[Claim]:
     """The claims of rows, each alone in its family, so that correction changes no p-value."""
-    return StudyClaims(
+    return [
         claim for row in rows for claim in measure_claims({table_of(type(row)).name: [row]}, RULES)
-    )
+    ]
 
 
-def evidence(**rows: Any) -> FindingsTables:
-    """Tables with the claims of their rows."""
-    return FindingsTables(
-        **rows, claims=claims_of(*(row for table in rows.values() for row in table))
-    )
+def evidence(*rows: Any, outline: StudyOutline = OUTLINE, **tables: Sequence[Any]) -> StudyEvidence:
+    """A study with these rows and their claims; tables have the names that a reader likes."""
+    rows = (*rows, *(row for table in tables.values() for row in table))
+    by_type: dict[type[Any], list[Any]] = {}
+    for row in rows:
+        by_type.setdefault(type(row), []).append(row)
+    return StudyEvidence(outline, rows={Claim: claims_of(*rows), **by_type})
 
 
-def cells(section: FindingsSection) -> list[tuple[str, ...]]:
+def section(declaration: Section, *rows: Any, outline: StudyOutline = OUTLINE) -> FindingsSection:
+    """A section that has rows."""
+    made = section_of(declaration, evidence(*rows, outline=outline))
+    assert made is not None
+    return made
+
+
+def cells(
+    declaration: Section, *rows: Any, outline: StudyOutline = OUTLINE
+) -> list[tuple[str, ...]]:
     """The rows of a section's table, with the verdict last."""
-    return [(*finding.cells, finding.verdict.text) for finding in section.findings]
+    made = section_of(declaration, evidence(*rows, outline=outline))
+    return [(*finding.cells, finding.verdict.text) for finding in made.findings] if made else []
 
 
-def heterogeneity(
-    rows: Sequence[Estimate], claims: StudyClaims, outline: StudyOutline
-) -> FindingsSection:
-    """The section of the measures of lists."""
-    (section,) = (
-        s for s in measure_sections(rows, claims, outline) if "estimates/lists" in s.tables
-    )
-    return section
+HETEROGENEITY = next(one for one in measure_sections() if "estimates/lists" in one.tables)
 
 
 def without_links(text: str) -> str:
@@ -280,3 +291,93 @@ def calibration_rows(verdict: str, reason: str | None = None, **values: Any) -> 
         calibration_row("arm", arm="rag", is_best=True, **best, **values),
         calibration_row("arm", arm="offline", js_bits=0.09, **values),
     ]
+
+
+def value_row(p: float | None, item_id: str | None = None, **values: Any) -> ValueComparison:
+    difference = {"difference": 0.1, "ci_low": 0.05, "ci_high": 0.15, "p_value": p, "p_least": 1e-6}
+    names = {"task": "mmlu", "versus": "offline", "kind": "scale", "item_id": item_id}
+    numbers = {"superiority": 0.7, "distance": 0.2, "distance_same": 0.05}
+    counts = {"n_units": 40, "n_missing": 2, "n_units_versus": 38}
+    row: ValueComparison = filled(
+        ValueComparison, **{**names, **difference, **numbers, **counts, **values}
+    )
+    return row
+
+
+def arm_row(**values: Any) -> ArmTest:
+    names = {"measure": "share_who", "test": "difference", "condition": "history", "other": "rag"}
+    test = {"estimate": 0.1, "ci_low": 0.02, "ci_high": 0.18, "p_value": 0.01, "p_holm": 0.03}
+    counts = {"n_puppets": 40, "n_puppets_other": 38}
+    row: ArmTest = filled(ArmTest, **{**names, **test, **counts, **values})
+    return row
+
+
+def drift_row(condition: str = "w42", **values: Any) -> Drift:
+    waves = {"w41": ("2026-W41", 1), "w42": ("2026-W42", 2)}
+    wave, look = waves[condition]
+    names = {"task": "primes", "condition": condition, "wave": wave, "look": look}
+    first = {"first_wave": "2026-W40", "first_condition": "w40", "first_value": 0.84}
+    now = {"value": 0.511, "change": -0.329, "ci_low": -0.5, "ci_high": -0.1, "measure": "accuracy"}
+    test = {"p_value": 1e-9, "p_holm": 1e-8, "level": 0.05 / 52, "has_moved": True}
+    row: Drift = filled(Drift, **{**names, **first, **now, **test, **values})
+    return row
+
+
+def judgement_row(
+    measure: str, raters: str, versus: str | None, **values: Any
+) -> JudgementEstimate:
+    names = {"measure": measure, "raters": raters, "versus": versus, "scale": "helpful_1"}
+    numbers = {
+        "estimate": 0.5,
+        "ci_low": 0.4,
+        "ci_high": 0.6,
+        "n_units": 120,
+        "n_judgements": 1_440,
+    }
+    row: JudgementEstimate = filled(JudgementEstimate, **{**names, **numbers, **values})
+    return row
+
+
+def match_row(**values: Any) -> MemoryMatch:
+    names = {"stage": "read", "measure": "recall", "estimate": 0.25, "ci_low": 0.1, "ci_high": 0.4}
+    counts = {"n_users": 40, "n_attributes": 90, "n_references": 120, "n_matches": 30}
+    row: MemoryMatch = filled(MemoryMatch, **{**names, **counts, **values})
+    return row
+
+
+def intervention_row(
+    arm: str, labels_of: str | None = "people", **values: Any
+) -> InterventionEstimate:
+    names = {"arm": arm, "labels_of": labels_of, "units": "right", "kind": "attributes"}
+    numbers = {"measure": "precision", "estimate": 0.58, "ci_low": 0.5, "ci_high": 0.66}
+    row: InterventionEstimate = filled(
+        InterventionEstimate, **{**names, **numbers, "n_units": 200, "n_users": 50, **values}
+    )
+    return row
+
+
+def drop_row(variant: str, part: float | None, **values: Any) -> PracticeDrop:
+    names = {"task": "mmlu", "metric": "em_strict", "model": None, "variant": variant}
+    numbers: dict[str, Any] = {"total_drop": 0.2, "drop": part, "n_models": 3, "n_combinations": 4}
+    if part is not None:
+        numbers |= {"ci_low": part - 0.01, "ci_high": part + 0.01, "share": part / 0.2}
+    row: PracticeDrop = filled(PracticeDrop, **{**names, **numbers, **values})
+    return row
+
+
+def change_row(p: float | None, **values: Any) -> Robustness:
+    """A variant of a task whose score changes."""
+    names = {"task": "typos", "origin": "mmlu", "condition": "offline"}
+    numbers = {"estimate": -0.12, "ci_low": -0.2, "ci_high": -0.04, "n_lost": 14, "n_won": 3}
+    return variant_row(p, **{**names, **numbers, **values})
+
+
+def option_rows(p: float | None, **values: Any) -> list[GroupGap]:
+    """The largest difference of an option between groups, and the two shares behind it."""
+    names = {"item_id": "cars", "option": "Tesla", "kind": "list"}
+    shares = [
+        gap_row(None, metric="option_share", group=group, other_group=None, estimate=share, **names)
+        for group, share in (("women", 0.35), ("men", 0.75))
+    ]
+    row = {"metric": "option_gap", "group": "men", "other_group": "women", "estimate": 0.4}
+    return [gap_row(p, **{**names, **row, "expected_same": None, **values}), *shares]

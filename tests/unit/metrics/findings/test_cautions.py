@@ -8,7 +8,7 @@ import pytest
 
 from fieldwork.metrics.findings import cautions
 from fieldwork.metrics.findings.cautions import limits, warnings
-from fieldwork.metrics.findings.evidence import FindingsTables
+from fieldwork.metrics.findings.evidence import StudyEvidence
 from fieldwork.metrics.findings.outline import StudyOutline
 from fieldwork.metrics.findings.replies import (
     ReplyCounts,
@@ -16,11 +16,12 @@ from fieldwork.metrics.findings.replies import (
     count_answers,
     count_unnamed,
 )
-from fieldwork.metrics.findings.verdicts import StudyClaims
+from fieldwork.records.claims import Claim
 from fieldwork.records.metrics import ListLength
 from unit.metrics.findings.finding_rows import (
     FIELD_OUTLINE,
     OUTLINE,
+    claims_of,
     comparison_row,
     entropy_row,
     evidence,
@@ -33,7 +34,7 @@ from unit.metrics.findings.finding_rows import (
 from unit.metrics.metric_frames import answer_frame, chosen, listed
 
 STUDY = OUTLINE._replace(phrases={"offline": "without a user"})
-NOTHING = FindingsTables()
+NOTHING = evidence(outline=STUDY)
 
 
 def test_what_came_back_is_counted() -> None:
@@ -67,12 +68,10 @@ def test_what_a_person_read_is_counted() -> None:
     (counts,) = count_answers(answer_frame(answers))
     assert counts.n_corrected == 2
     sentence = "2 answers were read by a person (parsing.overrides)"
-    assert sentence in limits(NOTHING, [counts], [], STUDY)
+    assert sentence in limits(NOTHING, [counts], [])
     (one,) = count_answers(answer_frame(answers[:2]))
-    assert "1 answer was read by a person (parsing.overrides)" in limits(NOTHING, [one], [], STUDY)
-    assert not any(
-        "person" in s for s in limits(NOTHING, [counts._replace(n_corrected=0)], [], STUDY)
-    )
+    assert "1 answer was read by a person (parsing.overrides)" in limits(NOTHING, [one], [])
+    assert not any("person" in s for s in limits(NOTHING, [counts._replace(n_corrected=0)], []))
 
 
 def test_what_is_worth_nothing_is_counted_apart() -> None:
@@ -109,7 +108,7 @@ def test_what_is_worth_nothing_is_counted_apart() -> None:
 )
 def test_an_arm_that_is_worth_little_is_a_warning(counts: dict[str, int], loss: str | None) -> None:
     replies = ReplyCounts("m", "rec", "rag", 90, 0, 0)._replace(**counts)
-    assert warnings(NOTHING, [replies, ReplyCounts("m", "rec", "offline", 90, 0, 0)], STUDY) == (
+    assert warnings(NOTHING, [replies, ReplyCounts("m", "rec", "offline", 90, 0, 0)]) == (
         []
         if loss is None
         else [
@@ -123,12 +122,12 @@ def test_an_arm_that_loses_more_than_the_baseline_is_a_warning() -> None:
     """Refusals of one kind of answer alone would move what is left."""
     replies = [ReplyCounts("m", "rec", "rag", 90, 0, 4, n_refused=14)]
     replies += [ReplyCounts("m", "rec", "offline", 92, 2, 1)]
-    assert warnings(NOTHING, replies, STUDY) == [
+    assert warnings(NOTHING, replies) == [
         "rec: the share of answers that are refused or cannot be read is not that without a user "
         "(20 % RAG, 1 % without a user), so those that are left may be of another kind"
     ]
     both = [replies[0], replies[0]._replace(condition="offline")]
-    assert warnings(NOTHING, both, STUDY) == []
+    assert warnings(NOTHING, both) == []
 
 
 @pytest.mark.parametrize(("baseline_share", "n"), [(0.02, 1), (0.08, 0)])
@@ -138,7 +137,7 @@ def test_letters_in_another_form_are_a_warning(baseline_share: float, n: int) ->
         score_row(condition=condition, measure="format_failure", value=share)
         for condition, share in shares.items()
     ]
-    found = warnings(evidence(estimates=rows), [], STUDY)
+    found = warnings(evidence(*rows, outline=STUDY), [])
     assert found == n * [
         "mmlu: the share of answers without a letter in the form that was asked for is not that without "
         "a user (10 % RAG, 2 % without a user); these count as wrong (accuracy, format\\_failure)"
@@ -154,7 +153,7 @@ def test_letters_that_cannot_be_read_are_one_warning() -> None:
         score_row(condition=condition, measure="format_failure", value=share)
         for condition, share in {"rag": 0.2, "offline": 0.0}.items()
     ]
-    (warning,) = warnings(evidence(estimates=rows), replies, STUDY)
+    (warning,) = warnings(evidence(*rows, outline=STUDY), replies)
     assert warning == (
         "mmlu: the share of answers that are refused or cannot be read is not that without a user (20 % "
         "RAG, 0 % without a user), so those that are left may be of another kind; they count as wrong "
@@ -192,11 +191,11 @@ AGAIN = {"condition": "again"}
     ],
 )
 def test_a_control_that_differs_is_a_warning(tables, differences: str | None) -> None:
-    study = evidence(**tables)
+    study = evidence(outline=STUDY, **tables)
     if differences is None:
-        assert warnings(study, [], STUDY) == []
+        assert warnings(study, []) == []
         return
-    (warning,) = warnings(study, [], STUDY)
+    (warning,) = warnings(study, [])
     n_tests, _, names = differences.partition(" (")
     assert warning == (
         f"{names.removesuffix(')')}: mere repeats without a user differ too ({n_tests} of repeats), so "
@@ -204,26 +203,29 @@ def test_a_control_that_differs_is_a_warning(tables, differences: str | None) ->
     )
 
 
-def test_answers_of_another_condition_are_a_warning() -> None:
-    study = evidence(estimates=[score_row(0.5, condition="rag")])
-    same = [replace(claim, reason="the same answers as under history") for claim in study.claims]
-    (warning,) = warnings(study._replace(claims=StudyClaims(same)), [], STUDY)
-    assert f"every call is one of {STUDY.label('history')}" in warning
-    assert "shown twice and tested once" in warning
-
-
-def test_users_who_bring_nothing_are_a_warning() -> None:
-    study = evidence(estimates=[score_row(0.5, condition="rag")])
-    same = [replace(claim, reason="the same answers as under offline") for claim in study.claims]
-    (warning,) = warnings(study._replace(claims=StudyClaims(same)), [], STUDY)
-    assert warning.endswith(
-        ": nothing of a user stood before the questions, so every call is one without a user and "
-        "nothing is tested"
-    )
+@pytest.mark.parametrize(
+    ("other", "words"),
+    [
+        (
+            "history",
+            "is one of History, so that these are the same answers, shown twice and tested once",
+        ),
+        (
+            "offline",
+            "nothing of a user stood before the questions, so every call is one without a user and "
+            "nothing is tested",
+        ),
+    ],
+)
+def test_answers_of_another_condition_are_a_warning(other: str, words: str) -> None:
+    reason = f"the same answers as under {other}"
+    same = [replace(claim, reason=reason) for claim in claims_of(score_row(0.5))]
+    (warning,) = warnings(StudyEvidence(STUDY, rows={Claim: same}), [])
+    assert warning.endswith(words)
 
 
 def test_a_study_of_failures_alone_is_warned_of() -> None:
-    (warning,) = warnings(NOTHING, [ReplyCounts("m", "rec", "offline", 40, 40, 0)], STUDY)
+    (warning,) = warnings(NOTHING, [ReplyCounts("m", "rec", "offline", 40, 40, 0)])
     assert warning.startswith(
         "without a user, rec: of 40 answers 40 (100 %) failed, so its numbers say"
     )
@@ -232,7 +234,7 @@ def test_a_study_of_failures_alone_is_warned_of() -> None:
 def test_a_warning_names_a_few_of_many() -> None:
     tasks = [f"t{k}" for k in range(9)]
     rows = [comparison_row(0.01, task=task, **AGAIN) for task in tasks]
-    (warning,) = warnings(evidence(comparisons=rows), [], STUDY._replace(tasks=tasks))
+    (warning,) = warnings(evidence(*rows, outline=STUDY._replace(tasks=tasks)), [])
     assert warning.startswith("answers in t0, ")
     assert "(9 of 9 tests of repeats)" in warning
     assert warning.count("answers in") == cautions.MOST_NAMES
@@ -309,12 +311,12 @@ def test_a_warning_names_a_few_of_many() -> None:
 def test_limits_say_what_is_missing(
     replies, variance, outline: StudyOutline, sentence: str
 ) -> None:
-    assert sentence in limits(evidence(variance=variance), replies, [], outline)
+    assert sentence in limits(evidence(*variance, outline=outline), replies, [])
 
 
 def test_limits_do_not_say_what_is_not_missing() -> None:
-    tables = evidence(variance=[variance_row(0.1)])
-    sentences = limits(tables, [ReplyCounts("m", "rec", "rag", 9, 0, 0)], [], FIELD_OUTLINE)
+    study = evidence(variance_row(0.1), outline=FIELD_OUTLINE)
+    sentences = limits(study, [ReplyCounts("m", "rec", "rag", 9, 0, 0)], [])
     assert [sentence.partition(" ")[0] for sentence in sentences] == [
         "Not", "Of", "Only", "Intervals",
     ]  # fmt: skip
@@ -323,7 +325,7 @@ def test_limits_do_not_say_what_is_not_missing() -> None:
 def test_of_many_arms_that_lost_answers_the_others_are_counted() -> None:
     tasks = [f"t{k}" for k in range(cautions.MOST_ARMS + 4)]
     replies = [ReplyCounts("m", task, "rag", 9, 1, 0) for task in tasks]
-    sentences = limits(NOTHING, replies, [], STUDY._replace(tasks=tasks))
+    sentences = limits(evidence(outline=STUDY._replace(tasks=tasks)), replies, [])
     assert sum("1 failed" in sentence for sentence in sentences) == cautions.MOST_ARMS
     assert "4 more conditions lost answers (answers)" in sentences
 
@@ -331,7 +333,7 @@ def test_of_many_arms_that_lost_answers_the_others_are_counted() -> None:
 def test_answers_that_could_be_another_models_are_counted() -> None:
     unnamed = count_unnamed([("m", []), ("m", ["usage", "model"]), ("n", ["encoding"])])
     assert unnamed == [UnnamedReplies("m", 2, 1)]
-    (sentence,) = [s for s in limits(NOTHING, [], unnamed, STUDY) if "(responses)" in s]
+    (sentence,) = [s for s in limits(NOTHING, [], unnamed) if "(responses)" in s]
     assert sentence == (
         "Model: 1 of 2 answers came without the name of the model, so another model's answers would "
         "not be noticed (responses)"
@@ -346,7 +348,7 @@ def length_row(mean: float, **values: Any) -> ListLength:
 @pytest.mark.parametrize(("mean", "is_said"), [(5.11, True), (4.8, True), (5.09, False)])
 def test_lists_of_another_length_are_a_warning(mean: float, is_said: bool) -> None:
     rows = [length_row(5.0, condition="offline"), length_row(mean)]
-    sentences = warnings(FindingsTables(list_lengths=rows), [], STUDY)
+    sentences = warnings(evidence(*rows, outline=STUDY), [])
     expected = (
         f"rec: lists are not as long as without a user (options: {mean:.2f} RAG, 5.00 without a user); "
         r"longer lists look more varied (list\_lengths)"
@@ -355,4 +357,4 @@ def test_lists_of_another_length_are_a_warning(mean: float, is_said: bool) -> No
 
 
 def test_lists_without_a_baseline_are_no_warning() -> None:
-    assert warnings(FindingsTables(list_lengths=[length_row(9.0)]), [], STUDY) == []
+    assert warnings(evidence(length_row(9.0), outline=STUDY), []) == []

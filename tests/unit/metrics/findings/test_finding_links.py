@@ -2,7 +2,8 @@ import re
 
 from fieldwork.metrics.findings.links import answers_link, numbered_links
 from fieldwork.metrics.findings.page import findings_page
-from unit.metrics.findings.test_page import FIELD_OUTLINE, REPLIES, TABLES
+from unit.metrics.findings.finding_rows import evidence
+from unit.metrics.findings.test_page import FIELD_OUTLINE, REPLIES, ROWS
 
 
 def test_a_link_leads_to_the_answers_of_an_estimate() -> None:
@@ -41,7 +42,7 @@ def test_a_page_without_links_has_no_addresses() -> None:
 
 
 def test_every_number_of_the_page_has_an_address() -> None:
-    page = findings_page(TABLES, REPLIES, [], FIELD_OUTLINE, ["fig1"])
+    page = findings_page(evidence(*ROWS, outline=FIELD_OUTLINE), REPLIES, [], ["fig1"])
     numbers = set(re.findall(r"\]\[(\d+)\]", page))
     assert numbers
     assert numbers == set(

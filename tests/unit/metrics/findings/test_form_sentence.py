@@ -4,11 +4,10 @@ from typing import Any
 
 import pytest
 
-from fieldwork.metrics.findings.evidence import FindingsTables
 from fieldwork.metrics.findings.form import form_sentence
 from fieldwork.metrics.findings.summary import in_short
 from fieldwork.records.estimates import Estimate
-from unit.metrics.findings.finding_rows import OUTLINE, PHRASES, filled
+from unit.metrics.findings.finding_rows import OUTLINE, PHRASES, evidence, filled
 
 STUDY = OUTLINE._replace(phrases=PHRASES)
 
@@ -21,11 +20,11 @@ def form_row(**values: Any) -> Estimate:
 
 
 def test_a_clear_difference_has_a_sentence() -> None:
-    sentence = form_sentence([form_row()], STUDY)
+    sentence = form_sentence(evidence(form_row(), outline=STUDY))
     assert sentence == (
         "answers have 30.0 (12.0 to 51.0) more words after the most similar conversation"
     )
-    (line,) = [s for s in in_short(FindingsTables(estimates=[form_row()]), STUDY) if "Form" in s]
+    (line,) = [s for s in in_short(evidence(form_row(), outline=STUDY)) if "Form" in s]
     assert line == f"**Form:** {sentence}."
 
 
@@ -36,7 +35,7 @@ def test_the_largest_of_each_measure_is_named() -> None:
         form_row(condition="history", difference=40.0),
         form_row(**ease, difference_high=-4.0),
     ]
-    assert form_sentence(rows, STUDY) == (
+    assert form_sentence(evidence(*rows, outline=STUDY)) == (
         "answers have 40.0 (12.0 to 51.0) more words after a user's conversation; 8.0 (4.0 to 12.0) "
         "fewer points of reading ease after the most similar conversation"
     )
@@ -55,11 +54,11 @@ def test_the_largest_of_each_measure_is_named() -> None:
     ],
 )
 def test_anything_else_has_none(change: dict[str, Any]) -> None:
-    assert form_sentence([form_row(**change)], STUDY) == ""
+    assert form_sentence(evidence(form_row(**change), outline=STUDY)) == ""
 
 
 def test_every_test_of_the_form_counts_in_the_correction() -> None:
     """Tests of groups and of reruns too, none of which the sentence names."""
     others = [form_row(condition="again", p_value=0.9), form_row(group="x", p_value=0.9)]
-    assert form_sentence([form_row(p_value=0.02)], STUDY)
-    assert form_sentence([form_row(p_value=0.02), *others], STUDY) == ""
+    assert form_sentence(evidence(form_row(p_value=0.02), outline=STUDY))
+    assert form_sentence(evidence(form_row(p_value=0.02), *others, outline=STUDY)) == ""

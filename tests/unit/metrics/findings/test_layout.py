@@ -2,25 +2,32 @@
 
 import re
 from pathlib import Path
+from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from fieldwork.metrics.findings import answers
+from fieldwork.metrics.findings.answers import DISTANCE, WHO_ASKS
+from fieldwork.metrics.findings.field import GROUPS_OF_USERS
 from fieldwork.metrics.findings.layout import LONGEST, FindingsSection, section_lines
-from fieldwork.metrics.findings.page import sections
+from fieldwork.metrics.findings.page import SECTIONS
+from fieldwork.metrics.findings.sections import MODEL, Section, section_of
+from fieldwork.metrics.findings.values import VALUES
 from unit.metrics.findings.finding_rows import (
     FIELD_OUTLINE,
+    HETEROGENEITY,
     OUTLINE,
-    claims_of,
     comparison_row,
     entropy_row,
+    evidence,
     group_row,
-    heterogeneity,
+    section,
+    value_row,
     variance_row,
 )
-from unit.metrics.findings.test_page import TABLES
+from unit.metrics.findings.test_sections import CASES, OUTLINES
 
 METHODS = Path(__file__).resolve().parents[4] / "docs" / "methods.md"
 
@@ -32,47 +39,68 @@ def rendered(section: FindingsSection) -> list[list[str]]:
     return [re.findall(r"<t[hd]>(.*?)</t[hd]>", row, flags=re.DOTALL) for row in rows]
 
 
-def test_a_section_renders_as_one_table() -> None:
-    for section in sections(TABLES, FIELD_OUTLINE):
-        table = rendered(section)
-        assert table[0] == [heading.replace("<", "&lt;") for heading in section.columns]
-        assert len(table) == len(section.findings) + 1 + bool(section.other_verdicts)
-        assert {len(row) for row in table} == {len(section.columns)}
+# ---- what holds of every section ---------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("declaration", "rows", "_"), CASES)
+def test_a_section_renders_as_one_table(declaration: Section, rows: list[Any], _: str) -> None:
+    outline = OUTLINES.get(declaration, FIELD_OUTLINE)
+    for models in (outline.models, {**outline.models, "n": "Next"}):
+        made = section(declaration, *rows, outline=outline._replace(models=models))
+        table = rendered(made)
+        assert table[0] == [heading.replace("<", "&lt;") for heading in made.columns]
+        is_of_a_model = any(column is MODEL for column in declaration.columns)
+        assert ("Model" in made.columns) == (len(models) > 1 and is_of_a_model)
+        assert len(table) == len(made.findings) + 1 + bool(made.other_verdicts)
+        assert {len(row) for row in table} == {len(made.columns)}
+
+
+@pytest.mark.parametrize("declaration", SECTIONS)
+def test_without_rows_there_is_no_section(declaration: Section) -> None:
+    assert section_of(declaration, evidence()) is None
+
+
+def test_every_method_is_a_heading_of_the_docs() -> None:
+    headings = re.findall(r"^#+ (.+)$", METHODS.read_text(encoding="utf-8"), flags=re.MULTILINE)
+    names = {declaration.tables[-1].partition("/")[0] for declaration in SECTIONS}
+    assert names <= {*headings}
+
+
+def test_rows_stand_by_task_model_and_condition() -> None:
+    outline = OUTLINE._replace(models={"z": "Zed", "m": "Model"})
+    rows = [
+        variance_row(0.5, condition=condition, task=task, model=model)
+        for condition in ("history", "rag", "x")
+        for model in ("m", "z", "other")
+        for task in ("mmlu", "rec", "x")
+    ]
+    made = section(WHO_ASKS, *rows, outline=outline)
+    assert made.columns[:3] == ("Task", "Model", "Condition")
+    assert [finding.cells[:3] for finding in made.findings] == [
+        (task, model, condition)
+        for task in ("rec", "mmlu")
+        for model in ("Zed", "Model")
+        for condition in ("RAG", "History")
+    ]
 
 
 @given(st.text(st.sampled_from("ab1.)(*_`~[]<>&;#!-+=|\\\\ \n\t'\"é:/")))
 def test_no_text_breaks_a_table(text: str) -> None:
-    section = answers.distance(
-        [comparison_row(0.01, text), comparison_row(0.9, "another")],
-        claims_of(*[comparison_row(0.01, text), comparison_row(0.9, "another")]),
-        OUTLINE,
-    )
+    made = section(DISTANCE, comparison_row(0.01, text), comparison_row(0.9, "another"))
     markdown = MarkdownIt("commonmark", {"html": True}).enable(["strikethrough", "table"])
-    tokens = markdown.parse("\n".join(section_lines(section)))
+    tokens = markdown.parse("\n".join(section_lines(made)))
     contents = [
         "".join(child.content for child in token.children or [])
         for token in tokens
         if token.type == "inline"
     ]
-    row = contents[-len(section.columns) :]
-    assert row == [
-        "rec",
-        "RAG",
-        "1/2",
-        " ".join(text.split()),
-        "+0.030",
-        "0.010",
-        "40, baseline 30",
-        "differs",
-    ]
+    name = " ".join(text.split())
+    numbers = ["+0.030", "0.010", "40, baseline 30", "differs"]
+    assert contents[-len(made.columns) :] == ["rec", "RAG", "1/2", name, *numbers]
 
 
 def test_a_section_names_its_tables_and_its_method() -> None:
-    text = "\n".join(
-        section_lines(
-            answers.who_asks([variance_row(0.01)], claims_of(*[variance_row(0.01)]), OUTLINE)
-        )
-    )
+    text = "\n".join(section_lines(section(WHO_ASKS, variance_row(0.01))))
     assert text.startswith("### Who asks, and in which context\n\n")
     assert (
         "([metrics/variance.csv](metrics/variance.csv), [method](../../docs/methods.md#variance"
@@ -80,15 +108,7 @@ def test_a_section_names_its_tables_and_its_method() -> None:
     )
 
 
-def test_every_method_is_a_heading_of_the_docs() -> None:
-    headings = re.findall(r"^#+ (.+)$", METHODS.read_text(encoding="utf-8"), flags=re.MULTILINE)
-    named = {
-        name
-        for section in sections(TABLES, FIELD_OUTLINE)
-        for name in re.findall(r"methods\.md#([^)]*)\)", "\n".join(section_lines(section)))
-    }
-    assert len(named) > 10
-    assert named <= set(headings)
+# ---- long tables -------------------------------------------------------------------------------------
 
 
 def test_a_long_table_keeps_what_differs_and_the_baseline() -> None:
@@ -97,7 +117,7 @@ def test_a_long_table_keeps_what_differs_and_the_baseline() -> None:
     rows = [entropy_row(None, None, condition="offline", task="t00")]
     rows += [entropy_row(0.01 if k == 7 else 0.5, task=task) for k, task in enumerate(tasks[:-1])]
     rows += [entropy_row(None, None, value=None, reason="nothing", task=tasks[-1])]
-    table = rendered(heterogeneity(rows, claims_of(*rows), outline))
+    table = rendered(section(HETEROGENEITY, *rows, outline=outline))
     assert [(row[0], row[1], row[-1]) for row in table[1:]] == [
         ("t00", "T1", "baseline"),
         ("t07", "RAG", "more varied"),
@@ -107,19 +127,18 @@ def test_a_long_table_keeps_what_differs_and_the_baseline() -> None:
             "28 not detected, 1 cannot be shown or have no test: metrics/estimates/lists.csv",
         ),
     ]
-    short = rendered(heterogeneity(rows[:-1], claims_of(*rows[:-1]), outline))
+    short = rendered(section(HETEROGENEITY, *rows[:-1], outline=outline))
     assert len(short) == LONGEST + 1
 
 
 def test_a_long_table_of_groups_does_not_lose_a_difference() -> None:
     rows = [group_row(variable=f"v{k}", p_value=0.01 if k % 2 else 0.9) for k in range(40)]
-    study = TABLES._replace(group_differences=rows, claims=claims_of(*rows))
-    (section, *_) = [s for s in sections(study, FIELD_OUTLINE)
-                     if s.title.startswith("Groups")]  # fmt: skip
-    assert len(rendered(section)) == 1 + 20 + 1
+    made = section(GROUPS_OF_USERS, *rows, outline=FIELD_OUTLINE)
+    assert len(rendered(made)) == 1 + 20 + 1
 
 
-def test_without_rows_a_section_says_so() -> None:
-    assert section_lines(answers.who_asks([], claims_of(), OUTLINE)) == [
-        "### Who asks, and in which context", "", "No condition of this study has a user.", "",
-    ]  # fmt: skip
+def test_a_long_table_keeps_the_scales_together() -> None:
+    rows = [value_row(0.9), *(value_row(0.9, f"q{k:02}") for k in range(40))]
+    table = rendered(section(VALUES, *rows))
+    assert [row[2] for row in table[1:]] == ["all scales together", ""]
+    assert table[-1][0] == "40 more"

@@ -5,16 +5,12 @@ text as it is.
 from pathlib import Path
 
 from fieldwork import tables
-from fieldwork.metrics.findings.evidence import (
-    NO_CLAIMS,
-    ROW_TYPES,
-    FindingsTables,
-    read_findings_tables,
-)
+from fieldwork.metrics.findings.evidence import StudyEvidence
 from fieldwork.metrics.findings.outline import StudyOutline
 from fieldwork.metrics.findings.page import findings_page
 from fieldwork.metrics.findings.replies import ReplyCounts
 from fieldwork.records.claims import Claim
+from fieldwork.records.field import RankAgreement
 from fieldwork.records.metrics import Novelty, Shift
 from fieldwork.records.shared import ItemKey
 from fieldwork.records.tasks import Item
@@ -40,26 +36,14 @@ from unit.metrics.findings.finding_rows import (
     variance_row,
 )
 
-TABLES = evidence(
-    variance=[variance_row(0.01), variance_row(0.01, task="mmlu")],
-    comparisons=[comparison_row(0.01), comparison_row(0.9, condition="again")],
-    shifts=[shift_row(0.01)],
-    estimates=[entropy_row(0.01), score_row(0.01)],
-    score_spreads=[spread_row()],
-    ranks=[rank_row()],
-    novelty=[novelty_row(0.01)],
-    categories=[category_row(0.01)],
-    exact_estimates=[exact_row()],
-    group_differences=[group_row()],
-    rank_agreement=[order_row()],
-    item_agreement=[agreement_row()],
-    calibration=calibration_rows("calibrated"),
+ROWS = (
+    *(variance_row(0.01), variance_row(0.01, task="mmlu")),
+    *(comparison_row(0.01), comparison_row(0.9, condition="again")),
+    *(shift_row(0.01), entropy_row(0.01), score_row(0.01), spread_row(), rank_row()),
+    *(novelty_row(0.01), category_row(0.01), exact_row()),
+    *(group_row(), order_row(), agreement_row(), *calibration_rows("calibrated")),
 )
 REPLIES = [ReplyCounts("m", "rec", "rag", 90, 0, 0)]
-
-
-def test_every_table_has_its_row_type() -> None:
-    assert (*ROW_TYPES, "claims") == FindingsTables._fields
 
 
 STUDY = OUTLINE._replace(phrases=PHRASES, corpora=["wild"])
@@ -77,7 +61,7 @@ def part_of(page: str, heading: str) -> str:
 
 
 def test_sections_stand_in_order() -> None:
-    page = findings_page(TABLES, REPLIES, [], FIELD_OUTLINE, ["fig1"])
+    page = findings_page(evidence(*ROWS, outline=FIELD_OUTLINE), REPLIES, [], ["fig1"])
     assert headings(page, "## ") == [
         "In short", "Question by question", "What this cannot say", "Tables", "How it was made",
     ]  # fmt: skip
@@ -100,20 +84,22 @@ def test_sections_stand_in_order() -> None:
 
 
 def test_a_question_is_the_title_as_it_is_written() -> None:
-    page = findings_page(TABLES, REPLIES, [], OUTLINE._replace(question="Is *it* so?"), [])
+    page = findings_page(
+        evidence(*ROWS, outline=OUTLINE._replace(question="Is *it* so?")), REPLIES, [], []
+    )
     assert page.startswith("# Is \\*it\\* so?\n\n## In short\n")
     assert "\n\nStudy: s; tables: " in page
 
 
 def test_notes_are_limits_and_nothing_else() -> None:
-    page = findings_page(TABLES, REPLIES, [], OUTLINE, [])
+    page = findings_page(evidence(*ROWS), REPLIES, [], [])
     assert page.count("Not a chat model") == 1
     assert "- Not a chat model.\n" in part_of(page, "What this cannot say")
 
 
 def test_a_warning_stands_below_the_summary_which_counts_it() -> None:
     unread = [ReplyCounts("m", "rec", "rag", 90, 0, 80)]
-    page = findings_page(TABLES, unread, [], OUTLINE, [], "2026-03-02, before any answer")
+    page = findings_page(evidence(*ROWS), unread, [], [], "2026-03-02, before any answer")
     paragraphs = part_of(page, "In short").strip().split("\n\n")
     sentences, warning, registration = paragraphs
     assert all(line.startswith("- ") for line in sentences.splitlines())
@@ -121,10 +107,10 @@ def test_a_warning_stands_below_the_summary_which_counts_it() -> None:
     assert warning.startswith("**Warning:** RAG, rec: of 90 answers 80 (89 %)")
     assert registration.startswith("**Preregistration:**")
     two = [*unread, ReplyCounts("m", "mmlu", "rag", 90, 0, 80)]
-    page = findings_page(TABLES, two, [], OUTLINE, [])
+    page = findings_page(evidence(*ROWS), two, [], [])
     assert "**Doubt:** 2 warnings below." in page
     assert page.count("**Warning:**") == 2
-    sound = findings_page(TABLES, REPLIES, [], OUTLINE, [])
+    sound = findings_page(evidence(*ROWS), REPLIES, [], [])
     assert "**Warning" not in sound
     assert "**Doubt" not in sound
 
@@ -143,7 +129,7 @@ def design_replies(**users: int) -> list[ReplyCounts]:
 
 def design_of(replies: list[ReplyCounts], outline: StudyOutline) -> str:
     """What stands between the title and the summary."""
-    page = findings_page(FindingsTables(), replies, [], outline, [])
+    page = findings_page(evidence(outline=outline), replies, [], [])
     return page.partition("\n")[2].partition("## In short")[0].strip()
 
 
@@ -205,16 +191,18 @@ def test_before_any_answer_nothing_was_done() -> None:
 
 
 def test_names_of_conditions_stand_beside_their_phrases_at_the_end() -> None:
-    made = part_of(findings_page(TABLES, REPLIES, [], STUDY, []), "How it was made")
+    made = part_of(
+        findings_page(evidence(*ROWS, outline=STUDY), REPLIES, [], []), "How it was made"
+    )
     rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in made.splitlines()]
     assert ["RAG", "after the most similar conversation"] in rows
     assert ["T1 again", "repeated without a user"] in rows
-    without_phrases = findings_page(TABLES, REPLIES, [], OUTLINE, [])
+    without_phrases = findings_page(evidence(*ROWS), REPLIES, [], [])
     assert "In tables and figures" not in without_phrases
 
 
 def test_an_empty_study_has_a_page() -> None:
-    page = findings_page(FindingsTables(), [], [], OUTLINE._replace(notes=[]), [])
+    page = findings_page(evidence(outline=OUTLINE._replace(notes=[])), [], [], [])
     assert "|" not in page
     assert "No answers have arrived" in page
 
@@ -234,13 +222,14 @@ def test_labels_notes_options_and_prompts_are_no_markup() -> None:
             ItemKey("rec", MARKUP): Item(MARKUP, "list", MARKUP, MARKUP, [], None, None, "test")
         },
     )
-    tables = evidence(
-        variance=[variance_row(None, share_who=None, reason=f"nothing of {MARKUP}")],
-        comparisons=[comparison_row(0.01, MARKUP)],
-        shifts=[shift_row(0.01, item_id=MARKUP, answer=MARKUP)],
+    study = evidence(
+        variance_row(None, share_who=None, reason=f"nothing of {MARKUP}"),
+        comparison_row(0.01, MARKUP),
+        shift_row(0.01, item_id=MARKUP, answer=MARKUP),
+        outline=outline,
     )
     replies = [ReplyCounts("m", "rec", "rag", 9, 1, 1, n_questions=1, n_users=9)]
-    page = findings_page(tables, replies, [], outline, [])
+    page = findings_page(study, replies, [], [])
     assert f"\n### {PLAIN}\n" in page
     assert page.count(PLAIN) > 10
     assert MARKUP not in page
@@ -248,9 +237,9 @@ def test_labels_notes_options_and_prompts_are_no_markup() -> None:
 
 
 def test_a_preregistration_stands_between_summary_and_questions() -> None:
-    page = findings_page(TABLES, REPLIES, [], OUTLINE, [], "2026-03-02, before any answer")
+    page = findings_page(evidence(*ROWS), REPLIES, [], [], "2026-03-02, before any answer")
     assert "**Preregistration:** 2026-03-02, before any answer\n" in part_of(page, "In short")
-    assert "Preregistration" not in findings_page(TABLES, REPLIES, [], OUTLINE, [])
+    assert "Preregistration" not in findings_page(evidence(*ROWS), REPLIES, [], [])
 
 
 def test_tables_are_read_by_the_names_of_their_files(tmp_path: Path) -> None:
@@ -260,8 +249,7 @@ def test_tables_are_read_by_the_names_of_their_files(tmp_path: Path) -> None:
     tables.write_table(paths[0], novelty, Novelty)
     tables.write_table(paths[1], [], Shift)
     tables.write_table(paths[2], [], Claim)
-    # the table of arms is not read, so it need not be there
-    evidence_of_study = read_findings_tables(paths)
-    assert [*evidence_of_study.claims] == []
-    rows = evidence_of_study._replace(claims=NO_CLAIMS)
-    assert rows == FindingsTables(novelty=novelty, shifts=[])
+    study = StudyEvidence(OUTLINE, paths)
+    assert (study.of(Novelty), study.of(Shift), [*study.claims]) == (novelty, [], [])
+    # a study without real users lacks their tables
+    assert study.of(RankAgreement) == ()

@@ -35,7 +35,7 @@ def test_shares_stand_by_condition_with_the_baseline_first() -> None:
         shift_row(0.9, 0.1, answer="Fiat", baseline_share=0.2, share=0.3),
         shift_row(0.9, -0.1, share=0.5, **AGAIN),
     ]
-    (question,) = question_answers(evidence(shifts=rows), OUTLINE)
+    (question,) = question_answers(evidence(shifts=rows))
     assert question.options == ["Tesla", "Fiat"]
     assert [(row.condition, [*row.values]) for row in question.rows] == [
         ("offline", [0.575, 0.2]),
@@ -70,7 +70,7 @@ def test_shares_stand_by_condition_with_the_baseline_first() -> None:
     ],
 )
 def test_any_claim_about_a_question_decides(rows: dict[str, list[object]], verdict: str) -> None:
-    (question,) = question_answers(evidence(**rows), OUTLINE)
+    (question,) = question_answers(evidence(**rows))
     assert question.rows[-1].verdict.text == verdict
     assert (question.furthest(OUTLINE.simulated_users) is None) == (verdict != "yes")
 
@@ -82,12 +82,12 @@ def test_questions_that_differ_stand_first_the_largest_before() -> None:
         shift_row(0.01, -0.4, item_id="c"),
         shift_row(0.9, 0.0, item_id="d", task="mmlu"),
     ]
-    questions = question_answers(evidence(shifts=rows), OUTLINE)
+    questions = question_answers(evidence(shifts=rows))
     assert [question.item_id for question in questions] == ["c", "b", "a", "d"]
 
 
 def test_a_number_has_its_median_and_the_direction_that_its_test_shows() -> None:
-    (question,) = question_answers(evidence(**value_rows(0.01, 0.2)), OUTLINE)
+    (question,) = question_answers(evidence(**value_rows(0.01, 0.2)))
     baseline, user = question.rows
     assert (baseline.values, user.values) == ([607.0], [490.0])
     assert (user.verdict.text, user.n, user.n_missing) == ("yes, lower", 39, 1)
@@ -95,16 +95,16 @@ def test_a_number_has_its_median_and_the_direction_that_its_test_shows() -> None
 
 
 def test_an_undecided_number_is_not_said_to_be_equal() -> None:
-    (question,) = question_answers(evidence(**value_rows(0.3)), OUTLINE)
+    (question,) = question_answers(evidence(**value_rows(0.3)))
     assert question.rows[-1].verdict.text == NO_DIFFERENCE
 
 
 def test_real_users_are_no_simulated_ones() -> None:
     rows = [shift_row(0.01, condition="field")]
-    (question,) = question_answers(evidence(shifts=rows), FIELD_OUTLINE)
+    (question,) = question_answers(evidence(*rows, outline=FIELD_OUTLINE))
     assert question.furthest(FIELD_OUTLINE.simulated_users) is None
     assert question.furthest(["field"]) is not None
 
 
 def test_without_answers_of_the_baseline_there_is_no_question() -> None:
-    assert question_answers(evidence(shifts=[shift_row(0.01, n_baseline=0)]), OUTLINE) == []
+    assert question_answers(evidence(shifts=[shift_row(0.01, n_baseline=0)])) == []

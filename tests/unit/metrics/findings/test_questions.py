@@ -21,7 +21,7 @@ WORDS = OUTLINE._replace(
 
 def lines_of(rows: dict[str, list[Any]], **outline: Any) -> list[str]:
     words = WORDS._replace(**outline)
-    lines = question_lines(question_answers(evidence(**rows), words), words)
+    lines = question_lines(question_answers(evidence(outline=words, **rows)), words)
     return [without_links(line) for line in lines]
 
 

@@ -2,15 +2,17 @@
 
 import itertools
 import random
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
 
-from fieldwork.metrics.findings.evidence import FindingsTables
+from fieldwork.metrics.findings.evidence import StudyEvidence
 from fieldwork.metrics.findings.outline import StudyOutline
 from fieldwork.metrics.findings.question_answers import question_answers
 from fieldwork.metrics.findings.questions import question_lines
 from fieldwork.metrics.findings.summary import MOST_WORDS, in_short, n_words
+from fieldwork.records.claims import Claim
 from fieldwork.records.drift import Drift
 from fieldwork.records.shared import ItemKey
 from fieldwork.records.tasks import Item
@@ -19,6 +21,7 @@ from unit.metrics.findings.finding_rows import (
     OUTLINE,
     PHRASES,
     agreement_row,
+    claims_of,
     comparison_row,
     entropy_row,
     evidence,
@@ -32,7 +35,7 @@ from unit.metrics.findings.finding_rows import (
     variance_row,
     without_links,
 )
-from unit.metrics.findings.test_page import TABLES
+from unit.metrics.findings.test_page import ROWS
 from unit.metrics.findings.test_question_answers import value_rows
 
 STUDY = OUTLINE._replace(phrases=PHRASES, question="Does it matter who asks?")
@@ -47,7 +50,9 @@ AGAIN = {"condition": "again"}
 
 def sentences(outline: StudyOutline = STUDY, n_warnings: int = 0, **rows: Any) -> dict[str, str]:
     """The sentences by their topic, as they are read."""
-    lines = [without_links(line) for line in in_short(evidence(**rows), outline, n_warnings)]
+    lines = [
+        without_links(line) for line in in_short(evidence(outline=outline, **rows), n_warnings)
+    ]
     topics = [line.partition(":** ") for line in lines]
     return {topic.removeprefix("**") if text else "": text or topic for topic, _, text in topics}
 
@@ -101,7 +106,7 @@ def test_a_number_is_told_by_its_median() -> None:
     ],
 )
 def test_without_a_question_that_differs(rows: dict[str, Any], first: str) -> None:
-    assert without_links(in_short(evidence(**rows), STUDY)[0]) == first
+    assert without_links(in_short(evidence(outline=STUDY, **rows))[0]) == first
 
 
 def test_questions_that_cannot_be_compared_are_counted_too() -> None:
@@ -179,7 +184,7 @@ def test_waves_stand_first_where_nobody_asks() -> None:
     wave = filled(
         Drift, condition="offline", wave="w2", first_wave="w1", measure="accuracy", has_moved=False
     )
-    lines = in_short(evidence(drift=[wave]), NO_USERS._replace(controls=[]))
+    lines = in_short(evidence(wave, outline=NO_USERS._replace(controls=[])))
     assert lines[0] == "**Over time:** no change is detected in 1 test from w1 to w2."
     assert not any("Chance" in line for line in lines)
 
@@ -230,9 +235,9 @@ OUTLINES = [STUDY, NO_USERS, FIELD_STUDY, FIELD_ALONE, TWO_MODELS]
 
 
 @pytest.mark.parametrize("outline", OUTLINES)
-@pytest.mark.parametrize("tables", [TABLES, FindingsTables()], ids=["full", "empty"])
-def test_there_are_at_most_120_words(tables: FindingsTables, outline: StudyOutline) -> None:
-    lines = in_short(tables, outline, 3)
+@pytest.mark.parametrize("rows", [ROWS, ()], ids=["full", "empty"])
+def test_there_are_at_most_120_words(rows: Sequence[Any], outline: StudyOutline) -> None:
+    lines = in_short(evidence(*rows, outline=outline), 3)
     assert lines
     assert sum(map(n_words, lines)) <= MOST_WORDS
     assert all(line.startswith("**") and line.endswith(".") for line in lines)
@@ -245,21 +250,20 @@ def test_long_questions_and_options_keep_the_summary_short() -> None:
             Item, item_id="cars", kind="choice", question=long, choices=[long]
         )
     }
-    tables = evidence(shifts=[shift_row(0.01, answer="A", kind="choice")])
-    lines = in_short(tables, STUDY._replace(questions=items), 3)
+    row = shift_row(0.01, answer="A", kind="choice")
+    lines = in_short(evidence(row, outline=STUDY._replace(questions=items)), 3)
     assert sum(map(n_words, lines)) <= MOST_WORDS
 
 
 def test_no_combination_of_missing_tables_breaks_the_summary() -> None:
-    places = range(len(TABLES) - 1)
-    some = [set(part) for n in range(4) for part in itertools.combinations(places, n)]
+    claims = claims_of(*ROWS)
+    types = {type(row) for row in ROWS}
+    some = [{*part} for n in range(4) for part in itertools.combinations(types, n)]
     # up to three are missing, or all but up to three
-    for names in [*some, *(set(places) - part for part in some)]:
-        tables = FindingsTables(
-            *(rows if place in names else () for place, rows in enumerate(TABLES[:-1])),
-            claims=TABLES.claims,
-        )
-        assert "None" not in " ".join(in_short(tables, FIELD_STUDY))
+    for names in [*some, *(types - part for part in some)]:
+        rows = {name: [row for row in ROWS if isinstance(row, name)] for name in names}
+        study = StudyEvidence(FIELD_STUDY, rows={Claim: claims, **rows})
+        assert "None" not in " ".join(in_short(study))
 
 
 @pytest.mark.parametrize("seed", range(40))
@@ -275,8 +279,8 @@ def test_the_summary_and_the_questions_never_disagree(seed: int) -> None:
             rows["shifts"].append(shift_row(p, shift, share=0.575 + shift, **place))
             p_answers = draw.choice([0.001, 0.3, 1.0])
             rows["comparisons"].append(comparison_row(p_answers, f"q{item}", condition=condition))
-    tables = evidence(**rows)
-    questions = question_answers(tables, STUDY)
+    study = evidence(outline=STUDY, **rows)
+    questions = question_answers(study)
     text = "\n".join(question_lines(questions, STUDY))
     blocks = text.split("### ")[1:]
     names = {"users": ("rag", "history"), "again": ("again",)}
@@ -288,10 +292,10 @@ def test_the_summary_and_the_questions_never_disagree(seed: int) -> None:
         )
         for side, conditions in names.items()
     }  # fmt: skip
-    first, *others = in_short(tables, STUDY)
+    first, *others = in_short(study)
     n = len(questions)
     differing = {
-        (claim.item_id, claim.condition) for claim in tables.claims if claim.verdict == "differs"
+        (claim.item_id, claim.condition) for claim in study.claims if claim.verdict == "differs"
     }
     n_users = len({item for item, condition in differing if condition != "again"})
     if n_users:

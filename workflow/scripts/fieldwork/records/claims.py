@@ -27,9 +27,21 @@ class Claim:
     detail: str | None = column(
         "what else tells the test apart: an option, two groups, a kind of item"
     )
+    value: float | None = column(
+        "what is measured under the condition, as in `source`; NULL where it has no single number"
+    )
+    reference: str | None = column(
+        "what it is compared with: a condition, a task or a group; NULL where that is chance alone"
+    )
+    reference_value: float | None = column(
+        "the same of `reference`, of distances and gaps what chance alone makes; NULL where `source` "
+        "lacks it"
+    )
     estimate: float | None = column("the difference tested, as in `source`; NULL where it has none")
     ci_low: float | None = column("lower end of its 95 % interval, not corrected")
     ci_high: float | None = column("upper end of its 95 % interval, not corrected")
+    n: int | None = column("units behind `value`: users, reruns, answers or what is ranked")
+    n_reference: int | None = column("units of `reference`; NULL where `source` lacks them")
     p_value: float | None = column("p-value of the test, NULL with a reason")
     p_confirmed: float | None = column(
         "the largest p-value of the test and of those that have to confirm it: against asking the "

@@ -6,14 +6,14 @@ is made once more with the control in the baseline's place, and a difference is 
 it. Owns which tests these are.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
 import pandas as pd
 
 from fieldwork.measures import claimed_measures
-from fieldwork.metrics.claims.measures import ClaimKey, StudyTest, study_tests
+from fieldwork.metrics.claims.measures import StudyTest, study_tests
 from fieldwork.metrics.comparisons import measure_comparisons
 from fieldwork.metrics.scores import measure_score_spreads
 from fieldwork.metrics.shifts import measure_shifts
@@ -123,12 +123,3 @@ def _row(test: StudyTest, control: str) -> ControlTest:
         direction=test.direction,
         reason=test.reason,
     )
-
-
-def control_tests_by_key(rows: Iterable[ControlTest]) -> dict[ClaimKey, list[ControlTest]]:
-    """The rows, one a control, by the key of the test that they confirm."""
-    tests: dict[ClaimKey, list[ControlTest]] = {}
-    for row in rows:
-        key = ClaimKey(*(getattr(row, name) for name in ClaimKey._fields))
-        tests.setdefault(key, []).append(row)
-    return tests

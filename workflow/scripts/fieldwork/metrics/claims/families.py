@@ -10,7 +10,8 @@ in the family, Benjamini and Hochberg's the expected share of false claims among
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from fieldwork.metrics.claims.measures import MEASURES, ClaimKey, StudyTest
+from fieldwork.metrics.claims.keys import ClaimKey
+from fieldwork.metrics.claims.measures import MEASURES, StudyTest
 from fieldwork.records.field import FIELD
 from fieldwork.statistics.families import LEVEL, benjamini_hochberg
 from fieldwork.statistics.fisher import Support, holm_of_discrete

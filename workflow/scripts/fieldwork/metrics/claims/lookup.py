@@ -7,7 +7,8 @@ import numpy as np
 import pandas as pd
 
 from fieldwork import tables
-from fieldwork.metrics.claims.measures import ClaimKey, claim_key
+from fieldwork.metrics.claims.keys import ClaimKey
+from fieldwork.metrics.claims.measures import claim_key
 from fieldwork.records.claims import Claim
 
 
@@ -15,10 +16,7 @@ class ClaimLookup:
     """The claims of a study, looked up by the rows of its metric tables."""
 
     def __init__(self, claims: Iterable[Claim] = ()) -> None:
-        self._claims = {
-            ClaimKey(*(getattr(claim, name) for name in ClaimKey._fields)): claim
-            for claim in claims
-        }
+        self._claims = {ClaimKey.of(claim): claim for claim in claims}
 
     def __iter__(self) -> Iterator[Claim]:
         return iter(self._claims.values())

@@ -5,10 +5,13 @@ tests. A measure that is declared in `fieldwork/measures` is here by itself.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from fieldwork.estimates.declaration import Measure
 from fieldwork.measures import measures
+from fieldwork.metrics.claims.keys import ClaimKey, arm_of
 from fieldwork.records.columns import table_of
 from fieldwork.records.estimates import Estimate, ReferenceKind
 from fieldwork.records.field import (
@@ -31,19 +34,40 @@ from fieldwork.records.robustness import GroupGap, Robustness
 from fieldwork.records.values import ValueComparison
 from fieldwork.statistics.fisher import Margins, Support, least_p
 
+INTERVAL = ("ci_low", "ci_high")
+"""What most tables call the ends of an interval."""
+
 _HALF = 0.5
 """Superiority of a sample over one like it."""
 
 
-class ClaimKey(NamedTuple):
-    """What tells one test of a study from the others."""
+Column = str | Callable[[Any], Any] | None
+"""A column of a metric table, or what is computed of a row; None where the table has it not."""
 
-    measure: str
-    model: str | None
-    task: str
-    condition: str
-    item_id: str | None
-    detail: str | None
+
+class Sides(NamedTuple):
+    """Where a metric table has both sides of a test.
+
+    Attributes:
+        value: what is measured, of which the test is.
+        reference: name of what it is compared with.
+        reference_value: the same of that; of distances and gaps what chance alone makes.
+        n: units behind `value`.
+        n_reference: units behind `reference_value`.
+    """
+
+    value: Column = None
+    reference: Column = None
+    reference_value: Column = None
+    n: Column = None
+    n_reference: Column = None
+
+    def of(self, row: Any) -> dict[str, Any]:
+        """The values of a row, by the names of the columns of `claims`."""
+        return {
+            name: column(row) if callable(column) else getattr(row, column) if column else None
+            for name, column in self._asdict().items()
+        }
 
 
 class Confirmation(NamedTuple):
@@ -66,6 +90,7 @@ class StudyTest(NamedTuple):
         support: the p-values that the test could have had; 0.0 where nothing limits them.
         margin: name of its margin in `metrics.margins`; None where the measure has none.
         is_one_sided: negative values of the estimate are chance alone.
+        sides: value, reference and n, by the names of the columns of `claims`.
     """
 
     key: ClaimKey
@@ -80,6 +105,7 @@ class StudyTest(NamedTuple):
     is_one_sided: bool
     reason: str | None
     confirmations: Sequence[Confirmation] = ()
+    sides: Mapping[str, Any] = MappingProxyType({})
 
     @property
     def p_confirmed(self) -> float:
@@ -107,6 +133,7 @@ class ClaimMeasure(NamedTuple):
     Attributes:
         estimate: column of the difference tested; None where a test has no single number.
         interval: columns of its interval.
+        sides: columns of both sides.
         directions: words for a difference above and below 0.
         detail: what tells two tests of one arm and item apart, where anything does.
         is_of_field: compares with real users, or real users among themselves.
@@ -120,7 +147,8 @@ class ClaimMeasure(NamedTuple):
 
     row_type: type[Any]
     estimate: str | None
-    directions: tuple[str, str]
+    sides: Sides
+    directions: tuple[str, str] = ("differs", "differs")
     interval: tuple[str, str] | None = None
     p_value: str = "p_value"
     margin: str | None = None
@@ -137,6 +165,10 @@ class ClaimMeasure(NamedTuple):
 def score_reading(condition: str) -> str:
     """The score of a condition: people paste whole answers, where a strict reading finds no letter."""
     return "em_flexible" if condition == FIELD else "em_strict"
+
+
+def _has_metric(metrics: Sequence[str], row: Any) -> bool:
+    return row.metric in metrics
 
 
 def _is_read_score(row: Estimate) -> bool:
@@ -174,11 +206,21 @@ def _groups_compared(row: GroupDifference) -> str:
     return f"{row.variable}: {groups}, {row.metric}, {row.kind}"
 
 
+def _value_of_reference(row: Estimate) -> float | None:
+    if row.value is None or row.difference is None:
+        return None
+    return row.value - row.difference
+
+
+ESTIMATE_SIDES = Sides("value", "versus", _value_of_reference, "n_units", "n_units_versus")
+
+
 def _declared_measure(measure: Measure, reference: ReferenceKind = "baseline") -> ClaimMeasure:
     """The tests of a measure of `fieldwork/measures`, over prompts."""
     return ClaimMeasure(
         Estimate,
         "difference",
+        ESTIMATE_SIDES,
         measure.directions,
         ("difference_low", "difference_high"),
         margin=measure.margin,
@@ -191,6 +233,30 @@ def _declared_measure(measure: Measure, reference: ReferenceKind = "baseline") -
     )
 
 
+def _values(*, is_of_field: bool = False) -> ClaimMeasure:
+    """The tests of scales and numbers against the baseline, or against real users."""
+    return ClaimMeasure(
+        ValueComparison,
+        "difference",
+        Sides(reference="versus", n="n_units", n_reference="n_units_versus"),
+        ("higher", "lower"),
+        INTERVAL,
+        is_of_field=is_of_field,
+        detail=_kind,
+        is_claimed=lambda row: (row.versus == FIELD) == is_of_field,
+        tendency=_tendency,
+        confirmation=_missing_values,
+    )
+
+
+def _kind(row: Any) -> str:
+    return str(row.kind)
+
+
+def _the_field(_: Any) -> str:
+    return FIELD
+
+
 GAPS = ("accuracy_gap", "excess_flips", "excess_overlap")
 """The metrics of `group_gaps` that have a test over all items."""
 
@@ -198,44 +264,38 @@ MEASURES: Mapping[str, ClaimMeasure] = {
     "share_who": ClaimMeasure(
         VarianceShare,
         "share_who",
-        ("differs", "differs"),
-        ("ci_low", "ci_high"),
+        Sides("share_who", n="n_puppets"),
+        interval=INTERVAL,
         margin="share_who",
         is_one_sided=True,
-        detail=lambda row: str(row.kind),
+        detail=_kind,
         is_claimed=lambda row: row.n_puppets > 0,
     ),
-    "share_user": ClaimMeasure(
-        NestedVariance,
-        "share_user",
-        ("differs", "differs"),
-        ("user_low", "user_high"),
-        p_value="p_user",
-        margin="share_who",
-        is_one_sided=True,
-        detail=lambda row: str(row.kind),
-    ),
-    "share_context": ClaimMeasure(
-        NestedVariance,
-        "share_context",
-        ("differs", "differs"),
-        ("context_low", "context_high"),
-        p_value="p_context",
-        margin="share_who",
-        is_one_sided=True,
-        detail=lambda row: str(row.kind),
-    ),
+    **{
+        f"share_{part}": ClaimMeasure(
+            NestedVariance,
+            f"share_{part}",
+            Sides(f"share_{part}", n="n_users"),
+            interval=(f"{part}_low", f"{part}_high"),
+            p_value=f"p_{part}",
+            margin="share_who",
+            is_one_sided=True,
+            detail=_kind,
+        )
+        for part in ("user", "context")
+    },
     "distance": ClaimMeasure(
         Comparison,
         "excess",
-        ("differs", "differs"),
+        Sides("distance", "baseline", "expected_same", "n_units", "n_units_baseline"),
         is_claimed=lambda row: row.metric == "js_bits",
     ),
     "option_share": ClaimMeasure(
         Shift,
         "shift",
+        Sides("share", "baseline", "baseline_share", "n_answers", "n_baseline"),
         ("more common", "rarer"),
-        ("ci_low", "ci_high"),
+        INTERVAL,
         margin="share",
         detail=lambda row: row.answer,
     ),
@@ -247,6 +307,7 @@ MEASURES: Mapping[str, ClaimMeasure] = {
     "score": ClaimMeasure(
         Estimate,
         "difference",
+        ESTIMATE_SIDES,
         ("higher", "lower"),
         ("difference_low", "difference_high"),
         margin="score",
@@ -256,6 +317,7 @@ MEASURES: Mapping[str, ClaimMeasure] = {
     "score_spread": ClaimMeasure(
         ScoreSpread,
         "sd_ratio",
+        Sides("sd", "baseline", "sd_baseline", "n_units", "n_units_baseline"),
         ("wider", "wider"),
         is_claimed=lambda row: (
             row.metric == score_reading(row.condition) and row.condition != row.baseline
@@ -265,65 +327,63 @@ MEASURES: Mapping[str, ClaimMeasure] = {
             IN_ANY_FORM,
         ),
     ),
-    "value": ClaimMeasure(
-        ValueComparison,
-        "difference",
-        ("higher", "lower"),
-        ("ci_low", "ci_high"),
-        detail=lambda row: str(row.kind),
-        is_claimed=lambda row: row.versus != FIELD,
-        tendency=_tendency,
-        confirmation=_missing_values,
-    ),
+    "value": _values(),
     "novelty": ClaimMeasure(
         Novelty,
         "excess",
+        Sides("share", "control", "control_share", "n_equal", "n_equal"),
         ("more", "fewer"),
         ("excess_low", "excess_high"),
         margin="share",
         # the control of the novelty is what the others are compared with
         is_claimed=lambda row: row.condition != row.control,
     ),
-    "categories": ClaimMeasure(CategoryVariance, None, ("categories differ", "categories differ")),
-    "variant_accuracy": ClaimMeasure(
-        Robustness,
-        "estimate",
-        ("higher", "lower"),
-        ("ci_low", "ci_high"),
-        margin="score",
-        is_of_tasks=True,
-        is_claimed=lambda row: row.metric == "accuracy_change",
+    "categories": ClaimMeasure(
+        CategoryVariance, None, Sides(), ("categories differ", "categories differ")
     ),
-    "variant_flips": ClaimMeasure(
-        Robustness,
-        "estimate",
-        ("more than reruns", "fewer than reruns"),
-        ("ci_low", "ci_high"),
-        margin="share",
-        is_of_tasks=True,
-        is_claimed=lambda row: row.metric == "excess_flips",
-    ),
+    **{
+        name: ClaimMeasure(
+            Robustness,
+            "estimate",
+            Sides(reference="origin", n="n_units"),
+            directions,
+            INTERVAL,
+            margin=margin,
+            is_of_tasks=True,
+            is_claimed=partial(_has_metric, (metric,)),
+        )
+        for name, metric, directions, margin in (
+            ("variant_accuracy", "accuracy_change", ("higher", "lower"), "score"),
+            (
+                *("variant_flips", "excess_flips"),
+                *(("more than reruns", "fewer than reruns"), "share"),
+            ),
+        )
+    },
     "group_gap": ClaimMeasure(
         GroupGap,
         "estimate",
+        Sides("estimate", "other_group", "expected_same", "n_answers"),
         ("differ", "differ"),
         is_of_tasks=True,
         detail=lambda row: f"{row.metric}, {row.kind}",
-        is_claimed=lambda row: row.metric in GAPS,
+        is_claimed=partial(_has_metric, GAPS),
     ),
     "group_option": ClaimMeasure(
         GroupGap,
         "estimate",
+        Sides(reference="other_group", n="n_answers"),
         ("differ", "differ"),
         is_of_tasks=True,
         detail=lambda row: row.option,
-        is_claimed=lambda row: row.metric == "option_gap",
+        is_claimed=partial(_has_metric, ("option_gap",)),
     ),
     "practice_order": ClaimMeasure(
         PracticeOrder,
         "rho",
+        Sides("rho", "baseline", n="n_models"),
         ("same order", "opposite order"),
-        ("ci_low", "ci_high"),
+        INTERVAL,
         is_of_tasks=True,
         detail=lambda row: row.way_task,
         is_claimed=lambda row: row.metric == score_reading(row.condition),
@@ -331,14 +391,16 @@ MEASURES: Mapping[str, ClaimMeasure] = {
     "group_difference": ClaimMeasure(
         GroupDifference,
         "difference",
+        Sides("value", "versus", "value_versus", "n_group", "n_versus"),
         ("differ", "differ"),
-        ("ci_low", "ci_high"),
+        INTERVAL,
         is_of_field=True,
         detail=_groups_compared,
     ),
     "field_order": ClaimMeasure(
         RankAgreement,
         "tau_b",
+        Sides("tau_b", _the_field, n="n_ranked"),
         ("same order", "opposite order"),
         ("tau_low", "tau_high"),
         is_of_field=True,
@@ -350,41 +412,29 @@ MEASURES: Mapping[str, ClaimMeasure] = {
         if measure.beside_field
     },
     "field_distance": ClaimMeasure(
-        ItemAgreement, "js_distance", ("differs", "differs"), is_of_field=True
-    ),
-    "field_value": ClaimMeasure(
-        ValueComparison,
-        "difference",
-        ("higher", "lower"),
-        ("ci_low", "ci_high"),
+        ItemAgreement,
+        "js_distance",
+        Sides("js_distance", _the_field, "js_expected_same", "n_predictor", "n_field"),
         is_of_field=True,
-        detail=lambda row: str(row.kind),
-        is_claimed=lambda row: row.versus == FIELD,
-        tendency=_tendency,
-        confirmation=_missing_values,
     ),
+    "field_value": _values(is_of_field=True),
     "field_place": ClaimMeasure(
-        ItemAgreement, "rank_change", ("moves", "moves"), p_value="p_rank", is_of_field=True
+        ItemAgreement,
+        "rank_change",
+        Sides("predictor_rank", _the_field, "field_rank", "n_predictor", "n_field"),
+        ("moves", "moves"),
+        p_value="p_rank",
+        is_of_field=True,
     ),
 }
 """The measures by name, in the order of the page."""
 
 
 def claim_key(measure: str, row: Any) -> ClaimKey:
-    """The key of a row's test.
-
-    Rows about the field stand under the condition that predicts it, and rows about all variants of a
-    task under the task.
-    """
+    """The key of a row's test."""
     detail = MEASURES[measure].detail
-    return ClaimKey(
-        measure=measure,
-        model=getattr(row, "model", None),
-        task=str(getattr(row, "task", getattr(row, "origin", None))),
-        condition=str(getattr(row, "condition", getattr(row, "predictor", FIELD))),
-        item_id=getattr(row, "item_id", None),
-        detail=detail(row) if detail else None,
-    )
+    item_id = getattr(row, "item_id", None)
+    return ClaimKey(measure, *arm_of(row), item_id, detail(row) if detail else None)
 
 
 def study_tests(measure: str, rows: Sequence[Any]) -> Iterator[StudyTest]:
@@ -432,6 +482,7 @@ def _test(key: ClaimKey, form: ClaimMeasure, row: Any) -> StudyTest:
         is_one_sided=form.is_one_sided,
         reason=None if is_tested else row.reason,
         confirmations=[confirmation] if confirmation and confirmation.p_value is not None else (),
+        sides=form.sides.of(row),
     )
 
 

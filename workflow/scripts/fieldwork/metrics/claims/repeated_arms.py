@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from fieldwork import tables
+from fieldwork.metrics.claims.keys import ArmKey
 from fieldwork.records.generation import Response
 
 _COLUMNS = (
@@ -22,14 +23,6 @@ _COLUMNS = (
     "ledger_key",
     "context_id",
 )
-
-
-class RepeatedArm(NamedTuple):
-    """A model's answers to a task under a condition that repeats another."""
-
-    model: str
-    task: str
-    condition: str
 
 
 class _Calls(NamedTuple):
@@ -48,7 +41,7 @@ class _Calls(NamedTuple):
     contexts: set[object]
 
 
-def repeated_arms(responses: Iterable[str]) -> dict[RepeatedArm, str]:
+def repeated_arms(responses: Iterable[str]) -> dict[ArmKey, str]:
     """The arms whose every answer is that of an earlier condition, each with that condition.
 
     Users who bring nothing, such as empty memories, ask what is asked without a user: their arm repeats
@@ -57,9 +50,11 @@ def repeated_arms(responses: Iterable[str]) -> dict[RepeatedArm, str]:
     Args:
         responses: tables of responses, earlier conditions first.
     """
-    conditions: dict[tuple[str, str, int, int], str] = {}
-    without_users: dict[tuple[str, str], dict[str, set[tuple[object, object]]]] = defaultdict(dict)
-    repeats: dict[RepeatedArm, str] = {}
+    conditions: dict[tuple[str | None, str, int, int], str] = {}
+    without_users: dict[tuple[str | None, str], dict[str, set[tuple[object, object]]]] = (
+        defaultdict(dict)
+    )
+    repeats: dict[ArmKey, str] = {}
     for path in responses:
         for arm, calls in _arms_of(tables.read_columns(path, Response, _COLUMNS)).items():
             place = arm.model, arm.task
@@ -81,12 +76,12 @@ def repeated_arms(responses: Iterable[str]) -> dict[RepeatedArm, str]:
     return repeats
 
 
-def _arms_of(rows: Iterable[Sequence[object]]) -> dict[RepeatedArm, _Calls]:
+def _arms_of(rows: Iterable[Sequence[object]]) -> dict[ArmKey, _Calls]:
     """The calls of each arm; an arm with an answer that is in no ledger is left out."""
-    arms: dict[RepeatedArm, _Calls] = {}
-    unknown: set[RepeatedArm] = set()
+    arms: dict[ArmKey, _Calls] = {}
+    unknown: set[ArmKey] = set()
     for model, task, condition, *call, context_id in rows:
-        arm = RepeatedArm(str(model), str(task), str(condition))
+        arm = ArmKey(str(model), str(task), str(condition))
         item_id, *_, key = call
         if key is None:
             unknown.add(arm)

@@ -7,7 +7,6 @@ from statistics import NormalDist
 from types import MappingProxyType
 from typing import Any
 
-from fieldwork.metrics.claims.control_tests import control_tests_by_key
 from fieldwork.metrics.claims.families import (
     ClaimRules,
     CorrectedTest,
@@ -15,8 +14,8 @@ from fieldwork.metrics.claims.families import (
     correction_of,
     family_of,
 )
+from fieldwork.metrics.claims.keys import ArmKey, ClaimKey
 from fieldwork.metrics.claims.measures import MEASURES, StudyTest, confirm, study_tests
-from fieldwork.metrics.claims.repeated_arms import RepeatedArm
 from fieldwork.records.claims import Claim, Verdict
 from fieldwork.records.columns import table_of
 from fieldwork.records.metrics import ControlTest
@@ -42,7 +41,7 @@ def row_types() -> dict[str, type[Any]]:
 def measure_claims(
     tables: Mapping[str, Sequence[Any]],
     rules: ClaimRules,
-    repeats: Mapping[RepeatedArm, str] = MappingProxyType({}),
+    repeats: Mapping[ArmKey, str] = MappingProxyType({}),
 ) -> list[Claim]:
     """Every test of the study's metric tables.
 
@@ -51,28 +50,27 @@ def measure_claims(
         repeats: arms that have the answers of another condition, and are not tested again.
     """
     families: dict[str, list[StudyTest]] = {}
-    control_tests = control_tests_by_key(tables.get(table_of(ControlTest).name, ()))
+    control_tests: dict[ClaimKey, list[ControlTest]] = {}
+    for row in tables.get(table_of(ControlTest).name, ()):
+        control_tests.setdefault(ClaimKey.of(row), []).append(row)
     for test in chain.from_iterable(
         study_tests(name, tables.get(table_of(measure.row_type).name, ()))
         for name, measure in MEASURES.items()
     ):
-        one_test = _without_repeats(_without_later_waves(test, rules), repeats)
+        reason = _exclusion(test.key, rules, repeats)
+        one_test = test._replace(p_value=None, reason=reason) if reason else test
         for row in control_tests.get(test.key, ()):
             one_test = confirm(one_test, row.p_value, row.direction, AGAINST_CONTROL)
         families.setdefault(family_of(test.key, rules), []).append(one_test)
     return [claim for family, tests in families.items() for claim in _claims(family, tests, rules)]
 
 
-def _without_later_waves(test: StudyTest, rules: ClaimRules) -> StudyTest:
-    if test.key.condition not in rules.later_waves:
-        return test
-    return test._replace(p_value=None, reason=TESTED_BY_DRIFT)
-
-
-def _without_repeats(test: StudyTest, repeats: Mapping[RepeatedArm, str]) -> StudyTest:
-    key = test.key
-    first = key.model and repeats.get(RepeatedArm(key.model, key.task, key.condition))
-    return test._replace(p_value=None, reason=f"{SAME_ANSWERS}{first}") if first else test
+def _exclusion(key: ClaimKey, rules: ClaimRules, repeats: Mapping[ArmKey, str]) -> str | None:
+    """Why a test is none of the study's: its arm repeats another, or is a later wave."""
+    first = repeats.get(ArmKey(key.model, key.task, key.condition))
+    if first:
+        return f"{SAME_ANSWERS}{first}"
+    return TESTED_BY_DRIFT if key.condition in rules.later_waves else None
 
 
 def _claims(family: str, tests: Sequence[StudyTest], rules: ClaimRules) -> Iterator[Claim]:
@@ -83,6 +81,7 @@ def _claims(family: str, tests: Sequence[StudyTest], rules: ClaimRules) -> Itera
             family=family,
             source=test.source,
             **test.key._asdict(),
+            **test.sides,
             estimate=test.estimate,
             ci_low=test.ci_low,
             ci_high=test.ci_high,

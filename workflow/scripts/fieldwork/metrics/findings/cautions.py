@@ -2,23 +2,18 @@
 
 from collections.abc import Iterator, Sequence
 from functools import partial
+from typing import Any
 
 from fieldwork.markdown_text import literal
 from fieldwork.metrics.claims.families import is_control
 from fieldwork.metrics.claims.table import SAME_ANSWERS
-from fieldwork.metrics.findings.evidence import FindingsTables
-from fieldwork.metrics.findings.outline import (
-    ConditionRow,
-    StudyOutline,
-    arm_name,
-    groups,
-    study_rows,
-    task_name,
-)
+from fieldwork.metrics.findings.evidence import StudyEvidence
+from fieldwork.metrics.findings.outline import StudyOutline, arm_name, groups, task_name
 from fieldwork.metrics.findings.replies import ReplyCounts, UnnamedReplies
 from fieldwork.metrics.findings.verdicts import MEASURE_NAMES, claim_verdict
 from fieldwork.metrics.findings.wording import count_phrase, join_words, number_text, percent
 from fieldwork.records.claims import Claim
+from fieldwork.records.estimates import Estimate
 from fieldwork.records.field import FIELD
 from fieldwork.records.metrics import ListLength, VarianceShare
 
@@ -51,29 +46,27 @@ REFUSALS_ARE_READ = (
 # ---- warnings ----------------------------------------------------------------------------------------
 
 
-def warnings(
-    tables: FindingsTables, replies: Sequence[ReplyCounts], outline: StudyOutline
-) -> list[str]:
+def warnings(study: StudyEvidence, replies: Sequence[ReplyCounts]) -> list[str]:
     """What must be read before any number, a sentence each; often none."""
     return [
-        *_control_warning(tables),
-        *dict.fromkeys(_repeat_warnings(tables, outline)),
-        *_loss_warnings(tables, replies, outline),
-        *_length_warnings(tables.list_lengths, outline),
+        *_control_warning(study),
+        *dict.fromkeys(_repeat_warnings(study)),
+        *_loss_warnings(study, replies),
+        *_length_warnings(study),
     ]
 
 
-def control_tests(tables: FindingsTables) -> list[Claim]:
+def control_tests(study: StudyEvidence) -> list[Claim]:
     """The tests of negative controls against the baseline that could have shown something."""
     return [
         claim
-        for claim in tables.claims
+        for claim in study.claims
         if is_control(claim.family) and claim_verdict(claim).is_tested
     ]
 
 
-def _control_warning(tables: FindingsTables) -> Iterator[str]:
-    tests = control_tests(tables)
+def _control_warning(study: StudyEvidence) -> Iterator[str]:
+    tests = control_tests(study)
     names = [
         f"{MEASURE_NAMES[claim.measure]} in {literal(claim.task)}"
         for claim in tests
@@ -92,9 +85,10 @@ def _first(names: Sequence[str]) -> str:
     return join_words([*names[:MOST_NAMES], *rest])
 
 
-def _repeat_warnings(tables: FindingsTables, outline: StudyOutline) -> Iterator[str]:
+def _repeat_warnings(study: StudyEvidence) -> Iterator[str]:
     """Conditions whose answers are those of another one."""
-    for claim in tables.claims:
+    outline = study.outline
+    for claim in study.claims:
         reason = claim.reason or ""
         if not reason.startswith(SAME_ANSWERS):
             continue
@@ -109,11 +103,10 @@ def _repeat_warnings(tables: FindingsTables, outline: StudyOutline) -> Iterator[
         yield f"{arm_name(claim, outline)}: {words}"
 
 
-def _loss_warnings(
-    tables: FindingsTables, replies: Sequence[ReplyCounts], outline: StudyOutline
-) -> Iterator[str]:
+def _loss_warnings(study: StudyEvidence, replies: Sequence[ReplyCounts]) -> Iterator[str]:
     """Conditions of whose answers much is lost, or another share than of the baseline's."""
-    rows = study_rows(replies, outline, list(outline.conditions))
+    outline = study.outline
+    rows = study.in_order(replies)
     large_losses = {row: parts for row in rows if (parts := [*_large_losses(row)])}
     for row, parts in large_losses.items():
         yield (
@@ -121,7 +114,7 @@ def _loss_warnings(
             "numbers say more about how it was asked than about the model"
         )
     shares = [(row, row.share_lost) for row in rows if row not in large_losses]
-    letters = {*_gaps(_form_failures(tables, outline), outline, LOSS_GAP)}
+    letters = {*_gaps(_form_failures(study), outline, LOSS_GAP)}
     gaps = [*_gaps(shares, outline, LOSS_GAP)]
     baseline_phrase = outline.phrase(outline.baseline)
     for place, listing in gaps:
@@ -138,22 +131,22 @@ def _loss_warnings(
         )
 
 
-def _form_failures(
-    tables: FindingsTables, outline: StudyOutline
-) -> list[tuple[ConditionRow, float]]:
+def _form_failures(study: StudyEvidence) -> list[tuple[Estimate, float]]:
     """Shares of answers whose letter does not stand in the form that was asked for."""
+    outline = study.outline
     conditions = [outline.baseline, *outline.simulated_users, *outline.controls]
     return [
         (row, row.value)
-        for row in study_rows(tables.estimates, outline, conditions)
-        if (row.measure, row.reference) == ("format_failure", "baseline") and row.value is not None
+        for row in study.rows(Estimate, conditions, measure="format_failure", reference="baseline")
+        if row.value is not None
     ]
 
 
-def _length_warnings(rows: Sequence[ListLength], outline: StudyOutline) -> Iterator[str]:
+def _length_warnings(study: StudyEvidence) -> Iterator[str]:
     """Conditions whose lists have more or fewer options than the baseline's."""
+    outline = study.outline
     conditions = [outline.baseline, *outline.users, *outline.controls]
-    lengths = [(row, row.mean_counted) for row in study_rows(rows, outline, conditions)]
+    lengths = [(row, row.mean_counted) for row in study.rows(ListLength, conditions)]
     for place, listing in _gaps(lengths, outline, LENGTH_GAP, is_relative=True):
         yield (
             f"{place}: lists are not as long as {outline.phrase(outline.baseline)} (options: {listing}); "
@@ -162,7 +155,7 @@ def _length_warnings(rows: Sequence[ListLength], outline: StudyOutline) -> Itera
 
 
 def _gaps(
-    values: Sequence[tuple[ConditionRow, float]],
+    values: Sequence[tuple[Any, float]],
     outline: StudyOutline,
     margin: float,
     *,
@@ -203,19 +196,19 @@ def _large_losses(row: ReplyCounts) -> Iterator[str]:
 
 
 def limits(
-    tables: FindingsTables,
+    study: StudyEvidence,
     replies: Sequence[ReplyCounts],
     unnamed_replies: Sequence[UnnamedReplies],
-    outline: StudyOutline,
 ) -> list[str]:
     """What the study cannot say, and what is missing from it, a sentence each."""
-    sentences = [*outline.model_limits, *outline.notes, *_losses(replies, outline)]
+    outline = study.outline
+    sentences = [*outline.model_limits, *outline.notes, *_losses(study, replies)]
     sentences += [
         f"{outline.models.get(model, model)}: {n_unnamed:,} of {count_phrase(n, 'answer')} came without "
         "the name of the model, so another model's answers would not be noticed (responses)"
         for model, n, n_unnamed in unnamed_replies
     ]
-    sentences += _single_answers(tables.variance, outline)
+    sentences += _single_answers(study)
     if not outline.controls:
         sentences.append(
             "No condition repeats the questions without a user (setting `after`), so nothing shows which "
@@ -235,7 +228,7 @@ def limits(
     ]
 
 
-def _losses(replies: Sequence[ReplyCounts], outline: StudyOutline) -> Iterator[str]:
+def _losses(study: StudyEvidence, replies: Sequence[ReplyCounts]) -> Iterator[str]:
     n = sum(row.n for row in replies)
     n_lost = sum(row.n_failed + row.n_unread for row in replies)
     yield (
@@ -249,13 +242,9 @@ def _losses(replies: Sequence[ReplyCounts], outline: StudyOutline) -> Iterator[s
             f"{count_phrase(n_corrected, 'answer')} {'was' if n_corrected == 1 else 'were'} read by a "
             "person (parsing.overrides)"
         )
-    arms = [
-        (row, parts)
-        for row in study_rows(replies, outline, list(outline.conditions))
-        if (parts := [*_arm_losses(row)])
-    ]
+    arms = [(row, parts) for row in study.in_order(replies) if (parts := [*_arm_losses(row)])]
     for row, parts in arms[:MOST_ARMS]:
-        yield f"{arm_name(row, outline)}: of {count_phrase(row.n, 'answer')} {join_words(parts)}"
+        yield f"{arm_name(row, study.outline)}: of {count_phrase(row.n, 'answer')} {join_words(parts)}"
     if len(arms) > MOST_ARMS:
         yield f"{len(arms) - MOST_ARMS} more conditions lost answers (answers)"
     if any(row.n_refused for row, _ in arms):
@@ -273,11 +262,11 @@ def _arm_losses(row: ReplyCounts) -> Iterator[str]:
             yield f"{n:,} {loss}"
 
 
-def _single_answers(rows: Sequence[VarianceShare], outline: StudyOutline) -> Iterator[str]:
+def _single_answers(study: StudyEvidence) -> Iterator[str]:
     """Conditions whose users answer once, so that contexts cannot be told from asking again."""
     single_answers = [
         row
-        for row in study_rows(rows, outline, outline.users)
+        for row in study.rows(VarianceShare, study.outline.users)
         if row.n_puppets and not row.n_repeated
     ]
     if any(row.condition == FIELD for row in single_answers):
@@ -286,7 +275,7 @@ def _single_answers(rows: Sequence[VarianceShare], outline: StudyOutline) -> Ite
             "the field"
         )
     names = dict.fromkeys(
-        outline.label(row.condition) for row in single_answers if row.condition != FIELD
+        study.outline.label(row.condition) for row in single_answers if row.condition != FIELD
     )
     if names:
         yield (

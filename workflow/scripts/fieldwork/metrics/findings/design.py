@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 from statistics import median_low
 
-from fieldwork.metrics.findings.outline import StudyOutline, study_rows
+from fieldwork.metrics.findings.evidence import StudyEvidence
+from fieldwork.metrics.findings.outline import StudyOutline
 from fieldwork.metrics.findings.replies import ReplyCounts
 from fieldwork.metrics.findings.wording import count_phrase, join_words
 from fieldwork.records.field import FIELD
@@ -12,9 +13,10 @@ MOST_NAMES = 3
 """Models that are named; of more there is the number."""
 
 
-def what_was_done(replies: Sequence[ReplyCounts], outline: StudyOutline) -> str:
+def what_was_done(study: StudyEvidence, replies: Sequence[ReplyCounts]) -> str:
     """Models, questions, repeats and users, in words; empty before any answer."""
-    rows = study_rows(replies, outline, [*outline.conditions])
+    outline = study.outline
+    rows = study.in_order(replies)
     by_task: dict[str, int] = {}
     for row in rows:
         by_task[row.task] = max(by_task.get(row.task, 0), row.n_questions)

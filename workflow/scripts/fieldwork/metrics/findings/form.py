@@ -1,8 +1,8 @@
 """What the summary says of the form of answers: whether they are longer or read harder with a user."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 
-from fieldwork.metrics.findings.outline import StudyOutline, study_rows
+from fieldwork.metrics.findings.evidence import StudyEvidence
 from fieldwork.metrics.findings.wording import number_text
 from fieldwork.records.estimates import Estimate
 from fieldwork.statistics.families import LEVEL, holm
@@ -10,7 +10,7 @@ from fieldwork.statistics.families import LEVEL, holm
 _UNITS: Mapping[str, str] = {"words": "words", "reading_ease": "points of reading ease"}
 
 
-def form_sentence(rows: Iterable[Estimate], outline: StudyOutline) -> str:
+def form_sentence(study: StudyEvidence) -> str:
     """The largest clear difference of each measure from the baseline; empty where none is clear.
 
     Clear is a difference whose interval excludes 0, and whose test holds after Holm's correction over all
@@ -18,25 +18,24 @@ def form_sentence(rows: Iterable[Estimate], outline: StudyOutline) -> str:
     """
     tests = [
         row
-        for row in rows
+        for row in study.of(Estimate)
         if row.measure in _UNITS and row.difference_low is not None and row.p_value is not None
     ]
     p_values = holm([row.p_value or 0.0 for row in tests])
-    clear_rows = study_rows(
+    clear_rows = study.in_order(
         (
             row
             for row, p_value in zip(tests, p_values, strict=True)
             if row.group is None and p_value < LEVEL and _is_clear(row)
         ),
-        outline,
-        outline.users,
+        study.outline.users,
     )
     phrases = []
     for measure, unit in _UNITS.items():
         differences = [row for row in clear_rows if row.measure == measure]
         if differences:
             row = max(differences, key=lambda row: abs(row.difference or 0.0))
-            phrases.append(f"{_amount(row)} {unit} {outline.phrase(row.condition)}")
+            phrases.append(f"{_amount(row)} {unit} {study.outline.phrase(row.condition)}")
     if not phrases:
         return ""
     return f"answers have {'; '.join(phrases)}"

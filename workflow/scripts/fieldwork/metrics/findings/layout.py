@@ -34,7 +34,6 @@ class FindingsSection(NamedTuple):
         findings: rows of the table, in order.
         tables: names of the metric tables the numbers come from, the one with the verdict last. Their
             names are headings in docs/methods.md.
-        absence: what is said where there are no rows.
         other_verdicts: verdicts of rows the table leaves out.
     """
 
@@ -43,18 +42,15 @@ class FindingsSection(NamedTuple):
     columns: tuple[str, ...]
     findings: Sequence[Finding]
     tables: Sequence[str]
-    absence: str
     other_verdicts: Sequence[FindingVerdict] = ()
 
 
 def section_lines(section: FindingsSection) -> list[str]:
     """The section as lines of Markdown."""
-    lines = [f"### {section.title}", ""]
-    if not section.findings:
-        return [*lines, section.absence, ""]
     sources = [f"[metrics/{name}.csv](metrics/{name}.csv)" for name in section.tables]
     sources.append(f"[method](../../docs/methods.md#{section.tables[-1].partition('/')[0]})")
-    return [*lines, f"{section.question} ({', '.join(sources)})", "", *_table(section), ""]
+    sentence = f"{section.question} ({', '.join(sources)})"
+    return [f"### {section.title}", "", sentence, "", *_table(section), ""]
 
 
 def _table(section: FindingsSection) -> list[str]:

@@ -1,8 +1,8 @@
 """What the page needs to know of a study beside its tables: names, labels and their order."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from string import ascii_uppercase
-from typing import NamedTuple, Protocol, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from fieldwork.markdown_text import literal
 from fieldwork.readable_texts import cut
@@ -121,81 +121,23 @@ def markdown_outline(outline: StudyOutline) -> StudyOutline:
     )
 
 
-class ConditionRow(Protocol):
-    """What rows of all tables of estimates have; a model of None stands for all."""
-
-    @property
-    def model(self) -> str | None: ...
-    @property
-    def task(self) -> str: ...
-    @property
-    def condition(self) -> str: ...
-
-
-R = TypeVar("R", bound=ConditionRow)
 T = TypeVar("T")
 
 
-def study_rows(rows: Iterable[R], outline: StudyOutline, conditions: Sequence[str]) -> list[R]:
-    """Rows of the study's models and tasks under `conditions`, by task, model and condition."""
-    return ordered_rows(
-        (row for row in rows if row.condition in conditions),
-        outline,
-        lambda row: (row.task, row.model, row.condition),
-    )
-
-
-def ordered_rows(
-    rows: Iterable[T], outline: StudyOutline, key: Callable[[T], tuple[str, str | None, str]]
-) -> list[T]:
-    """Rows whose task, model and condition (`key`) are in the study, in its order.
-
-    A model of None belongs to all models and stands first.
-    """
-    tasks, conditions = list(outline.tasks), list(outline.conditions)
-    models = [None, *outline.models]
-    places: dict[tuple[int, int, int], list[T]] = {}
-    for row in rows:
-        task, model, condition = key(row)
-        if task in tasks and model in models and condition in conditions:
-            place = (tasks.index(task), models.index(model), conditions.index(condition))
-            places.setdefault(place, []).append(row)
-    return [row for place in sorted(places) for row in places[place]]
-
-
-def arm_columns(outline: StudyOutline) -> tuple[str, ...]:
-    """Headings of the columns that say which arm a row is about; one model goes without saying."""
-    return ("Task", "Model", "Condition") if len(outline.models) > 1 else ("Task", "Condition")
-
-
-def arm_cells(
-    outline: StudyOutline, task: str, model: str | None, condition: str
-) -> tuple[str, ...]:
-    """The cells under `arm_columns`; a model of None stands for all."""
-    name = [outline.models[model] if model else "all"] if len(outline.models) > 1 else []
-    return (literal(task), *name, outline.label(condition))
-
-
-def row_cells(row: ConditionRow, outline: StudyOutline) -> tuple[str, ...]:
-    """The cells under `arm_columns` of a row."""
-    return arm_cells(outline, row.task, row.model, row.condition)
-
-
-def arm_name(row: ConditionRow, outline: StudyOutline) -> str:
+def arm_name(row: Any, outline: StudyOutline) -> str:
     """Condition, task and, of several models, the model of a row, in a sentence."""
     return f"{outline.phrase(row.condition)}, {task_name(row, outline)}"
 
 
-def task_name(row: ConditionRow, outline: StudyOutline) -> str:
+def task_name(row: Any, outline: StudyOutline) -> str:
     """Task and, of several models, the model of a row, in a sentence."""
     is_named = len(outline.models) > 1 and row.model is not None
-    model = [outline.models[row.model or ""]] if is_named else []
-    return ", ".join([literal(row.task), *model])
+    return ", ".join([literal(row.task), *([outline.models[row.model]] if is_named else [])])
 
 
-def groups(rows: Iterable[T], key: Callable[[T], tuple[str | None, ...]]) -> list[list[T]]:
+def groups(rows: Iterable[T], key: Callable[[T], Hashable]) -> list[list[T]]:
     """Rows with equal keys together, in the order the keys come."""
-    members: dict[tuple[str | None, ...], list[T]] = {}
+    members: dict[Hashable, list[T]] = {}
     for row in rows:
         members.setdefault(key(row), []).append(row)
     return list(members.values())

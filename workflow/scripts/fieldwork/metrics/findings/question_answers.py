@@ -7,8 +7,8 @@ that its values do. Owns that rule, which the summary and the questions one by o
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from fieldwork.metrics.findings.evidence import FindingsTables
-from fieldwork.metrics.findings.outline import StudyOutline, study_rows
+from fieldwork.metrics.findings.evidence import StudyEvidence
+from fieldwork.metrics.findings.outline import StudyOutline
 from fieldwork.metrics.findings.verdicts import FindingVerdict
 from fieldwork.records.claims import Claim
 from fieldwork.records.metrics import Comparison, Shift
@@ -74,17 +74,18 @@ class QuestionAnswers(NamedTuple):
 _Key = tuple[str, str, str]
 
 
-def question_answers(tables: FindingsTables, outline: StudyOutline) -> list[QuestionAnswers]:
+def question_answers(study: StudyEvidence) -> list[QuestionAnswers]:
     """Every question that was answered without a user too: those that differ with one first.
 
     Those that differ stand by the size of the difference, for simulated users before real ones, the
     others in the study's order.
     """
-    questions = [*_of_values(tables, outline)]
+    outline = study.outline
+    questions = [*_of_values(study)]
     keys = {(row.model, row.task, row.item_id) for row in questions}
     questions += [
         question
-        for question in _of_options(tables, outline)
+        for question in _of_options(study)
         if (question.model, question.task, question.item_id) not in keys
     ]
     tasks, models = [*outline.tasks], [*outline.models]
@@ -104,38 +105,26 @@ def question_answers(tables: FindingsTables, outline: StudyOutline) -> list[Ques
 # ---- lists and letters -------------------------------------------------------------------------------
 
 
-def _of_options(tables: FindingsTables, outline: StudyOutline) -> Iterator[QuestionAnswers]:
-    conditions = [*outline.users, *outline.controls]
+def _of_options(study: StudyEvidence) -> Iterator[QuestionAnswers]:
+    conditions = [*study.outline.users, *study.outline.controls]
     shifts: dict[_Key, dict[str, list[Shift]]] = {}
-    for row in study_rows(tables.shifts, outline, conditions):
+    for row in study.rows(Shift, conditions):
         if row.answer is not None and row.n_baseline:
             key = row.model, row.task, row.item_id
             shifts.setdefault(key, {}).setdefault(row.condition, []).append(row)
-    bits = {
-        (row.model, row.task, row.item_id, row.condition): row
-        for row in study_rows(tables.comparisons, outline, conditions)
-        if row.metric == "js_bits"
-    }
     for key, rows in shifts.items():
-        comparisons = {name: bits.get((*key, name)) for name in rows}
-        yield _options_of(key, rows, comparisons, tables, outline)
+        yield _options_of(key, rows, study)
 
 
 def _options_of(
-    key: _Key,
-    shifts: Mapping[str, Sequence[Shift]],
-    comparisons: Mapping[str, Comparison | None],
-    tables: FindingsTables,
-    outline: StudyOutline,
+    key: _Key, shifts: Mapping[str, Sequence[Shift]], study: StudyEvidence
 ) -> QuestionAnswers:
+    outline = study.outline
     first = next(iter(shifts.values()))[0]
     baseline_shares = {
         row.answer: row.baseline_share or 0.0 for rows in shifts.values() for row in rows
     }
-    verdicts = {
-        name: _joint_verdict(_option_claims(rows, comparisons[name], tables))
-        for name, rows in shifts.items()
-    }
+    verdicts = {name: _joint_verdict(_option_claims(rows, study)) for name, rows in shifts.items()}
     options = _telling_options(shifts, verdicts, baseline_shares, outline)
     baseline = ConditionAnswers(
         outline.baseline,
@@ -157,11 +146,13 @@ def _options_of(
     return QuestionAnswers(*key, first.kind, options, [baseline, *_in_order(rows, outline)])
 
 
-def _option_claims(
-    shifts: Sequence[Shift], comparison: Comparison | None, tables: FindingsTables
-) -> list[Claim]:
-    claims = [tables.claims.of("option_share", row) for row in shifts]
-    claims.append(tables.claims.of("distance", comparison) if comparison else None)
+def _option_claims(shifts: Sequence[Shift], study: StudyEvidence) -> list[Claim]:
+    question = {"item_id": shifts[0].item_id, "metric": "js_bits"}
+    claims = [study.claims.of("option_share", row) for row in shifts]
+    claims += [
+        study.claims.of("distance", row)
+        for row in study.rows_beside(Comparison, shifts[0], **question)
+    ]
     return [claim for claim in claims if claim]
 
 
@@ -194,32 +185,26 @@ def _telling_options(
 # ---- scales and numbers ------------------------------------------------------------------------------
 
 
-def _of_values(tables: FindingsTables, outline: StudyOutline) -> Iterator[QuestionAnswers]:
+def _of_values(study: StudyEvidence) -> Iterator[QuestionAnswers]:
+    outline = study.outline
     conditions = [outline.baseline, *outline.users, *outline.controls]
     estimates: dict[_Key, dict[str, ValueEstimate]] = {}
-    for row in study_rows(tables.values, outline, conditions):
+    for row in study.rows(ValueEstimate, conditions):
         if row.item_id is not None:
             key = row.model, row.task, row.item_id
             estimates.setdefault(key, {})[row.condition] = row
-    comparisons = {
-        (row.model, row.task, row.item_id, row.condition): row
-        for row in study_rows(tables.value_comparisons, outline, conditions)
-        if row.versus == outline.baseline
-    }
     for key, rows in estimates.items():
         if outline.baseline not in rows:
             continue
-        answers = [
-            _values_of(row, comparisons.get((*key, row.condition)), tables) for row in rows.values()
-        ]
+        answers = [_values_of(row, study) for row in rows.values()]
         kind = rows[outline.baseline].kind
         yield QuestionAnswers(*key, kind, (), _in_order(answers, outline))
 
 
-def _values_of(
-    row: ValueEstimate, comparison: ValueComparison | None, tables: FindingsTables
-) -> ConditionAnswers:
-    claim = tables.claims.of("value", comparison) if comparison else None
+def _values_of(row: ValueEstimate, study: StudyEvidence) -> ConditionAnswers:
+    question = {"item_id": row.item_id, "versus": study.outline.baseline}
+    comparison = next(iter(study.rows_beside(ValueComparison, row, **question)), None)
+    claim = study.claims.of("value", comparison) if comparison else None
     superiority = comparison.superiority if comparison else None
     return ConditionAnswers(
         row.condition,
@@ -254,6 +239,6 @@ def _joint_verdict(claims: Sequence[Claim]) -> FindingVerdict:
     return FindingVerdict("not tested")
 
 
-def single_question_claims(tables: FindingsTables) -> list[Claim]:
+def single_question_claims(study: StudyEvidence) -> list[Claim]:
     """The claims from which a question is said to differ."""
-    return [claim for claim in tables.claims if claim.measure in _SINGLE_QUESTION and claim.item_id]
+    return [claim for claim in study.claims if claim.measure in _SINGLE_QUESTION and claim.item_id]

@@ -1,248 +1,289 @@
-"""The sections about scored questions: scores, places, new letters, categories of subjects."""
+"""The sections about scored questions: scores, places, new letters, categories, known probabilities."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 
 from fieldwork.markdown_text import literal
+from fieldwork.metrics.claims.keys import arm_of
 from fieldwork.metrics.claims.measures import score_reading
-from fieldwork.metrics.findings.layout import Finding, FindingsSection
-from fieldwork.metrics.findings.outline import (
-    ConditionRow,
-    StudyOutline,
-    arm_columns,
-    groups,
-    row_cells,
-    study_rows,
+from fieldwork.metrics.findings.evidence import StudyEvidence
+from fieldwork.metrics.findings.outline import groups
+from fieldwork.metrics.findings.sections import (
+    ARM,
+    Cell,
+    Section,
+    TableColumn,
+    count,
+    interval,
+    number,
+    of_row_beside,
+    p_value,
+    text,
+    word,
 )
 from fieldwork.metrics.findings.verdicts import (
+    BASELINE,
+    NO_TEST,
     FindingVerdict,
-    StudyClaims,
     joined_verdict,
     missing_test,
 )
-from fieldwork.metrics.findings.wording import interval_cell, number_cell, number_text, p_cell
+from fieldwork.metrics.findings.wording import (
+    NOTHING,
+    PERCENT,
+    TENTHS_OF_PERCENT,
+    number_cell,
+    number_text,
+)
 from fieldwork.records.estimates import Estimate
 from fieldwork.records.field import FIELD, between
-from fieldwork.records.metrics import CategoryVariance, Novelty, Rank, ScoreSpread
+from fieldwork.records.metrics import (
+    CategoryVariance,
+    ExactEstimate,
+    ExactMeasure,
+    Novelty,
+    Rank,
+    ScoreSpread,
+)
+
+# ---- scores ------------------------------------------------------------------------------------------
 
 
-def run_scores(rows: Sequence[Estimate]) -> list[Estimate]:
-    """The score of each arm in the reading that claims are made of, beside the baseline's."""
-    return [
-        row
-        for row in rows
-        if row.measure == score_reading(row.condition) and row.reference == "baseline"
-    ]
+def read_scores(study: StudyEvidence) -> list[Estimate]:
+    """The score of each arm beside the baseline's, in the reading that claims are made of."""
+    rows = study.rows(Estimate, reference="baseline")
+    return [row for row in rows if row.measure == score_reading(row.condition)]
 
 
-def scores(
-    rows: Sequence[Estimate],
-    spreads: Sequence[ScoreSpread],
-    claims: StudyClaims,
-    outline: StudyOutline,
-) -> FindingsSection:
-    """Scores of whole runs, and whether users score or spread otherwise than reruns do."""
-    by_arm = {_arm(row): row for row in spreads if row.metric == score_reading(row.condition)}
-    arms = study_rows(run_scores(rows), outline, list(outline.conditions))
-    in_any_form = {_arm(row): row for row in rows if row.measure == "em_flexible"}
-    is_other = any(_differs(row, in_any_form.get(_arm(row))) for row in arms)
+def _in_any_form(row: Estimate, study: StudyEvidence) -> str:
+    value = study.value_beside("value", Estimate, row, measure="em_flexible", reference="baseline")
+    return number_cell(value, 1, 100)
+
+
+def _is_form_lost(study: StudyEvidence) -> bool:
+    """Whether a score is another one in any form, as printed."""
+    return any(
+        study.rows_beside(Estimate, row, measure="em_flexible", reference="baseline")
+        and _in_any_form(row, study) != number_cell(row.value, 1, 100)
+        for row in read_scores(study)
+    )
+
+
+def _score_question(study: StudyEvidence) -> str:
     question = (
         "Do users change the mean score (%), or do their contexts spread scores wider than reruns do? "
         "One run is all questions, asked by one user or rerun."
     )
-    if any(row.condition == FIELD for row in arms):
+    if any(row.condition == FIELD for row in read_scores(study)):
         question += " Letters of real users are read out of whole answers."
-    if is_other:
+    if _is_form_lost(study):
         question += (
             " A letter counts where it stands in the form that was asked for; the score in any form "
             "counts "
             "it wherever the answer names it. A difference is claimed where both show it."
         )
-    return FindingsSection(
-        "Scores",
-        question,
-        (
-            *arm_columns(outline),
-            "Mean score",
-            *(["In any form"] if is_other else []),
-            *("SD", "Runs×questions", "Points", "p", "p of spread"),
-            "Verdict",
-        ),
-        [
-            _score_finding(
-                row,
-                in_any_form.get(_arm(row)) if is_other else None,
-                by_arm.get(_arm(row)),
-                claims,
-                outline,
-            )
-            for row in arms
-        ],
-        ["accuracy", "score_comparisons"],
-        "No task of this study has scores.",
-    )
+    return question
 
 
-def _arm(row: ConditionRow) -> tuple[str | None, str, str]:
-    return row.model, row.task, row.condition
+def _is_baseline(row: Estimate | Rank | ExactEstimate, study: StudyEvidence) -> bool:
+    return row.condition == study.outline.baseline
 
 
-def _differs(row: Estimate, other: Estimate | None) -> bool:
-    """Whether a score is another one in any form, as printed."""
-    return other is not None and _percent(row.value) != _percent(other.value)
+def _spread(row: Estimate, study: StudyEvidence) -> ScoreSpread | None:
+    return next(iter(study.rows_beside(ScoreSpread, row, metric=row.measure)), None)
 
 
-def _score_finding(
-    row: Estimate,
-    in_any_form: Estimate | None,
-    spread: ScoreSpread | None,
-    claims: StudyClaims,
-    outline: StudyOutline,
-) -> Finding:
-    is_baseline = row.condition == outline.baseline
-    cells = (
-        interval_cell(row.value, row.ci_low, row.ci_high, digits=1, scale=100),
-        *([_percent(in_any_form.value)] if in_any_form else []),
-        _percent(spread.sd if spread else None),
-        f"{row.n_units}×{row.n_items}",
-        *_comparison_cells(row, spread, claims),
-    )
+def _spread_beside(row: Estimate, study: StudyEvidence) -> ScoreSpread | None:
+    return None if row.difference is None else _spread(row, study)
+
+
+def _if_compared(cell: Cell) -> Cell:
+    return lambda row, study: NOTHING if row.difference is None else cell(row, study)
+
+
+def _score_verdict(row: Estimate, study: StudyEvidence) -> FindingVerdict:
     if row.value is None:
-        verdict = missing_test(row.reason)
-    elif is_baseline:
-        verdict = FindingVerdict("baseline")
-    else:
-        verdict = joined_verdict(claims.verdict("score", row), _spread_verdict(spread, claims))
-    return Finding((*row_cells(row, outline), *cells), verdict, is_baseline)
+        return missing_test(row.reason)
+    if _is_baseline(row, study):
+        return BASELINE
+    spread = _spread(row, study)
+    verdict = study.verdict("score_spread", spread) if spread else NO_TEST
+    return joined_verdict(
+        study.verdict("score", row), verdict._replace(text=f"{verdict.text} spread")
+    )
 
 
-def _percent(share: float | None) -> str:
-    return number_cell(None if share is None else 100 * share, 1)
+SCORES = Section(
+    "Scores",
+    _score_question,
+    ["score_comparisons", "accuracy"],
+    read_scores,
+    [
+        *ARM,
+        TableColumn("Mean score", interval("value", TENTHS_OF_PERCENT)),
+        TableColumn(
+            lambda study: "In any form" if _is_form_lost(study) else "",
+            _in_any_form,
+        ),
+        TableColumn("SD", of_row_beside(_spread, number("sd", TENTHS_OF_PERCENT))),
+        TableColumn("Runs×questions", lambda row, _: f"{row.n_units}×{row.n_items}"),
+        TableColumn(
+            "Points",
+            _if_compared(
+                interval(
+                    "difference",
+                    TENTHS_OF_PERCENT.as_difference,
+                    "difference_low",
+                    "difference_high",
+                )
+            ),
+        ),
+        TableColumn("p", _if_compared(p_value("score"))),
+        TableColumn("p of spread", of_row_beside(_spread_beside, p_value("score_spread"))),
+    ],
+    _score_verdict,
+    _is_baseline,
+)
+
+# ---- places ------------------------------------------------------------------------------------------
 
 
-def _spread_verdict(row: ScoreSpread | None, claims: StudyClaims) -> FindingVerdict:
-    verdict = claims.verdict("score_spread", row) if row else FindingVerdict("no test")
-    return verdict._replace(text=f"{verdict.text} spread")
+def _places(row: Rank, _: StudyEvidence) -> str:
+    if row.rank_best is None or row.rank_worst is None:
+        return NOTHING
+    worst = f" to {row.rank_worst}" if row.rank_best != row.rank_worst else ""
+    return f"{row.rank_best}{worst}"
 
 
-def _comparison_cells(row: Estimate, spread: ScoreSpread | None, claims: StudyClaims) -> list[str]:
-    """Difference, its p, and the p of the spread."""
-    if row.difference is None:
-        return ["–"] * 3
-    ends = (row.difference_low, row.difference_high)
-    return [
-        interval_cell(row.difference, *ends, digits=1, scale=100, is_difference=True),
-        p_cell(claims.p_value("score", row)),
-        p_cell(claims.p_value("score_spread", spread) if spread else None),
+PLACES = Section(
+    "Places on the leaderboard",
+    "Which places would runs take, and how often do two runs differ in place? Places have no test of "
+    "their own: see the spread of scores.",
+    ["ranks"],
+    lambda study: [row for row in study.rows(Rank) if row.metric == score_reading(row.condition)],
+    [
+        *ARM,
+        TableColumn("Places", _places),
+        TableColumn("Models", count("n_models")),
+        TableColumn("Leaderboard", text("leaderboard")),
+        TableColumn("Runs", count("n_units")),
+        TableColumn("Two runs differ, %", number("p_change", PERCENT)),
+        TableColumn("Same context again, %", number("p_change_rerun", PERCENT)),
+    ],
+    lambda row, study: missing_test(row.reason) if _places(row, study) == NOTHING else NO_TEST,
+    _is_baseline,
+)
+
+# ---- new letters -------------------------------------------------------------------------------------
+
+
+def _is_control(row: Novelty, study: StudyEvidence) -> bool:
+    return row.condition in study.outline.controls and row.share is not None
+
+
+NOVELTY = Section(
+    "Novelty",
+    lambda study: (
+        "How many questions get an answer never seen in "
+        f"{study.outline.label(study.outline.baseline)}, from users and from as many fresh reruns?"
+    ),
+    ["novelty"],
+    lambda study: study.rows(Novelty, [*study.outline.users, *study.outline.controls]),
+    [
+        *ARM,
+        TableColumn("Questions", count("n_items")),
+        TableColumn("n", count("n_equal")),
+        TableColumn("Share, %", interval("share", PERCENT)),
+        TableColumn("Reruns, %", number("control_share", PERCENT)),
+        TableColumn(
+            "Points", interval("excess", PERCENT.as_difference, "excess_low", "excess_high")
+        ),
+        TableColumn("p", p_value("novelty")),
+    ],
+    lambda row, study: (
+        FindingVerdict("control") if _is_control(row, study) else study.verdict("novelty", row)
+    ),
+    _is_control,
+)
+
+# ---- categories --------------------------------------------------------------------------------------
+
+
+def _category_question(study: StudyEvidence) -> str:
+    rows = study.rows(CategoryVariance, study.outline.users)
+    return (
+        f"Does it matter more for some subjects? Variance between "
+        f"{between({row.condition for row in rows})} (number of subjects)."
+    )
+
+
+def _arms_with_categories(study: StudyEvidence) -> list[CategoryVariance]:
+    """A row of each arm, as all of an arm have one test."""
+    rows = study.rows(CategoryVariance, study.outline.users)
+    has_values = any(row.var_who is not None for row in rows)
+    return [arm[0] for arm in groups(rows, arm_of)] if has_values else []
+
+
+def _by_category(row: CategoryVariance, study: StudyEvidence) -> str:
+    values = [
+        (one.var_who, one)
+        for one in study.rows_beside(CategoryVariance, row)
+        if one.var_who is not None
     ]
-
-
-def places(rows: Sequence[Rank], outline: StudyOutline) -> FindingsSection:
-    """The places of a leaderboard that runs would take."""
-    read = [row for row in rows if row.metric == score_reading(row.condition)]
-    return FindingsSection(
-        "Places on the leaderboard",
-        "Which places would runs take, and how often do two runs differ in place? Places have no test of "
-        "their own: see the spread of scores.",
-        (
-            *arm_columns(outline),
-            *("Places", "Models", "Leaderboard", "Runs", "Two runs differ, %"),
-            *("Same context again, %", "Verdict"),
-        ),
-        [
-            _place_finding(row, outline)
-            for row in study_rows(read, outline, list(outline.conditions))
-        ],
-        ["ranks"],
-        "No runs have a place on a leaderboard.",
-    )
-
-
-def _place_finding(row: Rank, outline: StudyOutline) -> Finding:
-    has_place = row.rank_best is not None and row.rank_worst is not None
-    span = f"{row.rank_best}"
-    if row.rank_best != row.rank_worst:
-        span += f" to {row.rank_worst}"
-    cells = (
-        span if has_place else "–",
-        str(row.n_models),
-        literal(row.leaderboard),
-        str(row.n_units),
-        _whole_percent(row.p_change),
-        _whole_percent(row.p_change_rerun),
-    )
-    verdict = FindingVerdict("no test") if has_place else missing_test(row.reason)
-    is_baseline = row.condition == outline.baseline
-    return Finding((*row_cells(row, outline), *cells), verdict, is_baseline)
-
-
-def _whole_percent(share: float | None) -> str:
-    return number_cell(None if share is None else 100 * share, 0)
-
-
-def novelty(rows: Sequence[Novelty], claims: StudyClaims, outline: StudyOutline) -> FindingsSection:
-    """Questions with an answer that the baseline never gave, beside what more reruns alone give."""
-    baseline = outline.label(outline.baseline)
-    arms = study_rows(rows, outline, [*outline.users, *outline.controls])
-    return FindingsSection(
-        "Novelty",
-        f"How many questions get an answer never seen in {baseline}, from users and from as many fresh "
-        "reruns?",
-        (
-            *arm_columns(outline),
-            *("Questions", "n", "Share, %", "Reruns, %", "Points", "p", "Verdict"),
-        ),
-        [_novelty_finding(row, claims, outline) for row in arms],
-        ["novelty"],
-        f"No questions are answered both with a user and in {baseline}.",
-    )
-
-
-def _novelty_finding(row: Novelty, claims: StudyClaims, outline: StudyOutline) -> Finding:
-    cells = (
-        str(row.n_items),
-        "–" if row.n_equal is None else str(row.n_equal),
-        interval_cell(row.share, row.ci_low, row.ci_high, digits=0, scale=100),
-        _whole_percent(row.control_share),
-        interval_cell(
-            row.excess, row.excess_low, row.excess_high, digits=0, scale=100, is_difference=True
-        ),
-        p_cell(claims.p_value("novelty", row)),
-    )
-    is_control = row.condition in outline.controls and row.share is not None
-    verdict = FindingVerdict("control") if is_control else claims.verdict("novelty", row)
-    return Finding((*row_cells(row, outline), *cells), verdict, is_control)
-
-
-def categories(
-    rows: Sequence[CategoryVariance], claims: StudyClaims, outline: StudyOutline
-) -> FindingsSection:
-    """Whether contexts matter more for some categories of subject."""
-    user_rows = study_rows(rows, outline, outline.users)
-    units = between({row.condition for row in user_rows})
-    arms = groups(user_rows, lambda row: (row.model, row.task, row.condition))
-    return FindingsSection(
-        "Categories of subjects",
-        f"Does it matter more for some subjects? Variance between {units} (number of subjects).",
-        (*arm_columns(outline), "Variance by category", "p", "Verdict"),
-        [
-            _category_finding(arm, claims, outline)
-            for arm in arms
-            if any(row.var_who is not None for row in user_rows)
-        ],
-        ["categories"],
-        "No task with users has categories of subjects.",
-    )
-
-
-def _category_finding(
-    arm: Sequence[CategoryVariance], claims: StudyClaims, outline: StudyOutline
-) -> Finding:
-    estimates = sorted(
-        ((row.var_who, row) for row in arm if row.var_who is not None), key=lambda pair: -pair[0]
-    )
     names = [
-        f"{literal(row.category)} {number_text(value, 3)} ({row.n_subjects})"
-        for value, row in estimates
+        f"{literal(one.category)} {number_text(value, 3)} ({one.n_subjects})"
+        for value, one in sorted(values, key=lambda pair: -pair[0])
     ]
-    cells = (", ".join(names) or "–", p_cell(claims.p_value("categories", arm[0])))
-    return Finding((*row_cells(arm[0], outline), *cells), claims.verdict("categories", arm[0]))
+    return ", ".join(names) or NOTHING
+
+
+CATEGORIES = Section(
+    "Categories of subjects",
+    _category_question,
+    ["categories"],
+    _arms_with_categories,
+    [
+        *ARM,
+        TableColumn("Variance by category", _by_category),
+        TableColumn("p", p_value("categories")),
+    ],
+    "categories",
+)
+
+# ---- known probabilities -----------------------------------------------------------------------------
+
+_MEASURES: Mapping[ExactMeasure, str] = {
+    "share_who": "variance between contexts, %",
+    "score": "mean score, %",
+    "novelty": "questions with a new answer, %",
+}
+
+
+def _exact_rows(study: StudyEvidence) -> list[ExactEstimate]:
+    conditions = [study.outline.baseline, *study.outline.simulated_users]
+    return [
+        row
+        for row in study.rows(ExactEstimate, conditions)
+        if row.estimate is not None and (row.n_users or row.measure == "score")
+    ]
+
+
+EXACT_ESTIMATES = Section(
+    "Without the chance of a draw",
+    "How do questions with options look by the model's own probabilities, of which an answer is one "
+    "draw? Intervals are over users; the baseline has none, nor have new answers, which few users "
+    "decide. A probability takes one call, however many answers are drawn from it.",
+    ["exact_estimates"],
+    _exact_rows,
+    [
+        *ARM,
+        TableColumn("Measure", word("measure", _MEASURES)),
+        TableColumn("By probabilities", interval("estimate", TENTHS_OF_PERCENT)),
+        TableColumn(
+            "By drawn answers",
+            interval("sampled", TENTHS_OF_PERCENT, "sampled_low", "sampled_high"),
+        ),
+        TableColumn("Calls", count("n_calls")),
+        TableColumn("Drawn", count("n_answers")),
+    ],
+    is_reference=_is_baseline,
+)

@@ -9,15 +9,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from fieldwork.conditions import WHO_ASKS
-from fieldwork.markdown_text import literal
 from fieldwork.metrics.claims.families import PRIMARY, is_control
+from fieldwork.metrics.claims.keys import arm_of
 from fieldwork.metrics.findings.cautions import control_tests
 from fieldwork.metrics.findings.drift import drift_scores, drift_sentence
-from fieldwork.metrics.findings.evidence import FindingsTables
+from fieldwork.metrics.findings.evidence import StudyEvidence
 from fieldwork.metrics.findings.field import field_sentence
 from fieldwork.metrics.findings.form import form_sentence
 from fieldwork.metrics.findings.group_gaps import group_gap_sentence
-from fieldwork.metrics.findings.outline import StudyOutline, study_rows
+from fieldwork.metrics.findings.outline import StudyOutline, task_name
 from fieldwork.metrics.findings.practice import practice_sentence
 from fieldwork.metrics.findings.question_answers import (
     ConditionAnswers,
@@ -27,12 +27,19 @@ from fieldwork.metrics.findings.question_answers import (
 )
 from fieldwork.metrics.findings.questions import answers_of, value_text
 from fieldwork.metrics.findings.raters import rater_sentence
-from fieldwork.metrics.findings.scores import run_scores
+from fieldwork.metrics.findings.scores import read_scores
 from fieldwork.metrics.findings.values import values_sentence
 from fieldwork.metrics.findings.verdicts import claim_verdict
-from fieldwork.metrics.findings.wording import count_phrase, join_words, number_text, percent
+from fieldwork.metrics.findings.wording import (
+    NOTHING,
+    count_phrase,
+    join_words,
+    number_text,
+    percent,
+)
 from fieldwork.metrics.findings.wordings import wording_sentence
 from fieldwork.records.claims import Claim
+from fieldwork.records.drift import Drift
 from fieldwork.records.metrics import ExactEstimate
 from fieldwork.records.shared import ItemKey
 from fieldwork.records.tasks import VALUE_KINDS
@@ -72,31 +79,32 @@ class ShortSentence(NamedTuple):
         return f"**{self.topic}:** {self.text}." if self.topic else f"{self.text}."
 
 
-def in_short(tables: FindingsTables, outline: StudyOutline, n_warnings: int = 0) -> list[str]:
+def in_short(study: StudyEvidence, n_warnings: int = 0) -> list[str]:
     """The sentences in their order; what would make them too long is left to the tables.
 
     Args:
         n_warnings: warnings that stand below.
     """
-    questions = question_answers(tables, outline)
+    questions = question_answers(study)
+    outline, has_waves = study.outline, bool(study.of(Drift))
     has_users = bool(outline.simulated_users)
-    answer, overall = _answer(questions, [*_overall_sentences(tables, outline)], tables, outline)
+    answer, overall = _answer(questions, [*_overall_sentences(study)], study)
     sentences = [
         ShortSentence("", answer, True),
-        ShortSentence("Over time", drift_sentence(tables.drift, outline), not has_users),
-        ShortSentence("Real users", field_sentence(tables, outline), outline.has_field),
-        ShortSentence("Chance", _chance(questions, tables, outline), True),
+        ShortSentence("Over time", drift_sentence(study), not has_users),
+        ShortSentence("Real users", field_sentence(study), outline.has_field),
+        ShortSentence("Chance", _chance(questions, study), True),
         ShortSentence("Doubt", _doubt(n_warnings), True),
         *overall,
-        ShortSentence("Right answers", "" if has_users else _scores_alone(tables, outline)),
-        ShortSentence("Scales", values_sentence(tables.value_comparisons, tables.claims, outline)),
-        ShortSentence("Judges", rater_sentence(tables.judgements, outline)),
-        ShortSentence("Groups", group_gap_sentence(tables.group_gaps, tables.claims, outline)),
-        ShortSentence("Wording", wording_sentence(tables.robustness, tables.claims, outline)),
-        ShortSentence("Practice", practice_sentence(tables.practice, tables.claims, outline)),
-        ShortSentence("Form", form_sentence(tables.estimates, outline)),
-        ShortSentence("Says nothing of", _limits(outline, bool(tables.drift)), True),
-        ShortSentence("To learn more", _what_decides(questions, tables, outline), True),
+        ShortSentence("Right answers", "" if has_users else _scores_alone(study)),
+        ShortSentence("Scales", values_sentence(study)),
+        ShortSentence("Judges", rater_sentence(study)),
+        ShortSentence("Groups", group_gap_sentence(study)),
+        ShortSentence("Wording", wording_sentence(study)),
+        ShortSentence("Practice", practice_sentence(study)),
+        ShortSentence("Form", form_sentence(study)),
+        ShortSentence("Says nothing of", _limits(outline, has_waves), True),
+        ShortSentence("To learn more", _what_decides(questions, study), True),
     ]
     texts: dict[str, list[str]] = {}
     for sentence in _shorten(MOST_WORDS, sentences):
@@ -138,10 +146,10 @@ def n_words(markdown: str) -> int:
 def _answer(
     questions: Sequence[QuestionAnswers],
     overall: Sequence[ShortSentence],
-    tables: FindingsTables,
-    outline: StudyOutline,
+    study: StudyEvidence,
 ) -> tuple[str, list[ShortSentence]]:
     """The first sentence, and those over all questions that it does not say already."""
+    outline = study.outline
     users = outline.simulated_users
     rest = [*overall]
     if not users:
@@ -153,7 +161,7 @@ def _answer(
     if movers:
         lead = "Yes, for" if is_general else "Answers differ with a user on"
         kinds = " under at least one of these conditions" if len(users) > 1 else ""
-        example = _example(*movers[0], n_differ, tables, outline)
+        example = _example(*movers[0], n_differ, study)
         return f"**{lead} {n_differ:,} of {count_phrase(n, 'question')}**{kinds}. {example}", rest
     if rest and rest[0].topic == "Overall":
         lead = "Yes, but only" if is_general else "Answers differ with a user only"
@@ -174,10 +182,10 @@ def _example(
     question: QuestionAnswers,
     row: ConditionAnswers,
     n_differ: int,
-    tables: FindingsTables,
-    outline: StudyOutline,
+    study: StudyEvidence,
 ) -> str:
     """The clearest question: `*Which companies …?* “Apple”: 70 % without a user, 8 % with …`."""
+    outline = study.outline
     place = max(range(len(row.values)), key=lambda k: _distance(question, row, k))
     sides = [question.baseline, row, *question.rows_of(outline.controls)[:1]]
     option = question.options[place] if question.options else None
@@ -189,7 +197,7 @@ def _example(
     name = outline.marked_option(question.task, question.item_id, option) if option else ""
     is_planned = any(
         claim.family == PRIMARY
-        for claim in single_question_claims(tables)
+        for claim in single_question_claims(study)
         if (claim.model, claim.task, claim.item_id, claim.condition)
         == (question.model, question.task, question.item_id, row.condition)
     )
@@ -207,14 +215,13 @@ def _distance(question: QuestionAnswers, row: ConditionAnswers, place: int) -> f
     return abs((row.values[place] or 0.0) - (question.baseline.values[place] or 0.0))
 
 
-def _chance(
-    questions: Sequence[QuestionAnswers], tables: FindingsTables, outline: StudyOutline
-) -> str:
+def _chance(questions: Sequence[QuestionAnswers], study: StudyEvidence) -> str:
+    outline = study.outline
     if not (outline.controls or outline.simulated_users):
         return ""
     if not outline.controls:
         return "nothing was repeated without a user, so chance is not measured"
-    tests = control_tests(tables)
+    tests = control_tests(study)
     if not tests:
         return "repeating without a user gave no answers to compare"
     n_differ = len(
@@ -233,21 +240,21 @@ def _doubt(n_warnings: int) -> str:
 # ---- over all questions ------------------------------------------------------------------------------
 
 
-def _overall_claims(tables: FindingsTables, outline: StudyOutline) -> list[Claim]:
+def _overall_claims(study: StudyEvidence) -> list[Claim]:
     """Tests over all questions of a task with a simulated user."""
     return [
         claim
-        for claim in tables.claims
+        for claim in study.claims
         if claim.measure in _OVERALL
-        and claim.condition in outline.simulated_users
+        and claim.condition in study.outline.simulated_users
         and not is_control(claim.family)
         and claim_verdict(claim).is_tested
     ]
 
 
-def _overall_sentences(tables: FindingsTables, outline: StudyOutline) -> Iterator[ShortSentence]:
-    claims = _overall_claims(tables, outline)
-    exact = _exact_score(tables.exact_estimates, outline)
+def _overall_sentences(study: StudyEvidence) -> Iterator[ShortSentence]:
+    claims = _overall_claims(study)
+    exact = _exact_score(study)
     if exact:
         yield ShortSentence("Right answers", exact, True)
     not_shown = []
@@ -256,7 +263,7 @@ def _overall_sentences(tables: FindingsTables, outline: StudyOutline) -> Iterato
         claims_shown = [claim for claim in tests if claim.verdict == "differs"]
         if claims_shown:
             furthest = max(claims_shown, key=lambda claim: abs(claim.estimate or 0.0))
-            text = _shown_text(furthest, tables, outline)
+            text = _shown_text(furthest, study)
             yield ShortSentence("Overall", text, brief=f"{name} too")
         elif tests and not (exact and measure == "score"):
             not_shown.append(name)
@@ -264,9 +271,9 @@ def _overall_sentences(tables: FindingsTables, outline: StudyOutline) -> Iterato
         yield ShortSentence("Not detected", f"a difference in {join_words(not_shown)}")
 
 
-def _shown_text(claim: Claim, tables: FindingsTables, outline: StudyOutline) -> str:
+def _shown_text(claim: Claim, study: StudyEvidence) -> str:
     """What a claim over all questions says: the largest of its measure."""
-    phrase = outline.phrase(claim.condition)
+    phrase = study.outline.phrase(claim.condition)
     match claim.measure:
         case "share_who":
             return f"who asks explains up to {percent(claim.estimate or 0.0)} of how answers vary"
@@ -277,76 +284,52 @@ def _shown_text(claim: Claim, tables: FindingsTables, outline: StudyOutline) -> 
         case "score_spread":
             return "scores differ more between users than between reruns"
         case "novelty":
-            return _new_answers(claim, tables)
-    score = _score_of(claim.condition, claim, tables)
-    return f"{score} of answers are right {phrase}, {_score_of(outline.baseline, claim, tables)} without"
-
-
-def _new_answers(claim: Claim, tables: FindingsTables) -> str:
-    rows = [row for row in tables.novelty if tables.claims.of("novelty", row) == claim]
-    if not rows:
-        return "users get answers that are never given without one"
-    share, reruns = (percent(value or 0.0) for value in (rows[0].share, rows[0].control_share))
-    return f"users get new answers on {share} of questions, reruns on {reruns}"
-
-
-def _score_of(condition: str, claim: Claim, tables: FindingsTables) -> str:
-    return next(
-        (
-            percent(row.value, digits=1)
-            for row in run_scores(tables.estimates)
-            if (row.model, row.task, row.condition) == (claim.model, claim.task, condition)
-            and row.value is not None
-        ),
-        "–",
+            share, reruns = (
+                percent(value or 0.0) for value in (claim.value, claim.reference_value)
+            )
+            return f"users get new answers on {share} of questions, reruns on {reruns}"
+    score, baseline = (
+        NOTHING if value is None else percent(value, digits=1)
+        for value in (claim.value, claim.reference_value)
     )
+    return f"{score} of answers are right {phrase}, {baseline} without"
 
 
-def _scores_alone(tables: FindingsTables, outline: StudyOutline) -> str:
+def _scores_alone(study: StudyEvidence) -> str:
     """Scores of a study without users: of each model, on the tasks that come first."""
-    if tables.drift:
-        return drift_scores(tables.drift, outline)
-    rows = [
-        row
-        for row in study_rows(run_scores(tables.estimates), outline, [outline.baseline])
-        if row.value is not None
+    if study.of(Drift):
+        return drift_scores(study)
+    scores = [
+        f"{percent(row.value, digits=1)} ({task_name(row, study.outline)})"
+        for row in read_scores(study)
+        if row.condition == study.outline.baseline and row.value is not None
     ]
-    names = [
-        ", ".join(
-            [literal(row.task), *([outline.models[row.model]] if len(outline.models) > 1 else [])]
-        )
-        for row in rows
-    ]
-    return join_words(
-        [
-            f"{percent(row.value or 0.0, digits=1)} ({name})"
-            for row, name in zip(rows[:NAMED_SCORES], names, strict=False)
-        ]
-    )
+    return join_words(scores[:NAMED_SCORES])
 
 
-def _exact_score(rows: Sequence[ExactEstimate], outline: StudyOutline) -> str:
+def _exact_score(study: StudyEvidence) -> str:
     """By known probabilities: the score furthest from the baseline's, whose interval excludes it."""
-    conditions = [outline.baseline, *outline.simulated_users]
-    scores = [row for row in study_rows(rows, outline, conditions) if row.measure == "score"]
-    baselines = {(row.model, row.task): row for row in scores if row.condition == outline.baseline}
-    pairs = [
-        (row, baseline.estimate)
-        for row in scores
-        if (baseline := baselines.get((row.model, row.task))) is not None
-        and baseline.estimate is not None
-        and row.estimate is not None
+    baselines = {
+        arm_of(row)[:2]: row.estimate
+        for row in study.rows(ExactEstimate, [study.outline.baseline], measure="score")
+    }
+    distances = [
+        (abs(row.estimate - baseline), row, baseline)
+        for row in study.rows(ExactEstimate, study.outline.simulated_users, measure="score")
+        if row.estimate is not None
+        and (baseline := baselines.get(arm_of(row)[:2])) is not None
         and row.ci_low is not None
         and row.ci_high is not None
-        and not row.ci_low <= baseline.estimate <= row.ci_high
+        and not row.ci_low <= baseline <= row.ci_high
     ]
-    if not pairs:
+    if not distances:
         return ""
-    row, base = max(pairs, key=lambda pair: abs((pair[0].estimate or 0.0) - pair[1]))
+    _, row, baseline = max(distances, key=lambda distance: distance[0])
     low, high = (number_text(100 * (end or 0.0), 1) for end in (row.ci_low, row.ci_high))
     return (
-        f"{percent(row.estimate or 0.0, digits=1)} ({low} to {high}) {outline.phrase(row.condition)}, "
-        f"{percent(base, digits=1)} without, by the probabilities of all options"
+        f"{percent(row.estimate or 0.0, digits=1)} ({low} to {high}) "
+        f"{study.outline.phrase(row.condition)}, {percent(baseline, digits=1)} without, by the "
+        "probabilities of all options"
     )
 
 
@@ -364,14 +347,12 @@ def _limits(outline: StudyOutline, has_waves: bool) -> str:
     return material
 
 
-def _what_decides(
-    questions: Sequence[QuestionAnswers], tables: FindingsTables, outline: StudyOutline
-) -> str:
+def _what_decides(questions: Sequence[QuestionAnswers], study: StudyEvidence) -> str:
     """How far a share has to move to be noticed, and what notices half of that."""
-    users = outline.simulated_users
+    users = study.outline.simulated_users
     effects = sorted(
         claim.smallest_effect
-        for claim in tables.claims
+        for claim in study.claims
         if claim.measure == "option_share"
         and claim.condition in users
         and claim.verdict == "undecided"
@@ -392,7 +373,7 @@ def _what_decides(
         row.verdict.text and not row.verdict.is_shown for q in questions for row in q.rows_of(users)
     ):
         return "with four times the users half as much is detected (`snakemake power`)"
-    if tables.drift and not outline.controls:
+    if study.of(Drift) and not study.outline.controls:
         return "ask twice within a wave, to see how much moves in so short a time"
     if any(q.furthest(users) for q in questions):
         return "name the largest difference in advance, and ask new users"

@@ -3,11 +3,13 @@
 from collections.abc import Sequence
 
 from fieldwork.markdown_text import literal
-from fieldwork.metrics.findings.layout import Finding, FindingsSection
-from fieldwork.metrics.findings.outline import StudyOutline, arm_columns, row_cells, study_rows
-from fieldwork.metrics.findings.verdicts import FindingVerdict, StudyClaims
+from fieldwork.metrics.claims.keys import arm_of
+from fieldwork.metrics.findings.evidence import StudyEvidence
+from fieldwork.metrics.findings.sections import ARM, Section, TableColumn, interval
+from fieldwork.metrics.findings.verdicts import FindingVerdict
 from fieldwork.metrics.findings.wording import (
-    interval_cell,
+    HUNDREDTHS,
+    NOTHING,
     join_words,
     number_cell,
     p_cell,
@@ -18,114 +20,107 @@ from fieldwork.records.field import FIELD
 from fieldwork.records.values import ValueComparison
 
 
-def value_sections(
-    rows: Sequence[ValueComparison], claims: StudyClaims, outline: StudyOutline
-) -> list[FindingsSection]:
-    """The section, where scales or numbers are asked for."""
-    if not rows:
-        return []
-    findings = [_finding(row, claims, outline) for row in study_rows(rows, outline, _all(outline))]
-    return [
-        FindingsSection(
-            "Scales and numbers",
-            "How far are answers from those without a user, and from real users'? Scales are compared by "
-            "their means; numbers, which a few huge ones could carry, by their medians and by how often "
-            "an answer is the higher one. Higher is the chance that an answer of the condition is above "
-            "one of the other, ties counted half: 50 % is no difference. The distance is the earth "
-            "mover's, of a scale as a share of its length; in brackets what chance alone makes. n counts "
-            "the answers with a value on both sides, and after the plus those without one: refused, "
-            "unreadable or beside the scale. All scales together count from 0 to 1."
-            f"{_interval_note(rows)}",
-            (
-                *arm_columns(outline),
-                *("Question", "Compared with", "n", "Difference", "Higher", "Distance", "p"),
-                "Verdict",
-            ),
-            findings,
-            ["values", "value_comparisons"],
-            "No scale or number is answered.",
+def _question(study: StudyEvidence) -> str:
+    """How to read the table, and what `none` stands for where it stands."""
+    question = (
+        "How far are answers from those without a user, and from real users'? Scales are compared by "
+        "their means; numbers, which a few huge ones could carry, by their medians and by how often "
+        "an answer is the higher one. Higher is the chance that an answer of the condition is above "
+        "one of the other, ties counted half: 50 % is no difference. The distance is the earth "
+        "mover's, of a scale as a share of its length; in brackets what chance alone makes. n counts "
+        "the answers with a value on both sides, and after the plus those without one: refused, "
+        "unreadable or beside the scale. All scales together count from 0 to 1."
+    )
+    if any(
+        row.ci_low is None and (row.reason or "").startswith("no interval")
+        for row in study.of(ValueComparison)
+    ):
+        question += (
+            " Where a difference is without an interval too few answer (metrics.rarest\\_users)."
         )
-    ]
+    return question
 
 
-def _interval_note(rows: Sequence[ValueComparison]) -> str:
-    """What `none` stands for, where it stands; the table has each row's numbers."""
-    if not any(row.ci_low is None and (row.reason or "").startswith("no interval") for row in rows):
-        return ""
-    return " Where a difference is without an interval too few answer (metrics.rarest\\_users)."
-
-
-def _all(outline: StudyOutline) -> list[str]:
-    return [outline.baseline, *outline.users, *outline.controls]
+def _rows(study: StudyEvidence) -> list[ValueComparison]:
+    outline = study.outline
+    return study.rows(ValueComparison, [outline.baseline, *outline.users, *outline.controls])
 
 
 def _measure(row: ValueComparison) -> str:
     return "field_value" if row.versus == FIELD else "value"
 
 
-def _verdict(row: ValueComparison, claims: StudyClaims) -> FindingVerdict:
-    return claims.verdict(_measure(row), row)
+def _verdict(row: ValueComparison, study: StudyEvidence) -> FindingVerdict:
+    return study.verdict(_measure(row), row)
 
 
-def _finding(row: ValueComparison, claims: StudyClaims, outline: StudyOutline) -> Finding:
-    cells = (
-        literal(row.item_id) if row.item_id else "all scales together",
-        outline.label(row.versus),
-        f"{_count(row.n_units, row.n_missing)} / {_count(row.n_units_versus, row.n_missing_versus)}",
-        interval_cell(row.difference, row.ci_low, row.ci_high, digits=2, is_difference=True),
-        "–" if row.superiority is None else percent(row.superiority),
-        f"{number_cell(row.distance, 2)} ({number_cell(row.distance_same, 2)})",
-        p_cell(claims.p_value(_measure(row), row)),
+def _sizes(row: ValueComparison, _: StudyEvidence) -> str:
+    return " / ".join(
+        f"{n:,} + {n_missing:,}" if n_missing else f"{n:,}"
+        for n, n_missing in (
+            (row.n_units, row.n_missing),
+            (row.n_units_versus, row.n_missing_versus),
+        )
     )
-    is_together = row.item_id is None
-    return Finding((*row_cells(row, outline), *cells), _verdict(row, claims), is_together)
 
 
-def _count(n: int, n_missing: int) -> str:
-    return f"{n:,} + {n_missing:,}" if n_missing else f"{n:,}"
+VALUES = Section(
+    "Scales and numbers",
+    _question,
+    ["values", "value_comparisons"],
+    _rows,
+    [
+        *ARM,
+        TableColumn(
+            "Question",
+            lambda row, _: literal(row.item_id) if row.item_id else "all scales together",
+        ),
+        TableColumn("Compared with", lambda row, study: study.outline.label(row.versus)),
+        TableColumn("n", _sizes),
+        TableColumn("Difference", interval("difference", HUNDREDTHS.as_difference)),
+        TableColumn(
+            "Higher",
+            lambda row, _: NOTHING if row.superiority is None else percent(row.superiority),
+        ),
+        TableColumn(
+            "Distance",
+            lambda row, _: f"{number_cell(row.distance, 2)} ({number_cell(row.distance_same, 2)})",
+        ),
+        TableColumn("p", lambda row, study: p_cell(study.claims.p_value(_measure(row), row))),
+    ],
+    _verdict,
+    lambda row, _: row.item_id is None,
+)
 
 
-def values_sentence(
-    rows: Sequence[ValueComparison], claims: StudyClaims, outline: StudyOutline
-) -> str:
+def _together(study: StudyEvidence, conditions: Sequence[str]) -> list[ValueComparison]:
+    """Comparisons of all scales of a task with the baseline."""
+    baseline = study.outline.baseline
+    return study.rows(ValueComparison, conditions, item_id=None, versus=baseline)
+
+
+def values_sentence(study: StudyEvidence) -> str:
     """Where the scales together move; empty where there are not several."""
-    together = [
-        row
-        for row in study_rows(rows, outline, outline.simulated_users)
-        if row.versus == outline.baseline
-        and row.item_id is None
-        and _verdict(row, claims).is_tested
+    outline = study.outline
+    tests = [
+        row for row in _together(study, outline.simulated_users) if _verdict(row, study).is_tested
     ]
-    if not together:
-        return ""
-    shifts = [row for row in together if _verdict(row, claims).is_shown]
+    shifts = [row for row in tests if _verdict(row, study).is_shown]
     if not shifts:
-        return "no user is shown to move the scales together"
-    moves = join_words([_move(row, outline) for row in shifts])
-    return f"the scales together move {moves}{_control_moves(shifts, rows, outline)}"
-
-
-def _control_moves(
-    shifts: Sequence[ValueComparison], rows: Sequence[ValueComparison], outline: StudyOutline
-) -> str:
-    """How far asking again without a user moved the same scales."""
-    arms = {(row.model, row.task) for row in shifts}
+        return "no user is shown to move the scales together" if tests else ""
+    places = {arm_of(row)[:2] for row in shifts}
     controls = [
-        row
-        for row in study_rows(rows, outline, outline.controls)
-        if row.item_id is None
-        and row.versus == outline.baseline
-        and (row.model, row.task) in arms
-        and row.difference is not None
+        signed_number(row.difference, 2)
+        for row in _together(study, outline.controls)
+        if arm_of(row)[:2] in places and row.difference is not None
     ]
-    moves = join_words([signed_number(row.difference or 0.0, 2) for row in controls])
-    return f"; asking again moved them by {moves}" if controls else ""
+    control_moves = f"; asking again moved them by {join_words(controls)}" if controls else ""
+    return f"the scales together move {join_words([_move(row, study) for row in shifts])}{control_moves}"
 
 
-def _move(row: ValueComparison, outline: StudyOutline) -> str:
+def _move(row: ValueComparison, study: StudyEvidence) -> str:
     """A condition and how far it moves the scales, where an interval shows the direction."""
-    has_interval = row.difference is not None and row.ci_low is not None
-    distance = (
-        f"by {signed_number(row.difference or 0.0, 2)} of their length " if has_interval else ""
-    )
-    return f"{distance}{outline.phrase(row.condition)}"
+    phrase = study.outline.phrase(row.condition)
+    if row.difference is None or row.ci_low is None:
+        return phrase
+    return f"by {signed_number(row.difference, 2)} of their length {phrase}"

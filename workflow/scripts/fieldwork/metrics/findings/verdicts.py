@@ -5,27 +5,25 @@ warnings and the tables never disagree.
 """
 
 import re
-from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from fieldwork.markdown_text import literal
 from fieldwork.measures import measures
 from fieldwork.metrics.claims.families import PRIMARY
 from fieldwork.metrics.claims.lookup import ClaimLookup
-from fieldwork.metrics.findings.wording import number_text
+from fieldwork.metrics.findings.wording import NumberStyle
 from fieldwork.records.claims import Claim
-from fieldwork.records.field import Calibration
-from fieldwork.statistics.families import LEVEL
 
 UNDECIDED_VERDICT = "not detected"
 
 _NO_TEST = re.compile(r"^no (?:interval and no )?(?:test|excess|difference): ")
 
-_POINTS = (100.0, "points")
+_POINTS = NumberStyle("", 1, 100, "points")
+_SHARE = NumberStyle("", 1, 100, "%")
 _UNITS = {
-    "share_who": (100.0, "%"),
-    "share_user": (100.0, "%"),
-    "share_context": (100.0, "%"),
+    "share_who": _SHARE,
+    "share_user": _SHARE,
+    "share_context": _SHARE,
     "option_share": _POINTS,
     "score": _POINTS,
     "novelty": _POINTS,
@@ -34,15 +32,15 @@ _UNITS = {
     "group_gap": _POINTS,
     "group_option": _POINTS,
     **{
-        name: (measure.scale, measure.unit)
+        name: NumberStyle("", 1 if measure.scale > 1 else 2, measure.scale, measure.unit)
         for measure in measures().values()
         for name in (measure.name, measure.beside_field)
         if name and measure.unit
     },
 }
-"""How effects of a measure are printed: a factor and a unit."""
+"""How effects of a measure are printed."""
 
-_SHARES = [measure for measure, (scale, _) in _UNITS.items() if scale > 1]
+_SHARES = [measure for measure, style in _UNITS.items() if style.scale > 1]
 """Measures whose effect is never larger than 1: no number of points above 100 is an effect to find."""
 
 
@@ -96,6 +94,10 @@ class FindingVerdict(NamedTuple):
     is_equivalent: bool = False
 
 
+NO_TEST = FindingVerdict("no test")
+BASELINE = FindingVerdict("baseline")
+
+
 class StudyClaims(ClaimLookup):
     """The claims of a study in the words of the page."""
 
@@ -132,10 +134,7 @@ def claim_verdict(claim: Claim) -> FindingVerdict:
 
 def effect_text(measure: str, effect: float | None) -> str:
     """An effect with its unit: `3.1 points`; empty where it has none."""
-    if effect is None or measure not in _UNITS:
-        return ""
-    scale, unit = _UNITS[measure]
-    return f"{number_text(scale * effect, 1 if scale > 1 else 2)} {unit}"
+    return "" if effect is None or measure not in _UNITS else _UNITS[measure].amount(effect)
 
 
 def missing_test(reason: str | None) -> FindingVerdict:
@@ -153,32 +152,3 @@ def joined_verdict(first: FindingVerdict, second: FindingVerdict) -> FindingVerd
         return first
     text = f"{first.text}, {second.text}" if first.is_shown else second.text
     return FindingVerdict(text, True, True)
-
-
-def prompts_verdict(verdicts: Sequence[FindingVerdict]) -> FindingVerdict:
-    """What tests of single prompts show of the whole condition."""
-    tests = [verdict for verdict in verdicts if verdict.is_tested]
-    if not tests:
-        return verdicts[0]
-    is_shown = any(verdict.is_shown for verdict in tests)
-    return FindingVerdict("differs" if is_shown else UNDECIDED_VERDICT, True, is_shown)
-
-
-def calibration_verdict(row: Calibration, best: Calibration | None) -> FindingVerdict:
-    """Whether weights come closer to the field than the best uncalibrated arm, `best`.
-
-    Calibration decides for itself, with tests of its own on prompts held out.
-    """
-    if row.js_bits is None or best is None:
-        reason = f": {literal(row.reason)}" if row.reason else ""
-        return FindingVerdict(f"{row.verdict}{reason}")
-    if row.verdict == "calibrated":
-        return FindingVerdict("calibrated: closer", True, True)
-    if (
-        best.p_holm is not None
-        and best.ci_high is not None
-        and best.ci_high < 0
-        and best.p_holm < LEVEL
-    ):
-        return FindingVerdict(f"{row.verdict}: further", True, True)
-    return FindingVerdict(f"{row.verdict}: gain not shown", True)

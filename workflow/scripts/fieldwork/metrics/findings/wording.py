@@ -6,12 +6,16 @@ reads 0, and a minus is a minus sign.
 
 from collections.abc import Sequence
 from decimal import ROUND_HALF_UP, Decimal
+from typing import NamedTuple
+
+NOTHING = "–"
+"""A cell without a number."""
 
 
 def p_cell(p: float | None) -> str:
     """`0.012`, `<0.001`, or a dash where there is no test."""
     if p is None:
-        return "–"
+        return NOTHING
     return "<0.001" if p < 0.001 else f"{p:.3f}" if p < 0.1 else f"{p:.2f}"
 
 
@@ -41,9 +45,9 @@ def number_text(value: float, digits: int) -> str:
     return text.removeprefix("-") if not float(text) else text.replace("-", "−")
 
 
-def number_cell(value: float | None, digits: int) -> str:
+def number_cell(value: float | None, digits: int, scale: float = 1) -> str:
     """A number, or a dash where there is none."""
-    return "–" if value is None else number_text(value, digits)
+    return NOTHING if value is None else number_text(scale * value, digits)
 
 
 def interval_cell(
@@ -57,15 +61,59 @@ def interval_cell(
 ) -> str:
     """An estimate and its interval: `16 (12…20)`, `16 (none)`; a dash without an estimate."""
     if value is None:
-        return "–"
-    text = (
-        signed_number(scale * value, digits)
-        if is_difference
-        else number_text(scale * value, digits)
-    )
+        return NOTHING
+    text = (signed_number if is_difference else number_text)(scale * value, digits)
     if low is None or high is None:
         return f"{text} (none)"
     return f"{text} ({number_text(scale * low, digits)}…{number_text(scale * high, digits)})"
+
+
+class NumberStyle(NamedTuple):
+    """How the page prints a measure.
+
+    Attributes:
+        words: what it is called.
+        digits: behind the point.
+        scale: what its values are multiplied by.
+        unit: behind its values, in a sentence.
+        is_difference: whether it has a sign.
+    """
+
+    words: str = ""
+    digits: int = 0
+    scale: float = 1
+    unit: str = ""
+    is_difference: bool = False
+
+    @property
+    def as_difference(self) -> "NumberStyle":
+        """The same of a difference, which has a sign."""
+        return self._replace(is_difference=True)
+
+    def number(self, value: float | None) -> str:
+        """A number, or a dash."""
+        return number_cell(value, self.digits, self.scale)
+
+    def amount(self, value: float) -> str:
+        """A number with its unit."""
+        return f"{self.number(value)} {self.unit}"
+
+    def interval(self, value: float | None, low: float | None, high: float | None) -> str:
+        """An estimate with its interval, or a dash."""
+        return interval_cell(
+            value,
+            low,
+            high,
+            digits=self.digits,
+            scale=self.scale,
+            is_difference=self.is_difference,
+        )
+
+
+HUNDREDTHS = NumberStyle(digits=2)
+THOUSANDTHS = NumberStyle(digits=3)
+PERCENT = NumberStyle(scale=100)
+TENTHS_OF_PERCENT = NumberStyle(digits=1, scale=100)
 
 
 def count_phrase(n: int, noun: str) -> str:

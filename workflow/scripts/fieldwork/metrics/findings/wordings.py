@@ -1,93 +1,93 @@
 """The sections about questions that are put otherwise, and the sentence about them in the summary."""
 
-from collections.abc import Mapping, Sequence
+from functools import partial
 
 from fieldwork.markdown_text import literal
-from fieldwork.metrics.findings.layout import Finding, FindingsSection
+from fieldwork.metrics.findings.evidence import StudyEvidence
 from fieldwork.metrics.findings.links import answers_link
-from fieldwork.metrics.findings.outline import (
-    StudyOutline,
-    arm_columns,
-    row_cells,
-    study_rows,
+from fieldwork.metrics.findings.sections import (
+    ARM,
+    Section,
+    TableColumn,
+    interval,
+    text,
 )
-from fieldwork.metrics.findings.verdicts import FindingVerdict, StudyClaims
-from fieldwork.metrics.findings.wording import interval_cell, number_text, points
+from fieldwork.metrics.findings.verdicts import FindingVerdict
+from fieldwork.metrics.findings.wording import NOTHING, TENTHS_OF_PERCENT, number_cell, points
 from fieldwork.records.robustness import Robustness
 
-_RowKey = tuple[str, str, str, str]
+
+def _variants(metric: str, study: StudyEvidence) -> list[Robustness]:
+    """Rows of a metric about single variants."""
+    return [row for row in study.rows(Robustness, metric=metric) if row.task != row.origin]
 
 
-def wording_sections(
-    rows: Sequence[Robustness], claims: StudyClaims, outline: StudyOutline
-) -> list[FindingsSection]:
-    """Scores and letters of changed questions beside those of the clean ones; none without any."""
-    return [_scores(rows, claims, outline), _changes(rows, claims, outline)] if rows else []
+def _percent_beside(row: Robustness, metric: str, study: StudyEvidence) -> str:
+    """Another metric of the same variant, in percent."""
+    estimate = study.value_beside("estimate", Robustness, row, origin=row.origin, metric=metric)
+    return number_cell(estimate, 1, 100)
 
 
-def _scores(
-    rows: Sequence[Robustness], claims: StudyClaims, outline: StudyOutline
-) -> FindingsSection:
-    scores = _estimates(rows, "accuracy")
-    findings = []
-    for row in _rows(rows, "accuracy_change", outline):
-        cells = (
-            *row_cells(row, outline),
-            literal(row.origin),
-            _percent_cell(scores.get(_key(row))),
-            interval_cell(
-                row.estimate, row.ci_low, row.ci_high, digits=1, scale=100, is_difference=True
-            ),
-            "–" if row.n_lost is None else f"{row.n_lost:,}, {row.n_won:,}",
-        )
-        findings.append(Finding(cells, claims.verdict("variant_accuracy", row)))
-    return FindingsSection(
-        "Questions put otherwise",
-        "Does the score change where the same questions are put otherwise? Lost and won are first "
-        "answers that became wrong, and right.",
-        (*arm_columns(outline), "Of", "Score, %", "Change, points", "Lost, won", "Verdict"),
-        findings,
-        ["robustness"],
-        "No question that is put otherwise has a right answer.",
-    )
+QUESTIONS_PUT_OTHERWISE = Section(
+    "Questions put otherwise",
+    "Does the score change where the same questions are put otherwise? Lost and won are first "
+    "answers that became wrong, and right.",
+    ["robustness"],
+    partial(_variants, "accuracy_change"),
+    [
+        *ARM,
+        TableColumn("Of", text("origin")),
+        TableColumn("Score, %", lambda row, study: _percent_beside(row, "accuracy", study)),
+        TableColumn("Change, points", interval("estimate", TENTHS_OF_PERCENT.as_difference)),
+        TableColumn(
+            "Lost, won",
+            lambda row, _: NOTHING if row.n_lost is None else f"{row.n_lost:,}, {row.n_won:,}",
+        ),
+    ],
+    "variant_accuracy",
+)
 
 
-def _changes(
-    rows: Sequence[Robustness], claims: StudyClaims, outline: StudyOutline
-) -> FindingsSection:
-    findings = []
-    for kind in ("flips", "overlap"):
-        changes, reruns = _estimates(rows, kind), _estimates(rows, f"{kind}_rerun")
-        is_list = kind == "overlap"
-        for row in _rows(rows, f"excess_{kind}", outline):
-            cells = (
-                *row_cells(row, outline),
-                "options in common" if is_list else "letters that change",
-                _percent_cell(changes.get(_key(row))),
-                _percent_cell(reruns.get(_key(row))),
-            )
-            verdict = (
-                FindingVerdict("no claim is made")
-                if is_list
-                else claims.verdict("variant_flips", row)
-            )
-            findings.append(Finding(cells, verdict))
-    return FindingsSection(
-        "Answers that the wording changes",
-        "Do answers change more often than when the clean question is asked again?",
-        (*arm_columns(outline), "Measure", "Put otherwise, %", "Asked again, %", "Verdict"),
-        findings,
-        ["robustness"],
-        "No question is answered both clean and put otherwise.",
-    )
+def _is_of_lists(row: Robustness) -> bool:
+    return row.metric == "excess_overlap"
 
 
-def wording_sentence(rows: Sequence[Robustness], claims: StudyClaims, outline: StudyOutline) -> str:
+def _change(row: Robustness) -> str:
+    return row.metric.removeprefix("excess_")
+
+
+ANSWERS_THAT_CHANGE = Section(
+    "Answers that the wording changes",
+    "Do answers change more often than when the clean question is asked again?",
+    ["robustness"],
+    lambda study: [*_variants("excess_flips", study), *_variants("excess_overlap", study)],
+    [
+        *ARM,
+        TableColumn(
+            "Measure",
+            lambda row, _: "options in common" if _is_of_lists(row) else "letters that change",
+        ),
+        TableColumn(
+            "Put otherwise, %", lambda row, study: _percent_beside(row, _change(row), study)
+        ),
+        TableColumn(
+            "Asked again, %",
+            lambda row, study: _percent_beside(row, f"{_change(row)}_rerun", study),
+        ),
+    ],
+    lambda row, study: (
+        FindingVerdict("no claim is made")
+        if _is_of_lists(row)
+        else study.verdict("variant_flips", row)
+    ),
+)
+
+
+def wording_sentence(study: StudyEvidence) -> str:
     """How far scores move where questions are put otherwise; empty without any."""
-    changes = _rows(rows, "accuracy_change", outline)
-    verdicts = [(row, claims.verdict("variant_accuracy", row)) for row in changes]
-    tests = [row for row, verdict in verdicts if verdict.is_tested]
-    movers = [row for row, verdict in verdicts if verdict.is_shown]
+    changes = _variants("accuracy_change", study)
+    tests = study.tests("variant_accuracy", changes)
+    movers = study.differences("variant_accuracy", changes)
     if not changes:
         return ""
     if not tests:
@@ -106,21 +106,3 @@ def wording_sentence(rows: Sequence[Robustness], claims: StudyClaims, outline: S
         f"scores change in {len(movers):,} of {len(tests):,} comparisons with the same questions put "
         f"otherwise, most by {amount} ({literal(furthest.task)})"
     )
-
-
-def _rows(rows: Sequence[Robustness], metric: str, outline: StudyOutline) -> list[Robustness]:
-    """Rows of a metric about single variants, in the study's order."""
-    variants = [row for row in rows if row.metric == metric and row.task != row.origin]
-    return study_rows(variants, outline, [*outline.conditions])
-
-
-def _estimates(rows: Sequence[Robustness], metric: str) -> Mapping[_RowKey, float | None]:
-    return {_key(row): row.estimate for row in rows if row.metric == metric}
-
-
-def _key(row: Robustness) -> _RowKey:
-    return row.model, row.origin, row.task, row.condition
-
-
-def _percent_cell(share: float | None) -> str:
-    return "–" if share is None else number_text(100 * share, 1)

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from fieldwork.metrics.claims.families import PRIMARY, ClaimRules, correct_p_values, family_of
-from fieldwork.metrics.claims.measures import ClaimKey
+from fieldwork.metrics.claims.keys import ClaimKey
 from fieldwork.metrics.power.effects import AnswerSource, LetterSource
 from fieldwork.metrics.power.lists import draw_lists, log_weights
 from fieldwork.metrics.power.outcomes import SimulatedTest
