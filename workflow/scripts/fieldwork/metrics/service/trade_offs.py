@@ -78,6 +78,7 @@ def _lack(row: TradeOff, necessary: Sequence[str]) -> str | None:
 
 def _beats(other: TradeOff, row: TradeOff, criteria: Sequence[str]) -> bool:
     """Whether another arm is nowhere worse and somewhere better."""
-    gains = [(other.score or 0.0) - (row.score or 0.0)]
+    # equal scores may differ by rounding
+    gains = [round((other.score or 0.0) - (row.score or 0.0), 12)]
     gains += [getattr(row, name) - getattr(other, name) for name in criteria]
     return min(gains) >= 0 and max(gains) > 0
