@@ -93,8 +93,5 @@ def no_other_prompts(mean: Mean, interval: Interval | None, rarest_prompts: floa
 
 
 def join_reasons(*reasons: str | None) -> str | None:
-    """Reasons as one text, none of them twice; None where there are none."""
-    texts: list[str] = []
-    for reason in filter(None, reasons):
-        texts += [] if any(reason in text for text in texts) else [reason]
-    return "; ".join(texts) or None
+    """Reasons as one text; None where there are none."""
+    return "; ".join(dict.fromkeys(filter(None, reasons))) or None

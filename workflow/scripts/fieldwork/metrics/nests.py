@@ -169,9 +169,11 @@ def _row(
     distances = nest.distances()
     same, context, other = (float(part[0]) for part in distances)
     of_users = of_contexts = Quantity(reason=_no_share(conditions, nest, context, other))
+    shortage = None
     if of_users.reason is None:
-        of_users = _user_share(nest, distances, settings, random)
-        of_contexts = _context_share(nest, distances, settings, random)
+        shortage = too_few_users(nest.n_nested, settings.rarest_users, "answer in two contexts")
+        of_users = _user_share(nest, distances, shortage, settings.n_permutations, random)
+        of_contexts = _context_share(nest, distances, shortage, settings, random)
     has_test = of_users.p_value is not None or of_contexts.p_value is not None
     return NestedVariance(
         model=arm.model,
@@ -194,7 +196,7 @@ def _row(
         n_responses=sum(int(item.n_answers.sum()) for item in nest.items),
         n_unread=sum(map(count_unread, conditions.values())),
         unit=UNIT,
-        reason=join_reasons(of_users.reason, of_contexts.reason),
+        reason=join_reasons(of_users.reason, shortage, of_contexts.reason),
     )
 
 
@@ -213,45 +215,48 @@ def _no_share(
 
 
 def _user_share(
-    nest: Nest, distances: NestedDistances, settings: ChanceSettings, random: np.random.Generator
+    nest: Nest,
+    distances: NestedDistances,
+    shortage: str | None,
+    n_permutations: int,
+    random: np.random.Generator,
 ) -> Quantity:
     rests = ratio(distances.context, distances.other)
-    share = Quantity(1 - float(rests[0]), reason=_too_few(nest, settings))
-    if share.reason is None:
-        interval = variance_share_interval(1 - float(rests[0]), rests[1:], nest.n_nested - 1)
-        share = share._replace(interval=interval, reason=None if interval else _NO_SPREAD)
+    value, interval = 1 - float(rests[0]), None
+    if shortage is None:
+        interval = variance_share_interval(value, rests[1:], nest.n_nested - 1)
+    share = Quantity(value, interval, reason=None if interval or shortage else _NO_SPREAD)
     if nest.n_nested < LEAST_USERS:
-        no_test = f"no test: {nest.n_nested} users in two contexts; {LEAST_USERS} are needed"
-        return share._replace(reason=join_reasons(no_test, share.reason))
-    deals = dealt_context_distances(nest, n_permutations=settings.n_permutations, random=random)
+        return share.because(
+            f"no test: {nest.n_nested} users in two contexts; {LEAST_USERS} are needed"
+        )
+    deals = dealt_context_distances(nest, n_permutations=n_permutations, random=random)
     return share._replace(p_value=p_value_of_first(-deals))
 
 
 def _context_share(
-    nest: Nest, distances: NestedDistances, settings: ChanceSettings, random: np.random.Generator
+    nest: Nest,
+    distances: NestedDistances,
+    shortage: str | None,
+    settings: ChanceSettings,
+    random: np.random.Generator,
 ) -> Quantity:
     if math.isnan(distances.same[0]):
         return Quantity(reason=_NO_REPEATS)
     shares = ratio(distances.context - distances.same, distances.other)
-    value, rest = float(shares[0]), shares[1:]
-    share = Quantity(value, reason=_too_few(nest, settings))
-    if share.reason is None:
-        interval = None
-        if np.isfinite(rest).all():
-            interval = unit_interval(
-                value, rest, rarest_users=settings.rarest_users, freedom=nest.n_nested - 1
-            )
-        share = share._replace(interval=interval, reason=None if interval else _NO_SPREAD)
+    value, rest, interval = float(shares[0]), shares[1:], None
+    if shortage is None and np.isfinite(rest).all():
+        interval = unit_interval(
+            value, rest, rarest_users=settings.rarest_users, freedom=nest.n_nested - 1
+        )
+    share = Quantity(value, interval, reason=None if interval or shortage else _NO_SPREAD)
     if not any(has_reruns_and_pairs(block) for block in nest.blocks):
-        no_test = "no test: no user answers an item in two contexts and twice in one of them"
-        return share._replace(reason=join_reasons(share.reason, no_test))
+        return share.because(
+            "no test: no user answers an item in two contexts and twice in one of them"
+        )
     # the answers of a user to an item are dealt anew to the user's contexts
     reruns = permuted_rerun(nest.blocks, n_permutations=settings.n_permutations, random=random)
     return share._replace(p_value=p_value_of_first(-reruns))
-
-
-def _too_few(nest: Nest, settings: ChanceSettings) -> str | None:
-    return too_few_users(nest.n_nested, settings.rarest_users, "answer in two contexts")
 
 
 def dealt_context_distances(

@@ -5,11 +5,20 @@ tables: `fieldwork.tables` derives the Parquet schema from them, sorts and check
 rules derive the files of a table from its path, and `docs/data.md` is generated from the same lines.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import MISSING, dataclass, field
+from functools import cache
 from pathlib import PurePosixPath
 from types import ModuleType
-from typing import Any, Literal, NamedTuple, TypeVar, dataclass_transform
+from typing import (
+    Any,
+    Literal,
+    NamedTuple,
+    TypeVar,
+    dataclass_transform,
+    get_args,
+    get_type_hints,
+)
 
 RowType = TypeVar("RowType")
 
@@ -81,6 +90,13 @@ def table(
         return rows
 
     return declare
+
+
+@cache
+def nulls(row_type: type[Any]) -> Mapping[str, None]:
+    """NULL for each column that may be NULL: what a row has that says nothing of it."""
+    hints = get_type_hints(row_type)
+    return {name: None for name, hint in hints.items() if type(None) in get_args(hint)}
 
 
 def table_of(row_type: type[Any]) -> Table:
