@@ -24,25 +24,22 @@ class ItemCells(NamedTuple):
     """The cells of an item.
 
     Attributes:
-        units: number of each cell's unit; shape (cells,), as `length` and `rerun`.
-        answers: which options each of its answers names, one array a cell, shape (answers, options).
+        units: number of each cell's unit; shape (cells,), as the next three.
+        n_answers: answers of the cell.
         length: mean number of options of its answers.
-        means: mean indicator vectors, shape (cells, options).
         rerun: mean distance of two of its answers, NaN with fewer than two.
+        means: mean indicator vectors, shape (cells, options).
+        indicator: which options each answer names, cell by cell, shape (answers, options).
         options: names of the columns, in alphabetical order.
     """
 
     units: Indices
-    answers: Sequence[Counts]
+    n_answers: Indices
     length: Floats
-    means: Floats
     rerun: Floats
+    means: Floats
+    indicator: Counts
     options: Sequence[str]
-
-    @property
-    def n_answers(self) -> Indices:
-        """Answers of each cell."""
-        return np.array([len(of_cell) for of_cell in self.answers], dtype=np.int64)
 
 
 class Cells(NamedTuple):
@@ -82,17 +79,17 @@ def item_cells(cells: Sequence[tuple[int, Sequence[Options]]]) -> ItemCells:
     """The cells of an item, from the unit and the answers of each."""
     replies = [options for _, of_cell in cells for options in of_cell]
     n = np.array([len(of_cell) for _, of_cell in cells], dtype=np.int64)
-    indicator = indicator_of(replies).astype(np.int8)
-    answers = np.split(indicator, np.cumsum(n)[:-1])
-    counts = np.array([of_cell.sum(axis=0, dtype=np.int64) for of_cell in answers])
+    indicator = indicator_of(replies)
+    counts = np.add.reduceat(indicator, np.cumsum(n) - n)
     length, means = counts.sum(axis=1) / n, counts / n[:, None]
     pairs = np.where(n > 1, n, np.nan)
     return ItemCells(
         units=np.array([unit for unit, _ in cells], dtype=np.int64),
-        answers=answers,
+        n_answers=n,
         length=length,
-        means=means,
         rerun=pairs / (pairs - 1) * (length - (means**2).sum(axis=1)),
+        means=means,
+        indicator=indicator.astype(np.int8),
         options=sorted({option for options in replies for option in options}),
     )
 
@@ -256,7 +253,7 @@ def permuted_rerun(
     # a slot is a place for the count of one option in one cell; a cell's slots are adjacent
     widths = np.repeat([len(item.options) for item in items], n_cells)
     slots, n_slots = np.cumsum(widths) - widths, int(widths.sum())
-    entries = [np.nonzero(np.concatenate(item.answers)) for item in items]
+    entries = [np.nonzero(item.indicator) for item in items]
     ends = np.cumsum([int(item.n_answers.sum()) for item in items])
     answer = np.concatenate(
         [rows + end for (rows, _), end in zip(entries, [0, *ends[:-1]], strict=True)]

@@ -119,11 +119,9 @@ def _split_baseline(item: ItemCells) -> tuple[ItemCells, BaselineCell | None]:
     if item.units[-1] >= 0:
         return item, None
     distances = (item.length + item.length[-1]) / 2 - item.means @ item.means[-1]
-    cells = ItemCells(
-        item.units[:-1], item.answers[:-1], item.length[:-1], item.means[:-1], item.rerun[:-1],
-        item.options,
-    )  # fmt: skip
-    return cells, BaselineCell(item.answers[-1], float(item.rerun[-1]), distances[:-1])
+    n = item.n_answers[-1]
+    cells = ItemCells(*(part[:-1] for part in item[:5]), item.indicator[:-n], item.options)
+    return cells, BaselineCell(item.indicator[-n:], float(item.rerun[-1]), distances[:-1])
 
 
 def all_cells(n_puppets: Sequence[int]) -> Floats:

@@ -16,9 +16,9 @@ from fieldwork.estimates.answer_sets import Options
 from fieldwork.estimates.cell_means import CellTable, Form
 from fieldwork.estimates.quantity import ChanceSettings
 from fieldwork.metrics.robustness.replies import (
-    CELL,
     Derivation,
     TaskReplies,
+    by_cell,
     side_by_side,
 )
 from fieldwork.metrics.robustness.rows import missing_rows, robustness_row
@@ -137,10 +137,12 @@ def cell_distances(
     origin: TaskReplies, variant: TaskReplies
 ) -> dict[tuple[str, str], CellDistances]:
     """The distances of each cell that both sides answer, by item and puppet."""
-    pairs = side_by_side((origin, variant), "options")
+    pairs = by_cell(side_by_side((origin, variant), "options"))
     return {
-        cell: CellDistances(jaccard_distances([*of_cell[0], *of_cell[1]]))
-        for cell, of_cell in pairs.groupby(level=CELL)
+        cell: CellDistances(
+            jaccard_distances([reply for side in zip(*rows, strict=True) for reply in side])
+        )
+        for cell, rows in pairs.items()
     }
 
 

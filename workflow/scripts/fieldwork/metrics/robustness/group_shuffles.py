@@ -4,13 +4,15 @@ The answers to one item of one user and rerun are dealt to the tasks at random. 
 result is that of the tasks as they are. Items count alike, the users of an item do, and their reruns.
 """
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 
+from fieldwork.estimates.answer_sets import Options
 from fieldwork.metrics.robustness.agreement import jaccard_distances
-from fieldwork.metrics.robustness.replies import CELL
+from fieldwork.metrics.robustness.replies import CELL, by_cell
 from fieldwork.statistics.arrays import Floats, Indices
 
 
@@ -50,11 +52,11 @@ def shuffled_flips(
     Args:
         places: of the group of each task, shape (tasks,).
     """
-    cells = replies.groupby(level=CELL)
+    cells = by_cell(replies)
     total = Flips(np.zeros(n_permutations + 1), np.zeros(n_permutations + 1))
-    weights = cell_weights(cells.size().index).tolist()
-    for (_, reruns), weight in zip(cells, weights, strict=True):
-        orders = _orders(*reruns.shape, n_permutations, random)
+    weights = cell_weights(pd.MultiIndex.from_tuples(cells, names=CELL)).tolist()
+    for reruns, weight in zip(cells.values(), weights, strict=True):
+        orders = _orders(len(reruns), len(places), n_permutations, random)
         for values, of_cell in zip(total, _flips(reruns, places, orders), strict=True):
             values += weight * of_cell
     return total
@@ -69,9 +71,9 @@ def _orders(
     return orders
 
 
-def _flips(reruns: pd.DataFrame, places: Indices, orders: Indices) -> Flips:
-    n_reruns, n_tasks = reruns.shape
-    replies = reruns.to_numpy().ravel().tolist()
+def _flips(reruns: Sequence[Sequence[Options]], places: Indices, orders: Indices) -> Flips:
+    n_reruns, n_tasks = len(reruns), len(places)
+    replies = [reply for rerun in reruns for reply in rerun]
     distances = jaccard_distances(replies).reshape(n_reruns, n_tasks, n_reruns, n_tasks)
     alike, alike_other = np.nonzero(np.equal.outer(places, places))
     of_groups, of_reruns = np.zeros(len(orders)), np.zeros(len(orders))

@@ -5,7 +5,7 @@ options of an answer. Items of a variant that could not be changed are left out 
 """
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pandas as pd
 
@@ -106,6 +106,16 @@ def side_by_side(sides: Iterable[TaskReplies], column: str) -> pd.DataFrame:
     """A column of the replies that all sides have, one column a side."""
     parts = [side.replies[column] for side in sides]
     return pd.concat(parts, axis=1, join="inner", keys=range(len(parts))).sort_index()
+
+
+def by_cell(replies: pd.DataFrame) -> dict[tuple[str, str], list[tuple[Any, ...]]]:
+    """Rows of replies in their order, as tuples, by item and puppet."""
+    cells: dict[tuple[str, str], list[tuple[Any, ...]]] = {}
+    for (item, puppet, _), row in zip(
+        replies.index, replies.itertuples(index=False, name=None), strict=True
+    ):
+        cells.setdefault((item, puppet), []).append(row)
+    return cells
 
 
 def is_letter(reply: Options) -> bool:

@@ -16,6 +16,7 @@ from fieldwork.metrics.robustness.replies import (
     CELL,
     Derivation,
     TaskReplies,
+    by_cell,
     is_letter,
     no_letter,
     side_by_side,
@@ -130,12 +131,7 @@ def _worst_scores(
 ) -> Iterator[tuple[tuple[str, str], float, float, float | None]]:
     """Of the cells that all wordings of an item answer, two or more: `WORST_CASES` of first answers."""
     sides = (derivation.origin, *derivation.variants)
-    grades = {
-        side.task: {
-            cell: [*of_cell] for cell, of_cell in side.replies["is_right"].groupby(level=CELL)
-        }
-        for side in sides
-    }
+    grades = {side.task: by_cell(side.replies[["is_right"]]) for side in sides}
     for cell, reruns in grades[derivation.origin.task].items():
         item, _ = cell
         tasks = [side.task for side in sides if item in side.golds and item not in side.left_out]
@@ -147,9 +143,9 @@ def _worst_scores(
             has_reruns = len(reruns) >= len(tasks)
             yield (
                 cell,
-                min(grades[task][cell][0] for task in tasks),
-                reruns[0],
-                min(reruns[: len(tasks)]) if has_reruns else None,
+                *min(grades[task][cell][0] for task in tasks),
+                *reruns[0],
+                *(min(reruns[: len(tasks)]) if has_reruns else (None,)),
             )
 
 
@@ -161,8 +157,8 @@ def _majorities(
 ) -> Iterator[Robustness]:
     """Accuracy of the commonest letter of the first 1, 3, 5, ... reruns, from three reruns on."""
     replies = {
-        cell: [*of_cell]
-        for cell, of_cell in side.replies["options"].groupby(level=CELL)
+        cell: [options for (options,) in of_cell]
+        for cell, of_cell in by_cell(side.replies[["options"]]).items()
         if cell[0] in side.golds
     }
     n_most = max(map(len, replies.values()), default=0)
