@@ -213,7 +213,8 @@ def prompt_variance(cells: Cells) -> float:
     products = 0.0
     for item in items:
         spread = item.means / len(item.units)
-        totals[np.ix_(item.units, [columns[option] for option in item.options])] += spread
+        places = np.array([columns[option] for option in item.options])
+        totals[np.ix_(item.units, places)] += spread
         weights[item.units] += 1 / len(item.units)
         products -= float((spread.sum(axis=0) ** 2).sum())
         if cells.has_puppets:

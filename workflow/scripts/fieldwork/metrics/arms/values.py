@@ -120,7 +120,14 @@ def _split_baseline(item: ItemCells) -> tuple[ItemCells, BaselineCell | None]:
         return item, None
     distances = (item.length + item.length[-1]) / 2 - item.means @ item.means[-1]
     n = item.n_answers[-1]
-    cells = ItemCells(*(part[:-1] for part in item[:5]), item.indicator[:-n], item.options)
+    cells = item._replace(
+        units=item.units[:-1],
+        n_answers=item.n_answers[:-1],
+        length=item.length[:-1],
+        rerun=item.rerun[:-1],
+        means=item.means[:-1],
+        indicator=item.indicator[:-n],
+    )
     return cells, BaselineCell(item.indicator[-n:], float(item.rerun[-1]), distances[:-1])
 
 

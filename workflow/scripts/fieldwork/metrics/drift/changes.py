@@ -115,7 +115,7 @@ def _number_change(pair: WavePair, plan: ShufflePlan) -> Change:
 def _options_change(pair: WavePair, plan: ShufflePlan) -> Change:
     members = [np.flatnonzero(pair.items == item) for item in range(pair.n_items)]
     indicators = [
-        indicator_of([pair.values[place] for place in places]).astype(np.float64)
+        indicator_of([pair.values[place] for place in places.tolist()]).astype(np.float64)
         for places in members
     ]
     n_later = [int(pair.is_later[places].sum()) for places in members]

@@ -21,7 +21,7 @@ from fieldwork.metrics.drift.calls import (
     returned_models,
 )
 from fieldwork.metrics.drift.changes import Change, ShufflePlan, change_of
-from fieldwork.records.columns import nulls
+from fieldwork.records.columns import row_of
 from fieldwork.records.drift import Drift
 from fieldwork.statistics.families import LEVEL, holm_by_family
 from fieldwork.statistics.stratified import MOST_DRAWS, DrawPlan
@@ -127,22 +127,20 @@ def _empty_row(
     plan: WavePlan,
 ) -> Drift:
     wave = plan.waves[condition]
-    return Drift(
-        **{
-            **nulls(Drift),
-            "model": model,
-            "task": task,
-            "condition": condition,
-            "wave": wave,
-            "first_wave": plan.waves[first] if first else None,
-            "first_condition": first,
-            "look": plan.look_of(condition),
-            "measure": "accuracy",
-            **dict.fromkeys(("n_items", "n_answers", "n_first_answers"), 0),
-            "returned_models": returned_models(sides[condition]) if condition in sides else None,
-            "first_returned_models": returned_models(sides[first]) if first else None,
-            "reason": None if condition in sides else f"{NO_ANSWERS} {wave}",
-        }
+    return row_of(
+        Drift,
+        model=model,
+        task=task,
+        condition=condition,
+        wave=wave,
+        first_wave=plan.waves[first] if first else None,
+        first_condition=first,
+        look=plan.look_of(condition),
+        measure="accuracy",
+        **dict.fromkeys(("n_items", "n_answers", "n_first_answers"), 0),
+        returned_models=returned_models(sides[condition]) if condition in sides else None,
+        first_returned_models=returned_models(sides[first]) if first else None,
+        reason=None if condition in sides else f"{NO_ANSWERS} {wave}",
     )
 
 

@@ -28,7 +28,7 @@ from fieldwork.metrics.distributions import (
     read_questions,
 )
 from fieldwork.metrics.item_shares import measure_item_shares
-from fieldwork.records.columns import nulls
+from fieldwork.records.columns import row_of
 from fieldwork.records.field import FIELD, GroupEstimate
 from fieldwork.records.parsing import UNKNOWN
 from fieldwork.records.tasks import LETTER_KINDS, ItemKind
@@ -194,18 +194,16 @@ def drop_small_groups(answers: GroupAnswers) -> GroupAnswers:
 def _row(
     answers: GroupAnswers, item: str | None, group: str, metric: str, **values: Any
 ) -> GroupEstimate:
-    return GroupEstimate(
-        **{
-            **nulls(GroupEstimate),
-            "model": answers.model,
-            "task": answers.task,
-            "item_id": item,
-            "kind": answers.kind,
-            "variable": answers.variable,
-            "group": group,
-            "metric": metric,
-            **values,
-        }
+    return row_of(
+        GroupEstimate,
+        model=answers.model,
+        task=answers.task,
+        item_id=item,
+        kind=answers.kind,
+        variable=answers.variable,
+        group=group,
+        metric=metric,
+        **values,
     )
 
 

@@ -46,7 +46,7 @@ from fieldwork.metrics.groups.table import (
     share_of_marks,
     too_few_reason,
 )
-from fieldwork.records.columns import nulls
+from fieldwork.records.columns import row_of
 from fieldwork.records.field import GroupDifference
 from fieldwork.statistics.arrays import Floats, Indices
 from fieldwork.statistics.families import LEVEL, correct_rows
@@ -232,24 +232,27 @@ def _heterogeneity_rows(test: _GroupTest) -> Iterator[GroupDifference]:
         prompt_labels = labels[:, prompt.places]
         numbers = _large_numbers(prompt_labels[0], test)
         random = generator(test.seed, "orders", answers.model, answers.task, prompt.item)
-        for metric, values in (
-            values_at_equal_n(prompt, labels, numbers, metrics, random).items()
-            if len(numbers) > 1
-            else dict.fromkeys(metrics).items()
-        ):
-            influences = None
-            if values is not None:
-                influences = answer_influences(prompt, labels, numbers, metric)
-            shares = _GroupValues(prompt.item, metric, prompt_labels, numbers, values, influences)
+        values: dict[str, Floats] = {}
+        if len(numbers) > 1:
+            values = values_at_equal_n(prompt, labels, numbers, metrics, random)
+        for metric in metrics:
+            influences = answer_influences(prompt, labels, numbers, metric) if values else None
+            of_item = _GroupValues(
+                prompt.item, metric, prompt_labels, numbers, values.get(metric), influences
+            )
             contrast = partial(contrast_values, group_values.get((prompt.item, metric), {}))
-            yield from _pair_rows(test, shares, contrast)
-            if values is not None and prompt.item in test.shared_items:
-                means[metric] += values / n_shared
+            yield from _pair_rows(test, of_item, contrast)
+            if influences is not None and prompt.item in test.shared_items:
+                means[metric] += values[metric] / n_shared
                 mean_influences[metric][:, prompt.places] += influences / n_shared
     for metric in metrics:
-        values = means[metric] if n_shared else None
         over_items = _GroupValues(
-            None, metric, labels, range(len(test.groups)), values, mean_influences[metric]
+            None,
+            metric,
+            labels,
+            range(len(test.groups)),
+            means[metric] if n_shared else None,
+            mean_influences[metric],
         )
         contrast = partial(contrast_values, group_values.get((None, metric), {}))
         yield from _pair_rows(test, over_items, contrast, n_items=n_shared)
@@ -378,16 +381,13 @@ def _too_many_tests_reason(row: GroupDifference, n_tests: int) -> str | None:
 
 
 def _row(answers: GroupAnswers, item: str | None, metric: str, **values: Any) -> GroupDifference:
-    return GroupDifference(
-        **{
-            **nulls(GroupDifference),
-            **dict.fromkeys(("n_family", "n_items", "n_group", "n_versus"), 0),
-            "model": answers.model,
-            "task": answers.task,
-            "item_id": item,
-            "kind": answers.kind,
-            "variable": answers.variable,
-            "metric": metric,
-            **values,
-        }
+    return row_of(
+        GroupDifference,
+        model=answers.model,
+        task=answers.task,
+        item_id=item,
+        kind=answers.kind,
+        variable=answers.variable,
+        metric=metric,
+        **(dict.fromkeys(("n_family", "n_items", "n_group", "n_versus"), 0) | values),
     )

@@ -91,6 +91,7 @@ def agreement_rows(
     is_list = derivation.arm.kind == "list"
     name: str = "overlap" if is_list else "flips"
     form: Form = "value" if is_list else "share"
+    difference_form: Form = "value_difference" if is_list else "share_difference"
     cells = cell_distances(derivation.origin, variant)
     if not cells:
         reason = f"no item is answered both in {derivation.origin.task} and in {variant.task}"
@@ -117,7 +118,7 @@ def agreement_rows(
     for metric, metric_form, numbers in (
         (name, form, of_sides),
         (f"{name}_rerun", form, of_reruns),
-        (f"excess_{name}", f"{form}_difference", excess),
+        (f"excess_{name}", difference_form, excess),
     ):
         counted_cells = numbers.dropna()
         if counted_cells.empty:

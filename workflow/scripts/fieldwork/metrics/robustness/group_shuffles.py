@@ -26,7 +26,7 @@ class Flips(NamedTuple):
     of_reruns: Floats
 
 
-def cell_weights(cells: pd.MultiIndex) -> Floats:
+def cell_weights(cells: pd.Index) -> Floats:
     """The weight of each cell of a mean over items; in all 1."""
     items = cells.get_level_values("item_id")
     n_users = items.value_counts()
@@ -93,4 +93,4 @@ def flips_of_groups(replies: pd.DataFrame, places: Indices) -> float:
     """Mean distance of the answers of two groups within one rerun, of which each cell has one."""
     is_of_two = ~np.equal.outer(places, places)
     means = [jaccard_distances([*row])[is_of_two].mean() for row in replies.to_numpy()]
-    return float(cell_weights(replies.index.droplevel("rerun")) @ np.array(means))
+    return float(cell_weights(replies.index.droplevel(["rerun"])) @ np.array(means))

@@ -25,7 +25,7 @@ from fieldwork.metrics.robustness.replies import (
     read_derivations,
     side_by_side,
 )
-from fieldwork.records.columns import nulls
+from fieldwork.records.columns import row_of
 from fieldwork.records.robustness import GroupGap
 from fieldwork.statistics.arrays import Counts, Floats, Indices
 from fieldwork.statistics.fisher import fisher_test_of_groups
@@ -106,20 +106,16 @@ def _rows(tasks: GroupedTasks, settings: ChanceSettings) -> Iterator[GroupGap]:
 
 def _row(tasks: GroupedTasks, metric: str, **columns: Any) -> GroupGap:
     arm = tasks.derivation.arm
-    return GroupGap(
-        **{
-            **nulls(GroupGap),
-            "model": arm.model,
-            "origin": arm.task,
-            "condition": arm.condition,
-            "kind": arm.kind,
-            "metric": metric,
-            "n_items": 0,
-            "n_left_out": len(tasks.left_out),
-            "n_answers": 0,
-            "n_groups": len(tasks.groups),
-            **columns,
-        }
+    return row_of(
+        GroupGap,
+        model=arm.model,
+        origin=arm.task,
+        condition=arm.condition,
+        kind=arm.kind,
+        metric=metric,
+        n_left_out=len(tasks.left_out),
+        n_groups=len(tasks.groups),
+        **({"n_items": 0, "n_answers": 0} | columns),
     )
 
 
@@ -147,7 +143,7 @@ def _accuracy_rows(tasks: GroupedTasks, settings: ChanceSettings) -> Iterator[Gr
     grades = tasks.replies("is_right").dropna()
     reason: str | None = "no item is answered for all groups"
     if len(grades):
-        reason = no_letter(tasks.tasks, grades.index.droplevel("rerun"))
+        reason = no_letter(tasks.tasks, grades.index.droplevel(["rerun"]))
     if reason:
         yield from (_row(tasks, metric, reason=reason) for metric in metrics)
         return
@@ -178,7 +174,10 @@ def _accuracy_rows(tasks: GroupedTasks, settings: ChanceSettings) -> Iterator[Gr
     yield _row(tasks, metrics[0], **basis, **_test_columns(highest - lowest))
     # of groups that are all wrong no one is behind
     ratios = np.divide(lowest, highest, out=np.ones_like(lowest), where=highest > 0)
-    of_ratio = {"estimate": float(ratios[0]), "expected_same": float(ratios[1:].mean())}
+    of_ratio: dict[str, Any] = {
+        "estimate": float(ratios[0]),
+        "expected_same": float(ratios[1:].mean()),
+    }
     if not highest[0] > 0:
         of_ratio = dict.fromkeys(of_ratio) | {"reason": "no answer of any group is right"}
     yield _row(tasks, metrics[1], **basis, **of_ratio)

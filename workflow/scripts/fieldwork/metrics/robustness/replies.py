@@ -126,7 +126,7 @@ def is_letter(reply: Options) -> bool:
 def no_letter(sides: Iterable[TaskReplies], cells: pd.Index) -> str | None:
     """Why some cells say nothing of the scores of tasks, where no answer to one of them has a letter."""
     for side in sides:
-        is_in = side.replies.index.droplevel("rerun").isin(cells)
+        is_in = side.replies.index.droplevel(["rerun"]).isin(cells)
         if not side.replies.loc[is_in, "options"].map(is_letter).any():
             return f"no answer to {side.task} gives a letter"
     return None

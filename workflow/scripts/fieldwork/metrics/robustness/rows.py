@@ -6,7 +6,7 @@ from typing import Any
 from fieldwork.estimates.cell_means import CellTable
 from fieldwork.estimates.quantity import Quantity
 from fieldwork.metrics.robustness.replies import Derivation, TaskReplies
-from fieldwork.records.columns import nulls
+from fieldwork.records.columns import row_of
 from fieldwork.records.robustness import Robustness
 from fieldwork.statistics.permutation import PermutationTest
 
@@ -28,7 +28,6 @@ def robustness_row(
         columns: of the row, in place of what these say.
     """
     values = {
-        **nulls(Robustness),
         "model": derivation.arm.model,
         "origin": derivation.origin.task,
         "task": side.task,
@@ -42,7 +41,7 @@ def robustness_row(
         "unit": "puppet" if derivation.has_users else "item",
         "reason": quantity.reason,
     }
-    return Robustness(**(values | columns))
+    return row_of(Robustness, **(values | columns))
 
 
 def missing_rows(
