@@ -106,7 +106,7 @@ def test_components_are_means_over_pairs(seed: int) -> None:
     found = item_distances(cells.items.values(), np.ones(len(cells.units)))
     expected = [plainly(answers) for answers in items.values()]
     np.testing.assert_allclose(found.rerun, [rerun for rerun, _ in expected], atol=1e-12)
-    np.testing.assert_allclose(found.between, [between for _, between in expected], atol=1e-12)
+    np.testing.assert_allclose(found.two_cells, [between for _, between in expected], atol=1e-12)
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -119,7 +119,7 @@ def test_leaving_a_puppet_out_is_measuring_without_it(seed: int) -> None:
             for of in items.values()
         ]
         assert found.rerun[1 + number] == pytest.approx(mean([rerun for rerun, _ in rest]))
-        assert found.between[1 + number] == pytest.approx(mean([between for _, between in rest]))
+        assert found.two_cells[1 + number] == pytest.approx(mean([between for _, between in rest]))
 
 
 @pytest.mark.parametrize("seed", range(4))

@@ -21,7 +21,7 @@ from fieldwork.statistics.user_intervals import too_few_prompts, too_few_users
 Form = Literal["share", "share_difference", "value", "value_difference"]
 """What an item gives: a share of answers, any number from 0 to 1, or the difference of two of these."""
 
-_LEAST: Mapping[Form, float] = {
+_LOWER_ENDS: Mapping[Form, float] = {
     "share": 0.0,
     "share_difference": -1.0,
     "value": 0.0,
@@ -77,7 +77,7 @@ class CellTable(NamedTuple):
             reason = too_few_users(len(self.values), settings.rarest_users) or reason
         if reason:
             return Quantity(self.mean, reason=reason)
-        interval = self._interval(form, n_answers).clip(_LEAST[form], 1.0)
+        interval = self._interval(form, n_answers).clip(_LOWER_ENDS[form], 1.0)
         # width zero would say that nothing is uncertain
         if interval.high - interval.low > NO_ERROR:
             return Quantity(self.mean, interval)

@@ -28,7 +28,7 @@ class Quantity(NamedTuple):
     reason: str | None = None
 
     @property
-    def bounded(self) -> BoundedValue | None:
+    def bounded_value(self) -> BoundedValue | None:
         """The value with its interval, where it has one."""
         if self.value is None or self.interval is None:
             return None

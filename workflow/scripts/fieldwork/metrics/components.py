@@ -4,8 +4,8 @@ Owns the arrays behind `variance`, `users_and_contexts` and `arm_tests`. A cell 
 to an item: a puppet, in one context or under one condition; without users all answers to an item are one
 cell. The distance of two answers is half the squared distance of their indicator vectors, half the number
 of options in which they differ. Its mean over pairs of answers within a cell (`rerun`) and over two cells
-(`between`) is unbiased for any numbers of answers, since each cell counts alike within an item, and each
-item alike.
+(`two_cells`) is unbiased for any numbers of answers, since each cell counts alike within an item, and
+each item alike.
 """
 
 import math
@@ -72,7 +72,7 @@ class Distances(NamedTuple):
     """Mean distances of two answers of one cell, and of two cells; NaN where there is no pair."""
 
     rerun: Floats
-    between: Floats
+    two_cells: Floats
 
 
 def item_cells(cells: Sequence[tuple[int, Sequence[Options]]]) -> ItemCells:
@@ -135,8 +135,8 @@ def distances_without_each(items: Iterable[ItemCells], n_units: int) -> Distance
 def _without_each(item: ItemCells, n_units: int) -> Distances:
     places = np.zeros(1 + n_units, dtype=np.int64)
     places[1 + item.units] = 1 + np.arange(len(item.units))
-    rerun, between = cell_distances(item, _all_and_rests)
-    return Distances(rerun[places], between[places])
+    rerun, two_cells = cell_distances(item, _all_and_rests)
+    return Distances(rerun[places], two_cells[places])
 
 
 def _all_and_rests(values: Floats) -> Floats:
@@ -145,7 +145,7 @@ def _all_and_rests(values: Floats) -> Floats:
 
 
 def _stack(parts: Sequence[Distances], shape: tuple[int, ...]) -> Distances:
-    sides = ([part.rerun for part in parts], [part.between for part in parts])
+    sides = ([part.rerun for part in parts], [part.two_cells for part in parts])
     return Distances(*(np.array(side, dtype=np.float64).reshape(-1, *shape) for side in sides))
 
 
@@ -163,17 +163,17 @@ def cell_distances(item: ItemCells, add: Sums) -> Distances:
 def mean_distances(of_items: Distances) -> Distances:
     """Means over the items of which the first sample has both distances; NaN without one of them.
 
-    Where no item has both, `between` is over the items that have it, and `rerun` is known only where no
+    Where no item has both, `two_cells` is over the items that have it, and `rerun` is known only where no
     item has two cells.
 
     Args:
         of_items: of shape (items, samples, ...).
     """
-    has_rerun, has_between = (np.isfinite(part[:, :1]) for part in of_items)
-    has_both = has_rerun & has_between
+    has_rerun, has_two_cells = (np.isfinite(part[:, :1]) for part in of_items)
+    has_both = has_rerun & has_two_cells
     return Distances(
-        item_means(of_items.rerun, has_both | (has_rerun & ~has_between.any(axis=0))),
-        item_means(of_items.between, has_both | (has_between & ~has_both.any(axis=0))),
+        item_means(of_items.rerun, has_both | (has_rerun & ~has_two_cells.any(axis=0))),
+        item_means(of_items.two_cells, has_both | (has_two_cells & ~has_both.any(axis=0))),
     )
 
 
@@ -197,7 +197,7 @@ def prompt_variance(cells: Cells) -> float:
     two items may be correlated; offline over all pairs.
     """
     of_items = item_distances(cells.items.values(), np.ones(len(cells.units)))
-    variances = of_items.between if cells.has_puppets else of_items.rerun
+    variances = of_items.two_cells if cells.has_puppets else of_items.rerun
     items = [
         item
         for item, variance in zip(cells.items.values(), variances, strict=True)

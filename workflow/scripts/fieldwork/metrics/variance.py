@@ -111,7 +111,7 @@ def _who_share(
     reason = _no_share(arm, items, cells, distances)
     if reason:
         return Quantity(reason=reason)
-    rerun_shares = ratio(distances.rerun, distances.between)
+    rerun_shares = ratio(distances.rerun, distances.two_cells)
     value, interval = 1 - float(rerun_shares[0]), None
     # without reruns of a rare user the variance of reruns misses it, too
     n_repeating = len({*np.concatenate([i.units[i.n_answers > 1] for i in cells.items.values()])})
@@ -135,7 +135,7 @@ def _no_share(
         return f"none of {count_unread(items)} answers can be read"
     if not cells.has_puppets:
         return "this condition has no users: all variance within a prompt comes from reruns"
-    if math.isnan(distances.between[0]):
+    if math.isnan(distances.two_cells[0]):
         return "no item is answered by two puppets"
     if cells.n_repeated == 0 and arm.condition == FIELD:
         return (
@@ -149,7 +149,7 @@ def _no_share(
         )
     if math.isnan(distances.rerun[0]):
         return "no item is answered by two puppets of whom one answers it twice"
-    if distances.between[0] <= 0:
+    if distances.two_cells[0] <= 0:
         return "all answers to an item are the same: there is no variance to share out"
     return None
 
@@ -163,6 +163,6 @@ def _over_baseline(cells: Cells, baseline: Cells | None) -> float | None:
         item_distances([side.items[name] for name in names], np.ones(len(side.units)))
         for side in (cells, baseline)
     )
-    is_whole = np.isfinite(answers.between) & np.isfinite(reruns.rerun)
-    total = float(answers.between[is_whole].sum())
+    is_whole = np.isfinite(answers.two_cells) & np.isfinite(reruns.rerun)
+    total = float(answers.two_cells[is_whole].sum())
     return 1 - float(reruns.rerun[is_whole].sum()) / total if total > 0 else None

@@ -63,7 +63,8 @@ def measure_arms(
     rows: list[ArmMeasure] = []
     for position, arm in enumerate(arms):
         variance = metrics.variance[metrics.variance["condition"] == arm.condition]
-        for row in variance.itertuples(index=False):
+        arm_rows: Any = variance.itertuples(index=False)
+        for row in arm_rows:
             context = contexts.get((str(row.task), arm.condition))
             for measure in MEASURES_OF[row.kind]:
                 rows.append(

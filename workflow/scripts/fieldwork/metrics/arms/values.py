@@ -163,8 +163,8 @@ def arm_values(cells: ArmCells, members: Floats) -> dict[str, Floats]:
     has_score = np.isfinite(cells.em_strict)
     scores = np.where(has_score, cells.em_strict, 0.0)
     return {
-        "share_who": 1 - ratio(distances.rerun, distances.between),
-        "var_answers": distances.between,
+        "share_who": 1 - ratio(distances.rerun, distances.two_cells),
+        "var_answers": distances.two_cells,
         "from_baseline": _distance_from_baseline(cells, members),
         "em_strict": ratio(members @ scores, members @ has_score.astype(np.float64)),
     }
@@ -181,8 +181,8 @@ def _distance_from_baseline(cells: ArmCells, members: Floats) -> Floats:
         if baseline is not None:
             samples = members[..., item.units]
             difference = ratio(samples @ baseline.distances, samples.sum(axis=-1))
-            within = cell_distances(item, samples.__matmul__).between + baseline.rerun
-            values[place] = difference - within / 2
+            inner_distance = cell_distances(item, samples.__matmul__).two_cells + baseline.rerun
+            values[place] = difference - inner_distance / 2
     return item_means(values, np.isfinite(values[:, :1]))
 
 

@@ -35,7 +35,7 @@ def contrast_values(values: Mapping[str, Quantity], group: str) -> GroupContrast
     first = values[group]
     rest = [value for name, value in values.items() if name != group]
     others_mean = math.fsum(value.value or 0.0 for value in rest) / len(rest)
-    bounded_values = [value.bounded for value in (first, *rest) if value.bounded]
+    bounded_values = [value.bounded_value for value in (first, *rest) if value.bounded_value]
     interval = None
     if len(bounded_values) == len(values):
         interval = difference_interval(bounded_values[0], bounded_values[1:])

@@ -12,7 +12,7 @@ import pandas as pd
 
 from fieldwork.estimates.answer_sets import Options
 from fieldwork.metrics.robustness.agreement import jaccard_distances
-from fieldwork.metrics.robustness.replies import CELL, by_cell
+from fieldwork.metrics.robustness.replies import CELL, by_cell, cells_of_rows
 from fieldwork.statistics.arrays import Floats, Indices
 
 
@@ -93,4 +93,4 @@ def flips_of_groups(replies: pd.DataFrame, places: Indices) -> float:
     """Mean distance of the answers of two groups within one rerun, of which each cell has one."""
     is_of_two = ~np.equal.outer(places, places)
     means = [jaccard_distances([*row])[is_of_two].mean() for row in replies.to_numpy()]
-    return float(cell_weights(replies.index.droplevel(["rerun"])) @ np.array(means))
+    return float(cell_weights(cells_of_rows(replies)) @ np.array(means))

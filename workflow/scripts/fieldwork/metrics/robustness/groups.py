@@ -21,6 +21,7 @@ from fieldwork.metrics.robustness.replies import (
     CELL,
     Derivation,
     TaskReplies,
+    cells_of_rows,
     no_letter,
     read_derivations,
     side_by_side,
@@ -143,7 +144,7 @@ def _accuracy_rows(tasks: GroupedTasks, settings: ChanceSettings) -> Iterator[Gr
     grades = tasks.replies("is_right").dropna()
     reason: str | None = "no item is answered for all groups"
     if len(grades):
-        reason = no_letter(tasks.tasks, grades.index.droplevel(["rerun"]))
+        reason = no_letter(tasks.tasks, cells_of_rows(grades))
     if reason:
         yield from (_row(tasks, metric, reason=reason) for metric in metrics)
         return

@@ -73,13 +73,13 @@ def read_derivations(
     for arm in sorted({a._replace(task=variants.get(a.task, a.task)) for a in arms}):
         tasks = sorted(task for task, origin in variants.items() if origin == arm.task)
         if tasks:
-            origin, *others = (
+            origin, *other_sides = (
                 _task_replies(
                     task, arms.get(arm._replace(task=task), {}), questions.get((task, arm.kind))
                 )
                 for task in (arm.task, *tasks)
             )
-            yield Derivation(arm, origin, tuple(others))
+            yield Derivation(arm, origin, tuple(other_sides))
 
 
 def _task_replies(
@@ -108,6 +108,11 @@ def side_by_side(sides: Iterable[TaskReplies], column: str) -> pd.DataFrame:
     return pd.concat(parts, axis=1, join="inner", keys=range(len(parts))).sort_index()
 
 
+def cells_of_rows(replies: pd.DataFrame) -> pd.MultiIndex:
+    """The item and puppet of each row."""
+    return pd.MultiIndex.from_frame(replies.index.to_frame()[CELL])
+
+
 def by_cell(replies: pd.DataFrame) -> dict[tuple[str, str], list[tuple[Any, ...]]]:
     """Rows of replies in their order, as tuples, by item and puppet."""
     cells: dict[tuple[str, str], list[tuple[Any, ...]]] = {}
@@ -126,7 +131,7 @@ def is_letter(reply: Options) -> bool:
 def no_letter(sides: Iterable[TaskReplies], cells: pd.Index) -> str | None:
     """Why some cells say nothing of the scores of tasks, where no answer to one of them has a letter."""
     for side in sides:
-        is_in = side.replies.index.droplevel(["rerun"]).isin(cells)
+        is_in = cells_of_rows(side.replies).isin(cells)
         if not side.replies.loc[is_in, "options"].map(is_letter).any():
             return f"no answer to {side.task} gives a letter"
     return None

@@ -59,14 +59,16 @@ def _changes(
         yield from missing_rows(derivation, variant, CHANGES, reason)
         return
     means, firsts, n_answers = cells.mean(), cells.first(), int(cells.size().min())
-    origin, now = (CellTable.of(means[k], has_users=derivation.has_users) for k in (0, 1))
-    change = now.minus(origin)
+    origin_scores, variant_scores = (
+        CellTable.of(means[k], has_users=derivation.has_users) for k in (0, 1)
+    )
+    change = variant_scores.minus(origin_scores)
     test = paired_test(
         change.units,
         n_permutations=settings.n_permutations,
         random=settings.random(*derivation.names("change", variant.task)),
     )
-    for metric, table in (("accuracy", now), ("accuracy_origin", origin)):
+    for metric, table in (("accuracy", variant_scores), ("accuracy_origin", origin_scores)):
         yield robustness_row(derivation, variant, metric, table.quantity("share", settings), table)
     yield robustness_row(
         derivation,
@@ -78,18 +80,18 @@ def _changes(
         n_lost=int((firsts[0] > firsts[1]).sum()),
         n_won=int((firsts[0] < firsts[1]).sum()),
     )
-    drop = _drop_rate(origin, now, n_answers)
-    yield robustness_row(derivation, variant, "performance_drop_rate", drop, now)
+    drop = _drop_rate(origin_scores, variant_scores, n_answers)
+    yield robustness_row(derivation, variant, "performance_drop_rate", drop, variant_scores)
 
 
-def _drop_rate(origin: CellTable, now: CellTable, n_answers: int) -> Quantity:
+def _drop_rate(origin_scores: CellTable, variant_scores: CellTable, n_answers: int) -> Quantity:
     """1 - accuracy / accuracy of the origin: Zhu et al. 2023."""
-    if origin.mean == 0:
+    if origin_scores.mean == 0:
         return Quantity(reason="no answer to the origin is right, so that nothing can be lost")
-    value = 1 - now.mean / origin.mean
-    if now.has_users:
+    value = 1 - variant_scores.mean / origin_scores.mean
+    if variant_scores.has_users:
         return Quantity(value, reason="no interval: there is none over users")
-    ratio = paired_ratio_interval(now.items, origin.items, n_answers)
+    ratio = paired_ratio_interval(variant_scores.items, origin_scores.items, n_answers)
     if ratio is None:
         reason = "no interval: the accuracy of the origin is not told from 0"
         return Quantity(value, reason=reason)

@@ -95,9 +95,9 @@ def _difference(measure: str, service: ArmService, reference: ArmService | None)
         ways = f"{service.calls.dispatch} and {reference.calls.dispatch}"
         return Quantity(reason=f"no difference: sent otherwise ({ways})")
     difference = Quantity(amount.value - other.quantity.value)
-    if amount.bounded is None:
+    if amount.bounded_value is None:
         return difference
-    if other.quantity.bounded is None:
+    if other.quantity.bounded_value is None:
         return difference.because("no interval of the difference: the baseline has none")
-    interval = difference_interval(amount.bounded, [other.quantity.bounded])
+    interval = difference_interval(amount.bounded_value, [other.quantity.bounded_value])
     return difference._replace(interval=interval)

@@ -220,11 +220,11 @@ def _over(amount: Quantity, score: Quantity) -> Quantity:
     if score.value is None or score.value <= 0:
         return Quantity(reason=score.reason)
     ratio = Quantity(amount.value / score.value, reason=amount.reason)
-    if score.bounded is None:
+    if score.bounded_value is None:
         return ratio.because("no interval: the score has none")
-    if amount.bounded is None:
+    if amount.bounded_value is None:
         return ratio
-    interval = ratio_interval(amount.bounded, score.bounded)
+    interval = ratio_interval(amount.bounded_value, score.bounded_value)
     if interval is None:
         return ratio.because("no interval: the score may be chance alone")
     return ratio._replace(interval=interval)
