@@ -17,8 +17,8 @@ import pandas as pd
 from outcomes import Job, Outcome, outcome
 from populations import Floats, rarest_covered
 
+from fieldwork.estimates.answer_sets import Arm
 from fieldwork.estimates.quantity import Quantity
-from fieldwork.estimates.samples import ArmName
 from fieldwork.metrics.service.calls import COLUMNS, arms_of
 from fieldwork.metrics.service.scores import PointScore
 from fieldwork.metrics.service.table import measure_service
@@ -178,7 +178,7 @@ def _points(sets: int, seed: int) -> Iterator[Outcome]:
             Quantity(mean - CHANCE, Interval(low - CHANCE, high - CHANCE)),
             ITEMS,
         )
-        table = measure_service(arms_of(calls), {ArmName("m", "t", "c"): score}, baseline="c")
+        table = measure_service(arms_of(calls), {Arm("m", "t", None, "c"): score}, baseline="c")
         rows += [row for row in table if row.measure == "usd_point"]
     yield outcome(
         PART,

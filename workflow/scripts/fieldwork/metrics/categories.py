@@ -15,7 +15,6 @@ from scipy.stats import rankdata
 
 from fieldwork.estimates.answer_sets import Arm, ItemAnswers, read_answer_sets
 from fieldwork.estimates.quantity import ChanceSettings, Quantity, none_if_nan
-from fieldwork.estimates.samples import ArmName
 from fieldwork.metrics.components import Cells, cells_of, ratio
 from fieldwork.metrics.distributions import read_questions
 from fieldwork.records.metrics import CategoryVariance, SubjectVariance
@@ -100,10 +99,10 @@ def measure_categories(
     """
     require_permutations(n_permutations)
     settings = ChanceSettings(n_permutations, seed)
-    arms: dict[ArmName, dict[str, list[SubjectVariance]]] = {}
+    arms: dict[Arm, dict[str, list[SubjectVariance]]] = {}
     for row in subjects:
         if row.category is not None:
-            categories = arms.setdefault(ArmName(row.model, row.task, row.condition), {})
+            categories = arms.setdefault(Arm(row.model, row.task, None, row.condition), {})
             categories.setdefault(row.category, []).append(row)
     rows = []
     for arm, categories in sorted(arms.items()):
@@ -116,7 +115,7 @@ def _variances(rows: Sequence[SubjectVariance]) -> Floats:
     return np.array([row.var_who for row in rows if row.var_who is not None], dtype=np.float64)
 
 
-def _p_value(arm: ArmName, groups: Sequence[Floats], settings: ChanceSettings) -> float | None:
+def _p_value(arm: Arm, groups: Sequence[Floats], settings: ChanceSettings) -> float | None:
     """None where fewer than two categories have a subject, or no category has two."""
     categories = [group for group in groups if len(group)]
     sizes = [len(group) for group in categories]
@@ -158,7 +157,7 @@ def _deals(subjects: Sequence[int], sizes: Sequence[int]) -> Iterator[list[int]]
 
 
 def _category_row(
-    arm: ArmName, category: str, rows: Sequence[SubjectVariance], p_value: float | None
+    arm: Arm, category: str, rows: Sequence[SubjectVariance], p_value: float | None
 ) -> CategoryVariance:
     values, mean = (
         _variances(rows),

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from fieldwork import tables
-from fieldwork.estimates.samples import ArmName
+from fieldwork.estimates.answer_sets import Arm
 from fieldwork.records.columns import RowType
 from fieldwork.records.generation import Response
 from fieldwork.records.service import FirstToken
@@ -49,7 +49,7 @@ class ArmCalls(NamedTuple):
         unit, units: what the answers are independent by, and its number for each.
     """
 
-    arm: ArmName
+    arm: Arm
     n_calls: int
     dispatch: str
     answers: pd.DataFrame
@@ -82,6 +82,10 @@ class ArmCalls(NamedTuple):
         return "; ".join(notes) or None
 
 
+def _arm(model: str, task: str, condition: str) -> Arm:
+    return Arm(model, task, None, condition)
+
+
 def _read_frames(
     paths: Sequence[str], row_type: type[RowType], columns: Sequence[str]
 ) -> Iterator[pd.DataFrame]:
@@ -90,14 +94,14 @@ def _read_frames(
         yield pd.DataFrame(rows, columns=list(columns), dtype=object)
 
 
-def read_first_times(paths: Sequence[str]) -> dict[ArmName, pd.DataFrame]:
+def read_first_times(paths: Sequence[str]) -> dict[Arm, pd.DataFrame]:
     """The calls of tables of streamed calls, by arm: columns `puppet_id` and `first_token_s`."""
     columns = ("model", "task", "condition", "puppet_id", "first_token_s")
     frames = [*_read_frames(paths, FirstToken, columns)]
     if not frames:
         return {}
     calls = pd.concat(frames, ignore_index=True)
-    return {ArmName(*map(str, key)): part for key, part in calls.groupby(list(columns[:3]))}
+    return {_arm(*map(str, key)): part for key, part in calls.groupby(list(columns[:3]))}
 
 
 def read_calls(paths: Sequence[str]) -> Iterator[ArmCalls]:
@@ -117,7 +121,7 @@ def arms_of(responses: pd.DataFrame) -> Iterator[ArmCalls]:
         answers = calls[calls["outcome"] != "failed"].reset_index(drop=True)
         dispatch = ", ".join(sorted(set(calls["dispatch"])))
         unit, units = units_of(answers["puppet_id"], answers["started_at"])
-        yield ArmCalls(ArmName(*map(str, key)), len(calls), dispatch, answers, unit, units)
+        yield ArmCalls(_arm(*map(str, key)), len(calls), dispatch, answers, unit, units)
 
 
 def units_of(puppets: Any, started_at: pd.Series | None = None) -> tuple[Unit, Indices]:

@@ -5,8 +5,8 @@ from typing import NamedTuple
 
 import pandas as pd
 
+from fieldwork.estimates.answer_sets import Arm
 from fieldwork.estimates.quantity import Quantity
-from fieldwork.estimates.samples import ArmName
 from fieldwork.records.estimates import Estimate
 from fieldwork.statistics.intervals import Interval
 
@@ -32,7 +32,7 @@ def arm_scores(estimates: Iterable[Estimate]) -> list[Estimate]:
     return [row for row in estimates if (row.measure, row.reference) == (METRIC, "baseline")]
 
 
-def point_scores(scores: Iterable[Estimate], items: pd.DataFrame) -> dict[ArmName, PointScore]:
+def point_scores(scores: Iterable[Estimate], items: pd.DataFrame) -> dict[Arm, PointScore]:
     """The scores of the arms whose task has right answers.
 
     Args:
@@ -40,7 +40,7 @@ def point_scores(scores: Iterable[Estimate], items: pd.DataFrame) -> dict[ArmNam
     """
     chances = chance_shares(items)
     return {
-        ArmName(row.model, row.task, row.condition): _point_score(row, chances[row.task])
+        Arm(row.model, row.task, None, row.condition): _point_score(row, chances[row.task])
         for row in arm_scores(scores)
         if row.task in chances
     }

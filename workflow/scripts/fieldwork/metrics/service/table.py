@@ -5,9 +5,9 @@ from typing import NamedTuple
 
 import pandas as pd
 
+from fieldwork.estimates.answer_sets import Arm
 from fieldwork.estimates.quantity import Quantity
 from fieldwork.estimates.reasons import join_reasons
-from fieldwork.estimates.samples import ArmName
 from fieldwork.metrics.service.calls import ArmCalls
 from fieldwork.metrics.service.scores import PointScore
 from fieldwork.metrics.service.values import ServiceValue, service_values
@@ -23,13 +23,13 @@ class ArmService(NamedTuple):
     values: Mapping[str, ServiceValue]
 
 
-NO_STREAMS: Mapping[ArmName, pd.DataFrame] = {}
+NO_STREAMS: Mapping[Arm, pd.DataFrame] = {}
 
 
 def measure_service(
     arms: Iterable[ArmCalls],
-    scores: Mapping[ArmName, PointScore],
-    first_times: Mapping[ArmName, pd.DataFrame] = NO_STREAMS,
+    scores: Mapping[Arm, PointScore],
+    first_times: Mapping[Arm, pd.DataFrame] = NO_STREAMS,
     *,
     baseline: str,
     rarest_users: float = RAREST_USERS,
@@ -41,7 +41,7 @@ def measure_service(
         first_times: of the arms of which calls were sent as streams, as `read_first_times` gives them.
         rarest_users: share of users of the rarest kind that intervals cover.
     """
-    services: dict[ArmName, ArmService] = {}
+    services: dict[Arm, ArmService] = {}
     for calls in arms:
         arm = calls.arm
         values = service_values(calls, scores.get(arm), first_times.get(arm), rarest_users)
