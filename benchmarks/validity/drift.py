@@ -304,7 +304,7 @@ def _intervals(size: Size, sets: int, seed: int) -> Iterator[Outcome]:
         ):
             values = np.concatenate(sides).astype(float)
             pair = _pair(size, [], [])._replace(values=values.tolist())
-            interval, _ = change_interval(pair, values, is_share=name == "accuracy")
+            _, interval, *_ = change_interval(pair, values, is_share=name == "accuracy")
             means_of_waves = pair.item_means(values).mean(axis=0)
             estimates[name].append(float(means_of_waves[1] - means_of_waves[0]) - shift)
             low, high = interval or (None, None)

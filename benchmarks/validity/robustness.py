@@ -24,11 +24,12 @@ from populations import (
     rarest_covered,
 )
 
+from fieldwork.estimates.quantity import ChanceSettings
 from fieldwork.metrics.robustness.groups import measure_group_gaps
-from fieldwork.metrics.robustness.pairs import RobustnessSettings
 from fieldwork.metrics.robustness.table import measure_robustness
 from fieldwork.records.robustness import Robustness
 from fieldwork.statistics.arrays import Flags
+from fieldwork.statistics.families import holm
 
 PART = "robustness"
 PERMUTATIONS = 199
@@ -121,7 +122,7 @@ def _measured(
         pd.concat([before, now.assign(task="v" + now["task"])]),
         _questions([*origins, *variants], n_items, kind),
         variants=variants,
-        settings=RobustnessSettings(PERMUTATIONS, 1, rarest),
+        settings=ChanceSettings(PERMUTATIONS, 1, rarest),
     )
     by_metric: dict[str, list[Robustness]] = {}
     for row in rows:
@@ -263,7 +264,7 @@ def _groups(size: Size, loss: float, sets: int, seed: int) -> Iterator[Outcome]:
         _questions([*variants], size.items, "choice"),
         variants=variants,
         groups=groups,
-        settings=RobustnessSettings(PERMUTATIONS, 1),
+        settings=ChanceSettings(PERMUTATIONS, 1),
     )
     source = f"one of four groups loses {100 * loss:g} % of items"
     for metric in ("accuracy_gap", "excess_flips"):
@@ -271,9 +272,10 @@ def _groups(size: Size, loss: float, sets: int, seed: int) -> Iterator[Outcome]:
         if any(p_value is not None for p_value in p_values):
             name = f"{metric}, groups"
             yield outcome(PART, name, source, size.name(), truth=None, p_values=p_values)
-    least: dict[str, float] = {}
+    families: dict[str, list[float]] = {}
     for row in rows:
-        if row.metric == "option_gap" and row.p_holm is not None:
-            least[row.origin] = min(row.p_holm, least.get(row.origin, 1.0))
+        if row.metric == "option_gap" and row.p_value is not None:
+            families.setdefault(row.origin, []).append(row.p_value)
+    least = {origin: min(holm(tests)) for origin, tests in families.items()}
     name = "any option_gap after Holm, groups"
     yield outcome(PART, name, source, size.name(), truth=None, p_values=[*least.values()])

@@ -17,8 +17,10 @@ import pandas as pd
 from outcomes import Job, Outcome, outcome
 from populations import Floats, rarest_covered
 
-from fieldwork.metrics.service.calls import COLUMNS, ServiceArm, arms_of
-from fieldwork.metrics.service.scores import PointScore, ScoreValue
+from fieldwork.estimates.answer_sets import Arm
+from fieldwork.estimates.quantity import Quantity
+from fieldwork.metrics.service.calls import COLUMNS, arms_of
+from fieldwork.metrics.service.scores import PointScore
 from fieldwork.metrics.service.table import measure_service
 from fieldwork.records.service import ServiceMeasure
 from fieldwork.statistics.intervals import Interval, student_interval
@@ -172,11 +174,11 @@ def _points(sets: int, seed: int) -> Iterator[Outcome]:
         mean, error = float(scores.mean()), float(scores.std(ddof=1)) / math.sqrt(RUNS)
         low, high = student_interval(mean, error, RUNS - 1)
         score = PointScore(
-            ScoreValue(mean, Interval(low, high), None),
-            ScoreValue(mean - CHANCE, Interval(low - CHANCE, high - CHANCE), None),
+            Quantity(mean, Interval(low, high)),
+            Quantity(mean - CHANCE, Interval(low - CHANCE, high - CHANCE)),
             ITEMS,
         )
-        table = measure_service(arms_of(calls), {ServiceArm("m", "t", "c"): score}, baseline="c")
+        table = measure_service(arms_of(calls), {Arm("m", "t", None, "c"): score}, baseline="c")
         rows += [row for row in table if row.measure == "usd_point"]
     yield outcome(
         PART,

@@ -8,13 +8,8 @@ import numpy as np
 import pytest
 
 from fieldwork.errors import StudyError
-from fieldwork.metrics.nest_distances import (
-    NestedCell,
-    dealt_context_distances,
-    lay_out_nest,
-    nest_distances,
-)
-from fieldwork.metrics.nests import measure_nests
+from fieldwork.estimates.answer_sets import AnswerSet, ItemAnswers
+from fieldwork.metrics.nests import Nest, dealt_context_distances, measure_nests, read_nest
 from fieldwork.records.metrics import NestedVariance
 from fieldwork.records.parsing import Answer
 from unit.metrics.metric_frames import answer_frame, chosen
@@ -74,22 +69,24 @@ def drawn(seed: int, users: int = 6) -> Source:
     return source
 
 
-def cells_of(source: Source) -> list[NestedCell]:
-    return [
-        NestedCell(item, user, context, answers)
-        for item, users in source.items()
-        for user, contexts in users.items()
-        for context, answers in contexts.items()
-    ]
+def nest_of(source: Source) -> Nest:
+    conditions: dict[str, dict[str, ItemAnswers]] = {}
+    for item, users in source.items():
+        for user, contexts in sorted(users.items()):
+            for context, answers in contexts.items():
+                cell = [AnswerSet(user, k, options) for k, options in enumerate(answers)]
+                items = conditions.setdefault(context, {})
+                items.setdefault(item, ItemAnswers([], 0)).answers.extend(cell)
+    return read_nest(conditions)
 
 
 @pytest.mark.parametrize("seed", range(8))
 def test_distances_are_those_of_loops_over_pairs_also_without_each_user(seed: int) -> None:
     source = drawn(seed, users=12)
-    layout = lay_out_nest(cells_of(source))
-    distances = nest_distances(layout)
-    assert [part[-1] for part in distances] == pytest.approx(plainly(source))
-    for place, user in enumerate(layout.users):
+    nest = nest_of(source)
+    distances = nest.distances()
+    assert [part[0] for part in distances] == pytest.approx(plainly(source))
+    for place, user in enumerate(nest.users, 1):
         rest = {
             item: {name: own for name, own in users.items() if name != user}
             for item, users in source.items()
@@ -98,8 +95,8 @@ def test_distances_are_those_of_loops_over_pairs_also_without_each_user(seed: in
 
 
 def test_contexts_are_dealt_as_wholes() -> None:
-    layout = lay_out_nest(cells_of(drawn(3, users=9)))
-    deals = dealt_context_distances(layout, n_permutations=200, random=np.random.default_rng(1))
+    nest = nest_of(drawn(3, users=9))
+    deals = dealt_context_distances(nest, n_permutations=200, random=np.random.default_rng(1))
     assert len(deals) == 201
     assert np.isfinite(deals).all()
     assert len(set(np.round(deals, 9))) > 100
@@ -168,6 +165,14 @@ def test_without_a_share_there_is_a_reason(answers: list[Answer], reason: str) -
     row = only(answers)
     assert (row.share_user, row.share_context, row.p_user, row.p_context) == (None,) * 4
     assert reason in str(row.reason)
+
+
+def test_reruns_of_users_with_one_context_do_not_test_contexts() -> None:
+    once = asked({f"u{k}": ("ABC"[k % 3], "ABC"[k % 2]) for k in range(5)})
+    row = only(once + asked({"u9": ("AB", "")}))
+    assert row.p_user is not None
+    assert row.p_context is None
+    assert "no test: no user answers an item in two contexts and twice in one" in str(row.reason)
 
 
 def test_three_users_are_too_few_to_test_and_for_an_interval() -> None:

@@ -13,11 +13,10 @@ import pytest
 from fieldwork.errors import StudyError
 from fieldwork.estimates.answer_sets import AnswerSet, ItemAnswers
 from fieldwork.metrics.components import (
-    lay_out,
-    leave_one_out,
+    cells_of,
+    item_distances,
     permuted_rerun,
     prompt_variance,
-    split_items,
 )
 from fieldwork.metrics.variance import NO_SPREAD, measure_variance
 from fieldwork.records.metrics import VarianceShare
@@ -103,23 +102,24 @@ def drawn(seed: int, fewest: int) -> Items:
 @pytest.mark.parametrize("seed", range(8))
 def test_components_are_means_over_pairs(seed: int) -> None:
     items = {k: v for k, v in drawn(seed, 0).items() if v.answers}
-    found = split_items(lay_out(items))
+    cells = cells_of(items)
+    found = item_distances(cells.items.values(), np.ones(len(cells.units)))
     expected = [plainly(answers) for answers in items.values()]
-    np.testing.assert_allclose(found.var_rerun, [rerun for rerun, _ in expected], atol=1e-12)
-    np.testing.assert_allclose(found.var_answers, [between for _, between in expected], atol=1e-12)
+    np.testing.assert_allclose(found.rerun, [rerun for rerun, _ in expected], atol=1e-12)
+    np.testing.assert_allclose(found.two_cells, [between for _, between in expected], atol=1e-12)
 
 
 @pytest.mark.parametrize("seed", range(4))
 def test_leaving_a_puppet_out_is_measuring_without_it(seed: int) -> None:
     items = drawn(seed, 2)
-    found = leave_one_out(lay_out(items))
+    found = cells_of(items).distances()
     for number, puppet in enumerate("abcd"):
         rest = [
             plainly(ItemAnswers([a for a in of.answers if a.puppet != puppet], 0))
             for of in items.values()
         ]
-        assert found.var_rerun[number] == pytest.approx(mean([rerun for rerun, _ in rest]))
-        assert found.var_answers[number] == pytest.approx(mean([between for _, between in rest]))
+        assert found.rerun[1 + number] == pytest.approx(mean([rerun for rerun, _ in rest]))
+        assert found.two_cells[1 + number] == pytest.approx(mean([between for _, between in rest]))
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -132,7 +132,7 @@ def test_prompt_variance_is_over_pairs_of_other_items_and_puppets(seed: int) -> 
         for p, q in itertools.permutations("abcd", 2)
     ]
     inside = mean([plainly(answers)[1] for answers in items.values()])
-    assert prompt_variance(lay_out(items)) == pytest.approx(mean(apart) - inside)
+    assert prompt_variance(cells_of(items)) == pytest.approx(mean(apart) - inside)
 
 
 def test_two_puppets_by_hand() -> None:
@@ -306,8 +306,10 @@ def test_row_order_moves_no_bit(order: int) -> None:
 def test_a_permutation_deals_the_same_answers() -> None:
     """With one puppet answering everything, every deal has the same pairs."""
     items = {"x": drawn(1, 2)["x"]}
-    layout = lay_out(items)
-    dealt = permuted_rerun(layout, n_permutations=2000, random=np.random.default_rng(0))
+    cells = [*cells_of(items).items.values()]
+    deals = permuted_rerun(cells, n_permutations=2000, random=np.random.default_rng(0))
+    dealt = deals[1:]
+    assert deals[0] == pytest.approx(cells_of(items).distances().rerun[0])
     answers = [a.options for a in items["x"].answers]
     pairs = mean([differ(a, b) for a, b in itertools.combinations(answers, 2)])
     assert dealt.mean() == pytest.approx(pairs, abs=4 * dealt.std() / math.sqrt(2000))

@@ -4,8 +4,8 @@ In: <results>/answers/answers.parquet and items. Out: <results>/metrics/robustne
 """
 
 from fieldwork import stage, tables
+from fieldwork.estimates.quantity import ChanceSettings
 from fieldwork.metrics.robustness.groups import measure_group_gaps
-from fieldwork.metrics.robustness.pairs import RobustnessSettings
 from fieldwork.metrics.robustness.table import measure_robustness
 from fieldwork.records.parsing import Answer
 from fieldwork.records.robustness import GroupGap, Robustness
@@ -25,7 +25,7 @@ def main(
 ) -> None:
     """Measure and write; `variants` are tasks with their origins, `groups` are of variants."""
     frame, items = tables.read_frame(answers, Answer), tables.read_items(questions)
-    settings = RobustnessSettings(permutations, seed, rarest_users, rarest_prompts)
+    settings = ChanceSettings(permutations, seed, rarest_users, rarest_prompts)
     # a task of people's names may be asked without the one that has the slots
     pairs = {task: origin for task, origin in variants.items() if origin in set(items["task"])}
     rows = measure_robustness(frame, items, variants=pairs, settings=settings)

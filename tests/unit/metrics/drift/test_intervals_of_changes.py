@@ -27,7 +27,7 @@ def coverage(n_items: int, runs: int, *, is_share: bool, change: float = 0.0) ->
         else:
             means = random.normal(40, 10, size=n_items)[calls.items]
             values = means + random.gamma(1.5, 6, size=len(means)) + change * calls.is_later
-        interval, _ = change_interval(calls, values, is_share=is_share)
+        _, interval, *_ = change_interval(calls, values, is_share=is_share)
         assert interval is not None
         n_inside += interval.low <= change <= interval.high
     return n_inside / 400
@@ -44,21 +44,21 @@ def test_lengths_are_covered(n_items: int, runs: int) -> None:
 
 
 def test_answers_that_never_differ_are_not_certain() -> None:
-    interval, reason = change_interval(pair(9, 10, 10), np.ones(180), is_share=True)
+    _, interval, _, reason = change_interval(pair(9, 10, 10), np.ones(180), is_share=True)
     assert reason is None
     assert interval is not None
     assert -0.1 < interval.low < 0 < interval.high < 0.1
 
 
 def test_lengths_that_never_differ_have_no_interval() -> None:
-    interval, reason = change_interval(pair(9, 3, 3), np.full(54, 7.0), is_share=False)
+    _, interval, _, reason = change_interval(pair(9, 3, 3), np.full(54, 7.0), is_share=False)
     assert (interval, reason) == (None, "no interval: answers to an item are always equally long")
-    interval, reason = change_interval(pair(9, 1, 1), np.full(18, 7.0), is_share=False)
+    _, interval, _, reason = change_interval(pair(9, 1, 1), np.full(18, 7.0), is_share=False)
     assert (interval, reason) == (None, "no interval: all items changed alike")
 
 
 def test_few_items_with_single_answers_have_no_interval() -> None:
-    interval, reason = change_interval(pair(4, 1, 5), np.ones(24), is_share=True)
+    _, interval, _, reason = change_interval(pair(4, 1, 5), np.ones(24), is_share=True)
     assert interval is None
     assert reason is not None
     assert "fewer than 5 items" in reason
@@ -69,8 +69,8 @@ def test_users_are_strata_of_an_item() -> None:
     strata = np.repeat([0, 1], 6)
     is_later = np.tile([False] * 3 + [True] * 3, 2)
     calls = WavePair([0.0] * 12, np.zeros(12, dtype=np.int64), strata, is_later)
-    settled, _ = change_interval(calls, np.repeat([1.0, 0.0], 6), is_share=True)
-    mixed, _ = change_interval(calls, np.tile([1.0, 0.0], 6), is_share=True)
+    _, settled, *_ = change_interval(calls, np.repeat([1.0, 0.0], 6), is_share=True)
+    _, mixed, *_ = change_interval(calls, np.tile([1.0, 0.0], 6), is_share=True)
     assert settled is not None
     assert mixed is not None
     assert settled.high - settled.low < mixed.high - mixed.low

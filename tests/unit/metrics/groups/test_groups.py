@@ -12,7 +12,8 @@ import pytest
 from scipy.stats import entropy
 
 from fieldwork.errors import StudyError
-from fieldwork.metrics.groups.contrasts import GroupValue, contrast_shares, contrast_values
+from fieldwork.estimates.quantity import Quantity
+from fieldwork.metrics.groups.contrasts import contrast_shares, contrast_values
 from fieldwork.metrics.groups.shuffles import (
     PromptAnswers,
     answer_influences,
@@ -261,7 +262,7 @@ def test_a_group_alone_with_answers_to_a_prompt_is_told() -> None:
 
 
 def test_reaches_of_two_groups_add_in_squares() -> None:
-    values = {"x": GroupValue(4.0, Interval(3.0, 6.0)), "y": GroupValue(1.0, Interval(0.5, 1.75))}
+    values = {"x": Quantity(4.0, Interval(3.0, 6.0)), "y": Quantity(1.0, Interval(0.5, 1.75))}
     contrast = contrast_values(values, "x")
     assert (contrast.value, contrast.others_mean) == (4.0, 1.0)
     assert contrast.interval == pytest.approx((3 - (1 + 0.75**2) ** 0.5, 3 + (4 + 0.25) ** 0.5))
@@ -269,9 +270,9 @@ def test_reaches_of_two_groups_add_in_squares() -> None:
 
 def test_of_several_groups_each_counts_by_its_part_in_the_mean() -> None:
     values = {
-        "x": GroupValue(4.0, Interval(3.0, 5.0)),
-        "y": GroupValue(1.0, Interval(0.0, 2.0)),
-        "z": GroupValue(2.0, Interval(0.0, 4.0)),
+        "x": Quantity(4.0, Interval(3.0, 5.0)),
+        "y": Quantity(1.0, Interval(0.0, 2.0)),
+        "z": Quantity(2.0, Interval(0.0, 4.0)),
     }
     contrast = contrast_values(values, "x")
     assert (contrast.value, contrast.others_mean) == (4.0, 1.5)
@@ -281,7 +282,7 @@ def test_of_several_groups_each_counts_by_its_part_in_the_mean() -> None:
 
 @pytest.mark.parametrize("still", ["x", "yz"])
 def test_without_the_interval_of_a_group_there_is_none(still: str) -> None:
-    values = {g: GroupValue(1.0, None if g in still else Interval(0.0, 2.0)) for g in "xyz"}
+    values = {g: Quantity(1.0, None if g in still else Interval(0.0, 2.0)) for g in "xyz"}
     assert contrast_values(values, "x").interval is None
 
 

@@ -8,7 +8,6 @@ import pytest
 
 from fieldwork.estimates.answer_sets import Options
 from fieldwork.metrics.robustness.agreement import CellDistances, jaccard_distances, swap_test
-from fieldwork.metrics.robustness.pairs import Cell
 from unit.metrics.robustness.wordings import letters, lists, measured, questions
 
 ITEMS = [f"i{k}" for k in range(10)]
@@ -86,7 +85,7 @@ def test_swaps_are_listed_as_a_loop_lists_them() -> None:
 def test_p_is_the_share_of_swaps_as_far_from_nothing() -> None:
     cells = {}
     for k, (origin, variant) in enumerate([("AAB", "BBB"), ("ABA", "CCA"), ("AAA", "AAB")]):
-        cells[Cell(f"i{k}", "")] = CellDistances(jaccard_distances([*map(tuple, origin + variant)]))
+        cells[f"i{k}", ""] = CellDistances(jaccard_distances([*map(tuple, origin + variant)]))
     every = [
         sum(
             float(cell.excess_of_swaps(np.array([swap]))[0])
@@ -111,7 +110,7 @@ def test_equal_answers_cannot_show_anything() -> None:
 def test_a_change_of_every_letter_is_shown() -> None:
     answers = letters("o", dict.fromkeys(ITEMS, "AAA")) + letters("v", dict.fromkeys(ITEMS, "BBB"))
     row = measured(answers, questions("ov", ITEMS), ONE)["v", "excess_flips"]
-    assert (row.estimate, row.p_value, row.p_holm) == (1.0, 1 / 200, 1 / 200)
+    assert (row.estimate, row.p_value) == (1.0, 1 / 200)
     assert row.ci_low is not None
     assert 0 < row.ci_low < 1
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from fieldwork.errors import StudyError
-from fieldwork.metrics.robustness.pairs import RobustnessSettings
+from fieldwork.estimates.quantity import ChanceSettings
 from fieldwork.metrics.robustness.table import measure_robustness
 from fieldwork.records.parsing import Answer
 from fieldwork.records.robustness import Robustness
@@ -111,13 +111,13 @@ def test_each_task_has_its_own_right_letter() -> None:
     assert measured(answers, items, ONE)["v", "accuracy"].estimate == 0.5
 
 
-def test_holm_is_over_the_variants_of_an_origin() -> None:
+def test_p_values_are_those_of_mcnemar() -> None:
     answers = letters("o", by_item("A" * 10))
     for task, text in (("v", "B" * 8 + "AA"), ("w", "B" * 6 + "AAAA"), ("x", "A" * 10)):
         answers += letters(task, by_item(text))
     rows = measured(answers, questions("ovwx", ITEMS), dict.fromkeys("vwx", "o"))
-    p_holms = [rows[task, "accuracy_change"].p_holm for task in "vwx"]
-    assert p_holms == pytest.approx([3 * 2 / 256, 2 * 2 / 64, 1.0])
+    p_values = [rows[task, "accuracy_change"].p_value for task in "vwx"]
+    assert p_values == pytest.approx([2 / 256, 2 / 64, 1.0])
 
 
 def test_the_worst_of_all_wordings() -> None:
@@ -171,7 +171,7 @@ def test_one_answer_has_no_majority_and_users_have_none() -> None:
 
 # ---- users -------------------------------------------------------------------------------------------
 
-FEW = RobustnessSettings(199, 1, 0.125, 0.45)
+FEW = ChanceSettings(199, 1, 0.125, 0.45)
 """Enough users from 39 on, and prompts from 9 on."""
 
 
@@ -265,7 +265,7 @@ def test_nothing_gives_nothing_and_no_permutations_are_refused() -> None:
     assert measured([], items, ONE) == {}
     assert measured(letters("o", by_item("AB")), items, {}) == {}
     with pytest.raises(StudyError, match=r"metrics\.permutations is 0"):
-        measured([], items, ONE, RobustnessSettings(0, 1))
+        measured([], items, ONE, ChanceSettings(0, 1))
 
 
 def test_the_test_keeps_its_level_where_a_variant_is_a_rerun() -> None:

@@ -6,14 +6,14 @@ from typing import Any
 
 import pandas as pd
 
-from fieldwork.metrics.robustness.pairs import RobustnessSettings
+from fieldwork.estimates.quantity import ChanceSettings
 from fieldwork.metrics.robustness.table import measure_robustness
 from fieldwork.records.parsing import Answer
 from fieldwork.records.robustness import Robustness
 from fieldwork.records.tasks import Item
 from unit.metrics.metric_frames import answer_frame, chosen, listed, question
 
-SETTINGS = RobustnessSettings(199, 1)
+SETTINGS = ChanceSettings(199, 1)
 
 
 def letters(
@@ -73,7 +73,7 @@ def measured(
     answers: Iterable[Answer],
     items: pd.DataFrame,
     variants: Mapping[str, str],
-    settings: RobustnessSettings = SETTINGS,
+    settings: ChanceSettings = SETTINGS,
 ) -> dict[tuple[str, str], Robustness]:
     """Rows by task and metric."""
     rows = measure_robustness(answer_frame(answers), items, variants=variants, settings=settings)

@@ -333,7 +333,7 @@ def test_an_equal_condition_is_rarely_said_to_take_longer() -> None:
 
 def test_arms_of_several_models_stay_apart() -> None:
     found = arms(call(), call(model="n"), call(task="u"), call(condition="history"))
-    assert [tuple(calls.counts.arm) for calls in found] == [
+    assert [(c.arm.model, c.arm.task, c.arm.condition) for c in found] == [
         ("m", "t", "history"),
         ("m", "t", "offline"),
         ("m", "u", "offline"),

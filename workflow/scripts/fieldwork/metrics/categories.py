@@ -14,14 +14,13 @@ import pandas as pd
 from scipy.stats import rankdata
 
 from fieldwork.estimates.answer_sets import Arm, ItemAnswers, read_answer_sets
-from fieldwork.metrics.components import AnswerLayout, lay_out, split
-from fieldwork.metrics.distributions import ChoiceArm, read_questions
+from fieldwork.estimates.quantity import ChanceSettings, Quantity, none_if_nan
+from fieldwork.metrics.components import Cells, cells_of, ratio
+from fieldwork.metrics.distributions import read_questions
 from fieldwork.records.metrics import CategoryVariance, SubjectVariance
 from fieldwork.statistics.arrays import Floats
-from fieldwork.statistics.families import holm_by_family
-from fieldwork.statistics.intervals import Interval, student_quantile
 from fieldwork.statistics.permutation import p_value_of_first, require_permutations
-from fieldwork.statistics.seeds import generator
+from fieldwork.statistics.user_intervals import mean_interval
 
 UNIT = "subject"
 MIN_SUBJECTS = 3
@@ -51,33 +50,30 @@ def measure_subjects(
             if subject:
                 subjects.setdefault(subject, {})[item] = item_answers
         for subject in sorted(subjects):
-            layout = lay_out(subjects[subject])
-            if layout.has_puppets:
-                rows.append(_subject_row(arm, subject, layout, subject_categories.get(subject)))
+            cells = cells_of(subjects[subject])
+            if cells.has_puppets:
+                rows.append(_subject_row(arm, subject, cells, subject_categories.get(subject)))
     return rows
 
 
-def _subject_row(
-    arm: Arm, subject: str, layout: AnswerLayout, category: str | None
-) -> SubjectVariance:
-    components = split(layout)
-    var_who = components.var_answers - components.var_rerun
-    has_variance = not math.isnan(var_who)
+def _subject_row(arm: Arm, subject: str, cells: Cells, category: str | None) -> SubjectVariance:
+    distances = cells.distances()
+    var_rerun, var_answers = (float(part[0]) for part in distances)
+    var_who = none_if_nan(var_answers - var_rerun)
+    share = 1 - float(ratio(*distances)[0])
     return SubjectVariance(
         model=arm.model,
         task=arm.task,
         condition=arm.condition,
         subject=subject,
         category=category,
-        var_who=var_who if has_variance else None,
-        var_rerun=None if math.isnan(components.var_rerun) else components.var_rerun,
-        var_answers=None if math.isnan(components.var_answers) else components.var_answers,
-        share_who=var_who / components.var_answers
-        if has_variance and components.var_answers > 0
-        else None,
-        n_items=len(layout.items),
-        n_puppets=layout.n_puppets,
-        reason=None if has_variance else _no_variance(layout.n_puppets, layout.n_repeated),
+        var_who=var_who,
+        var_rerun=none_if_nan(var_rerun),
+        var_answers=none_if_nan(var_answers),
+        share_who=none_if_nan(share),
+        n_items=len(cells.items),
+        n_puppets=len(cells.units),
+        reason=_no_variance(len(cells.units), cells.n_repeated) if var_who is None else None,
     )
 
 
@@ -95,38 +91,31 @@ def measure_categories(
     """Mean `var_who` of the subjects of each category, and the test that all categories are alike.
 
     The test is Kruskal and Wallis's (1952, JASA 47:583-621) with categories dealt at random to the
-    subjects (in all ways where they are no more than `n_permutations`); `p_holm` corrects it over the
-    conditions of a model and task. The interval is Student's t over subjects.
+    subjects (in all ways where they are no more than `n_permutations`). The interval is Student's t over
+    subjects.
 
     Raises:
         StudyError: no permutations.
     """
     require_permutations(n_permutations)
-    arms: dict[ChoiceArm, dict[str, list[SubjectVariance]]] = {}
+    settings = ChanceSettings(n_permutations, seed)
+    arms: dict[Arm, dict[str, list[SubjectVariance]]] = {}
     for row in subjects:
         if row.category is not None:
-            categories = arms.setdefault(ChoiceArm(row.model, row.task, row.condition), {})
+            categories = arms.setdefault(Arm(row.model, row.task, None, row.condition), {})
             categories.setdefault(row.category, []).append(row)
-    names = sorted(arms)
-    p_values = [
-        _p_value([_variances(rows) for rows in arms[arm].values()], n_permutations, seed, arm)
-        for arm in names
-    ]
-    p_holms = holm_by_family(p_values, [(arm.model, arm.task) for arm in names])
-    return [
-        _category_row(arm, category, arms[arm][category], p_value, p_holm)
-        for arm, p_value, p_holm in zip(names, p_values, p_holms, strict=True)
-        for category in sorted(arms[arm])
-    ]
+    rows = []
+    for arm, categories in sorted(arms.items()):
+        p_value = _p_value(arm, [*map(_variances, categories.values())], settings)
+        rows += [_category_row(arm, name, categories[name], p_value) for name in sorted(categories)]
+    return rows
 
 
 def _variances(rows: Sequence[SubjectVariance]) -> Floats:
     return np.array([row.var_who for row in rows if row.var_who is not None], dtype=np.float64)
 
 
-def _p_value(
-    groups: Sequence[Floats], n_permutations: int, seed: int, arm: ChoiceArm
-) -> float | None:
+def _p_value(arm: Arm, groups: Sequence[Floats], settings: ChanceSettings) -> float | None:
     """None where fewer than two categories have a subject, or no category has two."""
     categories = [group for group in groups if len(group)]
     sizes = [len(group) for group in categories]
@@ -134,11 +123,11 @@ def _p_value(
         return None
     # rounded, so that equal variances out of sums in another order tie
     ranks = rankdata(np.concatenate(categories).round(12))
-    if _n_deals(sizes) <= n_permutations:
+    if _n_deals(sizes) <= settings.n_permutations:
         deals = ranks[np.array(list(_deals(range(len(ranks)), sizes)))]
     else:
-        random = generator(seed, "categories", *arm)
-        permutations = random.permuted(np.tile(ranks, (n_permutations, 1)), axis=1)
+        random = settings.random("categories", arm.model, arm.task, arm.condition)
+        permutations = random.permuted(np.tile(ranks, (settings.n_permutations, 1)), axis=1)
         deals = np.vstack([ranks, permutations])
     return p_value_of_first(_rank_spread(deals, sizes))
 
@@ -168,50 +157,31 @@ def _deals(subjects: Sequence[int], sizes: Sequence[int]) -> Iterator[list[int]]
 
 
 def _category_row(
-    arm: ChoiceArm,
-    category: str,
-    rows: Sequence[SubjectVariance],
-    p_value: float | None,
-    p_holm: float | None,
+    arm: Arm, category: str, rows: Sequence[SubjectVariance], p_value: float | None
 ) -> CategoryVariance:
-    values = _variances(rows)
-    interval = _interval(values)
+    values, mean = (
+        _variances(rows),
+        Quantity(reason=next((r.reason for r in rows if r.reason), None)),
+    )
+    if len(values):
+        interval = mean_interval(values.tolist(), None) if len(values) >= MIN_SUBJECTS else None
+        mean = Quantity(math.fsum(values) / len(values), interval).because(
+            None
+            if interval
+            else f"no interval: {len(values)} subjects, {MIN_SUBJECTS} that differ are needed",
+            None
+            if p_value is not None
+            else "no test: two categories are needed, one of them with two subjects",
+        )
     return CategoryVariance(
         model=arm.model,
         task=arm.task,
         condition=arm.condition,
         category=category,
-        var_who=math.fsum(values) / len(values) if len(values) else None,
-        ci_low=interval.low if interval else None,
-        ci_high=interval.high if interval else None,
+        **mean.columns("var_who"),
         p_value=p_value,
-        p_holm=p_holm,
         n_subjects=len(values),
         n_items=sum(row.n_items for row in rows if row.var_who is not None),
         unit=UNIT,
-        reason=_reason(rows, len(values), interval, p_value),
+        reason=mean.reason,
     )
-
-
-def _interval(values: Floats) -> Interval | None:
-    if len(values) < MIN_SUBJECTS or np.ptp(values) < 1e-12:
-        return None
-    half = student_quantile(len(values) - 1) * float(values.std(ddof=1)) / math.sqrt(len(values))
-    centre = math.fsum(values) / len(values)
-    return Interval(centre - half, centre + half)
-
-
-def _reason(
-    rows: Sequence[SubjectVariance],
-    n_subjects: int,
-    interval: Interval | None,
-    p_value: float | None,
-) -> str | None:
-    if n_subjects == 0:
-        return next(row.reason for row in rows if row.reason)
-    reasons = []
-    if interval is None:
-        reasons.append(f"no interval: {n_subjects} subjects, {MIN_SUBJECTS} that differ are needed")
-    if p_value is None:
-        reasons.append("no test: two categories are needed, one of them with two subjects")
-    return "; ".join(reasons) or None

@@ -1,310 +1,277 @@
-"""Components of the variance of answers: within a puppet, between puppets, between prompts.
+"""Mean distances of answers: within a cell, between cells, and without each unit.
 
-Owns the arrays behind `variance`. A cell is one puppet's answers to one item, m its mean indicator
-vector. Over pairs of answers, half the squared distance has the mean `var_rerun` within a cell
-and `var_answers` over two puppets' cells of an item. Both are unbiased for any numbers of answers, since
-each puppet counts alike within an item, and each item alike. Offline answers are one cell an item.
+Owns the arrays behind `variance`, `users_and_contexts` and `arm_tests`. A cell is what one unit answers
+to an item: a puppet, in one context or under one condition; without users all answers to an item are one
+cell. The distance of two answers is half the squared distance of their indicator vectors, half the number
+of options in which they differ. Its mean over pairs of answers within a cell (`rerun`) and over two cells
+(`two_cells`) is unbiased for any numbers of answers, since each cell counts alike within an item, and
+each item alike.
 """
 
-from collections.abc import Iterable, Mapping
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import groupby
 from typing import NamedTuple
 
 import numpy as np
 
-from fieldwork.estimates.answer_sets import ItemAnswers
-from fieldwork.statistics.arrays import Floats, Indices
+from fieldwork.estimates.answer_sets import ItemAnswers, Options
+from fieldwork.estimates.samples import indicator_of
+from fieldwork.statistics.arrays import Counts, Flags, Floats, Indices
 
 
-class Components(NamedTuple):
-    """Mean half squared distance of two answers; NaN where no pair exists."""
+class ItemCells(NamedTuple):
+    """The cells of an item.
 
-    var_rerun: float
-    var_answers: float
-
-
-class ComponentArrays(NamedTuple):
-    """The same, of several samples or of several items."""
-
-    var_rerun: Floats
-    var_answers: Floats
-
-
-class AnswerLayout(NamedTuple):
-    """Answers as flat arrays, ordered by item and puppet.
-
-    A slot is a place for the count of one option in one cell; a cell's slots are adjacent.
+    Attributes:
+        units: number of each cell's unit; shape (cells,), as the next three.
+        n_answers: answers of the cell.
+        length: mean number of options of its answers.
+        rerun: mean distance of two of its answers, NaN with fewer than two.
+        means: mean indicator vectors, shape (cells, options).
+        indicator: which options each answer names, cell by cell, shape (answers, options).
+        options: names of the columns, in alphabetical order.
     """
 
-    items: list[str]
-    puppets: list[str]
-    cell_item: Indices
-    cell_puppet: Indices
-    cell_n: Indices
-    cell_slot: Indices
-    slot_cell: Indices
-    slot_option: Indices
-    answer_cell: Indices
-    answer_length: Indices
-    entry_answer: Indices
-    entry_place: Indices
-    n_options: int
+    units: Indices
+    n_answers: Indices
+    length: Floats
+    rerun: Floats
+    means: Floats
+    indicator: Counts
+    options: Sequence[str]
 
-    @property
-    def n_puppets(self) -> int:
-        """Puppets with an answer."""
-        return len(self.puppets)
 
-    @property
-    def n_repeated(self) -> int:
-        """Cells with two answers or more."""
-        return int((self.cell_n > 1).sum())
+class Cells(NamedTuple):
+    """The cells of several items; units are numbered in alphabetical order."""
+
+    items: Mapping[str, ItemCells]
+    units: list[str]
 
     @property
     def has_puppets(self) -> bool:
         """Whether the answers have users."""
-        return self.puppets != [""]
+        return self.units != [""]
+
+    @property
+    def n_repeated(self) -> int:
+        """Cells with two answers or more."""
+        return sum(int((item.n_answers > 1).sum()) for item in self.items.values())
+
+    @property
+    def n_answers(self) -> int:
+        """Answers of all cells."""
+        return sum(int(item.n_answers.sum()) for item in self.items.values())
+
+    def distances(self) -> "Distances":
+        """Means over items of all units, then without each: shape (1 + units,)."""
+        return mean_distances(distances_without_each(self.items.values(), len(self.units)))
 
 
-def lay_out(items: Mapping[str, ItemAnswers]) -> AnswerLayout:
-    """Put answers into arrays; items without an answer are left out."""
-    names = [name for name, answers in items.items() if answers.answers]
-    places = [_places(items[name]) for name in names]
-    options = _numbers(option for place in places for option in place)
-    puppets = _numbers(a.puppet for name in names for a in items[name].answers)
-    cells: list[tuple[int, int, int]] = []
-    entries: list[tuple[int, int]] = []
-    lengths: list[int] = []
-    for number, name in enumerate(names):
-        for puppet, group in groupby(items[name].answers, key=lambda answer: answer.puppet):
-            answers = list(group)
-            cells.append((number, puppets[puppet], len(answers)))
-            for answer in answers:
-                entries += [(len(lengths), places[number][o]) for o in answer.options]
-                lengths.append(len(answer.options))
-    table = np.array(cells, dtype=np.int64).reshape(-1, 3)
-    widths = np.array([len(places[item]) for item in table[:, 0]], dtype=np.int64)
-    slots = [options[option] for item in table[:, 0] for option in places[item]]
-    entry = np.array(entries, dtype=np.int64).reshape(-1, 2)
-    return AnswerLayout(
-        items=names,
-        puppets=list(puppets),
-        cell_item=table[:, 0],
-        cell_puppet=table[:, 1],
-        cell_n=table[:, 2],
-        cell_slot=np.cumsum(widths) - widths,
-        slot_cell=np.repeat(np.arange(len(table)), widths),
-        slot_option=np.array(slots, dtype=np.int64),
-        answer_cell=np.repeat(np.arange(len(table)), table[:, 2]),
-        answer_length=np.array(lengths, dtype=np.int64),
-        entry_answer=entry[:, 0],
-        entry_place=entry[:, 1],
-        n_options=len(options),
-    )
+class Distances(NamedTuple):
+    """Mean distances of two answers of one cell, and of two cells; NaN where there is no pair."""
 
-
-def _places(answers: ItemAnswers) -> dict[str, int]:
-    return _numbers(option for answer in answers.answers for option in answer.options)
-
-
-def _numbers(names: Iterable[str]) -> dict[str, int]:
-    return {name: number for number, name in enumerate(sorted(set(names)))}
-
-
-class _CellValues(NamedTuple):
-    """Of each cell: mean length, squared length of its mean vector, and its product with the item's.
-
-    `means` are the entries of the mean vectors, one a slot.
-    """
-
-    length: Floats
-    square: Floats
-    cross: Floats
-    means: Floats
-
-
-def _cells(layout: AnswerLayout) -> _CellValues:
-    counts = _slot_counts(layout, layout.answer_cell)
-    means = counts / layout.cell_n[layout.slot_cell]
-    # one number for each item and option
-    place = layout.cell_item[layout.slot_cell] * layout.n_options + layout.slot_option
-    totals = np.bincount(place, weights=means)
-    length = np.bincount(layout.answer_cell, weights=layout.answer_length) / layout.cell_n
-    square = np.add.reduceat(means * means, layout.cell_slot)
-    cross = np.add.reduceat(means * totals[place], layout.cell_slot)
-    return _CellValues(length, square, cross, means)
-
-
-def _slot_counts(layout: AnswerLayout, answer_cell: Indices) -> Floats:
-    slots = layout.cell_slot[answer_cell[layout.entry_answer]] + layout.entry_place
-    return np.bincount(slots, minlength=len(layout.slot_cell)).astype(np.float64)
-
-
-def _rerun_distance(layout: AnswerLayout, cells: _CellValues) -> Floats:
-    """Mean over the pairs of answers of a cell; NaN for a cell of one."""
-    n = np.where(layout.cell_n > 1, layout.cell_n, np.nan)
-    distance: Floats = n / (n - 1) * (cells.length - cells.square)
-    return distance
-
-
-class _ItemSums(NamedTuple):
-    """Sums over the cells of each item."""
-
-    n: Floats
-    n_repeated: Floats
-    length: Floats
-    square: Floats
-    cross: Floats
     rerun: Floats
+    two_cells: Floats
 
 
-def _items(layout: AnswerLayout, cells: _CellValues) -> _ItemSums:
-    is_repeated = layout.cell_n > 1
-
-    def add(values: Floats) -> Floats:
-        return _sum_by(layout.cell_item, values, len(layout.items))
-
-    return _ItemSums(
-        n=add(np.ones(len(layout.cell_n))),
-        n_repeated=add(is_repeated.astype(np.float64)),
-        length=add(cells.length),
-        square=add(cells.square),
-        cross=add(cells.cross),
-        rerun=add(np.where(is_repeated, _rerun_distance(layout, cells), 0.0)),
+def item_cells(cells: Sequence[tuple[int, Sequence[Options]]]) -> ItemCells:
+    """The cells of an item, from the unit and the answers of each."""
+    replies = [options for _, of_cell in cells for options in of_cell]
+    n = np.array([len(of_cell) for _, of_cell in cells], dtype=np.int64)
+    indicator = indicator_of(replies)
+    counts = np.add.reduceat(indicator, np.cumsum(n) - n)
+    length, means = counts.sum(axis=1) / n, counts / n[:, None]
+    pairs = np.where(n > 1, n, np.nan)
+    return ItemCells(
+        units=np.array([unit for unit, _ in cells], dtype=np.int64),
+        n_answers=n,
+        length=length,
+        rerun=pairs / (pairs - 1) * (length - (means**2).sum(axis=1)),
+        means=means,
+        indicator=indicator.astype(np.int8),
+        options=sorted({option for options in replies for option in options}),
     )
 
 
-def _distance_of_cells(n: Floats, length: Floats, pairs: Floats) -> Floats:
-    """Mean half squared distance over pairs of cells; `pairs` sums products over ordered pairs."""
-    distance: Floats = _ratio(length, n) - _ratio(pairs, n * (n - 1))
-    return distance
+def cells_of(items: Mapping[str, ItemAnswers]) -> Cells:
+    """Answers by item and puppet; items without an answer are left out."""
+    answers_by_item = {name: item.answers for name, item in items.items() if item.answers}
+    units = sorted({answer.puppet for answers in answers_by_item.values() for answer in answers})
+    places = {unit: place for place, unit in enumerate(units)}
+    cells = {
+        name: item_cells(
+            [
+                (places[puppet], [answer.options for answer in group])
+                for puppet, group in groupby(answers, key=lambda answer: answer.puppet)
+            ]
+        )
+        for name, answers in answers_by_item.items()
+    }
+    return Cells(cells, units)
 
 
-def _ratio(above: Floats, below: Floats) -> Floats:
-    quotient = np.full(len(below), np.nan)
+Sums = Callable[[Floats], Floats]
+"""Sums over the cells of samples, from shape (cells, ...) to (samples, ...)."""
+
+
+def item_distances(items: Iterable[ItemCells], members: Floats) -> Distances:
+    """The mean distances of each item in each sample: shape (items, ...).
+
+    Args:
+        members: 1 where a unit is in a sample, shape (..., units).
+    """
+    return _stack(
+        [cell_distances(item, members[..., item.units].__matmul__) for item in items],
+        members.shape[:-1],
+    )
+
+
+def distances_without_each(items: Iterable[ItemCells], n_units: int) -> Distances:
+    """The mean distances of each item, then without each unit: shape (items, 1 + units)."""
+    return _stack([_without_each(item, n_units) for item in items], (1 + n_units,))
+
+
+def _without_each(item: ItemCells, n_units: int) -> Distances:
+    places = np.zeros(1 + n_units, dtype=np.int64)
+    places[1 + item.units] = 1 + np.arange(len(item.units))
+    rerun, two_cells = cell_distances(item, _all_and_rests)
+    return Distances(rerun[places], two_cells[places])
+
+
+def _all_and_rests(values: Floats) -> Floats:
+    total = values.sum(axis=0, keepdims=True)
+    return np.concatenate([total, total - values])
+
+
+def _stack(parts: Sequence[Distances], shape: tuple[int, ...]) -> Distances:
+    sides = ([part.rerun for part in parts], [part.two_cells for part in parts])
+    return Distances(*(np.array(side, dtype=np.float64).reshape(-1, *shape) for side in sides))
+
+
+def cell_distances(item: ItemCells, add: Sums) -> Distances:
+    """The mean distances of an item in samples of its cells."""
+    is_repeated = np.isfinite(item.rerun).astype(np.float64)
+    n = add(np.ones(len(item.units)))
+    products = (add(item.means) ** 2).sum(axis=-1) - add((item.means**2).sum(axis=1))
+    return Distances(
+        ratio(add(np.where(is_repeated, item.rerun, 0.0)), add(is_repeated)),
+        ratio(add(item.length), n) - ratio(products, n * (n - 1)),
+    )
+
+
+def mean_distances(of_items: Distances) -> Distances:
+    """Means over the items of which the first sample has both distances; NaN without one of them.
+
+    Where no item has both, `two_cells` is over the items that have it, and `rerun` is known only where no
+    item has two cells.
+
+    Args:
+        of_items: of shape (items, samples, ...).
+    """
+    has_rerun, has_two_cells = (np.isfinite(part[:, :1]) for part in of_items)
+    has_both = has_rerun & has_two_cells
+    return Distances(
+        item_means(of_items.rerun, has_both | (has_rerun & ~has_two_cells.any(axis=0))),
+        item_means(of_items.two_cells, has_both | (has_two_cells & ~has_both.any(axis=0))),
+    )
+
+
+def item_means(values: Floats, is_counted: Flags) -> Floats:
+    """Means over the items that count, the first axis; NaN where there is none, or one is NaN."""
+    counts = np.broadcast_to(is_counted, values.shape)
+    return ratio(np.where(counts, values, 0.0).sum(axis=0), counts.sum(axis=0))
+
+
+def ratio(above: Floats, below: Floats) -> Floats:
+    """The quotient, NaN where the denominator is not above 0."""
+    quotient = np.full(np.shape(below), np.nan)
     np.divide(above, below, out=quotient, where=below > 0)
     return quotient
 
 
-def split_items(layout: AnswerLayout) -> ComponentArrays:
-    """Components of each item."""
-    if not layout.items:
-        return ComponentArrays(np.empty(0), np.empty(0))
-    sums = _items(layout, _cells(layout))
-    var_answers = _distance_of_cells(sums.n, sums.length, sums.cross - sums.square)
-    return ComponentArrays(_ratio(sums.rerun, sums.n_repeated), var_answers)
-
-
-def split(layout: AnswerLayout) -> Components:
-    """Means over the items that have both components.
-
-    Without such an item, `var_answers` alone where there are two puppets, else `var_rerun` alone.
-    """
-    var_rerun, var_answers = split_items(layout)
-    has_both = np.isfinite(var_rerun) & np.isfinite(var_answers)
-    if has_both.any():
-        return Components(float(var_rerun[has_both].mean()), float(var_answers[has_both].mean()))
-    if np.isfinite(var_answers).any():
-        return Components(float("nan"), _mean(var_answers))
-    return Components(_mean(var_rerun), float("nan"))
-
-
-def _mean(values: Floats) -> float:
-    finite = values[np.isfinite(values)]
-    return float(finite.mean()) if len(finite) else float("nan")
-
-
-def leave_one_out(layout: AnswerLayout) -> ComponentArrays:
-    """`split` without each puppet in turn, over the items that have both components.
-
-    NaN where an item is left without one.
-    """
-    cells = _cells(layout)
-    sums = _items(layout, cells)
-    arrays = split_items(layout)
-    has_both = np.isfinite(arrays.var_rerun) & np.isfinite(arrays.var_answers)
-    item = layout.cell_item
-    is_repeated = layout.cell_n > 1
-    rerun = np.where(is_repeated, _rerun_distance(layout, cells), 0.0)
-    var_rerun = _ratio(sums.rerun[item] - rerun, sums.n_repeated[item] - is_repeated)
-    pairs = sums.cross[item] - 2 * cells.cross + cells.square - (sums.square[item] - cells.square)
-    var_answers = _distance_of_cells(sums.n[item] - 1, sums.length[item] - cells.length, pairs)
-    parts = zip(split(layout), (var_rerun, var_answers), arrays, strict=True)
-    return ComponentArrays(
-        *(
-            mean
-            + _sum_by_puppet(layout, np.where(has_both[item], rest - full[item], 0.0))
-            / has_both.sum()
-            for mean, rest, full in parts
-        )
-    )
-
-
-def _sum_by_puppet(layout: AnswerLayout, values: Floats) -> Floats:
-    return _sum_by(layout.cell_puppet, values, layout.n_puppets)
-
-
-def _sum_by(groups: Indices, values: Floats, n_groups: int) -> Floats:
-    return np.bincount(groups, weights=values, minlength=n_groups).astype(np.float64)
-
-
-def prompt_variance(layout: AnswerLayout) -> float:
+def prompt_variance(cells: Cells) -> float:
     """Half the mean squared distance of two items' mean answers, unbiased; NaN for one item.
 
     Products of mean vectors are taken over pairs of different puppets, as one puppet's answers to
     two items may be correlated; offline over all pairs.
     """
-    var_rerun, var_answers = split_items(layout)
-    item_variance = var_answers if layout.has_puppets else var_rerun
-    is_finite = np.isfinite(item_variance)
-    n_items = float(is_finite.sum())
-    if n_items < 2:
-        return float("nan")
-    cells = _cells(layout)
-    sums = _items(layout, cells)
-    same_item = float((_ratio(sums.length, sums.n) - item_variance)[is_finite].mean())
-    weight = np.where(is_finite, _ratio(np.ones(len(is_finite)), sums.n), 0.0)[layout.cell_item]
-    spread = cells.means * weight[layout.slot_cell]
-    products = _off_diagonal(layout, spread, layout.cell_item * 0, layout.cell_item)
-    chances = n_items * (n_items - 1)
-    if layout.has_puppets:
-        products -= _off_diagonal(layout, spread, layout.cell_puppet, np.arange(len(weight)))
-        chances -= float((_sum_by_puppet(layout, weight) ** 2).sum() - (weight**2).sum())
-    return same_item - products / chances if chances > 0 else float("nan")
+    of_items = item_distances(cells.items.values(), np.ones(len(cells.units)))
+    variances = of_items.two_cells if cells.has_puppets else of_items.rerun
+    items = [
+        item
+        for item, variance in zip(cells.items.values(), variances, strict=True)
+        if math.isfinite(variance)
+    ]
+    n_pairs = float(len(items) * (len(items) - 1))
+    if not n_pairs:
+        return math.nan
+    columns = {
+        name: k for k, name in enumerate(sorted({o for item in items for o in item.options}))
+    }
+    totals, weights = np.zeros((len(cells.units), len(columns))), np.zeros(len(cells.units))
+    products = 0.0
+    for item in items:
+        spread = item.means / len(item.units)
+        places = np.array([columns[option] for option in item.options])
+        totals[np.ix_(item.units, places)] += spread
+        weights[item.units] += 1 / len(item.units)
+        products -= float((spread.sum(axis=0) ** 2).sum())
+        if cells.has_puppets:
+            products += float((spread**2).sum())
+            n_pairs += 1 / len(item.units)
+    products += float((totals.sum(axis=0) ** 2).sum())
+    if cells.has_puppets:
+        products -= float((totals**2).sum())
+        n_pairs -= float((weights**2).sum())
+    lengths = [float(item.length.mean()) for item in items]
+    same_item = float(np.mean(np.array(lengths) - variances[np.isfinite(variances)]))
+    return same_item - products / n_pairs if n_pairs > 0 else math.nan
 
 
-def _off_diagonal(layout: AnswerLayout, spread: Floats, outer: Indices, inner: Indices) -> float:
-    """Sum of products of vectors over pairs with equal `outer` and different `inner` group."""
-
-    def squares(groups: Indices) -> float:
-        place = groups[layout.slot_cell] * layout.n_options + layout.slot_option
-        return float((np.bincount(place, weights=spread) ** 2).sum())
-
-    return squares(outer) - squares(inner)
+def has_reruns_and_pairs(item: ItemCells) -> bool:
+    """Whether an item has two cells, and one of them two answers."""
+    return len(item.units) > 1 and bool((item.n_answers > 1).any())
 
 
 def permuted_rerun(
-    layout: AnswerLayout, *, n_permutations: int, random: np.random.Generator
+    items: Sequence[ItemCells], *, n_permutations: int, random: np.random.Generator
 ) -> Floats:
-    """The rerun component with the answers to each item dealt to its puppets at random.
+    """The mean distance of reruns with the answers to each item dealt to its cells at random.
 
-    If who asks makes no difference, all deals are equally likely.
+    Over the items with `has_reruns_and_pairs`, at least one. If who asks makes no difference, all deals
+    are equally likely. The first is that of the true cells: shape (1 + permutations,).
     """
-    var_rerun, var_answers = split_items(layout)
-    has_both = np.isfinite(var_rerun) & np.isfinite(var_answers)
-    is_repeated = layout.cell_n > 1
-    share = _ratio(np.ones(len(has_both)), _items(layout, _cells(layout)).n_repeated)
-    n = np.where(is_repeated, layout.cell_n, 2).astype(np.float64)
-    weight = np.where(is_repeated & has_both[layout.cell_item], n / (n - 1), 0.0)
-    weight = weight * np.nan_to_num(share)[layout.cell_item] / has_both.sum()
-    item = layout.cell_item[layout.answer_cell].astype(np.float64)
-    components = np.empty(n_permutations)
-    cell_of = np.empty_like(layout.answer_cell)
-    for k in range(n_permutations):
-        # answers lie in order of items, so that adding less than 1 shuffles within an item
-        cell_of[np.argsort(item + random.random(len(item)))] = layout.answer_cell
-        counts = _slot_counts(layout, cell_of)
-        squares = np.add.reduceat(counts * counts, layout.cell_slot)
-        lengths = np.bincount(cell_of, weights=layout.answer_length, minlength=len(weight))
-        components[k] = float((weight * (lengths / n - squares / (n * n))).sum())
+    n_cells = [len(item.units) for item in items]
+    item_of, n = (
+        np.repeat(np.arange(len(items)), n_cells),
+        np.concatenate([i.n_answers for i in items]),
+    )
+    has_pair = np.array([has_reruns_and_pairs(item) for item in items])
+    is_counted = (n > 1) & has_pair[item_of]
+    weights = is_counted / np.maximum(np.bincount(item_of, n > 1), 1)[item_of] / has_pair.sum()
+    pair_weights = weights * n / np.maximum(n - 1, 1)
+    # a slot is a place for the count of one option in one cell; a cell's slots are adjacent
+    widths = np.repeat([len(item.options) for item in items], n_cells)
+    slots, n_slots = np.cumsum(widths) - widths, int(widths.sum())
+    entries = [np.nonzero(item.indicator) for item in items]
+    ends = np.cumsum([int(item.n_answers.sum()) for item in items])
+    answer = np.concatenate(
+        [rows + end for (rows, _), end in zip(entries, [0, *ends[:-1]], strict=True)]
+    )
+    option = np.concatenate([columns for _, columns in entries])
+    true_cells = np.repeat(np.arange(len(n)), n)
+    lengths, item = (
+        np.bincount(answer, minlength=len(true_cells)),
+        item_of[true_cells].astype(float),
+    )
+    components, cell = np.empty(n_permutations + 1), true_cells.copy()
+    for k in range(n_permutations + 1):
+        if k:
+            # answers lie in order of items, so that adding less than 1 shuffles within an item
+            cell[np.argsort(item + random.random(len(item)))] = true_cells
+        counts = np.bincount(slots[cell[answer]] + option, minlength=n_slots)
+        squares = np.add.reduceat(counts * counts, slots)
+        length = np.bincount(cell, weights=lengths, minlength=len(n))
+        components[k] = float((pair_weights * (length / n - squares / (n * n))).sum())
     return components

@@ -5,11 +5,21 @@ tables: `fieldwork.tables` derives the Parquet schema from them, sorts and check
 rules derive the files of a table from its path, and `docs/data.md` is generated from the same lines.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from dataclasses import MISSING, dataclass, field
+from functools import cache
 from pathlib import PurePosixPath
 from types import ModuleType
-from typing import Any, Literal, NamedTuple, TypeVar, dataclass_transform
+from typing import (
+    Any,
+    Literal,
+    NamedTuple,
+    TypeVar,
+    cast,
+    dataclass_transform,
+    get_args,
+    get_type_hints,
+)
 
 RowType = TypeVar("RowType")
 
@@ -81,6 +91,17 @@ def table(
         return rows
 
     return declare
+
+
+def row_of(row_type: type[RowType], **values: Any) -> RowType:
+    """A row of these values; columns that may be NULL and are not named are NULL."""
+    return row_type(**(_nulls(cast(Hashable, row_type)) | values))
+
+
+@cache
+def _nulls(row_type: Any) -> dict[str, None]:
+    hints = get_type_hints(row_type)
+    return {name: None for name, hint in hints.items() if type(None) in get_args(hint)}
 
 
 def table_of(row_type: type[Any]) -> Table:

@@ -188,7 +188,6 @@ class VarianceShare(ConditionEstimate):
     p_value: float | None = column(
         "chance of as large a share if contexts, or real users, made no difference"
     )
-    p_holm: float | None = column("`p_value` corrected over the conditions of the task (Holm)")
     n_permutations: int | None = column("deals behind `p_value`, NULL without one")
     var_prompt: float | None = column("variance between prompts, NULL where there is one")
     var_who: float | None = column("variance between puppets within a prompt; can fall below 0")
@@ -296,7 +295,6 @@ class CategoryVariance(ConditionEstimate):
     p_value: float | None = column(
         "test that all categories of this model, task and condition are alike"
     )
-    p_holm: float | None = column("`p_value` corrected over the conditions (Holm)")
     n_subjects: int = column("subjects with a `var_who`")
     n_items: int = column("their items")
     unit: str = column("unit of the interval and the test")

@@ -25,7 +25,6 @@ class Robustness:
     p_value: float | None = column(
         "test that the change is 0, two-sided: of `accuracy_change`, `excess_flips`, `excess_overlap`"
     )
-    p_holm: float | None = column("`p_value` corrected over the variants of the origin (Holm)")
     p_least: float | None = column("smallest p-value that the test could have had")
     n_permutations: int | None = column("random permutations, 0 where all were counted")
     n_lost: int | None = column("of `accuracy_change`: first answers, right before and wrong now")
@@ -58,7 +57,6 @@ class GroupGap:
     estimate: float | None = column("its value, NULL with a reason")
     expected_same: float | None = column("what it is on average where groups are dealt anew")
     p_value: float | None = column("test that the group makes no difference")
-    p_holm: float | None = column("`p_value` corrected over the options of the origin (Holm)")
     p_least: float | None = column("smallest p-value that the test could have had")
     n_permutations: int | None = column("random permutations, 0 where all were counted")
     n_items: int = column("items behind the value")

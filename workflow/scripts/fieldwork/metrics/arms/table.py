@@ -6,12 +6,13 @@ NULL and a reason.
 """
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import pandas as pd
 
 from fieldwork import tables
+from fieldwork.estimates.quantity import Quantity
 from fieldwork.metrics.arms.contexts import ContextMeans
 from fieldwork.metrics.arms.tests import StudyArm
 from fieldwork.records.arms import ArmMeasure
@@ -46,14 +47,6 @@ class ArmTables(NamedTuple):
         )
 
 
-class _MeasureValue(NamedTuple):
-    estimate: float | None
-    interval: Interval | None
-    n_items: int
-    n_different: int | None
-    reason: str | None
-
-
 def measure_arms(
     metrics: ArmTables,
     *,
@@ -70,60 +63,43 @@ def measure_arms(
     rows: list[ArmMeasure] = []
     for position, arm in enumerate(arms):
         variance = metrics.variance[metrics.variance["condition"] == arm.condition]
-        for row in variance.itertuples(index=False):
+        arm_rows: Any = variance.itertuples(index=False)
+        for row in arm_rows:
             context = contexts.get((str(row.task), arm.condition))
-            for measure, value in _measure_values(metrics, row, baseline):
-                rows.append(_measure_row(row, arm, position, context, measure, value))
+            for measure in MEASURES_OF[row.kind]:
+                rows.append(
+                    ArmMeasure(
+                        model=row.model,
+                        task=row.task,
+                        kind=row.kind,
+                        position=position,
+                        condition=arm.condition,
+                        asked=arm.n_conversations,
+                        conversations=context.conversations if context else None,
+                        dropped=context.n_dropped if context else None,
+                        tokens=context.tokens if context else None,
+                        measure=measure,
+                        n_puppets=int(row.n_puppets),
+                        n_responses=int(row.n_responses),
+                        **_value_columns(metrics, row, measure, baseline),
+                    )
+                )
     return sorted(rows, key=lambda r: (r.model, r.task, r.kind, r.position, r.measure))
 
 
-def _measure_row(
-    row: Any,
-    arm: StudyArm,
-    position: int,
-    context: ContextMeans | None,
-    measure: str,
-    value: _MeasureValue,
-) -> ArmMeasure:
-    return ArmMeasure(
-        model=row.model,
-        task=row.task,
-        kind=row.kind,
-        position=position,
-        condition=arm.condition,
-        asked=arm.n_conversations,
-        conversations=context.conversations if context else None,
-        dropped=context.n_dropped if context else None,
-        tokens=context.tokens if context else None,
-        measure=measure,
-        estimate=value.estimate,
-        ci_low=value.interval.low if value.interval else None,
-        ci_high=value.interval.high if value.interval else None,
-        n_items=value.n_items,
-        n_different=value.n_different,
-        n_puppets=int(row.n_puppets),
-        n_responses=int(row.n_responses),
-        reason=value.reason,
-    )
-
-
-def _measure_values(
-    metrics: ArmTables, row: Any, baseline: str
-) -> Iterator[tuple[str, _MeasureValue]]:
-    for measure in MEASURES_OF[row.kind]:
-        match measure:
-            case "excess_js_bits":
-                rows = _select_metric(metrics.comparisons, row, "js_bits")
-                yield measure, _mean_excess(rows, row, baseline)
-            case "share_who":
-                yield measure, _value_with_interval(row, row.share_who)
-            case "entropy_bits":
-                prompts = metrics.estimates[metrics.estimates["item_id"].notna()]
-                rows = _select_metric(prompts, row, measure, column="measure")
-                yield measure, _mean_entropy(rows)
-            case _:
-                means = metrics.estimates[metrics.estimates["reference"] == "baseline"]
-                yield measure, _mean_score(_select_metric(means, row, measure, column="measure"))
+def _value_columns(metrics: ArmTables, row: Any, measure: str, baseline: str) -> dict[str, Any]:
+    match measure:
+        case "excess_js_bits":
+            return _mean_excess(_select_metric(metrics.comparisons, row, "js_bits"), row, baseline)
+        case "share_who":
+            return _value_with_interval(row, row.share_who)
+        case "entropy_bits":
+            prompts = metrics.estimates[metrics.estimates["item_id"].notna()]
+            entropies = _select_metric(prompts, row, measure, column="measure")["value"].dropna()
+            return _mean_over_prompts(entropies, "no response gives an option")
+        case _:
+            means = metrics.estimates[metrics.estimates["reference"] == "baseline"]
+            return _mean_score(_select_metric(means, row, measure, column="measure"))
 
 
 def _select_metric(
@@ -136,40 +112,43 @@ def _select_metric(
     return rows
 
 
-def _mean_excess(comparisons: pd.DataFrame, row: Any, baseline: str) -> _MeasureValue:
+def _mean_excess(comparisons: pd.DataFrame, row: Any, baseline: str) -> dict[str, Any]:
     if row.condition == baseline:
         reason = "this is the baseline, with which the other conditions are compared"
-        return _MeasureValue(None, None, 0, None, reason)
+        return _mean_over_prompts(comparisons["excess"][:0], reason)
     comparisons = comparisons[comparisons["excess"].notna()]
-    if comparisons.empty:
-        reason = f"no item has answers both under this condition and under {baseline}"
-        return _MeasureValue(None, None, 0, None, reason)
-    n_different = int((comparisons["p_holm"] <= LEVEL).sum())
-    mean = math.fsum(comparisons["excess"]) / len(comparisons)
-    return _MeasureValue(mean, None, len(comparisons), n_different, MEAN_OVER_PROMPTS)
+    reason = f"no item has answers both under this condition and under {baseline}"
+    columns = _mean_over_prompts(comparisons["excess"], reason)
+    if len(comparisons):
+        columns["n_different"] = int((comparisons["p_holm"] <= LEVEL).sum())
+    return columns
 
 
-def _mean_entropy(prompts: pd.DataFrame) -> _MeasureValue:
-    entropies = prompts["value"].dropna()
-    if entropies.empty:
-        return _MeasureValue(None, None, 0, None, "no response gives an option")
-    mean = math.fsum(entropies) / len(entropies)
-    return _MeasureValue(mean, None, len(entropies), None, MEAN_OVER_PROMPTS)
+def _mean_over_prompts(values: pd.Series, absence: str) -> dict[str, Any]:
+    mean = Quantity(reason=absence)
+    if len(values):
+        mean = Quantity(math.fsum(values) / len(values), reason=MEAN_OVER_PROMPTS)
+    return _columns(mean, len(values))
 
 
-def _mean_score(scores: pd.DataFrame) -> _MeasureValue:
+def _mean_score(scores: pd.DataFrame) -> dict[str, Any]:
     if scores.empty:
-        return _MeasureValue(None, None, 0, None, "no item of this task has a gold letter")
+        return _columns(Quantity(reason="no item of this task has a gold letter"), 0)
     (row,) = scores.itertuples(index=False)
     return _value_with_interval(row, row.value)
 
 
-def _value_with_interval(row: Any, estimate: Any) -> _MeasureValue:
-    low, high = _none_if_null(row.ci_low), _none_if_null(row.ci_high)
+def _value_with_interval(row: Any, value: Any) -> dict[str, Any]:
+    number, low, high = (None if pd.isna(v) else float(v) for v in (value, row.ci_low, row.ci_high))
     interval = None if low is None or high is None else Interval(low, high)
     reason = row.reason if isinstance(row.reason, str) else None
-    return _MeasureValue(_none_if_null(estimate), interval, int(row.n_items), None, reason)
+    return _columns(Quantity(number, interval, reason=reason), int(row.n_items))
 
 
-def _none_if_null(value: Any) -> float | None:
-    return None if pd.isna(value) else float(value)
+def _columns(quantity: Quantity, n_items: int) -> dict[str, Any]:
+    return {
+        **quantity.columns(),
+        "n_items": n_items,
+        "n_different": None,
+        "reason": quantity.reason,
+    }

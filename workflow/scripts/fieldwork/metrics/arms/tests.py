@@ -16,9 +16,11 @@ import numpy as np
 import pandas as pd
 
 from fieldwork.estimates.answer_sets import Arm, ItemAnswers, read_answer_sets
+from fieldwork.estimates.quantity import Quantity
 from fieldwork.metrics.arms.values import (
     MEASURES,
     ArmCells,
+    BaselineVariance,
     all_cells,
     arm_values,
     baseline_variance,
@@ -27,7 +29,6 @@ from fieldwork.metrics.arms.values import (
     leave_out_puppets,
 )
 from fieldwork.records.arms import ArmTest
-from fieldwork.records.tasks import ItemKind
 from fieldwork.statistics.arrays import Floats
 from fieldwork.statistics.families import correct_rows
 from fieldwork.statistics.intervals import (
@@ -59,12 +60,12 @@ class _ArmTestSettings(NamedTuple):
     rarest_users: float
 
 
-class _TestFamily(NamedTuple):
-    """Answers whose tests are corrected together."""
+class _Side(NamedTuple):
+    """An independent part of a contrast: its value, how leaving out each puppet moves it, its freedom."""
 
-    model: str
-    task: str
-    kind: ItemKind
+    value: float
+    moves: Floats
+    freedom: float
 
 
 AnswersByArm = Mapping[Arm, Mapping[str, ItemAnswers]]
@@ -93,7 +94,7 @@ def measure_arm_tests(
     by_arm = read_answer_sets(answers)
     scores = _puppet_scores(runs)
     rows: list[ArmTest] = []
-    for family in sorted({_TestFamily(arm.model, arm.task, arm.kind) for arm in by_arm}):
+    for family in sorted({arm._replace(condition=baseline) for arm in by_arm}):
         tests = list(_test_family(family, by_arm, scores, settings))
         rows += correct_rows(tests, lambda row: row.measure)
     return rows
@@ -112,20 +113,18 @@ def _puppet_scores(runs: pd.DataFrame) -> Scores:
     }
 
 
-def _puppets(items: Mapping[str, ItemAnswers]) -> list[str]:
-    return sorted({a.puppet for answers in items.values() for a in answers.answers} - {""})
-
-
 def _test_family(
-    family: _TestFamily, by_arm: AnswersByArm, scores: Scores, settings: _ArmTestSettings
+    family: Arm, by_arm: AnswersByArm, scores: Scores, settings: _ArmTestSettings
 ) -> Iterator[ArmTest]:
-    answers = {arm: by_arm.get(Arm(*family, arm.condition), {}) for arm in settings.arms}
-    baseline = by_arm.get(Arm(*family, settings.baseline), {})
-    puppets = {arm: names for arm in settings.arms if (names := _puppets(answers[arm]))}
-    if len(puppets) < 2:
-        return
-    arm_groups = [[*puppets]] if settings.is_trend else [list(p) for p in combinations(puppets, 2)]
-    for arms in arm_groups:
+    """The tests of a model's answers to one kind of item of a task, which are corrected together."""
+    answers = {a: by_arm.get(family._replace(condition=a.condition), {}) for a in settings.arms}
+    puppets = {
+        arm: sorted({a.puppet for of_item in items.values() for a in of_item.answers} - {""})
+        for arm, items in answers.items()
+    }
+    with_puppets = [arm for arm in settings.arms if puppets[arm]]
+    arm_groups = [with_puppets] if settings.is_trend else map(list, combinations(with_puppets, 2))
+    for arms in arm_groups if len(with_puppets) > 1 else ():
         shared_puppets = sorted(set.intersection(*(set(puppets[arm]) for arm in arms)))
         is_paired = settings.is_trend or all(puppets[arm] == puppets[arms[0]] for arm in arms)
         members = [shared_puppets if is_paired else puppets[arm] for arm in arms]
@@ -137,12 +136,13 @@ def _test_family(
             }
             for arm, names in zip(arms, members, strict=True)
         ]
+        baseline = by_arm.get(family, {})
         cells = build_cells([answers[arm] for arm in arms], members, baseline, arm_scores)
         yield from _test_arms(family, arms, cells, settings, is_paired=is_paired)
 
 
 def _test_arms(
-    family: _TestFamily,
+    family: Arm,
     arms: Sequence[StudyArm],
     cells: ArmCells,
     settings: _ArmTestSettings,
@@ -154,24 +154,9 @@ def _test_arms(
     samples = np.concatenate([all_cells(cells.n_puppets)[None], leave_out(cells.n_puppets)])
     values = arm_values(cells, samples)
     for measure in MEASURES:
-        contrast = float(values[measure][0] @ weights)
-        p_value = _p_value(cells, measure, values[measure], weights, is_paired=is_paired)
-        interval = shortage = None
-        if p_value is not None:
-            shortage = too_few_users(min(cells.n_carriers(measure)), settings.rarest_users)
-        if p_value is not None and shortage is None:
-            interval_at = partial(
-                _interval,
-                cells,
-                measure,
-                values[measure],
-                weights,
-                settings.rarest_users,
-                is_paired,
-            )
-            interval = interval_at(CONFIDENCE)
-            p_value = p_value_with_interval(p_value, interval_at)
-        has_value = math.isfinite(contrast)
+        contrast = _contrast(
+            cells, measure, values[measure], weights, settings.rarest_users, is_paired=is_paired
+        )
         yield ArmTest(
             model=family.model,
             task=family.task,
@@ -180,18 +165,14 @@ def _test_arms(
             test="trend" if settings.is_trend else "difference",
             condition=arms[0].condition,
             other=arms[-1].condition,
-            estimate=contrast if has_value else None,
-            ci_low=interval.low if interval else None,
-            ci_high=interval.high if interval else None,
-            p_value=p_value,
+            **contrast.columns(),
+            p_value=contrast.p_value,
             p_holm=None,
             n_puppets=cells.n_puppets[0],
             n_puppets_other=cells.n_puppets[-1],
             n_items=len(cells.items),
             unit="within puppet" if is_paired else "puppet",
-            reason=shortage
-            if p_value is not None
-            else _no_test(measure, cells, weights, has_value=has_value),
+            reason=contrast.reason,
         )
 
 
@@ -205,73 +186,96 @@ def _slope_weights(arms: Sequence[StudyArm]) -> Floats:
     return weights
 
 
-def _p_value(
-    cells: ArmCells, measure: str, values: Floats, weights: Floats, *, is_paired: bool
-) -> float | None:
-    """Student's t of the weighted sum of arms: `values` has shape (1 + left out, arms), the whole first.
-
-    Within puppets a puppet is left out of all arms at once. Else arms are independent, and their errors
-    add up (Welch). Distances have the error of the baseline's answers as well.
-    """
-    if not np.isfinite(values).all() or min(cells.n_puppets) < MIN_PUPPETS:
-        return None
-    n_carriers = cells.n_carriers(measure)
-    if is_paired:
-        variances = [float(jackknife_variance(values[1:] @ weights))]
-        freedoms = [min(n_carriers) - 1.0]
-    else:
-        parts = np.split(values[1:], np.cumsum(cells.n_puppets)[:-1])
-        variances = [
-            float(weight**2 * jackknife_variance(part[:, k]))
-            for k, (part, weight) in enumerate(zip(parts, weights, strict=True))
-        ]
-        freedoms = [n - 1.0 for n in n_carriers]
-    if measure == "from_baseline":
-        baseline = baseline_variance(cells, weights)
-        if baseline.value > 0:
-            variances, freedoms = [*variances, baseline.value], [*freedoms, baseline.freedom]
-    test = student_test(float(values[0] @ weights), variances, freedoms)
-    return test.p_value if test else None
-
-
-def _interval(
+def _contrast(
     cells: ArmCells,
     measure: str,
     values: Floats,
     weights: Floats,
     rarest_users: float,
+    *,
     is_paired: bool,
+) -> Quantity:
+    """The weighted sum of arms: `values` has shape (1 + left out, arms), the whole first.
+
+    Student's t, and the interval over users where there are enough. Within puppets a puppet is left out
+    of all arms at once. Else arms are independent, and their errors add up (Welch). Distances have the
+    error of the baseline's answers as well.
+    """
+    value, n_carriers = float(values[0] @ weights), cells.n_carriers(measure)
+    if not math.isfinite(value):
+        return Quantity(reason=_missing_reason(measure, cells, weights))
+    baseline = BaselineVariance(0.0, 0)
+    if measure == "from_baseline":
+        baseline = baseline_variance(cells, weights)
+    sides, test = _sides(cells, values, weights, n_carriers, is_paired=is_paired), None
+    if np.isfinite(values).all() and min(cells.n_puppets) >= MIN_PUPPETS:
+        errors = [(float(jackknife_variance(side.moves)), side.freedom) for side in sides]
+        errors += [baseline] if baseline.value > 0 else []
+        variances, freedoms = zip(*errors, strict=True)
+        test = student_test(value, variances, freedoms)
+    if test is None:
+        return Quantity(value, reason=_no_test(measure, cells))
+    if shortage := too_few_users(min(n_carriers), rarest_users):
+        return Quantity(value, None, test.p_value, shortage)
+    interval_at = partial(_interval, value, sides, baseline, rarest_users)
+    p_value = p_value_with_interval(test.p_value, interval_at)
+    return Quantity(value, interval_at(CONFIDENCE), p_value)
+
+
+def _sides(
+    cells: ArmCells,
+    values: Floats,
+    weights: Floats,
+    n_carriers: Sequence[int],
+    *,
+    is_paired: bool,
+) -> list[_Side]:
+    if is_paired:
+        contrasts = values @ weights
+        return [_Side(float(contrasts[0]), contrasts[1:] - contrasts[0], min(n_carriers) - 1.0)]
+    parts = np.split(values[1:], np.cumsum(cells.n_puppets)[:-1])
+    return [
+        _Side(float(values[0, k]), part[:, k] - values[0, k], n - 1.0)
+        for k, (part, n) in enumerate(zip(parts, n_carriers, strict=True))
+    ]
+
+
+def _interval(
+    value: float,
+    sides: Sequence[_Side],
+    baseline: BaselineVariance,
+    rarest_users: float,
     confidence: float,
 ) -> Interval | None:
     """Empirical likelihood over puppets.
 
     Of independent arms, and of the baseline's answers, the reaches of the intervals add in squares.
     """
-    n_carriers = cells.n_carriers(measure)
-    over_users = partial(unit_interval, rarest_users=rarest_users, confidence=confidence)
-    contrast = float(values[0] @ weights)
-    if is_paired:
-        moves = values[1:] @ weights - contrast
-        interval = over_users(contrast, moves, freedom=min(n_carriers) - 1.0)
-    else:
-        parts = np.split(values[1:], np.cumsum(cells.n_puppets)[:-1])
-        arms = []
-        for k, (part, n) in enumerate(zip(parts, n_carriers, strict=True)):
-            value = float(values[0, k])
-            moves = part[:, k] - value
-            interval = over_users(value, moves, freedom=n - 1.0)
-            arms += [BoundedValue(value, interval)] if interval else []
-        interval = difference_interval(arms[0], arms[1:]) if len(arms) == len(parts) else None
-    baseline = baseline_variance(cells, weights)
-    if interval is None or measure != "from_baseline" or not baseline.value > 0:
+    intervals = [
+        unit_interval(
+            side.value,
+            side.moves,
+            rarest_users=rarest_users,
+            freedom=side.freedom,
+            confidence=confidence,
+        )
+        for side in sides
+    ]
+    first, *rest = [
+        BoundedValue(side.value, interval) if interval else None
+        for side, interval in zip(sides, intervals, strict=True)
+    ]
+    others_values = [other for other in rest if other]
+    if first is None or len(others_values) < len(rest):
+        return None
+    interval = difference_interval(first, others_values) if others_values else first.interval
+    if not baseline.value > 0:
         return interval
     reach = student_interval(0.0, math.sqrt(baseline.value), baseline.freedom, confidence)
-    return difference_interval(BoundedValue(contrast, interval), [BoundedValue(0.0, reach)])
+    return difference_interval(BoundedValue(value, interval), [BoundedValue(0.0, reach)])
 
 
-def _no_test(measure: str, cells: ArmCells, weights: Floats, *, has_value: bool) -> str:
-    if not has_value:
-        return _missing_reason(measure, cells, weights)
+def _no_test(measure: str, cells: ArmCells) -> str:
     n_puppets = min(cells.n_puppets)
     if n_puppets < MIN_PUPPETS:
         noun = "puppet" if n_puppets == 1 else "puppets"

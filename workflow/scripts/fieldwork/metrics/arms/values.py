@@ -1,46 +1,42 @@
 """Measures of arms, and of arms that some puppets are left out of: the arrays behind the tests.
 
-A cell is one puppet's answers under one condition. Owns the sums over cells that give share_who, the
-variance of answers, the distance from the baseline and the score of an arm, so that leaving out each
-puppet in turn is a few matrix products.
+A cell is one puppet's answers under one condition. Owns share_who, the variance of answers, the distance
+from the baseline and the score of an arm, so that leaving out each puppet is a few matrix
+products.
 """
 
-import math
-from collections.abc import Iterable, Mapping, Sequence
-from itertools import groupby
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
-from fieldwork.estimates.answer_sets import AnswerSet, ItemAnswers
-from fieldwork.statistics.arrays import Floats
+from fieldwork.estimates.answer_sets import ItemAnswers, Options
+from fieldwork.metrics.components import (
+    ItemCells,
+    cell_distances,
+    item_cells,
+    item_distances,
+    item_means,
+    mean_distances,
+    ratio,
+)
+from fieldwork.statistics.arrays import Counts, Floats
 
 MEASURES = ("share_who", "var_answers", "from_baseline", "em_strict")
 
 
-class ItemCells(NamedTuple):
-    """An item's answers by cell; zero where a cell has none.
+class BaselineCell(NamedTuple):
+    """The baseline's answers to an item, and how far the cells of the arms are from them.
 
     Attributes:
-        has_answer, has_repeat: 1 for cells with an answer, with two or more; shape (cells,).
-        length: mean number of options of the cell's answers.
-        rerun: mean difference of two of its answers.
-        means: mean indicator vector, shape (cells, options).
-        square: squared length of it.
-        from_baseline: mean difference of the cell's answers from the baseline's.
-        baseline_rerun: mean difference of two answers of the baseline, NaN with fewer than two.
-        baseline: the baseline's answers as indicator vectors, shape (answers, options).
+        answers: which options each names, shape (answers, options).
+        rerun: mean distance of two of them, NaN with fewer than two.
+        distances: of the cells' answers from these, mean over pairs; shape (cells,).
     """
 
-    has_answer: Floats
-    has_repeat: Floats
-    length: Floats
-    rerun: Floats
-    means: Floats
-    square: Floats
-    from_baseline: Floats
-    baseline_rerun: float
-    baseline: Floats
+    answers: Counts
+    rerun: float
+    distances: Floats
 
 
 class ArmCells(NamedTuple):
@@ -49,30 +45,25 @@ class ArmCells(NamedTuple):
     Attributes:
         n_puppets: of each arm.
         items: those with an answer under every condition.
+        baseline: beside each item, None where it has no answer there.
         em_strict: score, NaN without; (cells,).
     """
 
     n_puppets: list[int]
     items: list[ItemCells]
+    baseline: list[BaselineCell | None]
     em_strict: Floats
 
     def n_carriers(self, measure: str) -> list[int]:
         """Puppets of each arm behind a measure: those with a repeat, those with a score, or all."""
         is_carrier = np.ones(len(self.em_strict), dtype=np.bool_)
         if measure == "share_who":
-            is_carrier = sum((item.has_repeat for item in self.items), np.zeros(())) > 0
+            is_carrier[:] = False
+            for item in self.items:
+                is_carrier[item.units[item.n_answers > 1]] = True
         elif measure == "em_strict":
             is_carrier = np.isfinite(self.em_strict)
         return [int(n) for n in all_cells(self.n_puppets) @ is_carrier]
-
-
-class _PuppetCell(NamedTuple):
-    """A puppet's answers to one item."""
-
-    n: int
-    length: float
-    rerun: float
-    means: Floats
 
 
 def build_cells(
@@ -89,81 +80,61 @@ def build_cells(
         baseline: answers of the baseline, by item.
         scores: of each arm, by puppet.
     """
-    item_ids = [name for name in arms[0] if all(name in arm and arm[name].answers for arm in arms)]
-    items = []
-    for name in item_ids:
-        options = _option_columns([*(arm[name] for arm in arms), baseline.get(name)])
-        cells = [
-            cell
-            for arm, arm_puppets in zip(arms, puppets, strict=True)
-            for cell in _puppet_cells(arm[name], arm_puppets, options)
-        ]
-        reruns = baseline[name].answers if name in baseline else []
-        items.append(_item_cells(cells, reruns, options))
+    names = [name for name in arms[0] if all(name in arm and arm[name].answers for arm in arms)]
+    parts = []
+    for name in names:
+        cells = [*_puppet_cells([arm[name] for arm in arms], puppets)]
+        reruns = [answer.options for answer in baseline[name].answers] if name in baseline else []
+        parts.append(_split_baseline(item_cells([*cells, (-1, reruns)] if reruns else cells)))
     em_strict = [
-        arm_scores.get(puppet, math.nan)
+        arm_scores.get(puppet, np.nan)
         for arm_scores, arm_puppets in zip(scores, puppets, strict=True)
         for puppet in arm_puppets
     ]
     return ArmCells(
         n_puppets=[len(arm_puppets) for arm_puppets in puppets],
-        items=items,
+        items=[item for item, _ in parts],
+        baseline=[cell for _, cell in parts],
         em_strict=np.array(em_strict, dtype=np.float64),
     )
 
 
-def _option_columns(arms: Iterable[ItemAnswers | None]) -> dict[str, int]:
-    options = {option for arm in arms if arm for answer in arm.answers for option in answer.options}
-    return {option: column for column, option in enumerate(sorted(options))}
-
-
 def _puppet_cells(
-    answers: ItemAnswers, puppets: Sequence[str], columns: Mapping[str, int]
-) -> list[_PuppetCell]:
-    by_puppet = {
-        puppet: list(group) for puppet, group in groupby(answers.answers, key=lambda a: a.puppet)
-    }
-    return [_summarise(by_puppet.get(puppet, []), columns) for puppet in puppets]
+    arms: Sequence[ItemAnswers], puppets: Sequence[Sequence[str]]
+) -> Iterator[tuple[int, list[Options]]]:
+    """The answers of each cell that has some, with its number."""
+    number = 0
+    for arm, arm_puppets in zip(arms, puppets, strict=True):
+        replies: dict[str, list[Options]] = {}
+        for answer in arm.answers:
+            replies.setdefault(answer.puppet, []).append(answer.options)
+        for puppet in arm_puppets:
+            if puppet in replies:
+                yield number, replies[puppet]
+            number += 1
 
 
-def _summarise(answers: Sequence[AnswerSet], columns: Mapping[str, int]) -> _PuppetCell:
-    n = len(answers)
-    means = np.zeros(len(columns))
-    for answer in answers:
-        for option in answer.options:
-            means[columns[option]] += 1 / n
-    length = sum(len(answer.options) for answer in answers) / n if n else 0.0
-    # half the squared distance of two answers, over all pairs of the cell
-    rerun = n / (n - 1) * (length - float(means @ means)) if n > 1 else 0.0
-    return _PuppetCell(n, length, rerun, means)
-
-
-def _item_cells(
-    cells: Sequence[_PuppetCell], reruns: Sequence[AnswerSet], columns: Mapping[str, int]
-) -> ItemCells:
-    baseline = _summarise(reruns, columns)
-    indicator = [[option in answer.options for option in columns] for answer in reruns]
-    means = np.array([cell.means for cell in cells]).reshape(len(cells), len(baseline.means))
-    n = np.array([cell.n for cell in cells])
-    length = np.array([cell.length for cell in cells])
-    differences = (length + baseline.length) / 2 - means @ baseline.means
-    return ItemCells(
-        has_answer=(n > 0).astype(np.float64),
-        has_repeat=(n > 1).astype(np.float64),
-        length=length,
-        rerun=np.array([cell.rerun for cell in cells]),
-        means=means,
-        square=(means * means).sum(axis=1),
-        from_baseline=np.where(n > 0, differences, 0.0),
-        baseline_rerun=baseline.rerun if baseline.n > 1 else math.nan,
-        baseline=np.array(indicator, dtype=np.float64).reshape(len(reruns), len(columns)),
+def _split_baseline(item: ItemCells) -> tuple[ItemCells, BaselineCell | None]:
+    """The cells of puppets, and the last one, which is the baseline's where its number is -1."""
+    if item.units[-1] >= 0:
+        return item, None
+    distances = (item.length + item.length[-1]) / 2 - item.means @ item.means[-1]
+    n = item.n_answers[-1]
+    cells = item._replace(
+        units=item.units[:-1],
+        n_answers=item.n_answers[:-1],
+        length=item.length[:-1],
+        rerun=item.rerun[:-1],
+        means=item.means[:-1],
+        indicator=item.indicator[:-n],
     )
+    return cells, BaselineCell(item.indicator[-n:], float(item.rerun[-1]), distances[:-1])
 
 
 def all_cells(n_puppets: Sequence[int]) -> Floats:
     """Each cell in its own arm: 1 where it is, shape (arms, cells)."""
     arm_of = np.repeat(np.arange(len(n_puppets)), n_puppets)
-    members: Floats = (arm_of == np.arange(len(n_puppets))[:, None]).astype(np.float64)
+    members: Floats = np.equal.outer(np.arange(len(n_puppets)), arm_of).astype(np.float64)
     return members
 
 
@@ -188,34 +159,15 @@ def arm_values(cells: ArmCells, members: Floats) -> dict[str, Floats]:
     Args:
         members: 1 where a cell belongs to an arm, shape (samples, arms, cells).
     """
-    rerun, puppets = _answer_differences(cells, members)
+    distances = mean_distances(item_distances(cells.items, members))
+    has_score = np.isfinite(cells.em_strict)
+    scores = np.where(has_score, cells.em_strict, 0.0)
     return {
-        "share_who": 1 - _ratio(rerun, puppets),
-        "var_answers": puppets,
+        "share_who": 1 - ratio(distances.rerun, distances.two_cells),
+        "var_answers": distances.two_cells,
         "from_baseline": _distance_from_baseline(cells, members),
-        "em_strict": _mean_scores(cells.em_strict, members),
+        "em_strict": ratio(members @ scores, members @ has_score.astype(np.float64)),
     }
-
-
-class _AnswerDifferences(NamedTuple):
-    """Mean difference of two answers of one puppet, and of two puppets; means over the items."""
-
-    rerun: Floats
-    puppets: Floats
-
-
-def _answer_differences(cells: ArmCells, members: Floats) -> _AnswerDifferences:
-    """Where a puppet of the arm answers twice, items with both differences count, as in `variance`."""
-    reruns, puppets = [], []
-    n_repeated = sum((members[:1] @ item.has_repeat for item in cells.items), np.zeros(()))
-    for item in cells.items:
-        rerun = _ratio(members @ item.rerun, members @ item.has_repeat)
-        difference = _puppet_difference(item, members)
-        has_both = np.isfinite(difference) & (np.isfinite(rerun) | (n_repeated == 0))
-        reruns.append(np.where(has_both, rerun, np.nan))
-        puppets.append(np.where(has_both, difference, np.nan))
-    shape = members.shape[:2]
-    return _AnswerDifferences(_item_mean(reruns, shape), _item_mean(puppets, shape))
 
 
 def _distance_from_baseline(cells: ArmCells, members: Floats) -> Floats:
@@ -224,20 +176,14 @@ def _distance_from_baseline(cells: ArmCells, members: Floats) -> Floats:
     The mean difference of an arm's and a baseline's answers, less half the mean difference within each
     side. This is unbiased, because the variance of the answers themselves is taken off.
     """
-    distances = []
-    for item in cells.items:
-        difference = _ratio(members @ item.from_baseline, members @ item.has_answer)
-        own_differences = _puppet_difference(item, members) + item.baseline_rerun
-        distances.append(difference - own_differences / 2)
-    return _item_mean(distances, members.shape[:2])
-
-
-def _item_mean(values: Sequence[Floats], shape: tuple[int, ...]) -> Floats:
-    """Mean over the items that the first sample has; `shape` is (samples, arms)."""
-    by_item = np.array(values, dtype=np.float64).reshape(-1, *shape)
-    counts = np.isfinite(by_item[:, :1])
-    totals = np.where(counts, by_item, 0.0).sum(axis=0)
-    return _ratio(totals, np.broadcast_to(counts.sum(axis=0), shape))
+    values = np.full((len(cells.items), *members.shape[:-1]), np.nan)
+    for place, (item, baseline) in enumerate(zip(cells.items, cells.baseline, strict=True)):
+        if baseline is not None:
+            samples = members[..., item.units]
+            difference = ratio(samples @ baseline.distances, samples.sum(axis=-1))
+            inner_distance = cell_distances(item, samples.__matmul__).two_cells + baseline.rerun
+            values[place] = difference - inner_distance / 2
+    return item_means(values, np.isfinite(values[:, :1]))
 
 
 class BaselineVariance(NamedTuple):
@@ -255,31 +201,12 @@ def baseline_variance(cells: ArmCells, weights: Floats) -> BaselineVariance:
     """
     arms = all_cells(cells.n_puppets)
     variance, freedom, n_items = 0.0, 0, 0
-    for item in cells.items:
-        n = arms @ item.has_answer
-        if len(item.baseline) > 1 and (n > 1).all():
-            products = item.baseline @ (weights @ (arms @ item.means / n[:, None]))
+    for item, baseline in zip(cells.items, cells.baseline, strict=True):
+        members = arms[:, item.units]
+        n = members.sum(axis=1)
+        if baseline is not None and len(baseline.answers) > 1 and (n > 1).all():
+            products = baseline.answers @ (weights @ (members @ item.means / n[:, None]))
             variance += float(products.var(ddof=1)) / len(products)
             freedom += len(products) - 1
             n_items += 1
     return BaselineVariance(variance / max(n_items, 1) ** 2, freedom)
-
-
-def _puppet_difference(item: ItemCells, members: Floats) -> Floats:
-    """Mean difference of two puppets' answers."""
-    n = members @ item.has_answer
-    pairs = ((members @ item.means) ** 2).sum(axis=-1) - members @ item.square
-    return _ratio(members @ item.length, n) - _ratio(pairs, n * (n - 1))
-
-
-def _mean_scores(scores: Floats, members: Floats) -> Floats:
-    has_score = np.isfinite(scores)
-    return _ratio(
-        members @ np.where(has_score, scores, 0.0), members @ has_score.astype(np.float64)
-    )
-
-
-def _ratio(numerator: Floats, denominator: Floats) -> Floats:
-    quotient = np.full(denominator.shape, np.nan)
-    np.divide(numerator, denominator, out=quotient, where=denominator > 0)
-    return quotient

@@ -69,20 +69,19 @@ class WavePair(NamedTuple):
     def n_items(self) -> int:
         return int(self.items.max()) + 1 if len(self.items) else 0
 
-    def stratum_sizes(self) -> Indices:
-        """Calls of both waves in each stratum, shape (strata, 2)."""
-        sizes = np.zeros((int(self.strata.max(initial=-1)) + 1, 2), dtype=np.int64)
-        np.add.at(sizes, (self.strata, self.is_later.astype(np.int64)), 1)
-        return sizes
+    def sums(self, places: Indices, values: Floats | float = 1.0) -> Floats:
+        """Sums of a value a call by place and wave, shape (places, 2)."""
+        sums = np.zeros((int(places.max(initial=-1)) + 1, 2))
+        np.add.at(sums, (places, self.is_later.astype(np.int64)), values)
+        return sums
+
+    def item_sizes(self) -> Floats:
+        """Calls of both waves to each item, shape (items, 2)."""
+        return self.sums(self.items)
 
     def item_means(self, values: Floats) -> Floats:
         """Mean of a value a call for each item in both waves, shape (items, 2)."""
-        sums, counts = (np.zeros((self.n_items, 2)) for _ in range(2))
-        places = (self.items, self.is_later.astype(np.int64))
-        np.add.at(sums, places, values)
-        np.add.at(counts, places, 1.0)
-        means: Floats = sums / counts
-        return means
+        return self.sums(self.items, values) / self.item_sizes()
 
 
 def read_calls_of_waves(

@@ -4,18 +4,21 @@ Owns the statistic of each form of values. Under the null, the calls to an item 
 come in either wave. Shares are tested exactly, all others by dealing calls anew to the waves.
 """
 
-from collections.abc import Sequence
-from typing import Any, NamedTuple
+from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
 
+from fieldwork.estimates.quantity import Quantity
+from fieldwork.estimates.samples import indicator_of
 from fieldwork.metrics.drift.calls import Form, WavePair
-from fieldwork.metrics.drift.intervals import ChangeInterval, change_interval
-from fieldwork.statistics.arrays import Floats, Indices
+from fieldwork.metrics.drift.intervals import change_interval
+from fieldwork.statistics.arrays import Floats
 from fieldwork.statistics.permutation import PermutationTest
 from fieldwork.statistics.seeds import generator
 from fieldwork.statistics.stratified import (
     DrawPlan,
+    ShuffleTest,
     StratumCounts,
     StratumShuffles,
     aligned_ranks,
@@ -49,13 +52,12 @@ class Change(NamedTuple):
     """A measure in two waves; `first_value` is None where the value is a distance between them.
 
     Attributes:
-        reason: why there is no interval, and what limits the test.
+        is_capped: more permutations would have been needed to show a change at the level.
     """
 
     first_value: float | None
     value: float
-    change: float
-    interval: ChangeInterval
+    change: Quantity
     test: PermutationTest | None
     is_capped: bool = False
 
@@ -78,17 +80,12 @@ def change_of(pair: WavePair, form: Form, plan: ShufflePlan) -> Change:
 
 def _share_change(pair: WavePair) -> Change:
     successes = np.array(pair.values, dtype=np.float64)
-    sizes = pair.stratum_sizes()
-    counts = np.zeros_like(sizes)
-    np.add.at(counts, (pair.strata, pair.is_later.astype(np.int64)), successes.astype(np.int64))
-    first_value, value = pair.item_means(successes).mean(axis=0).tolist()
-    return Change(
-        first_value,
-        value,
-        value - first_value,
-        change_interval(pair, successes, is_share=True),
-        exact_share_test(StratumCounts(counts, sizes)),
+    counts = StratumCounts(
+        *(pair.sums(pair.strata, v).astype(np.int64) for v in (successes, np.ones_like(successes)))
     )
+    first_value, value = pair.item_means(successes).mean(axis=0).tolist()
+    change = change_interval(pair, successes, is_share=True)
+    return Change(first_value, value, change, exact_share_test(counts))
 
 
 def _time_change(pair: WavePair) -> Change:
@@ -97,14 +94,13 @@ def _time_change(pair: WavePair) -> Change:
     first_value, value = (
         float(np.median(numbers[pair.is_later == side])) for side in (False, True)
     )
-    interval = ChangeInterval(None, NO_TIME_TEST)
-    return Change(first_value, value, value - first_value, interval, None)
+    return Change(first_value, value, Quantity(value - first_value, reason=NO_TIME_TEST), None)
 
 
 def _number_change(pair: WavePair, plan: ShufflePlan) -> Change:
     numbers = np.array(pair.values, dtype=np.float64)
     first_value, value = pair.item_means(numbers).mean(axis=0).tolist()
-    interval = change_interval(pair, numbers, is_share=False)
+    change = change_interval(pair, numbers, is_share=False)
     # a change is rather so many times as much than so much more
     scores = aligned_ranks(np.log(np.maximum(numbers, 0) + 1), pair.strata)
 
@@ -112,20 +108,16 @@ def _number_change(pair: WavePair, plan: ShufflePlan) -> Change:
         distances_from_0: Floats = np.abs(dealt_later @ scores)
         return distances_from_0
 
-    test, _, is_capped = shuffle_test(
-        StratumShuffles(pair.strata, pair.is_later),
-        statistic,
-        float(statistic(pair.is_later.astype(np.float64)[None, :])[0]),
-        least_chance=least_chance(_kinds(pair.values), pair.strata, pair.is_later),
-        plan=plan.draws,
-        generators=plan.generators(),
-    )
-    return Change(first_value, value, value - first_value, interval, test, is_capped)
+    test, _, is_capped = _shuffle(pair, statistic, plan)
+    return Change(first_value, value, change, test, is_capped)
 
 
 def _options_change(pair: WavePair, plan: ShufflePlan) -> Change:
-    indicators = [_indicator(pair, item) for item in range(pair.n_items)]
     members = [np.flatnonzero(pair.items == item) for item in range(pair.n_items)]
+    indicators = [
+        indicator_of([pair.values[place] for place in places.tolist()]).astype(np.float64)
+        for places in members
+    ]
     n_later = [int(pair.is_later[places].sum()) for places in members]
 
     def distances(dealt_later: Floats) -> Floats:
@@ -139,36 +131,32 @@ def _options_change(pair: WavePair, plan: ShufflePlan) -> Change:
             total += np.abs(shares).sum(axis=1) / 2 / indicator.sum() * len(places)
         return total / len(members)
 
-    value = float(distances(pair.is_later.astype(np.float64)[None, :])[0])
     # of two answers it is no matter which one came first
     is_blind = all(len(places) == 2 for places in members) and len(members) > 0
-    test, mean, is_capped = shuffle_test(
+    value = _of_true_waves(pair, distances)
+    test, mean, is_capped = _shuffle(pair, distances, plan, is_blind=is_blind)
+    change = Quantity(value - mean, reason=NO_DISTANCE_INTERVAL)
+    return Change(None, value, change, test, is_capped)
+
+
+def _of_true_waves(pair: WavePair, statistic: Callable[[Floats], Floats]) -> float:
+    return float(statistic(pair.is_later.astype(np.float64)[None, :])[0])
+
+
+def _shuffle(
+    pair: WavePair,
+    statistic: Callable[[Floats], Floats],
+    plan: ShufflePlan,
+    *,
+    is_blind: bool = False,
+) -> ShuffleTest:
+    """Calls of a stratum are dealt to the waves anew; a blind statistic has p = 1 at least."""
+    kinds = np.unique([str(value) for value in pair.values], return_inverse=True)[1]
+    return shuffle_test(
         StratumShuffles(pair.strata, pair.is_later),
-        distances,
-        value,
-        least_chance=1.0
-        if is_blind
-        else least_chance(_kinds(pair.values), pair.strata, pair.is_later),
+        statistic,
+        _of_true_waves(pair, statistic),
+        least_chance=1.0 if is_blind else least_chance(kinds, pair.strata, pair.is_later),
         plan=plan.draws,
         generators=plan.generators(),
     )
-    interval = ChangeInterval(None, NO_DISTANCE_INTERVAL)
-    return Change(None, value, value - mean, interval, test, is_capped)
-
-
-def _indicator(pair: WavePair, item: int) -> Floats:
-    """Which call to an item names which of its options, shape (calls, options)."""
-    replies: list[Sequence[str]] = [
-        reply for reply, number in zip(pair.values, pair.items, strict=True) if number == item
-    ]
-    columns = {name: k for k, name in enumerate(sorted({n for reply in replies for n in reply}))}
-    indicator = np.zeros((len(replies), len(columns)))
-    for row, reply in enumerate(replies):
-        indicator[row, [columns[name] for name in reply]] = 1.0
-    return indicator
-
-
-def _kinds(values: Sequence[Any]) -> Indices:
-    """Numbers of the kinds of values, equal ones alike."""
-    numbers = {value: k for k, value in enumerate(dict.fromkeys(values))}
-    return np.array([numbers[value] for value in values], dtype=np.int64)

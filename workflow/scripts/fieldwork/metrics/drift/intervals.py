@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from fieldwork.estimates.quantity import Quantity
 from fieldwork.metrics.drift.calls import WavePair
 from fieldwork.statistics.arrays import Floats
 from fieldwork.statistics.intervals import (
@@ -25,13 +26,6 @@ from fieldwork.statistics.paired import paired_interval
 
 LEAST_ITEMS = 5
 """Items below which they say too little of items like them."""
-
-
-class ChangeInterval(NamedTuple):
-    """An interval, or why there is none."""
-
-    interval: Interval | None
-    reason: str | None = None
 
 
 class _Strata(NamedTuple):
@@ -53,31 +47,36 @@ class _Strata(NamedTuple):
         return means
 
 
-def change_interval(pair: WavePair, values: Floats, *, is_share: bool) -> ChangeInterval:
-    """The 95 % interval of the mean over items of the later wave less that of the first.
+def change_interval(pair: WavePair, values: Floats, *, is_share: bool) -> Quantity:
+    """The mean over items of the later wave less that of the first, with its 95 % interval.
 
     Args:
         values: of the calls, 0 or 1 where they are a share's.
     """
-    strata = _strata(pair, values)
+    strata, item_means = _strata(pair, values), pair.item_means(values)
+    first_mean, mean = item_means.mean(axis=0).tolist()
+    change = Quantity(mean - first_mean)
+    if strata.sizes.min() >= 2 and is_share:
+        return change._replace(interval=_share_interval(strata))
     if strata.sizes.min() >= 2:
-        return _share_interval(strata) if is_share else _mean_interval(strata)
+        interval = _mean_interval(strata)
+        reason = None if interval else "no interval: answers to an item are always equally long"
+        return change._replace(interval=interval, reason=reason)
     if pair.n_items < LEAST_ITEMS:
-        return ChangeInterval(
-            None, f"no interval: fewer than {LEAST_ITEMS} items, and some answers are single ones"
+        return change.because(
+            f"no interval: fewer than {LEAST_ITEMS} items, and some answers are single ones"
         )
-    changes = np.diff(pair.item_means(values), axis=1)[:, 0]
+    changes = np.diff(item_means, axis=1)[:, 0]
     if is_share:
-        item_sizes = np.zeros((pair.n_items, 2), dtype=np.int64)
-        np.add.at(item_sizes, (pair.items, pair.is_later.astype(np.int64)), 1)
-        return ChangeInterval(paired_interval(changes, int(item_sizes.min())))
+        return change._replace(interval=paired_interval(changes, int(pair.item_sizes().min())))
     error = math.sqrt(float(changes.var(ddof=1)) / len(changes))
     if error < NO_ERROR:
-        return ChangeInterval(None, "no interval: all items changed alike")
-    return ChangeInterval(student_interval(float(changes.mean()), error, len(changes) - 1))
+        return change.because("no interval: all items changed alike")
+    interval = student_interval(float(changes.mean()), error, len(changes) - 1)
+    return change._replace(interval=interval)
 
 
-def _share_interval(strata: _Strata) -> ChangeInterval:
+def _share_interval(strata: _Strata) -> Interval:
     """Newcombe's (1998, method 10) from as many answers as would vary as the strata do together.
 
     Each wave's share has Wilson's interval of *p*(1 - *p*) / variance answers; the variance is that
@@ -102,32 +101,28 @@ def _share_interval(strata: _Strata) -> ChangeInterval:
         # the formula takes any number of trials, not whole ones alone
         interval = wilson_interval(bounded_share * n_effective, n_effective)
         sides.append(BoundedValue(bounded_share, interval))
-    low, high = difference_interval(sides[1], [sides[0]])
-    return ChangeInterval(Interval(max(-1.0, low), min(1.0, high)))
+    return difference_interval(sides[1], [sides[0]]).clip(-1.0, 1.0)
 
 
-def _mean_interval(strata: _Strata) -> ChangeInterval:
-    """Student's t with the variances within strata and waves (Welch 1947, Satterthwaite 1946)."""
+def _mean_interval(strata: _Strata) -> Interval | None:
+    """Student's t with the variances within strata and waves (Welch 1947, Satterthwaite 1946).
+
+    None where nothing varies there.
+    """
     within_strata = strata.squares / (strata.sizes - 1)
     parts = (strata.weights**2 * within_strata / strata.sizes).ravel()
     if math.sqrt(float(parts.sum())) < NO_ERROR:
-        return ChangeInterval(None, "no interval: answers to an item are always equally long")
+        return None
     freedom = welch_freedom(parts.tolist(), (strata.sizes - 1).ravel().tolist())
     first_mean, mean = strata.means().tolist()
-    return ChangeInterval(
-        student_interval(mean - first_mean, math.sqrt(math.fsum(parts.tolist())), freedom)
-    )
+    return student_interval(mean - first_mean, math.sqrt(math.fsum(parts.tolist())), freedom)
 
 
 def _strata(pair: WavePair, values: Floats) -> _Strata:
-    sizes = pair.stratum_sizes().astype(np.float64)
-    sums, squares = np.zeros_like(sizes), np.zeros_like(sizes)
-    places = (pair.strata, pair.is_later.astype(np.int64))
-    np.add.at(sums, places, values)
-    np.add.at(squares, places, (values - (sums / sizes)[places]) ** 2)
+    sizes, sums = pair.sums(pair.strata), pair.sums(pair.strata, values)
+    means = (sums / sizes)[pair.strata, pair.is_later.astype(np.int64)]
+    squares = pair.sums(pair.strata, (values - means) ** 2)
     item_of = np.zeros(len(sizes), dtype=np.int64)
     item_of[pair.strata] = pair.items
-    item_sizes = np.zeros((pair.n_items, 2))
-    np.add.at(item_sizes, item_of, sizes)
-    weights = sizes / item_sizes[item_of] / pair.n_items
+    weights = sizes / pair.item_sizes()[item_of] / pair.n_items
     return _Strata(sizes, sums, squares, weights)

@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 import pandas as pd
 
+from fieldwork.estimates.reasons import join_reasons
 from fieldwork.metrics.drift.calls import (
     NO_ANSWERS,
     MeasureKind,
@@ -20,6 +21,7 @@ from fieldwork.metrics.drift.calls import (
     returned_models,
 )
 from fieldwork.metrics.drift.changes import Change, ShufflePlan, change_of
+from fieldwork.records.columns import row_of
 from fieldwork.records.drift import Drift
 from fieldwork.statistics.families import LEVEL, holm_by_family
 from fieldwork.statistics.stratified import MOST_DRAWS, DrawPlan
@@ -125,7 +127,8 @@ def _empty_row(
     plan: WavePlan,
 ) -> Drift:
     wave = plan.waves[condition]
-    return Drift(
+    return row_of(
+        Drift,
         model=model,
         task=task,
         condition=condition,
@@ -134,20 +137,7 @@ def _empty_row(
         first_condition=first,
         look=plan.look_of(condition),
         measure="accuracy",
-        first_value=None,
-        value=None,
-        change=None,
-        ci_low=None,
-        ci_high=None,
-        p_value=None,
-        p_least=None,
-        n_permutations=None,
-        p_holm=None,
-        level=None,
-        has_moved=None,
-        n_items=0,
-        n_answers=0,
-        n_first_answers=0,
+        **dict.fromkeys(("n_items", "n_answers", "n_first_answers"), 0),
         returned_models=returned_models(sides[condition]) if condition in sides else None,
         first_returned_models=returned_models(sides[first]) if first else None,
         reason=None if condition in sides else f"{NO_ANSWERS} {wave}",
@@ -165,27 +155,19 @@ def _tested_row(comparison: _WaveComparison, plan: WavePlan, n_tests: int) -> Dr
 
 def changed_row(row: Drift, change: Change, pair: WavePair) -> Drift:
     """A row with its values and its test, not corrected."""
-    interval = change.interval.interval
-    test = change.test
-    few_draws = (
-        f"{MOST_DRAWS:,} permutations are fewer than the tests of this look ask for"
-        if test and change.is_capped and test.n_permutations == MOST_DRAWS
-        else None
-    )
+    few_draws = None
+    if change.test and change.is_capped and change.test.n_permutations == MOST_DRAWS:
+        few_draws = f"{MOST_DRAWS:,} permutations are fewer than the tests of this look ask for"
     return replace(
         row,
         first_value=change.first_value,
         value=change.value,
-        change=change.change,
-        ci_low=interval.low if interval else None,
-        ci_high=interval.high if interval else None,
-        p_value=test.p_value if test else None,
-        p_least=test.p_least if test else None,
-        n_permutations=test.n_permutations if test else None,
+        **change.change.columns("change"),
+        **(change.test._asdict() if change.test else {}),
         n_items=pair.n_items,
         n_answers=int(pair.is_later.sum()),
         n_first_answers=int((~pair.is_later).sum()),
-        reason=_join_reasons(change.interval.reason, few_draws),
+        reason=join_reasons(change.change.reason, few_draws),
     )
 
 
@@ -205,7 +187,7 @@ def judge(rows: Sequence[Drift], plan: WavePlan) -> list[Drift]:
             p_holm=p_holm,
             level=plan.level if row.look <= plan.looks else None,
             has_moved=None if p_holm is None else p_holm <= plan.level,
-            reason=_join_reasons(row.reason, _no_verdict(row, plan) if p_holm is None else None),
+            reason=join_reasons(row.reason, _no_verdict(row, plan) if p_holm is None else None),
         )
         for row, p_holm in zip(rows, p_holms, strict=True)
     ]
@@ -220,7 +202,3 @@ def _no_verdict(row: Drift, plan: WavePlan) -> str | None:
         f"no verdict: with these answers no p-value is below {row.p_least:.2g}, and the level of a look "
         f"is {plan.level:.2g}"
     )
-
-
-def _join_reasons(*reasons: str | None) -> str | None:
-    return "; ".join(filter(None, reasons)) or None

@@ -10,23 +10,16 @@ from typing import NamedTuple
 
 from fieldwork.estimates.means import PromptValue, mean_over
 from fieldwork.estimates.prompts import equal_sizes, prompt_values
+from fieldwork.estimates.quantity import Quantity
 from fieldwork.estimates.samples import option_samples
 from fieldwork.measures.lists import QUESTION
 from fieldwork.metrics.groups.table import GroupAnswers, as_lists, drop_small_groups
 from fieldwork.statistics.intervals import (
-    BoundedValue,
     Interval,
     ShareCount,
     difference_interval,
     newcombe_interval,
 )
-
-
-class GroupValue(NamedTuple):
-    """A value of a group, and its interval over participants."""
-
-    value: float
-    interval: Interval | None
 
 
 class GroupContrast(NamedTuple):
@@ -37,18 +30,16 @@ class GroupContrast(NamedTuple):
     interval: Interval | None
 
 
-def contrast_values(values: Mapping[str, GroupValue], group: str) -> GroupContrast:
+def contrast_values(values: Mapping[str, Quantity], group: str) -> GroupContrast:
     """The contrast from the interval of each group; without one of these it has none."""
     first = values[group]
     rest = [value for name, value in values.items() if name != group]
-    others_mean = math.fsum(value.value for value in rest) / len(rest)
-    bounded_values = [
-        BoundedValue(value, interval) for value, interval in (first, *rest) if interval
-    ]
-    if len(bounded_values) < len(values):
-        return GroupContrast(first.value, others_mean, None)
-    interval = difference_interval(bounded_values[0], bounded_values[1:])
-    return GroupContrast(first.value, others_mean, interval)
+    others_mean = math.fsum(value.value or 0.0 for value in rest) / len(rest)
+    bounded_values = [value.bounded_value for value in (first, *rest) if value.bounded_value]
+    interval = None
+    if len(bounded_values) == len(values):
+        interval = difference_interval(bounded_values[0], bounded_values[1:])
+    return GroupContrast(first.value or 0.0, others_mean, interval)
 
 
 def contrast_shares(counts: Mapping[str, tuple[int, int]], group: str) -> GroupContrast:
@@ -65,7 +56,7 @@ def contrast_shares(counts: Mapping[str, tuple[int, int]], group: str) -> GroupC
 
 def heterogeneity_values(
     answers: GroupAnswers, shared_items: Collection[str], *, seed: int, rarest_users: float
-) -> dict[tuple[str | None, str], dict[str, GroupValue]]:
+) -> dict[tuple[str | None, str], dict[str, Quantity]]:
     """Entropy and top-5 share of each group, by item (None: mean over the shared items) and metric.
 
     All groups with enough answers to an item are at one n there: the values of the table `groups`.
@@ -74,7 +65,7 @@ def heterogeneity_values(
     measures = [measure for measure in QUESTION.measures if measure.is_tested]
     arms = option_samples(as_lists(large, large.answers["group"]))
     sizes = equal_sizes(arms)
-    values: dict[tuple[str | None, str], dict[str, GroupValue]] = {}
+    values: dict[tuple[str | None, str], dict[str, Quantity]] = {}
     for arm, items in arms.items():
         for metric, prompts in prompt_values(arm, items, measures, sizes, seed).items():
             samples: dict[str | None, list[PromptValue]] = {
@@ -84,6 +75,6 @@ def heterogeneity_values(
                 samples[None] = [p for item, p in prompts.items() if item in shared_items]
             for item, sample in samples.items():
                 mean = mean_over(sample)
-                value = GroupValue(mean.value, mean.interval(rarest_users))
+                value = Quantity(mean.value, mean.interval(rarest_users))
                 values.setdefault((item, metric), {})[arm.condition] = value
     return values

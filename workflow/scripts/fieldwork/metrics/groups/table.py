@@ -16,6 +16,9 @@ import pandas as pd
 
 from fieldwork.errors import StudyError
 from fieldwork.estimates.answer_sets import answer_options
+from fieldwork.estimates.means import mean_of_numbers
+from fieldwork.estimates.quantity import Quantity
+from fieldwork.estimates.samples import number_samples
 from fieldwork.estimates.table import EstimateSettings, estimate_question
 from fieldwork.measures import lists as list_measures
 from fieldwork.metrics.distributions import (
@@ -25,13 +28,13 @@ from fieldwork.metrics.distributions import (
     read_questions,
 )
 from fieldwork.metrics.item_shares import measure_item_shares
+from fieldwork.records.columns import row_of
 from fieldwork.records.field import FIELD, GroupEstimate
 from fieldwork.records.parsing import UNKNOWN
 from fieldwork.records.tasks import LETTER_KINDS, ItemKind
-from fieldwork.statistics.arrays import Floats
 from fieldwork.statistics.first_answers import first_answers
-from fieldwork.statistics.intervals import Interval, wilson_interval
-from fieldwork.statistics.user_intervals import RAREST_USERS, too_few_users, unit_interval
+from fieldwork.statistics.intervals import wilson_interval
+from fieldwork.statistics.user_intervals import RAREST_USERS, too_few_users
 
 LISTS = replace(list_measures.QUESTION, references=("baseline",))
 """The measures of lists, where a group stands in the place of a condition."""
@@ -188,15 +191,11 @@ def drop_small_groups(answers: GroupAnswers) -> GroupAnswers:
     return answers._replace(answers=rows[is_large].reset_index(drop=True))
 
 
-_NULLS: dict[str, Any] = dict.fromkeys(
-    ("answer", "estimate", "ci_low", "ci_high", "n_equal", "reason")
-)
-
-
 def _row(
     answers: GroupAnswers, item: str | None, group: str, metric: str, **values: Any
 ) -> GroupEstimate:
-    return GroupEstimate(
+    return row_of(
+        GroupEstimate,
         model=answers.model,
         task=answers.task,
         item_id=item,
@@ -204,7 +203,7 @@ def _row(
         variable=answers.variable,
         group=group,
         metric=metric,
-        **(_NULLS | values),
+        **values,
     )
 
 
@@ -338,33 +337,12 @@ def _mean_mark_rows(
             marks = rows[rows["group"] == group]
             if marks.empty or marks["item_id"].nunique() < rows["item_id"].nunique():
                 continue
-            mean = clustered_mean(marks, column)
-            interval = mean.interval(rarest_users)
+            share = share_of_marks(marks, column, rarest_users)
+            n = marks["puppet_id"].nunique()
             yield _row(
-                answers, None, group, metric, estimate=mean.value, n_participants=mean.n,
-                ci_low=interval.low if interval else None,
-                ci_high=interval.high if interval else None,
-                reason=None if interval else no_interval_reason(mean.n, rarest_users),
+                answers, None, group, metric, **share.columns(), n_participants=n,
+                reason=share.reason,
             )  # fmt: skip
-
-
-class ClusteredMean(NamedTuple):
-    """A mean over items of shares, and how far each participant moves it: shape (participants,)."""
-
-    value: float
-    influences: Floats
-
-    @property
-    def n(self) -> int:
-        """Participants."""
-        return len(self.influences)
-
-    def interval(self, rarest_users: float) -> Interval | None:
-        """Interval over participants, within 0 and 1; None with too few, or where none moves it."""
-        # leaving a participant out takes the influence away, and gives its weight to the others
-        moves = -self.influences * self.n / max(1, self.n - 1)
-        interval = unit_interval(self.value, moves, rarest_users=rarest_users)
-        return interval and Interval(max(0.0, interval.low), min(1.0, interval.high))
 
 
 def no_interval_reason(n_participants: int, rarest_users: float) -> str:
@@ -372,15 +350,10 @@ def no_interval_reason(n_participants: int, rarest_users: float) -> str:
     return too_few_users(n_participants, rarest_users, "answer in a group") or NO_INTERVAL
 
 
-def clustered_mean(marks: pd.DataFrame, column: str) -> ClusteredMean:
-    """Mean over items of the share of marked answers; a participant is a cluster over all items.
-
-    Linearised: the influences of each participant's answers on the mean, added up over items (Taylor
-    linearisation of a ratio, Woodruff 1971).
-    """
-    values = marks[column].astype("float64")
-    by_item = values.groupby(marks["item_id"])
-    share, size = by_item.transform("mean"), by_item.transform("size")
-    n_items = marks["item_id"].nunique()
-    influences = ((values - share) / size / n_items).groupby(marks["puppet_id"]).sum()
-    return ClusteredMean(float(by_item.mean().mean()), influences.to_numpy(dtype=np.float64))
+def share_of_marks(marks: pd.DataFrame, column: str, rarest_users: float) -> Quantity:
+    """Mean over items of the share of marked answers, with the interval over participants."""
+    mean = mean_of_numbers(number_samples(marks, [column])[column])
+    assert mean
+    interval = mean.interval(rarest_users)
+    reason = None if interval else no_interval_reason(mean.n_units, rarest_users)
+    return Quantity(mean.value, interval, reason=reason).clip(0.0, 1.0)

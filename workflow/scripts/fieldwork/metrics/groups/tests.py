@@ -8,16 +8,17 @@ values.
 
 import math
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
+from fieldwork.estimates.quantity import Quantity
 from fieldwork.metrics.groups.contrasts import (
     GroupContrast,
-    GroupValue,
     contrast_shares,
     contrast_values,
     heterogeneity_values,
@@ -38,17 +39,17 @@ from fieldwork.metrics.groups.table import (
     MARK_COLUMNS,
     MIN_ANSWERS,
     GroupAnswers,
-    clustered_mean,
     complete_items,
     large_groups,
     no_interval_reason,
     read_group_answers,
+    share_of_marks,
     too_few_reason,
 )
+from fieldwork.records.columns import row_of
 from fieldwork.records.field import GroupDifference
 from fieldwork.statistics.arrays import Floats, Indices
 from fieldwork.statistics.families import LEVEL, correct_rows
-from fieldwork.statistics.intervals import Interval
 from fieldwork.statistics.permutation import p_value_of_first, require_permutations
 from fieldwork.statistics.seeds import generator
 from fieldwork.statistics.user_intervals import RAREST_USERS
@@ -86,11 +87,24 @@ class _GroupTest(NamedTuple):
     rarest_users: float
 
 
-class _Sizes(NamedTuple):
-    """Participants of a group, and of the others."""
+class _GroupValues(NamedTuple):
+    """A metric of groups in every shuffle.
 
-    group: int
-    versus: int
+    Attributes:
+        item: None over items.
+        labels: groups of the answers, or participants, shape (shuffles, answers).
+        numbers: of the groups with enough answers.
+        of_groups: shape (shuffles, groups); None with fewer than two.
+        influences: how far each answer, or participant, moves its group; None where differences are
+            tested as they are.
+    """
+
+    item: str | None
+    metric: str
+    labels: Indices
+    numbers: Sequence[int]
+    of_groups: Floats | None
+    influences: Floats | None = None
 
 
 def measure_group_differences(
@@ -136,7 +150,7 @@ def _test_variable(
             f"{len(groups)} of {len(answers.groups)} groups of {answers.variable} have {MIN_ANSWERS} "
             "answers to an item; two are needed"
         )
-        yield _row(answers, None, None, DIVERGENCE, reason=reason)
+        yield _row(answers, None, DIVERGENCE, reason=reason)
         return
     rows = answers.answers
     rows = rows[rows["group"].isin(groups)].reset_index(drop=True)
@@ -193,10 +207,10 @@ def _divergence_row(
             if item
             else f"no item has {MIN_ANSWERS} answers of every group"
         )
-        return _row(answers, item, None, DIVERGENCE, n_group=n, reason=reason)
+        return _row(answers, item, DIVERGENCE, n_group=n, reason=reason)
     value, expectation = float(values[0]), float(values[1:].mean())
     return _row(
-        answers, item, None, DIVERGENCE, value=value, value_versus=expectation,
+        answers, item, DIVERGENCE, value=value, value_versus=expectation,
         difference=value - expectation, p_value=p_value_of_first(values),
         n_permutations=len(values) - 1, n_items=n_items, n_group=n, reason=NO_DIVERGENCE_INTERVAL,
     )  # fmt: skip
@@ -206,65 +220,42 @@ def _divergence_row(
 
 
 def _heterogeneity_rows(test: _GroupTest) -> Iterator[GroupDifference]:
-    answers, labels = test.answers, test.shuffles.labels
+    """By item; and over the shared items, where a participant's influences add up."""
+    answers, labels, n_shared = test.answers, test.shuffles.labels, len(test.shared_items)
     metrics = [metric for metric in HETEROGENEITY_METRICS if answers.has_metric(metric)]
     group_values = heterogeneity_values(
         answers, test.shared_items, seed=test.seed, rarest_users=test.rarest_users
     )
-    mean_values = {metric: np.zeros((len(labels), len(test.groups))) for metric in metrics}
+    means = {metric: np.zeros((len(labels), len(test.groups))) for metric in metrics}
     mean_influences = {metric: np.zeros(labels.shape) for metric in metrics}
     for prompt in test.prompts:
-        answer_groups = labels[:, prompt.places]
-        numbers = _large_numbers(answer_groups[0], test)
+        prompt_labels = labels[:, prompt.places]
+        numbers = _large_numbers(prompt_labels[0], test)
         random = generator(test.seed, "orders", answers.model, answers.task, prompt.item)
         values: dict[str, Floats] = {}
         if len(numbers) > 1:
             values = values_at_equal_n(prompt, labels, numbers, metrics, random)
         for metric in metrics:
-            influences = np.zeros(answer_groups.shape)
-            if values:
-                influences = answer_influences(prompt, labels, numbers, metric)
-            for pair in test.pairs:
-                statistics, contrast = None, None
-                if values and pair.number in numbers:
-                    difference = difference_from_others(values[metric], numbers.index(pair.number))
-                    member = answer_groups == pair.number
-                    statistics = studentize(difference, influences, member, len(numbers))
-                    contrast = contrast_values(group_values[prompt.item, metric], pair.group)
-                sizes = _pair_sizes(answer_groups[0], numbers, pair)
-                yield _pair_row(
-                    test, prompt.item, pair, metric, contrast, statistics, sizes, n_items=1
-                )
-            if prompt.item in test.shared_items:
-                mean_values[metric] += values[metric] / len(test.shared_items)
-                mean_influences[metric][:, prompt.places] += influences / len(test.shared_items)
+            influences = answer_influences(prompt, labels, numbers, metric) if values else None
+            of_item = _GroupValues(
+                prompt.item, metric, prompt_labels, numbers, values.get(metric), influences
+            )
+            contrast = partial(contrast_values, group_values.get((prompt.item, metric), {}))
+            yield from _pair_rows(test, of_item, contrast)
+            if influences is not None and prompt.item in test.shared_items:
+                means[metric] += values[metric] / n_shared
+                mean_influences[metric][:, prompt.places] += influences / n_shared
     for metric in metrics:
-        yield from _mean_heterogeneity_rows(
-            test,
+        over_items = _GroupValues(
+            None,
             metric,
-            mean_values[metric],
+            labels,
+            range(len(test.groups)),
+            means[metric] if n_shared else None,
             mean_influences[metric],
-            group_values.get((None, metric), {}),
         )
-
-
-def _mean_heterogeneity_rows(
-    test: _GroupTest,
-    metric: str,
-    values: Floats,
-    influences: Floats,
-    group_values: Mapping[str, GroupValue],
-) -> Iterator[GroupDifference]:
-    """The mean difference over items in standard errors; a participant's influences add up over items."""
-    labels, n_groups, n_items = test.shuffles.labels, len(test.groups), len(test.shared_items)
-    for pair in test.pairs:
-        statistics, contrast = None, None
-        if test.shared_items:
-            difference = difference_from_others(values, pair.number)
-            statistics = studentize(difference, influences, labels == pair.number, n_groups)
-            contrast = contrast_values(group_values, pair.group)
-        sizes = _pair_sizes(labels[0], range(n_groups), pair)
-        yield _pair_row(test, None, pair, metric, contrast, statistics, sizes, n_items=n_items)
+        contrast = partial(contrast_values, group_values.get((None, metric), {}))
+        yield from _pair_rows(test, over_items, contrast, n_items=n_shared)
 
 
 def _large_numbers(answer_groups: Indices, test: _GroupTest) -> list[int]:
@@ -273,38 +264,83 @@ def _large_numbers(answer_groups: Indices, test: _GroupTest) -> list[int]:
     return [number for number, n in enumerate(sizes) if n >= MIN_ANSWERS]
 
 
-def _pair_sizes(answer_groups: Indices, numbers: Sequence[int], pair: _GroupPair) -> _Sizes:
-    rest = [number for number in numbers if number != pair.number]
-    return _Sizes(
-        int((answer_groups == pair.number).sum()), int(np.isin(answer_groups, rest).sum())
-    )
+def _mark_rows(test: _GroupTest, metric: str) -> Iterator[GroupDifference]:
+    """Shares of answers that are correct, or cannot be read."""
+    column, labels = MARK_COLUMNS[metric], test.shuffles.labels
+    place = {participant: number for number, participant in enumerate(test.shuffles.participants)}
+    rows = test.answers.answers.dropna(subset=column)
+    shared_shares: list[Floats] = []
+    for item, part in rows.groupby("item_id", sort=True):
+        marks = part[column].to_numpy(dtype=np.float64)
+        item_labels = labels[:, [place[participant] for participant in part["puppet_id"]]]
+        numbers = _large_numbers(item_labels[0], test)
+        counts = {
+            test.groups[number]: (int(marks[is_in].sum()), int(is_in.sum()))
+            for number in numbers
+            for is_in in [item_labels[0] == number]
+        }
+        shares = group_shares(item_labels, numbers, marks) if len(numbers) > 1 else None
+        of_item = _GroupValues(str(item), metric, item_labels, numbers, shares)
+        yield from _pair_rows(test, of_item, partial(contrast_shares, counts))
+        if item in test.shared_items:
+            shared_shares.append(group_shares(item_labels, range(len(test.groups)), marks))
+    if shared_shares:
+        shared_rows = rows[rows["item_id"].isin(test.shared_items)]
+        values = {
+            group: share_of_marks(
+                shared_rows[shared_rows["group"] == group], column, test.rarest_users
+            )
+            for group in test.groups
+        }
+        mean = np.mean(shared_shares, axis=0)
+        over_items = _GroupValues(None, metric, labels, range(len(test.groups)), mean)
+        contrast = partial(contrast_values, values)
+        yield from _pair_rows(test, over_items, contrast, n_items=len(shared_shares))
 
 
-def _pair_row(
+def _pair_rows(
     test: _GroupTest,
-    item: str | None,
-    pair: _GroupPair,
-    metric: str,
-    contrast: GroupContrast | None,
-    statistics: Floats | None,
-    sizes: _Sizes,
+    values: _GroupValues,
+    contrast_of: Callable[[str], GroupContrast],
     *,
-    n_items: int,
-) -> GroupDifference:
-    """A row with the p-value of the first of the statistics, one a shuffle."""
-    answers, (n_group, n_versus) = test.answers, sizes
-    if statistics is None or contrast is None:
-        reason = _no_test_reason(n_group) if item else _NO_SHARED_ITEM
-        return _row(answers, item, pair, metric, n_group=n_group, n_versus=n_versus, reason=reason)
-    statistics, interval = statistics[~np.isnan(statistics)], contrast.interval
-    return _row(
-        answers, item, pair, metric, value=contrast.value, value_versus=contrast.others_mean,
-        difference=contrast.value - contrast.others_mean, ci_low=interval.low if interval else None,
-        ci_high=interval.high if interval else None,
-        p_value=p_value_of_first(np.abs(statistics)),
-        n_permutations=len(statistics) - 1, n_items=n_items, n_group=n_group, n_versus=n_versus,
-        reason=None if interval else no_interval_reason(min(sizes), test.rarest_users),
-    )  # fmt: skip
+    n_items: int = 1,
+) -> Iterator[GroupDifference]:
+    """Each pair with the p-value of the first of its statistics, one a shuffle."""
+    labels, numbers = values.labels, values.numbers
+    for pair in test.pairs:
+        n_group = int((labels[0] == pair.number).sum())
+        n_versus = int(np.isin(labels[0], [n for n in numbers if n != pair.number]).sum())
+        row = partial(
+            _row,
+            test.answers,
+            values.item,
+            values.metric,
+            group=pair.group,
+            versus=pair.versus,
+            n_group=n_group,
+            n_versus=n_versus,
+        )
+        if values.of_groups is None or pair.number not in numbers:
+            yield row(reason=_no_test_reason(n_group) if values.item else _NO_SHARED_ITEM)
+            continue
+        statistics = difference_from_others(values.of_groups, numbers.index(pair.number))
+        if values.influences is not None:
+            is_group = labels == pair.number
+            statistics = studentize(statistics, values.influences, is_group, len(numbers))
+        statistics, contrast = statistics[~np.isnan(statistics)], contrast_of(pair.group)
+        difference = Quantity(contrast.value - contrast.others_mean, contrast.interval)
+        if values.metric in MARK_COLUMNS:
+            difference = difference.clip(-1.0, 1.0)
+        shortage = no_interval_reason(min(n_group, n_versus), test.rarest_users)
+        yield row(
+            value=contrast.value,
+            value_versus=contrast.others_mean,
+            **difference.columns("difference"),
+            p_value=p_value_of_first(np.abs(statistics)),
+            n_permutations=len(statistics) - 1,
+            n_items=n_items,
+            reason=None if contrast.interval else shortage,
+        )
 
 
 _NO_SHARED_ITEM = f"no item has {MIN_ANSWERS} answers of every group"
@@ -314,56 +350,6 @@ def _no_test_reason(n_group: int) -> str:
     if n_group < MIN_ANSWERS:
         return too_few_reason(n_group)
     return f"no other group has {MIN_ANSWERS} answers to the item"
-
-
-# ---- shares of answers that are correct, or cannot be read -------------------------------------------
-
-
-def _mark_rows(test: _GroupTest, metric: str) -> Iterator[GroupDifference]:
-    column = MARK_COLUMNS[metric]
-    place = {participant: number for number, participant in enumerate(test.shuffles.participants)}
-    rows = test.answers.answers.dropna(subset=column)
-    shares_by_item: list[Floats] = []
-    for item, part in rows.groupby("item_id", sort=True):
-        places = np.array([place[p] for p in part["puppet_id"]], dtype=np.int64)
-        labels, marks = test.shuffles.labels[:, places], part[column].to_numpy(dtype=np.float64)
-        numbers = _large_numbers(labels[0], test)
-        shares = group_shares(labels, numbers, marks) if len(numbers) > 1 else None
-        if item in test.shared_items:
-            shares_by_item.append(group_shares(labels, range(len(test.groups)), marks))
-        members = {number: labels[0] == number for number in numbers}
-        counts = {
-            test.groups[number]: (int(marks[member].sum()), int(member.sum()))
-            for number, member in members.items()
-        }
-        for pair in test.pairs:
-            difference, contrast = None, None
-            if shares is not None and pair.number in numbers:
-                difference = difference_from_others(shares, numbers.index(pair.number))
-                contrast = contrast_shares(counts, pair.group)
-            sizes = _pair_sizes(labels[0], numbers, pair)
-            yield _pair_row(test, str(item), pair, metric, contrast, difference, sizes, n_items=1)
-    if shares_by_item:
-        shared_rows = rows[rows["item_id"].isin(test.shared_items)]
-        mean = np.mean(shares_by_item, axis=0)
-        yield from _mean_mark_rows(test, metric, mean, shared_rows, len(shares_by_item))
-
-
-def _mean_mark_rows(
-    test: _GroupTest, metric: str, shares: Floats, rows: pd.DataFrame, n_items: int
-) -> Iterator[GroupDifference]:
-    values: dict[str, GroupValue] = {}
-    for group in test.groups:
-        mean = clustered_mean(rows[rows["group"] == group], MARK_COLUMNS[metric])
-        values[group] = GroupValue(mean.value, mean.interval(test.rarest_users))
-    for pair in test.pairs:
-        contrast = contrast_values(values, pair.group)
-        if contrast.interval:
-            low, high = contrast.interval
-            contrast = contrast._replace(interval=Interval(max(-1.0, low), min(1.0, high)))
-        sizes = _pair_sizes(test.shuffles.labels[0], range(len(test.groups)), pair)
-        difference = difference_from_others(shares, pair.number)
-        yield _pair_row(test, None, pair, metric, contrast, difference, sizes, n_items=n_items)
 
 
 def _correct_families(rows: Sequence[GroupDifference]) -> list[GroupDifference]:
@@ -394,24 +380,14 @@ def _too_many_tests_reason(row: GroupDifference, n_tests: int) -> str | None:
     )
 
 
-_DEFAULTS: dict[str, Any] = {
-    "value": None, "value_versus": None, "difference": None, "ci_low": None, "ci_high": None,
-    "p_value": None, "p_holm": None, "n_family": 0, "n_permutations": None, "n_items": 0,
-    "n_group": 0, "n_versus": 0, "reason": None,
-}  # fmt: skip
-
-
-def _row(
-    answers: GroupAnswers, item: str | None, pair: _GroupPair | None, metric: str, **values: Any
-) -> GroupDifference:
-    return GroupDifference(
+def _row(answers: GroupAnswers, item: str | None, metric: str, **values: Any) -> GroupDifference:
+    return row_of(
+        GroupDifference,
         model=answers.model,
         task=answers.task,
         item_id=item,
         kind=answers.kind,
         variable=answers.variable,
-        group=pair.group if pair else None,
-        versus=pair.versus if pair else None,
         metric=metric,
-        **(_DEFAULTS | values),
+        **(dict.fromkeys(("n_family", "n_items", "n_group", "n_versus"), 0) | values),
     )

@@ -10,38 +10,21 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
+import pandas as pd
 
 from fieldwork.estimates.answer_sets import Options
-from fieldwork.metrics.robustness.estimates import Form, bounded_mean, cell_values
-from fieldwork.metrics.robustness.pairs import (
-    Cell,
+from fieldwork.estimates.cell_means import CellTable, Form
+from fieldwork.estimates.quantity import ChanceSettings
+from fieldwork.metrics.robustness.replies import (
     Derivation,
-    RobustnessSettings,
     TaskReplies,
-    shared_cells,
-    shared_reruns,
+    by_cell,
+    side_by_side,
 )
-from fieldwork.metrics.robustness.rows import basis_of, robustness_row
+from fieldwork.metrics.robustness.rows import missing_rows, robustness_row
 from fieldwork.records.robustness import Robustness
-from fieldwork.records.tasks import ItemKind
 from fieldwork.statistics.arrays import Floats
-from fieldwork.statistics.permutation import TIE, PermutationTest, random_p_value
-from fieldwork.statistics.seeds import generator
-
-
-class _Words(NamedTuple):
-    """What agreement is called and how it is counted; forms are of a value and of a difference."""
-
-    metric: str
-    value: Form
-    difference: Form
-
-
-_WORDS: Mapping[ItemKind, _Words] = {
-    "choice": _Words("flips", "share", "share_difference"),
-    "scale": _Words("flips", "share", "share_difference"),
-    "list": _Words("overlap", "value", "value_difference"),
-}
+from fieldwork.statistics.permutation import PermutationTest, p_value_of_first, random_p_value
 
 
 class CellDistances(NamedTuple):
@@ -64,9 +47,9 @@ class CellDistances(NamedTuple):
         return _mean_of_others(block) if n > 1 else float(block[0, 0])
 
     def of_reruns(self) -> float:
-        """Mean distance of two reruns of the origin, of which there are two or more."""
+        """Mean distance of two reruns of the origin, NaN where there is one."""
         n = self.n_reruns
-        return _mean_of_others(self.distances[:n, :n])
+        return _mean_of_others(self.distances[:n, :n]) if n > 1 else math.nan
 
     def excess_of_swaps(self, swaps: Floats) -> Floats:
         """`of_sides` - `of_reruns` where the answers of some reruns change sides: shape (swaps,).
@@ -87,9 +70,8 @@ class CellDistances(NamedTuple):
 def _mean_of_others(block: Floats) -> float:
     """Mean of a square block without its diagonal."""
     n = len(block)
-    return (math.fsum(block.ravel().tolist()) - math.fsum(block.diagonal().tolist())) / (
-        n * (n - 1)
-    )
+    rest = math.fsum(block.ravel().tolist()) - math.fsum(block.diagonal().tolist())
+    return rest / (n * (n - 1))
 
 
 def jaccard_distances(replies: Sequence[Options]) -> Floats:
@@ -102,87 +84,88 @@ def jaccard_distances(replies: Sequence[Options]) -> Floats:
     return distances
 
 
-def agreement_rows(derivation: Derivation, settings: RobustnessSettings) -> Iterator[Robustness]:
-    """Rows about letters that differ, or options in common, for each variant."""
-    for variant in derivation.variants:
-        yield from _agreement(derivation, variant, settings)
-
-
-def _agreement(
-    derivation: Derivation, variant: TaskReplies, settings: RobustnessSettings
+def agreement_rows(
+    derivation: Derivation, variant: TaskReplies, settings: ChanceSettings
 ) -> Iterator[Robustness]:
-    name, value, difference = _WORDS[derivation.kind]
-    cells = _cell_distances(derivation.origin, variant)
-    repeated_cells = {cell: of_cell for cell, of_cell in cells.items() if of_cell.n_reruns > 1}
-    of_sides = {cell: of_cell.of_sides() for cell, of_cell in cells.items()}
-    of_reruns = {cell: of_cell.of_reruns() for cell, of_cell in repeated_cells.items()}
-    excess = {cell: of_sides[cell] - of_reruns[cell] for cell in repeated_cells}
-    if derivation.kind == "list":
-        of_sides, of_reruns = (
-            {c: 1 - d for c, d in side.items()} for side in (of_sides, of_reruns)
-        )
-        excess = {cell: -distance for cell, distance in excess.items()}
+    """Rows about letters that differ, or options in common."""
+    is_list = derivation.arm.kind == "list"
+    name: str = "overlap" if is_list else "flips"
+    form: Form = "value" if is_list else "share"
+    difference_form: Form = "value_difference" if is_list else "share_difference"
+    cells = cell_distances(derivation.origin, variant)
+    if not cells:
+        reason = f"no item is answered both in {derivation.origin.task} and in {variant.task}"
+        names = (name, f"{name}_rerun", f"excess_{name}")
+        yield from missing_rows(derivation, variant, names, reason)
+        return
+    index = pd.MultiIndex.from_tuples(cells)
+    of_sides, of_reruns = (
+        pd.Series([side(cell) for cell in cells.values()], index)
+        for side in (CellDistances.of_sides, CellDistances.of_reruns)
+    )
+    excess = (of_sides - of_reruns) * (-1 if is_list else 1)
+    if is_list:
+        of_sides, of_reruns = 1 - of_sides, 1 - of_reruns
+    n_reruns = pd.Series([cell.n_reruns for cell in cells.values()], index)
     test = None
-    if repeated_cells:
-        random = generator(settings.seed, *derivation.names("agreement", variant.task))
-        test = swap_test(repeated_cells, n_permutations=settings.n_permutations, random=random)
-    origin = derivation.origin.task
-    no_pair = f"no item is answered both in {origin} and in {variant.task}"
+    if n_reruns.max() > 1:
+        test = swap_test(
+            {cell: of_cell for cell, of_cell in cells.items() if of_cell.n_reruns > 1},
+            n_permutations=settings.n_permutations,
+            random=settings.random(*derivation.names("agreement", variant.task)),
+        )
     no_rerun = f"no control: no item of {variant.task} is answered twice; raise runs or replicates"
-    for metric, form, numbers in (
-        (name, value, of_sides),
-        (f"{name}_rerun", value, of_reruns),
-        (f"excess_{name}", difference, excess),
+    for metric, metric_form, numbers in (
+        (name, form, of_sides),
+        (f"{name}_rerun", form, of_reruns),
+        (f"excess_{name}", difference_form, excess),
     ):
-        if not numbers:
-            reason = no_rerun if cells else no_pair
-            yield robustness_row(derivation, variant, metric, None, reason=reason)
+        counted_cells = numbers.dropna()
+        if counted_cells.empty:
+            yield from missing_rows(derivation, variant, (metric,), no_rerun)
             continue
-        table = cell_values(numbers, has_users=derivation.has_users)
+        table = CellTable.of(counted_cells, has_users=derivation.has_users)
         # n reruns are compared with n - 1 others
-        n_answers = max(1, min(cells[cell].n_reruns for cell in numbers) - 1)
+        n_answers = max(1, int(n_reruns[counted_cells.index].min()) - 1)
+        quantity = table.quantity(metric_form, settings, n_answers=n_answers)
+        is_tested = metric == f"excess_{name}"
         yield robustness_row(
-            derivation,
-            variant,
-            metric,
-            bounded_mean(table, form, settings, n_answers=n_answers),
-            basis_of(table),
-            test=test if numbers is excess else None,
+            derivation, variant, metric, quantity, table, test=test if is_tested else None
         )
 
 
-def _cell_distances(origin: TaskReplies, variant: TaskReplies) -> dict[Cell, CellDistances]:
-    cells = {}
-    for cell in shared_cells([origin.replies, variant.replies]):
-        sides = origin.replies[cell], variant.replies[cell]
-        reruns = shared_reruns(sides)
-        if reruns:
-            replies = [side[rerun] for side in sides for rerun in reruns]
-            cells[cell] = CellDistances(jaccard_distances(replies))
-    return cells
+def cell_distances(
+    origin: TaskReplies, variant: TaskReplies
+) -> dict[tuple[str, str], CellDistances]:
+    """The distances of each cell that both sides answer, by item and puppet."""
+    pairs = by_cell(side_by_side((origin, variant), "options"))
+    return {
+        cell: CellDistances(
+            jaccard_distances([reply for side in zip(*rows, strict=True) for reply in side])
+        )
+        for cell, rows in pairs.items()
+    }
 
 
 def swap_test(
-    cells: Mapping[Cell, CellDistances], *, n_permutations: int, random: np.random.Generator
+    cells: Mapping[tuple[str, str], CellDistances],
+    *,
+    n_permutations: int,
+    random: np.random.Generator,
 ) -> PermutationTest:
     """Two-sided test that a variant is answered as its origin: answers of a rerun change sides.
 
     The two answers to an item of one user and rerun are swapped or not, by lot. Of cells with two reruns
     or more.
     """
-    n_users: dict[str, int] = {}
-    for cell in cells:
-        n_users[cell.item_id] = n_users.get(cell.item_id, 0) + 1
+    n_users = pd.Series([item for item, _ in cells]).value_counts()
     totals = np.zeros(n_permutations + 1)
     n_swaps = 0
-    for cell, of_cell in cells.items():
+    for (item, _), of_cell in cells.items():
         n = of_cell.n_reruns
-        if not of_cell.distances.any():
-            continue
-        n_swaps += int((of_cell.distances[:n, n:].diagonal() > 0).sum())
-        swaps = random.integers(0, 2, size=(n_permutations, n)).astype(np.float64)
-        excess = of_cell.excess_of_swaps(np.vstack([np.zeros((1, n)), swaps]))
-        totals += excess / n_users[cell.item_id]
-    n_hits = int((np.abs(totals[1:]) >= abs(totals[0]) - TIE).sum())
+        if of_cell.distances.any():
+            n_swaps += int((of_cell.distances[:n, n:].diagonal() > 0).sum())
+            swaps = random.integers(0, 2, size=(n_permutations, n)).astype(np.float64)
+            totals += of_cell.excess_of_swaps(np.vstack([np.zeros((1, n)), swaps])) / n_users[item]
     p_least = max(random_p_value(0, n_permutations), min(1.0, 0.5**n_swaps))
-    return PermutationTest(random_p_value(n_hits, n_permutations), n_permutations, p_least)
+    return PermutationTest(p_value_of_first(np.abs(totals)), n_permutations, p_least)

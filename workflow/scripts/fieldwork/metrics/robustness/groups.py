@@ -4,33 +4,61 @@ Owns the largest difference of accuracy between groups, answers that differ from
 reruns of one variant, and which options each group is given.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
-from fieldwork.metrics.robustness.group_options import option_rows
+from fieldwork.estimates.quantity import ChanceSettings
 from fieldwork.metrics.robustness.group_shuffles import (
-    ShuffledValue,
     flips_of_groups,
     shuffled_accuracies,
     shuffled_flips,
-    shuffled_value,
 )
-from fieldwork.metrics.robustness.group_tasks import (
-    Block,
-    GroupedTasks,
-    blocks_of,
-    count_items,
-    group_row,
-    grouped_tasks,
+from fieldwork.metrics.robustness.replies import (
+    CELL,
+    Derivation,
+    TaskReplies,
+    cells_of_rows,
+    no_letter,
+    read_derivations,
+    side_by_side,
 )
-from fieldwork.metrics.robustness.pairs import RobustnessSettings, no_letter, read_derivations
+from fieldwork.records.columns import row_of
 from fieldwork.records.robustness import GroupGap
-from fieldwork.statistics.families import correct_rows
-from fieldwork.statistics.permutation import random_p_value, require_permutations
-from fieldwork.statistics.seeds import generator
+from fieldwork.statistics.arrays import Counts, Floats, Indices
+from fieldwork.statistics.fisher import fisher_test_of_groups
+from fieldwork.statistics.permutation import (
+    p_value_of_first,
+    random_p_value,
+    require_permutations,
+)
+
+
+class GroupedTasks(NamedTuple):
+    """Variants of one task, and the groups that they are about, in alphabetical order.
+
+    Attributes:
+        places: the place in `groups` of each task, shape (tasks,).
+        left_out: items that could not be put for every group.
+    """
+
+    derivation: Derivation
+    tasks: tuple[TaskReplies, ...]
+    groups: tuple[str, ...]
+    places: Indices
+    left_out: frozenset[str]
+
+    def names(self, *purpose: str) -> tuple[str, ...]:
+        """What tells its random numbers from others."""
+        return self.derivation.names("groups", *purpose)
+
+    def replies(self, column: str) -> pd.DataFrame:
+        """What all tasks answer with the same rerun, one column a task; as in `TaskReplies`."""
+        replies = side_by_side(self.tasks, column)
+        return replies[~replies.index.isin(self.left_out, level="item_id")]
 
 
 def measure_group_gaps(
@@ -39,12 +67,11 @@ def measure_group_gaps(
     *,
     variants: Mapping[str, str],
     groups: Mapping[str, str],
-    settings: RobustnessSettings,
+    settings: ChanceSettings,
 ) -> list[GroupGap]:
     """Rows for each task that is put for two or more groups.
 
-    In order of model, origin, condition, kind, metric, item, option and group. P-values are corrected
-    over the options of an origin, for each model, condition and kind. Empty input gives no rows.
+    In order of model, origin, condition, kind, metric, item, option and group. Empty input gives no rows.
 
     Args:
         items: of the tasks, with a column `task`.
@@ -57,10 +84,12 @@ def measure_group_gaps(
     require_permutations(settings.n_permutations)
     rows: list[GroupGap] = []
     for derivation in read_derivations(answers, items, variants):
-        tasks = grouped_tasks(derivation, groups)
-        if len(tasks.groups) > 1:
-            rows += _rows(tasks, settings)
-    rows = correct_rows(rows, lambda r: (r.model, r.origin, r.condition, r.kind, r.metric))
+        tasks = tuple(task for task in derivation.variants if task.task in groups)
+        names = tuple(sorted({groups[task.task] for task in tasks}))
+        if len(names) > 1:
+            places = np.array([names.index(groups[task.task]) for task in tasks], dtype=np.int64)
+            left_out = frozenset[str]().union(*(task.left_out for task in tasks))
+            rows += _rows(GroupedTasks(derivation, tasks, names, places, left_out), settings)
     return sorted(rows, key=_order)
 
 
@@ -69,107 +98,161 @@ def _order(row: GroupGap) -> tuple[str, ...]:
     return (row.model, row.origin, row.condition, row.kind, row.metric, *places)
 
 
-def _rows(tasks: GroupedTasks, settings: RobustnessSettings) -> Iterator[GroupGap]:
-    blocks = blocks_of(tasks)
-    if tasks.derivation.kind == "choice" and all(task.golds for task in tasks.tasks):
-        yield from _accuracy_rows(tasks, blocks, settings)
-    yield from _flip_rows(tasks, blocks, settings)
-    yield from option_rows(tasks, settings)
+def _rows(tasks: GroupedTasks, settings: ChanceSettings) -> Iterator[GroupGap]:
+    if tasks.derivation.arm.kind == "choice" and all(task.golds for task in tasks.tasks):
+        yield from _accuracy_rows(tasks, settings)
+    yield from _flip_rows(tasks, settings)
+    yield from _option_rows(tasks, settings)
 
 
-def _missing_rows(tasks: GroupedTasks, metrics: Sequence[str], reason: str) -> Iterator[GroupGap]:
-    for metric in metrics:
-        yield replace(group_row(tasks, metric, None, n_items=0, n_answers=0), reason=reason)
-
-
-def _accuracy_rows(
-    tasks: GroupedTasks, blocks: Sequence[Block], settings: RobustnessSettings
-) -> Iterator[GroupGap]:
-    graded_blocks = [b for b in blocks if all(b.cell.item_id in task.golds for task in tasks.tasks)]
-    metrics = ("accuracy_gap", "accuracy_ratio")
-    cells = [block.cell for block in graded_blocks]
-    reason = no_letter(tasks.tasks, cells) if cells else "no item is answered for all groups"
-    if reason:
-        yield from _missing_rows(tasks, metrics, reason)
-        return
-    random = generator(settings.seed, *tasks.random_name("accuracy"))
-    accuracies = shuffled_accuracies(
-        tasks, graded_blocks, n_permutations=settings.n_permutations, random=random
+def _row(tasks: GroupedTasks, metric: str, **columns: Any) -> GroupGap:
+    arm = tasks.derivation.arm
+    return row_of(
+        GroupGap,
+        model=arm.model,
+        origin=arm.task,
+        condition=arm.condition,
+        kind=arm.kind,
+        metric=metric,
+        n_left_out=len(tasks.left_out),
+        n_groups=len(tasks.groups),
+        **({"n_items": 0, "n_answers": 0} | columns),
     )
-    n_reruns = sum(len(block.replies) for block in graded_blocks)
-    n_items = count_items(graded_blocks)
+
+
+def _test_columns(values: Floats, *, is_overlap: bool = False) -> dict[str, Any]:
+    """Of the values of all shuffles, the observed one first: the test that it is no larger.
+
+    Args:
+        is_overlap: less in common is further apart.
+    """
+    sign, n = -1 if is_overlap else 1, len(values) - 1
+    return {
+        "estimate": sign * float(values[0]),
+        "expected_same": sign * float(values[1:].mean()),
+        "p_value": p_value_of_first(values),
+        "p_least": random_p_value(0, n),
+        "n_permutations": n,
+    }
+
+
+# ---- right letters -----------------------------------------------------------------------------------
+
+
+def _accuracy_rows(tasks: GroupedTasks, settings: ChanceSettings) -> Iterator[GroupGap]:
+    metrics = ("accuracy_gap", "accuracy_ratio")
+    grades = tasks.replies("is_right").dropna()
+    reason: str | None = "no item is answered for all groups"
+    if len(grades):
+        reason = no_letter(tasks.tasks, cells_of_rows(grades))
+    if reason:
+        yield from (_row(tasks, metric, reason=reason) for metric in metrics)
+        return
+    of_tasks = shuffled_accuracies(
+        grades,
+        n_permutations=settings.n_permutations,
+        random=settings.random(*tasks.names("accuracy")),
+    )
+    members = np.equal.outer(tasks.places, np.arange(len(tasks.groups))).astype(np.float64)
+    accuracies = of_tasks @ (members / members.sum(axis=0))
+    n_items = grades.index.get_level_values("item_id").nunique()
     for place, group in enumerate(tasks.groups):
-        n_answers = n_reruns * int((tasks.places == place).sum())
-        value = float(accuracies[0, place])
-        row = group_row(tasks, "accuracy", value, n_items=n_items, n_answers=n_answers)
-        yield replace(row, group=group)
+        yield _row(
+            tasks,
+            "accuracy",
+            group=group,
+            estimate=float(accuracies[0, place]),
+            n_items=n_items,
+            n_answers=len(grades) * int((tasks.places == place).sum()),
+        )
     highest, lowest = accuracies.max(axis=1), accuracies.min(axis=1)
-    gap = shuffled_value(highest - lowest)
+    basis = {
+        "group": tasks.groups[int(accuracies[0].argmax())],
+        "other_group": tasks.groups[int(accuracies[0].argmin())],
+        "n_items": n_items,
+        "n_answers": grades.size,
+    }
+    yield _row(tasks, metrics[0], **basis, **_test_columns(highest - lowest))
     # of groups that are all wrong no one is behind
     ratios = np.divide(lowest, highest, out=np.ones_like(lowest), where=highest > 0)
-    n_answers = n_reruns * len(tasks.tasks)
-    row = replace(
-        group_row(tasks, metrics[0], gap.value, n_items=n_items, n_answers=n_answers),
-        group=tasks.groups[int(accuracies[0].argmax())],
-        other_group=tasks.groups[int(accuracies[0].argmin())],
-    )
-    yield _with_test(row, gap, settings)
-    is_right = bool(highest[0] > 0)
-    yield replace(
-        row,
-        metric=metrics[1],
-        estimate=float(ratios[0]) if is_right else None,
-        expected_same=float(ratios[1:].mean()) if is_right else None,
-        reason=None if is_right else "no answer of any group is right",
-    )
+    of_ratio: dict[str, Any] = {
+        "estimate": float(ratios[0]),
+        "expected_same": float(ratios[1:].mean()),
+    }
+    if not highest[0] > 0:
+        of_ratio = dict.fromkeys(of_ratio) | {"reason": "no answer of any group is right"}
+    yield _row(tasks, metrics[1], **basis, **of_ratio)
 
 
-def _with_test(row: GroupGap, value: ShuffledValue, settings: RobustnessSettings) -> GroupGap:
-    return replace(
-        row,
-        expected_same=value.expected_same,
-        p_value=value.p_value,
-        p_least=random_p_value(0, settings.n_permutations),
-        n_permutations=settings.n_permutations,
-    )
+# ---- letters that differ, or options in common -------------------------------------------------------
 
 
-def _flip_rows(
-    tasks: GroupedTasks, blocks: Sequence[Block], settings: RobustnessSettings
-) -> Iterator[GroupGap]:
-    """Letters that differ between groups, or options in common; both beside reruns of one variant."""
-    is_overlap = tasks.derivation.kind == "list"
+def _flip_rows(tasks: GroupedTasks, settings: ChanceSettings) -> Iterator[GroupGap]:
+    """Both between groups and beside reruns of one variant."""
+    is_overlap = tasks.derivation.arm.kind == "list"
     name = "overlap" if is_overlap else "flips"
     metrics = (name, f"{name}_rerun", f"excess_{name}")
-    if not blocks:
-        yield from _missing_rows(tasks, metrics, "no item is answered for all groups")
+    replies = tasks.replies("options")
+    if replies.empty:
+        reason = "no item is answered for all groups"
+        yield from (_row(tasks, metric, reason=reason) for metric in metrics)
         return
-    repeated_blocks = [block for block in blocks if len(block.replies) > 1]
-    if not repeated_blocks:
-        n_answers = len(blocks) * len(tasks.tasks)
-        share = flips_of_groups(tasks, blocks)
-        value = 1 - share if is_overlap else share
-        yield group_row(tasks, name, value, n_items=count_items(blocks), n_answers=n_answers)
+    repeated_replies = replies[replies.groupby(level=CELL).transform("size") > 1]
+    counted_replies = replies if repeated_replies.empty else repeated_replies
+    basis = {
+        "n_items": counted_replies.index.get_level_values("item_id").nunique(),
+        "n_answers": counted_replies.size,
+    }
+    if repeated_replies.empty:
+        flips = flips_of_groups(replies, tasks.places)
+        yield _row(tasks, name, estimate=1 - flips if is_overlap else flips, **basis)
         reason = "no control: no item is answered twice for each group; raise runs or replicates"
-        yield from _missing_rows(tasks, metrics[1:], reason)
+        yield from (_row(tasks, metric, reason=reason) for metric in metrics[1:])
         return
-    random = generator(settings.seed, *tasks.random_name("flips"))
-    flips, reruns = shuffled_flips(
-        tasks, repeated_blocks, n_permutations=settings.n_permutations, random=random
+    of_groups, of_reruns = shuffled_flips(
+        repeated_replies,
+        tasks.places,
+        n_permutations=settings.n_permutations,
+        random=settings.random(*tasks.names("flips")),
     )
-    excess = shuffled_value(flips - reruns)
-    n_answers = sum(len(block.replies) for block in repeated_blocks) * len(tasks.tasks)
-    estimates = (float(flips[0]), float(reruns[0]), excess.value)
-    if is_overlap:
-        estimates = (1 - estimates[0], 1 - estimates[1], -excess.value)
-    for metric, estimate in zip(metrics, estimates, strict=True):
-        row = group_row(
-            tasks, metric, estimate, n_items=count_items(repeated_blocks), n_answers=n_answers
+    for metric, value in zip(metrics, (of_groups[0], of_reruns[0]), strict=False):
+        yield _row(tasks, metric, estimate=float(1 - value if is_overlap else value), **basis)
+    excess = _test_columns(of_groups - of_reruns, is_overlap=is_overlap)
+    yield _row(tasks, metrics[2], **excess, **basis)
+
+
+# ---- options ------------------------------------------------------------------------------------------
+
+
+def _option_rows(tasks: GroupedTasks, settings: ChanceSettings) -> Iterator[GroupGap]:
+    """Shares of each option of the items that every group answers, and the largest difference."""
+    for item, option, n_named, n_answers in _option_counts(tasks):
+        shares = n_named / n_answers
+        place = {"item_id": item, "option": option, "n_items": 1}
+        for group, share, n in zip(tasks.groups, shares.tolist(), n_answers.tolist(), strict=True):
+            yield _row(tasks, "option_share", **place, group=group, estimate=share, n_answers=n)
+        highest, lowest = int(shares.argmax()), int(shares.argmin())
+        random = settings.random(*tasks.names("option"), item, option)
+        yield _row(
+            tasks,
+            "option_gap",
+            **place,
+            group=tasks.groups[highest],
+            other_group=tasks.groups[lowest],
+            estimate=float(shares[highest] - shares[lowest]),
+            n_answers=int(n_answers.sum()),
+            **fisher_test_of_groups(n_named, n_answers, random=random)._asdict(),
         )
-        is_tested = metric == metrics[2]
-        yield _with_test(row, _signed_value(excess, is_overlap), settings) if is_tested else row
 
 
-def _signed_value(value: ShuffledValue, is_overlap: bool) -> ShuffledValue:
-    """Less in common is further apart."""
-    return value._replace(expected_same=-value.expected_same) if is_overlap else value
+def _option_counts(tasks: GroupedTasks) -> Iterator[tuple[str, str, Counts, Counts]]:
+    """By item and option, how many answers of each group name it, and how many there are."""
+    by_task = [task.independent() for task in tasks.tasks]
+    for item in sorted({item for replies in by_task for item in replies} - tasks.left_out):
+        counters = [Counter[str]() for _ in tasks.groups]
+        sizes = np.zeros(len(tasks.groups), dtype=np.int64)
+        for replies, place in zip(by_task, tasks.places.tolist(), strict=True):
+            counters[place].update(o for reply in replies.get(item, ()) for o in reply)
+            sizes[place] += len(replies.get(item, ()))
+        for option in sorted(set().union(*counters)) if sizes.all() else ():
+            yield item, option, np.array([counter[option] for counter in counters]), sizes

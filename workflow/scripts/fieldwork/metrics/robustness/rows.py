@@ -1,64 +1,52 @@
 """Rows of `robustness`: what every estimate says of the answers behind it."""
 
-from typing import NamedTuple
+from collections.abc import Iterator, Sequence
+from typing import Any
 
-from fieldwork.metrics.robustness.estimates import BoundedMean, CellTable
-from fieldwork.metrics.robustness.pairs import Derivation, TaskReplies
+from fieldwork.estimates.cell_means import CellTable
+from fieldwork.estimates.quantity import Quantity
+from fieldwork.metrics.robustness.replies import Derivation, TaskReplies
+from fieldwork.records.columns import row_of
 from fieldwork.records.robustness import Robustness
 from fieldwork.statistics.permutation import PermutationTest
-
-
-class Basis(NamedTuple):
-    """What an estimate rests on."""
-
-    n_items: int
-    n_units: int
-
-
-NOTHING = Basis(0, 0)
-
-
-def basis_of(cells: CellTable) -> Basis:
-    """Items and units of a table of cells."""
-    return Basis(len(cells.items), len(cells.units))
 
 
 def robustness_row(
     derivation: Derivation,
     side: TaskReplies,
     metric: str,
-    estimate: BoundedMean | None,
-    basis: Basis = NOTHING,
+    quantity: Quantity,
+    cells: CellTable | None = None,
     *,
     test: PermutationTest | None = None,
-    reason: str | None = None,
-    n_left_out: int | None = None,
+    **columns: Any,
 ) -> Robustness:
-    """A row about one side of a derivation, not corrected.
+    """A row about one side of a derivation.
 
     Args:
-        reason: what the estimate does not say of itself.
+        cells: what the quantity rests on.
+        columns: of the row, in place of what these say.
     """
-    interval = estimate.interval if estimate else None
-    reasons = [estimate.reason if estimate else None, reason]
-    return Robustness(
-        model=derivation.model,
-        origin=derivation.origin.task,
-        task=side.task,
-        condition=derivation.condition,
-        metric=metric,
-        estimate=estimate.value if estimate else None,
-        ci_low=interval.low if interval else None,
-        ci_high=interval.high if interval else None,
-        p_value=test.p_value if test else None,
-        p_holm=None,
-        p_least=test.p_least if test else None,
-        n_permutations=test.n_permutations if test else None,
-        n_lost=None,
-        n_won=None,
-        n_items=basis.n_items,
-        n_left_out=len(side.left_out) if n_left_out is None else n_left_out,
-        n_units=basis.n_units,
-        unit="puppet" if derivation.has_users else "item",
-        reason="; ".join(filter(None, reasons)) or None,
-    )
+    values = {
+        "model": derivation.arm.model,
+        "origin": derivation.origin.task,
+        "task": side.task,
+        "condition": derivation.arm.condition,
+        "metric": metric,
+        **quantity.columns(),
+        **(test._asdict() if test else {}),
+        "n_items": len(cells.items) if cells else 0,
+        "n_left_out": len(side.left_out),
+        "n_units": len(cells.units) if cells else 0,
+        "unit": "puppet" if derivation.has_users else "item",
+        "reason": quantity.reason,
+    }
+    return row_of(Robustness, **(values | columns))
+
+
+def missing_rows(
+    derivation: Derivation, side: TaskReplies, metrics: Sequence[str], reason: str
+) -> Iterator[Robustness]:
+    """Rows of metrics that have no value."""
+    for metric in metrics:
+        yield robustness_row(derivation, side, metric, Quantity(reason=reason))

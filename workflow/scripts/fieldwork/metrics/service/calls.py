@@ -11,6 +11,8 @@ import numpy as np
 import pandas as pd
 
 from fieldwork import tables
+from fieldwork.estimates.answer_sets import Arm
+from fieldwork.records.columns import RowType
 from fieldwork.records.generation import Response
 from fieldwork.records.service import FirstToken
 from fieldwork.statistics.arrays import Flags, Floats, Indices
@@ -37,41 +39,27 @@ _NO_TIME = {
 _NO_TIME_HERE = "have no time, as none is kept of a model on this machine"
 
 
-class ServiceArm(NamedTuple):
-    """A model's calls for a task under one condition."""
-
-    model: str
-    task: str
-    condition: str
-
-
-class CallCounts(NamedTuple):
-    """How many calls an arm has, and how they were sent.
-
-    Attributes:
-        n_errors: calls without an answer.
-        unit: what the answers are independent by.
-    """
-
-    arm: ServiceArm
-    n_calls: int
-    n_errors: int
-    n_resends: int
-    dispatch: str
-    unit: Unit
-
-
 class ArmCalls(NamedTuple):
     """The calls of an arm.
 
     Attributes:
+        n_calls: all of them; those without an answer are errors.
+        dispatch: how they were sent.
         answers: a row an answer, numbers as floats; NaN where the response has NULL.
-        units: number of the unit of each answer.
+        unit, units: what the answers are independent by, and its number for each.
     """
 
-    counts: CallCounts
+    arm: Arm
+    n_calls: int
+    dispatch: str
     answers: pd.DataFrame
+    unit: Unit
     units: Indices
+
+    @property
+    def n_resends(self) -> int:
+        """Sends that had to be repeated until there was an answer."""
+        return int((self.answers["attempts"] - 1).clip(lower=0).sum())
 
     @property
     def is_timed(self) -> Flags:
@@ -94,57 +82,31 @@ class ArmCalls(NamedTuple):
         return "; ".join(notes) or None
 
 
-class FirstTimes(NamedTuple):
-    """Seconds to the first text of the calls of an arm that were sent as streams.
-
-    Attributes:
-        n_calls: all of them; some came in one piece, or without text.
-        units: number of the unit of each time.
-    """
-
-    seconds: Floats
-    n_calls: int
-    unit: Unit
-    units: Indices
-
-    def absence_of_times(self) -> str | None:
-        """Why calls are left out; None where all have a time."""
-        n_whole = self.n_calls - len(self.seconds)
-        if not n_whole:
-            return None
-        return f"{n_whole} of {self.n_calls} streamed calls came in one piece, or without text"
+def _arm(model: str, task: str, condition: str) -> Arm:
+    return Arm(model, task, None, condition)
 
 
-def read_first_times(paths: Sequence[str]) -> dict[ServiceArm, FirstTimes]:
-    """The times of tables of streamed calls, by arm."""
+def _read_frames(
+    paths: Sequence[str], row_type: type[RowType], columns: Sequence[str]
+) -> Iterator[pd.DataFrame]:
+    for path in paths:
+        rows = tables.read_columns(path, row_type, columns)
+        yield pd.DataFrame(rows, columns=list(columns), dtype=object)
+
+
+def read_first_times(paths: Sequence[str]) -> dict[Arm, pd.DataFrame]:
+    """The calls of tables of streamed calls, by arm: columns `puppet_id` and `first_token_s`."""
     columns = ("model", "task", "condition", "puppet_id", "first_token_s")
-    rows = [row for path in paths for row in tables.read_columns(path, FirstToken, columns)]
-    calls: dict[ServiceArm, list[tuple[str | None, float | None]]] = {}
-    for model, task, condition, puppet, seconds in rows:
-        calls.setdefault(ServiceArm(model, task, condition), []).append((puppet, seconds))
-    return {arm: _first_times(arm_calls) for arm, arm_calls in calls.items()}
-
-
-def _first_times(calls: Sequence[tuple[str | None, float | None]]) -> FirstTimes:
-    pairs = [(puppet, seconds) for puppet, seconds in calls if seconds is not None]
-    puppets = [puppet for puppet, _ in pairs]
-    has_users = len({*puppets} - {None}) > 1
-    numbers = {puppet: n for n, puppet in enumerate(dict.fromkeys(puppets))}
-    units = [numbers[puppet] for puppet in puppets] if has_users else [*range(len(pairs))]
-    return FirstTimes(
-        seconds=np.array([seconds for _, seconds in pairs], dtype=float),
-        n_calls=len(calls),
-        unit="puppet" if has_users else "call",
-        units=np.array(units, dtype=np.int64),
-    )
+    frames = [*_read_frames(paths, FirstToken, columns)]
+    if not frames:
+        return {}
+    calls = pd.concat(frames, ignore_index=True)
+    return {_arm(*map(str, key)): part for key, part in calls.groupby(list(columns[:3]))}
 
 
 def read_calls(paths: Sequence[str]) -> Iterator[ArmCalls]:
     """The calls of tables of responses; a table without rows has no arm."""
-    for path in paths:
-        frame = pd.DataFrame(
-            tables.read_columns(path, Response, COLUMNS), columns=list(COLUMNS), dtype=object
-        )
+    for frame in _read_frames(paths, Response, COLUMNS):
         yield from arms_of(frame)
 
 
@@ -155,32 +117,25 @@ def arms_of(responses: pd.DataFrame) -> Iterator[ArmCalls]:
     )
     # a server that counts more than it was sent is not believed
     frame["cached_tokens"] = frame["cached_tokens"].clip(upper=frame["input_tokens"])
-    for key, part in frame.groupby(["model", "task", "condition"], sort=True):
-        yield _arm_calls(ServiceArm(*map(str, key)), part)
+    for key, calls in frame.groupby(["model", "task", "condition"], sort=True):
+        answers = calls[calls["outcome"] != "failed"].reset_index(drop=True)
+        dispatch = ", ".join(sorted(set(calls["dispatch"])))
+        unit, units = units_of(answers["puppet_id"], answers["started_at"])
+        yield ArmCalls(_arm(*map(str, key)), len(calls), dispatch, answers, unit, units)
 
 
-def _arm_calls(arm: ServiceArm, calls: pd.DataFrame) -> ArmCalls:
-    answers = calls[calls["outcome"] != "failed"].reset_index(drop=True)
-    unit, units = _units_of(answers)
-    counts = CallCounts(
-        arm=arm,
-        n_calls=len(calls),
-        n_errors=len(calls) - len(answers),
-        n_resends=int((answers["attempts"] - 1).clip(lower=0).sum()),
-        dispatch=", ".join(sorted(set(calls["dispatch"]))),
-        unit=unit,
-    )
-    return ArmCalls(counts, answers, units)
+def units_of(puppets: Any, started_at: pd.Series | None = None) -> tuple[Unit, Indices]:
+    """What calls are independent by, and its number for each.
 
-
-def _units_of(answers: pd.DataFrame) -> tuple[Unit, Indices]:
-    puppets: Any = answers["puppet_id"]
+    Args:
+        started_at: when they were sent; without it calls of nobody are independent.
+    """
     # answers of one single puppet differ as those without a user do
     if puppets.nunique() > 1:
         return "puppet", pd.factorize(puppets, sort=True, use_na_sentinel=False)[0].astype(np.int64)
-    n = len(answers)
-    times = pd.to_datetime(answers["started_at"], utc=True)
-    if n < _LEAST_CALLS or times.isna().any():
+    n = len(puppets)
+    times = None if started_at is None else pd.to_datetime(started_at, utc=True)
+    if times is None or n < _LEAST_CALLS or times.isna().any():
         return "call", np.arange(n, dtype=np.int64)
     places = np.empty(n, dtype=np.int64)
     places[np.argsort(times.to_numpy(), kind="stable")] = np.arange(n)

@@ -5,30 +5,16 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from fieldwork.metrics.service.calls import ServiceArm
+from fieldwork.estimates.answer_sets import Arm
+from fieldwork.estimates.quantity import Quantity
 from fieldwork.records.estimates import Estimate
 from fieldwork.statistics.intervals import Interval
 
 METRIC = "em_strict"
 
 
-class ScoreValue(NamedTuple):
-    """A score as a share, its interval, and why there is none above 0."""
-
-    value: float | None
-    interval: Interval | None
-    reason: str | None
-
-    def times(self, factor: float) -> "ScoreValue":
-        """The score in other units."""
-        if self.value is None:
-            return self
-        interval = self.interval and Interval(*(factor * end for end in self.interval))
-        return self._replace(value=factor * self.value, interval=interval)
-
-
 class PointScore(NamedTuple):
-    """The mean score of an arm.
+    """The mean score of an arm; the reasons say why there is nothing above 0.
 
     Attributes:
         whole: share of right answers.
@@ -36,8 +22,8 @@ class PointScore(NamedTuple):
         n_items: questions of a run.
     """
 
-    whole: ScoreValue
-    above_chance: ScoreValue
+    whole: Quantity
+    above_chance: Quantity
     n_items: int
 
 
@@ -46,7 +32,7 @@ def arm_scores(estimates: Iterable[Estimate]) -> list[Estimate]:
     return [row for row in estimates if (row.measure, row.reference) == (METRIC, "baseline")]
 
 
-def point_scores(scores: Iterable[Estimate], items: pd.DataFrame) -> dict[ServiceArm, PointScore]:
+def point_scores(scores: Iterable[Estimate], items: pd.DataFrame) -> dict[Arm, PointScore]:
     """The scores of the arms whose task has right answers.
 
     Args:
@@ -54,7 +40,7 @@ def point_scores(scores: Iterable[Estimate], items: pd.DataFrame) -> dict[Servic
     """
     chances = chance_shares(items)
     return {
-        ServiceArm(row.model, row.task, row.condition): _point_score(row, chances[row.task])
+        Arm(row.model, row.task, None, row.condition): _point_score(row, chances[row.task])
         for row in arm_scores(scores)
         if row.task in chances
     }
@@ -71,16 +57,13 @@ def chance_shares(items: pd.DataFrame) -> Mapping[str, float]:
 
 def _point_score(row: Estimate, chance: float) -> PointScore:
     if row.value is None:
-        absent = ScoreValue(None, None, f"no score: {row.reason}")
+        absent = Quantity(reason=f"no score: {row.reason}")
         return PointScore(absent, absent, row.n_items)
     interval = None
     if row.ci_low is not None and row.ci_high is not None:
         interval = Interval(row.ci_low, row.ci_high)
-    above = interval and Interval(*(end - chance for end in interval))
-    return PointScore(
-        whole=ScoreValue(row.value, interval, "no answer is right"),
-        above_chance=ScoreValue(
-            row.value - chance, above, f"the score is not above chance, {chance:.3g}"
-        ),
-        n_items=row.n_items,
+    whole = Quantity(row.value, interval, reason="no answer is right")
+    above_chance = whole.plus(-chance)._replace(
+        reason=f"the score is not above chance, {chance:.3g}"
     )
+    return PointScore(whole, above_chance, row.n_items)

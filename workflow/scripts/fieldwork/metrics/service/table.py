@@ -3,35 +3,33 @@
 from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
-from fieldwork.metrics.service.calls import ArmCalls, CallCounts, FirstTimes, ServiceArm
+import pandas as pd
+
+from fieldwork.estimates.answer_sets import Arm
+from fieldwork.estimates.quantity import Quantity
+from fieldwork.estimates.reasons import join_reasons
+from fieldwork.metrics.service.calls import ArmCalls
 from fieldwork.metrics.service.scores import PointScore
 from fieldwork.metrics.service.values import ServiceValue, service_values
 from fieldwork.records.service import ServiceMeasure
-from fieldwork.statistics.intervals import Interval, difference_interval
+from fieldwork.statistics.intervals import difference_interval
 from fieldwork.statistics.user_intervals import RAREST_USERS
 
 
 class ArmService(NamedTuple):
-    """The counts of an arm and its measures, by name."""
+    """The calls of an arm and its measures, by name."""
 
-    counts: CallCounts
+    calls: ArmCalls
     values: Mapping[str, ServiceValue]
 
 
-class _Difference(NamedTuple):
-    value: float | None
-    interval: Interval | None
-    reason: str | None
-
-
-NO_STREAMS: Mapping[ServiceArm, FirstTimes] = {}
-_NO_DIFFERENCE = _Difference(None, None, None)
+NO_STREAMS: Mapping[Arm, pd.DataFrame] = {}
 
 
 def measure_service(
     arms: Iterable[ArmCalls],
-    scores: Mapping[ServiceArm, PointScore],
-    first_times: Mapping[ServiceArm, FirstTimes] = NO_STREAMS,
+    scores: Mapping[Arm, PointScore],
+    first_times: Mapping[Arm, pd.DataFrame] = NO_STREAMS,
     *,
     baseline: str,
     rarest_users: float = RAREST_USERS,
@@ -40,14 +38,14 @@ def measure_service(
 
     Args:
         scores: of the arms whose task has right answers.
-        first_times: of the arms of which calls were sent as streams.
+        first_times: of the arms of which calls were sent as streams, as `read_first_times` gives them.
         rarest_users: share of users of the rarest kind that intervals cover.
     """
-    services: dict[ServiceArm, ArmService] = {}
+    services: dict[Arm, ArmService] = {}
     for calls in arms:
-        arm = calls.counts.arm
+        arm = calls.arm
         values = service_values(calls, scores.get(arm), first_times.get(arm), rarest_users)
-        services[arm] = ArmService(calls.counts, values)
+        services[arm] = ArmService(calls, values)
     return [
         row
         for arm, service in services.items()
@@ -58,50 +56,48 @@ def measure_service(
 def _rows(
     service: ArmService, reference: ArmService | None, baseline: str
 ) -> Iterator[ServiceMeasure]:
-    counts = service.counts
-    for measure, value in service.values.items():
-        difference = _NO_DIFFERENCE
-        if counts.arm.condition != baseline:
+    calls = service.calls
+    for measure, (quantity, sample) in service.values.items():
+        difference = Quantity()
+        if calls.arm.condition != baseline:
             difference = _difference(measure, service, reference)
-        ends, difference_ends = value.interval, difference.interval
         yield ServiceMeasure(
-            *counts.arm,
+            model=calls.arm.model,
+            task=calls.arm.task,
+            condition=calls.arm.condition,
             baseline=baseline,
             measure=measure,
-            estimate=value.value,
-            ci_low=ends.low if ends else None,
-            ci_high=ends.high if ends else None,
-            difference=difference.value,
-            difference_low=difference_ends.low if difference_ends else None,
-            difference_high=difference_ends.high if difference_ends else None,
-            n_calls=counts.n_calls,
-            n_errors=counts.n_errors,
-            n_resends=counts.n_resends,
-            n_answers=value.n_answers,
-            n_units=value.n_units,
-            unit=value.unit,
-            dispatch=counts.dispatch,
-            reason="; ".join(filter(None, (value.reason, difference.reason))) or None,
+            **quantity.columns(),
+            **difference.columns("difference", "difference_low", "difference_high"),
+            n_calls=calls.n_calls,
+            n_errors=calls.n_calls - len(calls.answers),
+            n_resends=calls.n_resends,
+            n_answers=len(sample.units),
+            n_units=sample.n_units,
+            unit=sample.unit,
+            dispatch=calls.dispatch,
+            reason=join_reasons(quantity.reason, difference.reason),
         )
 
 
-def _difference(measure: str, service: ArmService, reference: ArmService | None) -> _Difference:
+def _difference(measure: str, service: ArmService, reference: ArmService | None) -> Quantity:
     """How much more a condition takes than the baseline.
 
     The sides are taken as independent. Where they share calls, the interval is too wide.
     """
-    amount = service.values[measure]
-    if amount.value is None:
-        return _NO_DIFFERENCE
+    amount = service.values[measure].quantity
     other = reference.values.get(measure) if reference else None
-    if reference is None or other is None or other.value is None:
-        return _Difference(None, None, "no difference: the baseline has no value")
-    if measure.startswith("usd") and service.counts.dispatch != reference.counts.dispatch:
-        ways = f"{service.counts.dispatch} and {reference.counts.dispatch}"
-        return _Difference(None, None, f"no difference: sent otherwise ({ways})")
-    sides = amount.bound(), other.bound()
-    if sides[0] is None or sides[1] is None:
-        reason = "no interval of the difference: the baseline has none" if sides[0] else None
-        return _Difference(amount.value - other.value, None, reason)
-    interval = difference_interval(sides[0], [sides[1]])
-    return _Difference(amount.value - other.value, interval, None)
+    if amount.value is None:
+        return Quantity()
+    if reference is None or other is None or other.quantity.value is None:
+        return Quantity(reason="no difference: the baseline has no value")
+    if measure.startswith("usd") and service.calls.dispatch != reference.calls.dispatch:
+        ways = f"{service.calls.dispatch} and {reference.calls.dispatch}"
+        return Quantity(reason=f"no difference: sent otherwise ({ways})")
+    difference = Quantity(amount.value - other.quantity.value)
+    if amount.bounded_value is None:
+        return difference
+    if other.quantity.bounded_value is None:
+        return difference.because("no interval of the difference: the baseline has none")
+    interval = difference_interval(amount.bounded_value, [other.quantity.bounded_value])
+    return difference._replace(interval=interval)

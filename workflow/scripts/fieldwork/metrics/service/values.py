@@ -9,11 +9,14 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 import numpy as np
+import pandas as pd
 
-from fieldwork.metrics.service.calls import ArmCalls, FirstTimes, Unit
-from fieldwork.metrics.service.scores import PointScore, ScoreValue
+from fieldwork.estimates.quantity import Quantity
+from fieldwork.estimates.reasons import join_reasons
+from fieldwork.metrics.service.calls import ArmCalls, Unit, units_of
+from fieldwork.metrics.service.scores import PointScore
 from fieldwork.statistics.arrays import Flags, Floats, Indices
-from fieldwork.statistics.intervals import BoundedValue, Interval, ratio_interval
+from fieldwork.statistics.intervals import ratio_interval
 from fieldwork.statistics.quantiles import quantile, quantile_interval, values_needed
 from fieldwork.statistics.user_intervals import too_few_users, unit_interval
 
@@ -43,32 +46,14 @@ _ABSENT = {
 }
 
 
-class ServiceValue(NamedTuple):
-    """An estimate, its interval and what is behind it."""
+class Sample(NamedTuple):
+    """Some answers of an arm.
 
-    value: float | None
-    interval: Interval | None
-    n_answers: int
-    n_units: int
-    unit: Unit
-    reason: str | None
-
-    def bound(self) -> BoundedValue | None:
-        """The value with its interval, where it has one."""
-        if self.value is None or self.interval is None:
-            return None
-        return BoundedValue(self.value, self.interval)
-
-    def times(self, factor: float) -> "ServiceValue":
-        """The value in other units."""
-        if self.value is None:
-            return self
-        interval = self.interval and Interval(*(factor * end for end in self.interval))
-        return self._replace(value=factor * self.value, interval=interval)
-
-
-class _Sample(NamedTuple):
-    """Some answers of an arm: their units, numbered from 0."""
+    Attributes:
+        units: number of the unit of each, from 0.
+        rarest_users: share of users of the rarest kind to cover; None where no unit is a user.
+        note: which answers are left out, and why.
+    """
 
     unit: Unit
     units: Indices
@@ -77,36 +62,36 @@ class _Sample(NamedTuple):
 
     @property
     def n_units(self) -> int:
+        """Units of these answers."""
         return int(self.units.max()) + 1 if len(self.units) else 0
 
     def shortage(self) -> str | None:
         """Why there is no interval over so few users."""
         return too_few_users(self.n_units, self.rarest_users) if self.rarest_users else None
 
-    def value(
-        self, value: float | None, interval: Interval | None, reason: str | None
-    ) -> ServiceValue:
-        # neither times nor prices fall below nothing
-        interval = interval and Interval(max(0.0, interval.low), interval.high)
-        reasons = "; ".join(filter(None, (self.note, reason))) or None
-        return ServiceValue(value, interval, len(self.units), self.n_units, self.unit, reasons)
+
+class ServiceValue(NamedTuple):
+    """An estimate, and the answers behind it."""
+
+    quantity: Quantity
+    sample: Sample
 
 
 def service_values(
     calls: ArmCalls,
     score: PointScore | None,
-    first_times: FirstTimes | None,
+    first_calls: pd.DataFrame | None,
     rarest_users: float,
 ) -> dict[str, ServiceValue]:
     """Every measure of an arm, by name.
 
     Args:
         score: None where the task has no right answers.
-        first_times: None where no call was sent as a stream.
+        first_calls: as `read_first_times` gives them; None where no call was sent as a stream.
     """
     values = _times(calls, rarest_users)
-    if first_times is not None:
-        values |= _first_values(first_times, rarest_users)
+    if first_calls is not None:
+        values |= _first_values(first_calls, rarest_users)
     for measure, column in MEANS.items():
         numbers = calls.numbers(column)
         is_stated = np.isfinite(numbers)
@@ -117,11 +102,11 @@ def service_values(
     return values
 
 
-def _sample(calls: ArmCalls, is_part: Flags, rarest_users: float, note: str | None) -> _Sample:
+def _sample(calls: ArmCalls, is_part: Flags, rarest_users: float, note: str | None) -> Sample:
     units = np.unique(calls.units[is_part], return_inverse=True)[1].astype(np.int64)
-    rarest = rarest_users if calls.counts.unit == "puppet" else None
-    return _Sample(
-        calls.counts.unit, units, rarest, note if len(calls.answers) else "no call has an answer"
+    rarest = rarest_users if calls.unit == "puppet" else None
+    return Sample(
+        calls.unit, units, rarest, note if len(calls.answers) else "no call has an answer"
     )
 
 
@@ -155,53 +140,58 @@ def _times(calls: ArmCalls, rarest_users: float) -> dict[str, ServiceValue]:
     return values
 
 
-def _first_values(first_times: FirstTimes, rarest_users: float) -> dict[str, ServiceValue]:
-    rarest = rarest_users if first_times.unit == "puppet" else None
-    note = first_times.absence_of_times()
-    sample = _Sample(first_times.unit, first_times.units, rarest, note)
-    return {
-        name: _quantile(first_times.seconds, share, sample)
-        for name, share in FIRST_QUANTILES.items()
-    }
+def _first_values(calls: pd.DataFrame, rarest_users: float) -> dict[str, ServiceValue]:
+    timed_calls = calls[calls["first_token_s"].notna()]
+    n_whole, note = len(calls) - len(timed_calls), None
+    if n_whole:
+        note = f"{n_whole} of {len(calls)} streamed calls came in one piece, or without text"
+    unit, units = units_of(timed_calls["puppet_id"])
+    sample = Sample(unit, units, rarest_users if unit == "puppet" else None, note)
+    seconds = timed_calls["first_token_s"].to_numpy(dtype=float)
+    return {name: _quantile(seconds, share, sample) for name, share in FIRST_QUANTILES.items()}
 
 
-def _quantile(values: Floats, share: float, sample: _Sample) -> ServiceValue:
+def _value(quantity: Quantity, sample: Sample) -> ServiceValue:
+    reason = join_reasons(sample.note, quantity.reason)
+    # neither times nor prices fall below nothing
+    return ServiceValue(quantity.clip(low=0.0)._replace(reason=reason), sample)
+
+
+def _quantile(values: Floats, share: float, sample: Sample) -> ServiceValue:
     n, n_least = len(values), math.ceil(1 / (1 - share) - 1e-9)
-    if n == 0:
-        return sample.value(None, None, None)
     if n < n_least:
         answers = "1 answer" if n == 1 else f"{n} answers"
-        return sample.value(None, None, f"{answers}, and {n_least} are needed")
-    shortage = sample.shortage()
-    clusters = None if sample.unit == "call" else sample.units
-    interval = None if shortage else quantile_interval(values, share, clusters)
-    if interval is None and shortage is None:
-        shortage = (
-            f"no interval: {n} answers, and {values_needed(share)} independent ones are needed"
+        return _value(
+            Quantity(reason=f"{answers}, and {n_least} are needed" if n else None), sample
         )
-    return sample.value(quantile(values, share), interval, shortage)
+    reason, interval = sample.shortage(), None
+    if reason is None:
+        clusters = None if sample.unit == "call" else sample.units
+        interval = quantile_interval(values, share, clusters)
+        if interval is None:
+            n_needed = values_needed(share)
+            reason = f"no interval: {n} answers, and {n_needed} independent ones are needed"
+    return _value(Quantity(quantile(values, share), interval, reason=reason), sample)
 
 
-def _ratio(numerators: Floats, denominators: Floats, sample: _Sample) -> ServiceValue:
+def _ratio(numerators: Floats, denominators: Floats, sample: Sample) -> ServiceValue:
     """Sum of the one over sum of the other, with the interval over units: a mean, where all are 1."""
     if not len(numerators):
-        return sample.value(None, None, None)
+        return _value(Quantity(), sample)
     above, below = math.fsum(numerators), math.fsum(denominators)
-    value, n_units = above / below, sample.n_units
-    shortage = sample.shortage()
-    if shortage is None and n_units < 2:
-        shortage = "no interval: there are no two units"
-    if shortage:
-        return sample.value(value, None, shortage)
-    # in one order, so that the order of the answers moves no bit
-    order = np.lexsort((denominators, numerators, sample.units))
-    units = sample.units[order]
-    left_out = (above - np.bincount(units, numerators[order])) / (
-        below - np.bincount(units, denominators[order])
-    )
-    interval = unit_interval(value, left_out - value, rarest_users=sample.rarest_users)
-    reason = "no interval: all units are alike" if interval is None else None
-    return sample.value(value, interval, reason)
+    value, reason, interval = above / below, sample.shortage(), None
+    if reason is None and sample.n_units < 2:
+        reason = "no interval: there are no two units"
+    if reason is None:
+        # in one order, so that the order of the answers moves no bit
+        order = np.lexsort((denominators, numerators, sample.units))
+        units = sample.units[order]
+        left_out = (above - np.bincount(units, numerators[order])) / (
+            below - np.bincount(units, denominators[order])
+        )
+        interval = unit_interval(value, left_out - value, rarest_users=sample.rarest_users)
+        reason = "no interval: all units are alike" if interval is None else None
+    return _value(Quantity(value, interval, reason=reason), sample)
 
 
 # ---- prices of right answers and points ----------------------------------------------------------------
@@ -209,27 +199,32 @@ def _ratio(numerators: Floats, denominators: Floats, sample: _Sample) -> Service
 
 def _prices(values: Mapping[str, ServiceValue], score: PointScore) -> dict[str, ServiceValue]:
     """US dollars a right answer, and US dollars and seconds a point above chance, of a run."""
-    points = score.above_chance.times(POINTS)
+    points, n = score.above_chance.times(POINTS), score.n_items
+    amounts = {
+        "usd_right": (USD, 1, score.whole),
+        "usd_point": (USD, n, points),
+        "s_point": (LATENCY, n, points),
+    }
     return {
-        "usd_right": _over(values[USD], score.whole),
-        "usd_point": _over(values[USD].times(score.n_items), points),
-        "s_point": _over(values[LATENCY].times(score.n_items), points),
+        name: ServiceValue(
+            _over(values[measure].quantity.times(factor), of_score), values[measure].sample
+        )
+        for name, (measure, factor, of_score) in amounts.items()
     }
 
 
-def _over(amount: ServiceValue, score: ScoreValue) -> ServiceValue:
+def _over(amount: Quantity, score: Quantity) -> Quantity:
     """An amount divided by a score, with the interval of the ratio."""
     if amount.value is None:
         return amount
     if score.value is None or score.value <= 0:
-        return amount._replace(value=None, interval=None, reason=score.reason)
-    interval, reason = None, amount.reason
-    if score.interval is None:
-        reason = "; ".join(filter(None, (amount.reason, "no interval: the score has none")))
-    elif amount.interval is not None:
-        interval = ratio_interval(
-            BoundedValue(amount.value, amount.interval), BoundedValue(score.value, score.interval)
-        )
-        if interval is None:
-            reason = "; ".join(filter(None, (reason, "no interval: the score may be chance alone")))
-    return amount._replace(value=amount.value / score.value, interval=interval, reason=reason)
+        return Quantity(reason=score.reason)
+    ratio = Quantity(amount.value / score.value, reason=amount.reason)
+    if score.bounded_value is None:
+        return ratio.because("no interval: the score has none")
+    if amount.bounded_value is None:
+        return ratio
+    interval = ratio_interval(amount.bounded_value, score.bounded_value)
+    if interval is None:
+        return ratio.because("no interval: the score may be chance alone")
+    return ratio._replace(interval=interval)
