@@ -15,7 +15,8 @@ from outcomes import Job, Outcome, outcome
 from populations import Floats
 from studies import CONDITIONS, TASKS, USERS, NullTask, secondary_tables
 
-from fieldwork.metrics.claims.measures import MEASURES, StudyTest, study_tests
+from fieldwork.metrics.claims.measures import MEASURES, study_tests
+from fieldwork.metrics.claims.study_test import StudyTest
 from fieldwork.records.columns import table_of
 from fieldwork.statistics.families import LEVEL, benjamini_hochberg
 from fieldwork.statistics.fisher import holm_of_discrete

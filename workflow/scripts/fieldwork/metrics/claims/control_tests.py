@@ -13,7 +13,8 @@ from typing import Any, NamedTuple
 import pandas as pd
 
 from fieldwork.measures import claimed_measures
-from fieldwork.metrics.claims.measures import StudyTest, study_tests
+from fieldwork.metrics.claims.measures import study_tests
+from fieldwork.metrics.claims.study_test import StudyTest
 from fieldwork.metrics.comparisons import measure_comparisons
 from fieldwork.metrics.scores import measure_score_spreads
 from fieldwork.metrics.shifts import measure_shifts

@@ -11,7 +11,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from fieldwork.metrics.claims.keys import ClaimKey
-from fieldwork.metrics.claims.measures import MEASURES, StudyTest
+from fieldwork.metrics.claims.measures import MEASURES
+from fieldwork.metrics.claims.study_test import StudyTest
 from fieldwork.records.field import FIELD
 from fieldwork.statistics.families import LEVEL, benjamini_hochberg
 from fieldwork.statistics.fisher import Support, holm_of_discrete

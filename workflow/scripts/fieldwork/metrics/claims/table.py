@@ -15,7 +15,8 @@ from fieldwork.metrics.claims.families import (
     family_of,
 )
 from fieldwork.metrics.claims.keys import ArmKey, ClaimKey
-from fieldwork.metrics.claims.measures import MEASURES, StudyTest, confirm, study_tests
+from fieldwork.metrics.claims.measures import MEASURES, confirm, study_tests
+from fieldwork.metrics.claims.study_test import StudyTest
 from fieldwork.records.claims import Claim, Verdict
 from fieldwork.records.columns import table_of
 from fieldwork.records.metrics import ControlTest
