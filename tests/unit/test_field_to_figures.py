@@ -12,6 +12,7 @@ import pytest
 from field import measure_agreement, measure_groups
 from fieldwork import tables
 from fieldwork.figures import field_groups, field_ranks
+from fieldwork.figures.settings import FigureSettings
 from fieldwork.figures.style import save, use_style
 from fieldwork.metrics.claims.lookup import add_corrections
 from fieldwork.records.field import (
@@ -123,12 +124,12 @@ def test_every_case_is_told_and_drawn(case: str, names: Sequence[str], tmp_path:
             field_groups.draw(
                 tables.read_frame(out["groups"]),
                 add_corrections(tables.read_frame(out["group_differences"]), [], "group_difference"),
-                field_groups.GroupsFigureSettings(conditions=[]),
+                FigureSettings(conditions=[]),
             ),
             field_ranks.draw(
                 add_corrections(tables.read_frame(out["item_agreement"]), [], "field_place"),
                 add_corrections(tables.read_frame(out["rank_agreement"]), [], "field_order"),
-                field_ranks.RanksFigureSettings(conditions=["offline", "rag"]),
+                FigureSettings(conditions=["offline", "rag"]),
             ),
         ]  # fmt: skip
         for number, figure in enumerate(figures):

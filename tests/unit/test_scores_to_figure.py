@@ -12,6 +12,7 @@ import pytest
 from matplotlib.text import Text
 
 from fieldwork.figures import fig3
+from fieldwork.figures.settings import FigureSettings
 from fieldwork.figures.style import use_style
 from fieldwork.files.leaderboards import rank_models
 from fieldwork.metrics.accuracy import measure_runs
@@ -90,7 +91,7 @@ def test_what_cannot_be_measured_is_null_with_a_reason_and_the_figure_says_so(ca
         frame(ranks, Rank),
         BOARD,
     )
-    figure = fig3.draw(*tables, fig3.Fig3Settings(conditions=["offline", "again", "c"]))
+    figure = fig3.draw(*tables, FigureSettings(conditions=["offline", "again", "c"]))
     words = "\n".join(t.get_text() for t in figure.findobj(Text))
     assert "nan" not in words.lower()
     if case == "half arrived":

@@ -19,13 +19,7 @@ from fieldwork.config.report import report_entry
 from fieldwork.config.settings import check_config
 from fieldwork.config.study import Study
 from fieldwork.errors import StudyError
-from fieldwork.figures.fig1 import Fig1Settings
-from fieldwork.figures.fig4 import Fig4Settings
-from fieldwork.figures.fig5 import Fig5Settings
-from fieldwork.figures.question_layout import Fig2Settings
-from fieldwork.figures.score_layout import Fig3Settings
 from fieldwork.figures.settings import FigureSettings
-from fieldwork.figures.who_asks import WhoAsksSettings
 from fieldwork.generation.planning.tables import PlanInputs
 from fieldwork.generation.rows import GenerationArm
 from fieldwork.measures import question_names
@@ -182,26 +176,13 @@ def test_scores_are_set_against_prices_where_a_service_is_asked() -> None:
     assert "pareto" not in study(figures={"fig3": None}).figures()
 
 
-@pytest.mark.parametrize(
-    ("figure", "settings"),
-    [
-        (None, FigureSettings),
-        ("fig1", Fig1Settings),
-        ("fig2", Fig2Settings),
-        ("fig3", Fig3Settings),
-        ("fig4", Fig4Settings),
-        ("fig5", Fig5Settings),
-        ("who_asks", WhoAsksSettings),
-    ],
-)
-def test_a_figure_takes_what_the_study_says_of_it(
-    figure: str | None, settings: type[FigureSettings]
-) -> None:
+@pytest.mark.parametrize("figure", [None, "fig1", "fig2", "fig3", "fig4", "fig5", "who_asks"])
+def test_a_figure_takes_what_the_study_says_of_it(figure: str | None) -> None:
     own = study(
         study={"conditions": ["offline_t0", "offline", "rag"]},
         models={"smollm2": {"note": "A small model"}},
     )
-    figure_settings = settings(**figure_drawing(own, figure))
+    figure_settings = FigureSettings(**figure_drawing(own, figure))
     assert (figure_settings.baseline, figure_settings.task) == (
         "offline",
         own.figure_task(figure) if figure in own.config["figures"] else None,

@@ -225,6 +225,14 @@ def head_overlaps(figure: Figure) -> bool:
     return any(top > floor + 0.5 for floor, top in zip(floors, ceilings, strict=True))
 
 
+def assert_readable(figure: Figure, *, inches: float = 99.0) -> None:
+    """Everything is on the page, in type of 7 points or more, and nothing of the head is covered."""
+    assert texts_cut_off(figure) == []
+    assert small(figure) == []
+    assert not head_overlaps(figure)
+    assert figure.get_figheight() <= inches
+
+
 def arm_rows(lengths: dict[str, int | None], models: Sequence[str] = ("alpha",)) -> pd.DataFrame:
     """`ArmMeasure` rows of a task of lists and one of letters; offline has no distance and no share."""
     rows = []

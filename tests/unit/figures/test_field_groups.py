@@ -1,15 +1,15 @@
 """Groups of participants drawn: dots by estimate, filled by test, names in bold, pages that fit."""
 
 import dataclasses
-from pathlib import Path
 from typing import Any
 
 import pandas as pd
 import pytest
 from matplotlib.figure import Figure
 
-from fieldwork.figures.field_groups import MEAN, GroupsFigureSettings, draw
-from fieldwork.figures.style import PAGE_HEIGHT, save
+from fieldwork.figures.field_groups import MEAN, draw
+from fieldwork.figures.settings import FigureSettings
+from fieldwork.figures.style import PAGE_HEIGHT
 from fieldwork.records.field import GroupDifference, GroupEstimate
 
 
@@ -46,7 +46,7 @@ def draw_groups(
     figure = draw(
         pd.DataFrame(rows),
         pd.DataFrame(differences, columns=columns),
-        GroupsFigureSettings(**({"conditions": []} | values)),
+        FigureSettings(**({"conditions": []} | values)),
     )
     figure.draw_without_rendering()
     return figure
@@ -120,12 +120,6 @@ def test_nothing_to_draw_says_why() -> None:
         [estimate("a", "x", None, reason="2 answers of the group can be read")], []
     )
     assert "2 answers of the group" in figure.axes[0].texts[0].get_text()
-
-
-def test_equal_tables_give_equal_bytes(tmp_path: Path) -> None:
-    for name in ("a", "b"):
-        save(draw_groups(ROWS, []), [tmp_path / f"{name}.svg"])
-    assert (tmp_path / "a.svg").read_bytes() == (tmp_path / "b.svg").read_bytes()
 
 
 def test_variables_that_one_page_cannot_hold_stand_side_by_side_with_what_differs_first() -> None:

@@ -7,6 +7,7 @@ import pytest
 from matplotlib.figure import Figure
 
 from fieldwork.figures import fig1
+from fieldwork.figures.settings import FigureSettings
 
 NULL = ("alpha", "rag", "films")
 
@@ -14,7 +15,7 @@ NULL = ("alpha", "rag", "films")
 def draw(
     table: pd.DataFrame, conditions: tuple[str, ...] = frames.CONDITIONS, **further_settings
 ) -> Figure:
-    return fig1.draw(table, fig1.Fig1Settings(conditions=conditions, **further_settings))
+    return fig1.draw(table, FigureSettings(conditions=conditions, **further_settings))
 
 
 def lines_with_label(figure: Figure, label: str) -> list:
@@ -123,10 +124,7 @@ def test_everything_is_on_the_page_and_large_enough(n_models: int, conditions) -
         models, conditions, items, nulls=[("model-0", "offline", items[0])]
     )
     figure = draw(table, conditions, note="An embedding baseline, not a chat model. " * 4)
-    assert frames.texts_cut_off(figure) == []
-    assert frames.small(figure) == []
-    assert not frames.head_overlaps(figure)
-    assert figure.get_figheight() <= 9.7
+    frames.assert_readable(figure, inches=9.7)
 
 
 @pytest.mark.parametrize(

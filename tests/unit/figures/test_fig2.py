@@ -10,12 +10,13 @@ from matplotlib.patches import Rectangle
 from test_style import lab
 
 from fieldwork.figures import fig2
+from fieldwork.figures.settings import FigureSettings
 
 
 def draw(
     table: pd.DataFrame, conditions: tuple[str, ...] = frames.CONDITIONS, **further_settings
 ) -> Figure:
-    return fig2.draw(table, fig2.Fig2Settings(conditions=conditions, **further_settings))
+    return fig2.draw(table, FigureSettings(conditions=conditions, **further_settings))
 
 
 def segments(axes) -> list[Rectangle]:
@@ -116,9 +117,7 @@ def test_zero_responses_are_said() -> None:
 def test_everything_is_on_the_page_and_large_enough(n_models: int, conditions) -> None:
     models = [f"model-{i}" for i in range(n_models)]
     figure = draw(frames.distributions(models, conditions), conditions, note="A note.")
-    assert frames.texts_cut_off(figure) == []
-    assert frames.small(figure) == []
-    assert not frames.head_overlaps(figure)
+    frames.assert_readable(figure)
 
 
 @pytest.mark.parametrize(
@@ -245,10 +244,7 @@ def test_questions_and_options_of_any_length_are_whole_and_apart(
     texts = {f"q{k:03d}": f"{k} {LONG_QUESTION * (words // 5 + 1)}" for k in range(n_items)}
     questions = frames.questions("t", texts, settings, "B")
     figure = draw(table, conditions, questions=questions, note="A note.")
-    assert frames.texts_cut_off(figure) == []
-    assert frames.small(figure) == []
-    assert not frames.head_overlaps(figure)
-    assert figure.get_figheight() <= 9.8
+    frames.assert_readable(figure, inches=9.8)
     columns = [axes for axes in figure.axes if axes.get_legend()]
     assert len(columns) in range(min(n_items, 2), 7)
     for axes, below in itertools.pairwise([*columns, None]):

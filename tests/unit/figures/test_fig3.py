@@ -10,6 +10,7 @@ from matplotlib.figure import Figure
 
 from fieldwork.errors import StudyError
 from fieldwork.figures import fig3
+from fieldwork.figures.settings import FigureSettings
 from fieldwork.records.shared import Leaderboard
 
 
@@ -48,7 +49,7 @@ def draw(
     **further_settings: object,
 ) -> Figure:
     score_tables = tables(frames.run_scores(dict(centres), conditions), nulls=nulls, board=board)
-    return fig3.draw(*score_tables, fig3.Fig3Settings(conditions=conditions, **further_settings))  # type: ignore[arg-type]
+    return fig3.draw(*score_tables, FigureSettings(conditions=conditions, **further_settings))  # type: ignore[arg-type]
 
 
 def dots(figure: Figure, label: str) -> list[list[float]]:
@@ -74,7 +75,7 @@ def test_every_run_is_a_dot_by_both_readings_and_every_condition_a_row(
 def test_runs_that_do_not_count_are_not_drawn() -> None:
     runs = frames.run_scores({"alpha": 0.7})
     second_runs = runs.assign(replicate=1, is_counted=False, em_strict=0.1)
-    figure = fig3.draw(*tables(pd.concat([runs, second_runs])), fig3.Fig3Settings(conditions=FIVE))
+    figure = fig3.draw(*tables(pd.concat([runs, second_runs])), FigureSettings(conditions=FIVE))
     assert min(dots(figure, "SP-Profile")[0]) > 0.5
 
 
@@ -95,7 +96,7 @@ def test_the_flexible_reading_stands_below_the_strict_one() -> None:
 def test_readings_that_agree_in_every_run_are_drawn_once() -> None:
     runs = frames.run_scores({"alpha": 0.7})
     agreeing = runs.assign(em_flexible=runs["em_strict"])
-    figure = fig3.draw(*tables(agreeing), fig3.Fig3Settings(conditions=FIVE))
+    figure = fig3.draw(*tables(agreeing), FigureSettings(conditions=FIVE))
     assert len(dots(figure, "Offline")[0]) == 10
     assert not dots(figure, "Offline, flexible")
     words = frames.words(figure)
@@ -103,7 +104,7 @@ def test_readings_that_agree_in_every_run_are_drawn_once() -> None:
     assert "hollow" not in words
     one = runs["condition"] == "offline"
     mixed = runs.assign(em_flexible=runs["em_flexible"].where(~one, runs["em_strict"]))
-    figure = fig3.draw(*tables(mixed), fig3.Fig3Settings(conditions=FIVE))
+    figure = fig3.draw(*tables(mixed), FigureSettings(conditions=FIVE))
     assert not dots(figure, "Offline, flexible")
     assert dots(figure, "SP-Profile, flexible")
     assert "one run, strict reading, or both where they agree" in frames.words(figure)
@@ -130,7 +131,7 @@ def test_panels_share_one_scale() -> None:
         [frames.run_scores({"alpha": 0.7}), frames.run_scores({"beta": 0.3}, n_runs=3)]
     )
     runs.loc[(runs["model"] == "beta") & (runs["run"] == 0), "em_strict"] = 0.2
-    figure = fig3.draw(*tables(runs), fig3.Fig3Settings(conditions=FIVE))
+    figure = fig3.draw(*tables(runs), FigureSettings(conditions=FIVE))
     spans = [axes.get_xlim()[1] - axes.get_xlim()[0] for axes in figure.axes[2::2]]
     assert spans == pytest.approx([spans[0]] * 2)
     assert figure.axes[4].get_xlim()[0] < 0.2
@@ -145,7 +146,7 @@ def test_places_and_chances_stand_beside_the_bars() -> None:
 
 def test_reruns_have_no_other_user() -> None:
     runs = frames.run_scores({"alpha": 0.7})
-    figure = fig3.draw(*tables(runs, unit="rerun"), fig3.Fig3Settings(conditions=FIVE))
+    figure = fig3.draw(*tables(runs, unit="rerun"), FigureSettings(conditions=FIVE))
     words = [t.get_text() for t in figure.axes[3].texts]
     assert "80 %" not in words
     assert words.count("–") == 2 * len(FIVE)
@@ -164,11 +165,9 @@ def test_what_has_no_interval_says_so() -> None:
     with_intervals = score_tables.accuracy.assign(
         ci_low=lambda t: t["value"] - 0.01, ci_high=lambda t: t["value"] + 0.01
     )
-    words_without = frames.words(fig3.draw(*score_tables, fig3.Fig3Settings(conditions=FIVE)))
+    words_without = frames.words(fig3.draw(*score_tables, FigureSettings(conditions=FIVE)))
     words_with = frames.words(
-        fig3.draw(
-            *score_tables._replace(accuracy=with_intervals), fig3.Fig3Settings(conditions=FIVE)
-        )
+        fig3.draw(*score_tables._replace(accuracy=with_intervals), FigureSettings(conditions=FIVE))
     )
     assert words_without.count("no interval") == 2 * len(FIVE)
     assert "no interval" not in words_with
@@ -177,7 +176,7 @@ def test_what_has_no_interval_says_so() -> None:
 def test_a_condition_that_was_not_run_is_said() -> None:
     runs = frames.run_scores(CLOSE_SCORES)
     runs = runs[(runs["model"] != "beta") | (runs["condition"] != "rag")]
-    figure = fig3.draw(*tables(runs), fig3.Fig3Settings(conditions=frames.CONDITIONS))
+    figure = fig3.draw(*tables(runs), FigureSettings(conditions=frames.CONDITIONS))
     assert frames.words(figure).count("SP-RAG\nnot run") == 1
 
 
@@ -209,9 +208,7 @@ def test_everything_is_on_the_page_and_apart(
         note="A note.",
         leaderboard_note="For scale only.",
     )
-    assert frames.texts_cut_off(figure) == []
-    assert frames.small(figure) == []
-    assert not frames.head_overlaps(figure)
+    frames.assert_readable(figure)
     for places_axes in figure.axes[3::2]:
         boxes = [t.get_window_extent() for t in places_axes.texts if t.get_text() != "–"]
         hits = [
@@ -256,14 +253,14 @@ def test_a_leaderboard_of_other_questions_only_gives_scale() -> None:
 
 def test_scores_of_one_subject_are_no_mean_over_subjects() -> None:
     runs = frames.run_scores({"alpha": 0.7}).assign(n_subjects=1)
-    figure = fig3.draw(*tables(runs), fig3.Fig3Settings(conditions=FIVE))
+    figure = fig3.draw(*tables(runs), FigureSettings(conditions=FIVE))
     assert figure.axes[2].get_xlabel() == "Exact match"
 
 
 def test_scores_at_the_ends_stay_in_sight() -> None:
     for centre in (0.0, 1.0):
         runs = frames.run_scores({"alpha": centre}, n_runs=1)
-        figure = fig3.draw(*tables(runs), fig3.Fig3Settings(conditions=FIVE))
+        figure = fig3.draw(*tables(runs), FigureSettings(conditions=FIVE))
         left, right = figure.axes[2].get_xlim()
         assert left <= centre <= right
         assert math.isclose(right - left, 0.05)
@@ -275,8 +272,8 @@ def test_several_tasks_need_a_choice() -> None:
         accuracy=pd.concat([score_tables.accuracy, score_tables.accuracy.assign(task="another")])
     )
     with pytest.raises(StudyError, match=r"another, mmlu_helm..*figures\.fig3"):
-        fig3.draw(*two_tasks, fig3.Fig3Settings(conditions=frames.CONDITIONS))
-    settings = fig3.Fig3Settings(conditions=frames.CONDITIONS, task="mmlu_helm")
+        fig3.draw(*two_tasks, FigureSettings(conditions=frames.CONDITIONS))
+    settings = FigureSettings(conditions=frames.CONDITIONS, task="mmlu_helm")
     assert dots(fig3.draw(*two_tasks, settings), "Offline")
 
 
@@ -292,7 +289,7 @@ def test_nothing_to_draw_is_said(rows, settings, reason) -> None:
     score_tables = tables(frames.run_scores({"alpha": 0.7}))
     score_tables = score_tables._replace(accuracy=score_tables.accuracy.iloc[:rows])
     figure = fig3.draw(
-        *score_tables, fig3.Fig3Settings(**({"conditions": frames.CONDITIONS} | settings))
+        *score_tables, FigureSettings(**({"conditions": frames.CONDITIONS} | settings))
     )
     words = frames.words(figure).replace("\n", " ")
     assert "no data" in words
@@ -328,7 +325,7 @@ def test_a_stretch_without_room_beside_it_is_named_at_its_left() -> None:
     )
     label = "A model of a rather long name"
     figure = fig3.draw(
-        *tables(runs), fig3.Fig3Settings(conditions=FIVE, model_labels={"alpha": label})
+        *tables(runs), FigureSettings(conditions=FIVE, model_labels={"alpha": label})
     )
     strip = figure.axes[0]
     assert [text.get_text() for text in strip.get_yticklabels()] == [label]

@@ -6,6 +6,7 @@ import pytest
 from matplotlib.figure import Figure
 
 from fieldwork.figures import fig4
+from fieldwork.figures.settings import FigureSettings
 
 CONDITIONS = frames.CONDITIONS[1:]
 
@@ -14,7 +15,7 @@ def draw(
     table: pd.DataFrame, conditions: tuple[str, ...] = CONDITIONS, **further_settings
 ) -> Figure:
     settings = {"conditions": conditions, "users": frames.USERS, **further_settings}
-    return fig4.draw(table, fig4.Fig4Settings(**settings))
+    return fig4.draw(table, FigureSettings(**settings))
 
 
 def marks(figure: Figure, label: str) -> list:
@@ -36,7 +37,7 @@ def test_options_stand_by_their_largest_shift() -> None:
     assert names(figure)[:2] == ["option 19 (films)", "option 18 (companies)"]
     assert len(names(figure)) == 12
     assert "12 of 20 options" in frames.words(figure)
-    assert len(names(draw(frames.shifts(["alpha"]), max_options=3))) == 3
+    assert len(names(draw(frames.shifts(["alpha"]), max_items=3))) == 3
 
 
 def test_a_condition_without_a_user_is_drawn_and_does_not_rank() -> None:
@@ -48,7 +49,7 @@ def test_a_condition_without_a_user_is_drawn_and_does_not_rank() -> None:
 
 
 def test_a_point_stands_at_its_share_and_the_baseline_in_every_row() -> None:
-    figure = draw(frames.shifts(["alpha"]), max_options=1)
+    figure = draw(frames.shifts(["alpha"]), max_items=1)
     at = {label: marks(figure, label)[0].get_xdata()[0] for label in ("Offline", "Field")}
     assert at == pytest.approx({"Offline": 90.0, "Field": 31.5})
     ys = [line.get_ydata()[0] for line in figure.axes[0].lines]
@@ -115,10 +116,7 @@ def test_everything_is_on_the_page_and_large_enough(n_models: int, conditions: i
     table["answer"] = table["answer"] + " of a name that takes more than a line"
     note = "An embedding baseline, not a chat model. " * 4
     figure = draw(table, ("offline", *users), users=users, note=note)
-    assert frames.texts_cut_off(figure) == []
-    assert frames.small(figure) == []
-    assert not frames.head_overlaps(figure)
-    assert figure.get_figheight() <= 9.9
+    frames.assert_readable(figure, inches=9.9)
 
 
 def test_an_option_of_a_choice_has_its_text_and_its_question() -> None:

@@ -4,6 +4,7 @@ import pytest
 from matplotlib.figure import Figure
 
 from fieldwork.figures import fig5
+from fieldwork.figures.settings import FigureSettings
 
 NULL = ("alpha", "rag", "films")
 
@@ -11,7 +12,7 @@ NULL = ("alpha", "rag", "films")
 def draw(
     table: pd.DataFrame, conditions: tuple[str, ...] = frames.CONDITIONS, **further_settings
 ) -> Figure:
-    return fig5.draw(table, fig5.Fig5Settings(conditions=conditions, **further_settings))
+    return fig5.draw(table, FigureSettings(conditions=conditions, **further_settings))
 
 
 def ends(figure: Figure, label: str) -> list:
@@ -90,10 +91,7 @@ def test_everything_is_on_the_page_and_large_enough(n_models: int, n_items: int)
     items = [f"prompt_number_{k}" for k in range(n_items)]
     table = frames.rarefaction(models, items=items, nulls=[("model-0", "offline", items[0])])
     figure = draw(table, note="An embedding baseline, not a chat model. " * 4)
-    assert frames.texts_cut_off(figure) == []
-    assert frames.small(figure) == []
-    assert not frames.head_overlaps(figure)
-    assert figure.get_figheight() <= 9.9
+    frames.assert_readable(figure, inches=9.9)
 
 
 @pytest.mark.parametrize(("n_models", "n_items"), [(1, 3), (2, 9)])

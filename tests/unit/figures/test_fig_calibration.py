@@ -87,7 +87,5 @@ def test_a_decline_without_a_number_is_told_at_the_head() -> None:
 @pytest.mark.parametrize("models", [["alpha"], ["alpha", "beta"]])
 def test_it_fits_the_page(models: list[str]) -> None:
     figure = draw(frames.calibrations(models), note="Not a chat model")
-    assert not frames.texts_cut_off(figure)
-    assert not frames.small(figure)
-    assert not frames.head_overlaps(figure)
+    frames.assert_readable(figure)
     assert len(figure.axes) == len(models)

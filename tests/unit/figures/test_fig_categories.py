@@ -70,8 +70,3 @@ def test_subjects_without_a_category_are_named() -> None:
     assert "6 rows of subjects that have no category" in texts(
         categories.draw(table, means(), SETTINGS)
     )
-
-
-def test_nothing_to_draw_is_said() -> None:
-    empty = categories.draw(subjects().iloc[:0], means().iloc[:0], SETTINGS)
-    assert "no data: categories of task mmlu" in texts(empty)

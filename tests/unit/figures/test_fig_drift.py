@@ -5,16 +5,17 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from fieldwork.figures.drift import DriftDrawing, draw, wave_places
+from fieldwork.figures.drift import draw, wave_places
 from fieldwork.figures.marks import marks_of
+from fieldwork.figures.settings import FigureSettings
 from fieldwork.records.figures import FigureMark
 
 WAVES = {"w40": "2026-W40", "w41": "2026-W41", "w45": "2026-W45"}
 
 
-def settings(**changes: Any) -> DriftDrawing:
+def settings(**changes: Any) -> FigureSettings:
     defaults = {"conditions": [*WAVES], "waves": WAVES, "model_labels": {"m": "Model"}}
-    return DriftDrawing(**{**defaults, **changes})
+    return FigureSettings(**{**defaults, **changes})
 
 
 def row(condition: str, **changes: Any) -> dict[str, Any]:
@@ -53,6 +54,11 @@ def test_a_line_begins_with_the_first_wave() -> None:
     assert drawn[0].left < drawn[1].left < drawn[2].left
 
 
+def test_waves_between_the_ends_are_drawn_though_other_figures_leave_them_out() -> None:
+    drawn = marks(row("w41"), row("w45"), conditions=["w40", "w45"])
+    assert [mark.condition for mark in drawn] == ["w40", "w41", "w45"]
+
+
 def test_a_distance_begins_at_0_and_shows_its_change() -> None:
     distance = {"measure": "letters", "first_value": None, "value": 0.3, "change": 0.12}
     drawn = marks(row("w41", **distance, ci_low=None, ci_high=None))
@@ -71,8 +77,3 @@ def test_tasks_that_moved_come_first_and_the_others_are_counted() -> None:
     figure = draw(pd.DataFrame(rows), settings())
     assert {mark.task for mark in marks_of(figure)} == {"t0", "t1", "t3"}
     assert "Only 3 of 5 tasks" in " ".join(text.get_text() for text in figure.texts)
-
-
-def test_a_table_without_rows_says_so() -> None:
-    figure = draw(pd.DataFrame([row("w41")]).iloc[:0], settings())
-    assert "no rows" in figure.axes[0].texts[0].get_text()

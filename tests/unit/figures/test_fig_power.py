@@ -2,14 +2,14 @@
 
 from collections.abc import Sequence
 from dataclasses import asdict
-from pathlib import Path
 
 import figure_frames as frames
 import pandas as pd
 import pytest
 from matplotlib.figure import Figure
 
-from fieldwork.figures import power, style
+from fieldwork.figures import power
+from fieldwork.figures.settings import FigureSettings
 from fieldwork.records.power import PowerMeasure, PowerRow
 
 SIZES = (5, 20, 80, 320)
@@ -84,7 +84,7 @@ def table(
 
 
 def draw(frame: pd.DataFrame, **further_settings) -> Figure:
-    settings = power.PowerFigureSettings(
+    settings = FigureSettings(
         conditions=["history", "rag"],
         condition_labels={"rag": "SP-RAG"},
         model_labels={"dear": "Dear"},
@@ -190,13 +190,3 @@ def test_tasks_stand_in_the_order_of_the_study_and_too_many_are_named() -> None:
 )
 def test_nothing_leaves_the_page(frame: pd.DataFrame) -> None:
     assert frames.texts_cut_off(draw(frame)) == []
-
-
-def test_an_empty_table_says_so() -> None:
-    assert "no data: the table has no rows" in frames.words(draw(table(measures=[])))
-
-
-def test_equal_tables_give_equal_bytes(tmp_path: Path) -> None:
-    for name in ("one.svg", "two.svg"):
-        style.save(draw(table()), [tmp_path / name])
-    assert (tmp_path / "one.svg").read_bytes() == (tmp_path / "two.svg").read_bytes()

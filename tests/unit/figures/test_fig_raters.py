@@ -8,9 +8,10 @@ import pandas as pd
 import pytest
 from figure_frames import texts_cut_off
 
-from fieldwork.figures.raters import RatersFigureSettings, ScaleAxis, draw
+from fieldwork.figures.raters import draw
+from fieldwork.figures.settings import FigureSettings, ScaleAxis
 
-SETTINGS = RatersFigureSettings(
+SETTINGS = FigureSettings(
     conditions=[],
     model_labels={"gpt": "GPT"},
     scales={

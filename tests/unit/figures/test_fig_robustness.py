@@ -7,15 +7,16 @@ import pandas as pd
 import pytest
 
 from fieldwork.figures.marks import marks_of
-from fieldwork.figures.robustness import RobustnessDrawing, draw
+from fieldwork.figures.robustness import draw
+from fieldwork.figures.settings import FigureSettings
 from fieldwork.records.figures import FigureMark
 
 VARIANTS = {"typos": "clean", "casual": "clean", "lists_typos": "lists"}
 
 
-def settings(**changes: Any) -> RobustnessDrawing:
+def settings(**changes: Any) -> FigureSettings:
     defaults = {"conditions": ["offline", "history"], "variants": VARIANTS}
-    return RobustnessDrawing(**{**defaults, **changes})
+    return FigureSettings(**{**defaults, **changes})
 
 
 def row(task: str, metric: str, estimate: float | None, **changes: Any) -> dict[str, Any]:
@@ -97,9 +98,3 @@ def test_what_has_no_value_has_no_mark(rows: list[dict[str, Any]]) -> None:
 def test_questions_left_out_are_named() -> None:
     figure = draw(pd.DataFrame([row("typos", "flips", 0.1, n_left_out=7)]), settings())
     assert "left out: 7 of typos" in " ".join(text.get_text() for text in figure.texts)
-
-
-def test_an_empty_table_says_so() -> None:
-    empty = pd.DataFrame([row("typos", "flips", 0.1)]).iloc[:0]
-    figure = draw(empty, settings())
-    assert "no rows" in figure.axes[0].texts[0].get_text()

@@ -72,9 +72,9 @@ def test_conditions_say_how_many_answers_they_have_or_that_there_is_none() -> No
 
 def test_a_mark_leads_to_the_answers_with_a_value() -> None:
     figure = figure_of(row("history", "a", 2.5, ci_low=2.0, ci_high=3.0), a=item("a"))
-    ((_, _, _, caption, answers),) = figure.drawn_marks
-    assert caption.text(40) == "Mean, SP-History: 2.50 [2.00, 3.00], n = 40"
-    assert (answers.item_id, answers.base, answers.kind) == ("a", "values", "scale")
+    ((_, _, _, mark),) = figure.drawn_marks
+    assert mark.text() == "Mean, SP-History: 2.50 [2.00, 3.00], n = 40"
+    assert (mark.item_id, mark.base, mark.kind) == ("a", "values", "scale")
 
 
 def test_the_mark_of_a_number_is_its_median() -> None:
@@ -82,8 +82,8 @@ def test_the_mark_of_a_number_is_its_median() -> None:
     figure = figure_of(
         row("history", "a", 900.0, **values), a=item("a", (), kind="number", choices=[])
     )
-    ((_, _, _, caption, _),) = figure.drawn_marks
-    assert caption.text(40) == "Median, SP-History: 2.50 [2.00, 3.00], n = 40"
+    ((_, _, _, mark),) = figure.drawn_marks
+    assert mark.text() == "Median, SP-History: 2.50 [2.00, 3.00], n = 40"
 
 
 def test_an_empty_table_says_so() -> None:

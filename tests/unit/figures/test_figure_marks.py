@@ -1,16 +1,18 @@
 """Marks know what they show and where they stand; the drawing is the same with and without them."""
 
 import itertools
+from typing import Any
 
 import figure_frames as frames
 import pytest
 from matplotlib.figure import Figure
 
 from fieldwork.figures import fig1, fig2, style
-from fieldwork.figures.marks import MarkedAnswers, MarkedValue, add_mark, marks_of
+from fieldwork.figures.marks import PageMark, add_mark, marks_of
+from fieldwork.figures.settings import FigureSettings
 from fieldwork.records.figures import FigureMark
 
-ANSWERS = MarkedAnswers(model="m", condition="rag", base="first", n=1200)
+ANSWERS = {"model": "m", "condition": "rag", "base": "first", "n": 1200}
 
 
 def saved(figure: Figure, tmp_path) -> list[FigureMark]:
@@ -20,7 +22,7 @@ def saved(figure: Figure, tmp_path) -> list[FigureMark]:
 
 def test_a_point_of_figure_1_is_a_mark_with_its_row(tmp_path) -> None:
     table = frames.heterogeneity(["alpha"])
-    figure = fig1.draw(table, fig1.Fig1Settings(conditions=frames.CONDITIONS))
+    figure = fig1.draw(table, FigureSettings(conditions=frames.CONDITIONS))
     marks = saved(figure, tmp_path)
     drawn_rows = table[table["measure"].isin(fig1.METRICS) & table["item_id"].notna()]
     assert len(marks) == len(drawn_rows)
@@ -40,7 +42,7 @@ def test_a_mark_stands_where_its_point_is_drawn(tmp_path) -> None:
     axes.set_xlim(0, 10)
     axes.set_ylim(0, 10)
     (line,) = axes.plot([4], [6], "o")
-    add_mark(axes, 4, (5, 7), MarkedValue(measure="m", value=6.0), ANSWERS)
+    add_mark(axes, 4, (5, 7), PageMark(measure="m", value=6.0, **ANSWERS))
     style.add_head(figure, handles=[], notes=["a note above"])
     (mark,) = saved(figure, tmp_path)
     x, y = axes.transData.transform((4, 6)) * 72 / figure.dpi
@@ -56,7 +58,7 @@ def test_a_mark_stands_where_its_point_is_drawn(tmp_path) -> None:
 
 def test_parts_of_a_bar_share_its_width(tmp_path) -> None:
     table = frames.distributions()
-    figure = fig2.draw(table, fig2.Fig2Settings(conditions=frames.CONDITIONS))
+    figure = fig2.draw(table, FigureSettings(conditions=frames.CONDITIONS))
     marks = saved(figure, tmp_path)
     keys = {(mark.model, mark.item_id, mark.condition) for mark in marks}
     assert keys
@@ -73,27 +75,28 @@ def test_parts_of_a_bar_share_its_width(tmp_path) -> None:
 @pytest.mark.parametrize(
     ("value", "text"),
     [
-        (MarkedValue(measure="Entropy", value=3.1), "Entropy: 3.10, n = 1,200"),
+        ({"measure": "Entropy", "value": 3.1}, "Entropy: 3.10, n = 1,200"),
         (
-            MarkedValue(measure="Gain", label="RAG", value=-0.5, ci_low=-0.001, ci_high=0.25),
+            {"measure": "Gain", "label": "RAG", "value": -0.5, "ci_low": -0.001, "ci_high": 0.25},
             "Gain, RAG: −0.50 [0.00, 0.25], n = 1,200",
         ),
         (
-            MarkedValue(measure="Share", value=0.35, scale=100, unit=" %", digits=0),
+            {"measure": "Share", "value": 0.35, "scale": 100, "unit": " %", "digits": 0},
             "Share: 35\N{NO-BREAK SPACE}%, n = 1,200",
         ),
-        (MarkedValue(measure="Score", value=None), "Score: n/a, n = 1,200"),
+        ({"measure": "Score", "value": None}, "Score: n/a, n = 1,200"),
     ],
 )
-def test_what_the_page_says_of_a_mark(value: MarkedValue, text: str) -> None:
-    assert value.text(1200) == text
-    assert value.text(None) == text.removesuffix(", n = 1,200")
+def test_what_the_page_says_of_a_mark(value: dict[str, Any], text: str) -> None:
+    assert PageMark(**ANSWERS | value).text() == text
+    assert PageMark(**ANSWERS | value | {"n": None}).text() == text.removesuffix(", n = 1,200")
 
 
 def test_a_share_says_of_how_many() -> None:
-    value = MarkedValue(measure="Share of A", value=0.3, scale=100, unit=" %", digits=0, total=40)
-    assert value.text(12) == "Share of A: 30\N{NO-BREAK SPACE}%, 12 of 40 answers"
+    value = {"measure": "Share of A", "value": 0.3, "scale": 100, "unit": " %", "digits": 0}
+    mark = PageMark(**ANSWERS | value | {"n": 12, "total": 40})
+    assert mark.text() == "Share of A: 30\N{NO-BREAK SPACE}%, 12 of 40 answers"
 
 
 def test_a_figure_without_data_has_no_marks(tmp_path) -> None:
-    assert saved(style.empty_figure("none", fig1.Fig1Settings(conditions=["a"])), tmp_path) == []
+    assert saved(style.empty_figure("none", FigureSettings(conditions=["a"])), tmp_path) == []

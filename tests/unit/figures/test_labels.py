@@ -11,7 +11,6 @@ from fieldwork.figures.labels import (
     own_words,
     question_names,
 )
-from fieldwork.figures.style import new_figure
 from fieldwork.records.shared import ItemKey
 
 CITIES = {
@@ -74,14 +73,13 @@ LONG = "A question that goes on for a while, and then some more, until it is far
 @pytest.mark.parametrize("lines", [1, 2])
 @pytest.mark.parametrize("ending", ["", " (an_id)"])
 def test_a_text_fits_its_lines(text: str, lines: int, ending: str) -> None:
-    figure = new_figure(height=2)
-    page = fit(figure, text, inches=2.5, lines=lines, ending=ending).split("\n")
+    page = fit(text, inches=2.5, lines=lines, ending=ending).split("\n")
     assert len(page) <= lines
-    assert all(inches_of(figure, line) <= 2.5 for line in page)
+    assert all(inches_of(line) <= 2.5 for line in page)
     assert " ".join(page).endswith(ending.strip())
     # as much of it as there is room for
     if text == LONG:
-        assert sum(inches_of(figure, line) for line in page) > 2.5 * lines - 1.0
+        assert sum(inches_of(line) for line in page) > 2.5 * lines - 1.0
 
 
 def test_an_option_has_its_text_after_its_letter() -> None:

@@ -117,9 +117,3 @@ def test_marks_lead_to_the_answers_of_their_runs(tmp_path) -> None:
         "runs",
     )
     assert first.text.startswith("Score at 3 US dollars for 1,000 calls, Large, Offline: 80.0")
-
-
-def test_equal_tables_give_equal_bytes(tmp_path) -> None:
-    for name in ("a", "b"):
-        save(pareto.draw(table(*STUDY), SETTINGS), [tmp_path / f"{name}.svg"])
-    assert (tmp_path / "a.svg").read_bytes() == (tmp_path / "b.svg").read_bytes()

@@ -1,18 +1,16 @@
 """Which part of a table a figure draws, and the settings that all figures share."""
 
 import pandas as pd
-import pytest
 
-from fieldwork.figures.selection import rows_of_task, select_items
+from fieldwork.figures.selection import rest_remark, rows_of_task
 from fieldwork.figures.settings import FigureSettings
-from fieldwork.records.shared import ItemKey
 
 
-@pytest.mark.parametrize(("at_most", "expected"), [(2, ["a", "b"]), (3, ["a", "b", "c"])])
-def test_the_first_items_are_drawn_and_the_others_told(at_most: int, expected: list[str]) -> None:
-    selection = select_items([ItemKey("t", name) for name in "aabbcc"], at_most=at_most)
-    assert [item.item_id for item in selection.items] == expected
-    assert bool(selection.remark) is (len(expected) < 3)
+def test_what_is_not_drawn_is_counted() -> None:
+    assert rest_remark(3, 3) is None
+    assert rest_remark(2, 3, "panels", tables="the tables have") == (
+        "Only the first 2 of 3 panels are drawn; the tables have all of them."
+    )
 
 
 def test_a_figure_of_a_task_draws_its_rows_alone() -> None:

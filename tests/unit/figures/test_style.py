@@ -100,16 +100,9 @@ def test_an_unknown_ending_is_refused(tmp_path: Path) -> None:
         style.save(style.empty_figure("x", SETTINGS), [tmp_path / "fig.jpg"])
 
 
-def test_no_data_says_why_and_keeps_the_note() -> None:
-    figure = style.empty_figure("nothing was asked", FigureSettings(conditions=[], note="a note"))
-    assert "no data: nothing was asked" in frames.words(figure)
-    assert "a note" in frames.words(figure)
-    assert not frames.texts_cut_off(figure)
-
-
 def test_the_order_of_saving_changes_no_byte(tmp_path: Path) -> None:
     table = frames.heterogeneity(["alpha"], ["offline"])
-    settings = fig1.Fig1Settings(conditions=frames.CONDITIONS)
+    settings = FigureSettings(conditions=frames.CONDITIONS)
     names = ["a.png", "a.svg", "a.pdf"]
     for folder, order in (("one", names), ("two", names[::-1])):
         (tmp_path / folder).mkdir()
@@ -124,17 +117,18 @@ import sys
 from pathlib import Path
 import figure_frames as frames
 from fieldwork.figures import fig1, fig2, fig3, style
+from fieldwork.figures.settings import FigureSettings
 root, out = Path(sys.argv[1]), Path(sys.argv[2])
 style.use_style(root / "resources" / "figures.mplstyle")
 c = frames.CONDITIONS[1:4]
 runs = frames.run_scores({"alpha": 0.3}, c, n_runs=2)
 spread = frames.spreads(runs)
 drawn = [
-    fig1.draw(frames.heterogeneity(["alpha"], c), fig1.Fig1Settings(conditions=c)),
-    fig2.draw(frames.distributions(["alpha"], c), fig2.Fig2Settings(conditions=c)),
+    fig1.draw(frames.heterogeneity(["alpha"], c), FigureSettings(conditions=c)),
+    fig2.draw(frames.distributions(["alpha"], c), FigureSettings(conditions=c)),
     fig3.draw(
         runs, spread, frames.ranks(spread), frames.board(frames.leaderboard()),
-        fig3.Fig3Settings(conditions=c),
+        FigureSettings(conditions=c),
     ),
 ]
 for i, figure in enumerate(drawn):

@@ -9,6 +9,7 @@ from typing import Any
 from fieldwork import stage, tables
 from fieldwork.figures import style
 from fieldwork.figures.marks import marks_of
+from fieldwork.figures.settings import FigureSettings
 from fieldwork.files.leaderboards import read_task_leaderboard
 from fieldwork.records.figures import FigureMark
 
@@ -37,7 +38,7 @@ def main(
         drawn_tables.append(read_task_leaderboard(inputs["leaderboard"]))
     if "questions" in inputs:
         drawing["questions"] = tables.read_questions(inputs["questions"])
-    figure = figure_module.draw(*drawn_tables, figure_module.SETTINGS(**drawing))
+    figure = figure_module.draw(*drawn_tables, FigureSettings(**drawing))
     style.save(figure, drawings)
     tables.write_table(marks, marks_of(figure), FigureMark)
 

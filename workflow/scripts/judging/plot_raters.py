@@ -8,6 +8,7 @@ from typing import Any
 from fieldwork import stage, tables
 from fieldwork.figures import raters, style
 from fieldwork.figures.marks import marks_of
+from fieldwork.figures.settings import FigureSettings, ScaleAxis
 from fieldwork.judging.scales import AnswerScale, answer_scales
 from fieldwork.records.figures import FigureMark
 from fieldwork.records.judging import JudgementEstimate
@@ -25,12 +26,12 @@ def main(
     style.use_style(style_sheet)
     table = tables.read_frame(judgements, JudgementEstimate)
     axes = {name: axis_of(scale) for name, scale in answer_scales(scales).items()}
-    figure = raters.draw(table, raters.RatersFigureSettings(**drawing, scales=axes))
+    figure = raters.draw(table, FigureSettings(**drawing, scales=axes))
     style.save(figure, drawings)
     tables.write_table(marks, marks_of(figure), FigureMark)
 
 
-def axis_of(scale: AnswerScale) -> raters.ScaleAxis:
+def axis_of(scale: AnswerScale) -> ScaleAxis:
     """The scale as its panel shows it."""
     options = scale.scale.options
     yes_labels = [scale.label(option) for option in options if option in scale.scale.accepted]
@@ -39,7 +40,7 @@ def axis_of(scale: AnswerScale) -> raters.ScaleAxis:
         for option in options
         if (number := scale.number(option)) is not None
     }
-    return raters.ScaleAxis(yes_labels, points)
+    return ScaleAxis(yes_labels, points)
 
 
 if __name__ == "__main__":

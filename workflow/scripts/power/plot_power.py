@@ -8,13 +8,14 @@ from typing import Any
 from fieldwork import stage, tables
 from fieldwork.figures import power as power_figure
 from fieldwork.figures import style
+from fieldwork.figures.settings import FigureSettings
 from fieldwork.records.power import PowerRow
 
 
 def main(power: str, style_sheet: str, outputs: list[str], drawing: dict[str, Any]) -> None:
     """Draw and save."""
     style.use_style(style_sheet)
-    settings = power_figure.PowerFigureSettings(**drawing)
+    settings = FigureSettings(**drawing)
     style.save(power_figure.draw(tables.read_frame(power, PowerRow), settings), outputs)
 
 

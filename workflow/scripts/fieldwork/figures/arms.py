@@ -5,171 +5,144 @@ of three panels: distance from the baseline, the share of variance between conte
 or score. A NULL in the table is a mark, never a zero, and its reason stands at the head.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from itertools import groupby
+from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from math import log2
-from operator import itemgetter
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 import pandas as pd
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
 from fieldwork.figures.labels import KIND_NOUNS
-from fieldwork.figures.marks import MarkedAnswers, MarkedValue, add_mark, span_of
+from fieldwork.figures.marks import PageMark, ends_of
+from fieldwork.figures.panel import Panel, Points, dodge, draw_page, say_absent
 from fieldwork.figures.selection import (
-    absence_reason,
-    conditions_in,
     float_or_none,
     models_in,
     range_of,
+    row_by,
+    rows_by,
     rows_of,
+    rows_to_draw,
 )
 from fieldwork.figures.settings import FigureSettings
 from fieldwork.figures.style import (
     GREY,
     TEXT_POINTS,
     ConditionStyle,
-    add_head,
     condition_styles,
-    draw_interval,
-    empty_figure,
     legend_entry,
-    marker_arguments,
-    new_figure,
+    says_what_is_missing,
 )
 from fieldwork.records.arms import ArmMeasure, ArmTest
 from fieldwork.records.figures import AnswerBase
 
-ROWS: tuple[tuple[str, ...], ...] = (
-    ("excess_js_bits",),
-    ("share_who",),
-    ("entropy_bits", "em_strict"),
-)
-TEST_MEASURES = {
-    "excess_js_bits": "from_baseline",
-    "share_who": "share_who",
-    "entropy_bits": "var_answers",
-    "em_strict": "em_strict",
-}
-"""The measure of `arm_tests` whose trend a panel prints."""
 
-_LABELS = {
-    "excess_js_bits": "Distance from\nbaseline (bits)",
-    "share_who": "Share of variance\nbetween contexts",
-    "entropy_bits": "Entropy\n(bits)",
-    "em_strict": "Score\n(exact match)",
-}
+class ArmPanel(NamedTuple):
+    """What a measure is called, its row of panels, the test whose trend is printed, and its answers."""
 
-_BASES: Mapping[str, AnswerBase] = {"share_who": "counted", "em_strict": "runs"}
-"""Measures that are not of the first answers of the puppets."""
+    label: str
+    row: int
+    test: str
+    base: AnswerBase = "first"
+
+
+PANELS: Mapping[str, ArmPanel] = {
+    "excess_js_bits": ArmPanel("Distance from\nbaseline (bits)", 0, "from_baseline"),
+    "share_who": ArmPanel("Share of variance\nbetween contexts", 1, "share_who", "counted"),
+    "entropy_bits": ArmPanel("Entropy\n(bits)", 2, "var_answers"),
+    "em_strict": ArmPanel("Score\n(exact match)", 2, "em_strict", "runs"),
+}
+TABLES = {"arms": ArmMeasure, "arm_tests": ArmTest}
+
+_ROWS = 3
 _PANEL = 1.45
 _LINE = 0.09
 """Height of a line of text, as a share of a panel."""
+_MOST_REASONS = 4
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ArmsFigureSettings(FigureSettings):
-    """What a study decides about the figure of arms."""
-
-    x: Literal["condition", "conversations"] = "condition"
-    """The x axis: names side by side, or the number of conversations that the config asks for."""
-
-
-class _TaskColumn(NamedTuple):
-    task: str
-    kind: str
-
-
-class _ArmsLayout(NamedTuple):
-    columns: list[_TaskColumn]
-    places: dict[str, float]
-    labels: dict[str, str]
-    ticks: dict[str, str]
-    models: dict[str, ConditionStyle]
-    step: float
-
-
-TABLES = {"arms": ArmMeasure, "arm_tests": ArmTest}
-SETTINGS = ArmsFigureSettings
-
-
-def draw(measures: pd.DataFrame, tests: pd.DataFrame, settings: ArmsFigureSettings) -> Figure:
+@says_what_is_missing
+def draw(measures: pd.DataFrame, tests: pd.DataFrame, settings: FigureSettings) -> Figure:
     """Draw estimates with their intervals, and the conversations and tokens that the contexts hold.
 
     Args:
         measures: `records.ArmMeasure` rows; an empty table gives a figure that says so.
         tests: `records.ArmTest` rows; trends are printed.
+        settings: of the study.
     """
-    reason = absence_reason(measures, settings)
-    if reason:
-        return empty_figure(reason, settings)
-    conditions = conditions_in(measures, settings)
-    rows = rows_of(
-        measures[measures["condition"].isin(conditions)].sort_values("position", kind="stable")
-    )
-    layout = _lay_out(rows, models_in(measures, settings), settings)
-    is_numeric = settings.x == "conversations"
-    label_inches = 0.75 if is_numeric else 1.7
-    figure = new_figure(height=len(ROWS) * _PANEL + label_inches)
-    grid = figure.subplots(len(ROWS), len(layout.columns), squeeze=False, sharex="col")
-    for c, column in enumerate(layout.columns):
-        column_rows = [r for r in rows if (r.task, r.kind) == column]
-        for panel, panel_measures in zip(grid[:, c], ROWS, strict=True):
-            panel_rows = [r for r in column_rows if r.measure in panel_measures]
-            _draw_panel(panel, panel_rows, layout, is_numeric=is_numeric)
-            _print_trend(panel, panel_rows, tests, layout)
-        grid[0, c].set_title(_title(column_rows, column))
-        _name_arms(grid[-1, c], layout, is_numeric=is_numeric)
-    if is_numeric:
-        grid[-1, 0].annotate(
-            "asked for\nheld\ntokens", (0, 0), (-6, -4), xycoords="axes fraction",
-            textcoords="offset points", ha="right", va="top", fontsize=TEXT_POINTS, color=GREY,
-        )  # fmt: skip
-    handles = [legend_entry(style, style.label) for style in layout.models.values()]
-    add_head(figure, handles=handles, notes=_notes(rows, settings))
-    return figure
-
-
-def _lay_out(
-    rows: Sequence[Any], models: Sequence[str], settings: ArmsFigureSettings
-) -> _ArmsLayout:
-    arms = {row.condition: row for row in rows}
+    table = rows_to_draw(measures, settings).sort_values("position", kind="stable")
+    arms = row_by(table, "condition")
     is_numeric = settings.x == "conversations"
     places = {
         name: log2(1 + row.asked) if is_numeric else float(place)
-        for place, (name, row) in enumerate(arms.items())
+        for place, ((name,), row) in enumerate(arms.items())
     }
-    labels = {name: settings.condition_labels.get(name, name.replace("_", " ")) for name in arms}
-    columns = {_TaskColumn(row.task, row.kind) for row in rows}
-    return _ArmsLayout(
-        columns=sorted(columns, key=lambda c: (c.kind != "list", c)),
-        places=places,
-        labels=labels,
-        ticks={n: _tick(labels[n], r, rows, is_numeric=is_numeric) for n, r in arms.items()},
-        models=condition_styles(models, labels=settings.model_labels),
-        step=0.16 if len(models) > 1 else 0.0,
+    styles = condition_styles(models_in(table, settings), labels=settings.model_labels)
+    trends = rows_by(tests[tests["test"] == "trend"], "task", "kind", "measure")
+    ticks = {
+        name: _tick(_name(name, settings), arm, table[table["condition"] == name], settings)
+        for (name,), arm in arms.items()
+    }
+    names = _arm_names(places, ticks, is_numeric=is_numeric)
+    columns: list[list[Panel | None]] = []
+    kinds = sorted(rows_by(table, "task", "kind"), key=lambda key: (key[1] != "list", key))
+    for number, (task, kind) in enumerate(kinds):
+        part = table[(table["task"] == task) & (table["kind"] == kind)]
+        columns.append([])
+        for line in range(_ROWS):
+            rows = [row for row in rows_of(part) if PANELS[row.measure].row == line]
+            if not rows:
+                columns[-1].append(None)
+                continue
+            panel = PANELS[rows[0].measure]
+            further = partial(
+                _write, rows=rows, places=places, styles=styles, is_numeric=is_numeric,
+                trends=trends.get((task, kind, panel.test), ()),
+                names=names if line == _ROWS - 1 else {}, is_first=number == 0,
+            )  # fmt: skip
+            columns[-1].append(
+                Panel(
+                    series=_series(rows, places, styles, settings),
+                    look={"size": 4, "linestyle": "-" if is_numeric else "none", "linewidth": 0.6},
+                    zero=0.6 if panel.row < 2 else 0,
+                    title=_title(part, task, kind) if line == 0 else "",
+                    axes={"ylabel": panel.label},
+                    locator=MaxNLocator(nbins=4),
+                    further=further,
+                    absent=partial(_say_absent, places=places),
+                )
+            )
+    return draw_page(
+        [*zip(*columns, strict=True)],
+        settings,
+        height=_ROWS * _PANEL + (0.75 if is_numeric else 1.7),
+        handles=[*map(legend_entry, styles.values())],
+        notes=_notes(table),
+        is_by_column=True,
+        sharex="col",
     )
 
 
-def _tick(label: str, arm: Any, rows: Sequence[Any], *, is_numeric: bool) -> str:
+def _name(condition: str, settings: FigureSettings) -> str:
+    return settings.condition_labels.get(condition, condition.replace("_", " "))
+
+
+def _tick(label: str, arm: Any, rows: pd.DataFrame, settings: FigureSettings) -> str:
     """The label of an arm: its name or its number of conversations, and what its contexts hold."""
-    arm_rows = [row for row in rows if row.condition == arm.condition]
-    conversations = _span([float_or_none(row.conversations) for row in arm_rows], decimals=1)
-    tokens = _span([float_or_none(row.tokens) for row in arm_rows], decimals=0)
-    if is_numeric:
+    conversations = _span(rows["conversations"], decimals=1)
+    tokens = _span(rows["tokens"], decimals=0)
+    if settings.x == "conversations":
         return f"{int(arm.asked)}\n{conversations or '–'}\n{tokens or '–'}"
-    if tokens is None:
-        return label
-    return f"{label}\n({conversations} conv., {tokens} tok.)"
+    return f"{label}\n({conversations} conv., {tokens} tok.)" if tokens else label
 
 
-def _span(values: Sequence[float | None], *, decimals: int) -> str | None:
-    """Smallest and largest value, shortened: 96, 2.7k, 99k."""
-    numbers = sorted(value for value in values if value is not None)
+def _span(values: Iterable[Any], *, decimals: int) -> str:
+    """Smallest and largest value, shortened: 96, 2.7k, 99k; empty where all are NULL."""
+    numbers = sorted(float(value) for value in values if not pd.isna(value))
     ends = [_short(value, decimals) for value in numbers[:1] + numbers[-1:]]
-    return "–".join(dict.fromkeys(ends)) or None
+    return "–".join(dict.fromkeys(ends))
 
 
 def _short(value: float, decimals: int) -> str:
@@ -178,155 +151,149 @@ def _short(value: float, decimals: int) -> str:
     return f"{value:.{decimals}f}".removesuffix(".0")
 
 
-def _title(rows: Sequence[Any], column: _TaskColumn) -> str:
-    puppets = range_of(int(row.n_puppets) for row in rows if row.n_puppets)
-    prompts = range_of(int(row.n_items) for row in rows if row.measure == "share_who")
-    kind = KIND_NOUNS[column.kind]
-    return (
-        f"{column.task.replace('_', ' ')} ({kind})\nn = {puppets or 0} puppets, {prompts} prompts"
-    )
+def _title(table: pd.DataFrame, task: str, kind: str) -> str:
+    puppets = range_of(n for n in table["n_puppets"] if n)
+    prompts = range_of(table.loc[table["measure"] == "share_who", "n_items"])
+    name = task.replace("_", " ")
+    return f"{name} ({KIND_NOUNS[kind]})\nn = {puppets} puppets, {prompts} prompts"
 
 
-def _draw_panel(panel: Any, rows: Sequence[Any], layout: _ArmsLayout, *, is_numeric: bool) -> None:
-    if not rows:
-        panel.set_axis_off()
-        return
-    measure = rows[0].measure
-    # with several models their counts stand in lines below the trends
-    n_trend_lines = len(layout.models) if is_numeric else 0
-    if measure in ("excess_js_bits", "share_who"):
-        panel.axhline(0, color="#BBBBBB", linewidth=0.6, zorder=0.5)
-    for j, (model, style) in enumerate(layout.models.items()):
-        shift = (j - (len(layout.models) - 1) / 2) * layout.step
-        estimated_rows = [
-            r for r in rows if r.model == model and float_or_none(r.estimate) is not None
-        ]
-        xs = [layout.places[r.condition] + shift for r in estimated_rows]
-        line = {
-            "linestyle": "-" if is_numeric else "none",
-            "linewidth": 0.6,
-            "color": style.colour,
-        }
-        panel.plot(
-            xs,
-            [r.estimate for r in estimated_rows],
-            label=style.label,
-            **line,
-            **marker_arguments(style, size=4),
+def _series(
+    rows: Sequence[Any],
+    places: Mapping[str, float],
+    styles: Mapping[str, ConditionStyle],
+    settings: FigureSettings,
+) -> list[tuple[ConditionStyle, Points]]:
+    return [
+        (
+            style,
+            [
+                (places[row.condition] + shift, _mark(row, PANELS[row.measure], settings))
+                for row in rows
+                if row.model == model
+            ],
         )
-        for x, row in zip(xs, estimated_rows, strict=True):
-            draw_interval(panel, x, row, style.colour)
-            _mark_estimate(panel, x, row, layout)
-            if float_or_none(row.n_different) is not None:
-                _count(
-                    panel, (x, layout.places[row.condition]), row, layout, line=n_trend_lines + j
-                )
-    for name in dict.fromkeys(r.condition for r in rows if float_or_none(r.estimate) is None):
-        panel.text(
-            layout.places[name], 0.02, "n/a", ha="center", va="bottom", color=GREY,
-            fontsize=TEXT_POINTS, transform=panel.get_xaxis_transform(),
+        for model, style, shift in dodge(styles, _step(styles))
+    ]
+
+
+def _step(styles: Mapping[str, ConditionStyle]) -> float:
+    return 0.16 if len(styles) > 1 else 0.0
+
+
+def _say_absent(axes: Any, absent: Sequence[float], *, places: Mapping[str, float]) -> None:
+    """`n/a` once at each place."""
+    say_absent(axes, {min(places.values(), key=lambda place: abs(place - x)) for x in absent})
+
+
+def _write(
+    axes: Any,
+    *,
+    rows: Sequence[Any],
+    trends: Sequence[Any],
+    places: Mapping[str, float],
+    styles: Mapping[str, ConditionStyle],
+    is_numeric: bool,
+    names: Mapping[str, Any],
+    is_first: bool,
+) -> None:
+    """Prompts that differ, trends, and below the lowest panels the names of the arms."""
+    axes.margins(x=0.06)
+    # with several models their counts stand in lines below the trends
+    n_trend_lines = len(styles) if is_numeric else 0
+    for number, (model, style, shift) in enumerate(dodge(styles, _step(styles))):
+        height = 0.98 - _LINE * (n_trend_lines + number)
+        for row in rows:
+            is_counted = not pd.isna(row.estimate) and not pd.isna(row.n_different)
+            if row.model == model and is_counted:
+                at = places[row.condition]
+                _count(axes, row, at + shift, None if len(styles) == 1 else (at, height), style)
+    is_counted = PANELS[rows[0].measure].row == 0
+    _make_room(axes, 0.05 + _LINE * (n_trend_lines + len(styles) * is_counted))
+    _print_trends(axes, trends, styles)
+    if names:
+        axes.set_xticks(**names)
+    if names and is_numeric:
+        axes.set_xlabel("conversations per puppet", color=GREY)
+    if names and is_numeric and is_first:
+        axes.annotate(
+            "asked for\nheld\ntokens", (0, 0), (-6, -4), xycoords="axes fraction",
+            textcoords="offset points", ha="right", va="top", fontsize=TEXT_POINTS, color=GREY,
         )  # fmt: skip
-    panel.set_ylabel(_LABELS[measure])
-    panel.yaxis.set_major_locator(MaxNLocator(nbins=4))
-    lines = n_trend_lines + (len(layout.models) if measure == "excess_js_bits" else 0)
-    _make_room(panel, 0.05 + _LINE * lines)
-    panel.margins(x=0.06)
 
 
-def _mark_estimate(panel: Any, x: float, row: Any, layout: _ArmsLayout) -> None:
-    caption = MarkedValue(
-        measure=" ".join(_LABELS[row.measure].split()),
-        label=layout.labels[row.condition],
-        value=float(row.estimate),
-        ci_low=float_or_none(row.ci_low),
-        ci_high=float_or_none(row.ci_high),
+def _mark(row: Any, panel: ArmPanel, settings: FigureSettings) -> PageMark:
+    return PageMark(
+        measure=" ".join(panel.label.split()),
+        label=_name(row.condition, settings),
+        **ends_of(row, "estimate"),
         digits=3,
-    )
-    is_of_all = row.measure == "share_who"
-    answers = MarkedAnswers(
         model=row.model,
         task=row.task,
         condition=row.condition,
         kind=row.kind,
-        base=_BASES.get(row.measure, "first"),
-        n=int(row.n_responses) if is_of_all else None,
+        base=panel.base,
+        n=int(row.n_responses) if row.measure == "share_who" else None,
     )
-    add_mark(panel, x, span_of(float(row.estimate), row), caption, answers)
 
 
-def _make_room(panel: Any, share: float) -> None:
+def _make_room(axes: Any, share: float) -> None:
     """Leave `share` of the panel's height free above the points."""
-    low, high = panel.get_ylim()
+    low, high = axes.get_ylim()
     span = 1.12 * (high - low)
-    panel.set_ylim(high - span, high + span * share / (1 - share))
+    axes.set_ylim(high - span, high + span * share / (1 - share))
 
 
 def _count(
-    panel: Any, place: tuple[float, float], row: Any, layout: _ArmsLayout, *, line: int
+    axes: Any, row: Any, x: float, line: tuple[float, float] | None, style: ConditionStyle
 ) -> None:
     """How many prompts differ from the baseline, above the point or in the line of the model."""
     text = f"{int(row.n_different)}/{int(row.n_items)}"
-    if len(layout.models) == 1:
-        panel.annotate(
-            text, (place[0], row.estimate), (0, 5), textcoords="offset points", ha="center",
+    if line is None:
+        axes.annotate(
+            text, (x, row.estimate), (0, 5), textcoords="offset points", ha="center",
             fontsize=TEXT_POINTS, color=GREY,
         )  # fmt: skip
         return
-    panel.text(
-        place[1], 0.98 - _LINE * line, text, ha="center", va="top", fontsize=TEXT_POINTS,
-        color=layout.models[row.model].colour, transform=panel.get_xaxis_transform(),
+    axes.text(
+        *line, text, ha="center", va="top", fontsize=TEXT_POINTS, color=style.colour,
+        transform=axes.get_xaxis_transform(),
     )  # fmt: skip
 
 
-def _print_trend(panel: Any, rows: Sequence[Any], tests: pd.DataFrame, layout: _ArmsLayout) -> None:
+def _print_trends(axes: Any, trends: Sequence[Any], styles: Mapping[str, ConditionStyle]) -> None:
     """The p-value of each model's trend, in the corner of the panel."""
-    if not rows:
-        return
-    trends = tests[(tests["test"] == "trend") & (tests["task"] == rows[0].task)]
-    trends = trends[
-        (trends["kind"] == rows[0].kind) & (trends["measure"] == TEST_MEASURES[rows[0].measure])
-    ]
     lines = []
-    for row in rows_of(trends):
+    for row in trends:
         p = float_or_none(row.p_value)
-        model = f"{layout.models[row.model].label}: " if len(layout.models) > 1 else ""
+        model = f"{styles[row.model].label}: " if len(styles) > 1 else ""
         lines.append(f"{model}trend of {row.measure}: " + ("n/a" if p is None else f"p = {p:.2g}"))
     if lines:
-        panel.text(
+        axes.text(
             0.99, 0.98, "\n".join(lines), ha="right", va="top", fontsize=TEXT_POINTS, color=GREY,
-            transform=panel.transAxes,
+            transform=axes.transAxes,
         )  # fmt: skip
 
 
-def _name_arms(panel: Any, layout: _ArmsLayout, *, is_numeric: bool) -> None:
-    places, ticks = list(layout.places.values()), list(layout.ticks.values())
-    if is_numeric:
-        # two conditions that ask for equal numbers share a place
-        longest_ticks = {
-            place: max((tick for _, tick in group), key=len)
-            for place, group in groupby(sorted(zip(places, ticks, strict=True)), key=itemgetter(0))
-        }
-        panel.set_xticks(list(longest_ticks), list(longest_ticks.values()))
-        panel.set_xlabel("conversations per puppet", color=GREY)
-        return
-    panel.set_xticks(places, ticks, rotation=50, ha="right", rotation_mode="anchor")
+def _arm_names(
+    places: Mapping[str, float], ticks: Mapping[str, str], *, is_numeric: bool
+) -> dict[str, Any]:
+    """Names of the arms below the lowest panels; two that ask for equal numbers share a place."""
+    names: dict[float, str] = {}
+    for condition in sorted(places, key=lambda one: (places[one], ticks[one])):
+        names[places[condition]] = max(names.get(places[condition], ""), ticks[condition], key=len)
+    slant = {} if is_numeric else {"rotation": 50, "ha": "right", "rotation_mode": "anchor"}
+    return {"ticks": [*names], "labels": [*names.values()], **slant}
 
 
-def _notes(rows: Sequence[Any], settings: ArmsFigureSettings) -> list[str | None]:
-    """The study's note, what the numbers over points mean, and why estimates are missing."""
-    reasons = dict.fromkeys(
-        f"{row.measure}, {row.condition}: {row.reason}"
-        for row in rows
-        if float_or_none(row.estimate) is None
-    )
-    first_reasons = list(reasons)[:4]
-    remainder = (
-        f"; {len(reasons) - len(first_reasons)} more in the table"
-        if len(reasons) > len(first_reasons)
-        else ""
-    )
+def _notes(table: pd.DataFrame) -> list[str | None]:
+    """What the numbers over points mean, and why estimates are missing."""
+    absent = rows_of(table[table["estimate"].isna()])
+    reasons = [*dict.fromkeys(f"{row.measure}, {row.condition}: {row.reason}" for row in absent)]
+    shown_reasons = "; ".join(reasons[:_MOST_REASONS])
+    n_left = len(reasons) - _MOST_REASONS
+    remainder = f"; {n_left} more in the table" if n_left > 0 else ""
     return [
-        settings.note,
         "Fractions: prompts that differ from the baseline (Holm, 5 %). Bars: 95 % intervals.",
-        f"n/a: {'; '.join(first_reasons)}{remainder}" if first_reasons else None,
+        f"n/a: {shown_reasons}{remainder}" if reasons else None,
     ]

@@ -5,8 +5,9 @@ with the mean over prompts on top, a dot per group with its interval. The name o
 groups differ by a test; the dot of a group is filled where it differs from the others by a test.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
 from typing import Any, NamedTuple
 
 import pandas as pd
@@ -14,284 +15,215 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from fieldwork.figures.labels import question_names
-from fieldwork.figures.marks import MarkedAnswers, MarkedValue, add_mark, span_of
+from fieldwork.figures.marks import PageMark, ends_of
+from fieldwork.figures.panel import Panel, dodge, draw_page
 from fieldwork.figures.selection import (
     LETTERS_LEFT_OUT,
+    NothingToDrawError,
     first_reason,
-    float_or_none,
+    is_shown,
     models_in,
+    rest_remark,
+    row_by,
+    rows_by,
     rows_of,
+    text_or_none,
 )
 from fieldwork.figures.settings import FigureSettings
-from fieldwork.figures.style import GREY, PAGE_HEIGHT, add_head, empty_figure, new_figure
+from fieldwork.figures.style import (
+    GREY,
+    PAGE_HEIGHT,
+    ConditionStyle,
+    legend_entry,
+    legend_line,
+    says_what_is_missing,
+    series_styles,
+)
 from fieldwork.records.field import FIELD, GroupDifference, GroupEstimate
 from fieldwork.records.shared import ItemKey
-from fieldwork.statistics.families import LEVEL
 
 METRIC = "entropy_bits"
 MEAN = "mean of prompts"
-_COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#000000", "#56B4E9", "#E69F00")
-_MARKERS = ("o", "s", "^", "D", "v", "P", "X")
+TABLES = {"groups": GroupEstimate, "group_differences": GroupDifference}
+CLAIMS = {"group_differences": "group_difference"}
+
+_MOST_ITEMS = 12
+"""Most prompts in a panel; the first are drawn."""
+_DOT: dict[str, Any] = {"markersize": 3.6, "markeredgewidth": 0.8}
 _ROW_INCHES = 0.09
 _PANEL_INCHES = 0.5
 _LEGEND_COLUMNS = 5
 _ROOM = PAGE_HEIGHT - 0.6
 _NAME_LETTERS = 32
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GroupsFigureSettings(FigureSettings):
-    """What a study decides about the figure of groups."""
-
-    max_items: int = 12
-    """Most prompts in a panel; the first are drawn."""
+Differences = Collection[tuple[str | None, str | None]]
+"""Items, and groups of them, that differ by a test: the mean is None, and so are all groups together."""
 
 
-class _GroupPanel(NamedTuple):
-    """A model's answers to the prompts of a task, by the groups of a variable."""
+class GroupPanel(NamedTuple):
+    """A model's answers to the prompts of a task, by the groups of a variable.
 
-    model: str
-    task: str
-    variable: str
+    Attributes:
+        key: model, task and variable.
+        items: the prompts of its rows; None for their mean.
+        rows: the estimates.
+        different: what differs by a test.
+    """
+
+    key: tuple[str, ...]
+    items: Sequence[str | None]
+    rows: pd.DataFrame
+    different: Differences
+
+    @property
+    def groups(self) -> list[str]:
+        """The groups of the variable."""
+        return sorted(set(self.rows["group"]))
+
+    def legend_rows(self, n_columns: int) -> int:
+        """Lines that the names of the groups take where so many panels stand side by side."""
+        return -(-len(self.groups) // (_LEGEND_COLUMNS // n_columns))
+
+    def inches(self, n_columns: int) -> float:
+        """Height of the panel with its title and the names of its groups."""
+        slots = len(self.items) * (len(self.groups) + 1)
+        return _PANEL_INCHES + 0.14 * self.legend_rows(n_columns) + _ROW_INCHES * slots
 
 
-class _GroupPanelRows(NamedTuple):
-    """The rows of a panel: prompts (None: the mean), groups, estimates, significant differences."""
-
-    items: list[str | None]
-    groups: list[str]
-    estimates: Mapping[tuple[str | None, str], Any]
-    different: frozenset[tuple[str | None, str | None]]
-
-
-TABLES = {"groups": GroupEstimate, "group_differences": GroupDifference}
-CLAIMS = {"group_differences": "group_difference"}
-SETTINGS = GroupsFigureSettings
-
-
-def draw(groups: pd.DataFrame, differences: pd.DataFrame, settings: GroupsFigureSettings) -> Figure:
+@says_what_is_missing
+def draw(groups: pd.DataFrame, differences: pd.DataFrame, settings: FigureSettings) -> Figure:
     """Draw the entropy of lists, or of letters where no task asks for lists.
 
     A table without an estimate gives a figure that says why.
     """
     entropies = groups[(groups["metric"] == METRIC) & groups["answer"].isna()]
     if not entropies["estimate"].notna().any():
-        return empty_figure(first_reason(entropies, "no participant has a group"), settings)
+        raise NothingToDrawError(first_reason(entropies, "no participant has a group"))
     lists = entropies[entropies["kind"] == "list"]
     rows = lists if lists["estimate"].notna().any() else entropies
-    panels = _rows_by_panel(rows, differences, settings)
+    panels = _panels(rows, differences, settings)
     remarks = [LETTERS_LEFT_OUT] if len(rows) < len(entropies) else []
     # two panels stand side by side where one column of them all is longer than a page
-    n_columns = 1 if sum(_height(c, 1) for c in panels.values()) <= _ROOM else 2
-    page = list(panels.items())
-    while sum(heights := _heights([c for _, c in page], n_columns)) > _ROOM and len(heights) > 1:
+    n_columns = 1 if sum(panel.inches(1) for panel in panels) <= _ROOM else 2
+    page = panels
+    while sum(heights := _heights(page, n_columns)) > _ROOM and len(heights) > 1:
         page = page[:-1]
-    if len(page) < len(panels):
-        remarks.append(
-            f"Only the first {len(page)} of {len(panels)} panels are drawn; the tables have all of them."
-        )
-    figure = new_figure(height=sum(heights))
-    _draw_panels(figure, page, heights, n_columns, settings)
-    figure.supxlabel("Entropy of the answers in bits, at an equal number of answers for all groups")
-    add_head(figure, handles=_handles(), notes=[settings.note, *remarks])
-    return figure
-
-
-def _draw_panels(
-    figure: Figure,
-    page: Sequence[tuple[_GroupPanel, _GroupPanelRows]],
-    heights: Sequence[float],
-    n_columns: int,
-    settings: GroupsFigureSettings,
-) -> None:
-    grid = figure.subplots(
-        len(heights), n_columns, squeeze=False, gridspec_kw={"height_ratios": heights}
-    )
-    for axes in grid.flat[len(page) :]:
-        axes.axis("off")
-    for place, (axes, (panel, panel_rows)) in enumerate(zip(grid.flat, page, strict=False)):
-        _draw_panel(axes, panel, panel_rows, settings, n_columns=n_columns)
-        left_items = page[place - 1][1].items if place % n_columns else None
+    rest = rest_remark(len(page), len(panels), "panels", tables="the tables have")
+    page_panels = [_panel(panel, settings, n_columns=n_columns) for panel in page]
+    if n_columns == 2:
         # bold names are the panel's own
-        if left_items == panel_rows.items and not any(
-            (item, None) in panel_rows.different for item in left_items
-        ):
-            axes.set_yticks([])
+        for place in range(1, len(page), 2):
+            is_like = page[place].items == page[place - 1].items
+            if is_like and not page_panels[place].name_look["bold"]:
+                page_panels[place] = replace(page_panels[place], axes={"yticks": []})
+    return draw_page(
+        [page_panels[place : place + n_columns] for place in range(0, len(page_panels), n_columns)],
+        settings,
+        height=sum(heights),
+        handles=_handles(),
+        notes=[*remarks, rest],
+        xlabel={
+            "t": "Entropy of the answers in bits, at an equal number of answers for all groups"
+        },
+        height_ratios=heights,
+    )
 
 
-def _height(panel_rows: _GroupPanelRows, n_columns: int) -> float:
-    legend = 0.14 * _legend_rows(panel_rows, n_columns)
-    return _PANEL_INCHES + legend + _ROW_INCHES * _slots(panel_rows)
-
-
-def _heights(panel_rows_list: Sequence[_GroupPanelRows], n_columns: int) -> list[float]:
+def _heights(panels: Sequence[GroupPanel], n_columns: int) -> list[float]:
     """Inches of each row of panels."""
     return [
-        max(
-            _height(panel_rows, n_columns)
-            for panel_rows in panel_rows_list[first : first + n_columns]
-        )
-        for first in range(0, len(panel_rows_list), n_columns)
+        max(panel.inches(n_columns) for panel in panels[first : first + n_columns])
+        for first in range(0, len(panels), n_columns)
     ]
 
 
-def _legend_columns(n_columns: int) -> int:
-    return _LEGEND_COLUMNS // n_columns
-
-
-def _legend_rows(panel_rows: _GroupPanelRows, n_columns: int) -> int:
-    return -(-len(panel_rows.groups) // _legend_columns(n_columns))
-
-
-def _slots(panel_rows: _GroupPanelRows) -> int:
-    return len(panel_rows.items) * (len(panel_rows.groups) + 1)
-
-
-def _rows_by_panel(
-    rows: pd.DataFrame, differences: pd.DataFrame, settings: GroupsFigureSettings
-) -> dict[_GroupPanel, _GroupPanelRows]:
-    rows_by_panel: dict[_GroupPanel, list[Any]] = {}
-    for row in rows_of(rows):
-        rows_by_panel.setdefault(_GroupPanel(row.model, row.task, row.variable), []).append(row)
-    different: dict[_GroupPanel, set[tuple[str | None, str | None]]] = {}
+def _panels(
+    rows: pd.DataFrame, differences: pd.DataFrame, settings: FigureSettings
+) -> list[GroupPanel]:
+    """By model and task; where not all have room, those with a significant difference come first."""
+    different: dict[tuple[str, ...], set[tuple[str | None, str | None]]] = {}
     for row in rows_of(differences):
-        p_value = float_or_none(row.p_corrected)
-        if p_value is not None and p_value < LEVEL and row.metric in (METRIC, "js_bits"):
-            panel = _GroupPanel(row.model, row.task, row.variable)
-            item, versus = _text(row.item_id), _text(row.versus)
-            differing = different.setdefault(panel, set())
-            differing.add((item, _text(row.group)))
+        if is_shown(row) and row.metric in (METRIC, "js_bits"):
+            item, versus = text_or_none(row.item_id), text_or_none(row.versus)
             # of two groups each differs from the other
-            if versus is not None:
-                differing.add((item, versus))
+            groups = {text_or_none(row.group), *([] if versus is None else [versus])}
+            differing = different.setdefault((row.model, row.task, row.variable), set())
+            differing |= {(item, group) for group in groups}
     models = models_in(rows, settings)
-    return {
-        panel: _panel_rows(rows_of_panel, frozenset(different.get(panel, ())), settings.max_items)
-        for panel, rows_of_panel in sorted(
-            rows_by_panel.items(),
-            # where not all have room, panels with a significant difference come first
-            key=lambda entry: (
-                models.index(entry[0].model),
-                entry[0].task,
-                entry[0] not in different,
-                entry[0].variable,
-            ),
+    panels = []
+    for key in sorted(
+        rows_by(rows, "model", "task", "variable"),
+        key=lambda key: (models.index(key[0]), key[1], key not in different, key[2]),
+    ):
+        model, task, variable = key
+        part = rows[(rows["model"] == model) & (rows["task"] == task)]
+        part = part[part["variable"] == variable]
+        items = sorted(set(part["item_id"].dropna()))[: settings.max_items or _MOST_ITEMS]
+        panels.append(GroupPanel(key, [None, *items], part, different.get(key, set())))
+    return panels
+
+
+def _panel(panel: GroupPanel, settings: FigureSettings, *, n_columns: int) -> Panel:
+    model, task, variable = panel.key
+    rows, styles = row_by(panel.rows, "item_id", "group"), series_styles(panel.groups)
+    series = [
+        (
+            style._replace(is_filled=(item, group) in panel.different),
+            [(place + shift, _mark(rows[item, group]))],
         )
-    }
-
-
-def _panel_rows(
-    rows: Sequence[Any], different: frozenset[tuple[str | None, str | None]], max_items: int
-) -> _GroupPanelRows:
-    items = sorted({row.item_id for row in rows if not pd.isna(row.item_id)})
-    return _GroupPanelRows(
-        items=[None, *items[:max_items]],
-        groups=sorted({row.group for row in rows}),
-        estimates={(_text(row.item_id), row.group): row for row in rows},
-        different=different,
-    )
-
-
-def _text(value: Any) -> str | None:
-    return None if pd.isna(value) else str(value)
-
-
-def _draw_panel(
-    axes: Any,
-    panel: _GroupPanel,
-    panel_rows: _GroupPanelRows,
-    settings: GroupsFigureSettings,
-    *,
-    n_columns: int,
-) -> None:
-    keys = [ItemKey(panel.task, item) for item in panel_rows.items if item is not None]
+        for place, item in enumerate(panel.items)
+        for group, style, shift in dodge(styles, 1 / (len(styles) + 1))
+        if (item, group) in rows
+    ]
+    keys = [ItemKey(task, item) for item in panel.items if item is not None]
     labels = question_names(keys, settings.questions, letters=_NAME_LETTERS)
-    names = [MEAN, *labels.values()]
-    step = 1 / (len(panel_rows.groups) + 1)
-    for place, item in enumerate(panel_rows.items):
-        if place % 2:
-            axes.axhspan(place - 0.5, place + 0.5, color="#F0F0F0", linewidth=0, zorder=0)
-        for position, group in enumerate(panel_rows.groups):
-            y = place + (position - (len(panel_rows.groups) - 1) / 2) * step
-            row = panel_rows.estimates.get((item, group))
-            differs = (item, group) in panel_rows.different
-            _draw_group(axes, y, row, position, is_filled=differs)
-            if row is not None:
-                _mark_group(axes, y, row)
-    axes.set_ylim(len(panel_rows.items) - 0.5, -0.5)
-    axes.set_yticks(range(len(names)), names)
-    for label, item in zip(axes.get_yticklabels(), panel_rows.items, strict=True):
-        if (item, None) in panel_rows.different:
-            label.set_fontweight("bold")
-    axes.tick_params(axis="y", length=0)
-    title = [settings.model_name(panel.model), panel.task, panel.variable]
-    # the title stands above the names of the groups
-    axes.set_title(", ".join(title), loc="left", pad=4 + 10 * _legend_rows(panel_rows, n_columns))
-    axes.legend(
-        handles=[_group_handle(k, group) for k, group in enumerate(panel_rows.groups)],
-        loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=_legend_columns(n_columns),
-    )  # fmt: skip
-
-
-def _draw_group(axes: Any, y: float, row: Any, place: int, *, is_filled: bool) -> None:
-    colour, marker = _colour_and_marker(place)
-    estimate = None if row is None else float_or_none(row.estimate)
-    if estimate is None:
-        return
-    low, high = float_or_none(row.ci_low), float_or_none(row.ci_high)
-    if low is not None and high is not None:
-        axes.hlines(y, low, high, color=colour, linewidth=0.9, zorder=1.5)
-    axes.plot(
-        [estimate], [y], linestyle="none", marker=marker, markersize=3.6, markeredgecolor=colour,
-        markeredgewidth=0.8, markerfacecolor=colour if is_filled else "white",
-    )  # fmt: skip
-
-
-def _mark_group(axes: Any, y: float, row: Any) -> None:
-    """The answers of all participants are behind it: the page does not tell who is in a group."""
-    estimate = float_or_none(row.estimate)
-    if estimate is None:
-        return
-    caption = MarkedValue(
-        measure=f"Entropy (bits), {_text(row.item_id) or MEAN}",
-        label=f"{row.variable}: {row.group}",
-        value=estimate,
-        ci_low=float_or_none(row.ci_low),
-        ci_high=float_or_none(row.ci_high),
+    bold = {k for k, item in enumerate(panel.items) if (item, None) in panel.different}
+    return Panel(
+        series=series,
+        look={"width": 0.9, **_DOT},
+        names=[MEAN, *labels.values()],
+        name_look={"bold": bold},
+        is_upright=False,
+        is_shaded=True,
+        title=", ".join([settings.model_name(model), task, variable]),
+        # the title stands above the names of the groups
+        title_look={"loc": "left", "pad": 4 + 10 * panel.legend_rows(n_columns)},
+        further=partial(_name_groups, styles=styles, n_columns=_LEGEND_COLUMNS // n_columns),
     )
-    answers = MarkedAnswers(
+
+
+def _name_groups(axes: Any, *, styles: Mapping[str, ConditionStyle], n_columns: int) -> None:
+    dots = [_dot(style._replace(is_filled=False)) for style in styles.values()]
+    axes.legend(handles=dots, loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=n_columns)
+
+
+def _mark(row: Any) -> PageMark:
+    """The answers of all participants are behind it: the page does not tell who is in a group."""
+    item = text_or_none(row.item_id)
+    return PageMark(
+        measure=f"Entropy (bits), {item or MEAN}",
+        label=f"{row.variable}: {row.group}",
+        **ends_of(row, "estimate"),
         model=row.model,
         task=row.task,
-        item_id=_text(row.item_id),
+        item_id=item,
         condition=FIELD,
         kind=row.kind,
         base="first",
     )
-    add_mark(axes, span_of(estimate, row), y, caption, answers)
 
 
-def _colour_and_marker(place: int) -> tuple[str, str]:
-    return _COLOURS[place % len(_COLOURS)], _MARKERS[place % len(_MARKERS)]
-
-
-def _group_handle(place: int, group: str) -> Line2D:
-    colour, marker = _colour_and_marker(place)
-    return _hollow_dot(group, colour, marker)
-
-
-def _hollow_dot(label: str, colour: str = GREY, marker: str = "o") -> Line2D:
-    return Line2D(
-        [], [], linestyle="none", marker=marker, markersize=4, markeredgecolor=colour,
-        markeredgewidth=0.8, markerfacecolor="white", label=label,
-    )  # fmt: skip
+def _dot(style: ConditionStyle) -> Line2D:
+    dot = legend_entry(style)
+    dot.set(**_DOT | {"markersize": 4})
+    return dot
 
 
 def _handles() -> list[Any]:
-    filled_dot = _hollow_dot("differs in entropy from the mean of the others")
-    filled_dot.set_markerfacecolor(GREY)
+    full_dot = ConditionStyle(GREY, "o", True, "differs in entropy from the mean of the others")
     return [
-        filled_dot,
-        _hollow_dot("no difference shown"),
-        Line2D([], [], color=GREY, linewidth=0.9, label="95 % interval"),
+        _dot(full_dot),
+        _dot(full_dot._replace(is_filled=False, label="no difference shown")),
+        legend_line("95 % interval", width=0.9),
         Line2D([], [], linestyle="none", label="bold: groups differ in their answers"),
     ]

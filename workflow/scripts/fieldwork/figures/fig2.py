@@ -12,89 +12,84 @@ import pandas as pd
 from matplotlib import colormaps
 from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from matplotlib.patheffects import withStroke
 from matplotlib.transforms import ScaledTranslation
 
-from fieldwork.figures.marks import MarkedAnswers, MarkedValue, add_mark
+from fieldwork.figures.marks import PageMark, Point, add_mark, ends_of
 from fieldwork.figures.question_layout import (
     GAP,
     LINE_SPACING,
     SPACING,
     SWATCH,
     TEXT_GAP,
-    Fig2Settings,
-    QuestionLayout,
     QuestionOption,
     QuestionPanel,
     bar_places,
     lay_out_questions,
 )
 from fieldwork.figures.selection import (
-    absence_reason,
     conditions_in,
-    float_or_none,
     models_in,
+    rows_by,
     rows_of,
-    rows_of_task,
+    rows_to_draw,
 )
+from fieldwork.figures.settings import FigureSettings
 from fieldwork.figures.style import (
     GREY,
     PAGE_WIDTH,
     TEXT_POINTS,
     add_head,
     drawn_styles,
-    empty_figure,
+    legend_line,
     new_figure,
+    says_what_is_missing,
 )
 from fieldwork.records.field import FIELD
 from fieldwork.records.metrics import AnswerShare
 from fieldwork.records.parsing import UNKNOWN
-from fieldwork.records.shared import ItemKey
 
-__all__ = ["Fig2Settings", "draw", "ink_of"]
+TABLES = {"distributions": AnswerShare}
 
 _HATCH = "/////"
 _INTERVAL_POINTS = 1.0
-_INKS: Mapping[str, tuple[str, str]] = {
-    "A": ("#56B4E9", "black"),
-    "B": ("#08306B", "white"),
-    "C": ("#F0E442", "black"),
-    "D": ("#D55E00", "black"),
-    "E": ("#F2B8D4", "black"),
-    "F": ("#009E73", "black"),
-    "G": ("#FFFFFF", "black"),
-    "H": ("#000000", "white"),
-    "I": ("#C8C8C8", "black"),
-    "J": ("#6A3D9A", "white"),
-    # the options of long scales
-    "K": ("#B2DF8A", "black"),
-    "L": ("#5E3C1A", "white"),
-    "M": ("#FDBF6F", "black"),
-    "N": ("#1F5D4C", "white"),
-    "O": ("#E0E0FF", "black"),
-}
-
-
-_SCALE_MAP = "cividis"
-"""Of the points of a scale: from dark to light, also in greyscale and for colour-blind readers."""
-_BESIDE_SCALE = "#C8C8C8"
-_DARK = 0.5
-"""Luminance below which a text is white."""
 
 
 class LetterInk(NamedTuple):
     """Fill of a letter's bar, and a text colour that can be read on it."""
 
     fill: str
-    text: str
+    text: str = "black"
 
 
-class _ShareBarKey(NamedTuple):
-    model: str
-    item: ItemKey
-    condition: str
+_INKS: Mapping[str, LetterInk] = {
+    "A": LetterInk("#56B4E9"),
+    "B": LetterInk("#08306B", "white"),
+    "C": LetterInk("#F0E442"),
+    "D": LetterInk("#D55E00"),
+    "E": LetterInk("#F2B8D4"),
+    "F": LetterInk("#009E73"),
+    "G": LetterInk("#FFFFFF"),
+    "H": LetterInk("#000000", "white"),
+    "I": LetterInk("#C8C8C8"),
+    "J": LetterInk("#6A3D9A", "white"),
+    # the options of long scales
+    "K": LetterInk("#B2DF8A"),
+    "L": LetterInk("#5E3C1A", "white"),
+    "M": LetterInk("#FDBF6F"),
+    "N": LetterInk("#1F5D4C", "white"),
+    "O": LetterInk("#E0E0FF"),
+}
+_SCALE_MAP = "cividis"
+"""Of the points of a scale: from dark to light, also in greyscale and for colour-blind readers."""
+_BESIDE_SCALE = LetterInk("#C8C8C8")
+_DARK = 0.5
+"""Luminance below which a text is white."""
+_REPEATS = (
+    "All answers of a user count here. Where the findings compare conditions, the first one counts, "
+    "so shares may differ."
+)
 
 
 def ink_of(letter: str) -> LetterInk:
@@ -102,13 +97,13 @@ def ink_of(letter: str) -> LetterInk:
 
     Neighbours differ by at least 15 points of CIELAB lightness, so that they part in greyscale.
     """
-    return LetterInk(*_INKS[letter])
+    return _INKS[letter]
 
 
 def _ink_of_option(option: QuestionOption) -> LetterInk:
     """Ink of an option: points of a scale go from dark to light, others have their letter's."""
     if option.is_beside_scale:
-        return LetterInk(_BESIDE_SCALE, "black")
+        return _BESIDE_SCALE
     if option.height is None:
         return ink_of(option.letter)
     red, green, blue, _ = colormaps[_SCALE_MAP](option.height)
@@ -116,48 +111,41 @@ def _ink_of_option(option: QuestionOption) -> LetterInk:
     return LetterInk(to_hex((red, green, blue)), "white" if luminance < _DARK else "black")
 
 
-_REPEATS = (
-    "All answers of a user count here. Where the findings compare conditions, the first one counts, "
-    "so shares may differ."
-)
-
-
-TABLES = {"distributions": AnswerShare}
-SETTINGS = Fig2Settings
-
-
-def draw(table: pd.DataFrame, settings: Fig2Settings) -> Figure:
+@says_what_is_missing
+def draw(table: pd.DataFrame, settings: FigureSettings) -> Figure:
     """Draw `records.AnswerShare` rows as stacked bars in percent of all responses.
 
     An empty table gives a figure that says so.
     """
-    table = rows_of_task(table, settings)
-    reason = absence_reason(table, settings)
-    if reason:
-        return empty_figure(reason, settings)
+    table = rows_to_draw(table, settings)
     conditions = sorted(conditions_in(table, settings), key=FIELD.__eq__)
     names = [style.label for style in drawn_styles(conditions, settings).values()]
-    rows = rows_of(table[table["condition"].isin(conditions)])
     heights = bar_places(conditions)
-    figure = new_figure(height=1.0)
-    layout = lay_out_questions(figure, rows, names, _slots(heights), settings)
-    rows_by_bar: dict[_ShareBarKey, list[Any]] = {}
-    for row in rows:
-        key = _ShareBarKey(row.model, ItemKey(row.task, row.item_id), row.condition)
-        rows_by_bar.setdefault(key, []).append(row)
-    bars = dict(zip(conditions, heights, strict=True))
-    models = {m: settings.model_name(m) for m in models_in(table, settings)}
-    _draw_panels(figure, rows_by_bar, layout, bars=bars, names=names, models=models)
+    slots = heights[-1] - heights[0] + 1.1
+    layout = lay_out_questions(rows_of(table), names, slots, settings)
+    heads = sum(panel.head_inches for panel in layout.panels)
+    figure = new_figure(height=heads + layout.bar * slots * len(layout.panels) + 0.65)
+    rows, models = (
+        rows_by(table, "model", "task", "item_id", "condition"),
+        models_in(table, settings),
+    )
+    grid = figure.subplots(len(layout.panels), len(models), squeeze=False)
+    for axes_row, panel in zip(grid, layout.panels, strict=True):
+        for axes, model in zip(axes_row, models, strict=True):
+            for condition, place, name in zip(conditions, heights, names, strict=True):
+                bar_rows = rows.get((model, *panel.item, condition), ())
+                _draw_bar(axes, place, bar_rows, name, panel)
+            _scale(axes, heights, has_numbers=panel is layout.panels[-1])
+            axes.set_yticks(heights, [""] * len(names))
+        axes_row[0].set_yticks(heights, names)
+        _draw_question(axes_row[0], panel)
+    for axes, model in zip(grid[0], models, strict=True):
+        _name_model(axes, settings.model_name(model), above=layout.panels[0].head_inches)
+    figure.supxlabel("share of all responses")
     has_gold = any(option.is_gold for panel in layout.panels for option in panel.options)
-    repeats = _REPEATS if any(row.n_responses > row.n_units for row in rows) else None
+    repeats = _REPEATS if (table["n_responses"] > table["n_units"]).any() else None
     notes = [settings.note, layout.remark, repeats]
-    add_head(figure, handles=_handles(has_gold=has_gold), notes=notes)
-    return figure
-
-
-def _slots(heights: Sequence[float]) -> float:
-    """Height of a panel in bars."""
-    return heights[-1] - heights[0] + 1.1
+    return add_head(figure, handles=_handles(has_gold=has_gold), notes=notes)
 
 
 def _handles(*, has_gold: bool) -> list[Any]:
@@ -166,37 +154,8 @@ def _handles(*, has_gold: bool) -> list[Any]:
     correct = Patch(
         facecolor="white", edgecolor="black", hatch=_HATCH, label="correct option, first"
     )
-    interval = Line2D([], [], color="black", linewidth=_INTERVAL_POINTS)
-    interval.set_label("its 95 % interval")
+    interval = legend_line("its 95 % interval", width=_INTERVAL_POINTS, colour="black")
     return [*([correct, interval] if has_gold else []), gap]
-
-
-def _draw_panels(
-    figure: Figure,
-    rows_by_bar: Mapping[_ShareBarKey, Sequence[Any]],
-    layout: QuestionLayout,
-    *,
-    bars: Mapping[str, float],
-    names: Sequence[str],
-    models: Mapping[str, str],
-) -> None:
-    heights = [*bars.values()]
-    heads = sum(panel.head_inches for panel in layout.panels)
-    figure.set_figheight(heads + layout.bar * _slots(heights) * len(layout.panels) + 0.65)
-    grid = figure.subplots(len(layout.panels), len(models), squeeze=False)
-    for i, panel in enumerate(layout.panels):
-        options = {option.letter: option for option in panel.options}
-        for j, (model, label) in enumerate(models.items()):
-            axes = grid[i, j]
-            for (condition, place), name in zip(bars.items(), names, strict=True):
-                rows = rows_by_bar.get(_ShareBarKey(model, panel.item, condition), ())
-                _draw_bar(axes, place, rows, name, options)
-            _scale(axes, heights, is_lowest=i == len(layout.panels) - 1)
-            axes.set_yticks(heights, names if j == 0 else [""] * len(names))
-            if i == 0:
-                _name_model(axes, label, above=panel.head_inches)
-        _draw_question(grid[i, 0], panel)
-    figure.supxlabel("share of all responses")
 
 
 def _draw_question(axes: Any, panel: QuestionPanel) -> None:
@@ -229,56 +188,48 @@ def _option_handle(option: QuestionOption) -> Patch:
 
 
 def _draw_bar(
-    panel: Any,
-    place: float,
-    rows: Sequence[Any],
-    label: str,
-    options: Mapping[str, QuestionOption],
+    axes: Any, place: float, rows: Sequence[Any], label: str, panel: QuestionPanel
 ) -> None:
     n = max((int(row.n_responses) for row in rows), default=0)
     if n == 0:
-        panel.text(1, place, "n/a: no responses", va="center", color=GREY)
+        axes.text(1, place, "n/a: no responses", va="center", color=GREY)
         return
-    panel.barh(place, 100, height=0.8, facecolor="none", edgecolor="#AAAAAA", linestyle=":")
-    left = 0.0
+    axes.barh(place, 100, height=0.8, facecolor="none", edgecolor="#AAAAAA", linestyle=":")
+    options = {option.letter: option for option in panel.options}
+    left, unread_row = 0.0, None
     for row in sorted(rows, key=_correct_first):
         if row.is_correct:
-            _draw_interval(panel, place, row)
-        if row.answer == UNKNOWN or not row.n_answers:
+            _draw_interval(axes, place, row)
+        if not row.n_answers:
             continue
-        width = 100 * float(row.share)
-        option = options[row.answer]
-        _draw_segment(panel, place, row, left=left, width=width, option=option)
-        _mark_share(panel, place, (left, left + width), row, label, option.name)
+        if row.answer == UNKNOWN:
+            unread_row = row
+            continue
+        width, option = 100 * float(row.share), options[row.answer]
+        _draw_segment(axes, place, row, left=left, width=width, option=option)
+        _mark_share(axes, place, (left, left + width), row, label, f"Share of {option.name}")
         left += width
-    for row in rows:
-        if row.answer == UNKNOWN and row.n_answers:
-            _mark_share(panel, place, (left, 100), row, label, None)
+    if unread_row is not None:
+        _mark_share(axes, place, (left, 100), unread_row, label, "No readable answer")
     size = _size_text(n, max(int(row.n_units) for row in rows))
-    panel.annotate(
+    axes.annotate(
         size, (100, place), xytext=(3, 0), textcoords="offset points", va="center",
         annotation_clip=False,
     )  # fmt: skip
 
 
 def _mark_share(
-    panel: Any, place: float, ends: tuple[float, float], row: Any, label: str, option: str | None
+    axes: Any, place: float, ends: tuple[float, float], row: Any, label: str, measure: str
 ) -> None:
-    """A part of a bar, as high as the bar; `option` is None for answers that cannot be read."""
-    caption = MarkedValue(
-        measure=f"No readable answer in {row.item_id}"
-        if option is None
-        else f"Share of {option} in {row.item_id}",
+    """A part of a bar, as high as the bar."""
+    mark = PageMark(
+        measure=f"{measure} in {row.item_id}",
         label=label,
-        value=float(row.share),
-        ci_low=float_or_none(row.ci_low),
-        ci_high=float_or_none(row.ci_high),
+        **ends_of(row, "share"),
         scale=100,
         unit=" %",
         digits=0,
         total=int(row.n_responses),
-    )
-    answers = MarkedAnswers(
         model=row.model,
         task=row.task,
         item_id=row.item_id,
@@ -287,7 +238,7 @@ def _mark_share(
         base="counted",
         n=int(row.n_answers),
     )
-    add_mark(panel, ends, (place - 0.4, place + 0.4), caption, answers)
+    add_mark(axes, ends, (place - 0.4, place + 0.4), mark)
 
 
 def _size_text(n: int, n_units: int) -> str:
@@ -323,16 +274,15 @@ def _draw_segment(
         )  # fmt: skip
 
 
-def _draw_interval(panel: Any, place: float, row: Any) -> None:
+def _draw_interval(axes: Any, place: float, row: Any) -> None:
     """Below the letter, so that neither hides the other; white around it, as the bar is hatched."""
-    low, high = float_or_none(row.ci_low), float_or_none(row.ci_high)
-    if low is None or high is None:
-        return
-    panel.plot(
-        [100 * low, 100 * high], [place + 0.27] * 2, color="black",
-        linewidth=_INTERVAL_POINTS, solid_capstyle="butt", clip_on=True,
-        path_effects=[withStroke(linewidth=3 * _INTERVAL_POINTS, foreground="white")],
-    )  # fmt: skip
+    interval = Point(**ends_of(row, "share"), scale=100).interval
+    if interval is not None:
+        axes.plot(
+            interval, [place + 0.27] * 2, color="black", linewidth=_INTERVAL_POINTS,
+            solid_capstyle="butt", clip_on=True,
+            path_effects=[withStroke(linewidth=3 * _INTERVAL_POINTS, foreground="white")],
+        )  # fmt: skip
 
 
 def _points_a_percent(panel: Any) -> float:
@@ -341,13 +291,13 @@ def _points_a_percent(panel: Any) -> float:
     return (PAGE_WIDTH - 0.9 - 0.55 * columns) / columns * 72 / 100
 
 
-def _scale(panel: Any, heights: Sequence[float], *, is_lowest: bool) -> None:
+def _scale(panel: Any, heights: Sequence[float], *, has_numbers: bool) -> None:
     panel.set_xlim(0, 100)
     panel.set_ylim(heights[-1] + 0.55, heights[0] - 0.55)
     panel.tick_params(axis="y", length=0)
     panel.spines["left"].set_visible(False)
     panel.set_xticks(
-        [0, 25, 50, 75, 100], ["0 %", "", "50 %", "", "100 %"] if is_lowest else [""] * 5
+        [0, 25, 50, 75, 100], ["0 %", "", "50 %", "", "100 %"] if has_numbers else [""] * 5
     )
 
 

@@ -20,30 +20,24 @@ from matplotlib.ticker import MultipleLocator, PercentFormatter
 
 from fieldwork.errors import StudyError
 from fieldwork.figures.leaderboard_strip import TEXT_COLUMN_SHARE, draw_strip
-from fieldwork.figures.marks import MarkedAnswers, MarkedValue, add_mark
-from fieldwork.figures.score_layout import (
-    METRICS,
-    Fig3Settings,
-    RunBar,
-    ScoreBarKey,
-    ScoreLayout,
-    lay_out_scores,
-    named_models,
-)
-from fieldwork.figures.selection import absence_reason, range_of
+from fieldwork.figures.marks import PageMark, add_mark
+from fieldwork.figures.score_layout import METRICS, RunBar, ScoreLayout, lay_out_scores
+from fieldwork.figures.selection import NothingToDrawError, range_of, rows_to_draw
+from fieldwork.figures.settings import FigureSettings
 from fieldwork.figures.style import (
     GREY,
     PAGE_HEIGHT,
     ConditionStyle,
     add_head,
-    empty_figure,
+    legend_line,
     new_figure,
+    says_what_is_missing,
 )
 from fieldwork.records.estimates import Estimate
 from fieldwork.records.metrics import Rank, RunAccuracy
 from fieldwork.records.shared import Leaderboard
 
-__all__ = ["Fig3Settings", "draw"]
+TABLES = {"accuracy_runs": RunAccuracy, "accuracy": Estimate, "ranks": Rank}
 
 _PALE = "#BBBBBB"
 _ROW_INCHES = 0.31
@@ -57,21 +51,22 @@ _STRIP_ROW_INCHES = 0.16
 _HALF_BAR = 0.15
 _EDGE = 0.03
 _LABEL_ROOM = 0.3
-_COLUMNS: Mapping[str, float] = {"places": 0.02, "user": 0.43, "rerun": 0.84}
+_COLUMNS: Mapping[str, float] = {
+    "places (median)": 0.02,
+    "another context": 0.43,
+    "a rerun": 0.84,
+}
 _READINGS: Mapping[str, str] = {METRICS[0]: "", METRICS[1]: ", flexible reading"}
 _PAPER: Mapping[str, Any] = {"facecolor": "white", "edgecolor": "none", "pad": 0.5}
 
 
-TABLES = {"accuracy_runs": RunAccuracy, "accuracy": Estimate, "ranks": Rank}
-SETTINGS = Fig3Settings
-
-
+@says_what_is_missing
 def draw(
     runs: pd.DataFrame,
     accuracy: pd.DataFrame,
     ranks: pd.DataFrame,
     leaderboard: Leaderboard,
-    settings: Fig3Settings,
+    settings: FigureSettings,
 ) -> Figure:
     """Draw the scores of a task. Scores are shares of 1, drawn in percent.
 
@@ -82,61 +77,49 @@ def draw(
         accuracy: `records.Estimate` rows of scores.
         ranks: `records.Rank` rows.
         leaderboard: without places where the task has none.
+        settings: of the study.
 
     Raises:
         StudyError: the tables hold several tasks, and the settings name none.
     """
     accuracy = accuracy[accuracy["reference"] == "baseline"]
-    task = _task(accuracy, settings)
-    accuracy = accuracy[accuracy["task"] == task] if task else accuracy
-    if accuracy.empty:
-        subject = f"task {task} has" if task else "there is"
-        causes = "no question has a correct option, or no answer arrived"
-        return empty_figure(f"{subject} no score: {causes}", settings)
-    reason = absence_reason(accuracy, settings)
-    if reason:
-        return empty_figure(f"task {task}: {reason}", settings)
-    layout = lay_out_scores(runs, accuracy, ranks, leaderboard, str(task), settings)
-    return _draw(layout, settings)
-
-
-def _task(accuracy: pd.DataFrame, settings: Fig3Settings) -> str | None:
     tasks = sorted(set(accuracy["task"])) if len(accuracy) else []
     if settings.task is None and len(tasks) > 1:
         raise StudyError(
             f"metrics/accuracy holds several tasks ({', '.join(tasks)}): name the one that figure 3 "
             "shows, in figures.fig3 of the config."
         )
-    return settings.task or next(iter(tasks), None)
+    task = settings.task or next(iter(tasks), None)
+    if task not in tasks:
+        subject = f"task {task} has" if task else "there is"
+        causes = "no question has a correct option, or no answer arrived"
+        raise NothingToDrawError(f"{subject} no score: {causes}")
+    part = rows_to_draw(accuracy, settings, f"task {task}: ")
+    return _draw(lay_out_scores(runs, part, ranks, leaderboard, settings))
 
 
-def _draw(layout: ScoreLayout, settings: Fig3Settings) -> Figure:
-    rows = _rows(layout)
-    strip = (
-        _STRIP_INCHES + _STRIP_ROW_INCHES * len(layout.models) if layout.leaderboard.places else 0.0
-    )
-    around = len(layout.models) * _PANEL_MARGIN_INCHES + strip + _HEAD_INCHES
-    row = (PAGE_HEIGHT - around) / (rows * len(layout.models))
+def _draw(layout: ScoreLayout) -> Figure:
+    settings, n_models = layout.settings, len(layout.models)
+    has_strip, rows = bool(layout.leaderboard.places), _rows(layout)
+    strip = _STRIP_INCHES + _STRIP_ROW_INCHES * n_models if has_strip else 0.0
+    around = n_models * _PANEL_MARGIN_INCHES + strip + _HEAD_INCHES
+    row = (PAGE_HEIGHT - around) / (rows * n_models)
     inches = rows * min(_ROW_INCHES, max(_LEAST_ROW_INCHES, row)) + _PANEL_MARGIN_INCHES
-    heights = [strip] * bool(layout.leaderboard.places) + [inches] * len(layout.models)
+    heights = [strip] * has_strip + [inches] * n_models
     figure = new_figure(height=sum(heights))
     grid = figure.add_gridspec(
         len(heights), 2, width_ratios=[1.0, TEXT_COLUMN_SHARE], height_ratios=heights
     )
-    if layout.leaderboard.places:
-        draw_strip(figure.add_subplot(grid[0, 0]), figure.add_subplot(grid[0, 1]), layout, settings)
-    for grid_row, model in enumerate(layout.models, start=bool(layout.leaderboard.places)):
+    if has_strip:
+        draw_strip(figure.add_subplot(grid[0, 0]), figure.add_subplot(grid[0, 1]), layout)
+    for grid_row, model in enumerate(layout.models, start=has_strip):
         panel = figure.add_subplot(grid[grid_row, 0] if layout.has_places else grid[grid_row, :])
-        _draw_model(panel, layout, model, settings)
+        _draw_model(panel, layout, model)
         if layout.has_places:
             _write_places(figure.add_subplot(grid[grid_row, 1]), layout, model)
     panel.set_xlabel(layout.measure)
-    add_head(
-        figure,
-        handles=_handles(layout, {settings.own_names.get(m) for m in layout.models}),
-        notes=[settings.note, settings.leaderboard_note],
-    )
-    return figure
+    notes = [settings.note, settings.leaderboard_note]
+    return add_head(figure, handles=_handles(layout), notes=notes)
 
 
 def _rows(layout: ScoreLayout) -> float:
@@ -144,45 +127,41 @@ def _rows(layout: ScoreLayout) -> float:
     return len(layout.styles) + (_SCALE_ROWS if layout.leaderboard.places else 0.1)
 
 
-def _handles(layout: ScoreLayout, own_names: set[str | None]) -> list[Any]:
-    dot: dict[str, Any] = {
+def _handles(layout: ScoreLayout) -> list[Any]:
+    own_names = {layout.settings.own_names.get(model) for model in layout.models}
+    lines = []
+    if layout.has_places:
+        label = f"a model of {layout.leaderboard.name}"
+        lines.append(legend_line(label, width=0.8, colour=_PALE))
+        if {entry.model for entry in layout.leaderboard.places} & own_names:
+            label = "the model's own published score"
+            lines.append(legend_line(label, width=0.8, colour="black", linestyle="--"))
+    return [
+        Patch(facecolor="#CCCCCC", edgecolor="none", label="lowest to highest run"),
+        *_dot_handles(layout),
+        legend_line("mean, 95 % interval", width=1.2, colour="black", marker="|"),
+        *lines,
+    ]
+
+
+def _dot_handles(layout: ScoreLayout) -> list[Any]:
+    """Both readings, or one entry where they agree in every run."""
+    look: dict[str, Any] = {
         "linestyle": "none",
         "marker": "o",
         "markersize": 3.2,
         "markeredgecolor": GREY,
     }
-    own_entry = Line2D([], [], color="black", linewidth=0.8, linestyle="--")
-    own_entry.set_label("the model's own published score")
-    label = f"a model of {layout.leaderboard.name}"
-    other = Line2D([], [], color=_PALE, linewidth=0.8, label=label)
-    return [
-        Patch(facecolor="#CCCCCC", edgecolor="none", label="lowest to highest run"),
-        *_dot_handles(layout, dot),
-        Line2D([], [], color="black", linewidth=1.2, marker="|", label="mean, 95 % interval"),
-        *([other] if layout.has_places else []),
-        *(
-            [own_entry]
-            if layout.has_places
-            and {entry.model for entry in layout.leaderboard.places} & own_names
-            else []
-        ),
-    ]
+    counts = {len(layout.readings(model, condition)) for model, condition, _ in layout.bars}
+    labels = ["one run, strict reading" + (", or both where they agree" if 1 in counts else "")]
+    labels += ["one run, flexible reading"]
+    if counts == {1}:
+        labels = ["one run (strict and flexible reading agree)"]
+    fills = zip(labels, (GREY, "white"), strict=False)
+    return [Line2D([], [], label=label, markerfacecolor=fill, **look) for label, fill in fills]
 
 
-def _dot_handles(layout: ScoreLayout, dot: Mapping[str, Any]) -> list[Any]:
-    """Both readings, or one entry where they agree in every run."""
-    pairs = {len(layout.readings(key.model, key.condition)) for key in layout.bars}
-    if pairs == {1}:
-        label = "one run (strict and flexible reading agree)"
-        return [Line2D([], [], color=GREY, label=label, **dot)]
-    strict = "one run, strict reading" + (", or both where they agree" if 1 in pairs else "")
-    return [
-        Line2D([], [], color=GREY, label=strict, **dot),
-        Line2D([], [], label="one run, flexible reading", markerfacecolor="white", **dot),
-    ]
-
-
-def _draw_model(panel: Any, layout: ScoreLayout, model: str, settings: Fig3Settings) -> None:
+def _draw_model(panel: Any, layout: ScoreLayout, model: str) -> None:
     low, high = layout.ends(model)
     # a little room beyond 0 and 100 %, so that dots there are whole
     edge = max(_EDGE * layout.span, (layout.span - 1) / 2)
@@ -190,22 +169,25 @@ def _draw_model(panel: Any, layout: ScoreLayout, model: str, settings: Fig3Setti
     panel.set_xlim(left, left + layout.span)
     panel.set_ylim(_rows(layout) - 0.55, -0.55)
     if layout.has_places:
-        _draw_leaderboard(panel, layout, settings.own_names.get(model))
+        _draw_leaderboard(panel, layout, layout.settings.own_names.get(model))
     for row, (condition, style) in enumerate(layout.styles.items()):
-        for metric, offset in layout.readings(model, condition).items():
-            bar = layout.bars.get(ScoreBarKey(model, condition, metric))
-            if bar:
-                _draw_bar(panel, row + offset, bar, style, is_strict=metric == METRICS[0])
-                key = ScoreBarKey(model, condition, metric)
-                _mark_bar(panel, row + offset, bar, key, layout.task, style.label)
-    _draw_scale(panel, layout, settings, at=len(layout.styles) - 0.25)
+        for metric, (offset, bar) in layout.readings(model, condition).items():
+            _draw_bar(panel, row + offset, bar, style, is_strict=metric == METRICS[0])
+            mark = PageMark(
+                measure=f"Mean score{_READINGS[metric]}", label=style.label, value=bar.mean.value,
+                ci_low=bar.mean.ci_low, ci_high=bar.mean.ci_high, scale=100, unit=" %", digits=1,
+                model=model, task=layout.task, condition=condition, base="runs",
+                n=bar.n_items * len(bar.runs),
+            )  # fmt: skip
+            _mark_bar(panel, row + offset, bar, mark)
+    _draw_scale(panel, layout, at=len(layout.styles) - 0.25)
     names = [_row_name(layout, model, *pair) for pair in layout.styles.items()]
     panel.set_yticks(range(len(names)), names)
     panel.tick_params(axis="y", length=0)
     panel.xaxis.set_major_locator(MultipleLocator(_tick_step(layout.span)))
     panel.xaxis.set_major_formatter(PercentFormatter(xmax=1, decimals=0, symbol=" %"))
-    items = range_of(bar.n_items for key, bar in layout.bars.items() if key.model == model)
-    title = f"{settings.model_name(model)}, {items} items per run"
+    items = range_of(bar.n_items for key, bar in layout.bars.items() if key[0] == model)
+    title = f"{layout.settings.model_name(model)}, {items} items per run"
     panel.set_title(title, loc="left", pad=12 if layout.has_places else 4)
 
 
@@ -214,7 +196,7 @@ def _tick_step(span: float) -> float:
 
 
 def _row_name(layout: ScoreLayout, model: str, condition: str, style: ConditionStyle) -> str:
-    bar = layout.bars.get(ScoreBarKey(model, condition, METRICS[0]))
+    bar = layout.bars.get((model, condition, METRICS[0]))
     if bar is None:
         return f"{style.label}\nnot run"
     unit = "user" if bar.unit == "puppet" else "rerun"
@@ -245,85 +227,61 @@ def _draw_leaderboard(panel: Any, layout: ScoreLayout, own_name: str | None) -> 
 
 
 def _draw_bar(panel: Any, y: float, bar: RunBar, style: ConditionStyle, *, is_strict: bool) -> None:
-    if bar.mean is None:
+    mean = bar.mean.value
+    if mean is None:
         left, right = panel.get_xlim()
         panel.text(
             (left + right) / 2, y, "n/a: no complete run", ha="center", va="center", bbox=_PAPER
         )
         return
-    if bar.minimum is not None and bar.maximum is not None:
+    low, high = bar.ends or (mean, mean)
+    if bar.ends is not None:
         panel.barh(
-            y, bar.maximum - bar.minimum, left=bar.minimum, height=2 * _HALF_BAR,
-            color=style.colour, alpha=0.3 if is_strict else 0.15, linewidth=0,
+            y, high - low, left=low, height=2 * _HALF_BAR, color=style.colour,
+            alpha=0.3 if is_strict else 0.15, linewidth=0,
         )  # fmt: skip
     panel.plot(
         bar.runs, _heights(bar, y), linestyle="none", marker="o", markersize=2.4, markeredgewidth=0.6,
         markeredgecolor=style.colour, markerfacecolor=style.colour if is_strict else "white",
         label=style.label if is_strict else f"{style.label}, flexible",
     )  # fmt: skip
-    panel.plot([bar.mean], [y], marker="|", markersize=7, markeredgewidth=1.4, color="black")
-    if bar.low is not None and bar.high is not None:
-        panel.hlines(y, bar.low, bar.high, color="black", linewidth=1.0, zorder=2.5)
+    panel.plot([mean], [y], marker="|", markersize=7, markeredgewidth=1.4, color="black")
+    if bar.mean.interval is not None:
+        panel.hlines(y, *bar.mean.interval, color="black", linewidth=1.0, zorder=2.5)
     else:
-        end = bar.mean if bar.maximum is None else bar.maximum
         panel.annotate(
-            "no interval", (end, y), xytext=(4, 0), textcoords="offset points", va="center",
+            "no interval", (high, y), xytext=(4, 0), textcoords="offset points", va="center",
             color=GREY, bbox=_PAPER,
         )  # fmt: skip
 
 
 def _heights(bar: RunBar, y: float) -> list[float]:
     """Heights of the dots of a bar, spread so that equal scores do not hide each other."""
-    last = max(1, len(bar.runs) - 1)
-    return [
-        y + 1.5 * _HALF_BAR * (i / last - 0.5) * (len(bar.runs) > 1) for i in range(len(bar.runs))
-    ]
+    n = len(bar.runs)
+    return [y + 1.5 * _HALF_BAR * (i / max(1, n - 1) - 0.5) * (n > 1) for i in range(n)]
 
 
-def _mark_bar(panel: Any, y: float, bar: RunBar, key: ScoreBarKey, task: str, label: str) -> None:
+def _mark_bar(panel: Any, y: float, bar: RunBar, mark: PageMark) -> None:
     """The bar as a whole, and upon it each of its runs."""
-    if bar.mean is None:
+    if mark.value is None:
         return
-    answers = MarkedAnswers(
-        model=key.model,
-        task=task,
-        condition=key.condition,
-        base="runs",
-        n=bar.n_items * len(bar.runs),
-    )
-    caption = MarkedValue(
-        measure=f"Mean score{_READINGS[key.metric]}",
-        label=label,
-        value=bar.mean,
-        ci_low=bar.low,
-        ci_high=bar.high,
-        scale=100,
-        unit=" %",
-        digits=1,
-    )
-    ends = [value for value in (*bar.runs, bar.low, bar.high, bar.mean) if value is not None]
-    add_mark(panel, (min(ends), max(ends)), (y - _HALF_BAR, y + _HALF_BAR), caption, answers)
+    add_mark(panel, (min(bar.values), max(bar.values)), (y - _HALF_BAR, y + _HALF_BAR), mark)
     for score, height, asker in zip(bar.runs, _heights(bar, y), bar.askers, strict=True):
-        name = asker.puppet_id or f"rerun {asker.replicate}"
-        run = replace(caption, measure="Score", label=f"{label}, {name}", value=score)
-        add_mark(
-            panel,
-            score,
-            height,
-            replace(run, ci_low=None, ci_high=None),
-            replace(answers, **asker._asdict(), n=bar.n_items),
-        )
+        puppet_id, replicate = asker
+        run = replace(
+            mark, measure="Score", label=f"{mark.label}, {puppet_id or f'rerun {replicate}'}",
+            value=score, ci_low=None, ci_high=None, puppet_id=puppet_id, replicate=replicate,
+            n=bar.n_items,
+        )  # fmt: skip
+        add_mark(panel, score, height, run)
 
 
-def _draw_scale(panel: Any, layout: ScoreLayout, settings: Fig3Settings, *, at: float) -> None:
+def _draw_scale(panel: Any, layout: ScoreLayout, *, at: float) -> None:
     """Dotted lines as long as the named places are from the first, at the scale of the panel."""
-    named_entries = named_models(layout.leaderboard, settings)
-    if not named_entries:
-        return
-    top = named_entries[0]
     left, _ = panel.get_xlim()
     start = left + 0.02 * layout.span
-    for position, entry in enumerate(named_entries[1:]):
+    for position, entry in enumerate(layout.named_models[1:]):
+        top = layout.named_models[0]
         distance = top.score - entry.score
         if distance > 0.95 * layout.span:
             continue
@@ -343,23 +301,14 @@ def _write_places(axes: Any, layout: ScoreLayout, model: str) -> None:
     axes.set_axis_off()
     axes.set_xlim(0, 1)
     axes.set_ylim(_rows(layout) - 0.55, -0.55)
-    heads = {"places": "places (median)", "user": "another context", "rerun": "a rerun"}
-    for name, head in heads.items():
-        _head(axes, _COLUMNS[name], head, points=2)
-    _head(axes, _COLUMNS["user"], "chance of another place with", points=12)
+    for head, x in _COLUMNS.items():
+        _head(axes, x, head, points=2)
+    _head(axes, _COLUMNS["another context"], "chance of another place with", points=12)
     for row, condition in enumerate(layout.styles):
-        for metric, offset in layout.readings(model, condition).items():
-            bar = layout.bars.get(ScoreBarKey(model, condition, metric))
-            if bar is None:
-                continue
-            y = row + offset
-            cells = {
-                "places": bar.places,
-                "user": _chance(bar.p_user),
-                "rerun": _chance(bar.p_rerun),
-            }
-            for name, text in cells.items():
-                axes.text(_COLUMNS[name], y, text, va="center")
+        for offset, bar in layout.readings(model, condition).values():
+            cells = (bar.places, *map(_chance, bar.chances))
+            for x, text in zip(_COLUMNS.values(), cells, strict=True):
+                axes.text(x, row + offset, text, va="center")
 
 
 def _head(axes: Any, x: float, text: str, *, points: float) -> None:

@@ -11,9 +11,7 @@ from itertools import takewhile
 from string import ascii_uppercase
 from typing import Any
 
-from matplotlib.figure import Figure
-
-from fieldwork.figures.style import TEXT_POINTS
+from fieldwork.figures.style import TEXT_POINTS, new_figure
 from fieldwork.readable_texts import cut
 from fieldwork.records.shared import ItemKey
 from fieldwork.records.tasks import LETTER_KINDS, Item
@@ -117,8 +115,9 @@ def _own_part(words: Sequence[str], start: int, end: int) -> str:
     return f"{ends[0]}{' '.join(words[start:end])}{ends[1]}"
 
 
-def fit(figure: Figure, text: str, *, inches: float, lines: int = 1, ending: str = "") -> str:
+def fit(text: str, *, inches: float, lines: int = 1, ending: str = "") -> str:
     """As much of `text` as `lines` lines of `inches` hold with its `ending`, in the smallest type."""
+    figure = new_figure(height=1.0)
     probe = figure.text(0, 0, "", fontsize=TEXT_POINTS)
 
     def fits(line: str) -> bool:
@@ -136,13 +135,11 @@ def fit(figure: Figure, text: str, *, inches: float, lines: int = 1, ending: str
             low = middle
         else:
             high = middle - 1
-    longest = "\n".join(lines_of(low))
-    probe.remove()
-    return longest
+    return "\n".join(lines_of(low))
 
 
-def draw_points(axes: Any, labels: Mapping[float, str], *, has_middle: bool = False) -> None:
-    """Make an x axis the whole of a scale: every point by its number, the ends by their labels too.
+def scale_axis(labels: Mapping[float, str], *, has_middle: bool = False) -> dict[str, Any]:
+    """Properties of an x axis of a whole scale: every point by its number, the ends by labels too.
 
     Args:
         labels: of the points, two or more, already broken into lines where they need to be.
@@ -160,16 +157,15 @@ def draw_points(axes: Any, labels: Mapping[float, str], *, has_middle: bool = Fa
         for point in points
     ]
     margin = 0.03 * (points[-1] - points[0])
-    axes.set_xlim(points[0] - margin, points[-1] + margin)
-    axes.set_xticks(points, names)
+    ends = (points[0] - margin, points[-1] + margin)
+    return {"xlim": ends, "xticks": points, "xticklabels": names}
 
 
-def inches_of(figure: Figure, text: str) -> float:
+def inches_of(text: str) -> float:
     """Width of a line in the style's smallest type."""
-    probe = figure.text(0, 0, text, fontsize=TEXT_POINTS)
-    width = float(probe.get_window_extent().width / figure.dpi)
-    probe.remove()
-    return width
+    figure = new_figure(height=1.0)
+    line = figure.text(0, 0, text, fontsize=TEXT_POINTS)
+    return float(line.get_window_extent().width / figure.dpi)
 
 
 def _wrap(text: str, fits: Callable[[str], bool]) -> list[str]:

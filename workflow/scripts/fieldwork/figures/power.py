@@ -6,17 +6,29 @@ the calls or, where there are prices, the dollars of the most expensive arm.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import pandas as pd
 from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
 from matplotlib.ticker import FixedLocator, NullLocator, PercentFormatter
 
-from fieldwork.figures.selection import float_or_none, rows_of
+from fieldwork.figures.selection import (
+    NothingToDrawError,
+    float_or_none,
+    rows_by,
+    rows_of,
+)
 from fieldwork.figures.settings import FigureSettings
-from fieldwork.figures.style import GREY, TEXT_POINTS, add_head, empty_figure, new_figure
+from fieldwork.figures.style import (
+    GREY,
+    TEXT_POINTS,
+    ConditionStyle,
+    add_head,
+    legend_line,
+    new_figure,
+    says_what_is_missing,
+    series_styles,
+)
 from fieldwork.records.field import FIELD
 
 MEASURES: Mapping[str, str] = {
@@ -30,89 +42,70 @@ MEASURES: Mapping[str, str] = {
 MAX_TASKS = 4
 """Most columns; where there are more tasks, a remark says so."""
 
-_COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#000000", "#E69F00", "#56B4E9")
-_MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 _DASHES: tuple[Any, ...] = ("-", (0, (4, 1.5)), (0, (1, 1.2)), (0, (6, 1.5, 1, 1.5)))
 _PANEL_INCHES = 1.75
 _LEGEND_INCHES = 1.25
 _TICKS = 5
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PowerFigureSettings(FigureSettings):
-    """What a study decides about the figure of power."""
+class PowerLayout(NamedTuple):
+    """Tasks to draw, the sizes of the x axis, and the model and condition whose price is printed."""
 
-    target: float = 0.8
-    """The power to reach, drawn as a line."""
-    tasks: Sequence[str] = ()
-    """Tasks in their order; other tasks of the table follow."""
-
-
-class _PricedArm(NamedTuple):
-    model: str
-    condition: str
-
-
-class _PowerLayout(NamedTuple):
-    """Measures and tasks to draw, the sizes of the x axis, and the arm whose price is printed."""
-
-    measures: list[str]
     tasks: list[str]
     sizes: list[int]
-    dearest: _PricedArm | None
+    dearest: tuple[str, str] | None
+
+    @property
+    def ticks(self) -> list[int]:
+        """At most five of the sizes, spread evenly, the first and the last among them."""
+        if len(self.sizes) <= _TICKS:
+            return self.sizes
+        step = (len(self.sizes) - 1) / (_TICKS - 1)
+        return [self.sizes[round(k * step)] for k in range(_TICKS)]
 
 
-def draw(table: pd.DataFrame, settings: PowerFigureSettings) -> Figure:
+@says_what_is_missing
+def draw(table: pd.DataFrame, settings: FigureSettings) -> Figure:
     """Draw the rows of `power/power.parquet`."""
+    if table.empty:
+        raise NothingToDrawError("the table has no rows")
     # participants are drawn where the study has some
-    all_rows = rows_of(table)
-    rows = [row for row in all_rows if row.condition in settings.conditions] or all_rows
-    if not rows:
-        return empty_figure("the table has no rows", settings)
-    tasks_of_rows = dict.fromkeys(row.task for row in rows)
-    tasks_first = [task for task in settings.tasks if task in tasks_of_rows]
-    tasks = list(dict.fromkeys([*tasks_first, *tasks_of_rows]))
-    layout = _PowerLayout(
-        [measure for measure in MEASURES if any(row.measure == measure for row in rows)],
-        tasks[:MAX_TASKS],
-        sorted({int(row.n_users) for row in rows}),
-        _dearest(rows),
-    )
-    figure = new_figure(height=_PANEL_INCHES * len(layout.measures))
+    part = table[table["condition"].isin(list(settings.conditions))]
+    table = table if part.empty else part
+    tasks = [task for task in settings.tasks if task in set(table["task"])]
+    tasks = [*dict.fromkeys([*tasks, *table["task"]])]
+    sizes = sorted({int(size) for size in table["n_users"]})
+    layout = PowerLayout(tasks[:MAX_TASKS], sizes, _dearest(table))
+    rows_by_measure = rows_by(table, "measure")
+    measures = [measure for measure in MEASURES if (measure,) in rows_by_measure]
+    figure = new_figure(height=_PANEL_INCHES * len(measures))
     widths = [1.0] * len(layout.tasks) + [_LEGEND_INCHES / 1.7]
-    grid = figure.subplots(
-        len(layout.measures), len(widths), squeeze=False, gridspec_kw={"width_ratios": widths}
-    )
-    for measure, panels in zip(layout.measures, grid, strict=True):
-        measure_rows = [row for row in rows if row.measure == measure]
-        _draw_measure(list(panels), measure_rows, layout, settings)
+    grid = figure.subplots(len(measures), len(widths), squeeze=False, width_ratios=widths)
+    for measure, panels in zip(measures, grid, strict=True):
+        _draw_measure(list(panels), rows_by_measure[(measure,)], layout, settings)
     figure.supxlabel("users or puppets", x=0.42)
     left_out = len(tasks) - len(layout.tasks)
     remark = f"The table has {left_out} more tasks." if left_out else None
-    add_head(figure, handles=[], notes=[_note(rows, layout, settings), remark])
-    return figure
+    return add_head(figure, handles=[], notes=[_note(rows_of(table), layout, settings), remark])
 
 
-def _dearest(rows: Sequence[Any]) -> _PricedArm | None:
+def _dearest(table: pd.DataFrame) -> tuple[str, str] | None:
     """The model and condition whose calls cost most in all; None where none costs anything."""
-    spent: dict[_PricedArm, float] = {}
-    for row in rows:
-        usd = float_or_none(row.cost_usd)
-        if usd is not None and row.condition != FIELD:
-            arm = _PricedArm(row.model, row.condition)
-            spent[arm] = spent.get(arm, 0.0) + usd
+    spent: dict[tuple[str, str], float] = {}
+    for row in rows_of(table[(table["condition"] != FIELD) & table["cost_usd"].notna()]):
+        arm = (row.model, row.condition)
+        spent[arm] = spent.get(arm, 0.0) + float(row.cost_usd)
     dearest = max(spent, key=lambda arm: spent[arm], default=None)
     return dearest if dearest is not None and spent[dearest] > 0 else None
 
 
-def _note(rows: Sequence[Any], layout: _PowerLayout, settings: PowerFigureSettings) -> str:
+def _note(rows: Sequence[Any], layout: PowerLayout, settings: FigureSettings) -> str:
     n = max(row.n_simulations for row in rows)
-    if layout.dearest is None:
-        top = "calls of a condition"
-    else:
-        model = settings.model_name(layout.dearest.model)
-        name = settings.condition_labels.get(layout.dearest.condition, layout.dearest.condition)
-        top = f"dollars for {model}, {name}, the most expensive arm"
+    top = "calls of a condition"
+    if layout.dearest is not None:
+        model, condition = layout.dearest
+        name = settings.condition_labels.get(condition, condition)
+        top = f"dollars for {settings.model_name(model)}, {name}, the most expensive arm"
     return (
         f"Share of {n:,} simulated studies that claim the effect, corrected for all tests of its family "
         f"(as many as each title says). {_supposition(rows, layout)} Bars are 95 % intervals of the "
@@ -121,7 +114,7 @@ def _note(rows: Sequence[Any], layout: _PowerLayout, settings: PowerFigureSettin
     )
 
 
-def _supposition(rows: Sequence[Any], layout: _PowerLayout) -> str:
+def _supposition(rows: Sequence[Any], layout: PowerLayout) -> str:
     """Who carries the effects, and which prompts everybody answers alike."""
     odd_users = float(rows[0].odd_users)
     users = "every user" if odd_users == 1 else f"{odd_users * 100:.4g} % of the users"
@@ -140,23 +133,23 @@ def _supposition(rows: Sequence[Any], layout: _PowerLayout) -> str:
 
 
 def _draw_measure(
-    panels: list[Any], rows: Sequence[Any], layout: _PowerLayout, settings: PowerFigureSettings
+    panels: list[Any], rows: Sequence[Any], layout: PowerLayout, settings: FigureSettings
 ) -> None:
-    curves = list(dict.fromkeys((row.effect, int(row.replicates)) for row in rows))
-    effects = sorted({effect for effect, _ in curves}, key=_order)
+    curves = dict.fromkeys((row.effect, int(row.replicates)) for row in rows)
+    styles = series_styles(sorted({effect for effect, _ in curves}, key=_order))
     replicates = sorted({n for _, n in curves})
-    own_tasks = [task for task in layout.tasks if any(row.task == task for row in rows)]
-    for panel in panels[len(own_tasks) :]:
+    tasks = [task for task in layout.tasks if any(row.task == task for row in rows)]
+    for panel in panels[len(tasks) :]:
         panel.set_axis_off()
-    for task, panel in zip(own_tasks, panels, strict=False):
+    for task, panel in zip(tasks, panels, strict=False):
         task_rows = [row for row in rows if row.task == task]
         for effect, n in curves:
-            curve_rows = [r for r in task_rows if (r.effect, r.replicates) == (effect, n)]
-            _draw_curve(panel, curve_rows, effects.index(effect), replicates.index(n))
-        _scale(panel, layout, settings, has_label=task == own_tasks[0])
+            curve = [row for row in task_rows if (row.effect, row.replicates) == (effect, n)]
+            _draw_curve(panel, curve, styles[effect], replicates.index(n))
+        _scale(panel, layout, settings, has_label=task == tasks[0])
         _price(panel, task_rows, layout)
         panel.set_title(_title(task_rows))
-    _legend(panels[len(own_tasks)], rows[0].measure, effects, replicates)
+    _legend(panels[len(tasks)], rows[0].measure, styles, replicates)
 
 
 def _order(effect: str) -> tuple[float, str]:
@@ -165,18 +158,17 @@ def _order(effect: str) -> tuple[float, str]:
     return (-abs(parts[-1] - parts[0]) if len(parts) > 1 else -parts[0], effect)
 
 
-def _draw_curve(panel: Any, rows: Sequence[Any], colour: int, dash: int) -> None:
+def _draw_curve(axes: Any, rows: Sequence[Any], style: ConditionStyle, dash: int) -> None:
     # the least of all models and conditions of a size, which differ where their corrections do
-    simulated_rows = [row for row in rows if float_or_none(row.power) is not None]
-    points = {int(row.n_users): row for row in sorted(simulated_rows, key=lambda row: -row.power)}
+    simulated_rows = sorted((r for r in rows if not pd.isna(r.power)), key=lambda row: -row.power)
+    points = {int(row.n_users): row for row in simulated_rows}
     sizes = sorted(points)
-    hue = _COLOURS[colour % len(_COLOURS)]
-    panel.plot(
+    axes.plot(
         sizes,
         [float(points[n].power) for n in sizes],
-        color=hue,
+        color=style.colour,
         linestyle=_DASHES[dash % len(_DASHES)],
-        marker=None if dash else _MARKERS[colour % len(_MARKERS)],
+        marker=None if dash else style.marker,
         markersize=3.2,
         linewidth=0.7 if dash else 1.1,
         label=rows[0].effect if rows else None,
@@ -186,46 +178,36 @@ def _draw_curve(panel: Any, rows: Sequence[Any], colour: int, dash: int) -> None
     if not dash:
         lows = [float(points[n].ci_low) for n in sizes]
         highs = [float(points[n].ci_high) for n in sizes]
-        panel.vlines(sizes, lows, highs, color=hue, linewidth=0.8, zorder=2)
+        axes.vlines(sizes, lows, highs, color=style.colour, linewidth=0.8, zorder=2)
 
 
-def _scale(
-    panel: Any, layout: _PowerLayout, settings: PowerFigureSettings, *, has_label: bool
-) -> None:
-    panel.set_xscale("log")
-    panel.set_xlim(layout.sizes[0] / 1.15, layout.sizes[-1] * 1.15)
-    panel.set_ylim(0, 1)
-    panel.xaxis.set_major_locator(FixedLocator(_ticks(layout.sizes)))
-    panel.xaxis.set_minor_locator(NullLocator())
-    panel.xaxis.set_major_formatter("{x:.0f}")
-    panel.set_yticks([0, 0.25, 0.5, 0.75, 1])
-    panel.yaxis.set_major_formatter(PercentFormatter(1.0))
-    panel.axhline(settings.target, color=GREY, linewidth=0.7, linestyle=(0, (3, 2)), zorder=1)
+def _scale(axes: Any, layout: PowerLayout, settings: FigureSettings, *, has_label: bool) -> None:
+    axes.set_xscale("log")
+    axes.set_xlim(layout.sizes[0] / 1.15, layout.sizes[-1] * 1.15)
+    axes.set_ylim(0, 1)
+    axes.xaxis.set_major_locator(FixedLocator(layout.ticks))
+    axes.xaxis.set_minor_locator(NullLocator())
+    axes.xaxis.set_major_formatter("{x:.0f}")
+    axes.set_yticks([0, 0.25, 0.5, 0.75, 1])
+    axes.yaxis.set_major_formatter(PercentFormatter(1.0))
+    axes.axhline(settings.target, color=GREY, linewidth=0.7, linestyle=(0, (3, 2)), zorder=1)
     if has_label:
-        panel.set_ylabel("power")
+        axes.set_ylabel("power")
     else:
-        panel.tick_params(axis="y", labelleft=False)
+        axes.tick_params(axis="y", labelleft=False)
 
 
-def _ticks(sizes: Sequence[int]) -> list[int]:
-    """At most five of the sizes, spread evenly, the first and the last among them."""
-    if len(sizes) <= _TICKS:
-        return list(sizes)
-    step = (len(sizes) - 1) / (_TICKS - 1)
-    return [sizes[round(k * step)] for k in range(_TICKS)]
-
-
-def _price(panel: Any, rows: Sequence[Any], layout: _PowerLayout) -> None:
+def _price(axes: Any, rows: Sequence[Any], layout: PowerLayout) -> None:
     """An axis above with the calls or dollars of the sizes."""
     replicates = min(row.replicates for row in rows)
-    arm = layout.dearest or _PricedArm(rows[0].model, rows[0].condition)
+    arm = layout.dearest or (rows[0].model, rows[0].condition)
     amounts = {
         int(row.n_users): _amount(row, in_dollars=layout.dearest is not None)
         for row in rows
-        if _PricedArm(row.model, row.condition) == arm and row.replicates == replicates
+        if (row.model, row.condition) == arm and row.replicates == replicates
     }
-    above = panel.secondary_xaxis("top")
-    ticks = [n for n in _ticks(layout.sizes) if n in amounts]
+    above = axes.secondary_xaxis("top")
+    ticks = [n for n in layout.ticks if n in amounts]
     above.set_xticks(ticks, [amounts[n] for n in ticks], color=GREY)
     above.xaxis.set_minor_locator(NullLocator())
     above.tick_params(length=2, color=GREY, pad=1)
@@ -257,22 +239,21 @@ def _title(rows: Sequence[Any]) -> str:
     return f"{rows[0].task}, {n_tests} test{'' if last == 1 else 's'}"
 
 
-def _legend(panel: Any, measure: str, effects: Sequence[str], replicates: Sequence[int]) -> None:
+def _legend(
+    axes: Any, measure: str, styles: Mapping[str, ConditionStyle], replicates: Sequence[int]
+) -> None:
     handles = [
-        Line2D(
-            [], [], color=_COLOURS[k % len(_COLOURS)], marker=_MARKERS[k % len(_MARKERS)],
-            markersize=3.2, label=_effect_label(measure, effect),
+        legend_line(
+            _effect_label(measure, effect), width=0.9, colour=style.colour, marker=style.marker,
+            markersize=3.2,
         )
-        for k, effect in enumerate(effects)
+        for effect, style in styles.items()
     ]  # fmt: skip
-    if len(replicates) > 1:
-        handles += [
-            Line2D(
-                [], [], color=GREY, linestyle=_DASHES[k % len(_DASHES)], label=f"{n} answers each"
-            )
-            for k, n in enumerate(replicates)
-        ]
-    panel.legend(
+    handles += [
+        legend_line(f"{n} answers each", width=0.9, linestyle=_DASHES[k % len(_DASHES)])
+        for k, n in enumerate(replicates if len(replicates) > 1 else ())
+    ]
+    axes.legend(
         handles=handles, title=MEASURES[measure], loc="center left", alignment="left",
         title_fontsize=TEXT_POINTS, handlelength=2.2, bbox_to_anchor=(0, 0.5),
     )  # fmt: skip

@@ -4,14 +4,12 @@ Each question has its own options and therefore its own legend, between its text
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from string import ascii_uppercase
 from typing import Any, NamedTuple
 
-from matplotlib.figure import Figure
-
 from fieldwork.figures.labels import fit, inches_of, own_words
-from fieldwork.figures.selection import select_items
+from fieldwork.figures.selection import rest_remark
 from fieldwork.figures.settings import FigureSettings
 from fieldwork.figures.style import PAGE_HEIGHT, PAGE_WIDTH, TEXT_POINTS
 from fieldwork.records.field import FIELD
@@ -31,6 +29,8 @@ _MARGIN_INCHES = 0.25
 """Inches of the page that neither names nor questions take."""
 GAP = 0.05
 """Inches between bars, options and question."""
+_MOST_ITEMS = 6
+"""The first of the table are drawn, fewer where a page holds fewer."""
 _HEAD_MARGIN = 0.12
 _WIDEST_BAR, _LEAST_BAR = 0.17, 0.125
 """Inches from one bar to the next."""
@@ -39,14 +39,6 @@ _MOST_LINES, _FEW_LINES, _FEW_QUESTIONS = 5, 2, 4
 _TITLE_LINES = 2
 _AROUND = 1.25
 """Inches of a page that notes, head, models' names and the axis take."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Fig2Settings(FigureSettings):
-    """What a study decides about Figure 2."""
-
-    max_items: int = 6
-    """Most items; the first of the table are drawn, fewer where a page holds fewer."""
 
 
 class QuestionOption(NamedTuple):
@@ -115,12 +107,14 @@ def bar_places(conditions: Sequence[str]) -> list[float]:
 
 
 def lay_out_questions(
-    figure: Figure, rows: Sequence[Any], names: Sequence[str], slots: float, settings: Fig2Settings
+    rows: Sequence[Any],
+    names: Sequence[str],
+    slots: float,
+    settings: FigureSettings,
 ) -> QuestionLayout:
     """As many of the questions to draw as a page holds, at least one.
 
     Args:
-        figure: to measure texts with.
         rows: `records.AnswerShare` rows.
         names: of the conditions, as printed.
         slots: bars that a panel has room for.
@@ -128,23 +122,20 @@ def lay_out_questions(
     answers: dict[ItemKey, dict[str, bool]] = {}
     for row in rows:
         answers.setdefault(ItemKey(row.task, row.item_id), {})[row.answer] = bool(row.is_correct)
-    keys = select_items(answers, at_most=settings.max_items).items
+    keys = [*answers][: settings.max_items or _MOST_ITEMS]
     questions = _questions(keys, settings)
     for lines, fewest in ((_MOST_LINES, min(len(keys), _FEW_QUESTIONS)), (_FEW_LINES, 1)):
-        panels = [
-            _panel(figure, key, answers[key], questions.get(key), lines, names) for key in keys
-        ]
+        panels = [_panel(key, answers[key], questions.get(key), lines, names) for key in keys]
         for count in range(len(keys), fewest - 1, -1):
             around = _AROUND + sum(panel.head_inches for panel in panels[:count])
             bar = (PAGE_HEIGHT - around) / (slots * count)
             if bar >= _LEAST_BAR or (lines, count) == (_FEW_LINES, 1):
-                remark = select_items(answers, at_most=count).remark
                 bar = min(_WIDEST_BAR, max(_LEAST_BAR, bar))
-                return QuestionLayout(panels[:count], bar, remark)
+                return QuestionLayout(panels[:count], bar, rest_remark(count, len(answers)))
     raise AssertionError("unreachable: the least questions with few lines always return")
 
 
-def _questions(keys: Sequence[ItemKey], settings: Fig2Settings) -> dict[ItemKey, Item]:
+def _questions(keys: Sequence[ItemKey], settings: FigureSettings) -> dict[ItemKey, Item]:
     """The items, their questions without what all begin or end with."""
     items = {key: settings.questions[key] for key in keys if key in settings.questions}
     texts = own_words([item.question for item in items.values()])
@@ -155,26 +146,25 @@ def _questions(keys: Sequence[ItemKey], settings: Fig2Settings) -> dict[ItemKey,
 
 
 def _panel(
-    figure: Figure,
     key: ItemKey,
     answers: Mapping[str, bool],
     item: Item | None,
     most_lines: int,
     names: Sequence[str],
 ) -> QuestionPanel:
-    room = PAGE_WIDTH - max(inches_of(figure, name) for name in names) - _MARGIN_INCHES
+    room = PAGE_WIDTH - max(inches_of(name) for name in names) - _MARGIN_INCHES
     title = f"{key.task}: {key.item_id}"
     if item is not None:
         # the id is what tables and findings call the question by
         ending = f" ({key.item_id})"
-        title = fit(figure, item.question, inches=room, lines=_TITLE_LINES, ending=ending)
+        title = fit(item.question, inches=room, lines=_TITLE_LINES, ending=ending)
     options = _options(answers, item)
     for lines in range(1, most_lines + 1):
         columns = max(1, -(-len(options) // lines))
-        if _width(figure, options, columns) <= room:
+        if _width(options, columns) <= room:
             return QuestionPanel(key, title, options, columns)
-    column_inches = room / columns - _width(figure, [QuestionOption("W", "", is_gold=False)], 1)
-    short = [c._replace(text=fit(figure, c.text, inches=column_inches)) for c in options]
+    column_inches = room / columns - _width([QuestionOption("W", "", is_gold=False)], 1)
+    short = [c._replace(text=fit(c.text, inches=column_inches)) for c in options]
     return QuestionPanel(key, title, short, columns)
 
 
@@ -204,9 +194,9 @@ def _height(item: Item, place: int) -> float | None:
     return (points[place] - low) / (high - low) if high > low else 0.0
 
 
-def _width(figure: Figure, options: Sequence[QuestionOption], columns: int) -> float:
+def _width(options: Sequence[QuestionOption], columns: int) -> float:
     """Inches of a legend whose columns are filled one after the other."""
-    widths = [inches_of(figure, option.label) for option in options]
+    widths = [inches_of(option.label) for option in options]
     lines, longer = divmod(len(options), columns)
     total, at = 0.0, 0
     for column in range(columns):

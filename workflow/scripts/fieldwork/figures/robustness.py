@@ -6,22 +6,16 @@ questions that the variant changed. Right are the answers that change, beside th
 clean task is asked again.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import pandas as pd
 from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
 
-from fieldwork.figures.marks import MarkedAnswers, MarkedValue, add_mark
-from fieldwork.figures.selection import (
-    absence_reason,
-    conditions_in,
-    float_or_none,
-    models_in,
-    rows_of,
-)
+from fieldwork.figures.marks import PageMark, ends_of
+from fieldwork.figures.panel import LINE, draw_points, name_places, offsets
+from fieldwork.figures.selection import float_or_none, models_in, row_by, rows_to_draw
 from fieldwork.figures.settings import FigureSettings
 from fieldwork.figures.style import (
     GREY,
@@ -29,27 +23,21 @@ from fieldwork.figures.style import (
     TEXT_POINTS,
     ConditionStyle,
     add_head,
-    drawn_styles,
-    empty_figure,
     legend_entry,
-    marker_arguments,
+    legend_line,
     new_figure,
+    says_what_is_missing,
+    styles_in,
 )
 from fieldwork.records.robustness import Robustness
+
+TABLES = {"robustness": Robustness}
 
 _LINE_HEIGHT = 0.2
 _DODGE = 0.62
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RobustnessDrawing(FigureSettings):
-    """Settings of this figure."""
-
-    variants: Mapping[str, str] = field(default_factory=dict)
-    """By each variant, in the study's order, the task that it is put otherwise."""
-
-
-class _Line(NamedTuple):
+class TaskLine(NamedTuple):
     """A line of the figure: a task, as a variant of an origin or as the origin itself."""
 
     origin: str
@@ -57,208 +45,146 @@ class _Line(NamedTuple):
 
     @property
     def is_origin(self) -> bool:
+        """Whether the task is the clean one."""
         return self.origin == self.task
 
 
-class _Place(NamedTuple):
-    model: str
-    condition: str
-    line: _Line
+Rows = Mapping[tuple[Any, ...], Any]
+"""Rows of a model and condition by origin, task and metric."""
 
 
-class _RobustnessLayout(NamedTuple):
-    lines: list[_Line]
-    styles: Mapping[str, ConditionStyle]
-    values: Mapping[tuple[_Place, str], Any]
-
-
-class _RobustnessValue(NamedTuple):
-    """What a panel shows of a line, as a share."""
-
-    value: float
-    low: float | None
-    high: float | None
-    name: str
-    n_items: int
-
-
-TABLES = {"robustness": Robustness}
-SETTINGS = RobustnessDrawing
-
-
-def draw(table: pd.DataFrame, settings: RobustnessDrawing) -> Figure:
+@says_what_is_missing
+def draw(table: pd.DataFrame, settings: FigureSettings) -> Figure:
     """Draw `records.Robustness` rows. A table without rows gives a figure that says so."""
-    reason = absence_reason(table, settings)
-    if reason:
-        return empty_figure(f"tasks put otherwise: {reason}", settings)
-    layout = _lay_out(table, settings)
+    table = rows_to_draw(table, settings, "tasks put otherwise: ")
+    lines, styles = _lines(table, settings), styles_in(table, settings)
     models = models_in(table, settings)
-    height = 0.55 + _LINE_HEIGHT * len(layout.lines) * max(1.0, len(layout.styles) / 3)
+    height = 0.55 + _LINE_HEIGHT * len(lines) * max(1.0, len(styles) / 3)
     figure = new_figure(height=min(PAGE_HEIGHT - 0.6, height * len(models)))
     panels = figure.subplots(len(models), 2, squeeze=False, sharex="col", sharey=True)
+    step = _DODGE / len(styles)
     for (scores, changes), model in zip(panels, models, strict=True):
         scores.set_title(settings.model_name(model), loc="left")
-        for condition, style in layout.styles.items():
-            _draw_scores(scores, layout, model, condition, style)
-            _draw_changes(changes, layout, model, condition, style)
-        _name_lines(scores, layout)
+        for shift, (condition, style) in zip(
+            offsets(len(styles), step), styles.items(), strict=True
+        ):
+            part = table[(table["model"] == model) & (table["condition"] == condition)]
+            rows = row_by(part, "origin", "task", "metric")
+            places = {line: place + shift for place, line in enumerate(lines)}
+            _draw_scores(scores, rows, places, style, step)
+            for line, y in places.items():
+                rerun, change = _change(rows, line, style, "_rerun"), _change(rows, line, style)
+                _draw_mark(changes, y, change, rerun, style, step)
+        _name_lines(scores, lines)
         changes.tick_params(axis="y", length=0)
     panels[-1, 0].set_xlabel("Score (%)")
     panels[-1, 1].set_xlabel("Answers that change (%)")
     panels[-1, 1].set_xlim(left=0)
-    add_head(figure, handles=_handles(layout), notes=[settings.note, _left_out(table)])
-    return figure
+    reference = legend_line(
+        "left: these questions, clean; right: clean, asked again", width=0.8, linestyle="none",
+        marker="|", markeredgewidth=1.6, markersize=7,
+    )  # fmt: skip
+    bar = legend_line("95 % interval", width=0.8)
+    handles = [*map(legend_entry, styles.values()), bar, reference]
+    return add_head(figure, handles=handles, notes=[settings.note, _left_out(table)])
 
 
-def _lay_out(table: pd.DataFrame, settings: RobustnessDrawing) -> _RobustnessLayout:
-    conditions = conditions_in(table, settings)
+def _lines(table: pd.DataFrame, settings: FigureSettings) -> list[TaskLine]:
+    """Each origin of the table, and below it its variants in the study's order."""
     origins = set(table["origin"])
-    lines: list[_Line] = []
-    for origin in dict.fromkeys(one for one in settings.variants.values() if one in origins):
-        tasks = [task for task, one in settings.variants.items() if one == origin]
-        lines += [_Line(origin, origin), *(_Line(origin, task) for task in tasks)]
-    values = {
-        (_Place(row.model, row.condition, _Line(row.origin, row.task)), row.metric): row
-        for row in rows_of(table)
-    }
-    return _RobustnessLayout(lines, drawn_styles(conditions, settings), values)
+    return [
+        TaskLine(origin, task)
+        for origin in dict.fromkeys(settings.variants.values())
+        if origin in origins
+        for task in (origin, *(one for one, of in settings.variants.items() if of == origin))
+    ]
 
 
 def _draw_scores(
-    panel: Any, layout: _RobustnessLayout, model: str, condition: str, style: ConditionStyle
+    axes: Any, rows: Rows, places: Mapping[TaskLine, float], style: ConditionStyle, step: float
 ) -> None:
-    shift = _shift(layout, condition)
-    for lines in _blocks(layout):
-        measures = {line: _score(layout, _Place(model, condition, line)) for line in lines}
-        for line, measure in measures.items():
-            if measure is None:
-                continue
-            y, place = layout.lines.index(line) + shift, _Place(model, condition, line)
-            clean = _measure(layout.values.get((place, "accuracy_origin")), "Score")
-            if clean is not None:
-                _draw_reference(panel, y, clean, layout)
+    for origin in dict.fromkeys(line.origin for line in places):
+        own_lines = [line for line in places if line.origin == origin]
+        marks = {line: _score(rows, line, own_lines, style) for line in own_lines}
+        for line, mark in marks.items():
+            clean = _mark(rows.get((*line, "accuracy_origin")), "Score", style)
+            if mark is not None and clean is not None:
                 # its length is the change: rows have other questions where some could not be changed
-                ends = (100 * clean.value, 100 * measure.value)
-                panel.plot(ends, [y, y], color=style.colour, linewidth=1.6, alpha=0.5)
-            _draw_measure(panel, y, measure, style)
-            _mark(panel, y, measure, place, style)
-        if not any(measures.values()):
-            middle = layout.lines.index(lines[0]) + (len(lines) - 1) / 2
-            panel.text(
+                ends = (clean.at_scale(clean.value), mark.at_scale(mark.value))
+                axes.plot(ends, [places[line]] * 2, color=style.colour, linewidth=1.6, alpha=0.5)
+            _draw_mark(axes, places[line], mark, clean if mark else None, style, step)
+        if not any(marks.values()):
+            middle = round(places[own_lines[0]]) + (len(own_lines) - 1) / 2
+            axes.text(
                 0.5, middle, "no score", ha="center", va="center", color=GREY,
-                fontsize=TEXT_POINTS, transform=panel.get_yaxis_transform(),
+                fontsize=TEXT_POINTS, transform=axes.get_yaxis_transform(),
             )  # fmt: skip
 
 
-def _score(layout: _RobustnessLayout, cell: _Place) -> _RobustnessValue | None:
+def _score(
+    rows: Rows, line: TaskLine, own_lines: Sequence[TaskLine], style: ConditionStyle
+) -> PageMark | None:
     """The score of a line; that of the origin is over the items of its fullest variant."""
-    if not cell.line.is_origin:
-        return _measure(layout.values.get((cell, "accuracy")), "Score")
-    rows = [
-        layout.values.get((cell._replace(line=line), "accuracy_origin"))
-        for line in layout.lines
-        if line.origin == cell.line.origin and not line.is_origin
-    ]
-    fullest = max((row for row in rows if row is not None), key=lambda r: r.n_items, default=None)
-    return _measure(fullest, "Score")
+    if not line.is_origin:
+        return _mark(rows.get((*line, "accuracy")), "Score", style)
+    clean = [rows.get((*one, "accuracy_origin")) for one in own_lines if not one.is_origin]
+    fullest = max((r for r in clean if r is not None), key=lambda r: r.n_items, default=None)
+    mark = _mark(fullest, "Score", style)
+    return mark and replace(mark, task=line.task, label=f"{style.label}, {line.task}")
 
 
-def _draw_changes(
-    panel: Any, layout: _RobustnessLayout, model: str, condition: str, style: ConditionStyle
-) -> None:
-    shift = _shift(layout, condition)
-    for number, line in enumerate(layout.lines):
-        cell = _Place(model, condition, line)
-        y = number + shift
-        rerun = _change(layout, cell, "_rerun")
-        if rerun is not None:
-            _draw_reference(panel, y, rerun, layout)
-        change = _change(layout, cell, "")
-        if change is not None:
-            _draw_measure(panel, y, change, style)
-            _mark(panel, y, change, cell, style)
-
-
-def _change(layout: _RobustnessLayout, cell: _Place, ending: str) -> _RobustnessValue | None:
+def _change(rows: Rows, line: TaskLine, style: ConditionStyle, ending: str = "") -> PageMark | None:
     """Share of letters that differ, or of a list's options that are not in both."""
-    flips = _measure(layout.values.get((cell, f"flips{ending}")), "Letters that change")
-    overlap = _measure(layout.values.get((cell, f"overlap{ending}")), "Options not in both")
-    if flips is not None or overlap is None:
+    flips = _mark(rows.get((*line, f"flips{ending}")), "Letters that change", style)
+    overlap = _mark(rows.get((*line, f"overlap{ending}")), "Options not in both", style)
+    if flips is not None or overlap is None or overlap.value is None:
         return flips
-    low, high = overlap.high, overlap.low
-    return overlap._replace(
-        value=1 - overlap.value,
-        low=None if low is None else 1 - low,
-        high=None if high is None else 1 - high,
-    )
+    low, high = (None if end is None else 1 - end for end in (overlap.ci_high, overlap.ci_low))
+    return replace(overlap, value=1 - overlap.value, ci_low=low, ci_high=high)
 
 
-def _measure(row: Any, name: str) -> _RobustnessValue | None:
-    value = float_or_none(row.estimate) if row is not None else None
-    if value is None:
+def _mark(row: Any, measure: str, style: ConditionStyle) -> PageMark | None:
+    """What a panel shows of a row, in shares; None without a value."""
+    if row is None or float_or_none(row.estimate) is None:
         return None
-    low, high = float_or_none(row.ci_low), float_or_none(row.ci_high)
-    return _RobustnessValue(value, low, high, name, int(row.n_items))
-
-
-def _draw_reference(
-    panel: Any, y: float, measure: _RobustnessValue, layout: _RobustnessLayout
-) -> None:
-    half = _DODGE / len(layout.styles) / 2
-    panel.vlines(100 * measure.value, y - half, y + half, color=GREY, linewidth=1.6, zorder=1)
-
-
-def _draw_measure(panel: Any, y: float, measure: _RobustnessValue, style: ConditionStyle) -> None:
-    if measure.low is not None and measure.high is not None:
-        ends = (100 * measure.low, 100 * measure.high)
-        panel.hlines(y, *ends, color=style.colour, linewidth=0.8, zorder=1.5)
-    x = 100 * measure.value
-    panel.plot([x], [y], linestyle="none", zorder=2, **marker_arguments(style, size=3.8))
-
-
-def _mark(
-    panel: Any, y: float, measure: _RobustnessValue, cell: _Place, style: ConditionStyle
-) -> None:
-    caption = MarkedValue(
-        measure=measure.name,
-        value=measure.value,
-        ci_low=measure.low,
-        ci_high=measure.high,
+    return PageMark(
+        measure=measure,
+        label=f"{style.label}, {row.task}",
+        **ends_of(row, "estimate"),
         scale=100,
         unit=" %",
         digits=1,
-        label=f"{style.label}, {cell.line.task}",
+        model=row.model,
+        condition=row.condition,
+        base="counted",
+        task=row.task,
     )
-    answers = MarkedAnswers(
-        model=cell.model, condition=cell.condition, base="counted", task=cell.line.task
-    )
-    ends = [end for end in (measure.value, measure.low, measure.high) if end is not None]
-    add_mark(panel, (100 * min(ends), 100 * max(ends)), y, caption, answers)
 
 
-def _shift(layout: _RobustnessLayout, condition: str) -> float:
-    n = len(layout.styles)
-    return ([*layout.styles].index(condition) - (n - 1) / 2) * _DODGE / n
+def _draw_mark(
+    axes: Any,
+    y: float,
+    mark: PageMark | None,
+    reference: PageMark | None,
+    style: ConditionStyle,
+    step: float,
+) -> None:
+    """A mark at its line, and a stroke through the line at what it stands beside."""
+    if reference is not None and reference.value is not None:
+        at = reference.scale * reference.value
+        axes.vlines(at, y - step / 2, y + step / 2, color=GREY, linewidth=1.6, zorder=1)
+    if mark is not None:
+        draw_points(axes, [(y, mark)], style, is_upright=False, size=3.8)
 
 
-def _blocks(layout: _RobustnessLayout) -> Iterator[Sequence[_Line]]:
-    """The lines of each origin."""
-    for origin in dict.fromkeys(line.origin for line in layout.lines):
-        yield [line for line in layout.lines if line.origin == origin]
-
-
-def _name_lines(panel: Any, layout: _RobustnessLayout) -> None:
-    names = [line.task if line.is_origin else f"{line.task}  " for line in layout.lines]
-    panel.set_yticks(range(len(names)), names)
-    for label, line in zip(panel.get_yticklabels(), layout.lines, strict=True):
+def _name_lines(axes: Any, lines: Sequence[TaskLine]) -> None:
+    names = [line.task if line.is_origin else f"{line.task}  " for line in lines]
+    name_places(axes, names, is_upright=False, fontsize=TEXT_POINTS + 0.5)
+    for place, (label, line) in enumerate(zip(axes.get_yticklabels(), lines, strict=True)):
         label.set_fontweight("bold" if line.is_origin else "normal")
-        label.set_fontsize(TEXT_POINTS + 0.5)
-    panel.tick_params(axis="y", length=0)
-    panel.set_ylim(len(names) - 0.5, -0.5)
-    for number, line in enumerate(layout.lines):
-        if line.is_origin and number:
-            for axes in panel.figure.axes:
-                axes.axhline(number - 0.5, color="#BBBBBB", linewidth=0.6)
+        if line.is_origin and place:
+            for panel in axes.figure.axes:
+                panel.axhline(place - 0.5, color=LINE, linewidth=0.6)
 
 
 def _left_out(table: pd.DataFrame) -> str | None:
@@ -268,12 +194,3 @@ def _left_out(table: pd.DataFrame) -> str | None:
     if not texts:
         return None
     return f"Questions that could not be changed are left out: {', '.join(texts)}."
-
-
-def _handles(layout: _RobustnessLayout) -> list[Any]:
-    bar = Line2D([], [], color=GREY, linewidth=0.8, label="95 % interval")
-    reference = Line2D(
-        [], [], color=GREY, linestyle="none", marker="|", markeredgewidth=1.6, markersize=7,
-        label="left: these questions, clean; right: clean, asked again",
-    )  # fmt: skip
-    return [*(legend_entry(style, style.label) for style in layout.styles.values()), bar, reference]

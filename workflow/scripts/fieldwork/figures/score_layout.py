@@ -1,96 +1,90 @@
 """The layout of figure 3: bars of runs, models of the leaderboard, and the range of scores of a panel."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import pandas as pd
 
-from fieldwork.figures.selection import conditions_in, float_or_none, models_in, rows_of
+from fieldwork.figures.marks import Point, ends_of
+from fieldwork.figures.selection import float_or_none, models_in, row_by, rows_by
 from fieldwork.figures.settings import FigureSettings
-from fieldwork.figures.style import ConditionStyle, drawn_styles
+from fieldwork.figures.style import ConditionStyle, styles_in
 from fieldwork.records.shared import Leaderboard, LeaderboardPlace
 
 METRICS = ("em_strict", "em_flexible")
 _LEAST_SPAN = 0.05
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Fig3Settings(FigureSettings):
-    """What a study decides about Figure 3. Tables of several tasks need `task`."""
-
-    ranks: Sequence[int] = (1, 2, 5)
-    """Leaderboard places whose models are named."""
-    leaderboard_note: str | None = None
-    """Why the questions are not the leaderboard's; printed at the head, and no places are drawn."""
-    own_names: Mapping[str, str | None] = field(default_factory=dict)
-    """The name of each model on the leaderboard."""
-
-
-class RunAsker(NamedTuple):
-    """Who asked in a run: a puppet, or nobody; and its repeat index."""
-
-    puppet_id: str | None
-    replicate: int
-
-
 class RunBar(NamedTuple):
-    """The counted runs of a model, condition and reading; None where a table holds NULL."""
+    """The counted runs of a model, condition and reading.
 
-    mean: float | None
-    low: float | None
-    high: float | None
-    minimum: float | None
-    maximum: float | None
+    Attributes:
+        mean: of the runs, with its interval.
+        ends: the lowest and the highest run; None of fewer than two.
+        askers: who asked in each run: a puppet, or None for nobody, and the repeat index.
+        places: on the leaderboard, in words.
+        chances: of another place with another context, and with a rerun.
+    """
+
+    mean: Point
+    ends: tuple[float, float] | None
     n_items: int
     unit: str
     runs: tuple[float, ...]
-    askers: tuple[RunAsker, ...]
+    askers: tuple[tuple[str | None, int], ...]
     places: str
-    p_user: float | None
-    p_rerun: float | None
+    chances: tuple[float | None, float | None]
 
-
-class ScoreBarKey(NamedTuple):
-    """Which runs a bar shows; `metric` is the strict or the flexible reading."""
-
-    model: str
-    condition: str
-    metric: str
+    @property
+    def values(self) -> list[float]:
+        """All that is drawn of it."""
+        values = (*self.runs, self.mean.ci_low, self.mean.ci_high, self.mean.value)
+        return [value for value in values if value is not None]
 
 
 class ScoreLayout(NamedTuple):
     """What is drawn where.
 
-    `has_places` is false where the leaderboard only gives scale. `measure` says what the scores are.
-    `span` is the range of scores that each panel shows.
+    Attributes:
+        bars: by model, condition and metric, the strict or the flexible reading.
+        has_places: false where the leaderboard only gives scale.
+        measure: what the scores are.
+        span: the range of scores that each panel shows.
     """
 
     task: str
     models: list[str]
     styles: dict[str, ConditionStyle]
-    bars: Mapping[ScoreBarKey, RunBar]
+    bars: Mapping[tuple[str, str, str], RunBar]
     leaderboard: Leaderboard
     has_places: bool
     measure: str
-    span: float
+    settings: FigureSettings
+    span: float = 0.0
 
-    def readings(self, model: str, condition: str) -> Mapping[str, float]:
-        """The readings to draw, with their places in the row: one where both agree in every run."""
-        bars = [self.bars.get(ScoreBarKey(model, condition, metric)) for metric in METRICS]
-        is_same = bars[0] is not None and bars[0] == bars[1]
-        return {METRICS[0]: 0.0} if is_same else {METRICS[0]: -0.21, METRICS[1]: 0.21}
+    def readings(self, model: str, condition: str) -> dict[str, tuple[float, RunBar]]:
+        """The bars to draw, with their places in the row: one where both agree in every run."""
+        bars = {metric: self.bars.get((model, condition, metric)) for metric in METRICS}
+        strict, flexible = bars.values()
+        if strict is not None and strict == flexible:
+            return {METRICS[0]: (0.0, strict)}
+        places = dict(zip(METRICS, (-0.21, 0.21), strict=True))
+        return {name: (places[name], bar) for name, bar in bars.items() if bar is not None}
 
     def ends(self, model: str) -> tuple[float, float]:
         """Lowest and highest value drawn of a model."""
-        values = [
-            value
-            for key, bar in self.bars.items()
-            if key.model == model
-            for value in (*bar.runs, bar.mean, bar.low, bar.high)
-            if value is not None
-        ]
+        values = [one for key, bar in self.bars.items() if key[0] == model for one in bar.values]
         return (min(values), max(values)) if values else (0.5, 0.5)
+
+    @property
+    def named_models(self) -> list[LeaderboardPlace]:
+        """The models whose names and places are printed; of those that share a place the first."""
+        first_by_rank: dict[int, LeaderboardPlace] = {}
+        for entry in self.leaderboard.places:
+            first_by_rank.setdefault(entry.rank, entry)
+        return [
+            first_by_rank[rank] for rank in sorted(first_by_rank) if rank in self.settings.ranks
+        ]
 
 
 def lay_out_scores(
@@ -98,23 +92,21 @@ def lay_out_scores(
     accuracy: pd.DataFrame,
     ranks: pd.DataFrame,
     leaderboard: Leaderboard,
-    task: str,
-    settings: Fig3Settings,
+    settings: FigureSettings,
 ) -> ScoreLayout:
     """The bars of a task; all panels show an equally wide range of scores."""
-    styles = drawn_styles(conditions_in(accuracy, settings), settings)
-    accuracy = accuracy[accuracy["condition"].isin(list(styles))]
-    models = models_in(accuracy, settings)
-    subjects = runs.loc[runs["task"] == task, "n_subjects"].max()
+    models, task = models_in(accuracy, settings), str(accuracy["task"].iloc[0])
+    runs, ranks = (table[table["task"] == task] for table in (runs, ranks))
     layout = ScoreLayout(
         task=task,
         models=models,
-        styles=styles,
-        bars=_bars(runs[runs["task"] == task], accuracy, ranks[ranks["task"] == task]),
+        styles=styles_in(accuracy, settings),
+        bars=_bars(runs, accuracy, ranks),
         leaderboard=leaderboard,
         has_places=len(leaderboard.places) > 0 and settings.leaderboard_note is None,
-        measure="Exact match" + (", macro mean over subjects" if subjects > 1 else ""),
-        span=0.0,
+        measure="Exact match"
+        + (", macro mean over subjects" if runs["n_subjects"].max() > 1 else ""),
+        settings=settings,
     )
     widest = max(high - low for low, high in map(layout.ends, models))
     return layout._replace(span=max(_LEAST_SPAN, 1.12 * widest))
@@ -122,41 +114,31 @@ def lay_out_scores(
 
 def _bars(
     runs: pd.DataFrame, accuracy: pd.DataFrame, ranks: pd.DataFrame
-) -> dict[ScoreBarKey, RunBar]:
-    scores: dict[ScoreBarKey, list[float]] = {}
-    askers: dict[ScoreBarKey, list[RunAsker]] = {}
-    for run in rows_of(runs):
-        if run.is_counted:
-            for metric in METRICS:
-                key = ScoreBarKey(run.model, run.condition, metric)
-                scores.setdefault(key, []).append(float(getattr(run, metric)))
-                puppet = None if pd.isna(run.puppet_id) else str(run.puppet_id)
-                askers.setdefault(key, []).append(RunAsker(puppet, int(run.replicate)))
-    rank_rows = {ScoreBarKey(row.model, row.condition, row.metric): row for row in rows_of(ranks)}
-    return {
-        key: _bar(row, scores.get(key, []), askers.get(key, []), rank_rows.get(key))
-        for row in rows_of(accuracy)
-        for key in [ScoreBarKey(row.model, row.condition, row.measure)]
-        if row.measure in METRICS
-    }
-
-
-def _bar(row: Any, scores: Sequence[float], askers: Sequence[RunAsker], rank: Any) -> RunBar:
-    by_users = row.unit == "puppet"
-    return RunBar(
-        mean=float_or_none(row.value),
-        low=float_or_none(row.ci_low),
-        high=float_or_none(row.ci_high),
-        minimum=min(scores) if len(scores) > 1 else None,
-        maximum=max(scores) if len(scores) > 1 else None,
-        n_items=row.n_items,
-        unit=row.unit,
-        runs=tuple(scores),
-        askers=tuple(askers),
-        places=_places(rank),
-        p_user=float_or_none(rank.p_change) if rank is not None and by_users else None,
-        p_rerun=float_or_none(rank.p_change_rerun) if rank is not None else None,
-    )
+) -> dict[tuple[str, str, str], RunBar]:
+    runs_by_arm = rows_by(runs[runs["is_counted"].astype(bool)], "model", "condition")
+    rank_rows = row_by(ranks, "model", "condition", "metric")
+    bars = {}
+    for key, row in row_by(accuracy, "model", "condition", "measure").items():
+        *arm, metric = key
+        if metric not in METRICS:
+            continue
+        arm_runs, rank = runs_by_arm.get(tuple(arm), ()), rank_rows.get(key)
+        p_user = None if rank is None or row.unit != "puppet" else float_or_none(rank.p_change)
+        scores = tuple(float(getattr(run, metric)) for run in arm_runs)
+        bars[key] = RunBar(
+            mean=Point(**ends_of(row)),
+            ends=(min(scores), max(scores)) if len(scores) > 1 else None,
+            n_items=row.n_items,
+            unit=row.unit,
+            runs=scores,
+            askers=tuple(
+                (None if pd.isna(run.puppet_id) else str(run.puppet_id), int(run.replicate))
+                for run in arm_runs
+            ),
+            places=_places(rank),
+            chances=(p_user, None if rank is None else float_or_none(rank.p_change_rerun)),
+        )
+    return bars
 
 
 def _places(rank: Any) -> str:
@@ -166,11 +148,3 @@ def _places(rank: Any) -> str:
     if best == worst:
         return f"{best}"
     return f"{best}–{worst} ({rank.rank_median:g})"
-
-
-def named_models(leaderboard: Leaderboard, settings: Fig3Settings) -> list[LeaderboardPlace]:
-    """The models whose names and places are printed; of models that share a place, the first listed."""
-    first_by_rank: dict[int, LeaderboardPlace] = {}
-    for entry in leaderboard.places:
-        first_by_rank.setdefault(entry.rank, entry)
-    return [first_by_rank[rank] for rank in sorted(first_by_rank) if rank in settings.ranks]

@@ -1,32 +1,19 @@
 """Which rows, conditions, models and items of a table a figure draws."""
 
 from collections.abc import Iterable
-from typing import Any, NamedTuple
+from typing import Any
 
 import pandas as pd
 
 from fieldwork.figures.settings import FigureSettings
-from fieldwork.records.shared import ItemKey
+from fieldwork.statistics.families import LEVEL
 
 LETTERS_LEFT_OUT = "Multiple-choice questions are in the tables only."
 """Printed where only lists are drawn."""
 
 
-class CountRange(NamedTuple):
-    """Smallest and largest of some counts."""
-
-    low: int
-    high: int
-
-    def __str__(self) -> str:
-        return f"{self.low}" if self.low == self.high else f"{self.low}–{self.high}"
-
-
-class ItemSelection(NamedTuple):
-    """The items to draw, and a remark to print where some are left out."""
-
-    items: list[ItemKey]
-    remark: str | None
+class NothingToDrawError(Exception):
+    """Why a figure has nothing to draw; the figure says so."""
 
 
 def rows_of(table: pd.DataFrame) -> list[Any]:
@@ -34,19 +21,40 @@ def rows_of(table: pd.DataFrame) -> list[Any]:
     return list(table.itertuples(index=False))
 
 
+def rows_by(table: pd.DataFrame, *columns: str) -> dict[tuple[Any, ...], list[Any]]:
+    """Rows of a table by the values of columns, in its order; NULL is None."""
+    rows: dict[tuple[Any, ...], list[Any]] = {}
+    for row in rows_of(table):
+        values = (getattr(row, column) for column in columns)
+        rows.setdefault(tuple(None if pd.isna(one) else one for one in values), []).append(row)
+    return rows
+
+
+def row_by(table: pd.DataFrame, *columns: str) -> dict[tuple[Any, ...], Any]:
+    """The row of a table by the values of columns, which tell its rows apart; NULL is None."""
+    return {key: rows[-1] for key, rows in rows_by(table, *columns).items()}
+
+
 def rows_of_task(table: pd.DataFrame, settings: FigureSettings) -> pd.DataFrame:
     """The part of a table that belongs to the task of the figure."""
     return table if settings.task is None else table[table["task"] == settings.task]
 
 
-def absence_reason(table: pd.DataFrame, settings: FigureSettings) -> str | None:
-    """Why a table gives nothing to draw, or None where it does."""
+def rows_to_draw(table: pd.DataFrame, settings: FigureSettings, about: str = "") -> pd.DataFrame:
+    """The rows of the task and the conditions to draw.
+
+    Raises:
+        NothingToDrawError: there is none; the reason begins with what the table is `about`.
+    """
+    table = table if table.empty else rows_of_task(table, settings)
     if table.empty:
-        return "the table has no rows"
-    if not conditions_in(table, settings):
+        raise NothingToDrawError(f"{about}the table has no rows")
+    part = table[table["condition"].isin(list(settings.conditions))]
+    if part.empty:
         conditions = ", ".join(settings.conditions) or "none"
-        return f"the table has none of the conditions to draw ({conditions})"
-    return None
+        reason = f"{about}the table has none of the conditions to draw ({conditions})"
+        raise NothingToDrawError(reason)
+    return part
 
 
 def conditions_in(table: pd.DataFrame, settings: FigureSettings) -> list[str]:
@@ -62,15 +70,13 @@ def models_in(table: pd.DataFrame, settings: FigureSettings) -> list[str]:
     return with_label + sorted(models - set(with_label))
 
 
-def select_items(item_keys: Iterable[ItemKey], *, at_most: int) -> ItemSelection:
-    """The first items, each once."""
-    keys = list(dict.fromkeys(item_keys))
-    if len(keys) <= at_most:
-        return ItemSelection(keys, None)
-    return ItemSelection(
-        keys[:at_most],
-        f"Only the first {at_most} of {len(keys)} items are drawn; the table has all of them.",
-    )
+def rest_remark(
+    n_drawn: int, n: int, noun: str = "items", *, tables: str = "the table has"
+) -> str | None:
+    """That only the first are drawn, and where the rest is; None where all are drawn."""
+    if n_drawn == n:
+        return None
+    return f"Only the first {n_drawn} of {n} {noun} are drawn; {tables} all of them."
 
 
 def first_reason(table: pd.DataFrame, otherwise: str) -> str:
@@ -83,7 +89,18 @@ def float_or_none(value: Any) -> float | None:
     return None if pd.isna(value) else float(value)
 
 
-def range_of(counts: Iterable[int]) -> CountRange | None:
-    """Smallest and largest count, None of no counts."""
-    numbers = [int(count) for count in counts]
-    return CountRange(min(numbers), max(numbers)) if numbers else None
+def text_or_none(value: Any) -> str | None:
+    """A cell's text, None where the table holds NULL, however pandas holds it."""
+    return value if isinstance(value, str) else None
+
+
+def is_shown(row: Any) -> bool:
+    """Whether a test, corrected over the study, shows what the row says."""
+    p_corrected = float_or_none(row.p_corrected)
+    return p_corrected is not None and p_corrected < LEVEL
+
+
+def range_of(counts: Iterable[Any], *, none: str = "0") -> str:
+    """Smallest and largest count, `40` or `38–40`; NULLs do not count, and `none` stands for none."""
+    numbers = sorted(int(count) for count in counts if not pd.isna(count))
+    return "–".join(dict.fromkeys(f"{number}" for number in (*numbers[:1], *numbers[-1:]))) or none

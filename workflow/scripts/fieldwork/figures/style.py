@@ -8,12 +8,14 @@ well, so that a greyscale print can be read.
 
 import io
 import textwrap
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import wraps
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import matplotlib as mpl
 import matplotlib.style
+import pandas as pd
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
@@ -22,7 +24,7 @@ from matplotlib.patheffects import withStroke
 
 from fieldwork.errors import StudyError
 from fieldwork.figures.marks import MarkedFigure
-from fieldwork.figures.selection import float_or_none
+from fieldwork.figures.selection import NothingToDrawError, conditions_in
 from fieldwork.figures.settings import FigureSettings
 
 PAGE_WIDTH = 6.85
@@ -47,12 +49,13 @@ _METADATA: Mapping[str, dict[str, str | None]] = {
 
 
 class ConditionStyle(NamedTuple):
-    """How a condition is drawn. `is_filled` is false for a hollow marker."""
+    """How a condition is drawn. `is_filled` is false for a hollow marker; `alpha` is how opaque it is."""
 
     colour: str
     marker: str
     is_filled: bool
     label: str
+    alpha: float = 1.0
 
 
 _NAMED_STYLES: Mapping[str, ConditionStyle] = {
@@ -69,6 +72,11 @@ _NAMED_STYLES: Mapping[str, ConditionStyle] = {
 # eleven markers and three colours share no factor: 33 conditions before a pair comes back
 _SPARE_MARKERS: tuple[str, ...] = ("^", "D", "v", "P", "<", "p", ">", "H", "*", "d", "8")
 _SPARE_COLOURS = ("#D55E00", "#000000", "#0072B2")
+
+
+SERIES_COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#000000", "#56B4E9", "#E69F00")
+SERIES_MARKERS = ("o", "s", "^", "D", "v", "P", "X")
+"""Of what is no condition, in turn."""
 
 
 def condition_styles(
@@ -101,6 +109,11 @@ def drawn_styles(conditions: Sequence[str], settings: FigureSettings) -> dict[st
     return styles
 
 
+def styles_in(table: pd.DataFrame, settings: FigureSettings) -> dict[str, ConditionStyle]:
+    """Style of each condition of a table that the study draws, in the study's order."""
+    return drawn_styles(conditions_in(table, settings), settings)
+
+
 def marker_arguments(style: ConditionStyle, *, size: float) -> dict[str, Any]:
     """Arguments of matplotlib for a marker of `size` points."""
     # without the rim an x over its interval reads as a star
@@ -121,16 +134,29 @@ def is_cross(style: ConditionStyle) -> bool:
     return style.marker in ("x", "+")
 
 
-def legend_entry(style: ConditionStyle, label: str) -> Line2D:
-    """Legend entry of a condition."""
-    return Line2D([], [], linestyle="none", label=label, **marker_arguments(style, size=4.5))
+def legend_entry(style: ConditionStyle, label: str | None = None) -> Line2D:
+    """Legend entry of a condition, by its label where no other is given."""
+    return Line2D(
+        [], [], linestyle="none", label=label or style.label, **marker_arguments(style, size=4.5)
+    )
 
 
-def draw_interval(axes: Any, x: float, row: Any, colour: str, *, linewidth: float = 0.8) -> None:
-    """A vertical line from `ci_low` to `ci_high` of a row, where it has an interval."""
-    low, high = float_or_none(row.ci_low), float_or_none(row.ci_high)
-    if low is not None and high is not None:
-        axes.vlines(x, low, high, color=colour, linewidth=linewidth, zorder=1.5)
+def legend_line(label: str, *, width: float, colour: str = GREY, **further: Any) -> Line2D:
+    """Legend entry of a line."""
+    return Line2D([], [], color=colour, linewidth=width, label=label, **further)
+
+
+def series_styles(names: Sequence[str]) -> dict[str, ConditionStyle]:
+    """Styles of what is no condition: groups, effects, models, each in its turn."""
+    return {
+        name: ConditionStyle(
+            SERIES_COLOURS[place % len(SERIES_COLOURS)],
+            SERIES_MARKERS[place % len(SERIES_MARKERS)],
+            True,
+            name,
+        )
+        for place, name in enumerate(names)
+    }
 
 
 def use_style(path: str | Path) -> None:
@@ -156,8 +182,8 @@ def new_figure(*, height: float) -> Figure:
     return figure
 
 
-def add_head(figure: Figure, *, handles: Sequence[Any], notes: Sequence[str | None]) -> None:
-    """Put notes and legend above the panels, and lay the panels out below them."""
+def add_head(figure: Figure, *, handles: Sequence[Any], notes: Sequence[str | None]) -> Figure:
+    """Put notes and legend above the panels, and lay the panels out below them; returns the figure."""
     panels = float(figure.get_figheight())
     lines = [wrap_text(note, inches=PAGE_WIDTH - 2 * _MARGIN) for note in notes if note]
     text = figure.text(0, 0, "\n".join(lines), va="top", style="italic", fontsize=TEXT_POINTS + 0.5)
@@ -177,6 +203,7 @@ def add_head(figure: Figure, *, handles: Sequence[Any], notes: Sequence[str | No
             rect=(0, 0, 1, panels / height), w_pad=0.04, h_pad=0.04, hspace=0, wspace=0
         )
     )
+    return figure
 
 
 def _widest_legend(figure: Figure, handles: Sequence[Any]) -> Any:
@@ -210,8 +237,20 @@ def empty_figure(reason: str, settings: FigureSettings) -> Figure:
     line = wrap_text(f"no data: {reason}", inches=PAGE_WIDTH - 1, points=9)
     # the id by which the study's page knows it
     axes.text(0.5, 0.5, line, ha="center", va="center", fontsize=9, color=GREY, gid="no-data")
-    add_head(figure, handles=[], notes=[settings.note])
-    return figure
+    return add_head(figure, handles=[], notes=[settings.note])
+
+
+def says_what_is_missing(draw: Callable[..., Figure]) -> Callable[..., Figure]:
+    """A function that draws, with a figure that gives the reason where it has nothing to draw."""
+
+    @wraps(draw)
+    def whole(*arguments: Any) -> Figure:
+        try:
+            return draw(*arguments)
+        except NothingToDrawError as reason:
+            return empty_figure(str(reason), arguments[-1])
+
+    return whole
 
 
 def save(figure: Figure, paths: Sequence[str | Path]) -> None:
