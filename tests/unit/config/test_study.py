@@ -29,7 +29,7 @@ from fieldwork.figures.who_asks import WhoAsksSettings
 from fieldwork.generation.planning.tables import PlanInputs
 from fieldwork.generation.rows import GenerationArm
 from fieldwork.measures import question_names
-from fieldwork.metrics.power.table import PlannedStudy
+from fieldwork.metrics.power.study import PlannedStudy
 from fieldwork.records import robustness
 from fieldwork.records.columns import row_types_of, table_of
 from fieldwork.tables import files_by_table

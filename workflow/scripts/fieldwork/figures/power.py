@@ -17,6 +17,7 @@ from matplotlib.ticker import FixedLocator, NullLocator, PercentFormatter
 from fieldwork.figures.selection import float_or_none, rows_of
 from fieldwork.figures.settings import FigureSettings
 from fieldwork.figures.style import GREY, TEXT_POINTS, add_head, empty_figure, new_figure
+from fieldwork.measures import effect_unit, measures
 from fieldwork.records.field import FIELD
 
 MEASURES: Mapping[str, str] = {
@@ -73,7 +74,7 @@ def draw(table: pd.DataFrame, settings: PowerFigureSettings) -> Figure:
     tasks_first = [task for task in settings.tasks if task in tasks_of_rows]
     tasks = list(dict.fromkeys([*tasks_first, *tasks_of_rows]))
     layout = _PowerLayout(
-        [measure for measure in MEASURES if any(row.measure == measure for row in rows)],
+        [measure for measure in _titles() if any(row.measure == measure for row in rows)],
         tasks[:MAX_TASKS],
         sorted({int(row.n_users) for row in rows}),
         _dearest(rows),
@@ -273,7 +274,7 @@ def _legend(panel: Any, measure: str, effects: Sequence[str], replicates: Sequen
             for k, n in enumerate(replicates)
         ]
     panel.legend(
-        handles=handles, title=MEASURES[measure], loc="center left", alignment="left",
+        handles=handles, title=_titles()[measure], loc="center left", alignment="left",
         title_fontsize=TEXT_POINTS, handlelength=2.2, bbox_to_anchor=(0, 0.5),
     )  # fmt: skip
 
@@ -282,10 +283,16 @@ def _effect_label(measure: str, effect: str) -> str:
     if measure in ("option_share", "distance"):
         low, high = (float(part) * 100 for part in effect.split(" -> "))
         return f"{low:.4g} % → {high:.4g} %"
-    if measure == "entropy_bits":
-        return f"{effect} bits"
     if measure == "value":
         difference, _, together = effect.partition(" ")
         return f"{difference} sd{', ' if together else ''}{together}"
+    if measure not in MEASURES or measure == "entropy_bits":
+        return f"{effect} {effect_unit(measures()[measure]).replace('standard deviations', 'sd')}"
     value = float(effect) * 100
     return f"{value:.4g} %" if measure == "share_who" else f"{value:.4g} points"
+
+
+def _titles() -> dict[str, str]:
+    """Titles of legends, in the order of the panels; a measure that is declared has its own."""
+    claimed_titles = {name: m.words or m.title for name, m in measures().items() if m.is_claimed}
+    return {**MEASURES, **claimed_titles, **MEASURES}
