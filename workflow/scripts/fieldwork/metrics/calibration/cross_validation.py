@@ -178,6 +178,6 @@ def _join(
     values: dict[Comparator, Floats], leave_one_out: Sequence[dict[Comparator, Floats]]
 ) -> dict[Comparator, PromptBits]:
     return {
-        name: PromptBits(of_all, np.stack([without[name] for without in leave_one_out]))
+        name: PromptBits(of_all, np.stack([values_left[name] for values_left in leave_one_out]))
         for name, of_all in values.items()
     }

@@ -216,13 +216,13 @@ def _calibration_prompts(
         for c in arms:
             random = generator(seed, "calibration order", *names, c)
             orders[c] = random.random((N_DRAWS, len(sides[c])))
-        ordered = {c: _side(sides[c], options, orders[c], groups[c]) for c in sides}
+        sides_in_order = {c: _side(sides[c], options, orders[c], groups[c]) for c in sides}
         # one group of each side can be left out, and the field is cut in halves
         smallest = {c: len(a) - math.ceil(len(a) / N_GROUPS) for c, a in sides.items()}
         n_equal = max(1, min(smallest[FIELD] // 2, *(smallest[c] for c in arms)))
         choices = generator(seed, "calibration deal", *names).random((N_DRAWS, n_equal))
-        field = ordered.pop(FIELD)
-        prompts.append(CalibrationPrompt(*key, options, field, ordered, n_equal, choices))
+        field = sides_in_order.pop(FIELD)
+        prompts.append(CalibrationPrompt(*key, options, field, sides_in_order, n_equal, choices))
     return prompts
 
 
