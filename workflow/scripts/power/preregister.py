@@ -39,9 +39,14 @@ def main(
     rows = [row for path in power for row in tables.read_rows(path, PowerRow)]
     n_read = sum(len(tables.read_columns(p, Response, ("model",))) for p in glob(responses))
     n_stored = sum(Inventory(Path(path)).count() or 0 for path in ledgers)
-    answers = preregistration.AnswersBefore(n_read, n_stored)
     content = preregistration.preregister(
-        config, sizes, rows, answers, read_hashes(hashes), datetime.now(UTC)
+        config,
+        sizes,
+        rows,
+        read_hashes(hashes),
+        datetime.now(UTC),
+        n_read=n_read,
+        n_stored=n_stored,
     )
     records = registration_records.read_records(Path(folder).glob("*.json"))
     for time in registration_records.times_of_equals(content, records):

@@ -61,8 +61,9 @@ def judged_by_both(
     """
     judge, of_people = (_with_ratings(sample, side) for side in (rows, people))
     means = of_people.groupby("unit")[["rating", "accepts"]].mean().astype(np.float64)
+    means = means.add_suffix("_of_people")
     columns = judge.set_index("unit")[["owner", "rating", "accepts"]]
-    return columns.join(means, how="inner", rsuffix="_of_people").sort_index()
+    return columns.join(means, how="inner").sort_index()
 
 
 def _with_ratings(sample: JudgementSample, rows: pd.DataFrame) -> pd.DataFrame:

@@ -34,8 +34,8 @@ def prediction_powered_rows(sample: JudgementSample, judge: str) -> Iterator[Jud
     if len(shared_units) < 2 or unrated_rows.empty:
         return
     ratings = sample.numbers()[unrated_rows["place"].to_numpy()]
-    alone = pd.DataFrame({"owner": unrated_rows["owner"].to_numpy(), "rating": ratings})
-    units = pd.concat([shared_units, alone], ignore_index=True)
+    of_judge_alone = pd.DataFrame({"owner": unrated_rows["owner"].to_numpy(), "rating": ratings})
+    units = pd.concat([shared_units, of_judge_alone], ignore_index=True)
     owners, rated_owners = units["owner"].to_numpy(), shared_units["owner"].to_numpy()
     # users whom people rated come first, so that few of them are in one group
     is_rated = np.isin(owners, rated_owners)
@@ -88,8 +88,10 @@ def _units_saved(units: pd.DataFrame, with_judge: Floats, clusters: Indices) -> 
     Args:
         with_judge: the mean without each cluster.
     """
-    alone = np.array([_mean(units[units["cluster"] != cluster], 0.0) for cluster in clusters])
-    variances = [float(jackknife_variance(v[np.isfinite(v)])) for v in (with_judge, alone)]
+    without_judge = np.array(
+        [_mean(units[units["cluster"] != cluster], 0.0) for cluster in clusters]
+    )
+    variances = [float(jackknife_variance(v[np.isfinite(v)])) for v in (with_judge, without_judge)]
     if not min(variances) > 0:
         return None
     return int(units["rating_of_people"].notna().sum()) * (variances[1] / variances[0] - 1)

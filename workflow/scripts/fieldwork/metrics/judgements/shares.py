@@ -13,9 +13,13 @@ from fieldwork.metrics.judgements.rows import (
     EstimateValue,
     basis_of,
     estimate_row,
-    mean_of,
 )
-from fieldwork.metrics.judgements.sample import MODELS, PEOPLE, JudgementSample
+from fieldwork.metrics.judgements.sample import (
+    MODELS,
+    PEOPLE,
+    JudgementSample,
+    without_each_sum,
+)
 from fieldwork.records.judging import JudgementEstimate
 from fieldwork.statistics.arrays import Floats
 
@@ -36,8 +40,11 @@ def share_rows(sample: JudgementSample, group: str | None) -> Iterator[Judgement
 
 def mean_value(rows: pd.DataFrame, values: Floats) -> EstimateValue:
     """The mean of a value of each row, and the means without each cluster."""
-    ends = float(values.min()), float(values.max())
-    return EstimateValue.over(rows["owner"].to_numpy(), mean_of(values), ends)
+    owners = rows["owner"].to_numpy()
+    sums = without_each_sum(np.column_stack([values, np.ones(len(values))]), owners)
+    with np.errstate(invalid="ignore"):
+        rest = sums[:, 0] / sums[:, 1]
+    return EstimateValue(float(values.mean()), rest, (float(values.min()), float(values.max())))
 
 
 def _values(
