@@ -171,7 +171,8 @@ def _measure(
 
 def _split_bits(samplers: Sequence[PromptSampler]) -> Floats:
     splits = [jensen_shannon_bits(one.reference, one.other_half) for one in samplers]
-    return np.stack(splits, axis=1).mean(axis=1)
+    means: Floats = np.stack(splits, axis=1).mean(axis=1)
+    return means
 
 
 def _join(

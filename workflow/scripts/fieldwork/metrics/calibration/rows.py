@@ -6,7 +6,7 @@ Owns the rule by which a calibration is worth using, and what the tables say of 
 import math
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -169,7 +169,7 @@ def _mixture_row(blank: Calibration, validation: CrossValidation) -> Calibration
     )
 
 
-def _distance(validation: CrossValidation, name: Comparator) -> dict[str, float | None]:
+def _distance(validation: CrossValidation, name: Comparator) -> dict[str, Any]:
     """A comparator's distance from the field, and beyond that of the field's own halves, by column."""
     excess = mean_gain(validation, name, FIELD_ITSELF)
     return {
@@ -198,7 +198,7 @@ def _comparator_rows(
             gain_bits=gain.value,
             ci_low=_finite(gain.interval.low),
             ci_high=_finite(gain.interval.high),
-            gap_closed=gain.value / (distance["excess_bits"] or 0.0) if part else None,
+            gap_closed=gain.value / distance["excess_bits"] if part else None,
             closed_low=part.low if part else None,
             closed_high=part.high if part else None,
             p_value=case.p_value if name == case.best else None,

@@ -150,8 +150,8 @@ def _mean_rho(ratings: pd.DataFrame, column: str) -> Statistic:
 
     def statistic(mask: Flags) -> float | None:
         of_people = (mask & (raters == rater) for rater in np.unique(raters))
-        rhos = [mean_rho(values[None, m], means[None, m]) for m in of_people if m.sum() > 1]
-        rhos = [rho for rho in rhos if rho is not None]
-        return float(np.mean(rhos)) if rhos else None
+        rhos = (mean_rho(values[None, m], means[None, m]) for m in of_people if m.sum() > 1)
+        defined_rhos = [rho for rho in rhos if rho is not None]
+        return float(np.mean(defined_rhos)) if defined_rhos else None
 
     return statistic
