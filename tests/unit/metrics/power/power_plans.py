@@ -1,11 +1,16 @@
-"""Supposed effects and planned studies, written shortly."""
+"""Supposed effects and planned studies, written shortly, and a plan as the script makes it."""
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
 
 from fieldwork.metrics.claims.measures import ClaimKey
 from fieldwork.metrics.power.effects import Effect
+from fieldwork.metrics.power.page import render
+from fieldwork.metrics.power.simulation import simulate_effects
 from fieldwork.metrics.power.study import PlannedStudy, PlannedTask
+from fieldwork.metrics.power.table import advice_rows, power_rows, with_tasks
+from fieldwork.records.power import PowerAdvice, PowerRow
+from fieldwork.records.tasks import ItemKind
 
 RULES: dict[str, Any] = {
     "primary": [{"measure": name} for name in ("share_who", "entropy_bits", "score")],
@@ -80,3 +85,55 @@ def score_difference(difference: float, sd_users: float, sd_reruns: float) -> Ef
 def value_difference(difference: float, n_together: int = 1) -> Effect:
     """Means of points or numbers differ."""
     return Effect("values", difference, n_together=n_together)
+
+
+class FakeCost(NamedTuple):
+    n_calls: int
+    cost_usd: float | None
+    basis: str
+    reason: str | None
+
+
+class FakePrices:
+    """A dollar a call; one model without a price."""
+
+    def at(
+        self, model: str, task: str, condition: str, *, n_users: int, replicates: int
+    ) -> FakeCost:
+        assert task == "t"
+        n = n_users * replicates * (10 if condition == "offline" else 1)
+        has_price = model != "free"
+        return FakeCost(
+            n, float(n) if has_price else None, "tables", None if has_price else "no price"
+        )
+
+
+class FakeArms(FakePrices):
+    """A task with four prompts of a kind; no choice has a right answer, but for `graded`."""
+
+    def __init__(self, kind: ItemKind = "list", graded: int = 0) -> None:
+        self.kind = kind
+        self.graded = graded
+
+    def n_items(self, task: str) -> int:
+        return len(task) * 4
+
+    def n_of_kind(self, task: str, kind: ItemKind) -> int:
+        return self.n_items(task) if kind == self.kind else 0
+
+    def n_graded(self, task: str) -> int:  # noqa: ARG002
+        return self.graded
+
+
+class Planned(NamedTuple):
+    rows: list[PowerRow]
+    advice: list[PowerAdvice]
+    page: str
+
+
+def plan_power(design: PlannedStudy, tasks: Sequence[str], arms: FakeArms) -> Planned:
+    """As the script makes it."""
+    study = with_tasks(design, tasks, arms)
+    curves = simulate_effects(study)
+    advice = [*advice_rows(curves, study, arms)]
+    return Planned([*power_rows(curves, study, arms)], advice, render(advice, study))

@@ -9,7 +9,6 @@ import pandas as pd
 import pytest
 from power_plans import place, planned_study
 
-from fieldwork.estimates.answer_sets import OPTION_KINDS
 from fieldwork.metrics.accuracy import measure_runs
 from fieldwork.metrics.claims.families import ClaimRules, PrimaryTests
 from fieldwork.metrics.claims.measures import ClaimKey
@@ -25,7 +24,7 @@ from fieldwork.metrics.values.comparisons import measure_value_comparisons
 from fieldwork.metrics.variance import measure_variance
 from fieldwork.records.claims import Claim
 from fieldwork.records.columns import table_of
-from fieldwork.records.tasks import VALUE_KINDS
+from fieldwork.records.tasks import OPTION_KINDS, VALUE_KINDS
 from unit.metrics.metric_frames import list_means, score_estimates
 
 MODELS = ("m", "n")

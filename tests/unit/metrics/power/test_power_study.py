@@ -1,31 +1,29 @@
 """From curves to rows, advice and sentences."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Sequence
+from typing import Any
 
-import numpy as np
 import pytest
 from power_plans import (
     POWER,
     RULES,
+    FakeArms,
+    FakePrices,
+    plan_power,
     planned_study,
     score_difference,
     share_change,
     value_difference,
 )
 
-from fieldwork import measures
-from fieldwork.estimates.declaration import Measure, ReaderQuestion
-from fieldwork.metrics.claims.measures import MEASURES
 from fieldwork.metrics.power.effects import Effect, LetterSource, Scenario, ValueSource
 from fieldwork.metrics.power.family import Family, PowerEstimate
 from fieldwork.metrics.power.likeness import CAUTIOUS, Likeness
 from fieldwork.metrics.power.page import render
 from fieldwork.metrics.power.simulation import PowerCurve, find_smallest_size, simulate_effects
 from fieldwork.metrics.power.study import PlannedStudy, PlannedTask
-from fieldwork.metrics.power.table import advice_rows, power_rows, with_tasks
-from fieldwork.records.power import PowerAdvice, PowerRow
-from fieldwork.records.tasks import ItemKind
+from fieldwork.metrics.power.table import advice_rows, power_rows
+from fieldwork.records.power import PowerAdvice
 
 OUTLINE = planned_study(
     {"small": PlannedTask({"list": 2}), "large": PlannedTask({"choice": 5}, 5)},
@@ -201,27 +199,6 @@ def test_the_smallest_size(
     assert (size.reason or "").startswith("not reached with") == (n_users is None)
 
 
-class FakeCost(NamedTuple):
-    n_calls: int
-    cost_usd: float | None
-    basis: str
-    reason: str | None
-
-
-class FakePrices:
-    """A dollar a call; one model without a price."""
-
-    def at(
-        self, model: str, task: str, condition: str, *, n_users: int, replicates: int
-    ) -> FakeCost:
-        assert task == "t"
-        n = n_users * replicates * (10 if condition == "offline" else 1)
-        has_price = model != "free"
-        return FakeCost(
-            n, float(n) if has_price else None, "tables", None if has_price else "no price"
-        )
-
-
 def curves_of(scenario: Scenario, *powers: float | None) -> list[PowerCurve]:
     """One family for simulated users of both models, another for real ones."""
     basis = "" if scenario.supposed_likeness is None else "`power.likeness`"
@@ -380,37 +357,6 @@ def test_the_page_prices_participants_where_it_can() -> None:
     assert sentence in page(SHARES, field_cost_usd=5.0)
 
 
-class FakeArms(FakePrices):
-    """A task with four prompts of a kind; no choice has a right answer, but for `graded`."""
-
-    def __init__(self, kind: ItemKind = "list", graded: int = 0) -> None:
-        self.kind = kind
-        self.graded = graded
-
-    def n_items(self, task: str) -> int:
-        return len(task) * 4
-
-    def n_of_kind(self, task: str, kind: ItemKind) -> int:
-        return self.n_items(task) if kind == self.kind else 0
-
-    def n_graded(self, task: str) -> int:  # noqa: ARG002
-        return self.graded
-
-
-class Planned(NamedTuple):
-    rows: list[PowerRow]
-    advice: list[PowerAdvice]
-    page: str
-
-
-def plan_power(design: PlannedStudy, tasks: Sequence[str], arms: FakeArms) -> Planned:
-    """As the script makes it."""
-    study = with_tasks(design, tasks, arms)
-    curves = simulate_effects(study)
-    advice = [*advice_rows(curves, study, arms)]
-    return Planned([*power_rows(curves, study, arms)], advice, render(advice, study))
-
-
 def test_a_study_is_simulated_priced_and_described() -> None:
     power = plan_power(PLANNED, ["t"], FakeArms())
     measures = {"option_share", "distance", "share_who", "entropy_bits"}
@@ -475,62 +421,3 @@ def test_the_page_says_what_it_leaves_out(measure: str, words: str) -> None:
     planned = PLANNED._replace(rules=RULES | {"primary": [{"measure": measure}]})
     power = plan_power(planned, ["t"], FakeArms())
     assert words in power.page.replace("\n", " ")
-
-
-def share_of_firsts(counts: np.ndarray) -> np.ndarray:
-    return counts.max(axis=1) / counts.sum(axis=1)
-
-
-@pytest.fixture
-def declared(monkeypatch: pytest.MonkeyPatch) -> Mapping[str, Measure]:
-    """A measure of lists and one of numbers that no word was written for."""
-    kinds: dict[str, Any] = {"meaning": "m", "is_tested": True, "is_claimed": True}
-    first = Measure(
-        name="firsts",
-        title="Firsts",
-        statistic=share_of_firsts,
-        directions=("more alike", "x"),
-        **kinds,
-    )
-    words = Measure(name="lengths", title="Length", of="words", **kinds)
-    questions = {
-        **measures.questions(),
-        "firsts": ReaderQuestion("Firsts", "Which?", [first], kinds=("list",)),
-        "lengths": ReaderQuestion("Lengths", "How long?", [words], source="answers/forms"),
-    }
-    names = {name: m for one in questions.values() for name, m in one.names.items()}
-    monkeypatch.setattr(measures, "questions", lambda: questions)
-    monkeypatch.setattr("fieldwork.metrics.power.simulation.measures", lambda: names)
-    monkeypatch.setattr("fieldwork.metrics.power.page.measures", lambda: names)
-    form = MEASURES["entropy_bits"]
-    for name in ("firsts", "lengths"):
-        monkeypatch.setitem(MEASURES, name, form)  # type: ignore[arg-type]
-    return names
-
-
-@pytest.mark.usefixtures("declared")
-def test_a_declared_measure_has_power_without_a_word_about_it() -> None:
-    settings = POWER | {"sizes": [8, 40], "effects": POWER["effects"] | {"entropy": [0.0, 0.15]}}
-    rules = RULES | {"primary": [{"measure": "firsts"}, {"measure": "lengths"}]}
-    planned = PLANNED._replace(settings=settings, rules=rules, rarest_users=0.3)
-    power = plan_power(planned, ["t"], FakeArms())
-    powers = {
-        (row.measure, row.effect, row.n_users): row.power or 0.0
-        for row in power.rows
-        if (row.model, row.condition) == ("paid", "history")
-    }
-    # without an effect the level is kept, and with one power rises with the users
-    assert powers["firsts", "0", 40] <= 0.15
-    assert powers["firsts", "0.15", 8] < powers["firsts", "0.15", 40]
-    assert powers["lengths", "0.5", 8] < powers["lengths", "0.5", 40]
-    # two models, each with both tests
-    primary = [row for row in power.rows if row.family == "primary" and row.power is not None]
-    assert {row.n_tests for row in primary} == {4}
-    for words in (
-        "### Lists are more alike than the baseline's, by the measure Firsts",
-        "- **0.15 bits of entropy**: ",
-        "### Length: higher than the baseline's",
-        "- **0.5 standard deviations**: ",
-    ):
-        assert words in power.page
-    assert "also names" not in power.page

@@ -3,7 +3,6 @@
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 
-from fieldwork.estimates.declaration import ReaderQuestion
 from fieldwork.markdown_text import literal
 from fieldwork.measures import effect_unit, measures
 from fieldwork.metrics.claims.families import PRIMARY
@@ -18,6 +17,7 @@ _TITLES: Mapping[str, str] = {
     "option_share": "The share of an answer differs from the baseline's",
     "distance": "The answers to a prompt differ, as one of their shares does",
     "share_who": "A share of the variance of answers lies between contexts",
+    "entropy_bits": "Lists are more varied than the baseline's",
     "score": "The mean score differs from the baseline's",
     "value": "The mean of points or numbers differs from the baseline's",
 }
@@ -82,19 +82,13 @@ def render(advice: Sequence[PowerAdvice], study: PlannedStudy) -> str:
 
 def _titles() -> dict[str, str]:
     """Headings by measure, in the order of the page: declared measures stand after who asks."""
-    titles = {name: _declared_title(name, one) for name, one in declared_questions().items()}
-    of_options = ("option_share", "distance", "share_who")
-    return {**{name: _TITLES[name] for name in of_options}, **titles, **_TITLES}
-
-
-def _declared_title(name: str, question: ReaderQuestion) -> str:
-    measure, direction = question.names[name], question.names[name].directions[0]
-    if measure.of != "options":
-        return f"{measure.title}: {direction} than the baseline's"
-    answers = "Lists" if "list" in (question.kinds or ()) else "Answers"
-    is_alone = sum(one.is_claimed for one in question.measures) == 1
-    by_which = "" if name == "entropy_bits" and is_alone else f", by the measure {measure.title}"
-    return f"{answers} are {direction} than the baseline's{by_which}"
+    of_declared = {
+        name: f"{measure.title}: {measure.directions[0]} than the baseline's"
+        for name, measure in measures().items()
+        if measure.is_claimed
+    }
+    of_options = {name: _TITLES[name] for name in ("option_share", "distance", "share_who")}
+    return {**of_options, **of_declared, **_TITLES}
 
 
 _NO_USERS = (

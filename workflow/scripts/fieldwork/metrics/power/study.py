@@ -8,7 +8,6 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from fieldwork import measures
-from fieldwork.estimates.answer_sets import OPTION_KINDS
 from fieldwork.estimates.declaration import ReaderQuestion
 from fieldwork.metrics.claims.families import ClaimRules
 from fieldwork.metrics.power.effects import (
@@ -21,7 +20,7 @@ from fieldwork.metrics.power.effects import (
 )
 from fieldwork.metrics.power.likeness import NO_PILOT, Likeness, TaskLikeness, supposed_likeness
 from fieldwork.metrics.power.outcomes import SimulatedStudies
-from fieldwork.records.tasks import VALUE_KINDS, ItemKind
+from fieldwork.records.tasks import OPTION_KINDS, VALUE_KINDS, ItemKind
 from fieldwork.statistics.families import LEVEL
 from fieldwork.statistics.permutation import permutations_to_resolve
 from fieldwork.statistics.seeds import generator
