@@ -42,7 +42,9 @@ def main(
         "n_stored": sum(Inventory(Path(path)).count() or 0 for path in ledgers),
     }
     today = datetime.now(UTC)
-    content = preregistration.preregister(config, sizes, rows, read_hashes(hashes), today, **answers)
+    content = preregistration.preregister(
+        config, sizes, rows, read_hashes(hashes), today, **answers
+    )
     records = registration_records.read_records(Path(folder).glob("*.json"))
     for time in registration_records.times_of_equals(content, records):
         logger.warning("%s: this study was preregistered %s", folder, time)
