@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from fieldwork.metrics.claims.measures import ClaimKey
+from fieldwork.metrics.claims.keys import ClaimKey
 from fieldwork.metrics.power.effects import Effect
 from fieldwork.metrics.power.page import render
 from fieldwork.metrics.power.simulation import simulate_effects

@@ -11,7 +11,7 @@ from power_plans import place, planned_study
 
 from fieldwork.metrics.accuracy import measure_runs
 from fieldwork.metrics.claims.families import ClaimRules, PrimaryTests
-from fieldwork.metrics.claims.measures import ClaimKey
+from fieldwork.metrics.claims.keys import ClaimKey
 from fieldwork.metrics.claims.table import measure_claims
 from fieldwork.metrics.comparisons import measure_comparisons
 from fieldwork.metrics.nests import measure_nests

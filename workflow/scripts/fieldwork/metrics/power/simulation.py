@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from fieldwork.measures import measures
-from fieldwork.metrics.claims.measures import ClaimKey
+from fieldwork.metrics.claims.keys import ClaimKey
 from fieldwork.metrics.power.effects import Scenario
 from fieldwork.metrics.power.family import Family, PowerEstimate, effect_family, estimate_power
 from fieldwork.metrics.power.outcomes import Simulation
