@@ -101,7 +101,7 @@ def _recovered(n: int, sets: int, seed: int) -> Iterator[Outcome]:
     for _ in range(max(1, sets // FEWER)):
         answers = _list_study(MIXED, size, random, n_arm=n)
         model_answers = read_model_answers(answers, tasks=["00000"])["m"]
-        usable = find_usable_prompts(model_answers, ARMS, rarest_users=RAREST)
+        usable = find_usable_prompts(model_answers, ARMS, rarest_users=RAREST, seed=1, model="m")
         found.append(fit_weights([prompt.fit_prompt() for prompt in usable.prompts]).weights)
     for number, truth in enumerate(MIXED.weights or ()):
         yield outcome(

@@ -130,7 +130,7 @@ def _pilot(liking: Liking, n_users: int, sets: int, seed: int) -> Iterator[Outco
     truth, size = float(source.supposed["likeness"]), f"{n_users} users"
     for name, estimates in (
         ("likeness of a pilot", [pilot.estimate for pilot in pilots]),
-        ("likeness supposed after a pilot", [pilot.cautious().value for pilot in pilots]),
+        ("likeness supposed after a pilot", [pilot.value for pilot in pilots]),
     ):
         yield outcome(PART, name, source.name, size, truth=truth, estimates=estimates)
 

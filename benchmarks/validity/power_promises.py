@@ -34,8 +34,8 @@ from fieldwork.metrics.accuracy import measure_runs
 from fieldwork.metrics.claims.families import ClaimRules, PrimaryTests
 from fieldwork.metrics.claims.table import measure_claims
 from fieldwork.metrics.comparisons import measure_comparisons
-from fieldwork.metrics.power.family import TaskQuestions
-from fieldwork.metrics.power.study import StudyShape, simulate_effects
+from fieldwork.metrics.power.simulation import simulate_effects
+from fieldwork.metrics.power.study import PlannedStudy, PlannedTask
 from fieldwork.metrics.scores import measure_score_spreads
 from fieldwork.metrics.shifts import measure_shifts
 from fieldwork.metrics.variance import measure_variance
@@ -328,32 +328,46 @@ def promised(promise: Promise) -> float:
     questions = {"main": _questions(source)}
     runs = {"main": promise.n_users}
     if promise.has_companion:
-        questions[COMPANION] = TaskQuestions(choices=COMPANION_ITEMS, n_graded=COMPANION_ITEMS)
+        questions[COMPANION] = PlannedTask({"choice": COMPANION_ITEMS}, COMPANION_ITEMS)
         runs[COMPANION] = N_COMPANION
     repeated = USERS if promise.n_answers > 1 else ()
     return power_of(promise, shape_of(questions, runs, RULES, repeated=repeated))
 
 
-def _questions(source: Source) -> TaskQuestions:
+def _questions(source: Source) -> PlannedTask:
     if source.is_list:
-        return TaskQuestions(lists=source.n_items)
-    return TaskQuestions(choices=source.n_items, n_graded=source.n_items)
+        return PlannedTask({"list": source.n_items})
+    return PlannedTask({"choice": source.n_items}, source.n_items)
 
 
 def shape_of(
-    questions: Mapping[str, TaskQuestions],
+    questions: Mapping[str, PlannedTask],
     runs: Mapping[str, int],
     rules: ClaimRules,
     repeated: Sequence[str] = (),
-) -> StudyShape:
-    items = {task: sum(own.by_kind.values()) for task, own in questions.items()}
-    return StudyShape(
-        ["m"], items, questions, runs, "main", USERS, len(USERS), rules, asked_again=repeated
+) -> PlannedStudy:
+    primary = [entry._asdict() for entry in rules.primary]
+    return PlannedStudy(
+        name="s",
+        models={"m": "m"},
+        conditions={name: name for name in USERS},
+        baseline="offline",
+        n_comparisons=len(USERS),
+        runs=runs,
+        score_task="main",
+        asked_again=repeated,
+        nests={},
+        settings={},
+        rules=rules._asdict() | {"primary": primary},
+        n_permutations=PERMUTATIONS,
+        seed=1,
+        rarest_users=RAREST,
+        tasks=questions,
     )
 
 
 def power_of(
-    promise: Promise, shape: StudyShape, place: int = 0, n_permutations: int = PERMUTATIONS
+    promise: Promise, shape: PlannedStudy, place: int = 0, n_permutations: int = PERMUTATIONS
 ) -> float:
     """The promise of the effect, or of one of several effects of its measure by its place."""
     no_effects: dict[str, list[Any]] = {
@@ -375,13 +389,12 @@ def power_of(
         "sd_reruns": 0.01,
     }
     power |= promise.source.supposed
-    curves = simulate_effects(
-        power, shape, n_permutations=n_permutations, seed=1, rarest_users=RAREST
-    )
+    curves = simulate_effects(shape._replace(settings=power, n_permutations=n_permutations))
     powers = [
-        curve.arm_powers[0].estimates[0].power or 0.0
+        curve.estimates[0].power or 0.0
         for curve in curves
-        if (curve.scenario.measure, curve.task) == (promise.measure, "main")
+        if (curve.scenario.measure, curve.scenario.task) == (promise.measure, "main")
+        and ("m", USERS[0]) in curve.arms
     ]
     return powers[place]
 
@@ -419,7 +432,7 @@ def _score_study(study: ScoredStudy, sets: int, seed: int) -> Iterator[Outcome]:
         )
         claims.append(float(claim.verdict == "differs"))
     promise = _score_promise(study)
-    questions = {"main": TaskQuestions(choices=QUESTIONS, n_graded=QUESTIONS)}
+    questions = {"main": PlannedTask({"choice": QUESTIONS}, QUESTIONS)}
     shape = shape_of(questions, {"main": study.n_users}, SCORE_RULES)
     size = f"{study.n_users} users"
     yield from lines_of(promise, claims, promise.source.name, size, power_of(promise, shape))

@@ -25,7 +25,7 @@ from power_promises import (
 
 from fieldwork.metrics.claims.families import PrimaryTests
 from fieldwork.metrics.claims.table import measure_claims
-from fieldwork.metrics.power.family import TaskQuestions
+from fieldwork.metrics.power.study import PlannedTask
 from fieldwork.metrics.values.comparisons import measure_value_comparisons
 
 
@@ -131,7 +131,7 @@ def _value_study(study: ValuedStudy, sets: int, seed: int) -> Iterator[Outcome]:
         claims.append(_is_value_claimed(study, rows))
     promise = _value_promise(study)
     n = study.n_scales
-    questions = {"main": TaskQuestions(scales=n, numbers=int(not n))}
+    questions = {"main": PlannedTask({"scale": n, "number": int(not n)})}
     shape = shape_of(questions, {"main": study.n_users}, VALUE_RULES)
     promised = power_of(promise, shape, place=int(study.is_together), n_permutations=PERMUTATIONS)
     yield from lines_of(promise, claims, promise.source.name, f"{study.n_users} users", promised)

@@ -37,7 +37,7 @@ rule make_field_kit:
     conda:
         "../envs/fieldwork.yaml"
     params:
-        *code("field/make_field_kit"),
+        *code("field/make_field_kit", *MEASURES),
         settings=config["field_kit"],
         labels=study.model_labels(),
         name=study.name,

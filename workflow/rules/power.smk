@@ -48,7 +48,7 @@ rule plot_power:
     conda:
         "../envs/fieldwork.yaml"
     params:
-        *code("power/plot_power"),
+        *code("power/plot_power", *MEASURES),
         drawing=dict(
             study.drawing(), note=None, tasks=study.tasks, target=config["power"]["target"]
         ),

@@ -23,7 +23,7 @@ from fieldwork.figures.settings import FigureSettings
 from fieldwork.generation.planning.tables import PlanInputs
 from fieldwork.generation.rows import GenerationArm
 from fieldwork.measures import question_names
-from fieldwork.metrics.power.table import PlannedStudy
+from fieldwork.metrics.power.study import PlannedStudy
 from fieldwork.records import robustness
 from fieldwork.records.columns import row_types_of, table_of
 from fieldwork.tables import files_by_table
@@ -103,7 +103,8 @@ def test_metric_tables_are_those_that_the_study_has() -> None:
     names = {Path(path).stem for path in quickstart.metric_tables()}
     assert {"variance", "ranks", *question_names()} <= names
     assert not names & {"arms", "arm_tests", "groups", "calibration", "field"}
-    assert study_views(quickstart) == ["heterogeneity", "prompt_means", "answer_form"]
+    views = {"heterogeneity", "prompt_means", "accuracy", "score_comparisons", "answer_form"}
+    assert {*study_views(quickstart)} == views
     with_arms = study("studies/history_length.yaml")
     assert {"arms", "arm_tests"} == {Path(p).stem for p in with_arms.metric_tables()} - names
 

@@ -10,10 +10,10 @@ from matplotlib.figure import Figure
 
 from fieldwork.figures import power
 from fieldwork.figures.settings import FigureSettings
-from fieldwork.records.power import PowerMeasure, PowerRow
+from fieldwork.records.power import PowerRow
 
 SIZES = (5, 20, 80, 320)
-EFFECTS: dict[PowerMeasure, Sequence[str]] = {
+EFFECTS: dict[str, Sequence[str]] = {
     "option_share": ("0.9 -> 0.3", "0.1 -> 0.05"),
     "distance": ("0.9 -> 0.3",),
     "share_who": ("0.05", "0.2"),
@@ -21,7 +21,7 @@ EFFECTS: dict[PowerMeasure, Sequence[str]] = {
     "score": ("0.006",),
     "value": ("0.5", "0.5 together"),
 }
-N_TESTS: dict[PowerMeasure, int] = {
+N_TESTS: dict[str, int] = {
     "option_share": 40,
     "distance": 9,
     "share_who": 4,
@@ -34,7 +34,7 @@ N_TESTS: dict[PowerMeasure, int] = {
 def table(
     *,
     tasks: Sequence[str] = ("lists", "letters"),
-    measures: Sequence[PowerMeasure] = tuple(EFFECTS),
+    measures: Sequence[str] = tuple(EFFECTS),
     models: Sequence[str] = ("cheap", "dear"),
     usd: float | None = 0.5,
     sizes: Sequence[int] = SIZES,

@@ -24,7 +24,7 @@ def shares(tasks: tuple[tuple[str, Any], ...] = TASKS, **changes: Any) -> pd.Dat
         for condition, share in (("offline", None), ("history", 0.1), ("rag", 0.3)):
             row = VarianceShare(
                 "m", task, condition, kind, share, None if share is None else share - 0.05,
-                None if share is None else share + 0.05, None, None, None, None, None, None, None, None,
+                None if share is None else share + 0.05, None, None, None, None, None, None, None,
                 7, 40, 40, 80, 0, "puppet", "no users" if share is None else None,
             )  # fmt: skip
             rows.append(asdict(row) | {"p_corrected": 0.001 if condition == "rag" else 0.5})
@@ -37,7 +37,7 @@ def new_letters(**changes: Any) -> pd.DataFrame:
     for condition, share in (("offline_again", 0.05), ("history", 0.1), ("rag", 0.3)):
         row = Novelty(
             "m", "mmlu", condition, "offline", "offline_again", 50, 10, 10, share, None, None, 0.5,
-            0.05, share - 0.05, None, None, 0.5, 0.5, 99, FEW,
+            0.05, share - 0.05, None, None, 0.5, 99, FEW,
         )  # fmt: skip
         rows.append(asdict(row) | {"p_corrected": 0.01 if condition == "rag" else 0.5})
     return pd.DataFrame(rows).assign(**changes)

@@ -12,8 +12,10 @@ from fieldwork import stage, tables
 from fieldwork.generation.planning.arm_sizes import ArmSizes
 from fieldwork.generation.planning.tables import PlanInputs
 from fieldwork.metrics.power.likeness import measure_likeness
-from fieldwork.metrics.power.plan import plan_power
-from fieldwork.metrics.power.table import PlannedStudy
+from fieldwork.metrics.power.page import render
+from fieldwork.metrics.power.simulation import simulate_effects
+from fieldwork.metrics.power.study import PlannedStudy
+from fieldwork.metrics.power.table import advice_rows, power_rows, with_tasks
 from fieldwork.records.parsing import Answer
 from fieldwork.records.power import PowerAdvice, PowerRow
 
@@ -30,10 +32,12 @@ def main(
     arms = ArmSizes(PlanInputs(**study, files=set(inputs), responses=answer_times))
     frames = [tables.read_frame(path, Answer) for path in parsed_times]
     pilot = measure_likeness(pd.concat(frames)) if frames else {}
-    power = plan_power(PlannedStudy(**design), [*study["tasks"]], arms, pilot)
-    tables.write_table(outputs["power"], power.rows, PowerRow)
-    tables.write_table(outputs["advice"], power.advice, PowerAdvice)
-    tables.write_text(outputs["page"], power.page)
+    planned_study = with_tasks(PlannedStudy(**design), [*study["tasks"]], arms, pilot)
+    curves = simulate_effects(planned_study)
+    advice = [*advice_rows(curves, planned_study, arms)]
+    tables.write_table(outputs["power"], power_rows(curves, planned_study, arms), PowerRow)
+    tables.write_table(outputs["advice"], advice, PowerAdvice)
+    tables.write_text(outputs["page"], render(advice, planned_study))
 
 
 if __name__ == "__main__":

@@ -37,11 +37,13 @@ def main(
     n_items = {task: len(items) for task, items in tables.read_tasks(questions).items()}
     sizes = preregistration.study_sizes(config, n_items)
     rows = [row for path in power for row in tables.read_rows(path, PowerRow)]
-    n_read = sum(len(tables.read_columns(p, Response, ("model",))) for p in glob(responses))
-    n_stored = sum(Inventory(Path(path)).count() or 0 for path in ledgers)
-    answers = preregistration.AnswersBefore(n_read, n_stored)
+    answers = {
+        "n_read": sum(len(tables.read_columns(p, Response, ("model",))) for p in glob(responses)),
+        "n_stored": sum(Inventory(Path(path)).count() or 0 for path in ledgers),
+    }
+    today = datetime.now(UTC)
     content = preregistration.preregister(
-        config, sizes, rows, answers, read_hashes(hashes), datetime.now(UTC)
+        config, sizes, rows, read_hashes(hashes), today, **answers
     )
     records = registration_records.read_records(Path(folder).glob("*.json"))
     for time in registration_records.times_of_equals(content, records):

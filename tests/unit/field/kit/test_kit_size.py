@@ -1,11 +1,11 @@
 """What power says of real users, as the kit tells it."""
 
 from fieldwork.field.kit import size
-from fieldwork.records.power import PowerMeasure, PowerRow
+from fieldwork.records.power import PowerRow
 
 
 def advised(
-    measure: PowerMeasure, effect: str, n_users: str, replicates: int = 1, **other: str
+    measure: str, effect: str, n_users: str, replicates: int = 1, **other: str
 ) -> dict[str, str]:
     row = {
         "measure": measure,
@@ -18,7 +18,7 @@ def advised(
 
 
 def simulated(
-    measure: PowerMeasure,
+    measure: str,
     effect: str,
     powers: dict[int, float | None],
     replicates: int = 1,

@@ -9,7 +9,7 @@ import pytest
 from calibration_answers import ARMS, letter, settings, study
 
 from fieldwork.errors import StudyError
-from fieldwork.metrics.calibration.draws import PromptGains, gain_interval, ratio_interval
+from fieldwork.metrics.calibration.draws import PromptBits, gain_interval, ratio_interval
 from fieldwork.metrics.calibration.reuse import (
     calibrated_shares,
     read_external_weights,
@@ -310,14 +310,14 @@ def test_without_a_variance_there_is_no_interval(values: list[float]) -> None:
     assert gain.interval == (-np.inf, np.inf)
 
 
-def crossed_gains(random: np.random.Generator, whole: float, share: float) -> list[PromptGains]:
+def crossed_gains(random: np.random.Generator, whole: float, share: float) -> list[PromptBits]:
     """Gains of a share, and the whole, by nine prompts and 40 people in ten groups."""
     groups, people = np.arange(40) % 10, random.normal(0, 0.6, size=(40, 1))
     noise = random.normal(0, 1, size=(2, 40, 9))
     sides = whole + random.normal(0, 0.1, size=(1, 9)) + people + noise[0]
     gains = share * sides + 0.3 * noise[1]
     return [
-        PromptGains(
+        PromptBits(
             answers.mean(axis=0),
             np.stack([answers[groups != g].mean(axis=0) for g in range(10)]),
         )
@@ -340,7 +340,7 @@ def test_a_gap_that_could_be_nothing_has_no_share() -> None:
     gains, whole = crossed_gains(random, 0.0, 0.4)
     assert gain_interval(*whole).interval.low <= 0
     assert ratio_interval(gains, whole) is None
-    nothing = PromptGains(np.zeros(9), np.zeros((10, 9)))
+    nothing = PromptBits(np.zeros(9), np.zeros((10, 9)))
     assert ratio_interval(nothing, crossed_gains(random, 3.0, 0.4)[1]) is None
 
 
@@ -349,7 +349,7 @@ def test_the_ends_of_the_closed_share_are_those_a_t_test_allows() -> None:
     interval = ratio_interval(gains, whole)
     assert interval is not None
     for share in interval:
-        low, high = gain_interval(*gains.less(share, whole)).interval
+        low, high = gain_interval(*gains.less(whole, share)).interval
         assert min(abs(low), abs(high)) == pytest.approx(0, abs=1e-9)
 
 

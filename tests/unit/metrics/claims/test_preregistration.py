@@ -7,7 +7,6 @@ from typing import Any
 from fieldwork.config.reading import read_study
 from fieldwork.metrics.claims.preregistration import (
     NO_POWER,
-    AnswersBefore,
     StudySize,
     answers_before,
     json_config,
@@ -49,8 +48,9 @@ def record(
     n_stored: int = 0,
     hashes: Any = None,
 ) -> dict[str, Any]:
-    answers = AnswersBefore(n_answers, n_stored)
-    content = preregister(study_config(), SIZES, power or [], answers, hashes or {}, TIME)
+    content = preregister(
+        study_config(), SIZES, power or [], hashes or {}, TIME, n_read=n_answers, n_stored=n_stored
+    )
     return complete_record(content, [])
 
 
@@ -135,7 +135,7 @@ def recorded_config() -> Any:
 def test_recorded_answers_need_no_power_and_are_no_new_ones() -> None:
     config = recorded_config()
     sizes = study_sizes(config, {config["study"]["tasks"][0]: 3})
-    content = preregister(config, sizes, [], AnswersBefore(0, 0), {}, TIME)
+    content = preregister(config, sizes, [], {}, TIME, n_read=0, n_stored=0)
     text = render(complete_record(content, []))
     for part in (
         NO_POWER,
@@ -154,7 +154,7 @@ def test_a_study_with_one_model_that_is_asked_has_power() -> None:
     config["study"]["models"] = ["gpt", *study_config()["study"]["models"]]
     sizes = study_sizes(config, {config["study"]["tasks"][0]: 3})
     assert sizes[0].replicates
-    content = preregister(config, sizes, [], AnswersBefore(5, 5), {}, TIME)
+    content = preregister(config, sizes, [], {}, TIME, n_read=5, n_stored=5)
     assert content["power_reason"] is None
     assert answers_before(content) == "after 5 answers, those of gpt recorded elsewhere"
 

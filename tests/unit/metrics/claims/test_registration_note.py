@@ -7,9 +7,10 @@ import pytest
 
 from fieldwork.metrics.claims.registration_note import (
     MOST_NAMES,
+    changed_names,
     changed_settings,
-    compare,
     registration_note,
+    unknown_names,
 )
 from fieldwork.metrics.claims.registration_records import PLAIN_FORMAT, complete_record
 from unit.metrics.claims.test_preregistration import record, study_config
@@ -67,9 +68,9 @@ def test_what_cannot_be_compared_is_named_and_counts_as_no_change() -> None:
 
 def test_hashes_are_compared_by_name() -> None:
     old = {"a": "1", "b": "2", "c": None, "d": "4"}
-    comparison = compare(old, {"a": "1", "b": "x", "c": "3", "e": "5"})
-    assert comparison.changes == ["b", "d", "e"]
-    assert comparison.unknown_names == ["c"]
+    new = {"a": "1", "b": "x", "c": "3", "e": "5"}
+    assert changed_names(old, new) == ["b", "d", "e"]
+    assert unknown_names(old, new) == ["c"]
 
 
 def test_a_record_of_an_earlier_version_says_what_it_does_not_hold() -> None:

@@ -6,28 +6,29 @@ from typing import Any
 
 import numpy as np
 import pytest
+from power_plans import (
+    POWER,
+    planned_study,
+    score_difference,
+    share_change,
+    value_difference,
+)
 from scipy.special import betaln, gammaln
 from scipy.stats import binom, f, fisher_exact, nct
 from scipy.stats import t as student
 
-from fieldwork.metrics.claims.families import ClaimRules
 from fieldwork.metrics.power import simulation
 from fieldwork.metrics.power.effects import (
     Effect,
-    EntropyRise,
     LetterSource,
     ListSource,
     Scenario,
-    ScoreDifference,
-    ShareChange,
-    UserShare,
-    ValueDifference,
     ValueSource,
 )
 from fieldwork.metrics.power.exact_test import exact_p_values
-from fieldwork.metrics.power.family import Family, OptionPool, PlannedTests
-from fieldwork.metrics.power.simulation import PowerEstimate, SimulationSettings, power_curve
-from fieldwork.records.power import PowerMeasure
+from fieldwork.metrics.power.family import Family, PowerEstimate
+from fieldwork.metrics.power.simulation import power_curve
+from fieldwork.metrics.power.study import PlannedStudy
 
 HALF = LetterSource(0.5)
 LISTS = ListSource(2, 6, 1.0)
@@ -35,16 +36,13 @@ ALONE = Family("primary", 0)
 """Nothing is tested beside the effect."""
 
 
-def settings(*sizes: int, simulations: int = 2000) -> SimulationSettings:
-    return SimulationSettings(sizes, simulations, 1999, 1999, 1999, 0.05, 7)
+def settings(*sizes: int, simulations: int = 2000) -> PlannedStudy:
+    power = POWER | {"sizes": sizes, "simulations": simulations}
+    return planned_study({}, settings=power, n_permutations=1999, seed=7)
 
 
-def curve(
-    scenario: Scenario, plan: SimulationSettings, family: Family = ALONE
-) -> list[PowerEstimate]:
-    pool = OptionPool(PlannedTests([], [], {}, ClaimRules([], [], [], {})), 1)
-    sizes = power_curve(scenario, [family], plan, lambda _: {}, pool)
-    return [size[family] for size in sizes]
+def curve(scenario: Scenario, plan: PlannedStudy, family: Family = ALONE) -> list[PowerEstimate]:
+    return [size[family] for size in power_curve(scenario, [family], plan)]
 
 
 def simulate_power(
@@ -61,7 +59,7 @@ def close(share: float, simulations: int = 2000) -> float:
 
 
 def scenario(
-    measure: PowerMeasure,
+    measure: str,
     effect: Effect,
     source: LetterSource | ListSource | ValueSource = HALF,
     **more: Any,
@@ -69,12 +67,10 @@ def scenario(
     return Scenario(measure, effect, source, **more)
 
 
-def fishers_power(change: ShareChange, n: int, level: float) -> float:
+def fishers_power(change: Effect, n: int, level: float) -> float:
     """Both binomials counted out."""
     counts = np.arange(n + 1)
-    condition, baseline = (
-        binom.pmf(counts, n, share) for share in (change.condition, change.baseline)
-    )
+    condition, baseline = (binom.pmf(counts, n, share) for share in (change.size, change.baseline))
     return sum(
         condition[a] * baseline[b]
         for a, b in itertools.product(counts, repeat=2)
@@ -85,13 +81,13 @@ def fishers_power(change: ShareChange, n: int, level: float) -> float:
 @pytest.mark.parametrize(
     ("change", "n"),
     [
-        (ShareChange(0.93, 0.35), 8),
-        (ShareChange(0.93, 0.80), 40),
-        (ShareChange(0.5, 0.4), 30),
-        (ShareChange(0.5, 0.5), 20),
+        (share_change(0.93, 0.35), 8),
+        (share_change(0.93, 0.80), 40),
+        (share_change(0.5, 0.4), 30),
+        (share_change(0.5, 0.5), 20),
     ],
 )
-def test_one_prompt_has_the_power_of_fishers_test(change: ShareChange, n: int) -> None:
+def test_one_prompt_has_the_power_of_fishers_test(change: Effect, n: int) -> None:
     expected = fishers_power(change, n, 0.05)
     power = simulate_power(scenario("distance", change), n)
     assert power == pytest.approx(expected, abs=close(expected))
@@ -99,7 +95,7 @@ def test_one_prompt_has_the_power_of_fishers_test(change: ShareChange, n: int) -
 
 def test_both_letters_of_a_prompt_are_tested() -> None:
     """Two tests with one p-value between them: each is corrected for both."""
-    change = ShareChange(0.9, 0.5)
+    change = share_change(0.9, 0.5)
     expected = fishers_power(change, 20, 0.025)
     power = simulate_power(scenario("option_share", change), 20)
     assert power == pytest.approx(expected, abs=close(expected))
@@ -107,7 +103,7 @@ def test_both_letters_of_a_prompt_are_tested() -> None:
 
 @pytest.mark.parametrize("n_plain", [3, 19])
 def test_other_tests_cost_power_and_little_more_than_bonferroni_says(n_plain: int) -> None:
-    change = ShareChange(0.9, 0.5)
+    change = share_change(0.9, 0.5)
     level = 0.05 / (n_plain + 1)
     least, most = fishers_power(change, 25, level), fishers_power(change, 25, 0.05)
     for name in ("primary", "distance"):
@@ -118,15 +114,15 @@ def test_other_tests_cost_power_and_little_more_than_bonferroni_says(n_plain: in
 @pytest.mark.parametrize(
     ("scores", "n"),
     [
-        (ScoreDifference(0.01, 0.0, 0.01), 12),
-        (ScoreDifference(0.006, 0.01, 0.01), 60),
-        (ScoreDifference(0, 0.01, 0.01), 20),
+        (score_difference(0.01, 0.0, 0.01), 12),
+        (score_difference(0.006, 0.01, 0.01), 60),
+        (score_difference(0, 0.01, 0.01), 20),
     ],
 )
-def test_scores_have_the_power_of_students_test(scores: ScoreDifference, n: int) -> None:
+def test_scores_have_the_power_of_students_test(scores: Effect, n: int) -> None:
     error = math.sqrt((scores.sd_users**2 + 2 * scores.sd_reruns**2) / n)
     freedom, limit = 2 * n - 2, student.ppf(0.975, 2 * n - 2)
-    noncentrality = scores.difference / error
+    noncentrality = scores.size / error
     expected = nct.sf(limit, freedom, noncentrality) + nct.cdf(-limit, freedom, noncentrality)
     # unequal variances and the permutations cost little at equal n
     power = simulate_power(scenario("score", scores), n)
@@ -144,7 +140,7 @@ def students_power(difference: float, variances: tuple[float, float], n: int) ->
 def test_scales_together_have_the_power_of_students_test(likeness: float) -> None:
     """The variance of a user's mean over four scales rises with their likeness, a rerun's does not."""
     expected = students_power(0.4, ((1 + 3 * likeness) / 4, 1 / 4), 30)
-    effect = ValueDifference(0.4, 4)
+    effect = value_difference(0.4, 4)
     own = scenario("value", effect, ValueSource(5), n_items=4, likeness=likeness)
     assert simulate_power(own, 30) == pytest.approx(expected, abs=close(expected) + 0.015)
 
@@ -153,14 +149,14 @@ def test_scales_together_have_the_power_of_students_test(likeness: float) -> Non
 def test_a_question_has_nearly_the_power_of_students_test(n_points: int) -> None:
     """Ranks find as much as means where answers are normal: 95 % of it, and with five points less."""
     expected = students_power(0.6, (1, 1), 40)
-    own = scenario("value", ValueDifference(0.6), ValueSource(n_points))
+    own = scenario("value", value_difference(0.6), ValueSource(n_points))
     power = simulate_power(own, 40, simulations=400)
     assert expected - 0.07 - close(expected, 400) < power < expected + close(expected, 400)
 
 
-def user_power_of_twos(effect: UserShare, mean: float, n: int) -> float:
+def user_power_of_twos(effect: Effect, mean: float, n: int) -> float:
     """One prompt and two answers: every number of users with none, one or two of an answer."""
-    first, second = (m * (1 / effect.share_who - 1) for m in (mean, 1 - mean))
+    first, second = (m * (1 / effect.size - 1) for m in (mean, 1 - mean))
     chances = [
         math.exp(betaln(first + k, second + 2 - k) - betaln(first, second)) * math.comb(2, k)
         for k in range(3)
@@ -181,8 +177,8 @@ def user_power_of_twos(effect: UserShare, mean: float, n: int) -> float:
 
 @pytest.mark.parametrize(("share", "mean", "n"), [(0.4, 0.5, 10), (0.3, 0.8, 24), (0.001, 0.5, 24)])
 def test_who_asks_twice_is_exact(share: float, mean: float, n: int) -> None:
-    expected = user_power_of_twos(UserShare(share), mean, n)
-    own = scenario("share_who", UserShare(share), LetterSource(mean), replicates=2)
+    expected = user_power_of_twos(Effect("who", share), mean, n)
+    own = scenario("share_who", Effect("who", share), LetterSource(mean), replicates=2)
     assert simulate_power(own, n) == pytest.approx(expected, abs=close(expected) + 0.01)
 
 
@@ -193,21 +189,21 @@ def test_who_asks_comes_near_the_f_test_of_a_correlation(
     # F of a one-way random-effects model, as if answers were normal: items give degrees of freedom
     freedom = n_items * (n - 1), n_items * n * (answers - 1)
     expected = f.sf(f.ppf(0.95, *freedom) / (1 + answers * share / (1 - share)), *freedom)
-    own = scenario("share_who", UserShare(share), n_items=n_items, replicates=answers)
+    own = scenario("share_who", Effect("who", share), n_items=n_items, replicates=answers)
     assert simulate_power(own, n) == pytest.approx(expected, abs=close(expected) + 0.03)
 
 
 NULLS = (
-    scenario("distance", ShareChange(0.5, 0.5)),
-    scenario("distance", ShareChange(0.5, 0.5), LISTS),
-    scenario("option_share", ShareChange(0.5, 0.5), LISTS),
-    scenario("share_who", UserShare(0.0), LetterSource(0.7), n_items=4, replicates=3),
-    scenario("share_who", UserShare(0.0), LISTS, n_items=3, replicates=2),
-    scenario("entropy_bits", EntropyRise(0.0), LISTS, n_items=3),
-    scenario("score", ScoreDifference(0.0, 0.01, 0.01)),
-    scenario("value", ValueDifference(0.0), ValueSource(5)),
-    scenario("value", ValueDifference(0.0, 4), ValueSource(5), likeness=0.5),
-    scenario("entropy_bits", EntropyRise(0.0), LISTS, n_items=3, likeness=1.0),
+    scenario("distance", share_change(0.5, 0.5)),
+    scenario("distance", share_change(0.5, 0.5), LISTS),
+    scenario("option_share", share_change(0.5, 0.5), LISTS),
+    scenario("share_who", Effect("who", 0.0), LetterSource(0.7), n_items=4, replicates=3),
+    scenario("share_who", Effect("who", 0.0), LISTS, n_items=3, replicates=2),
+    scenario("entropy_bits", Effect("entropy", 0.0), LISTS, n_items=3),
+    scenario("score", score_difference(0.0, 0.01, 0.01)),
+    scenario("value", value_difference(0.0), ValueSource(5)),
+    scenario("value", value_difference(0.0, 4), ValueSource(5), likeness=0.5),
+    scenario("entropy_bits", Effect("entropy", 0.0), LISTS, n_items=3, likeness=1.0),
 )
 
 
@@ -219,14 +215,14 @@ def test_without_an_effect_the_level_is_kept(null: Scenario) -> None:
 
 
 EFFECTS = (
-    scenario("distance", ShareChange(0.8, 0.55)),
-    scenario("distance", ShareChange(0.6, 0.05), LISTS),
-    scenario("option_share", ShareChange(0.7, 0.4), LISTS),
-    scenario("share_who", UserShare(0.1), n_items=8, replicates=2),
-    scenario("share_who", UserShare(0.15), LISTS, n_items=4, replicates=2),
-    scenario("entropy_bits", EntropyRise(0.1), LISTS, n_items=4),
-    scenario("score", ScoreDifference(0.01, 0.01, 0.01)),
-    scenario("value", ValueDifference(0.7), ValueSource(5)),
+    scenario("distance", share_change(0.8, 0.55)),
+    scenario("distance", share_change(0.6, 0.05), LISTS),
+    scenario("option_share", share_change(0.7, 0.4), LISTS),
+    scenario("share_who", Effect("who", 0.1), n_items=8, replicates=2),
+    scenario("share_who", Effect("who", 0.15), LISTS, n_items=4, replicates=2),
+    scenario("entropy_bits", Effect("entropy", 0.1), LISTS, n_items=4),
+    scenario("score", score_difference(0.01, 0.01, 0.01)),
+    scenario("value", value_difference(0.7), ValueSource(5)),
 )
 
 
@@ -250,11 +246,10 @@ def test_settled_prompts_lower_the_power_of_who_asks(effect: Scenario) -> None:
     ids=lambda s: f"{s.measure} {s.source_label}" if isinstance(s, Scenario) else "",
 )
 def test_few_odd_users_lower_it(effect: Scenario, odd_users: float) -> None:
-    match effect.effect:
-        case EntropyRise():
-            effect = effect._replace(effect=EntropyRise(0.05), n_items=12)
-        case UserShare() if effect.source == HALF:
-            effect = effect._replace(effect=UserShare(0.05), n_items=200)
+    if effect.measure == "entropy_bits":
+        effect = effect._replace(effect=Effect("entropy", 0.05), n_items=12)
+    if (effect.measure, effect.source) == ("share_who", HALF):
+        effect = effect._replace(effect=Effect("who", 0.05), n_items=200)
     few = effect._replace(odd_users=odd_users)
     n = 300 if effect.measure in ("entropy_bits", "value") else 800
     full, less = (simulate_power(s, 30, simulations=n) for s in (effect, few))
@@ -264,9 +259,9 @@ def test_few_odd_users_lower_it(effect: Scenario, odd_users: float) -> None:
 @pytest.mark.parametrize(
     "effect",
     [
-        scenario("share_who", UserShare(0.1), n_items=40, replicates=2),
-        scenario("entropy_bits", EntropyRise(0.12), LISTS, n_items=12),
-        scenario("value", ValueDifference(0.4, 12), ValueSource(5)),
+        scenario("share_who", Effect("who", 0.1), n_items=40, replicates=2),
+        scenario("entropy_bits", Effect("entropy", 0.12), LISTS, n_items=12),
+        scenario("value", value_difference(0.4, 12), ValueSource(5)),
     ],
     ids=lambda s: f"{s.measure} {s.source_label}",
 )
@@ -285,8 +280,8 @@ def test_likeness_is_nothing_to_one_prompt(effect: Scenario) -> None:
 
 
 @pytest.mark.parametrize("measure", ["distance", "option_share"])
-def test_a_share_is_a_share_whoever_carries_it(measure: PowerMeasure) -> None:
-    change = scenario(measure, ShareChange(0.5, 0.4))
+def test_a_share_is_a_share_whoever_carries_it(measure: str) -> None:
+    change = scenario(measure, share_change(0.5, 0.4))
     full, few = (simulate_power(change._replace(odd_users=s), 60) for s in (1.0, 0.5))
     assert few == pytest.approx(full, abs=close(full))
 
@@ -294,12 +289,12 @@ def test_a_share_is_a_share_whoever_carries_it(measure: PowerMeasure) -> None:
 @pytest.mark.parametrize(
     ("certain", "expected"),
     [
-        (scenario("distance", ShareChange(0.0, 1.0)), 1.0),
-        (scenario("distance", ShareChange(1.0, 1.0)), 0.0),
-        (scenario("option_share", ShareChange(0.0, 0.0)), 0.0),
-        (scenario("share_who", UserShare(1.0), n_items=4, replicates=2), 1.0),
-        (scenario("share_who", UserShare(1.0), LISTS, n_items=4, replicates=2), 1.0),
-        (scenario("score", ScoreDifference(0.0, 0.0, 0.01)), 0.05),
+        (scenario("distance", share_change(0.0, 1.0)), 1.0),
+        (scenario("distance", share_change(1.0, 1.0)), 0.0),
+        (scenario("option_share", share_change(0.0, 0.0)), 0.0),
+        (scenario("share_who", Effect("who", 1.0), n_items=4, replicates=2), 1.0),
+        (scenario("share_who", Effect("who", 1.0), LISTS, n_items=4, replicates=2), 1.0),
+        (scenario("score", score_difference(0.0, 0.0, 0.01)), 0.05),
     ],
 )
 def test_certain_sources(certain: Scenario, expected: float) -> None:
@@ -308,12 +303,12 @@ def test_certain_sources(certain: Scenario, expected: float) -> None:
 
 def test_two_users_can_show_nothing() -> None:
     for measure in ("distance", "option_share"):
-        assert simulate_power(scenario(measure, ShareChange(1.0, 0.0)), 2, simulations=20) == 0
-    scores = scenario("score", ScoreDifference(0.5, 0.0, 0.01))
+        assert simulate_power(scenario(measure, share_change(1.0, 0.0)), 2, simulations=20) == 0
+    scores = scenario("score", score_difference(0.5, 0.0, 0.01))
     assert simulate_power(scores, 2, simulations=20) == 0
 
 
-OWN = scenario("share_who", UserShare(0.2), n_items=4, replicates=2)
+OWN = scenario("share_who", Effect("who", 0.2), n_items=4, replicates=2)
 
 
 def test_a_size_does_not_depend_on_the_others() -> None:
@@ -331,7 +326,7 @@ def test_memory_at_once_changes_no_test(monkeypatch: pytest.MonkeyPatch) -> None
 
 def test_beyond_certainty_nothing_is_simulated() -> None:
     sizes = settings(2, 8, 9, simulations=50)
-    first, second, third = curve(scenario("distance", ShareChange(1.0, 0.0)), sizes)
+    first, second, third = curve(scenario("distance", share_change(1.0, 0.0)), sizes)
     assert (first.power, second.power) == (0.0, 1.0)
     assert (third.power, third.low, third.n_simulations, third.n_tests) == (None, None, 0, None)
     assert third.reason == "not simulated: power is 1.000 with 8"
@@ -341,10 +336,16 @@ def test_beyond_certainty_nothing_is_simulated() -> None:
 @pytest.mark.parametrize(
     ("impossible", "words"),
     [
-        (scenario("share_who", UserShare(0.4), odd_users=0.1), "cannot bring 0.4 of the variance"),
-        (scenario("share_who", UserShare(0.9), LISTS, odd_users=0.05), "even the most different"),
-        (scenario("entropy_bits", EntropyRise(4.0), LISTS), "even the most different"),
-        (scenario("value", ValueDifference(3.0), ValueSource(5)), "even the most different"),
+        (
+            scenario("share_who", Effect("who", 0.4), odd_users=0.1),
+            "cannot bring 0.4 of the variance",
+        ),
+        (
+            scenario("share_who", Effect("who", 0.9), LISTS, odd_users=0.05),
+            "even the most different",
+        ),
+        (scenario("entropy_bits", Effect("entropy", 4.0), LISTS), "even the most different"),
+        (scenario("value", value_difference(3.0), ValueSource(5)), "even the most different"),
     ],
 )
 def test_an_effect_without_a_source_says_so(impossible: Scenario, words: str) -> None:

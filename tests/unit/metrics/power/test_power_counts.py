@@ -7,27 +7,24 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from power_plans import place, planned_study
 
 from fieldwork.metrics.accuracy import measure_runs
 from fieldwork.metrics.claims.families import ClaimRules, PrimaryTests
+from fieldwork.metrics.claims.keys import ClaimKey
 from fieldwork.metrics.claims.table import measure_claims
 from fieldwork.metrics.comparisons import measure_comparisons
 from fieldwork.metrics.nests import measure_nests
 from fieldwork.metrics.novelty import measure_novelty
-from fieldwork.metrics.power.effects import LetterSource
-from fieldwork.metrics.power.family import (
-    COUNTED_MEASURES,
-    EffectPlace,
-    PlannedTask,
-    PlannedTests,
-    TaskQuestions,
-)
+from fieldwork.metrics.power.family import counted_measures, effect_family
+from fieldwork.metrics.power.study import PlannedStudy, PlannedTask
 from fieldwork.metrics.scores import measure_score_spreads
 from fieldwork.metrics.shifts import measure_shifts
 from fieldwork.metrics.values.comparisons import measure_value_comparisons
 from fieldwork.metrics.variance import measure_variance
 from fieldwork.records.claims import Claim
 from fieldwork.records.columns import table_of
+from fieldwork.records.tasks import OPTION_KINDS, VALUE_KINDS
 from unit.metrics.metric_frames import list_means, score_estimates
 
 MODELS = ("m", "n")
@@ -40,22 +37,22 @@ SETTINGS: dict[str, Any] = {"baseline": "offline", "n_permutations": 199, "seed"
 PRIMARY = [PrimaryTests(name) for name in ("share_who", "entropy_bits", "score", "value")]
 
 TASKS = {
-    "lists": TaskQuestions(lists=3),
-    "benchmark": TaskQuestions(choices=3, n_graded=3),
-    "opinions": TaskQuestions(choices=3),
-    "scales": TaskQuestions(scales=3),
-    "one_scale": TaskQuestions(scales=1),
-    "numbers": TaskQuestions(numbers=2),
-    "texts": TaskQuestions(),
-    "mixed": TaskQuestions(lists=2, choices=2, n_graded=1),
-    "survey": TaskQuestions(scales=2, numbers=1),
+    "lists": PlannedTask({"list": 3}),
+    "benchmark": PlannedTask({"choice": 3}, 3),
+    "opinions": PlannedTask({"choice": 3}),
+    "scales": PlannedTask({"scale": 3}),
+    "one_scale": PlannedTask({"scale": 1}),
+    "numbers": PlannedTask({"number": 2}),
+    "texts": PlannedTask({"text": 2}),
+    "mixed": PlannedTask({"list": 2, "choice": 2}, 1),
+    "survey": PlannedTask({"scale": 2, "number": 1}),
 }
 
 
 def questions_of(task: str) -> Iterator[tuple[str, str, str | None]]:
     """Id, kind and right answer of the task's questions."""
     counts = TASKS[task]
-    for kind, n in counts.by_kind.items() or [("text", 2)]:
+    for kind, n in counts.prompts.items():
         for k in range(n):
             gold = "A" if kind == "choice" and k < counts.n_graded else None
             yield f"{kind}{k}", kind, gold
@@ -136,12 +133,15 @@ def measure_tables(tasks: tuple[str, ...]) -> dict[str, Sequence[Any]]:
     return {table_of(type(rows[0])).name: rows for rows in tables if rows}
 
 
-def planned_tests(tasks: Sequence[str], rules: ClaimRules) -> PlannedTests:
-    planned = {
-        task: PlannedTask(LetterSource(0.5), TASKS[task].options, 0, N, TASKS[task])
-        for task in tasks
-    }
-    return PlannedTests(MODELS, USERS, planned, rules, REPEATED, NESTS)
+def study_of(tasks: Sequence[str], rules: ClaimRules) -> PlannedStudy:
+    return planned_study(
+        {task: TASKS[task] for task in tasks},
+        models=dict.fromkeys(MODELS, ""),
+        conditions=dict.fromkeys(USERS, ""),
+        rules=rules._asdict() | {"primary": [entry._asdict() for entry in rules.primary]},
+        asked_again=REPEATED,
+        nests=NESTS,
+    )
 
 
 def count_made(study: Sequence[Claim]) -> Mapping[str, int]:
@@ -151,7 +151,7 @@ def count_made(study: Sequence[Claim]) -> Mapping[str, int]:
         if (
             claim.p_value is not None
             and claim.condition in USERS
-            and claim.measure in COUNTED_MEASURES
+            and claim.measure in counted_measures()
         ):
             detail = None if claim.measure == "option_share" else claim.detail
             key = (claim.measure, claim.model, claim.task, claim.condition, claim.item_id, detail)
@@ -159,22 +159,22 @@ def count_made(study: Sequence[Claim]) -> Mapping[str, int]:
     return {family: len(keys) for family, keys in families.items()}
 
 
-def places(tasks: Sequence[str]) -> Iterator[EffectPlace]:
+def places(tasks: Sequence[str]) -> Iterator[ClaimKey]:
     """Effects that power simulates, one of each measure and task."""
     for task in tasks:
         questions = TASKS[task]
         for measure, is_there in {
             "share_who": questions.by_kind,
-            "entropy_bits": questions.lists,
+            "entropy_bits": questions.count(["list"]),
             "score": questions.n_graded,
-            "value": questions.values,
-            "distance": questions.options,
-            "option_share": questions.options,
+            "value": questions.count(VALUE_KINDS),
+            "distance": questions.count(OPTION_KINDS),
+            "option_share": questions.count(OPTION_KINDS),
         }.items():
             if is_there:
-                yield EffectPlace(measure, "m", task, "history")
-        if questions.scales > 1:
-            yield EffectPlace("value", "m", task, "history", is_together=True)
+                yield place(measure, "m", task, "history")
+        if questions.count(["scale"]) > 1:
+            yield place("value", "m", task, "history", "scale")
 
 
 STUDIES = [*((task,) for task in TASKS), tuple(TASKS), ("opinions", "benchmark", "numbers")]
@@ -187,8 +187,8 @@ def test_as_many_tests_are_announced_as_are_made(
 ) -> None:
     rules = ClaimRules(primary, USERS, ["again"], MARGINS)
     made = count_made(measure_claims(measure_tables(tasks), rules))
-    planned = planned_tests(tasks, rules)
-    families = {place: planned.family(place) for place in places(tasks)}
+    study = study_of(tasks, rules)
+    families = {where: effect_family(where, study) for where in places(tasks)}
     for family in families.values():
         n_options = sum(arms.n_prompts * arms.n_arms for arms in family.options)
         n_planned = n_options if family.options else family.n_plain + 1

@@ -4,46 +4,44 @@ from typing import Any
 
 import numpy as np
 import pytest
+from power_plans import RULES, place, planned_study
 
-from fieldwork.metrics.claims.families import ClaimRules, PrimaryTests
 from fieldwork.metrics.claims.table import measure_claims
-from fieldwork.metrics.power.effects import LetterSource, ListSource
 from fieldwork.metrics.power.family import (
-    EffectPlace,
     Family,
     OptionArms,
-    OptionPool,
-    PlannedTask,
-    PlannedTests,
-    TaskQuestions,
-    count_claims,
+    draw_option_tests,
+    effect_family,
+    estimate_power,
 )
 from fieldwork.metrics.power.outcomes import SimulatedTest
+from fieldwork.metrics.power.study import PlannedStudy, PlannedTask
 from fieldwork.statistics.fisher import Margins, fisher_p
 from unit.metrics.findings.finding_rows import comparison_row, shift_row, variance_row
 
-TASKS = {
-    "lists": PlannedTask(ListSource(2, 6, 1.0), 3, 1, 12, TaskQuestions(lists=3)),
-    "letters": PlannedTask(LetterSource(0.5), 5, 0, 12, TaskQuestions(choices=5, n_graded=5)),
-}
-DEFAULT = [{"measure": name} for name in ("share_who", "entropy_bits", "score")]
+TASKS = {"lists": PlannedTask({"list": 2}), "letters": PlannedTask({"choice": 5}, 5)}
+DEFAULT = RULES["primary"]
+CONDITIONS = ("rag", "history")
 
 
-def planned(*primary: dict[str, Any], users: tuple[str, ...] = ("rag", "history")) -> PlannedTests:
-    entries = [PrimaryTests(**entry) for entry in primary]
-    margins = {"share_who": 0.05, "entropy_bits": 0.25, "score": 0.02, "share": 0.1}
-    rules = ClaimRules(entries, users, [], margins)
-    conditions = ["rag", "history"]
-    return PlannedTests(["m", "n"], conditions, TASKS, rules, asked_again=conditions)
+def planned(*primary: dict[str, Any], **more: Any) -> PlannedStudy:
+    study = planned_study(
+        TASKS,
+        models={"m": "m", "n": "n"},
+        conditions=dict.fromkeys(CONDITIONS, ""),
+        asked_again=CONDITIONS,
+        rules=RULES | {"primary": primary, "users": CONDITIONS},
+    )
+    return study._replace(**more)
 
 
 @pytest.mark.parametrize(
-    ("primary", "place", "family"),
+    ("primary", "where", "family"),
     [
         # two models, two conditions: who asks of two tasks, entropy of one, scores of one
         (DEFAULT, ("share_who", "m", "lists", "rag"), Family("primary", 4 * 4 - 1)),
         (DEFAULT, ("score", "m", "letters", "rag"), Family("primary", 4 * 4 - 1)),
-        # two open prompts of three, and five
+        # two prompts, and five
         (DEFAULT, ("distance", "m", "lists", "rag"), Family("distance", 4 * 7 - 1)),
         (
             DEFAULT,
@@ -88,29 +86,27 @@ def planned(*primary: dict[str, Any], users: tuple[str, ...] = ("rag", "history"
     ],
 )  # fmt: skip
 def test_the_family_of_an_effect(
-    primary: list[dict[str, Any]], place: tuple[str, str, str, str], family: Family
+    primary: list[dict[str, Any]], where: tuple[str, str, str, str], family: Family
 ) -> None:
-    assert planned(*primary).family(EffectPlace(*place)) == family
+    assert effect_family(place(*where), planned(*primary)) == family
 
 
 def test_scales_and_numbers_are_in_the_family_of_the_primary_tests() -> None:
     """As in claims: each question, several scales together, and no comparison with real users."""
-    questions = TaskQuestions(scales=4, numbers=1)
-    task = PlannedTask(LetterSource(0.5), 4, 0, 12, questions)
-    conditions = ["rag", "history"]
-    rules = planned({"measure": "share_who"}, {"measure": "value"}).rules
-    tests = PlannedTests(["m"], conditions, {"scales": task}, rules, asked_again=conditions)
-    place = EffectPlace("share_who", "m", "scales", "rag")
+    task = {"scales": PlannedTask({"scale": 4, "number": 1})}
+    one_model = {"m": "m"}
+    study = planned({"measure": "share_who"}, {"measure": "value"}, tasks=task, models=one_model)
+    where = place("share_who", "m", "scales", "rag")
     # who asks has a test for scales and one for numbers
-    assert tests.family(place) == Family("primary", 2 * (5 + 1) + 2 * 2 - 1)
-    one = tests._replace(tasks={"scales": task._replace(questions=TaskQuestions(scales=1))})
-    assert one.family(place) == Family("primary", 2 * 1 + 2 - 1)
-    entries = [PrimaryTests("share_who"), PrimaryTests("value", items=["jobs"])]
-    narrow = tests._replace(rules=rules._replace(primary=entries))
-    assert narrow.family(place).n_plain == 2 + 4 - 1
-    value = EffectPlace("value", "m", "scales", "rag")
-    assert narrow.family(value) == Family("primary", 2 + 4 - 1)
-    assert narrow.family(value._replace(is_together=True)) == Family("value", 2 * 5 - 1)
+    assert effect_family(where, study) == Family("primary", 2 * (5 + 1) + 2 * 2 - 1)
+    one = study._replace(tasks={"scales": PlannedTask({"scale": 1})})
+    assert effect_family(where, one) == Family("primary", 2 * 1 + 2 - 1)
+    entries = [{"measure": "share_who"}, {"measure": "value", "items": ["jobs"]}]
+    narrow = planned(*entries, tasks=task, models=one_model)
+    assert effect_family(where, narrow).n_plain == 2 + 4 - 1
+    value = place("value", "m", "scales", "rag")
+    assert effect_family(value, narrow) == Family("primary", 2 + 4 - 1)
+    assert effect_family(value._replace(detail="scale"), narrow) == Family("value", 2 * 5 - 1)
 
 
 @pytest.mark.parametrize(
@@ -121,54 +117,45 @@ def test_scales_and_numbers_are_in_the_family_of_the_primary_tests() -> None:
         # a condition that asks once has no test of who asks
         ({"asked_again": ["rag"]}, 2 * (2 + 2 + 2) - 1),
         ({"asked_again": []}, 2 * (2 + 2) - 1),
+        # scores are counted only where there are right answers
+        ({"tasks": TASKS | {"letters": PlannedTask({"choice": 5})}}, 2 * (4 + 2) - 1),
     ],
 )
-def test_only_repeated_conditions_have_a_test_of_who_asks(
-    changes: dict[str, Any], n_plain: int
-) -> None:
-    tests = planned(*DEFAULT)._replace(**changes)
-    assert tests.family(EffectPlace("score", "m", "letters", "rag")).n_plain == n_plain
+def test_only_tests_that_can_be_made_are_counted(changes: dict[str, Any], n_plain: int) -> None:
+    study = planned(*DEFAULT, **changes)
+    assert effect_family(place("entropy_bits", "m", "lists", "rag"), study).n_plain == n_plain
 
 
 def test_an_effect_of_who_asks_is_in_a_study_that_asks_twice() -> None:
-    tests = planned({"measure": "share_who"})._replace(asked_again=[])
-    place = EffectPlace("share_who", "m", "lists", "rag")
-    assert tests.family(place) == Family("primary", 2 * 2 - 1)
-
-
-def test_scores_are_counted_only_where_there_are_right_answers() -> None:
-    opinions = TASKS["letters"]._replace(questions=TaskQuestions(choices=5))
-    tests = planned(*DEFAULT)._replace(tasks=TASKS | {"letters": opinions})
-    place = EffectPlace("share_who", "m", "letters", "rag")
-    assert tests.family(place) == Family("primary", 4 * 3 - 1)
+    study = planned({"measure": "share_who"}, asked_again=[])
+    family = effect_family(place("share_who", "m", "lists", "rag"), study)
+    assert family == Family("primary", 2 * 2 - 1)
 
 
 def test_the_other_families_are_counted_as_claims_counts_them() -> None:
     """The number of tests is that of a table of claims over the same arms."""
-    tests = planned(*DEFAULT)
+    study = planned({"measure": "share_who"})
     rows = [
         variance_row(0.5, model=model, task=task, condition=condition)
-        for model in tests.models
+        for model in study.models
         for task in TASKS
-        for condition in tests.conditions
+        for condition in study.conditions
     ]
-    claims = measure_claims({"variance": rows}, tests.rules)
-    who_alone = planned({"measure": "share_who"}).family(
-        EffectPlace("share_who", "m", "lists", "rag")
-    )
+    claims = measure_claims({"variance": rows}, planned(*DEFAULT).claim_rules)
+    who_alone = effect_family(place("share_who", "m", "lists", "rag"), study)
     assert {claim.n_tests for claim in claims} == {who_alone.n_plain + 1}
 
 
-def count(p_value: float | None, family: Family, **more: Any) -> tuple[int, int]:
-    pool = OptionPool(planned(*DEFAULT), 1)
+def count(p_value: float | None, family: Family, **more: Any) -> tuple[int, int | None]:
+    """Studies of forty that claim it, and tests corrected together."""
     tests = [SimulatedTest(p_value, **more)] * 40
-    sizes = {"lists": 12, "letters": 12}
-    return tuple(count_claims(tests, family, sizes, pool, np.random.default_rng(1)))  # type: ignore[return-value]
+    power = estimate_power(tests, family, {"lists": 12, "letters": 12}, planned(*DEFAULT), 12)
+    return round(40 * (power.power or 0.0)), power.n_tests
 
 
 @pytest.mark.parametrize("p_value", [0.0, 0.004, 0.04, 0.06])
 def test_an_effect_alone_is_claimed_as_in_claims(p_value: float) -> None:
-    (claim,) = measure_claims({"variance": [variance_row(p_value)]}, planned(*DEFAULT).rules)
+    (claim,) = measure_claims({"variance": [variance_row(p_value)]}, planned(*DEFAULT).claim_rules)
     is_claimed = claim.verdict == "differs"
     assert count(p_value, Family("primary", 0)) == (40 * is_claimed, 1)
 
@@ -183,7 +170,7 @@ def test_companions_are_corrected_with_it() -> None:
         )
         for answer in ("A", "B")
     ]
-    own, _ = measure_claims({"shifts": rows}, planned(*DEFAULT).rules)
+    own, _ = measure_claims({"shifts": rows}, planned(*DEFAULT).claim_rules)
     assert own.p_corrected == pytest.approx(2 * p_value)
     twin = ((p_value, margins),)
     alone = Family("option_share", 0)
@@ -194,39 +181,34 @@ def test_companions_are_corrected_with_it() -> None:
 
 def test_a_test_that_could_not_have_been_claimed_is_not() -> None:
     few = [comparison_row(0.34, n_permutations=2)]
-    (claim,) = measure_claims({"comparisons": few}, planned(*DEFAULT).rules)
+    (claim,) = measure_claims({"comparisons": few}, planned(*DEFAULT).claim_rules)
     assert claim.verdict == "cannot be shown"
     assert count(0.01, Family("distance", 0), support=0.34) == (0, 1)
     assert count(None, Family("distance", 0)) == (0, 1)
 
 
 def test_options_of_other_prompts_are_taken_from_tasks_without_an_effect() -> None:
-    tests = planned(*DEFAULT)
-    family = tests.family(EffectPlace("option_share", "m", "letters", "rag"))
+    family = effect_family(place("option_share", "m", "letters", "rag"), planned(*DEFAULT))
     claimed, n_tests = count(1e-12, family, support=Margins(12, 12, 12))
     assert claimed == 40
     # both letters of four arms' five prompts, but for the effect's own, and what lists name often
+    assert n_tests is not None
     assert 2 * (4 * 5 - 1) < n_tests <= 2 * 4 * 5 + 4 * 2 * 6
     assert count(0.01, family, support=Margins(12, 12, 12))[0] == 0
 
 
 def test_the_tests_of_options_keep_their_level_together() -> None:
     """The smallest of them is claimed in one study of twenty at most."""
-    tests = planned(*DEFAULT)
-    pool, random = OptionPool(tests, 3), np.random.default_rng(2)
-    arms = OptionArms("letters", 5, 4, False)
+    study, random = planned(*DEFAULT, seed=3), np.random.default_rng(2)
+    arms, alone = OptionArms("letters", 5, 4, has_place=False), Family("option_share", 0)
     n_claims = 0
     for _ in range(300):
-        parts = [*pool.draw(arms, 12, random)]
-        p_values = [p for part in parts for p in part.p_values]
-        place = int(np.argmin(p_values))
-        supports = [support for part in parts for support in part.supports]
-        others = [*zip(p_values, supports, strict=True)]
-        p_value, support = others.pop(place)
-        test = SimulatedTest(p_value, support, tuple(others))
-        n_claims += count_claims([test], Family("option_share", 0), {}, pool, random).n_claimed
+        prompts = draw_option_tests(arms, 12, study, random)
+        tests = sorted(pair for prompt in prompts for pair in prompt)
+        test = SimulatedTest(*tests[0], tuple(tests[1:]))
+        n_claims += round(estimate_power([test], alone, {}, study, 12).power or 0.0)
     assert n_claims <= 300 * 0.05 + 4 * (300 * 0.05 * 0.95) ** 0.5
 
 
 def test_a_size_moves_the_task_of_the_effect_alone() -> None:
-    assert planned(*DEFAULT).sizes_with("lists")(40) == {"lists": 40, "letters": 12}
+    assert planned(*DEFAULT).sizes("lists", 40) == {"lists": 40, "letters": 12}

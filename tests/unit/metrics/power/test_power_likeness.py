@@ -7,10 +7,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from fieldwork.metrics.power.effects import ListSource
-from fieldwork.metrics.power.likeness import LEAST_USERS, PilotLikeness, measure_likeness
+from fieldwork.metrics.power.effects import Effect, ListSource, Scenario
+from fieldwork.metrics.power.likeness import LEAST_USERS, Likeness, measure_likeness
 from fieldwork.metrics.power.lists import log_weights
-from fieldwork.metrics.power.tests_of_arms import _lists_by_prompt, liking_likeness
+from fieldwork.metrics.power.tests_of_arms import liking_likeness, lists_by_prompt
 
 N = 150
 SOURCE = ListSource(3, 12, 1.0)
@@ -27,7 +27,7 @@ def answer(kind: str, user: int, item: int, **values: Any) -> dict[str, Any]:
 def lists(likeness: float, n_users: int = N, n_items: int = 5) -> list[dict[str, Any]]:
     weights = np.broadcast_to(log_weights(12, 1.0), (n_users, 12))
     random = np.random.default_rng(5)
-    prompts = _lists_by_prompt(weights, SOURCE, n_items, likeness, random)
+    prompts = lists_by_prompt(weights, SOURCE, n_items, likeness, random)
     return [
         answer("list", user, item, items=[f"o{o}" for o in np.flatnonzero(row)])
         for item, prompt in enumerate(prompts)
@@ -56,7 +56,7 @@ def values(likeness: float, kind: str) -> list[dict[str, Any]]:
     ]
 
 
-def measure(rows: list[dict[str, Any]]) -> dict[tuple[str, str], PilotLikeness]:
+def measure(rows: list[dict[str, Any]]) -> dict[tuple[str, str], Likeness]:
     return measure_likeness(pd.DataFrame(rows).astype({"value": "float64"}))  # type: ignore[return-value]
 
 
@@ -83,9 +83,9 @@ def test_the_error_is_that_of_other_users() -> None:
 
 
 def test_a_pilot_is_taken_with_its_error() -> None:
-    assert PilotLikeness(0.2, 0.05, 30).cautious().value == pytest.approx(0.25)
-    assert PilotLikeness(-0.3, 0.05, 30).cautious().value == 0
-    assert PilotLikeness(0.98, 0.05, 30).cautious().value == 1
+    assert Likeness(0.2, 0.05, 30).value == pytest.approx(0.25)
+    assert Likeness(-0.3, 0.05, 30).value == 0
+    assert Likeness(0.98, 0.05, 30).value == 1
 
 
 def test_few_users_one_prompt_and_reruns_say_nothing() -> None:
@@ -97,8 +97,12 @@ def test_few_users_one_prompt_and_reruns_say_nothing() -> None:
     assert measure(values(0.5, "text")) == {}
 
 
-def test_what_users_like_is_more_alike_than_what_they_answer() -> None:
-    assert liking_likeness(0.05, 0.2) == pytest.approx(0.25)
-    assert liking_likeness(0.3, 0.2) == 1
-    assert liking_likeness(0.0, 0.2) == 0
-    assert liking_likeness(0.3, 0.0) == 0
+@pytest.mark.parametrize(
+    ("likeness", "share_who", "expected"),
+    [(0.05, 0.2, 0.25), (0.3, 0.2, 1.0), (0.0, 0.2, 0.0), (0.3, 0.0, 0.0)],
+)
+def test_what_users_like_is_more_alike_than_what_they_answer(
+    likeness: float, share_who: float, expected: float
+) -> None:
+    scenario = Scenario("share_who", Effect("who", share_who), SOURCE, likeness=likeness)
+    assert liking_likeness(scenario) == pytest.approx(expected)

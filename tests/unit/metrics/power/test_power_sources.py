@@ -5,14 +5,9 @@ import itertools
 
 import numpy as np
 import pytest
+from power_plans import share_change
 
-from fieldwork.metrics.power.effects import (
-    LetterSource,
-    ListSource,
-    Scenario,
-    ShareChange,
-    UserShare,
-)
+from fieldwork.metrics.power.effects import Effect, LetterSource, ListSource, Scenario
 from fieldwork.metrics.power.lists import (
     draw_lists,
     draw_moved_lists,
@@ -100,15 +95,15 @@ def test_users_who_cannot_differ_enough_have_no_source() -> None:
 @pytest.mark.parametrize(
     ("effect", "odd_users", "words"),
     [
-        (ShareChange(0.93, 0.35), 1.0, None),
-        (ShareChange(0.93, 0.90), 0.1, None),
-        (ShareChange(0.93, 0.35), 0.1, "0.1 of the users cannot move a share from 0.93 to 0.35"),
-        (UserShare(0.1), 0.1, None),
-        (UserShare(0.2), 0.1, "cannot bring 0.2 of the variance"),
+        (share_change(0.93, 0.35), 1.0, None),
+        (share_change(0.93, 0.90), 0.1, None),
+        (share_change(0.93, 0.35), 0.1, "0.1 of the users cannot move a share from 0.93 to 0.35"),
+        (Effect("who", 0.1), 0.1, None),
+        (Effect("who", 0.2), 0.1, "cannot bring 0.2 of the variance"),
     ],
 )
 def test_few_users_cannot_carry_every_effect(
-    effect: ShareChange | UserShare, odd_users: float, words: str | None
+    effect: Effect, odd_users: float, words: str | None
 ) -> None:
     scenario = Scenario("share_who", effect, LetterSource(0.5), odd_users=odd_users)
     assert (scenario.impossible() is None) == (words is None)

@@ -1,89 +1,55 @@
 """From curves to rows, advice and sentences."""
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import pytest
-
-from fieldwork.metrics.claims.families import ClaimRules, PrimaryTests
-from fieldwork.metrics.power.effects import (
-    LetterSource,
-    Scenario,
-    ScoreDifference,
-    ShareChange,
-    UserShare,
-    ValueDifference,
-    ValueSource,
+from power_plans import (
+    POWER,
+    RULES,
+    FakeArms,
+    FakePrices,
+    plan_power,
+    planned_study,
+    score_difference,
+    share_change,
+    value_difference,
 )
-from fieldwork.metrics.power.family import Family, TaskQuestions
-from fieldwork.metrics.power.likeness import CAUTIOUS, PilotLikeness
+
+from fieldwork.metrics.power.effects import Effect, LetterSource, Scenario, ValueSource
+from fieldwork.metrics.power.family import Family, PowerEstimate
+from fieldwork.metrics.power.likeness import CAUTIOUS, Likeness
 from fieldwork.metrics.power.page import render
-from fieldwork.metrics.power.plan import plan_power
-from fieldwork.metrics.power.simulation import PowerEstimate
-from fieldwork.metrics.power.study import (
-    ArmPower,
-    EffectCurve,
-    StudyShape,
-    find_smallest_size,
-    simulate_effects,
-)
-from fieldwork.metrics.power.table import PlannedStudy, advice_rows, power_rows
+from fieldwork.metrics.power.simulation import PowerCurve, find_smallest_size, simulate_effects
+from fieldwork.metrics.power.study import PlannedStudy, PlannedTask
+from fieldwork.metrics.power.table import advice_rows, power_rows
 from fieldwork.records.power import PowerAdvice
-from fieldwork.records.tasks import ItemKind
 
-POWER: dict[str, Any] = {
-    "target": 0.8,
-    "simulations": 40,
-    "sizes": [12, 6],
-    "replicates": [3, 2],
-    "prompts": None,
-    "effects": {
-        "shares": [{"baseline": 0.9, "condition": 0.2}],
-        "who": [0.5, 1],
-        "entropy": [0.1],
-        "scores": [0.02],
-        "values": [0.5],
-    },
-    "answer_share": 0.5,
-    "scale_points": 5,
-    "likeness": None,
-    "settled_items": 0.0,
-    "odd_users": 1.0,
-    "lists": {"named": 2, "options": 6, "exponent": 1.0},
-    "sd_users": 0.01,
-    "sd_reruns": 0.01,
-}
-RULES: dict[str, Any] = {
-    "primary": [{"measure": name} for name in ("share_who", "entropy_bits", "score")],
-    "users": ["history"],
-    "controls": [],
-    "margins": {},
-}
-OUTLINE = StudyShape(
-    models=["m"],
-    items={"small": 2, "large": 5},
-    questions={"small": TaskQuestions(lists=2), "large": TaskQuestions(choices=5, n_graded=5)},
+OUTLINE = planned_study(
+    {"small": PlannedTask({"list": 2}), "large": PlannedTask({"choice": 5}, 5)},
     runs={"small": 12, "large": 8},
     score_task="large",
-    conditions=["history"],
-    n_comparisons=3,
-    rules=ClaimRules.of_study(RULES),
-    asked_again=["history"],
 )
 
 
-def simulate_curves(outline: StudyShape = OUTLINE, **more: Any) -> list[EffectCurve]:
-    return simulate_effects({**POWER, **more}, outline, n_permutations=199, seed=1)
+def simulate_curves(study: PlannedStudy = OUTLINE, **more: Any) -> list[PowerCurve]:
+    return simulate_effects(study._replace(settings=study.settings | more))
 
 
-def curve_key(curve: EffectCurve) -> tuple[Any, ...]:
+def curve_key(curve: PowerCurve) -> tuple[Any, ...]:
     scenario = curve.scenario
-    return curve.task, scenario.measure, scenario.effect.label, scenario.replicates
+    return scenario.task, scenario.measure, scenario.effect.label, scenario.replicates
+
+
+def by_key(curves: Sequence[PowerCurve]) -> dict[tuple[Any, ...], list[PowerCurve]]:
+    """Curves of each effect: simulated users' family first, real ones' after it."""
+    keys = dict.fromkeys(map(curve_key, curves))
+    return {key: [curve for curve in curves if curve_key(curve) == key] for key in keys}
 
 
 def test_every_effect_is_simulated_for_every_task() -> None:
     curves = simulate_curves()
-    assert [curve_key(curve) for curve in curves] == [
+    assert [*by_key(curves)] == [
         ("small", "option_share", "0.9 -> 0.2", 1),
         ("small", "distance", "0.9 -> 0.2", 1),
         *(("small", "share_who", share, r) for share in ("0.5", "1") for r in (2, 3)),
@@ -94,14 +60,13 @@ def test_every_effect_is_simulated_for_every_task() -> None:
         ("large", "score", "0.02", 1),
     ]
     for curve in curves:
-        assert (curve.scenario.n_items, curve.scenario.n_settled) == (OUTLINE.items[curve.task], 0)
-        for arm_power in curve.arm_powers:
-            assert [estimate.n_users for estimate in arm_power.estimates] == [6, 12]
+        n_items = OUTLINE.tasks[curve.scenario.task].count()
+        assert (curve.scenario.n_items, curve.scenario.n_settled) == (n_items, 0)
+        assert [estimate.n_users for estimate in curve.estimates] == [6, 12]
 
 
 def test_real_users_have_a_family_of_their_own() -> None:
-    curves = {curve_key(curve): curve for curve in simulate_curves()}
-    who = curves["small", "share_who", "0.5", 2].arm_powers
+    who = by_key(simulate_curves())["small", "share_who", "0.5", 2]
     assert [(power.family.name, power.arms) for power in who] == [
         ("primary", [("m", "history")]),
         ("real_users_share_who", [("m", "field")]),
@@ -110,22 +75,21 @@ def test_real_users_have_a_family_of_their_own() -> None:
 
 
 def test_another_effect_moves_no_number() -> None:
-    alone = {curve_key(curve): curve.arm_powers for curve in simulate_curves()}
+    alone = by_key(simulate_curves())
     more = {
         "shares": [{"baseline": 0.5, "condition": 0.3}, *POWER["effects"]["shares"]],
         "who": [0.1, *POWER["effects"]["who"]],
         "entropy": [0.05, *POWER["effects"]["entropy"]],
         "scores": [0.04, *POWER["effects"]["scores"]],
     }
-    beside = {curve_key(c): c.arm_powers for c in simulate_curves(effects=more)}
+    beside = by_key(simulate_curves(effects=POWER["effects"] | more))
     assert len(beside) == len(alone) + 4 + 4 + 1 + 1
-    assert all(beside[key] == arm_powers for key, arm_powers in alone.items())
+    assert all(beside[key] == curves for key, curves in alone.items())
 
 
 def test_equal_seeds_give_equal_numbers() -> None:
     assert simulate_curves() == simulate_curves()
-    other = simulate_effects(POWER, OUTLINE, n_permutations=199, seed=2)
-    assert other != simulate_curves()
+    assert simulate_curves(OUTLINE._replace(seed=2)) != simulate_curves()
 
 
 @pytest.mark.parametrize(
@@ -138,48 +102,44 @@ def test_equal_seeds_give_equal_numbers() -> None:
     ],
 )
 def test_prompts_tested_together(more: dict[str, Any], n_small: int, n_large: int) -> None:
-    curves = {curve_key(curve): curve for curve in simulate_curves(**more)}
+    curves = by_key(simulate_curves(**more))
     for task in ("small", "large"):
-        family = curves[task, "distance", "0.9 -> 0.2", 1].arm_powers[0].family
+        family = curves[task, "distance", "0.9 -> 0.2", 1][0].family
         assert family == Family("distance", n_small + n_large - 1)
 
 
 def test_primary_comparisons_are_those_of_the_study() -> None:
-    rules = ClaimRules([PrimaryTests("distance", tasks=["large"])], ["history"], [], {})
-    curves = {curve_key(curve): curve for curve in simulate_curves(OUTLINE._replace(rules=rules))}
-    families = {
-        key[:2]: curve.arm_powers[0].family.name
-        for key, curve in curves.items()
-        if key[1] != "score"
-    }
+    rules = RULES | {"primary": [{"measure": "distance", "tasks": ["large"]}]}
+    curves = by_key(simulate_curves(OUTLINE._replace(rules=rules)))
+    families = {key[:2]: own[0].family.name for key, own in curves.items()}
     assert families["large", "distance"] == "primary"
     assert families["small", "distance"] == "distance"
     assert families["large", "share_who"] == "share_who"
 
 
 @pytest.mark.parametrize(
-    ("questions", "measures"),
+    ("questions", "expected"),
     [
-        (TaskQuestions(choices=3), {"option_share", "distance", "share_who"}),
-        (TaskQuestions(choices=3, n_graded=2), {"option_share", "distance", "share_who", "score"}),
-        (TaskQuestions(lists=3), {"option_share", "distance", "share_who", "entropy_bits"}),
-        (TaskQuestions(scales=3), {"option_share", "distance", "share_who", "value"}),
-        (TaskQuestions(numbers=3), {"share_who", "value"}),
-        (TaskQuestions(), set()),
+        (PlannedTask({"choice": 3}), {"option_share", "distance", "share_who"}),
+        (PlannedTask({"choice": 3}, 2), {"option_share", "distance", "share_who", "score"}),
+        (PlannedTask({"list": 3}), {"option_share", "distance", "share_who", "entropy_bits"}),
+        (PlannedTask({"scale": 3}), {"option_share", "distance", "share_who", "value"}),
+        (PlannedTask({"number": 3}), {"share_who", "value"}),
+        (PlannedTask({"text": 3}), set()),
     ],
 )
 def test_a_task_is_planned_by_the_tests_of_its_kind(
-    questions: TaskQuestions, measures: set[str]
+    questions: PlannedTask, expected: set[str]
 ) -> None:
-    outline = OUTLINE._replace(items={"t": 3}, questions={"t": questions}, runs={"t": 12})
-    curves = simulate_curves(outline, simulations=2, sizes=[6])
-    assert {curve.scenario.measure for curve in curves} == measures
-    values = [c.scenario.effect.label for c in curves if c.scenario.measure == "value"]
-    together = ["0.5 together"] if questions.scales else []
-    assert values == (["0.5", *together] if "value" in measures else [])
+    study = planned_study({"t": questions}, score_task="t")
+    curves = simulate_curves(study, simulations=2, sizes=[6])
+    assert {curve.scenario.measure for curve in curves} == expected
+    values = [curve for curve in curves if curve.scenario.measure == "value"]
+    together = ["0.5 together"] if questions.count(["scale"]) else []
+    labels = [curve.scenario.effect.label for curve in values]
+    assert labels == (["0.5", *together] if "value" in expected else [])
     # real users' answers are compared in other tests
-    arms = [arm for c in curves if c.scenario.measure == "value" for arm in c.arm_powers[0].arms]
-    assert "field" not in {condition for _, condition in arms}
+    assert "field" not in {condition for curve in values for _, condition in curve.arms}
 
 
 @pytest.mark.parametrize(
@@ -189,22 +149,24 @@ def test_a_task_is_planned_by_the_tests_of_its_kind(
         (None, {}, (CAUTIOUS, "cautious, as no answers of users are stored")),
         (
             None,
-            {("small", "list"): PilotLikeness(0.4, 0.1, 25)},
-            (0.5, "measured in stored answers of 25 users"),
+            {("small", "list"): Likeness(0.4, 0.1, 25, "a pilot")},
+            (0.5, "a pilot"),
         ),
     ],
 )
 def test_likeness_is_the_configs_a_pilots_or_cautious(
     setting: float | None, pilot: Any, expected: tuple[float, str]
 ) -> None:
-    outline = OUTLINE._replace(pilot=pilot)
-    curves = simulate_curves(outline, likeness=setting, simulations=2, sizes=[6])
+    curves = simulate_curves(
+        OUTLINE._replace(pilot=pilot), likeness=setting, simulations=2, sizes=[6]
+    )
     for curve in curves:
         supposed = curve.scenario.supposed_likeness
-        if curve.task == "small" and curve.scenario.measure in ("share_who", "entropy_bits"):
-            assert (supposed, curve.basis) == expected
-        elif curve.task == "small":
-            assert (supposed, curve.basis) == (None, "")
+        basis, task = curve.scenario.basis, curve.scenario.task
+        if task == "small" and curve.scenario.measure in ("share_who", "entropy_bits"):
+            assert (supposed, basis) == expected
+        elif task == "small":
+            assert (supposed, basis) == (None, "")
 
 
 def estimates(*powers: float | None) -> list[PowerEstimate]:
@@ -233,74 +195,47 @@ def test_the_smallest_size(
     powers: Sequence[float | None], n_users: int | None, n_simulated: int
 ) -> None:
     size = find_smallest_size(estimates(*powers), 0.8)
-    assert size.n_users == n_users
-    assert size.estimate.n_users == n_simulated
+    assert (size.n_needed, size.n_users) == (n_users, n_simulated)
     assert (size.reason or "").startswith("not reached with") == (n_users is None)
 
 
-class FakeCost(NamedTuple):
-    n_calls: int
-    cost_usd: float | None
-    basis: str
-    reason: str | None
-
-
-class FakePrices:
-    """A dollar a call; one model without a price."""
-
-    def at(
-        self, model: str, task: str, condition: str, *, n_users: int, replicates: int
-    ) -> FakeCost:
-        assert task == "t"
-        n = n_users * replicates * (10 if condition == "offline" else 1)
-        has_price = model != "free"
-        return FakeCost(
-            n, float(n) if has_price else None, "tables", None if has_price else "no price"
-        )
-
-
-def curve(scenario: Scenario, *powers: float | None) -> EffectCurve:
+def curves_of(scenario: Scenario, *powers: float | None) -> list[PowerCurve]:
     """One family for simulated users of both models, another for real ones."""
+    basis = "" if scenario.supposed_likeness is None else "`power.likeness`"
+    own = scenario._replace(task="t", basis=basis)
     families = {"history": Family("primary", 3), "field": Family(scenario.measure, 1)}
-    return EffectCurve(
-        scenario,
-        "t",
-        [
-            ArmPower(family, [("paid", condition), ("free", condition)], estimates(*powers))
-            for condition, family in families.items()
-        ],
-        scenario.n_items,
-        "" if scenario.supposed_likeness is None else "`power.likeness`",
-    )
+    return [
+        PowerCurve(own, family, [("paid", condition), ("free", condition)], estimates(*powers))
+        for condition, family in families.items()
+    ]
 
 
-PLANNED = PlannedStudy(
-    "s",
-    {"paid": "Paid", "free": "free"},
-    {"history": "SP-History"},
-    "offline",
-    n_comparisons=3,
-    runs={"t": 12},
+def changed(curves: list[PowerCurve], **more: Any) -> list[PowerCurve]:
+    return [curve._replace(scenario=curve.scenario._replace(**more)) for curve in curves]
+
+
+PLANNED = planned_study(
+    {"t": PlannedTask({"list": 4})},
+    models={"paid": "Paid", "free": "free"},
     score_task="t",
-    asked_again=["history"],
-    nests={},
-    settings=POWER | {"simulations": 100, "field_cost_usd": None},
-    rules=RULES,
-    n_permutations=199,
-    seed=1,
-    rarest_users=0.05,
+    settings=POWER | {"simulations": 100},
 )
 LETTERS = LetterSource(0.5)
-SHARES = curve(Scenario("option_share", ShareChange(0.9, 0.2), LETTERS, 4), 0.4, 0.6, 1.0)
-USERS = curve(
-    Scenario("share_who", UserShare(0.1), LETTERS, 4, replicates=3, likeness=0.25), 0.1, 0.9, None
+SHARES = curves_of(Scenario("option_share", share_change(0.9, 0.2), LETTERS, 4), 0.4, 0.6, 1.0)
+USERS = curves_of(
+    Scenario("share_who", Effect("who", 0.1), LETTERS, 4, replicates=3, likeness=0.25),
+    0.1,
+    0.9,
+    None,
 )
-VALUES = curve(Scenario("value", ValueDifference(0.5, 4), ValueSource(5), 4), 0.4, 0.6, 1.0)
-SCORES = curve(Scenario("score", ScoreDifference(0.006, 0.01, 0.01), LETTERS, 4), 0.1, 0.2, 0.3)
+VALUES = curves_of(Scenario("value", value_difference(0.5, 4), ValueSource(5), 4), 0.4, 0.6, 1.0)
+SCORES = curves_of(
+    Scenario("score", score_difference(0.006, 0.01, 0.01), LETTERS, 4), 0.1, 0.2, 0.3
+)
 
 
 def test_power_rows_price_every_size() -> None:
-    rows = list(power_rows([SHARES, USERS], PLANNED, FakePrices()))
+    rows = list(power_rows(SHARES + USERS, PLANNED, FakePrices()))
     assert len(rows) == 2 * 2 * 2 * 3
     (row,) = (
         r for r in rows
@@ -323,7 +258,7 @@ def test_participants_cost_what_the_config_says(
 ) -> None:
     planned = PLANNED._replace(settings=PLANNED.settings | {"field_cost_usd": field_cost_usd})
     (row,) = (
-        r for r in power_rows([USERS], planned, FakePrices())
+        r for r in power_rows(USERS, planned, FakePrices())
         if (r.model, r.condition, r.n_users) == ("paid", "field", 20)
     )  # fmt: skip
     assert (row.n_calls, row.cost_usd, row.basis) == (20 * 4 * 3, cost, "participants")
@@ -331,7 +266,7 @@ def test_participants_cost_what_the_config_says(
 
 
 def test_advice_has_the_size_and_its_price() -> None:
-    paid, free, field, _ = advice_rows([SHARES], PLANNED, FakePrices())
+    paid, free, field, _ = advice_rows(SHARES, PLANNED, FakePrices())
     assert (paid.n_users, paid.n_simulated, paid.power) == (25, 30, 1.0)
     assert (paid.n_calls, paid.n_calls_baseline, paid.cost_usd) == (25, 250, 275.0)
     assert (free.n_calls, free.cost_usd, free.reason) == (25, None, "no price")
@@ -339,16 +274,16 @@ def test_advice_has_the_size_and_its_price() -> None:
 
 
 def test_advice_says_what_is_not_reached() -> None:
-    for row in advice_rows([SCORES], PLANNED, FakePrices()):
+    for row in advice_rows(SCORES, PLANNED, FakePrices()):
         assert (row.n_users, row.n_simulated, row.n_calls, row.cost_usd) == (None,) * 4
         assert row.power == 0.3
         assert row.reason == "not reached with 30: power is 0.30"
 
 
-def page(*curves: EffectCurve, **more: Any) -> str:
+def page(curves: list[PowerCurve], **more: Any) -> str:
     design = PLANNED._replace(settings=PLANNED.settings | more)
     advice: list[PowerAdvice] = list(advice_rows(curves, design, FakePrices()))
-    return render(advice, design, {"t": 4})
+    return render(advice, design)
 
 
 def test_the_page_shows_labels_as_they_are() -> None:
@@ -357,8 +292,8 @@ def test_the_page_shows_labels_as_they_are() -> None:
         conditions={name: names[name] for name in PLANNED.conditions},
         models={name: names[name] for name in PLANNED.models},
     )
-    advice: list[PowerAdvice] = list(advice_rows([SHARES], design, FakePrices()))
-    text = render(advice, design, {"t": 4})
+    advice: list[PowerAdvice] = list(advice_rows(SHARES, design, FakePrices()))
+    text = render(advice, design)
     assert r"a\|b \*c\* \[d\] &lt;e>: primary" in text
     assert "*c* [d]" not in text
 
@@ -367,36 +302,39 @@ def test_the_page_shows_labels_as_they_are() -> None:
     ("curves", "words"),
     [
         (
-            [SHARES],
+            SHARES,
             [
                 "## t, 4 prompts",
                 "SP-History: primary comparisons, 4 tests corrected together (Holm)",
             ],
         ),
-        ([SHARES], ["Supposed: one answer of two; every user carries the effect."]),
+        (SHARES, ["Supposed: one answer of two; every user carries the effect."]),
         (
-            [SHARES._replace(scenario=SHARES.scenario._replace(n_settled=3, odd_users=0.1))],
+            changed(SHARES, n_settled=3, odd_users=0.1),
             [
                 "everybody answers 3 of the 4 prompts alike",
                 "10 % of the users carry the whole effect",
             ],
         ),
-        ([curve(SHARES.scenario, None, None)], ["**90 % → 20 %**: no source of such an effect."]),
-        ([SHARES], ["- **90 % → 20 %**: **25 users** (with 30 power is 1.00"]),
         (
-            [SHARES],
+            curves_of(SHARES[0].scenario, None, None),
+            ["**90 % → 20 %**: no source of such an effect."],
+        ),
+        (SHARES, ["- **90 % → 20 %**: **25 users** (with 30 power is 1.00"]),
+        (
+            SHARES,
             ["Paid: SP-History 275 calls, $275.00.", "free: SP-History 275 calls, cost unk"],
         ),
-        ([USERS], ["- **10 % of the variance**, each asked 3 times: **19 users**"]),
-        ([USERS], ["a user's answers to two prompts correlate by 0.25 (`power.likeness`)."]),
-        ([VALUES], ["- **0.5 standard deviations** in the mean of 4 scales: **25 users**"]),
-        ([SCORES], ["- **0.6 points**: not reached with 30: power is 0.30 (0.30 to 0.30)."]),
-        ([curve(SHARES.scenario, 0.9, 1.0)], ["**10 users** or fewer (power 0.90"]),
+        (USERS, ["- **10 % of the variance**, each asked 3 times: **19 users**"]),
+        (USERS, ["a user's answers to two prompts correlate by 0.25 (`power.likeness`)."]),
+        (VALUES, ["- **0.5 standard deviations** in the mean of 4 scales: **25 users**"]),
+        (SCORES, ["- **0.6 points**: not reached with 30: power is 0.30 (0.30 to 0.30)."]),
+        (curves_of(SHARES[0].scenario, 0.9, 1.0), ["**10 users** or fewer (power 0.90"]),
         ([], ["# How large a study must be", "`power.field_cost_usd`"]),
     ],
 )
-def test_the_page_says_it_in_sentences(curves: list[EffectCurve], words: list[str]) -> None:
-    text = page(*curves)
+def test_the_page_says_it_in_sentences(curves: list[PowerCurve], words: list[str]) -> None:
+    text = page(curves)
     for word in words:
         assert word in text.replace("\n", " ") or word in text
     assert "None" not in text
@@ -404,35 +342,19 @@ def test_the_page_says_it_in_sentences(curves: list[EffectCurve], words: list[st
 
 
 def test_more_answers_are_not_advised_where_the_smallest_study_will_do() -> None:
-    twice, thrice = (
-        curve(USERS.scenario._replace(replicates=replicates), 0.9, 1.0) for replicates in (2, 3)
-    )
-    assert "asked twice" in page(twice, thrice)
-    assert "asked 3 times" not in page(twice, thrice)
-    assert "asked 3 times" in page(curve(twice.scenario, 0.7, 1.0), thrice)
+    asked = [
+        curves_of(USERS[0].scenario._replace(replicates=replicates), 0.9, 1.0)
+        for replicates in (2, 3)
+    ]
+    assert "asked twice" in page(asked[0] + asked[1])
+    assert "asked 3 times" not in page(asked[0] + asked[1])
+    assert "asked 3 times" in page(curves_of(asked[0][0].scenario, 0.7, 1.0) + asked[1])
 
 
 def test_the_page_prices_participants_where_it_can() -> None:
     assert "Field" not in page(SHARES)
     sentence = "Field 100 pasted prompts and 250 calls, $375.00"
     assert sentence in page(SHARES, field_cost_usd=5.0)
-
-
-class FakeArms(FakePrices):
-    """A task with four prompts of a kind; no choice has a right answer, but for `graded`."""
-
-    def __init__(self, kind: ItemKind = "list", graded: int = 0) -> None:
-        self.kind = kind
-        self.graded = graded
-
-    def n_items(self, task: str) -> int:
-        return len(task) * 4
-
-    def n_of_kind(self, task: str, kind: ItemKind) -> int:
-        return self.n_items(task) if kind == self.kind else 0
-
-    def n_graded(self, task: str) -> int:  # noqa: ARG002
-        return self.graded
 
 
 def test_a_study_is_simulated_priced_and_described() -> None:

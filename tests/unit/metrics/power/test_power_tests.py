@@ -8,20 +8,15 @@ from typing import Any
 
 import numpy as np
 import pytest
+from power_plans import score_difference, share_change
 
 from fieldwork.estimates import prompts as estimates_of_prompts
+from fieldwork.measures import measures
 from fieldwork.metrics.comparisons import measure_comparisons
 from fieldwork.metrics.power import tests_of_arms, tests_of_shares
-from fieldwork.metrics.power.effects import (
-    EntropyRise,
-    LetterSource,
-    ListSource,
-    Scenario,
-    ScoreDifference,
-    ShareChange,
-    UserShare,
-)
+from fieldwork.metrics.power.effects import Effect, LetterSource, ListSource, Scenario
 from fieldwork.metrics.power.outcomes import SimulatedStudies, SimulatedTest
+from fieldwork.metrics.power.simulation import simulation_of
 from fieldwork.metrics.shifts import measure_shifts
 from fieldwork.metrics.variance import measure_variance
 from fieldwork.records.metrics import RunAccuracy
@@ -29,10 +24,20 @@ from fieldwork.statistics.delete_many import third_samples
 from unit.metrics.metric_frames import answer_frame, chosen, list_means, listed, score_estimates
 
 SMALL = ListSource(2, 6, 1.0)
-CHANGE = ShareChange(0.8, 0.3)
+CHANGE = share_change(0.8, 0.3)
 N = 12
 RAREST = 0.31
 """Ten users are enough for intervals, which tests of means take into account."""
+
+
+def moved(measure: str, source: LetterSource | ListSource) -> Scenario:
+    return Scenario(measure, CHANGE, source)
+
+
+def declared(scenario: Scenario, own: SimulatedStudies) -> list[SimulatedTest]:
+    simulate = tests_of_arms.declared_simulation(measures()[scenario.measure], scenario)
+    assert simulate
+    return [*simulate(own)]
 
 
 def studies(n_users: int = N, n_studies: int = 12, n_permutations: int = 999) -> SimulatedStudies:
@@ -83,9 +88,9 @@ def error_of(p_value: float) -> float:
 
 def test_who_asks_of_lists(monkeypatch: pytest.MonkeyPatch) -> None:
     lists = Recorder(tests_of_arms, "draw_lists", monkeypatch)
-    scenario = Scenario("share_who", UserShare(0.1), SMALL, n_items=2, replicates=3)
+    scenario = Scenario("share_who", Effect("who", 0.1), SMALL, n_items=2, replicates=3)
     p_values = [
-        test.p_value for test in tests_of_arms.list_user_tests(0.8, SMALL, scenario, studies(6))
+        test.p_value for test in tests_of_arms.list_user_tests(0.8, scenario, SMALL, studies(6))
     ]
     for number, p_value in enumerate(p_values):
         rows = [
@@ -101,9 +106,9 @@ def test_who_asks_of_lists(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_who_asks_of_letters_has_the_spread_of_random_permutations() -> None:
     """The study's p-values are counts of random deals, and so are these."""
-    scenario = Scenario("share_who", UserShare(0.0), LetterSource(0.5), n_items=3, replicates=2)
+    scenario = Scenario("share_who", Effect("who", 0.0), LetterSource(0.5), n_items=3, replicates=2)
     tests = tests_of_arms.letter_user_tests(
-        0.0, LetterSource(0.5), scenario, studies(8, 4000, n_permutations=9)
+        scenario, LetterSource(0.5), studies(8, 4000, n_permutations=9)
     )
     counts = np.bincount([round((test.p_value or 0) * 10) for test in tests], minlength=11)
     assert counts[0] == 0
@@ -113,7 +118,7 @@ def test_who_asks_of_letters_has_the_spread_of_random_permutations() -> None:
 
 def test_distances_of_lists(monkeypatch: pytest.MonkeyPatch) -> None:
     lists = Recorder(tests_of_shares, "draw_moved_lists", monkeypatch)
-    tests = [*tests_of_shares.distance_tests(CHANGE, SMALL, studies())]
+    tests = [*tests_of_shares.list_distances(moved("distance", SMALL), studies())]
     for number, test in enumerate(tests):
         condition, baseline = lists.values[2 * number : 2 * number + 2]
         (expected,) = distance_rows(condition[:, None], baseline[:, None])
@@ -136,11 +141,11 @@ def test_letters_of_one_prompt(measure: str) -> None:
     source = LetterSource(0.5)
     if measure == "distance":
         ones = np.random.default_rng(3).binomial(N, [0.3, 0.8], size=(12, 2)).tolist()
-        tests = [*tests_of_shares.distance_tests(CHANGE, source, plan)]
+        tests = [*tests_of_shares.letter_distances(moved(measure, source), plan)]
     else:
         random = np.random.default_rng(3)
         ones = [[int(random.binomial(N, share)) for share in (0.3, 0.8)] for _ in range(12)]
-        tests = [*tests_of_shares.share_tests(CHANGE, source, plan)]
+        tests = [*tests_of_shares.share_tests(moved(measure, source), plan)]
     for (condition, baseline), test in zip(ones, tests, strict=True):
         rows = [
             *chosen("A" * condition + "B" * (N - condition), condition="c"),
@@ -163,7 +168,7 @@ def test_options_of_lists_come_with_the_tests_of_their_prompt(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     lists = Recorder(tests_of_shares, "draw_moved_lists", monkeypatch)
-    tests = [*tests_of_shares.share_tests(CHANGE, SMALL, studies(n_studies=3))]
+    tests = [*tests_of_shares.share_tests(moved("option_share", SMALL), studies(n_studies=3))]
     for number, test in enumerate(tests):
         condition, baseline = lists.values[2 * number : 2 * number + 2]
         rows = [
@@ -190,8 +195,8 @@ def test_entropy_of_lists(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(
             module, "third_samples", lambda n, _: third_samples(n, np.random.default_rng(5))
         )
-    scenario = Scenario("entropy_bits", EntropyRise(0.1), SMALL, n_items=3, n_settled=1)
-    tests = [*tests_of_arms.entropy_tests(0.2, SMALL, scenario, studies(n_studies=4))]
+    scenario = Scenario("entropy_bits", Effect("entropy", 0.1), SMALL, n_items=3, n_settled=1)
+    tests = declared(scenario, studies(n_studies=4))
     settled = np.tile(np.arange(6) < 2, (N, 1)).astype(np.int64)
     for number, test in enumerate(tests):
         drawn = lists.values[4 * number : 4 * number + 4]
@@ -218,8 +223,8 @@ def test_scores(monkeypatch: pytest.MonkeyPatch) -> None:
         "welch_statistic",
         lambda scores, splits: (arguments.append(scores), statistic(scores, splits))[1],
     )
-    scenario = Scenario("score", ScoreDifference(0.01, 0.02, 0.01), LetterSource(0.5))
-    tests = [*tests_of_arms.score_tests(scenario.effect, scenario, studies())]
+    scenario = Scenario("score", score_difference(0.01, 0.02, 0.01), LetterSource(0.5))
+    tests = [*tests_of_arms.score_simulation(scenario)(studies())]
     for test, scores in zip(tests, arguments, strict=True):
         runs = [
             *(run(score, "c", k, f"p{k}") for k, score in enumerate(scores[:N].tolist())),
@@ -253,21 +258,24 @@ def test_orders_count_options_in_common(answers: int) -> None:
 
 def test_a_test_without_a_p_value_claims_nothing() -> None:
     """Two equal lists on each side: no answer changes the entropy."""
-    scenario = Scenario("entropy_bits", EntropyRise(0.0), ListSource(1, 2, 5.0))
-    (test,) = tests_of_arms.entropy_tests(5.0, ListSource(1, 2, 5.0), scenario, studies(2, 1))
+    scenario = Scenario("entropy_bits", Effect("entropy", 0.0), ListSource(1, 2, 5.0))
+    (test,) = declared(scenario, studies(2, 1))
     assert test == SimulatedTest(None) or test.p_value is not None
 
 
 @pytest.mark.parametrize("kind", ["share", "distance", "lists", "score"])
 def test_a_control_has_to_confirm_a_difference(kind: str) -> None:
     """Both tests have the same users, so that both show it more often than two of their own would."""
-    scenario = Scenario("score", ScoreDifference(0.02, 0.01, 0.02), SMALL, n_items=9)
-    simulate = {
-        "share": lambda own: tests_of_shares.share_tests(CHANGE, LetterSource(0.5), own),
-        "distance": lambda own: tests_of_shares.distance_tests(CHANGE, LetterSource(0.5), own),
-        "lists": lambda own: tests_of_shares.distance_tests(CHANGE, SMALL, own),
-        "score": lambda own: tests_of_arms.score_tests(scenario.effect, scenario, own),
-    }[kind]
+    scenario = Scenario("score", score_difference(0.02, 0.01, 0.02), SMALL, n_items=9)
+    simulate = simulation_of(
+        {
+            "share": moved("option_share", LetterSource(0.5)),
+            "distance": moved("distance", LetterSource(0.5)),
+            "lists": moved("distance", SMALL),
+            "score": scenario,
+        }[kind]
+    )
+    assert simulate
     alone, confirmed = (
         np.mean([(test.p_value or 0.0) < 0.05 for test in simulate(own)])
         for own in (studies(14, 400, 199), studies(14, 400, 199)._replace(n_controls=1))

@@ -2,11 +2,12 @@
 
 import numpy as np
 import pytest
+from power_plans import value_difference
 
 from fieldwork.metrics.power import tests_of_values
-from fieldwork.metrics.power.effects import Scenario, ValueDifference, ValueSource
+from fieldwork.metrics.power.effects import Scenario, ValueSource
 from fieldwork.metrics.power.outcomes import SimulatedStudies
-from fieldwork.metrics.power.tests_of_values import battery_spreads, latent_shift, round_values
+from fieldwork.metrics.power.tests_of_values import battery_spread, latent_shift, round_values
 from fieldwork.metrics.values.comparisons import measure_value_comparisons
 from unit.metrics.values.value_frames import answer, frame, scale_items
 
@@ -24,8 +25,8 @@ def test_one_question_has_the_p_value_of_the_study(monkeypatch: pytest.MonkeyPat
 
     monkeypatch.setattr(tests_of_values, "round_values", record)
     studies = SimulatedStudies(12, 12, 999, 999, RAREST, np.random.default_rng(3))
-    scenario = Scenario("value", ValueDifference(1.0), POINTS)
-    tests = [*tests_of_values.question_tests(1.0, POINTS, scenario, studies)]
+    scenario = Scenario("value", value_difference(1.0), POINTS)
+    tests = [*tests_of_values.question_tests(1.0, scenario, POINTS, studies)]
     for sides, test in zip(drawn, tests, strict=True):
         rows = [
             *(answer("c", f"p{k}", value) for k, value in enumerate(sides[0])),
@@ -57,7 +58,6 @@ def test_a_scale_has_an_end() -> None:
 
 
 def test_alike_answers_spread_means_of_scales() -> None:
-    effect = ValueDifference(0.5, 4)
-    spreads = [battery_spreads(effect, likeness) for likeness in (0.0, 0.5, 1.0)]
-    assert [one.of_user**2 for one in spreads] == pytest.approx([0.25, 0.625, 1.0])
-    assert {one.of_rerun for one in spreads} == {0.5}
+    effect = value_difference(0.5, 4)
+    spreads = [battery_spread(effect, likeness) ** 2 for likeness in (0.0, 0.5, 1.0)]
+    assert spreads == pytest.approx([0.25, 0.625, 1.0])

@@ -52,8 +52,8 @@ def prompt_values(
         samples = thirds.of(sample.users)
         for measure in measures:
             try:
-                values[measure.name][item] = _value(
-                    measure, sample, indicator, orders, totals, samples, n_equal
+                values[measure.name][item] = prompt_value(
+                    measure, sample.users, indicator, orders, totals, samples, n_equal
                 )
             # whatever a formula raises, its user has to know where
             except Exception as error:
@@ -65,24 +65,33 @@ def prompt_values(
     return values
 
 
-def _value(
+def prompt_value(
     measure: Measure,
-    sample: OptionSample,
+    users: Sequence[str],
     indicator: Counts,
     orders: Indices,
     totals: Counts,
     samples: Counts,
     n_equal: int,
 ) -> PromptValue:
+    """The value of a measure of options in one prompt.
+
+    Args:
+        users: who gave the answers, empty texts without users.
+        indicator: which answer names which option, shape (answers, options).
+        orders: of the answers, as `random_orders` draws them.
+        totals: how often each option is named in the subsamples of `n_equal` answers.
+        samples: `third_samples` of the answers.
+    """
     if measure.exact:
         size = EqualSize(indicator.sum(axis=0), len(indicator), n_equal)
-        return PromptValue(measure.exact(size), np.zeros(len(indicator)), sample.users)
+        return PromptValue(measure.exact(size), np.zeros(len(indicator)), users)
     assert measure.statistic
     moves = option_moves(measure.statistic, orders, n_equal, indicator)
     return PromptValue(
         float(measure.statistic(totals).mean()),
         moves - moves.mean(),
-        sample.users,
+        users,
         rest_deviations(measure.statistic, samples, indicator),
     )
 

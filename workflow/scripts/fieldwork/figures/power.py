@@ -29,6 +29,7 @@ from fieldwork.figures.style import (
     says_what_is_missing,
     series_styles,
 )
+from fieldwork.measures import effect_unit, measures
 from fieldwork.records.field import FIELD
 
 MEASURES: Mapping[str, str] = {
@@ -77,11 +78,11 @@ def draw(table: pd.DataFrame, settings: FigureSettings) -> Figure:
     sizes = sorted({int(size) for size in table["n_users"]})
     layout = PowerLayout(tasks[:MAX_TASKS], sizes, _dearest(table))
     rows_by_measure = rows_by(table, "measure")
-    measures = [measure for measure in MEASURES if (measure,) in rows_by_measure]
-    figure = new_figure(height=_PANEL_INCHES * len(measures))
+    names = [measure for measure in _titles() if (measure,) in rows_by_measure]
+    figure = new_figure(height=_PANEL_INCHES * len(names))
     widths = [1.0] * len(layout.tasks) + [_LEGEND_INCHES / 1.7]
-    grid = figure.subplots(len(measures), len(widths), squeeze=False, width_ratios=widths)
-    for measure, panels in zip(measures, grid, strict=True):
+    grid = figure.subplots(len(names), len(widths), squeeze=False, width_ratios=widths)
+    for measure, panels in zip(names, grid, strict=True):
         _draw_measure(list(panels), rows_by_measure[(measure,)], layout, settings)
     figure.supxlabel("users or puppets", x=0.42)
     left_out = len(tasks) - len(layout.tasks)
@@ -254,7 +255,7 @@ def _legend(
         for k, n in enumerate(replicates if len(replicates) > 1 else ())
     ]
     axes.legend(
-        handles=handles, title=MEASURES[measure], loc="center left", alignment="left",
+        handles=handles, title=_titles()[measure], loc="center left", alignment="left",
         title_fontsize=TEXT_POINTS, handlelength=2.2, bbox_to_anchor=(0, 0.5),
     )  # fmt: skip
 
@@ -263,10 +264,16 @@ def _effect_label(measure: str, effect: str) -> str:
     if measure in ("option_share", "distance"):
         low, high = (float(part) * 100 for part in effect.split(" -> "))
         return f"{low:.4g} % → {high:.4g} %"
-    if measure == "entropy_bits":
-        return f"{effect} bits"
     if measure == "value":
         difference, _, together = effect.partition(" ")
         return f"{difference} sd{', ' if together else ''}{together}"
+    if measure not in MEASURES or measure == "entropy_bits":
+        return f"{effect} {effect_unit(measures()[measure]).replace('standard deviations', 'sd')}"
     value = float(effect) * 100
     return f"{value:.4g} %" if measure == "share_who" else f"{value:.4g} points"
+
+
+def _titles() -> dict[str, str]:
+    """Titles of legends, in the order of the panels; a measure that is declared has its own."""
+    claimed_titles = {name: m.words or m.title for name, m in measures().items() if m.is_claimed}
+    return {**MEASURES, **claimed_titles, **MEASURES}

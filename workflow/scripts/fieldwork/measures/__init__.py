@@ -66,6 +66,13 @@ def claimed_measures() -> list[str]:
     ]
 
 
+def effect_unit(measure: Measure) -> str:
+    """The unit of an effect that `power` supposes, of which a measure's test is to see something."""
+    if measure.of != "options":
+        return "standard deviations"
+    return "bits" if measure.unit == "bits" else "bits of entropy"
+
+
 def require_measures(margins: Collection[str]) -> None:
     """Refuse declarations that cannot hold.
 

@@ -1,18 +1,13 @@
 """Rows of the tables that say how large a study must be; they are simulated, not measured."""
 
-from typing import Literal
-
 from fieldwork.records.columns import column, table
-
-PowerMeasure = Literal["option_share", "distance", "share_who", "entropy_bits", "score", "value"]
-"""Measures whose tests are simulated, by their names in `study.primary`."""
 
 
 @table("power/power.parquet", "measure, task, effect, replicates, model, condition, n_users")
 class PowerRow:
     """How often a study of one size would claim an effect, and what it costs."""
 
-    measure: PowerMeasure = column("what is tested, a name of `study.primary` (docs/methods.md)")
+    measure: str = column("what is tested, a name of `study.primary` (docs/methods.md)")
     effect: str = column("the effect supposed to be true, as the config gives it")
     source: str = column(
         "how an answer is simulated: one of two options, a list, a score, a point or a number"
@@ -51,7 +46,7 @@ class PowerRow:
 class PowerAdvice:
     """The smallest size that claims an effect often enough, and its cost."""
 
-    measure: PowerMeasure = column("what is tested, a name of `study.primary` (docs/methods.md)")
+    measure: str = column("what is tested, a name of `study.primary` (docs/methods.md)")
     effect: str = column("the effect supposed to be true, as the config gives it")
     source: str = column(
         "how an answer is simulated: one of two options, a list, a score, a point or a number"

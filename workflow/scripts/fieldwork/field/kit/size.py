@@ -2,10 +2,11 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from fieldwork.measures import effect_unit, measures
 from fieldwork.records.field import FIELD
-from fieldwork.records.power import PowerMeasure, PowerRow
+from fieldwork.records.power import PowerRow
 
-_TITLES: Mapping[PowerMeasure, str] = {
+_TITLES: Mapping[str, str] = {
     "option_share": "One answer's share differs from the offline share",
     "distance": "The answers to a prompt differ from the offline answers, as one of their shares does",
     "share_who": "Who asks accounts for a share of the variance",
@@ -40,13 +41,21 @@ def render(
     parts = [_HEAD.strip()]
     for task, n_items in tasks.items():
         parts.append(f"## {task}, {n_items} prompt{'s' if n_items != 1 else ''}")
-        for measure, title in _TITLES.items():
+        for measure, title in {**_TITLES, **_declared_titles()}.items():
             rows = [row for row in advice_rows if (row["task"], row["measure"]) == (task, measure)]
             if rows:
                 parts += [f"### {title}", _note(measure, repeats), _table(rows, curves)]
     if not advice_rows:
         parts.append("`snakemake power` has no rows for the tasks of this survey.")
     return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def _declared_titles() -> dict[str, str]:
+    return {
+        name: f"{measure.title}: {measure.directions[0]} than offline"
+        for name, measure in measures().items()
+        if measure.is_claimed and name not in _TITLES
+    }
 
 
 def _curves(rows: Iterator[PowerRow] | Sequence[PowerRow]) -> dict[_Effect, dict[int, str]]:
@@ -103,12 +112,12 @@ def _effect(effect: _Effect) -> str:
         return f"{offline_share:g} % → {field_share:g} %"
     if measure == "share_who":
         return f"{float(label) * 100:g} %, each prompt sent {times_text(replicates)}"
-    if measure == "entropy_bits":
-        return f"{label} bits"
-    return f"{float(label) * 100:g} points"
+    if measure == "score":
+        return f"{float(label) * 100:g} points"
+    return f"{label} {effect_unit(measures()[measure])}"
 
 
-def _note(measure: PowerMeasure, repeats: int) -> str:
+def _note(measure: str, repeats: int) -> str:
     if measure != "share_who":
         return ""
     return (

@@ -15,9 +15,11 @@ import pandas as pd
 from fieldwork.estimates.answer_sets import AnswerSet, ItemAnswers, Options, read_answer_sets
 from fieldwork.metrics.calibration.weights import FitPrompt
 from fieldwork.records.field import FIELD
-from fieldwork.statistics.arrays import Floats
+from fieldwork.statistics.arrays import Counts, Floats
+from fieldwork.statistics.seeds import generator
 from fieldwork.statistics.user_intervals import sample_needed
 
+N_DRAWS = 100
 N_GROUPS = 10
 """Groups of participants and of puppets that are left out in turn for an interval."""
 
@@ -30,17 +32,36 @@ ModelAnswers = dict[str, dict[PromptKey, ItemAnswers]]
 _NO_ANSWERS = ItemAnswers([], 0)
 
 
-class OptionAnswers(NamedTuple):
-    """Independent answers of one side to a prompt: who gave each, and which options it names.
+class SideAnswers(NamedTuple):
+    """Independent answers of one side to a prompt, with a random order for each draw.
 
-    `indicator` has shape (answers, options), 0 and 1; units are empty strings without users.
+    Attributes:
+        units: who gave each, empty strings without users.
+        indicator: which options each names, 0 and 1 of shape (answers, options).
+        keys: sort the answers of a draw, shape (draws, answers).
+        groups: of people that are left out together, shape (answers,).
     """
 
     units: tuple[str, ...]
     indicator: Floats
+    keys: Floats
+    groups: Counts
+
+    def leave_out(self, group: int) -> "SideAnswers":
+        """The answers without those of one group."""
+        stays = self.groups != group
+        units = tuple(unit for unit, stay in zip(self.units, stays, strict=True) if stay)
+        return SideAnswers(units, self.indicator[stays], self.keys[:, stays], self.groups[stays])
+
+    def ranks(self) -> Counts:
+        """Place of each answer in each order."""
+        order = np.argsort(self.keys, axis=1, kind="stable")
+        ranks = np.empty_like(order)
+        np.put_along_axis(ranks, order, np.arange(order.shape[1])[None, :], axis=1)
+        return ranks
 
     def shares(self) -> Floats:
-        """Share of mentions of each option."""
+        """Share of mentions of each option over all answers."""
         return mention_shares(self.indicator)
 
 
@@ -52,19 +73,30 @@ def mention_shares(indicator: Floats) -> Floats:
 
 
 class CalibrationPrompt(NamedTuple):
-    """A prompt with the field's answers and those of the arms, over the same options."""
+    """A prompt with the field's answers and those of the arms, over the same options.
+
+    Attributes:
+        n_equal: answers that are drawn of each side.
+        choices: assign each answer of a draw to a member of a mixture, shape (draws, n_equal).
+    """
 
     task: str
     item_id: str
     options: Options
-    field: OptionAnswers
-    arms: Mapping[str, OptionAnswers]
+    field: SideAnswers
+    arms: Mapping[str, SideAnswers]
     n_equal: int
+    choices: Floats
 
     def fit_prompt(self) -> FitPrompt:
         """What the weights of conditions are fitted on."""
         arms = np.stack([answers.shares() for answers in self.arms.values()])
         return FitPrompt(self.field.shares(), arms)
+
+    def leave_out(self, group: int, *, arms: bool) -> "CalibrationPrompt":
+        """The prompt without a group of participants, and of every arm's puppets if `arms`."""
+        sides = {c: side.leave_out(group) for c, side in self.arms.items()} if arms else self.arms
+        return self._replace(field=self.field.leave_out(group), arms=sides)
 
 
 class UsablePrompts(NamedTuple):
@@ -80,15 +112,28 @@ class UsablePrompts(NamedTuple):
     n_answered: int
 
 
-class PuppetShares(NamedTuple):
-    """Puppets of a condition, and their answers to each prompt, shape (puppets, options).
+class MixtureMembers(NamedTuple):
+    """The members of a mixture: the puppets of a condition, or, without them, the conditions.
 
-    Rows are the mean of all of a puppet's answers to the prompt.
+    Puppets are more than prompts can tell apart, so that their weights are penalised. The weights are
+    for these very puppets, so that none is left out for the interval. Chance in the arms' answers is
+    part of the interval of conditions.
+
+    Attributes:
+        puppets_of: their condition; None where conditions are members.
+        puppet_shares: for each prompt the mean of all answers of each puppet, (puppets, options).
     """
 
-    condition: str
     names: tuple[str, ...]
-    prompts: list[Floats]
+    puppets_of: str | None = None
+    puppet_shares: Sequence[Floats] = ()
+
+    def fit_prompts(self, prompts: Sequence[CalibrationPrompt]) -> list[FitPrompt]:
+        """What weights are fitted on."""
+        if self.puppets_of is None:
+            return [prompt.fit_prompt() for prompt in prompts]
+        pairs = zip(prompts, self.puppet_shares, strict=True)
+        return [FitPrompt(prompt.field.shares(), shares) for prompt, shares in pairs]
 
     def answer_weights(self, units: Sequence[str], weights: Floats) -> Floats:
         """Weights of the puppets that gave each answer, 0 for one that has none."""
@@ -107,7 +152,12 @@ def read_model_answers(answers: pd.DataFrame, *, tasks: Sequence[str]) -> dict[s
 
 
 def find_usable_prompts(
-    answers: ModelAnswers, conditions: Sequence[str], *, rarest_users: float
+    answers: ModelAnswers,
+    conditions: Sequence[str],
+    *,
+    rarest_users: float,
+    seed: int,
+    model: str,
 ) -> UsablePrompts:
     """Prompts with enough answers of the field to cover rare users, and the arms with enough of them.
 
@@ -129,9 +179,7 @@ def find_usable_prompts(
         elif reason := _too_few_answers(answers, condition, keys, math.ceil(n_needed / 2)):
             exclusions[condition] = reason
     usable_arms = [condition for condition in conditions if condition not in exclusions]
-    prompts = (
-        [_calibration_prompt(answers, key, usable_arms) for key in keys] if usable_arms else []
-    )
+    prompts = _calibration_prompts(answers, keys, usable_arms, seed, model) if usable_arms else []
     return UsablePrompts(prompts, exclusions, sum(n > 0 for n in n_field.values()))
 
 
@@ -149,17 +197,47 @@ def _too_few_answers(
     )
 
 
-def _calibration_prompt(
-    answers: ModelAnswers, key: PromptKey, conditions: Sequence[str]
-) -> CalibrationPrompt:
-    by_side = {c: first_answers(answers, c, key) for c in (FIELD, *conditions)}
-    options = distinct_options(by_side)
-    sides = {c: _option_answers(a, options) for c, a in by_side.items()}
-    field = sides.pop(FIELD)
-    # one group of each side can be left out, and the field is cut in halves
-    smallest = {c: len(a) - math.ceil(len(a) / N_GROUPS) for c, a in by_side.items()}
-    n_equal = max(1, min(smallest[FIELD] // 2, *(smallest[c] for c in sides)))
-    return CalibrationPrompt(*key, options, field, sides, n_equal)
+def _calibration_prompts(
+    answers: ModelAnswers, keys: Sequence[PromptKey], arms: Sequence[str], seed: int, model: str
+) -> list[CalibrationPrompt]:
+    """The prompts with random orders; a participant has one place in an order over all prompts."""
+    by_prompt = {key: {c: first_answers(answers, c, key) for c in (FIELD, *arms)} for key in keys}
+    units = {
+        c: sorted({a.puppet for sides in by_prompt.values() for a in sides[c] if a.puppet})
+        for c in (FIELD, *arms)
+    }
+    groups = {c: _random_groups(names, seed, (model, c)) for c, names in units.items()}
+    places = {unit: place for place, unit in enumerate(units[FIELD])}
+    halves = generator(seed, "calibration halves", model).random((N_DRAWS, len(places)))
+    prompts = []
+    for key, sides in by_prompt.items():
+        options, names = distinct_options(sides), (model, *key)
+        orders = {FIELD: halves[:, [places[a.puppet] for a in sides[FIELD]]]}
+        for c in arms:
+            random = generator(seed, "calibration order", *names, c)
+            orders[c] = random.random((N_DRAWS, len(sides[c])))
+        sides_in_order = {c: _side(sides[c], options, orders[c], groups[c]) for c in sides}
+        # one group of each side can be left out, and the field is cut in halves
+        smallest = {c: len(a) - math.ceil(len(a) / N_GROUPS) for c, a in sides.items()}
+        n_equal = max(1, min(smallest[FIELD] // 2, *(smallest[c] for c in arms)))
+        choices = generator(seed, "calibration deal", *names).random((N_DRAWS, n_equal))
+        field = sides_in_order.pop(FIELD)
+        prompts.append(CalibrationPrompt(*key, options, field, sides_in_order, n_equal, choices))
+    return prompts
+
+
+def _random_groups(units: Sequence[str], seed: int, names: Sequence[str]) -> dict[str, int]:
+    order = generator(seed, "calibration groups", *names).permutation(len(units))
+    return dict(zip(units, (order % N_GROUPS).tolist(), strict=True))
+
+
+def _side(
+    answers: Sequence[AnswerSet], options: Options, keys: Floats, groups: Mapping[str, int]
+) -> SideAnswers:
+    units = tuple(answer.puppet for answer in answers)
+    # answers without a user are interchangeable
+    numbers = [groups.get(unit, number % N_GROUPS) for number, unit in enumerate(units)]
+    return SideAnswers(units, _indicator(answers, options), keys, np.array(numbers, dtype=np.int64))
 
 
 def all_answers(answers: ModelAnswers, condition: str, key: PromptKey) -> list[AnswerSet]:
@@ -176,10 +254,6 @@ def distinct_options(by_side: Mapping[str, Sequence[AnswerSet]]) -> Options:
     """The options that any answer names, in alphabetical order."""
     options = {o for answers in by_side.values() for answer in answers for o in answer.options}
     return tuple(sorted(options))
-
-
-def _option_answers(answers: Sequence[AnswerSet], options: Options) -> OptionAnswers:
-    return OptionAnswers(tuple(answer.puppet for answer in answers), _indicator(answers, options))
 
 
 def _indicator(answers: Sequence[AnswerSet], options: Options) -> Floats:
@@ -205,7 +279,7 @@ def puppet_shares(
     prompts: Mapping[PromptKey, Options],
     *,
     names: Sequence[str] = (),
-) -> PuppetShares:
+) -> MixtureMembers:
     """Puppets of a condition over prompts and their options; all puppets unless `names` are given.
 
     A puppet without a readable answer to a prompt gets the mean of those that have one.
@@ -218,7 +292,7 @@ def puppet_shares(
     for key, options in prompts.items():
         member_answers = [a for a in by_prompt[key] if a.puppet in set(names)]
         shares.append(_shares_by_puppet(member_answers, names, options))
-    return PuppetShares(condition, tuple(names), shares)
+    return MixtureMembers(tuple(names), condition, shares)
 
 
 def _shares_by_puppet(

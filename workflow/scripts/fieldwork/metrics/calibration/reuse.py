@@ -4,8 +4,8 @@ Owns which weights of a file apply to a study, and the table of calibrated share
 from weights that a calibration did not support.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -32,14 +32,6 @@ from fieldwork.metrics.calibration.table import (
 )
 from fieldwork.records.field import FIELD, CalibratedShare, Calibration, CalibrationWeight
 from fieldwork.statistics.arrays import Floats
-
-
-class UsableWeights(NamedTuple):
-    """Weights of a scheme by member; `obstacle` forbids their use, `caution` goes with it."""
-
-    weights: Mapping[str, float]
-    obstacle: str | None
-    caution: str | None = None
 
 
 def read_weights(files: Sequence[str], settings: CalibrationSettings) -> ExternalWeights | None:
@@ -108,91 +100,87 @@ def calibrated_shares(
             continue
         scheme = WeightScheme.from_row(row.model, row.level, row.puppets_of)
         model_answers = by_model.get(row.model, {})
-        usable = _find_usable_weights(scheme, row, weights, model_answers, external)
+        usable, note = _usable_weights(scheme, row, weights, model_answers, external)
         for key in sorted({key for prompts in model_answers.values() for key in prompts}):
-            rows += _prompt_rows(scheme, key, model_answers, usable, settings.conditions, baseline)
+            mixture = partial(_mixture_shares, scheme, key, model_answers, usable, note)
+            rows += _prompt_rows(scheme, key, model_answers, mixture, settings.conditions, baseline)
     return rows
 
 
-def _find_usable_weights(
+def _usable_weights(
     scheme: WeightScheme,
     row: Calibration,
     weights: Sequence[CalibrationWeight],
     answers: ModelAnswers,
     external: ExternalWeights | None,
-) -> UsableWeights:
+) -> tuple[Mapping[str, float], str | None]:
+    """Weights by member, with a caution; none, with the reason, where they may not be used."""
     if external:
         obstacle = missing_puppets(scheme, answers, external)
-        return UsableWeights(external.weights[scheme], obstacle, None if obstacle else row.reason)
+        return ({}, obstacle) if obstacle else (external.weights[scheme], row.reason)
     by_member = {
         w.puppet_id or w.condition: w.weight
         for w in weights
         if w.weight is not None and WeightScheme.from_row(w.model, w.level, w.condition) == scheme
     }
-    return UsableWeights(by_member, None if by_member else f"{row.verdict}: {row.reason}")
+    return by_member, None if by_member else f"{row.verdict}: {row.reason}"
 
 
 def _prompt_rows(
     scheme: WeightScheme,
     key: PromptKey,
     answers: ModelAnswers,
-    usable: UsableWeights,
+    mixture: Callable[[Options], tuple[Floats | None, str | None]],
     conditions: Sequence[str],
     baseline: str,
 ) -> Iterator[CalibratedShare]:
-    by_side = {
-        c: all_answers(answers, c, key)
-        if c == scheme.puppets_of
-        else first_answers(answers, c, key)
-        for c in (*conditions, baseline, FIELD)
+    firsts = {c: first_answers(answers, c, key) for c in (*conditions, baseline, FIELD)}
+    of_puppets = scheme.puppets_of
+    replies = {of_puppets: all_answers(answers, of_puppets, key)} if of_puppets else {}
+    options = distinct_options({**firsts, **replies})
+    share, reason = mixture(options)
+    columns = {
+        "share": share,
+        "baseline_share": shares_of(firsts[baseline], options),
+        "field_share": shares_of(firsts[FIELD], options),
     }
-    options = distinct_options(by_side)
-    mixture, reason = _mixture_shares(scheme, key, answers, usable, options)
-    baseline_shares, field_shares = (
-        shares_of(first_answers(answers, c, key), options) for c in (baseline, FIELD)
-    )
     for number, option in enumerate(options):
         yield CalibratedShare(
             model=scheme.model,
             level=scheme.level,
-            puppets_of=scheme.puppets_of,
+            puppets_of=of_puppets,
             task=key[0],
             item_id=key[1],
             answer=option,
-            share=_share_at(mixture, number),
-            baseline_share=_share_at(baseline_shares, number),
-            field_share=_share_at(field_shares, number),
+            **{name: None if c is None else float(c[number]) for name, c in columns.items()},
             reason=reason,
         )
-
-
-def _share_at(shares: Floats | None, number: int) -> float | None:
-    return None if shares is None else float(shares[number])
 
 
 def _mixture_shares(
     scheme: WeightScheme,
     key: PromptKey,
     answers: ModelAnswers,
-    usable: UsableWeights,
+    usable: Mapping[str, float],
+    note: str | None,
     options: Options,
 ) -> tuple[Floats | None, str | None]:
     """The mixture's shares with their caution, or None with the obstacle."""
-    if usable.obstacle is not None:
-        return None, usable.obstacle
-    names = [name for name, weight in usable.weights.items() if weight > 0]
-    weights = np.array([usable.weights[name] for name in names])
+    names = [name for name, weight in usable.items() if weight > 0]
+    if not names:
+        return None, note
+    weights = np.array([usable[name] for name in names])
     weights = weights / weights.sum()
     if scheme.puppets_of is not None:
         puppets = puppet_shares(answers, scheme.puppets_of, {key: options}, names=names)
-        (shares,) = puppets.prompts
+        (shares,) = puppets.puppet_shares
         if not shares.any():
             return None, f"no answer of the puppets of {scheme.puppets_of} can be read"
-        return weights @ shares, usable.caution
+        return weights @ shares, note
     arms = []
     for name in names:
         arm_shares = shares_of(first_answers(answers, name, key), options)
         if arm_shares is None:
             return None, f"no answer under {name} can be read"
         arms.append(arm_shares)
-    return weights @ np.stack(arms), usable.caution
+    return weights @ np.stack(arms), note

@@ -6,7 +6,7 @@ Owns the rule by which a calibration is worth using, and what the tables say of 
 import math
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -16,17 +16,12 @@ from fieldwork.metrics.calibration.cross_validation import (
     Comparator,
     CrossValidation,
 )
-from fieldwork.metrics.calibration.draws import (
-    MeanGain,
-    PromptGains,
-    gain_interval,
-    ratio_interval,
-)
+from fieldwork.metrics.calibration.draws import gain_interval, ratio_interval
 from fieldwork.metrics.calibration.prompts import UsablePrompts
 from fieldwork.metrics.calibration.weights import effective_number
 from fieldwork.records.field import Calibration, CalibrationWeight
 from fieldwork.statistics.families import LEVEL
-from fieldwork.statistics.intervals import Interval
+from fieldwork.statistics.intervals import BoundedValue, Interval
 
 IS_CALIBRATED, IS_NO_BETTER, CANNOT_SUPPORT = "calibrated", "no better", "cannot support"
 
@@ -66,49 +61,38 @@ class CalibrationCase(NamedTuple):
     n_folds: int | None = None
 
 
-class Verdict(NamedTuple):
-    label: str
-    reason: str | None
-
-
-def prompt_gains(validation: CrossValidation, first: Comparator, second: Comparator) -> PromptGains:
-    """How much nearer to the field the second is than the first, in bits, one a prompt."""
-    values, leave_one_out = validation.divergences.values, validation.leave_one_out
-    return PromptGains(values[first] - values[second], leave_one_out[first] - leave_one_out[second])
-
-
-def mean_gain(validation: CrossValidation, first: Comparator, second: Comparator) -> MeanGain:
+def mean_gain(validation: CrossValidation, first: Comparator, second: Comparator) -> BoundedValue:
     """How much nearer to the field the second is than the first, mean over prompts."""
-    return gain_interval(*prompt_gains(validation, first, second))
+    return gain_interval(*validation.gains(first, second))
 
 
-def decide(case: CalibrationCase, p_holm: float | None) -> Verdict:
-    """The verdict on a calibration; docs/methods.md has the rule."""
+def decide(case: CalibrationCase, p_holm: float | None) -> tuple[str, str | None]:
+    """The verdict on a calibration, and its reason; docs/methods.md has the rule."""
     if case.validation is None or case.best is None or p_holm is None:
-        return Verdict(CANNOT_SUPPORT, case.obstacle)
+        return (CANNOT_SUPPORT, case.obstacle)
     best = case.best.arm or "equal weights"
     gain = mean_gain(case.validation, case.best, MIXTURE)
     if not math.isfinite(gain.interval.low):
-        return Verdict(IS_NO_BETTER, f"the best weights are those of {best}")
+        return (IS_NO_BETTER, f"the best weights are those of {best}")
     room = mean_gain(case.validation, case.best, FIELD_ITSELF)
     numbers = (
         f"gain over {best} on held-out prompts {_in_bits(gain)}, p = {p_holm:.3f} after Holm; "
         f"distance of {best} beyond that of the field's own halves {_in_bits(room)}"
     )
     if room.interval.low > 0 and gain.interval.low > 0 and p_holm <= LEVEL:
-        return Verdict(IS_CALIBRATED, None)
+        return (IS_CALIBRATED, None)
     if room.interval.low <= 0:
         reason = f"{best} is not shown to be further from the field than the field's own halves"
-        return Verdict(IS_NO_BETTER, f"{reason}: {numbers}")
-    if gain.interval.low <= 0 and gain.interval.high >= room.mean:
+        return (IS_NO_BETTER, f"{reason}: {numbers}")
+    if gain.interval.low <= 0 and gain.interval.high >= room.value:
         reason = "the data allow both no gain and the largest possible gain"
-        return Verdict(CANNOT_SUPPORT, f"{reason}: {numbers}")
-    return Verdict(IS_NO_BETTER, numbers)
+        return (CANNOT_SUPPORT, f"{reason}: {numbers}")
+    return (IS_NO_BETTER, numbers)
 
 
-def _in_bits(gain: MeanGain) -> str:
+def _in_bits(gain: BoundedValue) -> str:
     return (
-        f"{gain.mean:.3f} bits (95 % interval {gain.interval.low:.3f} to {gain.interval.high:.3f})"
+        f"{gain.value:.3f} bits (95 % interval {gain.interval.low:.3f} to {gain.interval.high:.3f})"
     )
 
 
@@ -116,7 +100,7 @@ def summary_rows(
     case: CalibrationCase, p_holm: float | None, *, tasks: str, weights_from: str | None
 ) -> list[Calibration]:
     """The calibrated mixture first, then equal weights, the arms and the field itself."""
-    verdict, prompts = decide(case, p_holm), case.usable.prompts
+    (verdict, reason), prompts = decide(case, p_holm), case.usable.prompts
     prompt_tasks = dict.fromkeys(prompt.task for prompt in prompts)
     blank = Calibration(
         model=case.scheme.model,
@@ -151,8 +135,8 @@ def summary_rows(
         penalty_bits=None,
         duality_gap=None,
         weights_from=weights_from,
-        verdict=verdict.label,
-        reason=verdict.reason,
+        verdict=verdict,
+        reason=reason,
     )
     excluded_arms = [
         replace(blank, comparator="arm", arm=arm, n_members=None, verdict=None, reason=reason)
@@ -168,27 +152,32 @@ def summary_rows(
 
 
 def _mixture_row(blank: Calibration, validation: CrossValidation) -> Calibration:
-    fit, divergences = validation.fit, validation.divergences
-    excess = mean_gain(validation, MIXTURE, FIELD_ITSELF)
-    held_out = float(divergences.values[MIXTURE].mean())
     row = replace(
         blank,
-        js_bits=held_out,
-        excess_bits=excess.mean,
-        excess_low=_finite(excess.interval.low),
-        excess_high=_finite(excess.interval.high),
-        n_effective=effective_number(fit.weights),
+        **_distance(validation, MIXTURE),
+        n_effective=effective_number(validation.fit.weights),
     )
-    if divergences.in_sample is None:
+    if row.js_bits is None or validation.in_sample is None:
         return row
-    in_sample = float(divergences.in_sample.mean())
+    in_sample = float(validation.in_sample.mean())
     return replace(
         row,
         in_sample_bits=in_sample,
-        overfit_bits=held_out - in_sample,
+        overfit_bits=row.js_bits - in_sample,
         penalty_bits=validation.penalty if 0 < validation.penalty < math.inf else None,
-        duality_gap=fit.gap,
+        duality_gap=validation.fit.gap,
     )
+
+
+def _distance(validation: CrossValidation, name: Comparator) -> dict[str, Any]:
+    """A comparator's distance from the field, and beyond that of the field's own halves, by column."""
+    excess = mean_gain(validation, name, FIELD_ITSELF)
+    return {
+        "js_bits": float(validation.divergences[name].values.mean()),
+        "excess_bits": excess.value,
+        "excess_low": _finite(excess.interval.low),
+        "excess_high": _finite(excess.interval.high),
+    }
 
 
 def _comparator_rows(
@@ -196,46 +185,39 @@ def _comparator_rows(
 ) -> Iterator[Calibration]:
     """Rows of equal weights, of each arm and of the field."""
     row = replace(blank, n_members=None, verdict=None, reason=None)
-    for name, values in validation.divergences.values.items():
+    for name in validation.divergences:
         if name in (MIXTURE, FIELD_ITSELF):
             continue
-        gain = mean_gain(validation, name, MIXTURE)
-        excess = mean_gain(validation, name, FIELD_ITSELF)
+        distance, gain = _distance(validation, name), mean_gain(validation, name, MIXTURE)
         part = _closed_share(validation, name)
         yield replace(
             row,
             comparator=name.kind,
             arm=name.arm,
-            js_bits=float(values.mean()),
-            excess_bits=excess.mean,
-            excess_low=_finite(excess.interval.low),
-            excess_high=_finite(excess.interval.high),
-            gain_bits=gain.mean,
+            **distance,
+            gain_bits=gain.value,
             ci_low=_finite(gain.interval.low),
             ci_high=_finite(gain.interval.high),
-            gap_closed=gain.mean / excess.mean if part else None,
+            gap_closed=gain.value / distance["excess_bits"] if part else None,
             closed_low=part.low if part else None,
             closed_high=part.high if part else None,
             p_value=case.p_value if name == case.best else None,
             p_holm=p_holm if name == case.best else None,
             is_best=name == case.best,
         )
-    splits = validation.divergences.splits
     yield replace(
         row,
         comparator=FIELD_ITSELF.kind,
-        js_bits=float(splits.mean()),
+        js_bits=float(validation.splits.mean()),
         excess_bits=0.0,
-        split_low=float(np.quantile(splits, 0.025)),
-        split_high=float(np.quantile(splits, 0.975)),
+        split_low=float(np.quantile(validation.splits, 0.025)),
+        split_high=float(np.quantile(validation.splits, 0.975)),
     )
 
 
 def _closed_share(validation: CrossValidation, name: Comparator) -> Interval | None:
     """Share of a comparator's distance beyond the field's own that the mixture takes away."""
-    return ratio_interval(
-        prompt_gains(validation, name, MIXTURE), prompt_gains(validation, name, FIELD_ITSELF)
-    )
+    return ratio_interval(validation.gains(name, MIXTURE), validation.gains(name, FIELD_ITSELF))
 
 
 def _finite(value: float) -> float | None:

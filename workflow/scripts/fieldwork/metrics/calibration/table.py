@@ -16,15 +16,13 @@ from fieldwork.metrics.calibration.cross_validation import (
     MIXTURE,
     Comparator,
     CrossValidation,
-    MixtureMembers,
     cross_validate,
     judge_weights,
     make_folds,
 )
-from fieldwork.metrics.calibration.draws import PromptDraws, prepare_draws
 from fieldwork.metrics.calibration.prompts import (
+    MixtureMembers,
     ModelAnswers,
-    PuppetShares,
     UsablePrompts,
     find_usable_prompts,
     puppet_shares,
@@ -34,7 +32,6 @@ from fieldwork.metrics.calibration.prompts import (
 from fieldwork.metrics.calibration.rows import (
     CalibrationCase,
     WeightScheme,
-    prompt_gains,
     summary_rows,
     weight_rows,
 )
@@ -109,10 +106,15 @@ def _calibrate_model(
     settings: CalibrationSettings,
     external: ExternalWeights | None,
 ) -> list[CalibrationCase]:
-    usable = find_usable_prompts(answers, settings.conditions, rarest_users=settings.rarest_users)
-    draws = prepare_draws(usable.prompts, seed=settings.seed, names=[model])
+    usable = find_usable_prompts(
+        answers,
+        settings.conditions,
+        rarest_users=settings.rarest_users,
+        seed=settings.seed,
+        model=model,
+    )
     return [
-        _calibrate(scheme, answers, usable, draws, settings, external)
+        _calibrate(scheme, answers, usable, settings, external)
         for scheme in _schemes(model, answers, settings)
         if external is None or scheme in external.weights
     ]
@@ -133,19 +135,17 @@ def _calibrate(
     scheme: WeightScheme,
     answers: ModelAnswers,
     usable: UsablePrompts,
-    draws: Sequence[PromptDraws],
     settings: CalibrationSettings,
     external: ExternalWeights | None,
 ) -> CalibrationCase:
-    puppets = _scheme_puppets(scheme, answers, usable, external)
-    arms = tuple(usable.prompts[0].arms if usable.prompts else settings.conditions)
-    members = puppets.names if puppets else arms
+    mixture = _members(scheme, answers, usable, settings, external)
+    members = mixture.names
     obstacle = _find_obstacle(scheme, usable, members, settings, external)
     if obstacle is None and external:
         obstacle = missing_puppets(scheme, answers, external)
     if obstacle is not None:
         return CalibrationCase(scheme, usable, members, obstacle=obstacle)
-    mixture = MixtureMembers(puppets)
+    draws = usable.prompts
     if external:
         weights = np.array([external.weights[scheme].get(name, 0.0) for name in members])
         validation, n_folds = judge_weights(draws, mixture, weights / weights.sum()), None
@@ -153,14 +153,14 @@ def _calibrate(
         repeats = make_folds(
             len(draws),
             settings.folds,
-            1 if mixture.is_penalised else settings.repeats,
+            1 if scheme.puppets_of else settings.repeats,
             seed=settings.seed,
             model=scheme.model,
         )
         validation, n_folds = cross_validate(draws, mixture, repeats), len(repeats[0])
     best = _best_comparator(validation)
     test = sign_flips(
-        prompt_gains(validation, best, MIXTURE).values,
+        validation.gains(best, MIXTURE).values,
         n_permutations=settings.n_permutations,
         random=generator(settings.seed, "calibration flips", *map(str, scheme)),
     )
@@ -192,14 +192,17 @@ def missing_puppets(
     )
 
 
-def _scheme_puppets(
+def _members(
     scheme: WeightScheme,
     answers: ModelAnswers,
     usable: UsablePrompts,
+    settings: CalibrationSettings,
     external: ExternalWeights | None,
-) -> PuppetShares | None:
+) -> MixtureMembers:
     if scheme.puppets_of is None:
-        return None
+        return MixtureMembers(
+            tuple(usable.prompts[0].arms if usable.prompts else settings.conditions)
+        )
     prompts = {(prompt.task, prompt.item_id): prompt.options for prompt in usable.prompts}
     names = sorted(external.weights[scheme]) if external else ()
     if not prompts and not names:
@@ -245,8 +248,8 @@ def _find_obstacle(
 def _best_comparator(validation: CrossValidation) -> Comparator:
     """Of arms and equal weights the nearest to the field over all prompts, with hindsight."""
     means = {
-        name: float(values.mean())
-        for name, values in validation.divergences.values.items()
+        name: float(bits.values.mean())
+        for name, bits in validation.divergences.items()
         if name not in (MIXTURE, FIELD_ITSELF)
     }
     return min(means, key=lambda name: (means[name], name.kind, name.arm or ""))

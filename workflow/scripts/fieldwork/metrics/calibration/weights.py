@@ -29,23 +29,10 @@ _FLOOR = 1e-15
 
 
 class FitPrompt(NamedTuple):
-    """A prompt to fit on: the field's shares, shape (options,), and the members', (members, options)."""
+    """A prompt to fit on: the field's shares, shape (options,), and the members', (members, options).
 
-    field: Floats
-    members: Floats
-
-
-class WeightFit(NamedTuple):
-    """Weights of the members, their objective in bits, and how far at most it is above its optimum."""
-
-    weights: Floats
-    objective: float
-    gap: float
-    n_steps: int
-
-
-class _Objective(NamedTuple):
-    """All prompts side by side: shares of the field and of the members, divided by the prompts."""
+    Prompts side by side, divided by their number, are one prompt whose divergence is their mean.
+    """
 
     field: Floats
     members: Floats
@@ -67,6 +54,15 @@ class _Objective(NamedTuple):
         return gradient
 
 
+class WeightFit(NamedTuple):
+    """Weights of the members, their objective in bits, and how far at most it is above its optimum."""
+
+    weights: Floats
+    objective: float
+    gap: float
+    n_steps: int
+
+
 def fit_weights(prompts: Sequence[FitPrompt], *, penalty: float = 0.0) -> WeightFit:
     """Weights that minimise the mean divergence from the field, plus `penalty` x KL(weights, equal).
 
@@ -85,7 +81,7 @@ def fit_weights(prompts: Sequence[FitPrompt], *, penalty: float = 0.0) -> Weight
     equal = np.full(n, 1 / n)
     if n == 1 or math.isinf(penalty):
         return WeightFit(equal, mean_divergence(prompts, equal), 0.0, 0)
-    objective = _Objective(
+    objective = FitPrompt(
         np.concatenate([prompt.field for prompt in prompts]) / len(prompts),
         np.concatenate([prompt.members for prompt in prompts], axis=1) / len(prompts),
     )
@@ -150,7 +146,7 @@ def _held_out_divergences(
 
 
 def _step(
-    objective: _Objective, weights: Floats, gradient: Floats, *, price: float, scale: float
+    objective: FitPrompt, weights: Floats, gradient: Floats, *, price: float, scale: float
 ) -> tuple[Floats, float]:
     """New weights, and the scale of the step: the smallest tried at which the bound holds."""
     value = objective.value(weights)

@@ -45,18 +45,6 @@ def json_config(config: Mapping[str, Any]) -> dict[str, Any]:
     return copy
 
 
-class AnswersBefore(NamedTuple):
-    """Answers that were there before a study was registered.
-
-    Attributes:
-        n_read: rows in the study's tables of responses.
-        n_stored: answers in the ledgers of its models, to this study and others.
-    """
-
-    n_read: int
-    n_stored: int
-
-
 def study_sizes(config: Mapping[str, Any], n_items: Mapping[str, int]) -> list[StudySize]:
     """How much the study asks of each task.
 
@@ -84,32 +72,37 @@ def preregister(
     config: Mapping[str, Any],
     sizes: Sequence[StudySize],
     power: Sequence[PowerRow],
-    answers: AnswersBefore,
     hashes: Hashes,
     time: datetime,
+    *,
+    n_read: int,
+    n_stored: int,
 ) -> Record:
     """What a record says, ready for JSON; its place among other records is not in it yet.
 
     Args:
         config: the whole config, as checked.
         power: rows of `snakemake power`; none where no model is asked.
+        n_read: rows in the study's tables of responses.
+        n_stored: answers in the ledgers of its models, to this study and others.
     """
-    return {
+    record: Record = {
         "format": FORMAT,
         "study": config["study"]["name"],
         "time": time.isoformat(timespec="seconds"),
         "config_digest": digest(config),
-        "answers_before": answers.n_read,
-        "answers_stored": answers.n_stored,
+        "answers_before": n_read,
+        "answers_stored": n_stored,
         "recorded_models": recorded_models(config),
         "hashes": hashes,
         "primary": config["study"]["primary"],
         "sample_sizes": [size._asdict() for size in sizes],
         "power": [*_power_at_size(power, sizes)],
         "power_reason": None if asks_models(config) else NO_POWER,
-        "form": osf_form(config, sizes, answers),
+        "form": {},
         "config": config,
     }
+    return record | {"form": osf_form(record, sizes)}
 
 
 def _power_at_size(
@@ -136,9 +129,9 @@ def _power_at_size(
 _POWER_COLUMNS = ("task", "measure", "effect", "family", "replicates", "n_users", "power")
 
 
-def osf_form(config: Mapping[str, Any], sizes: Sequence[StudySize], answers: AnswersBefore) -> Form:
-    """What the config says, under the headings of the OSF Preregistration form."""
-    metrics = config["metrics"]
+def osf_form(record: Record, sizes: Sequence[StudySize]) -> Form:
+    """What a record says, under the headings of the OSF Preregistration form."""
+    config, metrics = record["config"], record["config"]["metrics"]
     baseline = metrics["baseline"]
     return {
         "Study Information": {"Hypotheses": "\n".join(_hypotheses(config))},
@@ -148,7 +141,7 @@ def osf_form(config: Mapping[str, Any], sizes: Sequence[StudySize], answers: Ans
             "Randomization": f"Every draw comes from the seed {config['study']['seed']}.",
         },
         "Sampling Plan": {
-            "Existing data": " ".join(_existing_data(answers, recorded_models(config))),
+            "Existing data": " ".join(_existing_data(record)),
             "Sample size": "\n".join(map(_sample_size, sizes)),
             "Stopping rule": (
                 "Every question is asked as often as given under sample size."
@@ -159,8 +152,8 @@ def osf_form(config: Mapping[str, Any], sizes: Sequence[StudySize], answers: Ans
         "Variables": {
             "Manipulated variables": f"The condition; each is compared with {baseline}.",
             "Measured variables": "\n".join(
-                f"{name}: table {table_of(measure.row_type).name}"
-                for name, measure in _primary(config)
+                f"{name}: table {table_of(MEASURES[name].row_type).name}"
+                for name in dict.fromkeys(entry["measure"] for entry in record["primary"])
             ),
         },
         "Analysis Plan": {
@@ -171,11 +164,6 @@ def osf_form(config: Mapping[str, Any], sizes: Sequence[StudySize], answers: Ans
             "Exploratory analysis": "All other tests in the table of claims, by family.",
         },
     }
-
-
-def _primary(config: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
-    names = dict.fromkeys(entry["measure"] for entry in config["study"]["primary"])
-    return ((name, MEASURES[name]) for name in names)
 
 
 def _hypotheses(config: Mapping[str, Any]) -> Iterator[str]:
@@ -193,10 +181,10 @@ def _conditions(config: Mapping[str, Any]) -> str:
     return "\n".join(f"{entry['label']}: context {entry['context']}" for entry in conditions)
 
 
-def _existing_data(answers: AnswersBefore, models: Sequence[str]) -> Iterator[str]:
-    n_read, n_stored = answers
-    if n_read:
-        yield f"{n_read:,} answers of this study existed when it was registered."
+def _existing_data(record: Record) -> Iterator[str]:
+    models, n_stored = record["recorded_models"], record["answers_stored"]
+    if record["answers_before"]:
+        yield f"{record['answers_before']:,} answers of this study existed when it was registered."
     elif models:
         yield "No answer had been read by Fieldwork when this study was registered."
     else:

@@ -1,7 +1,7 @@
 """What the page of findings says of a study's preregistration: when it was, and what changed since."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from fieldwork.metrics.claims.preregistration import answers_before
 from fieldwork.metrics.claims.registration_records import (
@@ -46,25 +46,22 @@ def _missing(records: Sequence[Record]) -> Iterator[str]:
 def _changes(first: Record, config: Mapping[str, Any], hashes: Hashes) -> Iterator[str]:
     """Sentences on what is other than in the first record, and on what was not compared."""
     settings = changed_settings(first, config)
-    comparisons = {kind: compare(first["hashes"][kind], hashes[kind]) for kind in _kinds(first)}
-    changes = {"settings": settings} | {kind: one.changes for kind, one in comparisons.items()}
+    kinds = ("questions", "files", "code") if has_digest(first) else ()
+    pairs = {kind: (first["hashes"][kind], hashes[kind]) for kind in kinds}
+    changes = {"settings": settings} | {k: changed_names(*pair) for k, pair in pairs.items()}
     for kind, names in changes.items():
         if names:
             yield f"{kind.capitalize()} changed since: {_listing(names)}."
     if not any(changes.values()):
-        yield f"No {'setting, question, file or code' if comparisons else 'setting'} changed."
-    if not comparisons:
+        yield f"No {'setting, question, file or code' if kinds else 'setting'} changed."
+    if not kinds:
         yield (
             "An earlier version of Fieldwork wrote this record without hashes, so questions, files and "
             "code were not compared."
         )
-    names = [name for one in comparisons.values() for name in one.unknown_names]
+    names = [name for pair in pairs.values() for name in unknown_names(*pair)]
     if names:
         yield f"Not compared, as the files are not here or were not: {_listing(names)}."
-
-
-def _kinds(record: Record) -> Sequence[str]:
-    return ("questions", "files", "code") if has_digest(record) else ()
 
 
 def _listing(names: Sequence[str]) -> str:
@@ -72,29 +69,20 @@ def _listing(names: Sequence[str]) -> str:
     return ", ".join([*names[:MOST_NAMES], *rest])
 
 
-class HashComparison(NamedTuple):
-    """Names with another hash, or with one on one side alone; and those that cannot be compared."""
-
-    changes: list[str]
-    unknown_names: list[str]
-
-
-def compare(
+def unknown_names(
     old_hashes: Mapping[str, str | None], hashes: Mapping[str, str | None]
-) -> HashComparison:
-    """How the hashes of one kind differ, names in order."""
-    names = sorted(old_hashes.keys() | hashes.keys())
-    unknown_names = [
-        name
-        for name in names
-        if name in old_hashes and name in hashes and None in (old_hashes[name], hashes[name])
-    ]
-    changes = [
-        name
-        for name in names
-        if name not in unknown_names and old_hashes.get(name) != hashes.get(name)
-    ]
-    return HashComparison(changes, unknown_names)
+) -> list[str]:
+    """Names on both sides of which one hash is not known, in order: they cannot be compared."""
+    names = sorted(old_hashes.keys() & hashes.keys())
+    return [name for name in names if None in (old_hashes[name], hashes[name])]
+
+
+def changed_names(
+    old_hashes: Mapping[str, str | None], hashes: Mapping[str, str | None]
+) -> list[str]:
+    """Names with another hash, or with one on one side alone, in order."""
+    names = sorted({*old_hashes, *hashes} - {*unknown_names(old_hashes, hashes)})
+    return [name for name in names if old_hashes.get(name) != hashes.get(name)]
 
 
 def changed_settings(record: Mapping[str, Any], config: Mapping[str, Any]) -> list[str]:

@@ -25,8 +25,6 @@ from fieldwork.metrics.judgements.sample import (
     MODELS,
     PEOPLE,
     JudgementSample,
-    rated_units,
-    without_each,
     without_each_sum,
 )
 from fieldwork.records.judging import JudgementEstimate
@@ -156,11 +154,12 @@ def _unit_rows(
 def _coefficient_value(
     rows: pd.DataFrame, n_options: int, coefficient: Callable[[Counts], float | None]
 ) -> EstimateValue:
-    units = rated_units(rows, n_options)
-    value = coefficient(units.counts)
-    rest = without_each(units.owners, lambda mask: coefficient(units.counts[mask]))
-    reason = None if value is not None else ONE_OPTION
-    return EstimateValue(value, rest, CORRELATION, reason=reason)
+    table = pd.crosstab(rows["unit"], rows["place"]).reindex(columns=range(n_options), fill_value=0)
+    counts = table.to_numpy(dtype=np.int64)
+    owners = rows.groupby("unit")["owner"].first().to_numpy()
+    return EstimateValue.over(
+        owners, lambda mask: coefficient(counts[mask]), CORRELATION, reason=ONE_OPTION
+    )
 
 
 def _usual_size(rows: pd.DataFrame) -> int:

@@ -14,11 +14,12 @@ from fieldwork.metrics.judgements.rows import (
     EstimateValue,
     basis_of,
     estimate_row,
+    mean_of,
 )
-from fieldwork.metrics.judgements.sample import PEOPLE, JudgementSample, without_each
+from fieldwork.metrics.judgements.sample import PEOPLE, JudgementSample
 from fieldwork.metrics.judgements.shares import mean_value
 from fieldwork.records.judging import JudgementEstimate
-from fieldwork.statistics.arrays import Flags, Floats
+from fieldwork.statistics.arrays import Floats
 
 
 def bias_rows(sample: JudgementSample, group: str | None) -> Iterator[JudgementEstimate]:
@@ -106,11 +107,7 @@ def _own_rows(
     ]
     owners = judge.drop_duplicates("unit").set_index("unit").loc[units, "owner"].to_numpy()
     differences: Floats = means[0] - means[1]
-
-    def mean_of(mask: Flags) -> float | None:
-        return float(differences[mask].mean()) if mask.any() else None
-
-    result = EstimateValue(float(differences.mean()), without_each(owners, mean_of))
+    result = EstimateValue.over(owners, mean_of(differences))
     basis = basis_of(pd.concat([judge, people_side]))
     yield estimate_row(sample, name, result, basis)
 

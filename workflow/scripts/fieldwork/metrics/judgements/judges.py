@@ -4,8 +4,7 @@ People's verdict on a unit is their majority, and its rating their mean. Units w
 against have no verdict.
 """
 
-from collections.abc import Callable, Iterator
-from typing import NamedTuple
+from collections.abc import Iterator
 
 import numpy as np
 import pandas as pd
@@ -14,37 +13,19 @@ from fieldwork.metrics.judgements.authors import author_rows
 from fieldwork.metrics.judgements.rows import (
     CORRELATION,
     SHARE,
-    EstimateBasis,
     EstimateName,
     EstimateValue,
     basis_of,
     estimate_row,
+    mean_of,
 )
-from fieldwork.metrics.judgements.sample import PEOPLE, JudgementSample, freedom_of, without_each
+from fieldwork.metrics.judgements.sample import PEOPLE, JudgementSample, Statistic
 from fieldwork.records.judging import JudgementEstimate
-from fieldwork.statistics.arrays import Flags, Floats, Indices
+from fieldwork.statistics.arrays import Flags
 from fieldwork.statistics.rank_correlation import mean_rho
 
 FEW_UNITS = 10
 """Units below which a person's order says nothing."""
-
-
-class JudgedPair(NamedTuple):
-    """Units judged by a model and by people, an entry a unit.
-
-    Attributes:
-        judge, people: the judge's number and the mean of people's.
-        judge_accepts: whether the judge accepts it.
-        people_accept: share of people who accept it.
-        units, owners: which unit it is, and whose.
-    """
-
-    judge: Floats
-    people: Floats
-    judge_accepts: Flags
-    people_accept: Floats
-    units: Indices
-    owners: Indices
 
 
 def judge_rows(
@@ -54,68 +35,58 @@ def judge_rows(
     rows = sample.of_kind("model")
     rows, people = rows[rows["rater"] == judge], sample.of_kind("person")
     shared_units = judged_by_both(sample, rows, people)
-    if not len(shared_units.units):
+    if shared_units.empty:
         return
     on_both = people[people["unit"].isin(rows["unit"])]
     name = EstimateName("", judge, PEOPLE, group)
     if sample.scale.accepted:
         yield from _acceptance_rows(sample, name, shared_units, on_both)
     if sample.scale.is_ordered:
-        rest = without_each(shared_units.owners, lambda mask: _inflation(shared_units, mask))
-        result = EstimateValue(
-            _inflation(shared_units, np.ones(len(shared_units.units), dtype=bool)), rest
-        )
+        # how much higher the judge rates than people, on average over units
+        beyond = (shared_units["rating"] - shared_units["rating_of_people"]).to_numpy()
+        result = EstimateValue.over(shared_units["owner"].to_numpy(), mean_of(beyond))
         row_name = name._replace(measure="inflation")
         yield estimate_row(sample, row_name, result, basis_of(on_both))
         yield from _order_rows(sample, name, rows, people)
         yield from author_rows(sample, name, rows, people)
 
 
-def judged_by_both(sample: JudgementSample, rows: pd.DataFrame, people: pd.DataFrame) -> JudgedPair:
-    """The units that a judge and at least one person judged."""
-    numbers = sample.numbers()
-    judge = rows.set_index("unit")
-    by_unit = people.assign(
-        number_of_option=numbers[people["place"].to_numpy()],
-        accepts=people["value"].isin(sample.scale.accepted),
-    ).groupby("unit")[["number_of_option", "accepts"]]
-    means = by_unit.mean()
-    units = judge.index.intersection(means.index).sort_values()
-    judge_side = judge.loc[units]
-    return JudgedPair(
-        judge=numbers[judge_side["place"].to_numpy()],
-        people=means.loc[units, "number_of_option"].to_numpy(dtype=np.float64),
-        judge_accepts=judge_side["value"].isin(sample.scale.accepted).to_numpy(),
-        people_accept=means.loc[units, "accepts"].to_numpy(dtype=np.float64),
-        units=units.to_numpy(),
-        owners=judge_side["owner"].to_numpy(),
-    )
+def judged_by_both(
+    sample: JudgementSample, rows: pd.DataFrame, people: pd.DataFrame
+) -> pd.DataFrame:
+    """The units that a judge and at least one person judged, a row a unit in order.
+
+    Columns are `owner`, the judge's `rating` and whether it `accepts`; `rating_of_people` and
+    `accepts_of_people`, the mean of people's ratings and the share that accepts.
+    """
+    judge, of_people = (_with_ratings(sample, side) for side in (rows, people))
+    means = of_people.groupby("unit")[["rating", "accepts"]].mean().astype(np.float64)
+    means = means.add_suffix("_of_people")
+    columns = judge.set_index("unit")[["owner", "rating", "accepts"]]
+    return columns.join(means, how="inner").sort_index()
 
 
-def _inflation(shared_units: JudgedPair, mask: Flags) -> float | None:
-    """How much higher the judge rates than people, on average over units."""
-    return float((shared_units.judge - shared_units.people)[mask].mean()) if mask.any() else None
+def _with_ratings(sample: JudgementSample, rows: pd.DataFrame) -> pd.DataFrame:
+    ratings = sample.numbers()[rows["place"].to_numpy()]
+    return rows.assign(rating=ratings, accepts=rows["value"].isin(sample.scale.accepted))
 
 
 # ---- acceptance ------------------------------------------------------------------------------------
 
 
 def _acceptance_rows(
-    sample: JudgementSample, name: EstimateName, shared_units: JudgedPair, on_both: pd.DataFrame
+    sample: JudgementSample, name: EstimateName, shared_units: pd.DataFrame, on_both: pd.DataFrame
 ) -> Iterator[JudgementEstimate]:
     """The judge's acceptance held against people's verdicts.
 
     Args:
         on_both: people's judgements of these units.
     """
-    has_verdict = shared_units.people_accept != 0.5
-    judge, people = (
-        shared_units.judge_accepts[has_verdict],
-        shared_units.people_accept[has_verdict] > 0.5,
-    )
-    owners = shared_units.owners[has_verdict]
-    basis = basis_of(on_both[on_both["unit"].isin(shared_units.units[has_verdict])])
-    measures: dict[str, Callable[[Flags], float | None]] = {
+    verdicts = shared_units[shared_units["accepts_of_people"] != 0.5]
+    judge, owners = verdicts["accepts"].to_numpy(), verdicts["owner"].to_numpy()
+    people = verdicts["accepts_of_people"].to_numpy() > 0.5
+    basis = basis_of(on_both[on_both["unit"].isin(verdicts.index)])
+    measures: dict[str, Statistic] = {
         "precision": lambda mask: _share((judge & people & mask).sum(), (judge & mask).sum()),
         "recall": lambda mask: _share((judge & people & mask).sum(), (people & mask).sum()),
         "f1": lambda mask: _share(
@@ -123,15 +94,9 @@ def _acceptance_rows(
         ),
         "over_selection": lambda mask: _share((judge & mask).sum(), (people & mask).sum()),
     }
-    everything = np.ones(len(owners), dtype=bool)
     for measure, statistic in measures.items():
-        value = statistic(everything)
-        result = EstimateValue(
-            value,
-            without_each(owners, statistic),
-            SHARE if measure != "over_selection" else (0.0, np.inf),
-            reason=None if value is not None else "nothing was accepted",
-        )
+        ends = SHARE if measure != "over_selection" else (0.0, np.inf)
+        result = EstimateValue.over(owners, statistic, ends, reason="nothing was accepted")
         yield estimate_row(sample, name._replace(measure=measure), result, basis)
 
 
@@ -142,19 +107,6 @@ def _share(part: int, whole: int) -> float | None:
 # ---- order -----------------------------------------------------------------------------------------
 
 
-class _OrderSide(NamedTuple):
-    """Ratings of the units of one person by someone, and by the mean of the other people.
-
-    Attributes:
-        units, owners: which unit each is, and whose.
-    """
-
-    ratings: Floats
-    others_mean: Floats
-    units: Indices
-    owners: Indices
-
-
 def _order_rows(
     sample: JudgementSample, name: EstimateName, rows: pd.DataFrame, people: pd.DataFrame
 ) -> Iterator[JudgementEstimate]:
@@ -163,69 +115,43 @@ def _order_rows(
     Each person is left out in turn, and the judge is held against the same means as the person, so that
     people's own correlation is what a judge can be expected to reach.
     """
-    sides = _order_sides(sample, rows, people)
-    for measure, place in (("rho", 0), ("rho_of_people", 1)):
-        parts = [pair[place] for pair in sides]
-        value = _mean_rho(parts, [np.ones(len(part.ratings), dtype=bool) for part in parts])
-        basis = _basis_of_sides(parts)
-        reason = f"no person has {FEW_UNITS} units that another person and the judge rated too"
-        result = EstimateValue(
-            value, _rest(parts), CORRELATION, reason=None if value is not None else reason
+    ratings = _ratings_beside_others(sample, rows, people)
+    reason = f"no person has {FEW_UNITS} units that another person and the judge rated too"
+    for measure, column in (("rho", "rating_of_judge"), ("rho_of_people", "rating")):
+        result = EstimateValue.over(
+            ratings["owner"].to_numpy(), _mean_rho(ratings, column), CORRELATION, reason=reason
         )
-        yield estimate_row(sample, name._replace(measure=measure), result, basis)
+        yield estimate_row(sample, name._replace(measure=measure), result, basis_of(ratings))
 
 
-def _order_sides(
+def _ratings_beside_others(
     sample: JudgementSample, rows: pd.DataFrame, people: pd.DataFrame
-) -> list[tuple[_OrderSide, _OrderSide]]:
-    """The judge and each person, on the units that they and another person rated."""
-    numbers = sample.numbers()
-    judge = pd.Series(numbers[rows["place"].to_numpy()], index=rows["unit"].to_numpy())
-    ratings_of_people = people.assign(rating=numbers[people["place"].to_numpy()])
-    totals = ratings_of_people.groupby("unit")["rating"].agg(["sum", "count"])
-    sides = []
-    for _, person in ratings_of_people.groupby("rater"):
-        units = person["unit"].to_numpy()
-        total, count = (totals.loc[units, column].to_numpy() for column in ("sum", "count"))
-        keep = (count >= 2) & np.isin(units, judge.index)
-        if keep.sum() < FEW_UNITS:
-            continue
-        ratings = person["rating"].to_numpy()[keep]
-        others_mean = (total[keep] - ratings) / (count[keep] - 1)
-        owners = person["owner"].to_numpy()[keep]
-        of_person = _OrderSide(ratings, others_mean, units[keep], owners)
-        sides.append((of_person._replace(ratings=judge.loc[units[keep]].to_numpy()), of_person))
-    return sides
+) -> pd.DataFrame:
+    """People's ratings of units that another person and the judge rated, person after person.
 
-
-def _basis_of_sides(sides: list[_OrderSide]) -> EstimateBasis:
-    """What stands behind a mean over people: the units that they share with others and the judge."""
-    return EstimateBasis(
-        n_units=len({unit for side in sides for unit in side.units.tolist()}),
-        n_judgements=sum(len(side.ratings) for side in sides),
-        n_raters=len(sides),
-        n_owners=len({owner for side in sides for owner in side.owners.tolist()}),
-        freedom=freedom_of(np.concatenate([np.zeros(0, np.int64), *(s.owners for s in sides)])),
+    With the columns `rating_of_judge` and `mean_of_others`, of the other people.
+    """
+    judge, ratings = (_with_ratings(sample, side) for side in (rows, people))
+    by_unit = ratings.groupby("unit")["rating"]
+    n, total = by_unit.transform("size"), by_unit.transform("sum")
+    ratings = ratings.assign(
+        rating_of_judge=ratings["unit"].map(judge.set_index("unit")["rating"]),
+        mean_of_others=(total - ratings["rating"]) / (n - 1),
     )
+    ratings = ratings[(n >= 2) & ratings["rating_of_judge"].notna()]
+    ratings = ratings[ratings.groupby("rater")["unit"].transform("size") >= FEW_UNITS]
+    return ratings.sort_values("rater", kind="stable")
 
 
-def _rest(sides: list[_OrderSide]) -> Floats:
-    """The mean without each cluster of owners, NaN where there is none."""
-    if not sides:
-        return np.empty(0)
-    ends = np.cumsum([len(side.owners) for side in sides])[:-1]
+def _mean_rho(ratings: pd.DataFrame, column: str) -> Statistic:
+    """Mean over people of Spearman's ρ with the others; people whose units are all alike have none."""
+    values, means = ratings[column].to_numpy(), ratings["mean_of_others"].to_numpy()
+    raters = pd.factorize(ratings["rater"])[0]
 
-    def mean_of(mask: Flags) -> float | None:
-        return _mean_rho(sides, np.split(mask, ends))
+    def statistic(mask: Flags) -> float | None:
+        of_people = (mask & (raters == rater) for rater in np.unique(raters))
+        rhos = (mean_rho(values[None, m], means[None, m]) for m in of_people if m.sum() > 1)
+        defined_rhos = [rho for rho in rhos if rho is not None]
+        return float(np.mean(defined_rhos)) if defined_rhos else None
 
-    return without_each(np.concatenate([side.owners for side in sides]), mean_of)
-
-
-def _mean_rho(sides: list[_OrderSide], masks: list[Flags]) -> float | None:
-    """Mean over people of Spearman's ρ of what masks keep; people whose units are all alike have none."""
-    values = []
-    for side, mask in zip(sides, masks, strict=True):
-        if mask.sum() > 1:
-            rho = mean_rho(side.ratings[None, mask], side.others_mean[None, mask])
-            values += [] if rho is None else [rho]
-    return float(np.mean(values)) if values else None
+    return statistic

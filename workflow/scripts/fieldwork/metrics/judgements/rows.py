@@ -3,11 +3,17 @@
 import math
 from typing import NamedTuple
 
+import numpy as np
 import pandas as pd
 
-from fieldwork.metrics.judgements.sample import JudgementSample, freedom_of
+from fieldwork.metrics.judgements.sample import (
+    JudgementSample,
+    Statistic,
+    freedom_of,
+    without_each,
+)
 from fieldwork.records.judging import JudgementEstimate
-from fieldwork.statistics.arrays import Floats
+from fieldwork.statistics.arrays import Floats, Indices
 
 
 class EstimateName(NamedTuple):
@@ -45,6 +51,31 @@ class EstimateValue(NamedTuple):
     largest: float | None = None
     p_value: float | None = None
     reason: str | None = None
+
+    @classmethod
+    def over(
+        cls,
+        owners: Indices,
+        statistic: Statistic,
+        ends: tuple[float, float] = (-math.inf, math.inf),
+        *,
+        reason: str | None = None,
+    ) -> "EstimateValue":
+        """A statistic of rows, and what it is without each cluster of their owners.
+
+        Args:
+            owners: of each row.
+            statistic: of the rows that a mask keeps.
+            reason: where it has no value.
+        """
+        value = statistic(np.ones(len(owners), dtype=bool))
+        rest = without_each(owners, statistic)
+        return cls(value, rest, ends, reason=reason if value is None else None)
+
+
+def mean_of(values: Floats) -> Statistic:
+    """The mean of the values that a mask keeps; None of nothing."""
+    return lambda mask: float(values[mask].mean()) if mask.any() else None
 
 
 class EstimateBasis(NamedTuple):

@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 
 from fieldwork.records.judging import Scale
-from fieldwork.statistics.arrays import Counts, Flags, Floats, Indices
+from fieldwork.statistics.arrays import Flags, Floats, Indices
 from fieldwork.statistics.intervals import (
     NO_ERROR,
     Interval,
@@ -25,6 +25,9 @@ from fieldwork.statistics.user_intervals import too_few_users, unit_interval
 
 PEOPLE, MODELS = "people", "models"
 KINDS = {"person": PEOPLE, "model": MODELS}
+
+Statistic = Callable[[Flags], float | None]
+"""Of the rows that a mask keeps; None where it is not defined."""
 
 MOST_CLUSTERS = 100
 """Users, or units, beyond which groups of them are left out together (the delete-a-group jackknife)."""
@@ -132,28 +135,6 @@ def _with_owners(rows: pd.DataFrame) -> tuple[pd.DataFrame, bool]:
     return rows.assign(owner=owners), has_users
 
 
-class RatedUnits(NamedTuple):
-    """How many raters gave each option to each unit, and whose unit it is.
-
-    Attributes:
-        counts: shape (units, options).
-        owners: of each unit.
-    """
-
-    counts: Counts
-    owners: Indices
-
-
-def rated_units(rows: pd.DataFrame, n_options: int) -> RatedUnits:
-    """The options that units were given."""
-    units, index = np.unique(rows["unit"].to_numpy(), return_inverse=True)
-    counts = np.zeros((len(units), n_options), dtype=np.int64)
-    np.add.at(counts, (index, rows["place"].to_numpy()), 1)
-    owners = np.zeros(len(units), dtype=np.int64)
-    owners[index] = rows["owner"].to_numpy()
-    return RatedUnits(counts, owners)
-
-
 def clusters_of(owners: Indices) -> Indices:
     """The owners that are left out together, as numbers from 0 without a gap: each alone if few.
 
@@ -176,7 +157,7 @@ def freedom_of(owners: Indices) -> float:
     return max(1.0, float(squares.sum() ** 2 / (squares**2).sum()) - 1)
 
 
-def without_each(owners: Indices, statistic: Callable[[Flags], float | None]) -> Floats:
+def without_each(owners: Indices, statistic: Statistic) -> Floats:
     """A statistic without each cluster, NaN where it is not defined: shape (clusters,).
 
     Args:

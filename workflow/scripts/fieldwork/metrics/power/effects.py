@@ -4,78 +4,60 @@ An effect is what the study would measure over all users: a share under the cond
 variance, a difference of means. Where few users carry it, they differ from the others by so much more.
 """
 
-from typing import NamedTuple
+from collections.abc import Mapping
+from typing import Literal, NamedTuple
 
-from fieldwork.records.power import PowerMeasure
+EffectKind = Literal["shares", "who", "entropy", "scores", "values"]
+"""Names in `power.effects`."""
 
+_LABELS: Mapping[EffectKind, str] = {"shares": "{0.baseline:.12g} -> {0.size:.12g}"}
 
-class ShareChange(NamedTuple):
-    """One answer's share under the baseline and under the condition, in one prompt of a task."""
+# random numbers hang on these words: others would change every number that was printed
+_SEED_WORDS: Mapping[EffectKind, str] = {
+    "shares": "ShareChange(baseline={0.baseline!r}, condition={0.size!r})",
+    "who": "UserShare(share_who={0.size!r})",
+    "entropy": "EntropyRise(bits={0.size!r})",
+    "scores": (
+        "ScoreDifference(difference={0.size!r}, sd_users={0.sd_users!r}, sd_reruns={0.sd_reruns!r})"
+    ),
+    "values": "ValueDifference(difference={0.size!r}, n_together={0.n_together!r})",
+}
 
-    baseline: float
-    condition: float
-
-    @property
-    def label(self) -> str:
-        """The effect as the tables name it."""
-        return f"{self.baseline:.12g} -> {self.condition:.12g}"
-
-
-class UserShare(NamedTuple):
-    """The share of variance that comes from who asks, over the prompts of a task."""
-
-    share_who: float
-
-    @property
-    def label(self) -> str:
-        """The effect as the tables name it."""
-        return f"{self.share_who:.12g}"
+TOGETHER = " together"
+"""Ends the name of an effect in the mean of several scales."""
 
 
-class EntropyRise(NamedTuple):
-    """How many bits more varied lists are than the baseline's, mean over the prompts of a task."""
-
-    bits: float
-
-    @property
-    def label(self) -> str:
-        """The effect as the tables name it."""
-        return f"{self.bits:.12g}"
-
-
-class ScoreDifference(NamedTuple):
-    """A difference of mean scores; standard deviations over users and over reruns."""
-
-    difference: float
-    sd_users: float
-    sd_reruns: float
-
-    @property
-    def label(self) -> str:
-        """The effect as the tables name it."""
-        return f"{self.difference:.12g}"
-
-
-class ValueDifference(NamedTuple):
-    """A difference of means of points or numbers, in standard deviations of one answer to a question.
+class Effect(NamedTuple):
+    """A supposed effect.
 
     Attributes:
+        size: an answer's share under the condition in one prompt (`shares`); the share of variance that
+            comes from who asks (`who`); bits that lists are more varied than the baseline's (`entropy`);
+            a difference of mean scores (`scores`), or of means of points or numbers in standard
+            deviations of one answer (`values`).
+        baseline: the answer's share under the baseline.
+        sd_users, sd_reruns: standard deviations of scores over users and over reruns.
         n_together: scales whose mean is tested as one; 1 for a single question.
     """
 
-    difference: float
+    kind: EffectKind
+    size: float
+    baseline: float = 0.0
+    sd_users: float = 0.0
+    sd_reruns: float = 0.0
     n_together: int = 1
 
     @property
     def label(self) -> str:
         """The effect as the tables name it."""
-        return f"{self.difference:.12g}{TOGETHER if self.n_together > 1 else ''}"
+        label = _LABELS.get(self.kind, "{0.size:.12g}").format(self)
+        return label + TOGETHER if self.n_together > 1 else label
 
-
-Effect = ShareChange | UserShare | EntropyRise | ScoreDifference | ValueDifference
-
-TOGETHER = " together"
-"""Ends the name of an effect in the mean of several scales."""
+    @property
+    def seed_names(self) -> tuple[str, str]:
+        """What random numbers depend on."""
+        words = _SEED_WORDS[self.kind].format(self)
+        return words.partition("(")[0], words
 
 
 class LetterSource(NamedTuple):
@@ -121,15 +103,17 @@ class Scenario(NamedTuple):
     """One effect, and the test that is to see it, in one kind of task.
 
     Attributes:
+        measure: a name of `study.primary`.
         n_items: prompts of the task that the test is about.
         n_settled: prompts that everybody answers alike; the effect is in the others.
         odd_users: share of users who carry the effect.
         replicates: answers of each user to each prompt.
         likeness: correlation of a user's answers to two prompts, which only matters where a test takes
             several prompts of a user together.
+        basis: where the likeness is from; empty where there is none.
     """
 
-    measure: PowerMeasure
+    measure: str
     effect: Effect
     source: AnswerSource | ValueSource
     n_items: int = 1
@@ -137,6 +121,8 @@ class Scenario(NamedTuple):
     odd_users: float = 1.0
     replicates: int = 1
     likeness: float = 0.0
+    task: str = ""
+    basis: str = ""
 
     @property
     def n_open(self) -> int:
@@ -146,40 +132,36 @@ class Scenario(NamedTuple):
     @property
     def source_label(self) -> str:
         """What the simulated answers are."""
-        match self.effect:
-            case ScoreDifference():
-                return "scores"
-            case ValueDifference(_, n) if n > 1:
-                return f"the mean of {n} scales"
-        return self.source.label
+        if self.effect.kind == "scores":
+            return "scores"
+        n = self.effect.n_together
+        return f"the mean of {n} scales" if n > 1 else self.source.label
 
     @property
     def supposed_likeness(self) -> float | None:
         """The likeness; None where the test has one prompt, or whole scores."""
-        match self.effect:
-            case UserShare() | EntropyRise():
-                return self.likeness
-            case ValueDifference(_, n) if n > 1:
-                return self.likeness
-        return None
+        is_of_prompt = self.measure == "value" and self.effect.n_together == 1
+        return None if self.effect.kind in ("shares", "scores") or is_of_prompt else self.likeness
 
     @property
     def seed_names(self) -> tuple[str, ...]:
         """What the scenario's random numbers depend on."""
-        return (type(self.effect).__name__, *map(repr, self))
+        kind, effect = self.effect.seed_names
+        numbers = (self.n_items, self.n_settled, self.odd_users, self.replicates, self.likeness)
+        return (kind, repr(self.measure), effect, repr(self.source), *map(repr, numbers))
 
     def impossible(self) -> str | None:
         """Why no source has this effect; lists say it when they are drawn."""
-        share = self.odd_users
-        match self.effect, self.source:
-            case ShareChange(baseline, condition), _:
-                other_share = (1 - share) * baseline
-                if not other_share - 1e-9 <= condition <= other_share + share + 1e-9:
-                    change = f"from {baseline:g} to {condition:g}"
-                    return f"{share:.3g} of the users cannot move a share {change}"
-            case UserShare(share_who), LetterSource() if share_who > share + 1e-9:
-                return (
-                    f"{share:.3g} of the users cannot bring {share_who:g} of the variance where others "
-                    "answer alike"
-                )
+        share, size, baseline = self.odd_users, self.effect.size, self.effect.baseline
+        if self.effect.kind == "shares":
+            other_share = (1 - share) * baseline
+            if not other_share - 1e-9 <= size <= other_share + share + 1e-9:
+                change = f"from {baseline:g} to {size:g}"
+                return f"{share:.3g} of the users cannot move a share {change}"
+        is_of_letters = self.effect.kind == "who" and isinstance(self.source, LetterSource)
+        if is_of_letters and size > share + 1e-9:
+            return (
+                f"{share:.3g} of the users cannot bring {size:g} of the variance where others "
+                "answer alike"
+            )
         return None

@@ -34,40 +34,30 @@ class Likeness(NamedTuple):
     """The correlation of a user's answers to two prompts, between 0 and 1.
 
     Attributes:
-        basis: where the number is from, as the page says it.
+        estimate: what is supposed, or what stored answers show.
+        error: standard error of what they show.
+        n_users: whose answers show it.
+        basis: where it is from, as the page says it.
     """
 
-    value: float
-    basis: str
-
-
-class PilotLikeness(NamedTuple):
-    """The correlation that stored answers show, and its standard error."""
-
     estimate: float
-    error: float
-    n_users: int
+    error: float = 0.0
+    n_users: int = 0
+    basis: str = ""
 
-    def cautious(self) -> Likeness:
+    @property
+    def value(self) -> float:
         """One standard error above the estimate: half of all pilots are below what they estimate."""
-        value = min(1.0, max(0.0, self.estimate + self.error))
-        return Likeness(value, f"measured in stored answers of {self.n_users:,} users")
+        return min(1.0, max(0.0, self.estimate + self.error))
 
 
-TaskLikeness = Mapping[tuple[str, ItemKind], PilotLikeness]
+TaskLikeness = Mapping[tuple[str, ItemKind], Likeness]
 """By task and kind of question; those that cannot be measured are absent."""
 
 NO_PILOT: TaskLikeness = {}
 
 
-class _Products(NamedTuple):
-    """Of one user: the products of two different prompts' deviations, and what they would be if equal."""
-
-    of_two: float
-    of_one: float
-
-
-def measure_likeness(answers: pd.DataFrame) -> dict[tuple[str, ItemKind], PilotLikeness]:
+def measure_likeness(answers: pd.DataFrame) -> dict[tuple[str, ItemKind], Likeness]:
     """The correlation within users of each task and kind of question, over all models and conditions.
 
     With it the variance of the sum of a user's k deviations x is that of k independent ones, times
@@ -75,26 +65,26 @@ def measure_likeness(answers: pd.DataFrame) -> dict[tuple[str, ItemKind], PilotL
     intra-class correlation of Fisher (1925), and its error is that of a ratio of sums. Tasks with fewer
     than `LEAST_USERS` users who answer two prompts are left out.
     """
-    users: dict[tuple[str, ItemKind], dict[str, list[_Products]]] = {}
+    users: dict[tuple[str, ItemKind], dict[str, list[Floats]]] = {}
     for arm, deviations in _deviations(answers):
-        own_users = users.setdefault((arm.task, arm.kind), {})
         by_user: dict[str, list[float]] = {}
-        for prompt in deviations:
-            for user, value in prompt.items():
-                by_user.setdefault(user, []).append(value)
+        for user, value in (pair for prompt in deviations for pair in prompt.items()):
+            by_user.setdefault(user, []).append(value)
         for user, values in by_user.items():
             if len(values) > 1:
+                own_users = users.setdefault((arm.task, arm.kind), {})
                 own_users.setdefault(user, []).append(_products(np.array(values)))
     estimates = {key: _correlation([*pairs.values()]) for key, pairs in sorted(users.items())}
     return {key: estimate for key, estimate in estimates.items() if estimate}
 
 
-def _products(values: Floats) -> _Products:
+def _products(values: Floats) -> Floats:
+    """Sums over two different prompts of a user: of their product, and of what it were if equal."""
     squares = float(values @ values)
-    return _Products(float(values.sum()) ** 2 - squares, (len(values) - 1) * squares)
+    return np.array([float(values.sum()) ** 2 - squares, (len(values) - 1) * squares])
 
 
-def _correlation(users: list[list[_Products]]) -> PilotLikeness | None:
+def _correlation(users: list[list[Floats]]) -> Likeness | None:
     """Of users who each have a pair of sums for every model and condition."""
     n = len(users)
     if n < LEAST_USERS:
@@ -105,7 +95,7 @@ def _correlation(users: list[list[_Products]]) -> PilotLikeness | None:
     estimate = float(of_two.sum() / of_one.sum())
     rests = of_two - estimate * of_one
     error = math.sqrt(float(rests @ rests) * n / (n - 1)) / float(of_one.sum())
-    return PilotLikeness(estimate, error, n)
+    return Likeness(estimate, error, n, f"measured in stored answers of {n:,} users")
 
 
 def _deviations(answers: pd.DataFrame) -> Iterator[tuple[Arm, list[dict[str, float]]]]:
@@ -147,7 +137,6 @@ def supposed_likeness(
         setting: `power.likeness`.
     """
     if setting is not None:
-        return Likeness(float(setting), "`power.likeness`")
-    if (task, kind) in pilot:
-        return pilot[task, kind].cautious()
-    return Likeness(CAUTIOUS, "cautious, as no answers of users are stored")
+        return Likeness(float(setting), basis="`power.likeness`")
+    cautious = Likeness(CAUTIOUS, basis="cautious, as no answers of users are stored")
+    return pilot.get((task, kind), cautious)

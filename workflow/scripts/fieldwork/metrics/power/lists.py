@@ -6,6 +6,7 @@ matters; or with another exponent, where lists become more varied. What gives th
 read off one large sample.
 """
 
+from collections.abc import Callable
 from functools import lru_cache
 
 import numpy as np
@@ -15,8 +16,16 @@ from fieldwork.statistics.arrays import Counts, Floats
 from fieldwork.statistics.entropy import entropy_bits
 
 _N_SAMPLE_USERS = 8000
-_BISECTION_STEPS = 24
 _MAX_TASTE = 1000.0
+
+
+def bisect(is_below: Callable[[float], bool], largest: float, n_steps: int = 24) -> float:
+    """Where something that holds at 0, and not at `largest`, ceases to hold."""
+    low, high = 0.0, largest
+    for _ in range(n_steps):
+        middle = (low + high) / 2
+        low, high = (middle, high) if is_below(middle) else (low, middle)
+    return (low + high) / 2
 
 
 def draw_lists(log_weights: Floats, gumbel: Floats, n_named: int) -> Counts:
@@ -75,11 +84,7 @@ def taste_strength(share_who: float, source: ListSource, odd_users: float = 1.0)
 
     if share_at(_MAX_TASTE) < share_who * 0.98:
         return None
-    low, high = 0.0, _MAX_TASTE
-    for _ in range(_BISECTION_STEPS):
-        middle = (low + high) / 2
-        low, high = (middle, high) if share_at(middle) < share_who else (low, middle)
-    return (low + high) / 2
+    return bisect(lambda taste: share_at(taste) < share_who, _MAX_TASTE)
 
 
 def _share_who(odd: Counts, other_lists: Counts, odd_users: float) -> float:
@@ -124,8 +129,4 @@ def varied_exponent(bits: float, source: ListSource, odd_users: float = 1.0) -> 
 
     if entropy_at(0.0) < target:
         return None
-    low, high = 0.0, source.exponent
-    for _ in range(_BISECTION_STEPS):
-        middle = (low + high) / 2
-        low, high = (middle, high) if entropy_at(middle) > target else (low, middle)
-    return (low + high) / 2
+    return bisect(lambda exponent: entropy_at(exponent) > target, source.exponent)

@@ -1,11 +1,22 @@
-"""What a simulated study finds of a supposed effect, before its tests are corrected."""
+"""What simulated studies find of a supposed effect, before their tests are corrected.
 
-from collections.abc import Sequence
-from typing import NamedTuple
+Owns the loop that all simulations share: a study draws the answers of its users, of the baseline and of
+its controls, and tests users beside each.
+"""
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 
+from fieldwork.metrics.power.effects import Scenario
+from fieldwork.statistics.arrays import Flags
 from fieldwork.statistics.fisher import Support
+
+_BLOCK = 40
+
+Side = TypeVar("Side")
 
 
 class SimulatedTest(NamedTuple):
@@ -47,9 +58,47 @@ class SimulatedStudies(NamedTuple):
         """Samples without a user that users are compared with: the baseline first."""
         return 1 + self.n_controls
 
+    def odd_users(self, scenario: Scenario, shape: tuple[int, ...]) -> Flags:
+        """Which users carry the effect."""
+        is_odd: Flags = self.random.random(shape) < scenario.odd_users
+        return is_odd
 
-def confirmed_p(p_values: Sequence[float | None]) -> float | None:
-    """The largest p-value, as in `claims`; None where the first, against the baseline, is not there."""
-    if p_values[0] is None:
-        return None
-    return max(p_value for p_value in p_values if p_value is not None)
+    def blocks(self) -> Iterator[int]:
+        """Numbers of studies that share their permutations."""
+        n_blocks = math.ceil(self.n_studies / _BLOCK)
+        return (len(block) for block in np.array_split(np.arange(self.n_studies), n_blocks))
+
+    def tests(
+        self,
+        draw: Callable[[], Sequence[Side]],
+        new_test: Callable[[], Callable[[Side, Side], SimulatedTest]],
+    ) -> Iterator[SimulatedTest]:
+        """The test of each study, confirmed by its controls.
+
+        Args:
+            draw: the sides of one study: users, the baseline, its controls.
+            new_test: the test of two sides, made anew for studies that share permutations.
+        """
+        for n_block in self.blocks():
+            test = new_test()
+            for _ in range(n_block):
+                users, *baselines = draw()
+                yield confirm([test(users, baseline) for baseline in baselines])
+
+
+Simulation = Callable[[SimulatedStudies], Iterator[SimulatedTest]]
+
+
+def confirm(tests: Sequence[SimulatedTest]) -> SimulatedTest:
+    """The test against the baseline with the largest p-value of all, as in `claims`.
+
+    The companions' too, which stand in one order; without a p-value against the baseline there is none.
+    """
+    first = tests[0]
+    p_values = [test.p_value for test in tests if test.p_value is not None]
+    companions = tuple(
+        (max(p_value for p_value, _ in options), options[0][1])
+        for options in zip(*(test.companions for test in tests), strict=True)
+    )
+    p_value = None if first.p_value is None else max(p_values)
+    return SimulatedTest(p_value, first.support, companions)

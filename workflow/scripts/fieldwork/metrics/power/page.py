@@ -4,15 +4,16 @@ import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 
 from fieldwork.markdown_text import literal
+from fieldwork.measures import effect_unit, measures
 from fieldwork.metrics.claims.families import PRIMARY
-from fieldwork.metrics.power.family import COUNTED_MEASURES
-from fieldwork.metrics.power.simulation import POWER_CEILING
-from fieldwork.metrics.power.table import PlannedStudy
+from fieldwork.metrics.power.family import counted_measures
+from fieldwork.metrics.power.simulation import POWER_CEILING, SIMULATIONS
+from fieldwork.metrics.power.study import PlannedStudy, declared_questions
 from fieldwork.records.field import FIELD
-from fieldwork.records.power import PowerAdvice, PowerMeasure
+from fieldwork.records.power import PowerAdvice
 from fieldwork.statistics.families import LEVEL
 
-_TITLES: Mapping[PowerMeasure, str] = {
+_TITLES: Mapping[str, str] = {
     "option_share": "The share of an answer differs from the baseline's",
     "distance": "The answers to a prompt differ, as one of their shares does",
     "share_who": "A share of the variance of answers lies between contexts",
@@ -20,7 +21,7 @@ _TITLES: Mapping[PowerMeasure, str] = {
     "score": "The mean score differs from the baseline's",
     "value": "The mean of points or numbers differs from the baseline's",
 }
-_TESTS: Mapping[PowerMeasure, str] = {
+_TESTS: Mapping[str, str] = {
     "option_share": (
         "Each user answers each prompt once; the baseline has as many reruns. The answer's share moves "
         "in one prompt. Each option of each prompt has a test (Fisher's, table `shifts`)."
@@ -30,7 +31,6 @@ _TESTS: Mapping[PowerMeasure, str] = {
         "(table `comparisons`)."
     ),
     "share_who": "One permutation test over all prompts (table `variance`); no baseline is needed.",
-    "entropy_bits": "One *t* test of the mean over all prompts (table `estimates`).",
     "score": (
         "Each user has one score; the baseline has as many reruns. One permutation test of the mean "
         "scores (table `estimates`)."
@@ -42,46 +42,53 @@ _TESTS: Mapping[PowerMeasure, str] = {
     ),
 }
 
+_DECLARED_TEST = "One *t* test of the mean over all prompts (table `estimates`)."
 
-def render(
-    advice: Sequence[PowerAdvice], planned_study: PlannedStudy, items: Mapping[str, int]
-) -> str:
-    """The whole page.
 
-    Args:
-        items: number of prompts of each task.
-    """
-    planned_study = planned_study._replace(
-        models={name: literal(label) for name, label in planned_study.models.items()},
-        conditions={name: literal(label) for name, label in planned_study.conditions.items()},
+def render(advice: Sequence[PowerAdvice], study: PlannedStudy) -> str:
+    """The whole page."""
+    study = study._replace(
+        models={name: literal(label) for name, label in study.models.items()},
+        conditions={name: literal(label) for name, label in study.conditions.items()},
     )
-    settings = planned_study.settings
     head = _HEAD.format(
-        study=literal(planned_study.name),
-        simulations=settings["simulations"],
-        target=_percent(settings["target"]),
+        study=literal(study.name),
+        simulations=study.settings["simulations"],
+        target=_percent(study.settings["target"]),
         level=_percent(LEVEL),
         ceiling=_percent(POWER_CEILING),
     )
-    parts = ["# How large a study must be", _fill(head), *_silence(planned_study)]
-    read_advice = [row for row in advice if _is_read(row, planned_study)]
+    parts = ["# How large a study must be", _fill(head), *_silence(study)]
+    read_advice = [row for row in advice if _is_read(row, study)]
     if advice and not read_advice:
         parts.append(_fill(_NO_USERS))
     for task in dict.fromkeys(row.task for row in read_advice):
-        rows = [row for row in read_advice if row.task == task]
-        parts.append(f"## {literal(task)}, {_count(items[task], 'prompt')}")
-        parts.append(_fill(_supposition(rows, items[task])))
-        for measure, title in _TITLES.items():
+        rows, n_items = [row for row in read_advice if row.task == task], study.tasks[task].count()
+        parts.append(f"## {literal(task)}, {_count(n_items, 'prompt')}")
+        parts.append(_fill(_supposition(rows, n_items)))
+        for measure, title in _titles().items():
             own_rows = [row for row in rows if row.measure == measure]
             if own_rows:
-                parts.append(f"### {title}\n\n{_fill(_TESTS[measure])}")
-                parts += _families(own_rows, planned_study)
-    idle_tasks = [task for task in items if task not in {row.task for row in advice}]
+                test = _TESTS.get(measure, _DECLARED_TEST)
+                parts.append(f"### {title}\n\n{_fill(test)}")
+                parts += _families(own_rows, study)
+    idle_tasks = [task for task in study.tasks if task not in {row.task for row in advice}]
     if idle_tasks:
         parts.append(
             f"No test is planned for {literal(', '.join(idle_tasks))}, whose answers are texts."
         )
     return "\n\n".join([*parts, _FOOT.strip()]) + "\n"
+
+
+def _titles() -> dict[str, str]:
+    """Headings by measure, in the order of the page: declared measures stand after who asks."""
+    of_declared = {
+        name: f"{measure.title}: {measure.directions[0]} than the baseline's"
+        for name, measure in measures().items()
+        if measure.is_claimed
+    }
+    of_options = {name: _TITLES[name] for name in ("option_share", "distance", "share_who")}
+    return {**of_options, **of_declared, **_TITLES}
 
 
 _NO_USERS = (
@@ -90,16 +97,15 @@ _NO_USERS = (
 )
 
 
-def _silence(planned_study: PlannedStudy) -> Iterator[str]:
+def _silence(study: PlannedStudy) -> Iterator[str]:
     """Primary measures that the page cannot speak of, and those that it does not count."""
-    measures = dict.fromkeys(entry["measure"] for entry in planned_study.rules["primary"])
-    counted_names = [
-        f"`{name}`" for name in measures if name in COUNTED_MEASURES and name not in _TITLES
-    ]
+    measures = dict.fromkeys(entry["measure"] for entry in study.rules["primary"])
+    counted_set, power_set = {*counted_measures()}, {*SIMULATIONS, *declared_questions()}
+    counted_names = [f"`{name}`" for name in measures if name in counted_set - power_set]
     if counted_names:
         listing = ", ".join(counted_names)
         yield f"`study.primary` also names {listing}, of which no effect is simulated."
-    names = [f"`{name}`" for name in measures if name not in COUNTED_MEASURES]
+    names = [f"`{name}`" for name in measures if name not in counted_set]
     if names:
         yield _fill(
             f"`study.primary` also names {', '.join(names)}, whose tests are not counted here. The study "
@@ -107,10 +113,10 @@ def _silence(planned_study: PlannedStudy) -> Iterator[str]:
         )
 
 
-def _is_read(row: PowerAdvice, planned_study: PlannedStudy) -> bool:
+def _is_read(row: PowerAdvice, study: PlannedStudy) -> bool:
     """Participants are on the page where the study has or prices them; the tables always have them."""
-    has_field = FIELD in planned_study.rules["users"]
-    has_price = planned_study.settings["field_cost_usd"] is not None
+    has_field = FIELD in study.rules["users"]
+    has_price = study.settings["field_cost_usd"] is not None
     return row.condition != FIELD or has_field or has_price
 
 
@@ -130,34 +136,32 @@ def _supposition(rows: Sequence[PowerAdvice], n_items: int) -> str:
     return "; ".join(lines) + "."
 
 
-def _families(rows: Sequence[PowerAdvice], planned_study: PlannedStudy) -> Iterator[str]:
+def _families(rows: Sequence[PowerAdvice], study: PlannedStudy) -> Iterator[str]:
     """The sizes of each effect, by the family that its test is in."""
     families: dict[tuple[str, str], list[PowerAdvice]] = {}
     for row in rows:
         users = FIELD if row.condition == FIELD else "simulated"
         families.setdefault((users, row.family), []).append(row)
     for own_rows in families.values():
-        yield _describe_family(own_rows, planned_study)
-        yield "\n".join(_bullets(own_rows, planned_study))
+        yield _describe_family(own_rows, study)
+        yield "\n".join(_bullets(own_rows, study))
 
 
-def _describe_family(rows: Sequence[PowerAdvice], planned_study: PlannedStudy) -> str:
+def _describe_family(rows: Sequence[PowerAdvice], study: PlannedStudy) -> str:
     first = rows[0]
     kind = "primary comparisons" if first.family == PRIMARY else "secondary"
     numbers = sorted({row.n_tests for row in rows if row.n_tests is not None})
     n_tests = _count(numbers[-1], "test") if numbers else "no test"
     if len(numbers) > 1:
         n_tests = f"{numbers[0]:,} to {n_tests}"
-    names = dict.fromkeys(
-        planned_study.conditions.get(row.condition, "Participants") for row in rows
-    )
+    names = dict.fromkeys(study.conditions.get(row.condition, "Participants") for row in rows)
     return _fill(
         f"{', '.join(names)}: {kind}, {n_tests} corrected together ({first.correction}), of which this "
         "one has an effect."
     )
 
 
-def _bullets(advice: Sequence[PowerAdvice], planned_study: PlannedStudy) -> Iterator[str]:
+def _bullets(advice: Sequence[PowerAdvice], study: PlannedStudy) -> Iterator[str]:
     final_effects: set[str] = set()
     groups: dict[tuple[str, int], list[PowerAdvice]] = {}
     for row in advice:
@@ -170,24 +174,22 @@ def _bullets(advice: Sequence[PowerAdvice], planned_study: PlannedStudy) -> Iter
         if _is_smallest_tried(first):
             final_effects.add(first.effect)
         times = f", each asked {_times(first.replicates)}" if first.measure == "share_who" else ""
-        yield f"- {_effect(first)}{times}: {_size(first)}{_costs(rows, planned_study)}"
+        yield f"- {_effect(first)}{times}: {_size(first)}{_costs(rows, study)}"
 
 
 def _effect(row: PowerAdvice) -> str:
-    match row.measure:
-        case "option_share" | "distance":
-            baseline, condition = row.effect.split(" -> ")
-            return f"**{_percent(float(baseline))} → {_percent(float(condition))}**"
-        case "share_who":
-            return f"**{_percent(float(row.effect))} of the variance**"
-        case "entropy_bits":
-            return f"**{row.effect} bits**"
-        case "score":
-            return f"**{float(row.effect) * 100:.4g} points**"
-        case "value":
-            difference, _, together = row.effect.partition(" ")
-            place = f" in {literal(row.source)}" if together else ""
-            return f"**{difference} standard deviations**{place}"
+    if row.measure in ("option_share", "distance"):
+        baseline, condition = row.effect.split(" -> ")
+        return f"**{_percent(float(baseline))} → {_percent(float(condition))}**"
+    if row.measure == "share_who":
+        return f"**{_percent(float(row.effect))} of the variance**"
+    if row.measure == "score":
+        return f"**{float(row.effect) * 100:.4g} points**"
+    if row.measure == "value":
+        difference, _, together = row.effect.partition(" ")
+        place = f" in {literal(row.source)}" if together else ""
+        return f"**{difference} standard deviations**{place}"
+    return f"**{row.effect} {effect_unit(measures()[row.measure])}**"
 
 
 def _size(row: PowerAdvice) -> str:
@@ -208,16 +210,16 @@ def _is_smallest_tried(row: PowerAdvice) -> bool:
     return row.n_users is not None and "smallest size" in (row.reason or "")
 
 
-def _costs(rows: Sequence[PowerAdvice], planned_study: PlannedStudy) -> str:
+def _costs(rows: Sequence[PowerAdvice], study: PlannedStudy) -> str:
     """What each condition takes, model by model, baseline included."""
     lines = []
     for model in dict.fromkeys(row.model for row in rows if row.n_users is not None):
         arms = [
-            f"{planned_study.conditions.get(row.condition, 'Field')} {_calls_and_price(row)}"
+            f"{study.conditions.get(row.condition, 'Field')} {_calls_and_price(row)}"
             for row in rows
             if row.model == model and (row.condition != FIELD or row.cost_usd is not None)
         ]
-        lines.append(f"\n  {planned_study.models.get(model, literal(model))}: {'; '.join(arms)}.")
+        lines.append(f"\n  {study.models.get(model, literal(model))}: {'; '.join(arms)}.")
     return "".join(lines)
 
 

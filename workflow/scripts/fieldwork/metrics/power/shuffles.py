@@ -4,26 +4,16 @@ Which answers a test deals to which side does not depend on the answers, so stud
 each p-value keeps its distribution. Forty studies share a set, so that no single set decides.
 """
 
-import math
-from collections.abc import Callable, Iterator
-from typing import NamedTuple
+from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fieldwork.statistics.arrays import Counts
 
-_BLOCK = 40
-
 _FIRST_PERMUTATIONS = 200
 _MANY_HITS = 30
 """With so many hits among the first permutations, all of them leave p below 0.05 once in 10 million."""
-
-
-def blocks(n_studies: int) -> Iterator[int]:
-    """Numbers of studies that share their permutations."""
-    n_blocks = math.ceil(n_studies / _BLOCK)
-    return (len(block) for block in np.array_split(np.arange(n_studies), n_blocks))
 
 
 def count_all_hits(count_hits: Callable[[int, int], int], n_permutations: int) -> int:
@@ -41,33 +31,25 @@ def count_all_hits(count_hits: Callable[[int, int], int], n_permutations: int) -
     return n_hits + count_hits(n_first, n_permutations)
 
 
-class PackedSplits(NamedTuple):
-    """Splits as bits, 1 for the first half: shape (splits, answers / 8)."""
-
-    bits: NDArray[np.uint8]
-    n_answers: int
-
-    def part(self, start: int, stop: int) -> NDArray[np.float32]:
-        """Some of the splits as 0 and 1, shape (splits, answers)."""
-        splits = np.unpackbits(self.bits[start:stop], axis=1, count=self.n_answers)
-        return splits.astype(np.float32)
-
-
 class SharedSplits:
     """Random splits of 2n answers into two halves, drawn when first needed and kept as bits."""
 
     def __init__(self, n: int, random: np.random.Generator) -> None:
         self._n = n
         self._random = random
-        self._stages: list[PackedSplits] = []
+        self._stages: list[NDArray[np.uint8]] = []
 
-    def stage(self, number: int, n_splits: int) -> "PackedSplits":
-        """Splits of one stage of a test. Every test asks for the same number in the same stage."""
-        if number == len(self._stages):
+    def draw(self, stage: int, n_splits: int) -> None:
+        """Draw the splits of a stage of a test, unless another test did: all ask for the same number."""
+        if stage == len(self._stages):
             is_first = np.tile(np.arange(2 * self._n) < self._n, (n_splits, 1))
             self._random.permuted(is_first, axis=1, out=is_first)
-            self._stages.append(PackedSplits(np.packbits(is_first, axis=1), 2 * self._n))
-        return self._stages[number]
+            self._stages.append(np.packbits(is_first, axis=1))
+
+    def part(self, stage: int, start: int, stop: int) -> NDArray[np.float32]:
+        """Some splits of a stage, 1 for the first half: shape (splits, answers)."""
+        bits = self._stages[stage][start:stop]
+        return np.unpackbits(bits, axis=1, count=2 * self._n).astype(np.float32)
 
 
 def permuted_orders(n_answers: int, n_permutations: int, random: np.random.Generator) -> Counts:

@@ -5,169 +5,137 @@ tests of its family, in which nothing differs. Promises that a number depends on
 effect and size alone: another effect or size in the config changes none.
 """
 
+import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from fieldwork.metrics.power import tests_of_arms, tests_of_shares, tests_of_values
-from fieldwork.metrics.power.effects import (
-    EntropyRise,
-    LetterSource,
-    ListSource,
-    Scenario,
-    ScoreDifference,
-    ShareChange,
-    UserShare,
-    ValueDifference,
-    ValueSource,
+from fieldwork.measures import measures
+from fieldwork.metrics.claims.keys import ClaimKey
+from fieldwork.metrics.power.effects import Scenario
+from fieldwork.metrics.power.family import Family, PowerEstimate, effect_family, estimate_power
+from fieldwork.metrics.power.outcomes import Simulation
+from fieldwork.metrics.power.study import PlannedStudy
+from fieldwork.metrics.power.tests_of_arms import (
+    declared_simulation,
+    score_simulation,
+    who_simulation,
 )
-from fieldwork.metrics.power.family import Family, OptionPool, count_claims
-from fieldwork.metrics.power.lists import taste_strength, varied_exponent
-from fieldwork.metrics.power.outcomes import SimulatedStudies, SimulatedTest
-from fieldwork.statistics.intervals import wilson_interval
-from fieldwork.statistics.seeds import generator
+from fieldwork.metrics.power.tests_of_shares import distance_simulation, share_simulation
+from fieldwork.metrics.power.tests_of_values import value_simulation
+from fieldwork.progress import Progress
+from fieldwork.records.field import FIELD
 
 POWER_CEILING = 0.995
 """Once a size reaches this power, larger sizes are not simulated."""
 
-
-class SimulationSettings(NamedTuple):
-    """What all simulations share.
-
-    Attributes:
-        sizes: numbers of users or puppets to try, rising. The baseline is asked as often.
-        n_permutations: random permutations of a test.
-        n_most: most permutations of a distance, where p is small.
-        n_most_values: as many of a question for a point or a number.
-        rarest_users: share of users of the rarest kind that intervals cover.
-        n_controls: conditions that ask the baseline again.
-    """
-
-    sizes: Sequence[int]
-    simulations: int
-    n_permutations: int
-    n_most: int
-    n_most_values: int
-    rarest_users: float
-    seed: int
-    n_controls: int = 0
+SIMULATIONS: Mapping[str, Callable[[Scenario], Simulation | None]] = {
+    "option_share": share_simulation,
+    "distance": distance_simulation,
+    "share_who": who_simulation,
+    "score": score_simulation,
+    "value": value_simulation,
+}
+"""What simulates the tests of a measure, None where no users are different enough. Others: declared."""
 
 
-class PowerEstimate(NamedTuple):
-    """Power at one size; None, with a reason, where it was not simulated.
+class PowerCurve(NamedTuple):
+    """Power of one effect at rising sizes in one of the families of tests that its test may be in.
 
     Attributes:
-        n_tests: tests corrected together, this one and the mean of others; None where not simulated.
+        arms: models and conditions whose tests are in this family.
     """
 
-    n_users: int
-    power: float | None
-    low: float | None
-    high: float | None
-    n_simulations: int
-    n_tests: int | None
-    reason: str | None
+    scenario: Scenario
+    family: Family
+    arms: Sequence[tuple[str, str]]
+    estimates: Sequence[PowerEstimate]
 
 
-Simulate = Callable[[SimulatedStudies], Iterable[SimulatedTest]]
+def simulate_effects(study: PlannedStudy) -> list[PowerCurve]:
+    """Every effect of the config's section `power`, in the order of tasks and measures."""
+    curves, scenarios = [], [*study.scenarios()]
+    n_sizes = len(scenarios) * len(study.settings["sizes"])
+    with Progress("Power", n_sizes, "sizes") as progress:
+        for scenario in scenarios:
+            arms_of_families = effect_families(scenario, study)
+            sizes = []
+            for size in power_curve(scenario, arms_of_families, study):
+                sizes.append(size)
+                progress.update(note=f"{scenario.measure} {scenario.effect.label}")
+            curves += [
+                PowerCurve(scenario, family, arms, [size[family] for size in sizes])
+                for family, arms in arms_of_families.items()
+            ]
+    return curves
+
+
+def effect_families(scenario: Scenario, study: PlannedStudy) -> dict[Family, list[tuple[str, str]]]:
+    """The models and conditions by the family that the effect's test is in for them."""
+    families: dict[Family, list[tuple[str, str]]] = {}
+    detail = "scale" if scenario.effect.n_together > 1 else None
+    # real users' points and numbers are compared in other tests, of `field_value`
+    field = [] if scenario.measure == "value" else [FIELD]
+    for model in study.models:
+        for condition in (*study.conditions, *field):
+            place = ClaimKey(scenario.measure, model, scenario.task, condition, None, detail)
+            families.setdefault(effect_family(place, study), []).append((model, condition))
+    return families
 
 
 def power_curve(
-    scenario: Scenario,
-    families: Iterable[Family],
-    settings: SimulationSettings,
-    sizes_at: Callable[[int], Mapping[str, int]],
-    pool: OptionPool,
+    scenario: Scenario, families: Iterable[Family], study: PlannedStudy
 ) -> Iterator[dict[Family, PowerEstimate]]:
-    """Power at each size, one after another, in each of the families that the test may be in.
-
-    Args:
-        sizes_at: users of each task of a study in which the effect's task has so many.
-    """
+    """Power at each size, one after another, in each of the families that the test may be in."""
     families, reason = [*families], scenario.impossible()
     simulate = None if reason else simulation_of(scenario)
     if simulate is None:
         reason = f"no such source: {reason or 'even the most different users would not do'}"
-    for n in settings.sizes:
+    for n in sorted(study.settings["sizes"]):
         if simulate is None or reason:
-            yield {
-                family: PowerEstimate(n, None, None, None, 0, None, reason) for family in families
-            }
+            yield {family: PowerEstimate(n, reason=reason) for family in families}
             continue
-        random = generator(settings.seed, "power", *scenario.seed_names, str(n))
-        studies = SimulatedStudies(
-            n,
-            settings.simulations,
-            settings.n_permutations,
-            settings.n_most_values if scenario.measure == "value" else settings.n_most,
-            settings.rarest_users,
-            random,
-            settings.n_controls,
+        simulated_tests, sizes = (
+            [*simulate(study.studies(scenario, n))],
+            study.sizes(scenario.task, n),
         )
-        simulated_tests = [*simulate(studies)]
         estimates = {
-            family: _estimate(simulated_tests, family, n, settings, sizes_at(n), pool)
-            for family in families
+            family: estimate_power(simulated_tests, family, sizes, study, n) for family in families
         }
         yield estimates
-        lowest_power = min(estimate.power or 0.0 for estimate in estimates.values())
+        lowest_power = min((estimate.power or 0.0 for estimate in estimates.values()), default=0.0)
         if lowest_power >= POWER_CEILING:
             reason = f"not simulated: power is {lowest_power:.3f} with {n}"
 
 
-def _estimate(
-    simulated_tests: Sequence[SimulatedTest],
-    family: Family,
-    n: int,
-    settings: SimulationSettings,
-    sizes: Mapping[str, int],
-    pool: OptionPool,
-) -> PowerEstimate:
-    random = generator(settings.seed, "power family", *map(repr, family), str(n))
-    claims = count_claims(simulated_tests, family, sizes, pool, random)
-    n_studies = len(simulated_tests)
-    low, high = wilson_interval(claims.n_claimed, n_studies)
-    power = claims.n_claimed / n_studies
-    return PowerEstimate(n, power, low, high, n_studies, claims.n_tests, None)
-
-
-def simulation_of(scenario: Scenario) -> Simulate | None:
+def simulation_of(scenario: Scenario) -> Simulation | None:
     """What simulates the tests of a scenario; None where no users are different enough for its effect."""
-    source, odd_users, open_share = scenario.source, scenario.odd_users, _open_share(scenario)
-    match scenario.effect, source:
-        case ShareChange() as change, LetterSource() | ListSource() as options:
-            is_distance = scenario.measure == "distance"
-            tests = tests_of_shares.distance_tests if is_distance else tests_of_shares.share_tests
-            return lambda studies: tests(change, options, studies)
-        case UserShare(share_who), LetterSource() as letters:
-            return lambda studies: tests_of_arms.letter_user_tests(
-                share_who, letters, scenario, studies
-            )
-        case UserShare(share_who), ListSource() as lists:
-            taste = taste_strength(share_who, lists, odd_users)
-            likeness = tests_of_arms.liking_likeness(scenario.likeness, share_who)
-            if taste is not None:
-                return lambda studies: tests_of_arms.list_user_tests(
-                    taste, lists, scenario, studies, likeness
-                )
-        case EntropyRise(bits), ListSource() as lists:
-            # settled prompts take no part, so that the others must be so much more varied
-            exponent = varied_exponent(bits / open_share, lists, odd_users)
-            if exponent is not None:
-                return lambda studies: tests_of_arms.entropy_tests(
-                    exponent, lists, scenario, studies
-                )
-        case ScoreDifference() as scores, _:
-            return lambda studies: tests_of_arms.score_tests(scores, scenario, studies)
-        case ValueDifference() as values, ValueSource() as points:
-            shift = tests_of_values.latent_shift(values.difference / odd_users, points.n_points)
-            if shift is not None and values.n_together > 1:
-                return lambda studies: tests_of_values.battery_tests(values, scenario, studies)
-            if shift is not None:
-                return lambda studies: tests_of_values.question_tests(
-                    shift, points, scenario, studies
-                )
-    return None
+    if scenario.measure in SIMULATIONS:
+        return SIMULATIONS[scenario.measure](scenario)
+    return declared_simulation(measures()[scenario.measure], scenario)
 
 
-def _open_share(scenario: Scenario) -> float:
-    return scenario.n_open / scenario.n_items
+def find_smallest_size(estimates: Sequence[PowerEstimate], target: float) -> PowerEstimate:
+    """The smallest size from which on every simulated size reaches the target, as `n_needed`.
+
+    It is read off a straight line between two simulated sizes, of which the larger one is returned; the
+    largest simulated, without `n_needed` and with a reason, where none reaches the target.
+    """
+    simulations = [estimate for estimate in estimates if estimate.power is not None]
+    if not simulations:
+        return estimates[0]
+    first = len(simulations)
+    while first and (simulations[first - 1].power or 0.0) >= target:
+        first -= 1
+    if first == len(simulations):
+        last = simulations[-1]
+        reason = f"not reached with {last.n_users}: power is {last.power:.2f}"
+        return last._replace(reason=reason)
+    estimate = simulations[first]
+    if first == 0:
+        reason = f"{estimate.n_users} is the smallest size tried: fewer may do"
+        return estimate._replace(n_needed=estimate.n_users, reason=reason)
+    smaller = simulations[first - 1]
+    low, high = smaller.power or 0.0, estimate.power or 0.0
+    part = (target - low) / (high - low)
+    n_users = smaller.n_users + part * (estimate.n_users - smaller.n_users)
+    return estimate._replace(n_needed=math.ceil(n_users - 1e-9), reason=None)

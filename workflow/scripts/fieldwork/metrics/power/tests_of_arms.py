@@ -1,9 +1,9 @@
-"""The tests of a whole task in simulated studies: who asks, how varied lists are, and means of users.
+"""The tests of a whole task in simulated studies: who asks, declared measures, and means of users.
 
-Owns p-values of `variance` and `estimates` under one condition. The tests of
-entropy and of scores are the study's own statistics. That of who asks is the same permutation test by a
-quicker way: for letters all deals are counted, and the study's random ones drawn from that count; for
-lists, simulated studies share their deals.
+Owns p-values of `variance` and `estimates` under one condition. Values and tests of
+declared measures are those of the engine (`fieldwork/estimates`), and the test of scores is the study's
+own. That of who asks is the same permutation test by a quicker way: for letters all deals are counted,
+and the study's random ones drawn from that count; for lists, simulated studies share their deals.
 
 Answers of a user to two prompts correlate as `Scenario.likeness` says: what a user likes, or answers, is
 the same in some prompts and anew in the others. In each prompt alone answers are what they would be
@@ -11,22 +11,34 @@ without it.
 """
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
-from typing import NamedTuple
 
 import numpy as np
 
-from fieldwork.estimates.means import PromptValue, difference_of_means, mean_over, mean_test
-from fieldwork.estimates.prompts import option_moves, rest_deviations
-from fieldwork.metrics.power.effects import LetterSource, ListSource, Scenario, ScoreDifference
+from fieldwork.estimates.declaration import Measure
+from fieldwork.estimates.means import (
+    Mean,
+    PromptValue,
+    difference_of_means,
+    mean_of_numbers,
+    mean_over,
+    mean_test,
+)
+from fieldwork.estimates.prompts import prompt_value
+from fieldwork.estimates.samples import NumberSample
+from fieldwork.metrics.power.effects import LetterSource, ListSource, Scenario
 from fieldwork.metrics.power.exact_test import count_differing_pairs, exact_p_values
-from fieldwork.metrics.power.lists import draw_lists, log_weights
-from fieldwork.metrics.power.outcomes import SimulatedStudies, SimulatedTest, confirmed_p
-from fieldwork.metrics.power.shuffles import blocks, count_all_hits, permuted_orders
+from fieldwork.metrics.power.lists import (
+    draw_lists,
+    log_weights,
+    taste_strength,
+    varied_exponent,
+)
+from fieldwork.metrics.power.outcomes import SimulatedStudies, SimulatedTest, Simulation
+from fieldwork.metrics.power.shuffles import count_all_hits, permuted_orders
 from fieldwork.statistics.arrays import Counts, Flags, Floats
 from fieldwork.statistics.delete_many import N_SAMPLES, third_samples
-from fieldwork.statistics.entropy import plug_in_bits
 from fieldwork.statistics.families import LEVEL
 from fieldwork.statistics.intervals import p_value_with_interval
 from fieldwork.statistics.permutation import (
@@ -40,32 +52,36 @@ from fieldwork.statistics.user_intervals import mean_difference_interval
 _ANSWERS_AT_ONCE = 2_000_000
 
 
-def odd_users(scenario: Scenario, shape: tuple[int, ...], random: np.random.Generator) -> Flags:
-    """Which users carry the effect."""
-    is_odd: Flags = random.random(shape) < scenario.odd_users
-    return is_odd
-
-
 def _is_common(likeness: float, shape: tuple[int, ...], random: np.random.Generator) -> Flags:
     """In which prompts a user has what they have in common: in two of them with chance `likeness`."""
     is_common: Flags = random.random(shape) < math.sqrt(likeness)
     return is_common
 
 
-def liking_likeness(likeness: float, share_who: float) -> float:
+def liking_likeness(scenario: Scenario) -> float:
     """The correlation of what a user likes in two prompts, from that of their answers.
 
     Of an answer's variance only `share_who` is the user's liking, so that answers correlate by no more
     than that, where all of it is common to the prompts.
     """
-    return min(1.0, likeness / share_who) if share_who > 0 else 0.0
+    share_who = scenario.effect.size
+    return min(1.0, scenario.likeness / share_who) if share_who > 0 else 0.0
 
 
 # ---- who asks ------------------------------------------------------------------------------------------
 
 
+def who_simulation(scenario: Scenario) -> Simulation | None:
+    """The test of `share_who`; None where no tastes for lists would do."""
+    if isinstance(scenario.source, LetterSource):
+        return partial(letter_user_tests, scenario, scenario.source)
+    assert isinstance(scenario.source, ListSource)
+    taste = taste_strength(scenario.effect.size, scenario.source, scenario.odd_users)
+    return None if taste is None else partial(list_user_tests, taste, scenario, scenario.source)
+
+
 def letter_user_tests(
-    share_who: float, source: LetterSource, scenario: Scenario, studies: SimulatedStudies
+    scenario: Scenario, source: LetterSource, studies: SimulatedStudies
 ) -> Iterator[SimulatedTest]:
     """The test of `share_who` where an answer is one of two.
 
@@ -74,17 +90,18 @@ def letter_user_tests(
     binomial.
     """
     random, n, answers = studies.random, studies.n_users, scenario.replicates
-    likeness = liking_likeness(scenario.likeness, share_who)
+    likeness = liking_likeness(scenario)
+    correlation = scenario.effect.size / scenario.odd_users
     ones: list[Counts] = []
     differing: list[Counts] = []
     rows = max(1, _ANSWERS_AT_ONCE // (n * scenario.n_open))
     for start in range(0, studies.n_studies, rows):
         shape = (min(rows, studies.n_studies - start), scenario.n_open, n)
-        is_odd = odd_users(scenario, (shape[0], 1, n), random)
-        correlation = share_who / scenario.odd_users
+        of_users = (shape[0], 1, n)
+        is_odd = studies.odd_users(scenario, of_users)
         own_shares = _own_shares(correlation, source, shape, random)
         if likeness > 0:
-            common_shares = _own_shares(correlation, source, (shape[0], 1, n), random)
+            common_shares = _own_shares(correlation, source, of_users, random)
             is_common = _is_common(likeness, shape, random)
             own_shares = np.where(is_common, common_shares, own_shares)
         counts = random.binomial(answers, np.where(is_odd, own_shares, source.answer_share))
@@ -111,40 +128,30 @@ def _own_shares(
 
 
 def list_user_tests(
-    taste: float,
-    source: ListSource,
-    scenario: Scenario,
-    studies: SimulatedStudies,
-    likeness: float = 0.0,
+    taste: float, scenario: Scenario, source: ListSource, studies: SimulatedStudies
 ) -> Iterator[SimulatedTest]:
     """The test of `share_who` where an answer is a list.
 
     Args:
         taste: standard deviation of odd users' log weights.
-        likeness: correlation of a user's log weights in two prompts.
     """
-    random, answers = studies.random, scenario.replicates
-    n_answers = studies.n_users * answers
-    for n_block in blocks(studies.n_studies):
+    n_answers = studies.n_users * scenario.replicates
+    for n_block in studies.blocks():
         orders = [
-            permuted_orders(n_answers, studies.n_permutations, random)
+            permuted_orders(n_answers, studies.n_permutations, studies.random)
             for _ in range(scenario.n_open)
         ]
         for _ in range(n_block):
-            overlaps = _answer_overlaps(taste, source, scenario, studies, likeness)
-            yield SimulatedTest(_user_p_value(overlaps, orders, answers))
+            overlaps = _answer_overlaps(taste, scenario, source, studies)
+            yield SimulatedTest(_user_p_value(overlaps, orders, scenario.replicates))
 
 
 def _answer_overlaps(
-    taste: float,
-    source: ListSource,
-    scenario: Scenario,
-    studies: SimulatedStudies,
-    likeness: float,
+    taste: float, scenario: Scenario, source: ListSource, studies: SimulatedStudies
 ) -> list[Counts]:
     """Options that two lists share, for each open prompt, a user's lists one after another."""
-    random, n = studies.random, studies.n_users
-    is_odd = odd_users(scenario, (n, 1, 1), random)
+    random, n, likeness = studies.random, studies.n_users, liking_likeness(scenario)
+    is_odd = studies.odd_users(scenario, (n, 1, 1))
     weights = log_weights(source.n_options, source.exponent)
     shape = (n, 1, source.n_options)
     common_tastes = random.standard_normal(shape) if likeness > 0 else np.zeros(shape)
@@ -185,49 +192,73 @@ def _shared_options(overlaps: list[Counts], orders: list[Counts], answers: int) 
     return total
 
 
-# ---- how varied lists are ------------------------------------------------------------------------------
+# ---- declared measures ---------------------------------------------------------------------------------
 
 
-def entropy_tests(
-    exponent: float, source: ListSource, scenario: Scenario, studies: SimulatedStudies
+def declared_simulation(measure: Measure, scenario: Scenario) -> Simulation | None:
+    """The test of a declared measure's mean over prompts, as the engine makes it.
+
+    Users' lists are more varied, or their numbers higher. None where no lists are so varied.
+    """
+    if not isinstance(scenario.source, ListSource):
+        return partial(_simulate_means, partial(_number_means, scenario))
+    # settled prompts take no part, so that the others must be so much more varied
+    bits = scenario.effect.size * scenario.n_items / scenario.n_open
+    exponent = varied_exponent(bits, scenario.source, scenario.odd_users)
+    if exponent is None:
+        return None
+    return partial(
+        _simulate_means, partial(_list_means, measure, exponent, scenario, scenario.source)
+    )
+
+
+def _simulate_means(
+    draw: Callable[[SimulatedStudies], list[Mean]], studies: SimulatedStudies
 ) -> Iterator[SimulatedTest]:
-    """The test of the mean entropy over prompts.
+    def test(users: Mean, baseline: Mean) -> SimulatedTest:
+        """As `estimates` has it. The interval over users only raises p: above the level it can wait."""
+        quick = mean_test(users, baseline)
+        if quick is None or quick.p_value >= LEVEL:
+            return SimulatedTest(quick and quick.p_value)
+        return SimulatedTest(difference_of_means(users, baseline, studies.rarest_users).p_value)
+
+    return studies.tests(lambda: draw(studies), lambda: test)
+
+
+def _list_means(
+    measure: Measure,
+    exponent: float,
+    scenario: Scenario,
+    source: ListSource,
+    studies: SimulatedStudies,
+) -> list[Mean]:
+    """The mean over prompts of users, of the baseline and of each control.
 
     Args:
         exponent: how unequal options are to users who carry the effect.
     """
     random, n = studies.random, studies.n_users
-    users, reruns = [f"{k:05}" for k in range(n)], [""] * n
     weights, odd_weights = (
         log_weights(source.n_options, value) for value in (source.exponent, exponent)
     )
-    settled_moves, settled_deviations = np.zeros(n), np.zeros(N_SAMPLES)
-    for _ in range(studies.n_studies):
-        is_odd = odd_users(scenario, (n, 1), random)
-        user_weights = np.where(is_odd, odd_weights, weights)
-        sides: list[list[PromptValue]] = []
-        without_user = (reruns, np.broadcast_to(weights, user_weights.shape), 0.0)
-        for names, side, likeness in (
-            (users, user_weights, scenario.likeness),
-            *[without_user] * studies.n_baselines,
-        ):
-            settled_prompts = [
-                PromptValue(0.0, settled_moves, names, settled_deviations)
-            ] * scenario.n_settled
-            user_samples = third_samples(n, random)
-            open_prompts = [
-                _prompt_values(
-                    lists, names, user_samples if names is users else third_samples(n, random)
-                )
-                for lists in _lists_by_prompt(side, source, scenario.n_open, likeness, random)
-            ]
-            sides.append(open_prompts + settled_prompts)
-        of_users, *baselines = sides
-        p_values = [_entropy_p_value([of_users, s], studies.rarest_users) for s in baselines]
-        yield SimulatedTest(confirmed_p(p_values))
+    user_weights = np.where(studies.odd_users(scenario, (n, 1)), odd_weights, weights)
+    without_user = ([""] * n, np.broadcast_to(weights, user_weights.shape), 0.0)
+    means = []
+    for names, side_weights, likeness in (
+        ([f"{k:05}" for k in range(n)], user_weights, scenario.likeness),
+        *[without_user] * studies.n_baselines,
+    ):
+        user_samples = third_samples(n, random)
+        prompts = [
+            _prompt_value(measure, lists, names, user_samples if names[0] else None, random)
+            for lists in lists_by_prompt(side_weights, source, scenario.n_open, likeness, random)
+        ]
+        settled_prompt = PromptValue(0.0, np.zeros(n), names, np.zeros(N_SAMPLES))
+        means.append(mean_over(prompts + [settled_prompt] * scenario.n_settled))
+    return means
 
 
-def _lists_by_prompt(
+def lists_by_prompt(
     weights: Floats,
     source: ListSource,
     n_prompts: int,
@@ -252,78 +283,86 @@ def _lists_by_prompt(
         yield np.where(is_common, common_lists, draw())
 
 
-def _prompt_values(lists: Counts, names: list[str], samples: Counts) -> PromptValue:
-    """A prompt's entropy at all its answers, as `estimates` has it.
+def _prompt_value(
+    measure: Measure,
+    lists: Counts,
+    names: list[str],
+    user_samples: Counts | None,
+    random: np.random.Generator,
+) -> PromptValue:
+    """A prompt's value at all its answers.
 
     Args:
-        samples: `third_samples` of the answers.
+        user_samples: of a third of the users, the same for all prompts; None without users.
     """
-    value = float(plug_in_bits(lists.sum(axis=0, keepdims=True))[0])
+    samples = third_samples(len(names), random) if user_samples is None else user_samples
     orders = np.arange(len(names), dtype=np.int64)[None, :]
-    moves = option_moves(plug_in_bits, orders, len(names), lists)
-    deviations = rest_deviations(plug_in_bits, samples, lists)
-    return PromptValue(value, moves - moves.mean(), names, deviations)
+    totals = lists.sum(axis=0, keepdims=True)
+    return prompt_value(measure, names, lists, orders, totals, samples, len(names))
 
 
-def _entropy_p_value(sides: list[list[PromptValue]], rarest_users: float) -> float | None:
-    """That of `estimates`. Its interval over users only raises it, so above the level it can wait."""
-    first, second = (mean_over(side) for side in sides)
-    test = mean_test(first, second)
-    if test is None or test.p_value >= LEVEL:
-        return test and test.p_value
-    return difference_of_means(first, second, rarest_users).p_value
+def _number_means(scenario: Scenario, studies: SimulatedStudies) -> list[Mean]:
+    """Means over prompts of numbers with a standard deviation of 1, of users and each baseline."""
+    random, n, n_items = studies.random, studies.n_users, scenario.n_items
+    shift = studies.odd_users(scenario, (n, 1)) * scenario.effect.size / scenario.odd_users
+    users = random.standard_normal((n, n_items))
+    common = random.standard_normal((n, 1))
+    users = np.where(_is_common(scenario.likeness, users.shape, random), common, users) + shift
+    sides = [users, *random.standard_normal((studies.n_baselines, n, n_items))]
+    names = [f"{k:05}" for k in range(n_items)]
+    means = []
+    for place, side in enumerate(sides):
+        has_users = place == 0
+        units = np.repeat(np.arange(n), n_items) if has_users else np.arange(side.size)
+        items = np.tile(np.arange(n_items), n)
+        mean = mean_of_numbers(NumberSample(side.ravel(), items, units, names, has_users, 0, None))
+        assert mean
+        means.append(mean)
+    return means
 
 
 # ---- means of users ------------------------------------------------------------------------------------
 
 
-class UnitSpreads(NamedTuple):
-    """Standard deviations of one user's mean and of one rerun's, and the difference of all users' means.
-
-    Attributes:
-        difference: over all users, whoever carries it.
-    """
-
-    difference: float
-    of_user: float
-    of_rerun: float
-
-
-def score_tests(
-    scores: ScoreDifference, scenario: Scenario, studies: SimulatedStudies
-) -> Iterator[SimulatedTest]:
+def score_simulation(scenario: Scenario) -> Simulation:
     """The test of the difference of mean scores: a user has one score, and so has a rerun."""
-    of_user = math.hypot(scores.sd_users, scores.sd_reruns)
-    spreads = UnitSpreads(scores.difference, of_user, scores.sd_reruns)
-    return unit_tests(spreads, scenario, studies)
+    effect = scenario.effect
+    of_user = math.hypot(effect.sd_users, effect.sd_reruns)
+    return partial(unit_tests, of_user, effect.sd_reruns, scenario)
 
 
 def unit_tests(
-    spreads: UnitSpreads, scenario: Scenario, studies: SimulatedStudies
+    of_user: float, of_rerun: float, scenario: Scenario, studies: SimulatedStudies
 ) -> Iterator[SimulatedTest]:
-    """The test of the difference of means where a user has one normal value, and so has a rerun."""
+    """The test of the difference of means where a user has one normal value, and so has a rerun.
+
+    Args:
+        of_user, of_rerun: standard deviations of their values.
+    """
     random, n = studies.random, studies.n_users
-    for n_block in blocks(studies.n_studies):
+
+    def draw() -> list[Floats]:
+        users = studies.odd_users(scenario, (n,)) * scenario.effect.size / scenario.odd_users
+        users = users + of_user * random.standard_normal(n)
+        return [users, *(of_rerun * random.standard_normal((studies.n_baselines, n)))]
+
+    def new_test() -> Callable[[Floats, Floats], SimulatedTest]:
         splits = unit_splits(n, n, n_permutations=studies.n_permutations, random=random)
         support = 1 / (splits.n_drawn + 1) if splits.n_drawn else 0.0
-        for _ in range(n_block):
-            is_odd = odd_users(scenario, (n,), random)
-            users = is_odd * spreads.difference / scenario.odd_users
-            users = users + spreads.of_user * random.standard_normal(n)
-            p_values = []
-            for _baseline in range(studies.n_baselines):
-                reruns = spreads.of_rerun * random.standard_normal(n)
-                p_value = p_value_of_first(welch_statistic(np.concatenate([users, reruns]), splits))
-                if p_value < LEVEL:
-                    sides = users.tolist(), reruns.tolist()
-                    p_value = p_value_of_means(p_value, sides, studies.rarest_users)
-                p_values.append(p_value)
-            yield SimulatedTest(confirmed_p(p_values), support)
+
+        def test(users: Floats, reruns: Floats) -> SimulatedTest:
+            p_value = p_value_of_first(welch_statistic(np.concatenate([users, reruns]), splits))
+            if p_value < LEVEL:
+                p_value = p_value_of_means(p_value, users, reruns, studies.rarest_users)
+            return SimulatedTest(p_value, support)
+
+        return test
+
+    return studies.tests(draw, new_test)
 
 
-def p_value_of_means(
-    p_value: float, sides: tuple[list[float], list[float]], rarest_users: float
-) -> float:
+def p_value_of_means(p_value: float, users: Floats, reruns: Floats, rarest_users: float) -> float:
     """A test's p-value, no smaller than that of the interval over users."""
+    sides = users.tolist(), reruns.tolist()
     interval_at = partial(mean_difference_interval, *sides, (rarest_users, None))
     return p_value_with_interval(p_value, interval_at)

@@ -6,22 +6,21 @@ itself. For lists its random tables are drawn as splits that studies share, whic
 distribution.
 """
 
-from collections.abc import Iterator, Sequence
-from functools import cache
+from collections.abc import Callable, Iterator
+from functools import cache, partial
 from itertools import count
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fieldwork.metrics.comparisons import option_distance
-from fieldwork.metrics.power.effects import AnswerSource, LetterSource, ListSource, ShareChange
+from fieldwork.metrics.power.effects import ListSource, Scenario
 from fieldwork.metrics.power.lists import draw_moved_lists
-from fieldwork.metrics.power.outcomes import SimulatedStudies, SimulatedTest, confirmed_p
-from fieldwork.metrics.power.shuffles import SharedSplits, blocks, count_all_hits
+from fieldwork.metrics.power.outcomes import SimulatedStudies, SimulatedTest, Simulation
+from fieldwork.metrics.power.shuffles import SharedSplits, count_all_hits
 from fieldwork.statistics.arrays import Counts, Floats
 from fieldwork.statistics.entropy import k_log_k
-from fieldwork.statistics.families import LEVEL
-from fieldwork.statistics.fisher import Margins, fisher_p, least_fisher_p
+from fieldwork.statistics.fisher import Margins, Support, fisher_p
 from fieldwork.statistics.permutation import (
     TIE,
     PermutationTest,
@@ -30,93 +29,83 @@ from fieldwork.statistics.permutation import (
 )
 
 
-def option_tests(
-    first: Counts, second: Counts, n: int, controls: Sequence[Counts] = ()
-) -> list[tuple[float, Margins]]:
-    """Fisher's tests of options that `n` answers on each side name so often, of those that can count.
+def share_simulation(scenario: Scenario) -> Simulation:
+    """The tests of the moved option, and of the other options of its prompt."""
+    return partial(share_tests, scenario)
 
-    An option is left out where even the most extreme table would not have a p-value below the level.
 
-    Args:
-        controls: the counts of the baseline asked again, which confirm those of the second.
-    """
+def distance_simulation(scenario: Scenario) -> Simulation:
+    """The test of the distance between both sides of the moved prompt."""
+    is_list = isinstance(scenario.source, ListSource)
+    return partial(list_distances if is_list else letter_distances, scenario)
+
+
+def option_tests(first: Counts, second: Counts, n: int) -> list[tuple[float, Support]]:
+    """Fisher's tests of options that `n` answers on each side name so often."""
     return [
-        (max(fisher_p(a, Margins(a + other, n, n)) for other in (b, *asked_again)), margins)
-        for a, b, *asked_again in zip(
-            *(side.tolist() for side in (first, second, *controls)), strict=True
-        )
-        if least_fisher_p(margins := Margins(a + b, n, n)) < LEVEL
+        (fisher_p(a, Margins(a + b, n, n)), Margins(a + b, n, n))
+        for a, b in zip(first.tolist(), second.tolist(), strict=True)
     ]
 
 
-def share_tests(
-    change: ShareChange, source: AnswerSource, studies: SimulatedStudies
-) -> Iterator[SimulatedTest]:
-    """The tests of the moved option, and of the other options of its prompt."""
-    n = studies.n_users
-    for _ in range(studies.n_studies):
-        condition, *baselines = _moved_counts(change, source, studies)
-        margins = [Margins(int(condition[0] + baseline[0]), n, n) for baseline in baselines]
-        rest, *controls = [baseline[1:] for baseline in baselines]
-        yield SimulatedTest(
-            confirmed_p([fisher_p(int(condition[0]), table) for table in margins]),
-            margins[0],
-            tuple(option_tests(condition[1:], rest, n, controls)),
-        )
+def _shares(scenario: Scenario, studies: SimulatedStudies) -> list[float]:
+    """The moved answer's, of users and of each baseline."""
+    return [scenario.effect.size, *[scenario.effect.baseline] * studies.n_baselines]
 
 
-def _moved_counts(
-    change: ShareChange, source: AnswerSource, studies: SimulatedStudies
-) -> list[Counts]:
-    """How often each option is named under the condition and each baseline, the moved one first."""
-    shares = (change.condition, *[change.baseline] * studies.n_baselines)
-    n, random = studies.n_users, studies.random
-    if isinstance(source, ListSource):
-        return [draw_moved_lists(share, source, n, random).sum(axis=0) for share in shares]
-    ones = [int(random.binomial(n, share)) for share in shares]
-    return [np.array([k, n - k]) for k in ones]
+def share_tests(scenario: Scenario, studies: SimulatedStudies) -> Iterator[SimulatedTest]:
+    """Fisher's test of the moved option, the others of its prompt as companions."""
+    n, random, source = studies.n_users, studies.random, scenario.source
+
+    def draw() -> list[Counts]:
+        shares = _shares(scenario, studies)
+        if isinstance(source, ListSource):
+            return [draw_moved_lists(share, source, n, random).sum(axis=0) for share in shares]
+        ones = [int(random.binomial(n, share)) for share in shares]
+        return [np.array([k, n - k]) for k in ones]
+
+    def test(users: Counts, baseline: Counts) -> SimulatedTest:
+        moved_option, *companions = option_tests(users, baseline, n)
+        return SimulatedTest(*moved_option, tuple(companions))
+
+    return studies.tests(draw, lambda: test)
 
 
-def distance_tests(
-    change: ShareChange, source: AnswerSource, studies: SimulatedStudies
-) -> Iterator[SimulatedTest]:
-    """The test of the distance between both sides of the moved prompt."""
-    if isinstance(source, LetterSource):
-        yield from _letter_distances(change, studies)
-        return
-    n, random = studies.n_users, studies.random
-    for n_block in blocks(studies.n_studies):
-        splits = SharedSplits(n, random.spawn(1)[0])
-        for _ in range(n_block):
-            users, *baselines = [
-                draw_moved_lists(share, source, n, random)
-                for share in (change.condition, *[change.baseline] * studies.n_baselines)
-            ]
-            tests = [
-                list_distance_test(np.concatenate([users, side]), splits, studies)
-                for side in baselines
-            ]
-            yield _confirmed_test(tests)
-
-
-def _letter_distances(change: ShareChange, studies: SimulatedStudies) -> Iterator[SimulatedTest]:
+def letter_distances(scenario: Scenario, studies: SimulatedStudies) -> Iterator[SimulatedTest]:
+    """The distance of letters: all tables are counted."""
     n, random = studies.n_users, studies.random
     statistic = option_distance("js_bits", np.eye(2, dtype=np.int64))
-    shares = [change.condition, *[change.baseline] * studies.n_baselines]
-    ones = random.binomial(n, shares, size=(studies.n_studies, len(shares)))
+    shares = _shares(scenario, studies)
+    ones = iter(random.binomial(n, shares, size=(studies.n_studies, len(shares))).tolist())
 
     @cache
-    def test_of(first: int, second: int) -> PermutationTest:
+    def test(first: int, second: int) -> SimulatedTest:
         one, other = (np.array([k, n - k]) for k in (first, second))
-        # all tables are counted, so that nothing is random
-        return permutation_test(one, other, statistic, n_permutations=1, random=random)
+        # nothing is random where all tables are counted
+        return _test_of(permutation_test(one, other, statistic, n_permutations=1, random=random))
 
-    for first, *seconds in ones.tolist():
-        yield _confirmed_test([test_of(first, second) for second in seconds])
+    return studies.tests(lambda: next(ones), lambda: test)
 
 
-def _confirmed_test(tests: Sequence[PermutationTest]) -> SimulatedTest:
-    return SimulatedTest(confirmed_p([test.p_value for test in tests]), tests[0].p_least)
+def list_distances(scenario: Scenario, studies: SimulatedStudies) -> Iterator[SimulatedTest]:
+    """The distance of lists."""
+    n, random, source = studies.n_users, studies.random, scenario.source
+    assert isinstance(source, ListSource)
+
+    def new_test() -> Callable[[Counts, Counts], SimulatedTest]:
+        splits = SharedSplits(n, random.spawn(1)[0])
+        return lambda users, baseline: _test_of(
+            list_distance_test(np.concatenate([users, baseline]), splits, studies)
+        )
+
+    return studies.tests(
+        lambda: [draw_moved_lists(s, source, n, random) for s in _shares(scenario, studies)],
+        new_test,
+    )
+
+
+def _test_of(test: PermutationTest) -> SimulatedTest:
+    return SimulatedTest(test.p_value, test.p_least)
 
 
 def list_distance_test(
@@ -141,11 +130,12 @@ def list_distance_test(
     stages = count()
 
     def count_hits(n_splits: int) -> int:
-        stage = splits.stage(next(stages), n_splits)
+        stage = next(stages)
+        splits.draw(stage, n_splits)
 
         def count_between(start: int, stop: int) -> int:
             # float32 holds whole numbers below 2**24 exactly
-            values = statistic(stage.part(start, stop) @ indicator)
+            values = statistic(splits.part(stage, start, stop) @ indicator)
             return int((values >= observed_value * (1 - TIE)).sum())
 
         return count_all_hits(count_between, n_splits)

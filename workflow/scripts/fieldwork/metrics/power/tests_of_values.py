@@ -6,19 +6,15 @@ test of `values` itself. Means of several scales are compared as scores are, as 
 
 import math
 from collections.abc import Iterator
-from functools import lru_cache
+from functools import lru_cache, partial
 
 import numpy as np
 from scipy.special import ndtr
 
-from fieldwork.metrics.power.effects import Scenario, ValueDifference, ValueSource
-from fieldwork.metrics.power.outcomes import SimulatedStudies, SimulatedTest, confirmed_p
-from fieldwork.metrics.power.tests_of_arms import (
-    UnitSpreads,
-    odd_users,
-    p_value_of_means,
-    unit_tests,
-)
+from fieldwork.metrics.power.effects import Effect, Scenario, ValueSource
+from fieldwork.metrics.power.lists import bisect
+from fieldwork.metrics.power.outcomes import SimulatedStudies, SimulatedTest, Simulation
+from fieldwork.metrics.power.tests_of_arms import p_value_of_means, unit_tests
 from fieldwork.metrics.values.comparisons import p_value_of_ranks, superiority_test
 from fieldwork.statistics.arrays import Floats
 from fieldwork.statistics.families import LEVEL
@@ -29,57 +25,59 @@ _NUMBER_STEP = 0.25
 _BISECTION_STEPS = 40
 
 
-def battery_spreads(effect: ValueDifference, likeness: float) -> UnitSpreads:
-    """Spreads of means over scales, each scale with a standard deviation of 1.
+def value_simulation(scenario: Scenario) -> Simulation | None:
+    """The test of means, of one question or of several scales; None where a scale is too short."""
+    effect, source = scenario.effect, scenario.source
+    assert isinstance(source, ValueSource)
+    shift = latent_shift(effect.size / scenario.odd_users, source.n_points)
+    if shift is None:
+        return None
+    if effect.n_together == 1:
+        return partial(question_tests, shift, scenario, source)
+    of_user = battery_spread(effect, scenario.likeness)
+    return partial(unit_tests, of_user, battery_spread(effect, 0.0), scenario)
+
+
+def battery_spread(effect: Effect, likeness: float) -> float:
+    """Standard deviation of one user's mean over scales, each with a standard deviation of 1.
 
     A user's answers correlate by `likeness`, so that the variance of their mean over k scales is
     (1 + (k - 1) likeness) / k. Those of a rerun do not: nobody gives them.
     """
-    k = effect.n_together
-    of_user = math.sqrt((1 + (k - 1) * likeness) / k)
-    return UnitSpreads(effect.difference, of_user, math.sqrt(1 / k))
-
-
-def battery_tests(
-    effect: ValueDifference, scenario: Scenario, studies: SimulatedStudies
-) -> Iterator[SimulatedTest]:
-    """The test of the difference of means over several scales together."""
-    return unit_tests(battery_spreads(effect, scenario.likeness), scenario, studies)
+    return math.sqrt((1 + (effect.n_together - 1) * likeness) / effect.n_together)
 
 
 def question_tests(
-    shift: float, source: ValueSource, scenario: Scenario, studies: SimulatedStudies
+    shift: float, scenario: Scenario, source: ValueSource, studies: SimulatedStudies
 ) -> Iterator[SimulatedTest]:
-    """The test of the difference of means of one question.
+    """The test of the difference of means of one question, held as `value_comparisons` holds it.
 
     Args:
         shift: how far the normal values of odd users move, as `latent_shift` has it.
     """
     random, n = studies.random, studies.n_users
-    for _ in range(studies.n_studies):
+
+    def draw() -> list[Floats]:
         latent = random.standard_normal((1 + studies.n_baselines, n))
-        latent[0] += shift * odd_users(scenario, (n,), random)
-        users, *baselines = round_values(latent, source.n_points).tolist()
-        tests = [_question_test((users, side), source, studies) for side in baselines]
-        yield SimulatedTest(confirmed_p([p_value for p_value, _ in tests]), tests[0][1])
+        latent[0] += shift * studies.odd_users(scenario, (n,))
+        return [*round_values(latent, source.n_points)]
 
+    def test(users: Floats, reruns: Floats) -> SimulatedTest:
+        test_of_ranks = superiority_test(
+            users.tolist(),
+            reruns.tolist(),
+            n_permutations=studies.n_permutations,
+            n_most=studies.n_most,
+            random=random,
+        )
+        p_value = test_of_ranks.p_value
+        if p_value < LEVEL and source.n_points:
+            p_value = p_value_of_means(p_value, users, reruns, studies.rarest_users)
+        elif p_value < LEVEL:
+            p_value = p_value_of_ranks(p_value, users.tolist(), reruns.tolist())
+        return SimulatedTest(p_value, test_of_ranks.p_least)
 
-def _question_test(
-    sides: tuple[list[float], list[float]], source: ValueSource, studies: SimulatedStudies
-) -> tuple[float, float]:
-    """The p-value, and the smallest that there could be; held as `value_comparisons` holds it."""
-    test = superiority_test(
-        *sides,
-        n_permutations=studies.n_permutations,
-        n_most=studies.n_most,
-        random=studies.random,
-    )
-    p_value = test.p_value
-    if p_value < LEVEL and source.n_points:
-        p_value = p_value_of_means(p_value, sides, studies.rarest_users)
-    elif p_value < LEVEL:
-        p_value = p_value_of_ranks(p_value, *sides)
-    return p_value, test.p_least
+    return studies.tests(draw, lambda: test)
 
 
 def round_values(latent: Floats, n_points: int) -> Floats:
@@ -110,10 +108,8 @@ def latent_shift(difference: float, n_points: int) -> float | None:
     mean = float(chances_at(0.0) @ points)
     sd = math.sqrt(float(chances_at(0.0) @ (points - mean) ** 2))
     target = mean + difference * sd
-    low, high = 0.0, float(n_points)
-    if float(chances_at(high) @ points) < target:
+    if float(chances_at(float(n_points)) @ points) < target:
         return None
-    for _ in range(_BISECTION_STEPS):
-        middle = (low + high) / 2
-        low, high = (middle, high) if float(chances_at(middle) @ points) < target else (low, middle)
-    return (low + high) / 2
+    return bisect(
+        lambda shift: float(chances_at(shift) @ points) < target, float(n_points), _BISECTION_STEPS
+    )
