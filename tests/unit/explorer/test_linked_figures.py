@@ -2,12 +2,13 @@
 
 import re
 import xml.etree.ElementTree as ET
+from typing import Any
 
 import pytest
 
 from fieldwork.explorer.linked_figures import linked_svg, mark_address
 from fieldwork.figures import style
-from fieldwork.figures.marks import MarkedAnswers, MarkedValue, add_mark, marks_of
+from fieldwork.figures.marks import PageMark, add_mark, marks_of
 from fieldwork.records.figures import FigureMark
 
 HOSTILE = '<script>alert("1")</script> & "quotes"'
@@ -19,14 +20,10 @@ def drawing(tmp_path) -> tuple[str, list[FigureMark]]:
     axes = figure.subplots()
     axes.bar([1, 2], [3, 4], hatch="//")
     axes.set_title(HOSTILE)
-    value = MarkedValue(measure=HOSTILE, value=3.0)
-    add_mark(
-        axes, (0.6, 1.4), (0, 3), value, MarkedAnswers(model="m&n", condition="c", base="runs")
-    )
-    add_mark(
-        axes, 2, 4, value,
-        MarkedAnswers(model="m", condition="c", base="first", task="t", item_id="i", answer="A/S"),
-    )  # fmt: skip
+    value: dict[str, Any] = {"measure": HOSTILE, "value": 3.0, "condition": "c"}
+    add_mark(axes, (0.6, 1.4), (0, 3), PageMark(**value, model="m&n", base="runs"))
+    of_item = {"task": "t", "item_id": "i", "answer": "A/S"}
+    add_mark(axes, 2, 4, PageMark(**value, model="m", base="first", **of_item))
     style.save(figure, [tmp_path / "figure.svg"])
     return (tmp_path / "figure.svg").read_text(), marks_of(figure)
 

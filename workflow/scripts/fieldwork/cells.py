@@ -28,6 +28,8 @@ def _is_answer(answer: Answer) -> bool:
             return bool(answer.items)
         case "number":
             return answer.value is not None
+        case "text":
+            return answer.reason is None
         case _:
             return True
 

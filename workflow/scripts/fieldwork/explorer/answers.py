@@ -13,7 +13,7 @@ from fieldwork.explorer.replies import Merges, spellings
 from fieldwork.records.metrics import RunAccuracy
 from fieldwork.records.parsing import REFUSALS, Answer
 from fieldwork.records.shared import ItemKey
-from fieldwork.records.tasks import LETTER_KINDS, OPTION_KINDS
+from fieldwork.records.tasks import LETTER_KINDS
 
 ARRIVAL, READING, FIRST_ANSWER, COUNTED_RUN, FIRST_VALUE = 1, 2, 4, 8, 16
 """Bits of `base`: the call did not fail; options or a letter were read; it counts as its user's
@@ -170,7 +170,7 @@ def base_bits(answers: Sequence[Answer], readings: Readings) -> list[int]:
         if answer.outcome == "failed"
         else ARRIVAL
         + READING * is_readable(answer)
-        + FIRST_ANSWER * bool(answer.is_counted and answer.kind in OPTION_KINDS)
+        + FIRST_ANSWER * bool(answer.is_counted)
         + COUNTED_RUN * _is_in_run(answer, readings)
         + FIRST_VALUE * bool(answer.is_value_counted)
         for answer in answers
