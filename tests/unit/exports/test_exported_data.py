@@ -11,6 +11,7 @@ import pyreadstat
 import pytest
 
 from fieldwork import tables
+from fieldwork.cells import mark_counted
 from fieldwork.database import write_database
 from fieldwork.errors import StudyError
 from fieldwork.exports import data_files
@@ -99,7 +100,7 @@ def database(tmp_path_factory: pytest.TempPathFactory) -> Path:
             ],
         ),
         "responses": (Response, [response(*pair) for pair in ASKED]),
-        "answers": (Answer, [*(row for row, _ in ASKED), *OF_PEOPLE]),
+        "answers": (Answer, mark_counted([*(row for row, _ in ASKED), *OF_PEOPLE])),
         "field_answers": (FieldAnswer, [field_answer(row) for row in OF_PEOPLE]),
         "accuracy_runs": (RunAccuracy, runs),
         "score_spreads": (ScoreSpread, [spread]),
