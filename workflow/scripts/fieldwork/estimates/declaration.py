@@ -100,7 +100,6 @@ class ReaderQuestion:
         kinds: kinds of items whose answers count; None for all.
         references: what conditions are compared with.
         has_groups: whether groups of participants have rows, too.
-        absence: what the page says without any.
     """
 
     title: str
@@ -110,7 +109,6 @@ class ReaderQuestion:
     kinds: Sequence[ItemKind] | None = None
     references: Sequence[Reference] = ("baseline", "controls")
     has_groups: bool = False
-    absence: str = "No condition answers prompts that ask for this."
     names: Mapping[str, Measure] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:

@@ -16,7 +16,6 @@ QUESTION = ReaderQuestion(
     sentence="How many answers are right, and is it as many with a user? Means over runs: one run is all "
     "questions of a task, asked by one user or rerun. `score_spreads` says how far runs spread.",
     source="accuracy_runs",
-    absence="No task of this study has scores.",
     measures=[
         Measure(
             name=name,

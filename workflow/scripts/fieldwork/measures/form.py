@@ -54,6 +54,5 @@ QUESTION = ReaderQuestion(
     source="answers/forms",
     references=("baseline",),
     has_groups=True,
-    absence="No answer has a text.",
     measures=[*_measures()],
 )

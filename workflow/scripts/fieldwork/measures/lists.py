@@ -40,7 +40,6 @@ QUESTION = ReaderQuestion(
     "these has other prompts drawn as well.",
     kinds=("list",),
     references=("baseline", "controls", "field"),
-    absence="No condition answers prompts that ask for a list.",
     measures=[
         Measure(
             name="unique_items",
