@@ -94,9 +94,9 @@ def test_no_two_jobs_of_a_provider_run_at_once_on_any_node(ordeal: Ordeal) -> No
 def test_jobs_of_seconds_share_a_slurm_job(ordeal: Ordeal) -> None:
     jobs = [*submitted(ordeal.killed.text).values(), *submitted(ordeal.resumed.text).values()]
     groups = {name for name in (folder.split("/")[0] for folder in jobs) if "group_" in name}
-    assert len(groups) == 5, groups  # inputs, requests of two conditions, answers, results
-    # those, 4 of the corpus, 3 models of which one twice, and requests that a stop cut short
-    assert len(jobs) <= 5 + 4 + 4 + 2
+    assert len(groups) == 4, groups  # inputs, contexts of a condition, answers, results
+    # those, 4 of the corpus, all requests, 3 models of which one twice, and what a stop cut short
+    assert len(jobs) <= 4 + 4 + 1 + 4 + 2
 
 
 def test_a_users_mistake_is_told_once_and_not_tried_again(
