@@ -65,7 +65,7 @@ def test_conditions_of_unequal_size_are_brought_to_equal_n(
     rows = estimate_question(measures.question("lists"), answers, EstimateSettings("offline", 1))
     tables.write_rows(study / "metrics/estimates/lists.parquet", rows, Estimate)
     write_views(
-        [str(study / "metrics/estimates/lists.parquet")],
+        {"estimates": [str(study / "metrics/estimates/lists.parquet")]},
         {"heterogeneity": str(study / "metrics/heterogeneity.csv")},
     )
     text = "\n".join(execute(tmp_path, tmp_path))
