@@ -213,9 +213,8 @@ class Run:
         settings |= {"nests": {}, **user_settings}
         for step in METRIC_STEPS.values():
             names = ["questions" if name == "items" else name for name in step.inputs]
-            taken = {name: settings[name] for name in step.settings}
-            told = {"functions": step.functions, "inputs": names, "settings": taken}
-            measure_tables.main(inputs, out(*step.functions), [told])
+            told = {"functions": step.functions, "inputs": names, "settings": step.settings}
+            measure_tables.main(inputs, out(*step.functions), [told], settings)
         for name, question in measures.questions().items():
             sources = {"answers": rows, "answers/forms": self.path("forms"), "accuracy_runs": runs}
             measure.main(

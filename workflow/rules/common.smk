@@ -108,6 +108,7 @@ from fieldwork.config.metric_steps import (
     job_steps,
     job_tables,
     metric_jobs,
+    step_settings,
 )
 from fieldwork.config.models import answer_threads, provider_modules, require_keys
 from fieldwork.config.names import refuse_misspelt_targets

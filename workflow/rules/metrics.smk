@@ -18,7 +18,7 @@ for job, names in question_jobs(study).items():
         params:
             *code("metrics/measure", *(f"fieldwork/measures/{name}" for name in names)),
             questions=names,
-            sentences=[questions()[name].sentence for name in names],
+            sentences={questions()[name].title: questions()[name].sentence for name in names},
             settings=estimate_settings(study),
         script:
             "../scripts/metrics/measure.py"
@@ -41,6 +41,7 @@ for job, steps in metric_jobs(study).items():
         params:
             *code("metrics/measure_tables", *job_modules(steps)),
             steps=job_steps(study, steps),
+            settings=step_settings(study, steps),
         script:
             "../scripts/metrics/measure_tables.py"
 

@@ -273,7 +273,6 @@ class Study:
         files = {
             "answers": self._path("answers.parquet"),
             "questions": [self._items(task) for task in TASKS],
-            "runs": self._path("accuracy_runs.pq"),
             "subject_categories": str(ROOT / "resources/categories.csv"),
         }
         settings: dict[str, Any] = {
@@ -286,11 +285,11 @@ class Study:
         declared = METRIC_STEPS[step]
         # as in the workflow, where the name `items` is taken
         names = ["questions" if name == "items" else name for name in declared.inputs]
-        step_settings = {name: settings[name] for name in declared.settings}
         measure_tables.main(
             files,
             {table: self._file(table) for table in declared.functions},
-            [{"functions": declared.functions, "inputs": names, "settings": step_settings}],
+            [{"functions": declared.functions, "inputs": names, "settings": declared.settings}],
+            settings,
         )
 
     def _findings(self, arms: Mapping[str, list[str]]) -> None:

@@ -14,6 +14,7 @@ from fieldwork.config.metric_steps import (
     job_steps,
     job_tables,
     metric_jobs,
+    step_settings,
 )
 from fieldwork.measures import question_names, questions
 from unit.config.test_study import HOME, study
@@ -44,21 +45,19 @@ def test_only_what_the_study_has_shares_its_job() -> None:
     studied = {Path(path).stem for path in made.metric_tables()}
     jobs = metric_jobs(made)
     shared = {*job_tables(jobs.pop("tables"))}
-    assert {"accuracy_runs", "variance", "score_comparisons"} <= shared <= studied
+    assert {"accuracy_runs", "variance", "score_spreads"} <= shared <= studied
     assert {"values"} <= {*job_tables(name for names in jobs.values() for name in names)} - shared
 
 
-def test_a_job_reads_what_its_steps_take_and_it_does_not_make() -> None:
+def test_a_job_reads_what_its_steps_take_and_is_set_by_what_sets_them() -> None:
     made = study()
     steps = metric_jobs(made)["tables"]
     files = job_files(made, steps, ANSWERS)
     assert {*files} == {"answers", "questions", "subject_categories"}
-    takes = {name for step in job_steps(made, steps) for name in step["inputs"]}
-    assert takes == {*files, "runs"}
-    runs = "<results>/metrics/accuracy_runs.parquet"
-    assert job_files(made, ["score_comparisons"], ANSWERS) == {"runs": runs}
-    by_name = {one["functions"].get("shifts"): one for one in job_steps(made, steps)}
-    assert by_name["shifts:measure_shifts"]["settings"] == {"baseline": "offline"}
+    assert {name for step in job_steps(made, steps) for name in step["inputs"]} == {*files}
+    settings = step_settings(made, steps)
+    assert {name for step in job_steps(made, steps) for name in step["settings"]} == {*settings}
+    assert step_settings(made, ["shifts"]) == {"baseline": "offline"}
 
 
 def test_questions_of_a_job_have_one_source() -> None:

@@ -11,15 +11,21 @@ from fieldwork import stage, tables
 from fieldwork.metrics.step_inputs import read_step_inputs
 
 
-def main(inputs: dict[str, Any], outputs: dict[str, str], steps: list[dict[str, Any]]) -> None:
+def main(
+    inputs: dict[str, Any],
+    outputs: dict[str, str],
+    steps: list[dict[str, Any]],
+    settings: dict[str, Any],
+) -> None:
     """Measure and write table by table.
 
     Args:
-        steps: `functions` are `module:function` by the table's name, `inputs` names of what they read.
+        steps: `functions` are `module:function` by the table's name, `inputs` and `settings` the names
+            of what they take.
     """
-    files = inputs | ({"runs": outputs["accuracy_runs"]} if "accuracy_runs" in outputs else {})
     for step in steps:
-        values = step["settings"] | read_step_inputs({name: files[name] for name in step["inputs"]})
+        values = {name: settings[name] for name in step["settings"]}
+        values |= read_step_inputs({name: inputs[name] for name in step["inputs"]})
         for table, place in step["functions"].items():
             module, _, function_name = place.partition(":")
             function = getattr(import_module(f"fieldwork.metrics.{module}"), function_name)

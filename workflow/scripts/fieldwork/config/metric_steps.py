@@ -114,26 +114,21 @@ def job_modules(steps: Iterable[str]) -> list[str]:
 
 
 def job_files(study: "Study", steps: Iterable[str], answers: str) -> dict[str, Any]:
-    """The files that the steps of a job read and do not make, by input.
+    """The files that the steps of a job read, by input.
 
     Args:
         answers: path of the table of answers.
     """
-    files = {
-        name: file for step in steps for name, file in step_files(study, step, answers).items()
-    }
-    if "accuracy_runs" in job_tables(steps):
-        files.pop("runs", None)
-    return files
+    return {name: file for step in steps for name, file in step_files(study, step, answers).items()}
 
 
 def job_steps(study: "Study", steps: Iterable[str]) -> list[dict[str, Any]]:
-    """What the script is to know of each step: functions, names of inputs, settings."""
+    """What the script is to know of each step: functions, names of inputs and of settings."""
     return [
         {
             "functions": dict(METRIC_STEPS[step].functions),
             "inputs": [*step_files(study, step, "")],
-            "settings": step_settings(study, step),
+            "settings": [*METRIC_STEPS[step].settings],
         }
         for step in steps
     ]
@@ -149,7 +144,6 @@ def step_files(study: "Study", step: str, answers: str) -> dict[str, Any]:
         "answers": answers,
         # Snakemake keeps the name `items` for itself
         "items": study.task_tables(),
-        "runs": "<results>/metrics/accuracy_runs.parquet",
         "subject_categories": study.resolve(study.config["metrics"]["categories"]),
     }
     return {
@@ -157,8 +151,8 @@ def step_files(study: "Study", step: str, answers: str) -> dict[str, Any]:
     }
 
 
-def step_settings(study: "Study", step: str) -> dict[str, Any]:
-    """What a step is set by, by the names of parameters."""
+def step_settings(study: "Study", steps: Iterable[str]) -> dict[str, Any]:
+    """What steps are set by, by the names of parameters."""
     metrics = study.config["metrics"]
     settings = {
         "baseline": study.baseline,
@@ -168,4 +162,5 @@ def step_settings(study: "Study", step: str) -> dict[str, Any]:
         "rarest_users": metrics["rarest_users"],
         "nests": study.nests(),
     }
-    return {name: settings[name] for name in METRIC_STEPS[step].settings}
+    names = {name for step in steps for name in METRIC_STEPS[step].settings}
+    return {name: value for name, value in settings.items() if name in names}

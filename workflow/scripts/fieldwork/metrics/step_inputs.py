@@ -5,12 +5,11 @@ from typing import Any
 
 from fieldwork import tables
 from fieldwork.files.subject_categories import read_categories
-from fieldwork.records.metrics import RunAccuracy
 from fieldwork.records.parsing import Answer
 
 
 def read_step_inputs(files: Mapping[str, Any]) -> dict[str, Any]:
-    """The inputs of a step by parameter: answers and questions as frames, runs as rows.
+    """The inputs of a step by parameter: answers and questions as frames.
 
     Args:
         files: path by input, of questions a list.
@@ -22,8 +21,6 @@ def read_step_inputs(files: Mapping[str, Any]) -> dict[str, Any]:
                 values["answers"] = tables.read_frame(path, Answer)
             case "questions":
                 values["items"] = tables.read_items(path)
-            case "runs":
-                values["runs"] = tables.read_rows(path, RunAccuracy)
             case "subject_categories":
                 values["subject_categories"] = read_categories(path)
     return values
