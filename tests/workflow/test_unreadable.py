@@ -94,7 +94,7 @@ def test_answers_that_cannot_be_read_are_no_result(checkout: Checkout, chat: Cha
     assert f"\n{warning}" in head
     assert "- **Doubt:** 1 warning below." in head
     assert "|0.0 (" not in text
-    assert f"|no test: none of {N} answers can be read|" in text
+    assert f"|no test: none of {RUNS} runs is complete and has an answer that can be read|" in text
     again = checkout.snakemake(FINDINGS, *study(checkout, chat))
     assert again.returncode != 0, "a study that was accepted is refused again by the old setting"
     assert n_asked(chat) == N

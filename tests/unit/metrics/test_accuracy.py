@@ -194,7 +194,7 @@ def test_incomplete_runs_are_dropped_and_named() -> None:
 def test_a_condition_without_complete_run_is_null() -> None:
     row = strict(spread([score(0.5), score(1.0, n_items=1, condition="field")]), "field")
     assert (row.mean, row.minimum, row.maximum, row.n_runs, row.n_items) == (None, None, None, 0, 3)
-    assert row.reason.startswith("none of 1 runs answers every question")
+    assert row.reason.startswith("none of 1 runs is complete")
 
 
 def test_one_run_has_a_mean_and_no_spread() -> None:
