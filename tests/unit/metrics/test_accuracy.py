@@ -90,7 +90,7 @@ def test_an_arm_of_which_no_answer_can_be_read_has_no_score() -> None:
         row = found["c", metric]
         assert (row.mean, row.minimum, row.n_runs) == (None, None, 0)
         assert row.reason.startswith(
-            "none of 2 runs answers every question, and anything that can be "
+            "none of 2 runs is complete and has an answer that can be read"
         )
     assert found["refusing", "em_strict"].mean == 0.0
     assert found["mixed", "em_strict"].mean == 0.5
