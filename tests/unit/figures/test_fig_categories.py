@@ -29,10 +29,10 @@ def means(p_value: float | None = 0.04) -> pd.DataFrame:
         for c in ("history", "profile")
         for row in (
             CategoryVariance(
-                "m", "mmlu", c, "STEM", 0.2, 0.1, 0.3, p_value, p_value, 2, 20, "subject", None
+                "m", "mmlu", c, "STEM", 0.2, 0.1, 0.3, p_value, 2, 20, "subject", None
             ),
             CategoryVariance(
-                "m", "mmlu", c, "other", None, None, None, p_value, p_value, 0, 0, "subject", "none"
+                "m", "mmlu", c, "other", None, None, None, p_value, 0, 0, "subject", "none"
             ),
         )
     ]
