@@ -19,7 +19,7 @@ for job, names in question_jobs(study).items():
             *code("metrics/measure", *(f"fieldwork/measures/{name}" for name in names)),
             questions=names,
             sentences={questions()[name].title: questions()[name].sentence for name in names},
-            settings=estimate_settings(study),
+            settings=estimate_settings(study, names),
         script:
             "../scripts/metrics/measure.py"
 

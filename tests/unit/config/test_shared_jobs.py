@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from fieldwork.config.estimates import measured_tables, question_jobs
+from fieldwork.config.estimates import estimate_settings, measured_tables, question_jobs
 from fieldwork.config.local_arms import is_asked_here, request_arms
 from fieldwork.config.metric_steps import (
     METRIC_STEPS,
@@ -65,6 +65,12 @@ def test_questions_of_a_job_have_one_source() -> None:
     for names in question_jobs(made).values():
         assert len({questions()[name].source for name in names}) == 1
         assert measured_tables(made, names, ANSWERS)["source"]
+
+
+def test_permutations_set_the_questions_of_runs_alone() -> None:
+    made = study(metrics={"permutations": 99})
+    assert "n_permutations" not in estimate_settings(made, ["lists", "form"])
+    assert estimate_settings(made, ["accuracy"])["n_permutations"] == 99
 
 
 PAID: dict[str, Any] = {"models": ["smollm2", "gpt-4o-mini"]}

@@ -54,17 +54,20 @@ def measured_tables(study: "Study", names: Sequence[str], answers: str) -> dict[
     }
 
 
-def estimate_settings(study: "Study") -> dict[str, Any]:
-    """What the study says of its estimates; keys are those of `EstimateSettings`."""
+def estimate_settings(study: "Study", names: Sequence[str]) -> dict[str, Any]:
+    """What the study says of the estimates of questions; keys are those of `EstimateSettings`."""
     metrics = study.config["metrics"]
-    return {
+    settings = {
         "baseline": study.baseline,
         "seed": study.config["study"]["seed"],
         "rarest_users": metrics["rarest_users"],
         "rarest_prompts": metrics["rarest_prompts"],
-        "n_permutations": metrics["permutations"],
         **study.users_and_controls(),
     }
+    # runs alone are dealt anew: nothing else is made again when there are to be other permutations
+    if any(measure.noun == "run" for name in names for measure in questions()[name].measures):
+        settings["n_permutations"] = metrics["permutations"]
+    return settings
 
 
 def view_inputs() -> dict[str, Any]:
