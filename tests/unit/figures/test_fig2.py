@@ -279,4 +279,8 @@ def test_a_question_with_a_very_long_id_is_drawn() -> None:
     item = "x" * 300
     table = many(1, 2, ["alpha"], ("offline",)).assign(item_id=item)
     questions = frames.questions("t", {item: "Which?"}, ["Yes", "No"])
-    draw(table, ("offline",), questions=questions).draw_without_rendering()
+    figure = draw(table, ("offline",), questions=questions)
+    figure.draw_without_rendering()
+    (axes,) = figure.axes
+    assert [*options_of(axes)] == ["A  Yes", "B  No"]
+    assert axes.get_position().width > 0.2

@@ -153,10 +153,11 @@ def _panel(
     names: Sequence[str],
 ) -> QuestionPanel:
     room = PAGE_WIDTH - max(inches_of(name) for name in names) - _MARGIN_INCHES
-    title = f"{key.task}: {key.item_id}"
+    # the id is what tables and findings call the question by
+    name = fit(key.item_id, inches=room / 2)
+    title = f"{key.task}: {name}"
     if item is not None:
-        # the id is what tables and findings call the question by
-        ending = f" ({key.item_id})"
+        ending = f" ({name})"
         title = fit(item.question, inches=room, lines=_TITLE_LINES, ending=ending)
     options = _options(answers, item)
     for lines in range(1, most_lines + 1):
