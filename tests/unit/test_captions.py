@@ -22,13 +22,13 @@ NOTES = [
 
 def body(caption: Path, note: str) -> str:
     """The caption as Snakemake's report makes it."""
-    sentences = "\n\n".join(question.sentence for question in questions().values())
+    sentences = {question.title: question.sentence for question in questions().values()}
     params = SimpleNamespace(
         drawing=SimpleNamespace(note=note),
         note=note,
         leaderboard=note,
         leaderboard_note=note,
-        sentence=sentences,
+        sentences=sentences,
     )
     snakemake = SimpleNamespace(params=params, config={"study": {"name": "s"}})
     text = Environment(undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
