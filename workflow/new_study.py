@@ -13,8 +13,6 @@ from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 sys.path.insert(0, str(Path(__file__).parent / "scripts"))
 
 from fieldwork.conditions import kind_of
@@ -29,6 +27,8 @@ from fieldwork.config.drafts import (
     TaskDraft,
     study_text,
 )
+from fieldwork.config.layers import lay_over
+from fieldwork.config.registries import shipped_files
 from fieldwork.errors import StudyError
 from fieldwork.puppets.inspection import guess_corpus, guess_personas
 from fieldwork.records.tasks import ItemKind
@@ -65,7 +65,7 @@ def main(arguments: argparse.Namespace) -> None:
         StudyError: a file cannot be read, or a study of this name exists.
     """
     path = new_path(arguments.name)
-    config = yaml.safe_load((HOME / "config.yaml").read_text(encoding="utf-8"))
+    config = lay_over([], {}, shipped_files=shipped_files(HOME)).settings
     model = draft_model(arguments.model, config["models"])
     user_conditions = draft_conditions(arguments.conditions, config["conditions"])
     draft = StudyDraft(
@@ -169,7 +169,7 @@ def draft_task(guess: QuestionGuess, candidates: str, dataset: str) -> TaskDraft
 
 
 def draft_model(model: str, registry: Collection[str]) -> ModelDraft | None:
-    """The model of MODEL: an entry of config.yaml, or `openai:ID` and the like; None without MODEL."""
+    """The model of MODEL: an entry of the registry, or `openai:ID` and the like; None without MODEL."""
     if not model:
         return None
     provider, colon, identity = model.partition(":")
@@ -179,8 +179,9 @@ def draft_model(model: str, registry: Collection[str]) -> ModelDraft | None:
     if model in registry:
         return ModelDraft(model)
     raise StudyError(
-        f"MODEL={model}: is not in config.yaml, which has {', '.join(registry)}; name one of these, or "
-        f"write the provider before the model's id, as in {', '.join(f'{p}:ID' for p in PROVIDERS)}"
+        f"MODEL={model}: is not in workflow/registry/models.yaml, which has {', '.join(registry)}; name "
+        f"one of these, or write the provider before the model's id, as in "
+        f"{', '.join(f'{p}:ID' for p in PROVIDERS)}"
     )
 
 
@@ -289,7 +290,10 @@ def parser() -> argparse.ArgumentParser:
             "a file, folder or pattern of conversations, or ChatGPT's export",
         ),
         ("personas", "personas, one a line or row"),
-        ("model", "an entry of config.yaml's models, or the provider and the id: openai:ID"),
+        (
+            "model",
+            "an entry of workflow/registry/models.yaml, or the provider and the id: openai:ID",
+        ),
         ("conditions", "conditions with a user: history, rag, profile, memory, memory_relevant"),
     ):
         options.add_argument(f"--{option}", default="", help=help_text)

@@ -209,7 +209,7 @@ models:
 """
 _CHANGES = {
     "config.yaml": {
-        "\nmodels:\n": BASELINE,
+        "\n# Conversations of which": f"{BASELINE}\n# Conversations of which",
         "  corpus: sample_short\n  models: [smollm2]\n": "  corpus: sample\n  models: [embedded]\n",
         "[recommendations_lite, choices_lite]": "[recommendations, probe, mmlu_lite]",
     },

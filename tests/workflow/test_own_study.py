@@ -239,7 +239,7 @@ def test_a_questionnaire_of_many_kinds_is_one_study(checkout: Checkout) -> None:
 @pytest.mark.parametrize(
     ("name", "paths", "sentence"),
     [
-        ("new", {"model": "gpt"}, "MODEL=gpt: is not in config.yaml, which has "),
+        ("new", {"model": "gpt"}, "MODEL=gpt: is not in workflow/registry/models.yaml, which has "),
         (
             "new",
             {"conditions": "memory offline"},

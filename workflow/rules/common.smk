@@ -118,6 +118,7 @@ from fieldwork.config.primary import primary_items, primary_questions
 from fieldwork.config.pseudonyms import corpus_key_file
 from fieldwork.config.reading import read_study
 from fieldwork.config.report import ReportEntry, report_entry
+from fieldwork.config.settings_text import settings_text
 from fieldwork.config.study import ANSWERS, CLAIMS, PROFILES, Study
 from fieldwork.config.study_needs import needed_filters
 from fieldwork.errors import StudyError

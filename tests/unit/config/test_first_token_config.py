@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Any
 
-import yaml
+from tests.unit.shipped_config import shipped_config
 
 from fieldwork.config.first_tokens import (
     call_settings,
@@ -19,7 +19,7 @@ HOME = Path(__file__).resolve().parents[3]
 
 def study(**sizes: int) -> Study:
     """The quickstart with a model of a server for each name, and a local one."""
-    config: dict[str, Any] = yaml.safe_load((HOME / "config.yaml").read_text(encoding="utf-8"))
+    config: dict[str, Any] = shipped_config()
     for name, size in sizes.items():
         config["models"][name] = {
             "provider": "openai",

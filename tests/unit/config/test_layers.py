@@ -8,6 +8,7 @@ import pytest
 import yaml
 
 from fieldwork.config.layers import check_command_line, lay_over, with_place
+from fieldwork.config.registries import shipped_files
 from fieldwork.config.settings import check_config
 
 HOME = Path(__file__).resolve().parents[3]
@@ -80,7 +81,7 @@ def test_an_entry_of_another_kind_starts_anew(
 def test_the_shipped_local_model_can_be_of_another_provider(tmp_path: Path) -> None:
     study = tmp_path / "study.yaml"
     study.write_text(yaml.safe_dump({"models": {"local": GEMINI}}))
-    layers = lay_over([HOME / "config.yaml", study], {})
+    layers = lay_over([study], {}, shipped_files=shipped_files(HOME))
     check_config(layers.settings, SCHEMA, layers.places)
     assert "key" not in layers.settings["models"]["local"]["prefix_cache"]
 
@@ -95,7 +96,7 @@ def test_a_problem_names_the_file_and_line_of_its_setting(
     monkeypatch.chdir(tmp_path)
     study = Path("mine.yaml")
     study.write_text("study:\n  name: x\nmodels:\n  gpt-4.1:\n    label: y\n")
-    layers = lay_over([HOME / "config.yaml", study], {"generation": {"attempts": 0}})
+    layers = lay_over([study], {"generation": {"attempts": 0}}, shipped_files=shipped_files(HOME))
     shipped = (HOME / "config.yaml").read_text(encoding="utf-8").splitlines()
     seed_line = next(n for n, line in enumerate(shipped, start=1) if line.startswith("  seed:"))
     for problem, place in (

@@ -4,7 +4,7 @@ import gzip
 from pathlib import Path
 from typing import Any
 
-import yaml
+from tests.unit.shipped_config import shipped_config
 
 from fieldwork.config.needs import SMALL, Need, are_small
 from fieldwork.config.settings import check_config
@@ -18,7 +18,7 @@ FILTERS = (
 
 
 def needs(**changes: Any) -> list[Need]:
-    config: dict[str, Any] = yaml.safe_load((HOME / "config.yaml").read_text(encoding="utf-8"))
+    config: dict[str, Any] = shipped_config()
     for section, entries in changes.items():
         for name, entry in entries.items():
             known = config[section].get(name)

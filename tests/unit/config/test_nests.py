@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
+from tests.unit.shipped_config import shipped_config
 
 from fieldwork.config.nests import context_number, nests_of
 from fieldwork.config.settings import check_config
@@ -17,7 +17,7 @@ THIRD = {**SECOND, "label": "Third"}
 
 
 def config(selected: list[str], **conditions: dict[str, Any]) -> dict[str, Any]:
-    settings: dict[str, Any] = yaml.safe_load((HOME / "config.yaml").read_text(encoding="utf-8"))
+    settings: dict[str, Any] = shipped_config()
     settings["conditions"] |= {"first": FIRST, "second": SECOND, "third": THIRD} | conditions
     settings["study"]["conditions"] = ["offline", *selected]
     check_config(settings, HOME / "workflow/schemas/config.schema.yaml", "config.yaml")

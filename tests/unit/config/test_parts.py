@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
+from tests.unit.shipped_config import shipped_config
 
 from fieldwork.config.parts import parts_of
 from fieldwork.config.settings import check_config
@@ -13,7 +13,7 @@ HOME = Path(__file__).resolve().parents[3]
 
 
 def config_with(**study: Any) -> dict[str, Any]:
-    config: dict[str, Any] = yaml.safe_load((HOME / "config.yaml").read_text(encoding="utf-8"))
+    config: dict[str, Any] = shipped_config()
     config["study"] |= study
     check_config(config, HOME / "workflow/schemas/config.schema.yaml", "config.yaml")
     return config

@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
+from tests.unit.shipped_config import shipped_config
 
 from fieldwork.config import recorded_arms
 from fieldwork.config.plan_inputs import plan_settings, plan_tables
@@ -18,7 +18,7 @@ SCHEMA = HOME / "workflow/schemas/config.schema.yaml"
 
 def config_of(**changes: Any) -> dict[str, Any]:
     """The shipped config with a recorded model and its condition; `a__b` changes the setting a.b."""
-    config: dict[str, Any] = yaml.safe_load((HOME / "config.yaml").read_text(encoding="utf-8"))
+    config: dict[str, Any] = shipped_config()
     columns = {"item": "q", "answer": "said", "user": "who"}
     config["recordings"] = {"old": {"format": "table", "path": "old.csv", "columns": columns}}
     config["models"]["gpt"] = {"provider": "recorded", "label": "GPT", "recording": "old"}

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 import yaml
+from tests.unit.shipped_config import shipped_config
 
 from fieldwork.config import settings
 from fieldwork.config.field import field_files
@@ -33,11 +34,6 @@ FIELD: dict[str, Any] = {
     "columns": {"participant": "id"},
     "prompts": {"hobbies": "Q1"},
 }
-
-
-def shipped_config() -> dict[str, Any]:
-    loaded: dict[str, Any] = yaml.safe_load((HOME / "config.yaml").read_text(encoding="utf-8"))
-    return loaded
 
 
 def config_with(setting: str, value: Any) -> dict[str, Any]:

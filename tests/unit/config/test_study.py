@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 import yaml
+from tests.unit.shipped_config import shipped_config
 
 from fieldwork.config.drawn import figure_drawing
 from fieldwork.config.encoding import encoder_choice, precision_record
@@ -34,7 +35,7 @@ HOME = Path(__file__).resolve().parents[3]
 
 def study(*files: str, **changes: dict[str, Any]) -> Study:
     """The quickstart, or it with a shipped study laid over, or with changed settings."""
-    config: dict[str, Any] = yaml.safe_load((HOME / "config.yaml").read_text(encoding="utf-8"))
+    config: dict[str, Any] = shipped_config()
     for layer in [yaml.safe_load((HOME / file).read_text("utf-8")) for file in files] + [changes]:
         for section, entries in layer.items():
             if isinstance(config.get(section), dict) and isinstance(entries, dict):

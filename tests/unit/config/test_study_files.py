@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
+from tests.unit.shipped_config import shipped_config
 
 from fieldwork.config.settings import check_config
 from fieldwork.config.study_files import check_files, location_of, source_files
@@ -66,7 +66,7 @@ def test_a_download_is_its_manifest() -> None:
 
 @pytest.fixture(scope="module")
 def quickstart() -> dict[str, Any]:
-    config: dict[str, Any] = yaml.safe_load((HOME / "config.yaml").read_text(encoding="utf-8"))
+    config: dict[str, Any] = shipped_config()
     check_config(config, SCHEMA, "config.yaml")
     return config
 

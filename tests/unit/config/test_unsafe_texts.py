@@ -6,13 +6,14 @@ from typing import Any
 
 import pytest
 import yaml
+from tests.unit.shipped_config import shipped_config
 
 from fieldwork.config.settings import check_config
 from fieldwork.errors import StudyError
 
 HOME = Path(__file__).resolve().parents[3]
 SCHEMA = HOME / "workflow" / "schemas" / "config.schema.yaml"
-SHIPPED = yaml.safe_load((HOME / "config.yaml").read_text(encoding="utf-8"))
+SHIPPED = shipped_config()
 OPENAI = {"provider": "openai", "label": "O", "model": "m", "base_url": "https://host/v1"}
 GEMINI = {"provider": "gemini", "label": "G", "model": "m"}
 # the forms of keys, none of them one

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from fieldwork.config.registries import REGISTRY, read_layer
 from fieldwork.config.yaml_files import read_yaml
 from fieldwork.errors import StudyError
 
@@ -26,17 +27,32 @@ class Places(NamedTuple):
 
     Attributes:
         by_setting: keys joined with dots → file and line.
-        files: all files, for a setting that stands in none.
+        files: the files of the study and the lowest below them, for a setting that stands in none.
+        own_files: the files in which a setting of a shipped file can be changed; empty without one.
+        shipped_settings: the settings that stand in shipped files.
     """
 
     by_setting: Mapping[str, str]
     files: str
+    own_files: str = ""
+    shipped_settings: frozenset[str] = frozenset()
 
     def of(self, setting: str) -> str:
-        """File and line of a setting, or of the nearest one around it."""
+        """File and line of a setting, or of the nearest one around it, and where it can be changed."""
+        nearest = self._nearest(setting)
+        place = self.by_setting.get(nearest, self.files)
+        # a shipped setting that does not fit has to be said in a file above it
+        is_shipped = nearest in self.shipped_settings and bool(self.own_files)
+        return f"{self.own_files} + {place}" if is_shipped else place
+
+    def origin(self, setting: str) -> str | None:
+        """File and line of a setting; None for one that stands nowhere."""
+        return self.by_setting.get(setting)
+
+    def _nearest(self, setting: str) -> str:
         while setting and setting not in self.by_setting:
             setting = setting.rpartition(".")[0]
-        return self.by_setting.get(setting, self.files)
+        return setting
 
 
 def with_place(problem: str, source: str | Places) -> str:
@@ -61,28 +77,51 @@ class Layers(NamedTuple):
     places: Places
 
 
-def lay_over(files: Sequence[str | Path], command_line: Mapping[str, Any]) -> Layers:
+def lay_over(
+    files: Sequence[str | Path],
+    command_line: Mapping[str, Any],
+    *,
+    shipped_files: Sequence[str | Path] = (),
+) -> Layers:
     """The settings of files, each laid over those before it, and of the command line over all.
 
     Mappings are merged, all else is replaced.
+
+    Args:
+        files: of the study.
+        command_line: settings given with `--config`.
+        shipped_files: those below them, the registries and the shipped config as the last.
 
     Raises:
         StudyError: a file cannot be read, naming it, the line and the way out.
     """
     # the study's own file first, as most mistakes are in it
     names = [_short(file) for file in dict.fromkeys(reversed(files))]
+    shipped_names = [_short(file) for file in shipped_files]
     settings: Config = {}
     places: dict[str, str] = {}
-    for file in files:
-        name = _short(file)
-        layer = read_yaml(name)
+    shipped_settings: set[str] = set()
+    for name in [*shipped_names, *reversed(names)]:
+        layer = read_layer(name)
         settings = _merge(settings, layer.settings)
-        # the lowest file is shipped: a setting of it that does not fit has to be said in the one above
-        place = " + ".join(names) if name == names[-1] else name
-        places |= {setting: f"{place}, line {line}" for setting, line in layer.lines.items()}
+        places |= {setting: f"{name}, line {line}" for setting, line in layer.lines.items()}
+        in_layer = {*layer.lines}
+        is_shipped = name in shipped_names
+        shipped_settings = (
+            shipped_settings | in_layer if is_shipped else shipped_settings - in_layer
+        )
     settings = _merge(settings, command_line)
-    places |= {setting: "--config" for setting, _, _ in settings_in(command_line)}
-    return Layers(settings, Places(places, " + ".join(names)))
+    on_command_line = {setting for setting, _, _ in settings_in(command_line)}
+    places |= dict.fromkeys(on_command_line, "--config")
+    return Layers(
+        settings,
+        Places(
+            places,
+            " + ".join([*names, *(n for n in shipped_names if str(REGISTRY) not in n)]),
+            " + ".join(names),
+            frozenset(shipped_settings - on_command_line),
+        ),
+    )
 
 
 def _short(file: str | Path) -> str:

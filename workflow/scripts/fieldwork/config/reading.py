@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from fieldwork.config.layers import lay_over
+from fieldwork.config.registries import registry_files
 from fieldwork.config.settings import check_config, check_own_name
 from fieldwork.config.study import Study
 from fieldwork.config.study_files import check_files
@@ -29,7 +30,7 @@ def read_study(
 
     Args:
         home: the folder with the Snakefile.
-        lowest: the file below all others; none where the user replaces it.
+        lowest: the file below those of the user, over the registries; none where the user replaces it.
         files: those given with `--configfile`.
         command_line: settings given with `--config`.
         overlay: all that `files` and `--config` say, merged.
@@ -42,8 +43,8 @@ def read_study(
             f"{home / 'resources'} is missing; restore it from a copy: the answers you paid for are in "
             "its folder ledger (`git checkout resources` brings back only what comes with Fieldwork)"
         )
-    layers = lay_over([*lowest, *files], command_line)
-    study = Study(layers.settings, home)
+    layers = lay_over(files, command_line, shipped_files=[*registry_files(home), *lowest])
+    study = Study(layers.settings, home, layers.places)
     check_config(study.config, home / SCHEMA, layers.places)
     require_measures(study.config["metrics"]["margins"])
     check_own_name(overlay, files)

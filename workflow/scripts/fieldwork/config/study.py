@@ -19,6 +19,7 @@ from fieldwork.config.figures import (
     survey_tasks,
 )
 from fieldwork.config.judging import judging_auxiliaries
+from fieldwork.config.layers import Places
 from fieldwork.config.memory import memory_auxiliaries
 from fieldwork.config.models import held_form, is_local, is_recorded
 from fieldwork.config.needs import Need
@@ -49,10 +50,12 @@ class Study(NamedTuple):
     Attributes:
         config: checked, with its defaults filled in.
         home: the folder with the Snakefile.
+        places: where its settings stand.
     """
 
     config: Config
     home: Path
+    places: Places = Places({}, "")
 
     # ---- what it selects ---------------------------------------------------------------------------
 
