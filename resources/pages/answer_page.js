@@ -1,5 +1,5 @@
-// What the pages that collect answers have in common: random draws, answers kept in the browser, a status line, and
-// files to save. Nothing is sent.
+// The page that collects answers: four views and one state, which is saved in localStorage where the browser allows it.
+// Nothing is sent. What is asked is its content: content.js of the survey and of the page for raters.
 "use strict";
 const answerPage = (() => {
   const element = (id) => document.getElementById(id);
@@ -108,16 +108,162 @@ const answerPage = (() => {
     setTimeout(() => URL.revokeObjectURL(link.href), 10000);
   };
 
-  // ---- views, of which one is shown, with the steps above them
-  const showView = (views, view) => {
-    views.forEach((name, i) => {
-      element(name).hidden = name !== view;
-      const step = document.querySelector(`[data-step="${name}"]`);
-      step.classList.toggle("done", i < views.indexOf(view));
-      if (name === view) step.setAttribute("aria-current", "step");
-      else step.removeAttribute("aria-current");
+  const setText = (id, text) => { if (element(id).textContent !== text) element(id).textContent = text; };
+
+  // ---- a whole page: consent, who it is, the pieces of the task one by one, and the end
+  // `makeContent(page)` gives what is asked:
+  //   view, person        ids of the view with a piece, and of the field with the person's code
+  //   linkNames, digest   names of that code in a link; what answers kept in the browser belong to
+  //   newState(), isOfThis(saved)   what a state holds besides, and whether one that was kept is of this page
+  //   total(), isDone(i), hasAnswers()   the pieces
+  //   titles              words of a piece as a title, and in the list of those that are left
+  //   showPiece(i), fillAbout(), readAbout(), afterConsent(), allowed(view), leave(), clear()
+  //   files               by the id of their button: kind, suffix and text; fileName: how their names begin
+  const start = async (makeContent) => {
+    const data = JSON.parse(element("page-data").textContent);
+    const words = data.texts;
+    const page = { data, words, state: null, linkedCode: "" };
+    const content = makeContent(page);
+    page.linkedCode = linkedCode(content.linkNames);
+
+    // ---- the state
+    const newState = () => ({
+      file: token(), [content.person]: page.linkedCode, consented: null, started: null, ended: null, view: "welcome",
+      index: 0, ...content.newState(),
     });
+    const stateOf = (text) => {
+      const saved = JSON.parse(text ?? "null");
+      return saved && content.isOfThis(saved) ? saved : newState();
+    };
+    const store = await Store.open(`fieldwork:${content.digest}:${page.linkedCode}`);
+    page.state = newState();
+    try { page.state = stateOf(store.read()); } catch { /* what is kept there is not ours */ }
+    page.save = () => {
+      // nothing stays on a device before consent, nor after everything was erased
+      if (store.write(page.state.consented ? JSON.stringify(page.state) : null)) return;
+      element("kept").hidden = true;
+      element("unsaved").textContent = words.unsaved;
+      element("unsaved").hidden = false;
+    };
+    window.addEventListener("beforeunload", (event) => {
+      if (!store.isOpen && content.hasAnswers()) event.preventDefault();
+    });
+
+    // ---- views, of which one is shown, with the steps above them
+    const views = ["welcome", "about", content.view, "finish"];
+    const show = (view, { focus = true } = {}) => {
+      content.leave();
+      const { state } = page;
+      state.view = state.consented ? content.allowed(view) : "welcome";
+      clearStatus();
+      views.forEach((name, i) => {
+        element(name).hidden = name !== state.view;
+        const step = document.querySelector(`[data-step="${name}"]`);
+        step.classList.toggle("done", i < views.indexOf(state.view));
+        if (name === state.view) step.setAttribute("aria-current", "step");
+        else step.removeAttribute("aria-current");
+      });
+      if (state.view === content.view) showPiece();
+      if (state.view === "finish") showFinish();
+      page.save();
+      if (focus) {
+        element(`${state.view}-title`).focus();
+        window.scrollTo(0, 0);
+      }
+    };
+    const pieces = () => Array.from({ length: content.total() }, (_, i) => i);
+    const nDone = () => pieces().filter(content.isDone).length;
+    const counts = () => ({ answered: nDone(), judged: nDone(), total: content.total() });
+    page.showProgress = () => {
+      setText("progress", fillIn(words.progress, counts()));
+      element("bar").style.width = `${(100 * nDone()) / Math.max(content.total(), 1)}%`;
+    };
+    const isLast = () => page.state.index + 1 >= content.total();
+    const showPiece = () => {
+      const { index } = page.state;
+      element(`${content.view}-title`).textContent = fillIn(content.titles.piece, { n: index + 1, total: content.total() });
+      element("next").textContent = isLast() ? words.to_finish : words.next;
+      content.showPiece(index);
+      page.showProgress();
+    };
+    const showFinish = () => {
+      page.state.ended ??= now();
+      element("counted").textContent = fillIn(words.counted, counts());
+      const missing = pieces().filter((i) => !content.isDone(i));
+      element("left").hidden = missing.length === 0;
+      element("left-list").replaceChildren(...missing.map((i) => {
+        const button = Object.assign(document.createElement("button"), {
+          type: "button", className: "side", textContent: fillIn(content.titles.link, { n: i + 1 }),
+        });
+        button.addEventListener("click", () => goTo(i));
+        const line = document.createElement("li");
+        line.append(button);
+        return line;
+      }));
+    };
+    const goTo = (index) => {
+      content.leave();
+      page.state.index = Math.max(0, Math.min(index, content.total() - 1));
+      show(content.view);
+    };
+    const fillAbout = () => {
+      element("agree").checked = Boolean(page.state.consented);
+      element(content.person).value = page.state[content.person];
+      content.fillAbout();
+    };
+
+    // ---- buttons
+    element("consent-form").addEventListener("submit", (event) => {
+      event.preventDefault();
+      page.state.consented ??= now();
+      show(content.afterConsent());
+    });
+    element("about-form").addEventListener("submit", (event) => {
+      event.preventDefault();
+      if (content.readAbout()) goTo(page.state.index);
+    });
+    document.querySelectorAll("[data-go]").forEach((button) =>
+      button.addEventListener("click", () => show(button.dataset.go)));
+    const goBack = () => (page.state.index > 0 ? goTo(page.state.index - 1) : show("about"));
+    const goOn = () => (isLast() ? show("finish") : goTo(page.state.index + 1));
+    element("previous").addEventListener("click", goBack);
+    const { form } = element("next");
+    if (form === null) element("next").addEventListener("click", goOn);
+    else {
+      form.addEventListener("submit", (event) => {
+        event.preventDefault();
+        goOn();
+      });
+    }
+    element("return").addEventListener("click", () => goTo(content.total() - 1));
+    Object.entries(content.files).forEach(([id, file]) => element(id).addEventListener("click", () => {
+      // never the person's code, because tables keep the names of files
+      const name = `${content.fileName}_${page.state.file}.${id}`;
+      download(file.text(), file.kind, name);
+      say(fillIn(words.downloaded, { file: name }));
+    }));
+    element("erase").addEventListener("click", () => element("sure").showModal());
+    element("sure").addEventListener("close", () => {
+      if (element("sure").returnValue !== "yes") return;
+      element("sure").returnValue = "";
+      store.erase();
+      content.clear();
+      page.state = newState();
+      fillAbout();
+      show("welcome");
+      say(words.erased);
+    });
+    store.onChange((text) => {
+      page.state = stateOf(text);
+      fillAbout();
+      show(page.state.view, { focus: false });
+    });
+
+    fillAbout();
+    const isReturning = page.state.consented !== null;
+    show(page.state.view, { focus: isReturning });
+    if (isReturning) say(words.welcome_back);
   };
 
-  return { element, fillIn, now, below, shuffled, token, linkedCode, Store, say, clearStatus, csv, download, showView };
+  return { element, fillIn, now, shuffled, say, setText, csv, start };
 })();

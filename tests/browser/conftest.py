@@ -12,10 +12,11 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 
 from browser.invented_study import InventedPage, write_page
-from fieldwork import page_texts
+from fieldwork import answer_pages, page_texts
 from fieldwork.field.kit import web_page
 from fieldwork.field.kit.survey import Survey, survey_of
 from fieldwork.records.tasks import Item
+from unit.shipped_pages import page_template
 from workflow.conftest import checkout, quickstart
 
 __all__ = ["checkout", "quickstart"]
@@ -73,13 +74,10 @@ def render_survey(
     """The page of a survey, as the kit writes it."""
     survey = survey_of("a <test>", items, settings, labels)
     words = page_texts.read_words(KIT / "texts_en.yaml", KIT / "texts_en.yaml")
-    page, style, script = (
-        (KIT / name).read_text(encoding="utf-8") for name in ("page.html", "page.css", "page.js")
-    )
-    shared_script = (KIT.parent / "pages/answer_page.js").read_text(encoding="utf-8")
-    template = web_page.PageTemplate(page, style, shared_script + script, "page.html")
     file = folder / "survey.html"
-    file.write_text(web_page.render(survey, template, words, consent), encoding="utf-8")
+    content = web_page.survey_content(survey, words)
+    page = answer_pages.render(page_template("field_kit"), content, words, consent)
+    file.write_text(page, encoding="utf-8")
     return Written(survey, file.as_uri(), [prompt.key for prompt in survey.prompts])
 
 

@@ -22,14 +22,16 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, expect
 
 from browser.conftest import Seen, watched_pages
-from fieldwork.judging.kit import page as review_page
+from fieldwork import answer_pages
 from fieldwork.judging.kit.allocation import KitSettings, allot_units
+from fieldwork.judging.kit.page import review_content
 from fieldwork.judging.kit.questions import RaterQuestion, ReviewKit, WhyQuestion
 from fieldwork.judging.units import side_code
 from fieldwork.page_texts import read_words
 from fieldwork.records.judging import SIDES
 from servers.provider import Chat, ModelSpec, serve_provider
 from unit.judging.unit_texts import BETTER, RIGHT, WHY, pair, unit_text
+from unit.shipped_pages import page_template
 from workflow.conftest import Checkout, copy_project, rows_of
 
 pytestmark = pytest.mark.browser
@@ -51,19 +53,12 @@ def write_review(folder: Path) -> str:
     settings = KitSettings(raters=2, overlap=1, shared_by=2, repeat_share=0, seed=1)
     allotments = [a for q in questions for a in allot_units(q.units, settings, q.name)]
 
-    def text(name: str) -> str:
-        return (SHIPPED / name).read_text(encoding="utf-8")
-
-    template = review_page.ReviewTemplate(
-        text("review_kit/page.html"),
-        text("field_kit/page.css") + text("review_kit/page.css"),
-        text("pages/answer_page.js") + text("review_kit/page.js"),
-        "page.html",
-    )
     words = read_words(SHIPPED / "review_kit/texts_en.yaml", SHIPPED / "review_kit/texts_en.yaml")
     kit = ReviewKit("demo", questions, allotments)
     file = folder / "review.html"
-    file.write_text(review_page.render(kit, template, words, "You take part."), encoding="utf-8")
+    content = review_content(kit, words)
+    page = answer_pages.render(page_template("review_kit"), content, words, "You take part.")
+    file.write_text(page, encoding="utf-8")
     return file.as_uri()
 
 

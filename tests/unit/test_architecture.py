@@ -81,6 +81,7 @@ FLOORS: dict[str, set[str]] = {
     },
     "exports": {"dictionary", "errors", "markdown_text", "provenance", "records", "tables"},
     "files": {"errors", "records", "streams", "tables"},
+    "answer_pages": {"files", "page_templates", "page_texts"},
     "downloads": {"errors", "retries", "tables"},
     "osf": {"downloads", "errors", "masking", "retries"},
     "statistics": {"errors", "records"},

@@ -76,11 +76,12 @@ rule collect_judgements:
 rule make_review_kit:
     input:
         unit_texts=unit_tables(config),
-        page=study.resolve("resources/review_kit/page.html"),
-        shared_style=study.resolve("resources/field_kit/page.css"),
-        style=study.resolve("resources/review_kit/page.css"),
-        shared_script=study.resolve("resources/pages/answer_page.js"),
-        script=study.resolve("resources/review_kit/page.js"),
+        page=study.resolve("resources/pages/answer_page.html"),
+        page_style=study.resolve("resources/pages/answer_page.css"),
+        page_script=study.resolve("resources/pages/answer_page.js"),
+        content=study.resolve("resources/review_kit/content.html"),
+        content_style=study.resolve("resources/review_kit/content.css"),
+        content_script=study.resolve("resources/review_kit/content.js"),
         shipped_texts=str(HOME / "resources/review_kit/texts_en.yaml"),
         texts=study.resolve(kit_setting(config, "texts")),
         consent=study.resolve(kit_setting(config, "consent")),

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from fieldwork import stage, tables
+from fieldwork.answer_pages import read_template
 from fieldwork.files import texts
 from fieldwork.judging.kit.allocation import KitSettings, allot_units, sharing_sentence
 from fieldwork.judging.kit.files import (
@@ -14,7 +15,6 @@ from fieldwork.judging.kit.files import (
     kit_texts,
     label_studio_texts,
     name_of,
-    read_page_parts,
 )
 from fieldwork.judging.kit.questions import ReviewKit, rater_questions
 from fieldwork.judging.kit.spreadsheets import write_workbooks
@@ -41,7 +41,7 @@ def main(
     allotments = [a for name in entries for a in allot_units(units[name], kit_settings, name)]
     kit = ReviewKit(study_name, questions, allotments)
     sources = KitSources(
-        read_page_parts(inputs),
+        read_template(inputs),
         words,
         texts.read_text(inputs["consent"]),
         name_of(inputs["consent"]),

@@ -12,7 +12,7 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fieldwork import page_templates, page_texts
+from fieldwork import answer_pages, page_templates, page_texts
 from fieldwork.errors import StudyError
 from fieldwork.field.kit import documents, qualtrics, web_page
 from fieldwork.field.kit.files import kit_texts
@@ -20,6 +20,7 @@ from fieldwork.field.kit.survey import Survey, page_columns, page_map, qualtrics
 from fieldwork.files import cells
 from fieldwork.files.cells import guard_cell, plain_cell
 from fieldwork.records.tasks import Item
+from unit.shipped_pages import page_sources, page_template
 
 KIT = Path(__file__).parents[4] / "resources" / "field_kit"
 NASTY = [
@@ -30,7 +31,6 @@ NASTY = [
 GROUP = {"question": "Which of these?", "options": ["Red & <blue>", "Green"]}
 SETTINGS: dict[str, Any] = {"platforms": {}, "repeats": 1, "groups": {"colour": GROUP}}
 LABELS = {"alpha": "Alpha", "beta": "Beta"}
-SHARED_SCRIPT = KIT.parent / "pages/answer_page.js"
 WORDS = page_texts.read_words(KIT / "texts_en.yaml", KIT / "texts_en.yaml")
 
 
@@ -51,9 +51,8 @@ def survey(**settings: Any) -> Survey:
 
 
 def page(own: Survey, consent: str = "Consent.") -> str:
-    parts = [(KIT / f"page.{kind}").read_text(encoding="utf-8") for kind in ("html", "css", "js")]
-    parts[2] = SHARED_SCRIPT.read_text(encoding="utf-8") + parts[2]
-    return web_page.render(own, web_page.PageTemplate(*parts, "page.html"), WORDS, consent)
+    content = web_page.survey_content(own, WORDS)
+    return answer_pages.render(page_template("field_kit"), content, WORDS, consent)
 
 
 class Elements(HTMLParser):
@@ -83,7 +82,7 @@ def test_the_page_map_names_the_columns_of_the_page() -> None:
     named = {**told["columns"]}
     groups = named.pop("groups")
     assert set(named.values()) | set(groups.values()) <= set(columns)
-    data = json.loads(Elements(page(own)).texts["survey"])
+    data = json.loads(Elements(page(own)).texts["page-data"])
     assert data["columns"] == columns
     assert data["variables"] == list(groups)
     assert [prompt["key"] for prompt in data["prompts"]] == list(told["prompts"].values())
@@ -133,7 +132,7 @@ def test_nothing_of_a_study_becomes_markup_or_code() -> None:
     tags = [tag for tag, _ in elements.found]
     assert "img" not in tags
     assert tags.count("script") == 2
-    assert json.loads(elements.texts["survey"])["prompts"][0]["text"] == NASTY[0]
+    assert json.loads(elements.texts["page-data"])["prompts"][0]["text"] == NASTY[0]
     values = [a["value"] for tag, a in elements.found if tag == "input" and "value" in a]
     assert values == ["alpha", "beta", attack, "b", ""]
 
@@ -235,9 +234,11 @@ def test_a_template_that_names_nothing_is_told() -> None:
 
 
 def test_every_word_of_the_page_is_used() -> None:
-    used = page(survey()) + (KIT / "page.html").read_text(encoding="utf-8")
-    script = (KIT / "page.js").read_text(encoding="utf-8")
+    template = page_template("field_kit")
+    used = page(survey()) + template.page + template.content
+    script = template.script
     elsewhere = {"disagree", "draft", "platform", "platform_hint", "not_said"}
+    elsewhere |= {"step_prompts", "back_to_prompts"}
     for name in set(WORDS) - elsewhere:
         assert f"{{{{text {name}}}}}" in used or f"words.{name}" in script, name
 
@@ -266,7 +267,7 @@ def test_every_text_comes_back_from_its_cell(text: str) -> None:
 
 
 def test_page_and_library_guard_the_same_beginnings() -> None:
-    script = SHARED_SCRIPT.read_text(encoding="utf-8")
+    script = page_template("field_kit").script
     (characters,) = re.findall(r"/\^'\*\[(.+?)\]/\.test", script)
     library = Path(cells.__file__).read_text(encoding="utf-8")
     assert re.findall(r"'[*+]\[(.+?)\]", library) == [characters, characters]
@@ -276,10 +277,7 @@ def test_the_kit_has_a_text_for_every_file_and_warns_of_what_is_not_written(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     sources = {
-        "page": KIT / "page.html",
-        "style": KIT / "page.css",
-        "script": KIT / "page.js",
-        "shared_script": SHARED_SCRIPT,
+        **page_sources("field_kit"),
         "texts": KIT / "texts_en.yaml",
         "shipped_texts": KIT / "texts_en.yaml",
         "consent": KIT / "consent.md",

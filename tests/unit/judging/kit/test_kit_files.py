@@ -13,7 +13,6 @@ from openpyxl import Workbook, load_workbook
 
 from fieldwork.errors import StudyError
 from fieldwork.judging.importing import StudyUnits, import_judgements
-from fieldwork.judging.kit import page
 from fieldwork.judging.kit.allocation import KitSettings, allot_units
 from fieldwork.judging.kit.files import KitSources, kit_texts, label_studio_texts
 from fieldwork.judging.kit.questions import RaterQuestion, ReviewKit, WhyQuestion
@@ -23,6 +22,7 @@ from fieldwork.judging.units import judged_unit
 from fieldwork.page_texts import read_words
 from fieldwork.records.judging import Judgement, Scale
 from unit.judging.unit_texts import BETTER, RIGHT, WHY, pair, unit_text
+from unit.shipped_pages import page_template
 
 SHIPPED = Path(__file__).resolve().parents[4] / "resources"
 WORDS = read_words(SHIPPED / "review_kit/texts_en.yaml", SHIPPED / "review_kit/texts_en.yaml")
@@ -50,16 +50,15 @@ def sources(consent: str = "You agree.") -> KitSources:
     def text(name: str) -> str:
         return (SHIPPED / name).read_text(encoding="utf-8")
 
-    style = text("field_kit/page.css") + text("review_kit/page.css")
-    script = text("pages/answer_page.js") + text("review_kit/page.js")
-    parts = page.ReviewTemplate(text("review_kit/page.html"), style, script, "page.html")
     readme = text("review_kit/kit_readme.md")
-    return KitSources(parts, WORDS, consent, "consent.md", readme, "kit_readme.md")
+    return KitSources(
+        page_template("review_kit"), WORDS, consent, "consent.md", readme, "kit_readme.md"
+    )
 
 
 def page_data(text: str) -> dict[str, Any]:
     found = re.search(
-        r'<script type="application/json" id="review">(.*?)</script>', text, re.DOTALL
+        r'<script type="application/json" id="page-data">(.*?)</script>', text, re.DOTALL
     )
     assert found is not None
     data: dict[str, Any] = json.loads(found[1])
@@ -98,12 +97,13 @@ def test_nothing_on_the_page_says_whose_answer_it_is() -> None:
 
 
 def test_every_word_of_the_page_is_used() -> None:
-    parts = sources().parts
+    template = sources().template
+    page = template.page + template.content
     by_kind = {
         f"question_{kind}" for kind in ("attributes", "relevance", "answers", "pairs", "mentions")
     }
-    for name in set(WORDS) - by_kind - {"draft", "why"}:
-        assert f"{{{{text {name}}}}}" in parts.page or f"words.{name}" in parts.script, name
+    for name in set(WORDS) - by_kind - {"draft", "why", "step_judging", "back_to_judging"}:
+        assert f"{{{{text {name}}}}}" in page or f"words.{name}" in template.script, name
 
 
 def test_a_consent_that_must_be_written_is_said_on_the_page(

@@ -56,7 +56,7 @@ CODE: dict[str, tuple[str, ...]] = {
     "resources/field_kit": (".html", ".css", ".js", ".md", ".yaml"),
     "resources/judge_prompts": (".txt",),
     "resources/memory": (".txt",),
-    "resources/pages": (".js",),
+    "resources/pages": (".html", ".css", ".js"),
     "resources/review_kit": (".html", ".css", ".js", ".md", ".yaml"),
     "resources/templates": (".txt",),
     "resources/variants": (".csv", ".md"),

@@ -2,7 +2,7 @@
 
 Owns the one rule. A text that begins like a formula, after any number of apostrophes, gets one more
 apostrophe. On reading, a text with apostrophes before such a beginning loses one. So every text comes
-back as it was, and other texts are never touched. resources/field_kit/page.js guards by the same rule.
+back as it was, and other texts are never touched. resources/pages/answer_page.js guards by the same rule.
 """
 
 import re

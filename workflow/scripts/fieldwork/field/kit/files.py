@@ -4,7 +4,7 @@ import logging
 from collections.abc import Mapping
 from pathlib import Path
 
-from fieldwork import page_texts
+from fieldwork import answer_pages, page_texts
 from fieldwork.field.kit import documents, qualtrics, web_page
 from fieldwork.field.kit.survey import Survey, page_map, qualtrics_map
 from fieldwork.files import texts
@@ -36,19 +36,18 @@ def kit_texts(survey: Survey, sources: Mapping[str, str]) -> dict[str, str]:
             draft,
         )
     return {
-        "survey": web_page.render(survey, _read_page(sources), words, consent),
+        "survey": answer_pages.render(
+            answer_pages.read_template(sources),
+            web_page.survey_content(survey, words),
+            words,
+            consent,
+        ),
         "qualtrics": qualtrics.render(survey, words, consent),
         "page_map": documents.column_map(survey.study, by_page, documents.PAGE_MAP),
         "qualtrics_map": documents.column_map(survey.study, by_qualtrics, documents.QUALTRICS_MAP),
         "information": _fill(sources["information_template"], facts),
         "readme": _fill(sources["readme_template"], facts),
     }
-
-
-def _read_page(sources: Mapping[str, str]) -> web_page.PageTemplate:
-    page, style = (texts.read_text(sources[part]) for part in ("page", "style"))
-    script = "".join(texts.read_text(sources[part]) for part in ("shared_script", "script"))
-    return web_page.PageTemplate(page, style, script, sources["page"])
 
 
 def _fill(path: str, facts: Mapping[str, str]) -> str:

@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 
 import yaml
 
+from fieldwork.answer_pages import PageTemplate, render
 from fieldwork.errors import StudyError
-from fieldwork.files import texts
 from fieldwork.judging.kit import label_studio, page
 from fieldwork.judging.kit.questions import (
     ReviewKit,
@@ -30,14 +30,14 @@ class KitSources(NamedTuple):
     """What the kit is written with, besides its units.
 
     Attributes:
-        parts: the page as it is shipped.
+        template: the page as it is shipped.
         words: its texts, by name.
         consent: what raters agree to.
         consent_name: its file's name.
         readme, readme_name: the template of the README, and its file.
     """
 
-    parts: page.ReviewTemplate
+    template: PageTemplate
     words: Mapping[str, str]
     consent: str
     consent_name: str
@@ -78,7 +78,12 @@ def kit_texts(kit: ReviewKit, sources: KitSources, sharing: str) -> dict[str, st
         "sharing": sharing,
     }
     return {
-        "review.html": page.render(kit, sources.parts, sources.words, sources.consent),
+        "review.html": render(
+            sources.template,
+            page.review_content(kit, sources.words),
+            sources.words,
+            sources.consent,
+        ),
         "review_page.yaml": _map(kit, page_sources(f"{FOLDER}/page")),
         "review_spreadsheets.yaml": _map(
             kit, sheet_sources(kit.questions, f"{FOLDER}/spreadsheets")
@@ -131,13 +136,6 @@ def _cells(row: RaterPrecision) -> list[str]:
 
 def _line(cells: Sequence[str]) -> str:
     return f"| {' | '.join(cells)} |"
-
-
-def read_page_parts(sources: Mapping[str, str]) -> page.ReviewTemplate:
-    """The page's parts, by the names of the rule's inputs."""
-    style = "".join(texts.read_text(sources[name]) for name in ("shared_style", "style"))
-    script = "".join(texts.read_text(sources[name]) for name in ("shared_script", "script"))
-    return page.ReviewTemplate(texts.read_text(sources["page"]), style, script, sources["page"])
 
 
 def name_of(path: str) -> str:

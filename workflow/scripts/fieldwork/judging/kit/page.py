@@ -1,51 +1,16 @@
-"""The page for raters: nothing is loaded, nothing is sent, everything is in the file.
+"""What the page for raters asks: units one by one, none of which says whose answer it is."""
 
-Promises that whatever stands in a conversation or an answer is shown and never run: texts are data, and
-the page's policy names the hashes of its one script and its one style.
-"""
-
-import html
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
+from fieldwork.answer_pages import PageContent
 from fieldwork.judging.kit.questions import PAGE_COLUMNS, RaterQuestion, ReviewKit, option_labels
 from fieldwork.judging.kit.sides import drawn_side, other_side, shown_answers, shown_side
-from fieldwork.page_templates import fill, inline_text, page_policy, script_json
-from fieldwork.page_texts import is_draft, paragraphs
 from fieldwork.records.judging import UnitText
 
 
-class ReviewTemplate(NamedTuple):
-    """The parts of the page as they are shipped, and the page's own file name for messages."""
-
-    page: str
-    style: str
-    script: str
-    source: str
-
-
-def render(kit: ReviewKit, parts: ReviewTemplate, words: Mapping[str, str], consent: str) -> str:
-    """The whole page.
-
-    Raises:
-        StudyError: the template has an unknown placeholder.
-    """
-    style, script = inline_text(parts.style), inline_text(parts.script)
-    texts = {f"text {name}": html.escape(text) for name, text in words.items()}
-    draft = f'<p class="note warning" role="note">{html.escape(words["draft"])}</p>'
-    values = texts | {
-        "policy": html.escape(page_policy(style, script), quote=True),
-        "css": style,
-        "js": script,
-        "data": script_json(_data(kit, words)),
-        "consent": paragraphs(consent),
-        "draft": draft if is_draft(consent) else "",
-    }
-    return fill(parts.page, values, parts.source)
-
-
-def _data(kit: ReviewKit, words: Mapping[str, str]) -> dict[str, Any]:
-    """What the script reads. No unit says whose answer it is."""
+def review_content(kit: ReviewKit, words: Mapping[str, str]) -> PageContent:
+    """The kit as the content of a page; all of it is data."""
     places = {
         (question.name, unit.code): (section, place)
         for section, question in enumerate(kit.questions)
@@ -57,15 +22,15 @@ def _data(kit: ReviewKit, words: Mapping[str, str]) -> dict[str, Any]:
         unit = kit.questions[section].units[place]
         is_turned = one.first_side is not None and one.first_side != drawn_side(unit)
         slots[one.rater].append([section, place, int(is_turned)])
-    return {
+    data = {
         "study": kit.study,
         "kit": kit.digest,
         "columns": PAGE_COLUMNS,
         "raters": slots,
         "sections": [_section(question, words) for question in kit.questions],
         "units": [[_unit(unit) for unit in question.units] for question in kit.questions],
-        "texts": dict(words),
     }
+    return PageContent("judging", data)
 
 
 def _section(question: RaterQuestion, words: Mapping[str, str]) -> dict[str, Any]:
