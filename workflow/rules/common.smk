@@ -111,7 +111,7 @@ from fieldwork.config.metric_steps import (
     step_settings,
 )
 from fieldwork.config.models import answer_threads, provider_modules, require_keys
-from fieldwork.config.names import refuse_misspelt_targets
+from fieldwork.config.names import refuse_misspelt_targets, words_after
 from fieldwork.config.pages import field_warning, new_pages
 from fieldwork.config.parsing import naming_settings, value_rules
 from fieldwork.config.primary import primary_items, primary_questions
@@ -145,6 +145,16 @@ try:
 except StudyError as error:
     # one sentence, and no place in this file
     sys.exit(f"ERROR: {error}")
+
+# printed at once, so that it also answers beside a run that has the folder: `snakemake describe answers`
+if workflow.is_main_process and "describe" in sys.argv:
+    from fieldwork.reference import describe
+
+    try:
+        print(describe(words_after("describe", sys.argv), study.name, study.results, study.parts()))
+    except StudyError as error:
+        sys.exit(f"ERROR: {error}")
+    sys.exit()
 
 
 configfile: LOWEST

@@ -1,19 +1,23 @@
 """The study as one DuckDB file: every table of it, and views over them.
 
-Owns how tables are copied into the file, which can be moved, mailed and opened from any folder. Promises
-that a table's rows keep the order of its Parquet files. The bytes of the file differ from run to run,
+Owns how tables are copied into the file, which can be moved, mailed and opened from any folder, and the
+comments that say there what tables and columns mean. Promises that a table's rows keep the order of its
+Parquet files. The bytes of the file differ from run to run,
 because DuckDB writes a random identifier into each file.
 """
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import duckdb
 
+from fieldwork.dictionary import about, column_texts, row_types, views
 from fieldwork.errors import StudyError, first_line
-from fieldwork.tables import atomic_path, open_database, write_csv_tuples
-from fieldwork.views import VIEWS
+from fieldwork.records.columns import Column
+from fieldwork.tables import atomic_path, open_database, write_csv_tuples, write_rows
+from fieldwork.views import VIEWS, transcripts
 
 # values of a row that only the path of its file gives
 _PLACES: Mapping[str, Mapping[str, str]] = {
@@ -22,48 +26,18 @@ _PLACES: Mapping[str, Mapping[str, str]] = {
     "contexts": {"task": "parse_path(file)[-2]", "condition": "parse_filename(file, true)"},
     "requests": {"task": "parse_path(file)[-2]", "condition": "parse_filename(file, true)"},
 }
+_VIEWS = "SELECT view_name FROM duckdb_views() WHERE NOT internal"
+_VIEW_COLUMNS = f"""
+SELECT table_name, column_name, data_type, comment FROM duckdb_columns()
+WHERE table_name IN ({_VIEWS})
+ORDER BY table_name, column_index"""
 
-_ANSWERS = """
-SELECT model, task, condition, item_id, puppet_id, replicate, context_id, text,
-    CASE outcome WHEN 'failed' THEN 'no answer arrived' END AS missing
-FROM responses"""
-
-_FIELD_ANSWERS = """
-UNION ALL
-SELECT model, task, 'field', item_id, participant_id, replicate, NULL, text,
-    'excluded by the check ' || excluded_for
-FROM field_answers"""
-
-_CONTEXT = (
-    r"array_to_string(list_transform(c.messages, lambda m: m.role || ': ' || m.content), e'\n')"
-)
-
-_JOIN_CONTEXTS = """
-LEFT JOIN contexts c ON (c.task, c.condition, c.context_id, c.puppet_id)
-    = (r.task, r.condition, r.context_id, r.puppet_id)
-    AND (c.item_id IS NULL OR c.item_id = r.item_id)"""
-
-_TRANSCRIPTS = """
-CREATE VIEW transcripts AS
-WITH answered AS ({answered}),
-readings AS (
-    SELECT answered.*, kind, outcome, reason,
-        CASE kind WHEN 'list' THEN array_to_string(items, '; ') WHEN 'number' THEN value::VARCHAR
-            ELSE letter END AS reading,
-        coalesce(missing, CASE WHEN NOT is_counted THEN CASE
-            WHEN kind = 'list' AND coalesce(len(items), 0) = 0 THEN reason
-            WHEN kind = 'number' AND value IS NULL THEN reason
-            ELSE 'a later answer of the same user' END END) AS left_out
-    FROM answered LEFT JOIN answers
-    ON (answered.model, answered.task, answered.condition, answered.item_id, answered.replicate)
-        = (answers.model, answers.task, answers.condition, answers.item_id, answers.replicate)
-        AND answered.puppet_id IS NOT DISTINCT FROM answers.puppet_id
-)
-SELECT r.model, r.task, r.condition, r.item_id, r.puppet_id, r.replicate, r.kind, i.question,
-    {context} AS context, i.prompt, r.text AS answer, r.outcome, r.reading, r.reason, i.gold,
-    r.left_out, r.left_out IS NULL AS counts
-FROM readings r LEFT JOIN items i USING (task, item_id) {contexts}
-"""
+_FROM_PLACES = {
+    "file": "the file that the row is from",
+    "corpus": "the corpus, from the path of the file",
+    "task": "the task, from the path of the file",
+    "condition": "the condition, from the path of the file",
+}
 
 
 def write_database(path: str | Path, tables: Mapping[str, Sequence[str]]) -> None:
@@ -79,11 +53,16 @@ def write_database(path: str | Path, tables: Mapping[str, Sequence[str]]) -> Non
         with atomic_path(path) as partial, open_database(file=partial) as database:
             for name, files in tables.items():
                 _copy(database, name, files)
-            if {"responses", "answers", "items"} <= tables.keys():
-                database.execute(_transcripts(tables.keys()))
-            for name, view in VIEWS.items():
-                if {"estimates", *view.tables} <= tables.keys():
+            for name, view in {**VIEWS, "transcripts": transcripts(tables)}.items():
+                if {*view.tables} <= tables.keys():
                     database.execute(f'CREATE VIEW "{name}" AS {view.select}')
+            # at once, because DuckDB writes to the disk after every statement outside of a transaction
+            database.begin()
+            for name in tables.keys() & row_types().keys():
+                _comment(database, "TABLE", name)
+            for (name,) in database.execute(_VIEWS).fetchall():
+                _comment(database, "VIEW", name)
+            database.commit()
     except duckdb.Error as error:
         raise StudyError(
             f"{path}: cannot be written ({first_line(error)}); free disk space, or delete the table that "
@@ -113,6 +92,22 @@ def write_views(tables: Mapping[str, Sequence[str]], outputs: Mapping[str, str])
             write_csv_tuples(path, rows.columns, rows.fetchall())
 
 
+def view_columns() -> dict[str, list[Column]]:
+    """The columns of every view, by its name, from a database of tables without rows."""
+    columns: dict[str, list[Column]] = {}
+    with TemporaryDirectory(prefix="fieldwork-") as folder:
+        names = {table for view in views().values() for table in view.tables}
+        files = {name: [f"{folder}/{name}.parquet"] for name in sorted(names)}
+        for name, paths in files.items():
+            write_rows(paths[0], [], row_types()[name])
+        write_database(f"{folder}/study.duckdb", files)
+        with open_database(file=f"{folder}/study.duckdb") as database:
+            rows = database.execute(_VIEW_COLUMNS).fetchall()
+    for view, name, kind, text in rows:
+        columns.setdefault(view, []).append(Column(name, kind, None, True, text, None, ()))
+    return columns
+
+
 def _copy(database: duckdb.DuckDBPyConnection, name: str, files: Sequence[str]) -> None:
     paths = ", ".join("'" + file.replace("'", "''") + "'" for file in files)
     has_file = "file" in database.sql(f"FROM read_parquet([{paths}])").columns
@@ -123,10 +118,12 @@ def _copy(database: duckdb.DuckDBPyConnection, name: str, files: Sequence[str]) 
     )
 
 
-def _transcripts(tables: Collection[str]) -> str:
-    has_contexts = "contexts" in tables
-    return _TRANSCRIPTS.format(
-        answered=_ANSWERS + (_FIELD_ANSWERS if "field_answers" in tables else ""),
-        context=_CONTEXT if has_contexts else "NULL::VARCHAR",
-        contexts=_JOIN_CONTEXTS if has_contexts else "",
-    )
+def _comment(database: duckdb.DuckDBPyConnection, kind: str, name: str) -> None:
+    """Say in the database what a row of a table or view is, and what its columns mean."""
+    texts = _FROM_PLACES | column_texts(name)
+    comments = {f'{kind} "{name}"': about(name)}
+    for column in texts.keys() & {*database.sql(f'FROM "{name}"').columns}:
+        comments[f'COLUMN "{name}"."{column}"'] = texts[column]
+    for place, text in comments.items():
+        quoted_text = text.replace("'", "''")
+        database.execute(f"COMMENT ON {place} IS '{quoted_text}'")

@@ -5,6 +5,7 @@ list of numbers, and a search through a million vectors is mostly reading. Memor
 block, however many rows there are. Equal rows give equal bytes.
 """
 
+from base64 import b64encode
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from itertools import accumulate, pairwise
@@ -34,9 +35,10 @@ Row = TypeVar("Row")
 ROWS_PER_BATCH = 1_024
 ROWS_PER_COPY = 512
 ROWS_PER_BLOCK = 16_384
-# Zstandard's level 1; the database's default, 3, takes half as long again and saves a tenth of the bytes
+# Zstandard's level 1; the database's default, 3, takes half as long again and saves a tenth of the bytes.
+# Arrow keeps its schema, with what it says of columns, under that key.
 COPY = f"""COPY (FROM copied) TO $path (FORMAT parquet, COMPRESSION zstd, COMPRESSION_LEVEL 1,
-    ROW_GROUP_SIZE {ROWS_PER_COPY})"""
+    ROW_GROUP_SIZE {ROWS_PER_COPY}, KV_METADATA {{'ARROW:schema': $schema}})"""
 STORED_TYPE = np.dtype("<f4")
 
 
@@ -166,7 +168,8 @@ def copy_tables(
         writer.execute("SET preserve_insertion_order = true")
         writer.register("copied", pa.RecordBatchReader.from_batches(schema, groups))
         try:
-            writer.execute(COPY, {"path": str(partial)})
+            arrow_schema = b64encode(schema.serialize()).decode()
+            writer.execute(COPY, {"path": str(partial), "schema": arrow_schema})
         except OUT_OF_MEMORY:
             raise
         except DATABASE_ERRORS as error:

@@ -7,11 +7,11 @@ and the writer's options are fixed, so equal rows give equal bytes.
 import csv
 import dataclasses
 import re
-import types
 import typing
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from datetime import datetime
+from functools import cache
 from itertools import islice
 from operator import attrgetter
 from pathlib import Path
@@ -25,7 +25,7 @@ import pyarrow.parquet as pq
 
 from fieldwork.errors import StudyError, first_line
 from fieldwork.files.cells import guard_cell
-from fieldwork.records.columns import table_of
+from fieldwork.records.columns import columns_of, table_of
 from fieldwork.records.shared import ItemKey
 from fieldwork.records.tasks import Item
 
@@ -51,37 +51,27 @@ _SCALARS: dict[object, pa.DataType] = {
 }
 
 
-def schema_of(row_type: type[Any]) -> pa.Schema:
-    """Arrow schema of a row type; only columns of type `X | None` are nullable."""
-    hints = typing.get_type_hints(row_type)
-    return pa.schema([_field(f.name, hints[f.name]) for f in dataclasses.fields(row_type)])
+@cache
+def schema_of(row_type: Any) -> pa.Schema:
+    """Arrow schema of a row type; only columns of type `X | None` are nullable.
+
+    Each column carries its description, unit and values as metadata, which Parquet keeps.
+    """
+    fields = [
+        pa.field(column.name, _type(column.hint), column.is_nullable, column.metadata)
+        for column in columns_of(row_type)
+    ]
+    return pa.schema(fields, {"description": row_type.__doc__ or ""})
 
 
-def _field(name: str, hint: Any) -> pa.Field:
-    if typing.get_origin(hint) in (typing.Union, types.UnionType):
-        inner = next(a for a in typing.get_args(hint) if a is not type(None))
-        return pa.field(name, _type(inner, name), nullable=True)
-    return pa.field(name, _type(hint, name), nullable=False)
-
-
-def _type(hint: Any, name: str) -> pa.DataType:
+def _type(hint: Any) -> pa.DataType:
     if typing.get_origin(hint) is typing.Literal:
         return pa.string()
     if typing.get_origin(hint) is list:
         (inner,) = typing.get_args(hint)
         # lists of floats are embeddings, and encoders have the precision of float32
-        return pa.list_(pa.float32() if inner is float else _type(inner, name))
-    if dataclasses.is_dataclass(hint):
-        return pa.struct(list(schema_of(typing.cast("type[Any]", hint))))
-    return _SCALARS[hint]
-
-
-def column_kinds(row_type: type[Any]) -> tuple[list[str], list[bool]]:
-    """The SQL types of a table's columns, and whether each may be NULL."""
-    schema = schema_of(row_type)
-    kinds = duckdb.from_arrow(schema.empty_table()).types
-    names = [str(k).replace("TIMESTAMP WITH TIME ZONE", "TIMESTAMPTZ") for k in kinds]
-    return [name.replace('"', "") for name in names], [column.nullable for column in schema]
+        return pa.list_(pa.float32() if inner is float else _type(inner))
+    return pa.struct(list(schema_of(hint))) if dataclasses.is_dataclass(hint) else _SCALARS[hint]
 
 
 def write_table(path: str | Path, rows: Iterable[Row], row_type: type[Row]) -> None:
@@ -190,11 +180,11 @@ def read_row_lists(
 
 def row_builder(row_type: type[Any]) -> Callable[[dict[str, Any]], Any]:
     """A function that makes a row, with its nested rows, from the mapping that Arrow reads."""
-    hints = typing.get_type_hints(row_type)
     builders = {
-        name: row_builder(inner)
-        for name, hint in hints.items()
-        if (inner := _row_in_list(hint)) is not None
+        column.name: row_builder(inner)
+        for column in columns_of(row_type)
+        for inner in typing.get_args(column.hint)
+        if dataclasses.is_dataclass(inner)
     }
 
     def build(record: dict[str, Any]) -> Any:
@@ -204,15 +194,6 @@ def row_builder(row_type: type[Any]) -> Callable[[dict[str, Any]], Any]:
         return row_type(**record)
 
     return build
-
-
-def _row_in_list(hint: Any) -> type[Any] | None:
-    """The row type of a column of type `list[X]` or `list[X] | None`; None for any other column."""
-    for part in (hint, *typing.get_args(hint)):
-        inner = typing.get_args(part)
-        if typing.get_origin(part) is list and dataclasses.is_dataclass(inner[0]):
-            return typing.cast("type[Any]", inner[0])
-    return None
 
 
 def read_arrow(path: str | Path, row_type: type[Any] | None = None) -> pa.Table:
@@ -255,7 +236,7 @@ def read_frame(path: str | Path, row_type: type[Any] | None = None) -> "pd.DataF
 
 def write_csv_rows(path: str | Path, rows: Iterable[Row], row_type: type[Row]) -> None:
     """Write rows as CSV, for tables that people read or edit: NULL is an empty cell."""
-    names = [f.name for f in dataclasses.fields(typing.cast("Any", row_type))]
+    names = [column.name for column in columns_of(row_type)]
     write_csv_tuples(path, names, ([getattr(row, name) for name in names] for row in rows))
 
 

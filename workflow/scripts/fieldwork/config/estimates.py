@@ -73,10 +73,8 @@ def estimate_settings(study: "Study", names: Sequence[str]) -> dict[str, Any]:
 def view_inputs() -> dict[str, Any]:
     """The files that views are made of, by table."""
     tables = dict.fromkeys(table for view in VIEWS.values() for table in view.tables)
-    return {
-        "estimates": estimate_files(),
-        **{table: f"<results>/metrics/{table}.parquet" for table in tables},
-    }
+    files: dict[str, Any] = {table: f"<results>/metrics/{table}.parquet" for table in tables}
+    return files | {"estimates": estimate_files()}
 
 
 def study_views(study: "Study") -> list[str]:

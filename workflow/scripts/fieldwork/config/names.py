@@ -6,6 +6,7 @@ Read while Snakemake parses the workflow, so it imports no scientific package.
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from difflib import get_close_matches
+from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
@@ -41,7 +42,10 @@ _RESERVED_NAMES: Mapping[str, Mapping[str, str]] = {
 }
 
 
-USUAL_TARGETS = ("all", "plan", "power", "explorer", "export", "archive", "field_kit", "review_kit")
+USUAL_TARGETS = (
+    *("all", "plan", "power", "explorer", "export", "archive", "field_kit", "review_kit"),
+    "describe",
+)
 """Targets that people ask for by name; others are paths of results."""
 
 
@@ -62,6 +66,12 @@ def refuse_misspelt_targets(arguments: Sequence[str], rules: Iterable[str]) -> N
                 f"{word}: there is no such target; did you mean {matches[0]}? Targets are "
                 f"{', '.join(USUAL_TARGETS)}, and files such as results/figures/fig3.pdf"
             )
+
+
+def words_after(target: str, arguments: Sequence[str]) -> list[str]:
+    """The words behind a target of Snakemake's command line, up to the next option."""
+    rest = arguments[arguments.index(target) + 1 :]
+    return [*takewhile(lambda word: not word.startswith("-"), rest)]
 
 
 def broken_names(config: Config) -> Iterator[str]:

@@ -6,6 +6,7 @@ from fieldwork.records.columns import column, table
 @table(
     "answers/forms/{model}/{task}/{condition}.parquet",
     "model, task, condition, item_id, puppet_id NULLS FIRST, replicate",
+    name="answer_forms",
 )
 class FormReading:
     """The form of an answer that has a text."""

@@ -1,23 +1,26 @@
-"""How a table and its columns are declared.
+"""How a table and its columns are declared, and what a reader is told of them.
 
 A table is a frozen dataclass, a column one line of it. These classes are the only declaration of the
-tables: `fieldwork.tables` derives the Parquet schema from them, sorts and checks each table on write, the
-rules derive the files of a table from its path, and `docs/data.md` is generated from the same lines.
+tables: `fieldwork.tables` derives the Parquet schema from them, sorts and checks each table on write, and
+the rules derive the files of a table from its path. `columns_of` gives what every description says: the
+metadata of Parquet files, the comments in study.duckdb, `snakemake describe`, codebooks and Croissant.
 """
 
-from collections.abc import Callable, Hashable
-from dataclasses import MISSING, dataclass, field
+import re
+from collections.abc import Callable
+from dataclasses import MISSING, dataclass, field, fields, is_dataclass
+from datetime import datetime
 from functools import cache
 from pathlib import PurePosixPath
-from types import ModuleType
+from types import ModuleType, NoneType
 from typing import (
     Any,
     Literal,
     NamedTuple,
     TypeVar,
-    cast,
     dataclass_transform,
     get_args,
+    get_origin,
     get_type_hints,
 )
 
@@ -41,6 +44,26 @@ Part = Literal[
     "memory reference",
 ]
 
+_KINDS: dict[Any, str] = {
+    str: "VARCHAR",
+    int: "BIGINT",
+    float: "DOUBLE",
+    bool: "BOOLEAN",
+    bytes: "BLOB",
+    datetime: "TIMESTAMPTZ",
+}
+_NUMBERS = {"BIGINT", "DOUBLE"}
+_UNITS = {
+    r"(_|^)usd(_|$)": "US dollars",
+    r"_s$|^seconds$|^latency_": "seconds",
+    r"^minutes$": "minutes",
+    r"_token_hours$": "token hours",
+    r"(^|_)tokens(_most)?$": "tokens",
+    r"_bits$|entropy": "bits",
+    r"^(left|top|width|height)$": "points",
+}
+"""What the name of a column of numbers says of their unit."""
+
 
 class Table(NamedTuple):
     """Where the rows of a type are kept, and in which order.
@@ -50,17 +73,13 @@ class Table(NamedTuple):
         order_by: SQL list of columns that together tell any two rows apart; empty for a table that is
             written in the order in which its rows are made.
         part: the part of a study that has the table.
+        name: what it is called in the database and in descriptions; no other table has this name.
     """
 
     path: str
     order_by: str
     part: Part
-
-    @property
-    def name(self) -> str:
-        """The table's name in the database: of its file, or of the folder that has its files."""
-        path = PurePosixPath(self.path)
-        return path.parent.name if "{" in path.stem else path.stem
+    name: str
 
     @property
     def has_csv(self) -> bool:
@@ -81,27 +100,104 @@ def row(row_type: type[RowType]) -> type[RowType]:
 
 @dataclass_transform(frozen_default=True, field_specifiers=(column,))
 def table(
-    path: str, order_by: str = "", *, part: Part = "every study"
+    path: str, order_by: str = "", *, part: Part = "every study", name: str | None = None
 ) -> Callable[[type[RowType]], type[RowType]]:
-    """Declare that a class is a row of a table; the arguments are those of `Table`."""
+    """Declare that a class is a row of a table; the arguments are those of `Table`.
+
+    Its name is that of its file, or of the folder that has its files, unless one is given.
+    """
+    places = [place for place in PurePosixPath(path).with_suffix("").parts if "{" not in place]
 
     def declare(row_type: type[RowType]) -> type[RowType]:
         rows = row(row_type)
-        rows.__table__ = Table(path, order_by, part)  # type: ignore[attr-defined]
+        rows.__table__ = Table(path, order_by, part, name or places[-1])  # type: ignore[attr-defined]
         return rows
 
     return declare
 
 
-def row_of(row_type: type[RowType], **values: Any) -> RowType:
-    """A row of these values; columns that may be NULL and are not named are NULL."""
-    return row_type(**(_nulls(cast(Hashable, row_type)) | values))
+class Column(NamedTuple):
+    """A column, as whoever reads a table is told of it.
+
+    Attributes:
+        kind: its type in SQL.
+        hint: its type in Python, without None.
+        unit: of its numbers, where the column has one; estimates have that of their measure.
+        values: the texts that it may hold, where they are a closed set; else empty.
+    """
+
+    name: str
+    kind: str
+    hint: Any
+    is_nullable: bool
+    description: str
+    unit: str | None
+    values: tuple[str, ...]
+
+    @property
+    def text(self) -> str:
+        """The description, with the unit and the values where it does not name them itself."""
+        parts = [self.description]
+        if self.unit and not re.search(rf"\b{self.unit}\b", self.description):
+            parts.append(f"in {self.unit}")
+        if not all(f"`{value}`" in self.description for value in self.values):
+            parts.append("one of " + ", ".join(f"`{value}`" for value in self.values))
+        return "; ".join(parts)
+
+    @property
+    def metadata(self) -> dict[str, str]:
+        """What a Parquet file keeps beside the column."""
+        entries = {
+            "description": self.description,
+            "unit": self.unit,
+            "values": ", ".join(self.values),
+        }
+        return {key: entry for key, entry in entries.items() if entry}
 
 
 @cache
-def _nulls(row_type: Any) -> dict[str, None]:
+def columns_of(row_type: Any) -> tuple[Column, ...]:
+    """The columns of a row type, in their order."""
     hints = get_type_hints(row_type)
-    return {name: None for name, hint in hints.items() if type(None) in get_args(hint)}
+    return tuple(_column(f.name, hints[f.name], f.metadata["meaning"]) for f in fields(row_type))
+
+
+def _column(name: str, declared: Any, meaning: str) -> Column:
+    is_nullable = NoneType in get_args(declared)
+    hint = (
+        next(part for part in get_args(declared) if part is not NoneType)
+        if is_nullable
+        else declared
+    )
+    is_closed = get_origin(hint) is Literal
+    kind = "VARCHAR" if is_closed else _kind(hint)
+    unit = next((unit for form, unit in _UNITS.items() if re.search(form, name)), None)
+    return Column(
+        name,
+        kind,
+        hint,
+        is_nullable,
+        meaning,
+        unit if kind in _NUMBERS else None,
+        get_args(hint) if is_closed else (),
+    )
+
+
+def _kind(hint: Any) -> str:
+    if get_origin(hint) is list:
+        (inner,) = get_args(hint)
+        # lists of floats are embeddings, and encoders have the precision of float32
+        return "FLOAT[]" if inner is float else f"{_kind(inner)}[]"
+    if is_dataclass(hint):
+        parts = ", ".join(f"{column.name} {column.kind}" for column in columns_of(hint))
+        return f"STRUCT({parts})"
+    return _KINDS[hint]
+
+
+def row_of(row_type: type[RowType], **values: Any) -> RowType:
+    """A row of these values; columns that may be NULL and are not named are NULL."""
+    nulls = {column.name: None for column in columns_of(row_type) if column.is_nullable}
+    return row_type(**(nulls | values))
 
 
 def table_of(row_type: type[Any]) -> Table:

@@ -16,7 +16,7 @@ ReferenceKind = Literal["baseline", "control", "field", "other groups"]
 class Estimate(ConditionEstimate):
     """A measure of answers, beside what it is compared with."""
 
-    measure: str = column("what is estimated, by the name of its [measure](#measures)")
+    measure: str = column("what is estimated, by the name of its measure")
     item_id: str | None = column("the prompt; NULL for the mean over the prompts of the task")
     variable: str | None = column(
         "the variable that defines groups of participants, NULL for everyone"

@@ -24,7 +24,12 @@ def between(conditions: Collection[str]) -> str:
     return "users" if set(conditions) == {FIELD} else "contexts or real users"
 
 
-@table("field/answers.parquet", "model, task, item_id, participant_id, replicate", part="field")
+@table(
+    "field/answers.parquet",
+    "model, task, item_id, participant_id, replicate",
+    part="field",
+    name="field_answers",
+)
 class FieldAnswer:
     """An answer as a participant gave it, masked."""
 
@@ -47,7 +52,12 @@ class FieldAnswer:
     excluded_for: str | None = column("the first of them that the setting excludes; NULL if kept")
 
 
-@table("field/participants.parquet", "variable, participant_id", part="field")
+@table(
+    "field/participants.parquet",
+    "variable, participant_id",
+    part="field",
+    name="field_participants",
+)
 class Participant:
     """A group that a participant belongs to."""
 
@@ -56,7 +66,7 @@ class Participant:
     group: str = column("the participant's group")
 
 
-@table("field/quality.csv", part="field")
+@table("field/quality.csv", part="field", name="field_quality")
 class QualityCheck:
     """What one check found in the answers to one prompt."""
 
@@ -71,7 +81,7 @@ class QualityCheck:
     reason: str = column("why it is excluded, or kept")
 
 
-@table("field/attrition.csv", part="field")
+@table("field/attrition.csv", part="field", name="field_attrition")
 class Attrition:
     """Participants lost, by prompt and by group."""
 

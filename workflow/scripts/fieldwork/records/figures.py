@@ -14,7 +14,7 @@ and all with a value without users.
 """
 
 
-@table("figures/{figure}.marks.parquet", "number")
+@table("figures/{figure}.marks.parquet", "number", name="marks")
 class FigureMark:
     """A mark of a figure: a point, a bar or the end of a curve, with its interval."""
 

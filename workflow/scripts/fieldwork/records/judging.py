@@ -56,7 +56,12 @@ class Scale(NamedTuple):
         return numbers[self.options.index(option)]
 
 
-@table("judging/judgements.parquet", "scale, unit_id, rater, repeat", part="judging")
+@table(
+    "judging/judgements.parquet",
+    "scale, unit_id, rater, repeat",
+    part="judging",
+    name="single_judgements",
+)
 class Judgement:
     """What a rater says of a unit on a scale."""
 
@@ -79,7 +84,7 @@ class Judgement:
     reason: str | None = column("why there is no value")
 
 
-@table("judging/texts/{units}.parquet", "unit_id", part="judging")
+@table("judging/texts/{units}.parquet", "unit_id", part="judging", name="unit_texts")
 class UnitText:
     """A unit of this study as raters see it."""
 
@@ -100,7 +105,7 @@ class UnitText:
     is_drawn: bool = column("whether raters are given it (`judging.units.*.n`)", default=True)
 
 
-@table("judging/learnt/{units}.parquet", "unit_id", part="judging")
+@table("judging/learnt/{units}.parquet", "unit_id", part="judging", name="learnt_scores")
 class LearntScore:
     """What a unit would be judged, learnt from the units of other users."""
 
@@ -114,7 +119,7 @@ class LearntScore:
     reason: str | None = column("why there is no score")
 
 
-@table("review_kit/allocation.csv")
+@table("review_kit/allocation.csv", name="rater_allocation")
 class Allotment:
     """A unit that a rater is given."""
 
@@ -126,7 +131,7 @@ class Allotment:
     is_repeat: bool = column("whether the rater has judged the unit before")
 
 
-@table("review_kit/precision.csv")
+@table("review_kit/precision.csv", name="rater_precision")
 class RaterPrecision:
     """How precise judgements of so many units will be."""
 
@@ -140,7 +145,7 @@ class RaterPrecision:
     kappa_half_width: float = column("half the width of the 95 % interval of κ over shared units")
 
 
-@table("judging/units.parquet", "unit_id", part="judging")
+@table("judging/units.parquet", "unit_id", part="judging", name="judged_units")
 class JudgedUnit:
     """A unit, and what it belongs to."""
 

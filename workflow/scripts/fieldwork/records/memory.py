@@ -23,7 +23,7 @@ class Evidence:
     turn: int = column("number of the message in the conversation, from 1")
 
 
-@table("memory/users.parquet", "place", part="memory")
+@table("memory/users.parquet", "place", part="memory", name="memory_users")
 class MemoryUser:
     """A user whose conversations are read."""
 
@@ -78,7 +78,12 @@ class Verification:
     reason: str | None = column("why it is dropped, or kept without a score")
 
 
-@table("memory/selected/{task}/{condition}.parquet", "user_id, item_id, place", part="memory")
+@table(
+    "memory/selected/{task}/{condition}.parquet",
+    "user_id, item_id, place",
+    part="memory",
+    name="selected_attributes",
+)
 class SelectedAttribute:
     """An attribute of a user beside a question: whether it matters there."""
 
@@ -91,7 +96,12 @@ class SelectedAttribute:
     reason: str | None = column("why there is no score")
 
 
-@table("memory/texts/{task}/{condition}.parquet", "user_id, item_id NULLS FIRST", part="memory")
+@table(
+    "memory/texts/{task}/{condition}.parquet",
+    "user_id, item_id NULLS FIRST",
+    part="memory",
+    name="memory_texts",
+)
 class MemoryText:
     """What a user's memory says before a question."""
 

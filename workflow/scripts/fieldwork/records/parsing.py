@@ -100,7 +100,7 @@ class Answer:
     )
 
 
-@table("answers/items.csv")
+@table("answers/items.csv", name="merged_items")
 class MergedItem:
     """How one written option became a canonical one."""
 

@@ -29,7 +29,7 @@ class Conversation:
     messages: list[Message] = column("the conversation in order")
 
 
-@table("corpus/{corpus}/funnel.csv")
+@table("corpus/{corpus}/funnel.csv", name="corpus_funnel")
 class FunnelStep:
     """What one filter let through."""
 
@@ -41,7 +41,7 @@ class FunnelStep:
     users_out: int = column("distinct users after the filter")
 
 
-@table("embeddings/{corpus}/texts/{shard}.parquet")
+@table("embeddings/{corpus}/texts/{shard}.parquet", name="conversation_texts")
 class ConversationText:
     """The text of a conversation that is embedded."""
 
@@ -49,7 +49,7 @@ class ConversationText:
     text: str = column("the text, by the setting `embedding.text`")
 
 
-@table("embeddings/{corpus}/shards/{shard}.parquet")
+@table("embeddings/{corpus}/shards/{shard}.parquet", name="conversation_vectors")
 class ConversationVector:
     """The embedding of a conversation."""
 

@@ -14,7 +14,7 @@ VALUE_KINDS: frozenset[ItemKind] = frozenset({"scale", "number"})
 """Kinds whose answer has a value, of which means can be taken."""
 
 
-@table("tasks/{task}.parquet", "item_id")
+@table("tasks/{task}.parquet", "item_id", name="items")
 class Item:
     """A question."""
 
