@@ -1,80 +1,178 @@
-"""docs/data.md is what the row types say, all tables are in it, and its queries run."""
+"""What a column means is said where the reader is: in SQL, Parquet, the terminal and documents."""
 
 import pkgutil
+import re
+from collections import Counter
 from pathlib import Path
 
 import duckdb
+import pyarrow.parquet as pq
 import pytest
 
-from fieldwork import dictionary, records, tables
-from fieldwork.database import write_database
+from fieldwork import dictionary, records, reference, tables
+from fieldwork.database import view_columns, write_database
+from fieldwork.errors import StudyError
+from fieldwork.records.columns import columns_of, row_types_of
 from fieldwork.records.generation import Response
 from fieldwork.records.parsing import Answer
-from fieldwork.records.puppets import Context
+from fieldwork.records.service import TradeOff
 from fieldwork.records.tasks import Item
 
-DOCUMENT = Path(__file__).resolve().parents[2] / "docs" / "data.md"
+DOCUMENT = (Path(__file__).resolve().parents[2] / "docs" / "data.md").read_text(encoding="utf-8")
+ROW_TYPES = dictionary.row_types()
 
 
-def test_document_is_up_to_date() -> None:
-    assert DOCUMENT.read_text(encoding="utf-8") == dictionary.render(), (
-        "run: cd workflow/scripts && python -m fieldwork.dictionary ../../docs/data.md"
-    )
-
-
-def test_every_module_of_row_types_is_a_stage() -> None:
-    names = {module.name for module in pkgutil.iter_modules(records.__path__)}
+def test_every_table_has_a_name_of_its_own_under_a_heading() -> None:
+    modules = {module.name for module in pkgutil.iter_modules(records.__path__)}
     stages = {stage.__name__.rpartition(".")[2] for stage in dictionary.STAGES.values()}
-    assert stages == names - {"columns", "shared"}
-
-
-def test_no_heading_stands_twice() -> None:
-    headings = [line for line in dictionary.render().splitlines() if line.startswith("#")]
-    assert len(headings) == len(set(headings))
-
-
-@pytest.mark.parametrize(
-    "line",
-    [
-        "### corpus/{corpus}/conversations.parquet",
-        "### responses/{model}/{task}/{condition}.parquet",
-        "### answers/items.csv",
-        "### metrics/novelty.parquet and .csv",
-        "A row: a conversation that passed the filters.",
-        "| `messages` | STRUCT(role VARCHAR, content VARCHAR)[] |  | the conversation in order |",
-        "| `started_at` | TIMESTAMPTZ | yes | UTC time of the conversation, NULL where unknown |",
-        "| `text` | VARCHAR |  | the text, by the setting `embedding.text` |",
-        "| `vector` | BLOB |  | unit vector, little-endian float32: `numpy.frombuffer(vector, '<f4')` |",
-        "| `raw_items` | VARCHAR[] | yes | list: options as written, NULL where none can be read |",
-    ],
-)
-def test_a_line_of_the_dictionary(line: str) -> None:
-    assert line in dictionary.render().splitlines()
-
-
-@pytest.mark.parametrize("number", range(3))
-def test_the_examples_run(number: int, tmp_path: Path) -> None:
-    row_types = {"answers": Answer, "responses": Response, "items": Item}
-    files = {}
-    for name, row_type in {**row_types, "contexts": Context}.items():
-        files[name] = [str(tmp_path / f"{name}.parquet")]
-        tables.write_rows(files[name][0], [], row_type)
-    write_database(tmp_path / "study.duckdb", files)
-    examples = dictionary.sql_examples()
-    assert len(examples) == 3
-    with duckdb.connect(tmp_path / "study.duckdb", read_only=True) as database:
-        assert database.sql(examples[number]).fetchall() == []
+    assert stages == modules - {"columns", "shared"}
+    declared = [
+        row_type for stage in dictionary.STAGES.values() for row_type in row_types_of(stage)
+    ]
+    assert len(ROW_TYPES) == len(declared)
+    assert not ROW_TYPES.keys() & dictionary.views().keys()
 
 
 def test_types_are_those_of_the_files() -> None:
-    """What DuckDB calls the columns of the Parquet schema is what the dictionary says."""
-    rendered = dictionary.render()
-    with duckdb.connect() as database:
-        for stage in dictionary.STAGES.values():
-            for row_type in dictionary.row_types_of(stage):
-                database.register("t", tables.schema_of(row_type).empty_table())
-                described = database.sql("SELECT * FROM t LIMIT 0")
-                for name, kind in zip(described.columns, described.types, strict=True):
-                    written = str(kind).replace('"', "")
-                    written = written.replace("TIMESTAMP WITH TIME ZONE", "TIMESTAMPTZ")
-                    assert f"| `{name}` | {written} |" in rendered
+    """What DuckDB calls the columns of the Parquet schema is what descriptions say."""
+    for name, row_type in ROW_TYPES.items():
+        columns = columns_of(row_type)
+        table = tables.schema_of(row_type).empty_table()
+        kinds = [str(kind).replace('"', "") for kind in duckdb.from_arrow(table).types]
+        written = [kind.replace("TIMESTAMP WITH TIME ZONE", "TIMESTAMPTZ") for kind in kinds]
+        assert written == [column.kind for column in columns], name
+        assert all(column.description and column.description[-1] != "." for column in columns)
+
+
+@pytest.mark.parametrize(("word", "unit"), [("seconds", "seconds"), ("US dollars", "US dollars")])
+def test_a_column_whose_description_names_a_unit_has_it(word: str, unit: str) -> None:
+    of_word = [
+        column
+        for row_type in ROW_TYPES.values()
+        for column in columns_of(row_type)
+        if re.match(word, column.description)
+    ]
+    assert of_word
+    assert {column.unit for column in of_word} == {unit}
+
+
+def test_a_text_names_unit_and_values_once() -> None:
+    texts = {column.name: column.text for column in columns_of(Response) + columns_of(TradeOff)}
+    assert texts["latency_low"] == "lower end of its 95 % interval; in seconds"
+    assert texts["usd"] == "US dollars a call"
+    assert dictionary.column_texts("answers")["outcome"].endswith("`empty`, `failed`")
+    assert Counter(dictionary.column_texts("claims")["verdict"])["`"] == 10
+
+
+def test_parquet_keeps_what_columns_mean(tmp_path: Path) -> None:
+    tables.write_rows(tmp_path / "r.parquet", [], Response)
+    schema = pq.read_schema(tmp_path / "r.parquet")
+    assert schema.metadata[b"description"] == b"An answer as it arrived."
+    assert schema.field("cost_usd").metadata[b"unit"] == b"US dollars"
+    assert schema.field("outcome").metadata[b"values"].startswith(b"ok, truncated, refused")
+    option = schema.field("option_probabilities").type.value_type.field("option")
+    assert option.metadata == {b"description": b"choice: the letter; list: the candidate"}
+
+
+# ---- in the database -------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def database(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Every table of a study, without rows, and all views."""
+    folder = tmp_path_factory.mktemp("study")
+    files = {name: [str(folder / f"{name}.parquet")] for name in ROW_TYPES}
+    for name, (path,) in files.items():
+        tables.write_rows(path, [], ROW_TYPES[name])
+    write_database(folder / "study.duckdb", files)
+    return folder / "study.duckdb"
+
+
+def test_every_table_view_and_column_has_its_comment(database: Path) -> None:
+    with duckdb.connect(database, read_only=True) as connection:
+        about = dict(
+            connection.sql(
+                "SELECT table_name, comment FROM duckdb_tables() UNION ALL "
+                "SELECT view_name, comment FROM duckdb_views() WHERE NOT internal"
+            ).fetchall()
+        )
+        comments = connection.sql(
+            "SELECT table_name, column_name, comment FROM duckdb_columns() WHERE NOT internal"
+        ).fetchall()
+    assert about == {name: dictionary.about(name) for name in (*ROW_TYPES, *dictionary.views())}
+    assert [place for *place, comment in comments if not comment] == []
+    of_items = {name: comment for table, name, comment in comments if table == "items"}
+    assert of_items["gold"] == dictionary.column_texts("items")["gold"]
+    assert of_items["task"] == "the task, from the path of the file"
+    of_means = {name: comment for table, name, comment in comments if table == "prompt_means"}
+    assert of_means["difference"].startswith("`mean` less the same of `baseline`")
+
+
+def test_the_words_of_views_are_of_columns_that_they_have() -> None:
+    for name, view in dictionary.views().items():
+        columns = {column.name for column in view_columns()[name]}
+        assert {*view.names.values(), *view.words} - {"field"} <= columns, name
+
+
+EXAMPLES = re.findall(r"```sql\n(.*?)```", DOCUMENT, re.DOTALL)
+
+
+@pytest.mark.parametrize("example", EXAMPLES)
+def test_the_examples_run(example: str, database: Path) -> None:
+    with duckdb.connect(database, read_only=True) as connection:
+        rows = connection.sql(example).fetchall()
+    assert len(EXAMPLES) == 3
+    assert len(rows) == (len(columns_of(Answer)) + 1 if "comment" in example else 0)
+
+
+# ---- in the terminal and in documents --------------------------------------------------------------
+
+
+def described(*names: str, parts: tuple[str, ...] = ("every study",)) -> list[str]:
+    return reference.describe(names, "mine", "results/mine", parts).splitlines()
+
+
+def test_a_table_is_described_within_the_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "60")
+    lines = described("responses", "accuracy")
+    assert lines[0] == "responses. A row: an answer as it arrived."
+    assert lines[1] == "In results/mine: responses/{model}/{task}/{condition}.parquet."
+    assert "  cost_usd              price of the call, NULL without a" in lines
+    assert "In results/mine: study.duckdb and metrics/accuracy.csv." in lines
+    assert max(map(len, lines)) == 60
+
+
+def test_the_tables_of_a_study_are_those_of_its_parts() -> None:
+    names = {line.split()[0] for line in described() if line.startswith("  ")}
+    assert {"answers", "claims", "transcripts"} <= names
+    assert "groups" not in names
+    assert any(line.startswith("  groups ") for line in described(parts=("field",)))
+    assert described("groups")[1].endswith("which this study does not have.")
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("answer", "did you mean answers"),
+        ("zzz", "there is no table of this name; `snakemake describe` lists all tables"),
+    ],
+)
+def test_an_unknown_table_is_a_sentence_with_near_names(name: str, words: str) -> None:
+    with pytest.raises(StudyError, match=f"^{name}: ") as caught:
+        described(name)
+    assert words in str(caught.value)
+
+
+def test_documents_list_every_table_and_the_page_every_column() -> None:
+    assert reference.with_list(DOCUMENT) == DOCUMENT, (
+        "run: cd workflow/scripts && python -m fieldwork.reference ../../docs/data.md"
+    )
+    page = reference.render()
+    headings = re.findall("^#+ .*", page, re.MULTILINE)
+    assert len(headings) == len({*headings})
+    for name in (*ROW_TYPES, *dictionary.views()):
+        assert f"`{name}`" in DOCUMENT or f"[{name}](methods.md#{name})" in DOCUMENT
+        assert f"\n### {name}\n" in page
+    for row_type in (Answer, Item):
+        for column in columns_of(row_type):
+            assert f"| `{column.name}` | {column.kind}" in page

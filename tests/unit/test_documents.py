@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from fieldwork import dictionary
-from fieldwork.records.columns import row_types_of, table_of
+from fieldwork.records.columns import table_of
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 DOCUMENTS = (
@@ -83,11 +83,7 @@ METHODS = "docs/methods.md"
 
 def tables() -> list[str]:
     """Tables of `metrics/` and `power/`, from the row types that declare them."""
-    declared = [
-        table_of(row_type)
-        for stage in dictionary.STAGES.values()
-        for row_type in row_types_of(stage)
-    ]
+    declared = map(table_of, dictionary.row_types().values())
     return [table.name for table in declared if re.match("(metrics|power)/", table.path)]
 
 

@@ -108,7 +108,7 @@ def test_a_new_measure_has_interval_claim_section_and_row(extended: Checkout) ->
     assert "### Two mentions" in findings
     assert "Simpson index" in findings
     dictionary = subprocess.run(
-        [sys.executable, "-c", "from fieldwork.dictionary import render; print(render())"],
+        [sys.executable, "-c", "from fieldwork.reference import render; print(render())"],
         cwd=extended.root / "workflow/scripts",
         env=clean_environment({}),
         capture_output=True,

@@ -37,16 +37,16 @@ def test_every_file_with_its_hash(description: JsonObject, tmp_path: Path) -> No
 
 def test_every_column_with_its_meaning(description: JsonObject) -> None:
     sets = {record["@id"]: record for record in description["recordSet"]}
-    assert set(sets) == {"tasks", "items", "requests"}
-    columns = {field["@id"]: field for field in sets["tasks"]["field"]}
-    assert columns["tasks/item_id"]["description"] == "unique within the task"
-    assert columns["tasks/choices"]["repeated"] is True
-    assert columns["tasks/list_length"]["dataType"] == "sc:Integer"
-    assert columns["tasks/item_id"]["source"] == {
-        "fileSet": {"@id": "tasks-files"},
+    assert set(sets) == {"items", "merged_items", "requests"}
+    columns = {field["@id"]: field for field in sets["items"]["field"]}
+    assert columns["items/item_id"]["description"] == "unique within the task"
+    assert columns["items/choices"]["repeated"] is True
+    assert columns["items/list_length"]["dataType"] == "sc:Integer"
+    assert columns["items/item_id"]["source"] == {
+        "fileSet": {"@id": "items-files"},
         "extract": {"column": "item_id"},
     }
-    (merged,) = {str(f["source"].get("fileObject")) for f in sets["items"]["field"]}
+    (merged,) = {str(f["source"].get("fileObject")) for f in sets["merged_items"]["field"]}
     assert "answers/items.csv" in merged
 
 

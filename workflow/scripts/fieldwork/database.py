@@ -104,7 +104,7 @@ def view_columns() -> dict[str, list[Column]]:
         with open_database(file=f"{folder}/study.duckdb") as database:
             rows = database.execute(_VIEW_COLUMNS).fetchall()
     for view, name, kind, text in rows:
-        columns.setdefault(view, []).append(Column(name, kind, None, True, text, None, ()))
+        columns.setdefault(view, []).append(Column(name, kind, None, None, text, None, ()))
     return columns
 
 

@@ -96,8 +96,8 @@ def column_texts(name: str) -> dict[str, str]:
         meanings |= texts
         for column in view.names.keys() & texts.keys():
             meanings[view.names[column]] = texts[column]
-    meanings = {column: _renamed(text, view.names) for column, text in meanings.items()}
-    return meanings | view.words
+    renamed = {column: _renamed(text, view.names) for column, text in meanings.items()}
+    return {**renamed, **view.words}
 
 
 def _renamed(text: str, names: Mapping[str, str]) -> str:

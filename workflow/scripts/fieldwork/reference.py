@@ -1,4 +1,4 @@
-"""What the tables of a study are, for readers: in the terminal, as a page, and as a list for docs/data.md.
+"""What the tables of a study are: in the terminal, as a page, and as a list for docs/data.md.
 
 `python -m fieldwork.reference`, run in workflow/scripts, prints the page of all columns; with the path of
 docs/data.md it writes the list of tables there again.
@@ -12,10 +12,10 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from difflib import get_close_matches
 from functools import cache
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from fieldwork.database import view_columns
-from fieldwork.dictionary import STAGES, about, row_types, views
+from fieldwork.dictionary import STAGES, about, views
 from fieldwork.errors import StudyError
 from fieldwork.measures import questions
 from fieldwork.records.columns import Column, columns_of, row_types_of, table_of
@@ -67,7 +67,7 @@ def described() -> dict[str, list[Described]]:
     return by_heading
 
 
-def _table(row_type: type[object]) -> Described:
+def _table(row_type: type[Any]) -> Described:
     table = table_of(row_type)
     return Described(
         table.name,
@@ -97,7 +97,7 @@ def describe(names: Sequence[str], study: str, folder: str, parts: Collection[st
     if names:
         return "\n".join(line for name in names for line in _whole(name, tables, folder, parts))
     lines = [f"Tables of the study {study}, with their files in {folder}."]
-    lines += ["The columns of a table are shown by its name, as in: snakemake describe answers"]
+    lines += ["The columns of one are shown by its name, as in: snakemake describe answers"]
     for title, group in described().items():
         if of_study := [table for table in group if table.part in parts]:
             lines += [f"\n{title}"]
@@ -115,10 +115,12 @@ def _whole(
             f"{name}: there is no table of this name; {question}`snakemake describe` lists all tables"
         )
     table = tables[name]
-    yield from textwrap.wrap(f"{name}. A row: {_lower(table.about)}.", _width())
-    absence = "" if table.part in parts else ", in studies of other parts than this one has"
-    yield f"In {folder}: {table.place}{absence}.\n"
-    yield from _entries((column.name, f"{column.text} ({_type(column)})") for column in table.columns)
+    absence = "" if table.part in parts else ", which this study does not have"
+    yield _filled(f"{name}. A row: {_lower(table.about)}.")
+    yield _filled(f"In {folder}: {table.place}{absence}.") + "\n"
+    yield from _entries(
+        (column.name, f"{column.text} ({_type(column)})") for column in table.columns
+    )
     if name == "estimates":
         yield "\nMeasures:"
         yield from _entries(
@@ -134,18 +136,18 @@ def _entries(entries: Iterable[tuple[str, str]]) -> Iterator[str]:
     pairs = [*entries]
     indent = max(len(name) for name, _ in pairs) + 4
     for name, text in pairs:
-        yield textwrap.fill(
-            text,
-            _width(),
-            initial_indent=f"  {name}".ljust(indent),
-            subsequent_indent=" " * indent,
-            break_long_words=False,
-            break_on_hyphens=False,
-        )
+        yield _filled(text, f"  {name}".ljust(indent))
 
 
-def _width() -> int:
-    return min(shutil.get_terminal_size().columns, _WIDEST)
+def _filled(text: str, start: str = "") -> str:
+    return textwrap.fill(
+        text,
+        min(shutil.get_terminal_size().columns, _WIDEST),
+        initial_indent=start,
+        subsequent_indent=" " * len(start),
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
 
 
 def _type(column: Column) -> str:
@@ -204,8 +206,8 @@ def with_list(document: str) -> str:
 _INTRODUCTION = """
 # Tables and their columns
 
-Paths begin in the study's folder, `results/{study}/`. [Data](data.md) says how the tables belong together,
-and [methods](methods.md) how estimates are computed.
+Paths begin in the study's folder, `results/{study}/`. [Data](data.md) says how the tables belong
+together, and [methods](methods.md) how estimates are computed.
 """
 
 

@@ -11,7 +11,6 @@ import typing
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from datetime import datetime
-from functools import cache
 from itertools import islice
 from operator import attrgetter
 from pathlib import Path
@@ -25,7 +24,7 @@ import pyarrow.parquet as pq
 
 from fieldwork.errors import StudyError, first_line
 from fieldwork.files.cells import guard_cell
-from fieldwork.records.columns import columns_of, table_of
+from fieldwork.records.columns import columns_of, is_row_type, table_of
 from fieldwork.records.shared import ItemKey
 from fieldwork.records.tasks import Item
 
@@ -51,8 +50,7 @@ _SCALARS: dict[object, pa.DataType] = {
 }
 
 
-@cache
-def schema_of(row_type: Any) -> pa.Schema:
+def schema_of(row_type: type[Any]) -> pa.Schema:
     """Arrow schema of a row type; only columns of type `X | None` are nullable.
 
     Each column carries its description, unit and values as metadata, which Parquet keeps.
@@ -71,7 +69,7 @@ def _type(hint: Any) -> pa.DataType:
         (inner,) = typing.get_args(hint)
         # lists of floats are embeddings, and encoders have the precision of float32
         return pa.list_(pa.float32() if inner is float else _type(inner))
-    return pa.struct(list(schema_of(hint))) if dataclasses.is_dataclass(hint) else _SCALARS[hint]
+    return pa.struct(list(schema_of(hint))) if is_row_type(hint) else _SCALARS[hint]
 
 
 def write_table(path: str | Path, rows: Iterable[Row], row_type: type[Row]) -> None:
@@ -184,7 +182,7 @@ def row_builder(row_type: type[Any]) -> Callable[[dict[str, Any]], Any]:
         column.name: row_builder(inner)
         for column in columns_of(row_type)
         for inner in typing.get_args(column.hint)
-        if dataclasses.is_dataclass(inner)
+        if is_row_type(inner)
     }
 
     def build(record: dict[str, Any]) -> Any:

@@ -1,4 +1,4 @@
-"""The views of study.duckdb: transcripts, and tables of earlier versions, so that SQL of theirs still runs.
+"""The views of study.duckdb: transcripts, and tables of earlier versions, whose SQL still runs.
 
 Owns which views there are, and what their columns mean. Tables of earlier versions are views of the table
 of estimates, written as CSV too. They hold what the tables held, without Holm's correction within a

@@ -5,7 +5,6 @@ the files of all models, tasks and conditions. Columns come from `fieldwork.reco
 description cannot differ from the data dictionary.
 """
 
-import dataclasses
 import glob
 import hashlib
 import re
@@ -13,9 +12,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from fieldwork import tables
-from fieldwork.dictionary import STAGES
-from fieldwork.records.columns import row_types_of, table_of
+from fieldwork.dictionary import row_types
+from fieldwork.records.columns import Column, columns_of, table_of
 
 JsonObject = dict[str, Any]
 
@@ -34,7 +32,7 @@ _VALUES = {
     "BIGINT": "sc:Integer",
     "DOUBLE": "sc:Float",
     "BOOLEAN": "sc:Boolean",
-    "TIMESTAMP WITH TIME ZONE": "sc:DateTime",
+    "TIMESTAMPTZ": "sc:DateTime",
     "BLOB": "sc:Text",
 }
 _FORMATS = {".parquet": "application/x-parquet", ".csv": "text/csv"}
@@ -64,17 +62,16 @@ def croissant(folder: Path, study: StudyLabel, places: Sequence[str] = ("",)) ->
     record_sets: list[JsonObject] = []
     files: dict[str, JsonObject] = {}
     sets: list[JsonObject] = []
-    for stage in STAGES.values():
-        for row_type in row_types_of(stage):
-            patterns = [f"{place}/{table_of(row_type).path}".lstrip("/") for place in places]
-            pattern = next((one for one in patterns if _files_of(folder, one)), None)
-            if pattern is None:
-                continue
-            paths = _files_of(folder, pattern)
-            files |= {path: _file(folder, path) for path in paths}
-            record_sets.append(_record_set(row_type, paths))
-            if "{" in pattern:
-                sets.append(_file_set(row_type, pattern))
+    for row_type in row_types().values():
+        patterns = [f"{place}/{table_of(row_type).path}".lstrip("/") for place in places]
+        pattern = next((one for one in patterns if _files_of(folder, one)), None)
+        if pattern is None:
+            continue
+        paths = _files_of(folder, pattern)
+        files |= {path: _file(folder, path) for path in paths}
+        record_sets.append(_record_set(row_type, paths))
+        if "{" in pattern:
+            sets.append(_file_set(row_type, pattern))
     description: JsonObject = {
         "@context": _context(),
         "@type": "sc:Dataset",
@@ -127,46 +124,36 @@ def _file(folder: Path, path: str) -> JsonObject:
 def _file_set(row_type: type[Any], pattern: str) -> JsonObject:
     return {
         "@type": "cr:FileSet",
-        "@id": _name_of(row_type) + "-files",
-        "name": _name_of(row_type) + "-files",
+        "@id": table_of(row_type).name + "-files",
+        "name": table_of(row_type).name + "-files",
         "encodingFormat": _FORMATS[Path(pattern).suffix],
         "includes": re.sub(r"\{\w+\}", "*", pattern),
     }
 
 
-def _name_of(row_type: type[Any]) -> str:
-    """The table's name: its file's, or that of its folder where it has many files."""
-    pattern = table_of(row_type).path
-    return pattern.partition("/{")[0].replace("/", "_") if "{" in pattern else Path(pattern).stem
-
-
 def _record_set(row_type: type[Any], paths: list[str]) -> JsonObject:
-    name = _name_of(row_type)
+    name = table_of(row_type).name
     is_set = "{" in table_of(row_type).path
     source = {"fileSet": {"@id": f"{name}-files"}} if is_set else {"fileObject": {"@id": paths[0]}}
-    columns = zip(dataclasses.fields(row_type), tables.column_kinds(row_type)[0], strict=True)
     return {
         "@type": "cr:RecordSet",
         "@id": name,
         "name": name,
         "description": (row_type.__doc__ or "").strip(),
-        "field": [
-            _column(name, column.name, kind, column.metadata["meaning"], source)
-            for column, kind in columns
-        ],
+        "field": [_column(name, column, source) for column in columns_of(row_type)],
     }
 
 
-def _column(table: str, name: str, kind: str, meaning: str, source: JsonObject) -> JsonObject:
-    is_list = kind.endswith("[]")
-    # a list of messages is description as text: its parts are those of the data dictionary
-    value = _VALUES.get(kind.removesuffix("[]"), "sc:Text")
+def _column(table: str, column: Column, source: JsonObject) -> JsonObject:
+    is_list = column.kind.endswith("[]")
+    # a list of messages is described as text: its parts are those of the data dictionary
+    value = _VALUES.get(column.kind.removesuffix("[]"), "sc:Text")
     return {
         "@type": "cr:Field",
-        "@id": f"{table}/{name}",
-        "name": f"{table}/{name}",
-        "description": meaning,
+        "@id": f"{table}/{column.name}",
+        "name": f"{table}/{column.name}",
+        "description": column.text,
         "dataType": value,
         **({"repeated": True} if is_list else {}),
-        "source": {**source, "extract": {"column": name}},
+        "source": {**source, "extract": {"column": column.name}},
     }

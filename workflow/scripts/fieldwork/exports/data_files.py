@@ -5,7 +5,6 @@ Owns the folder that they are written to. One table is in memory at a time. Equa
 
 import json
 import logging
-import typing
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -24,6 +23,7 @@ from fieldwork.exports.labelled_files import (
 )
 from fieldwork.exports.study_tables import StudyDatabase, StudyTable, open_tables
 from fieldwork.exports.variables import Variable, value_of, variables_of
+from fieldwork.records.columns import columns_of
 
 MOST_ROWS = 250_000
 """Of a .sav or .dta file, whose rows are all in memory: some 4 GB with texts of 1,000 bytes."""
@@ -104,11 +104,10 @@ class TableContent(NamedTuple):
 
 
 def _variables(table: StudyTable, rows: Any) -> list[Variable]:
-    kinds = zip(rows.schema.names, tables.column_kinds(table.row_type)[0], strict=True)
     longest = {
-        name: max((len(cell) for cell in rows[name].to_pylist() if cell), default=0)
-        for name, kind in kinds
-        if kind.endswith("[]")
+        column.name: max((len(cell) for cell in rows[column.name].to_pylist() if cell), default=0)
+        for column in columns_of(table.row_type)
+        if column.kind.endswith("[]")
     }
     return variables_of(table.row_type, longest)
 
@@ -121,23 +120,17 @@ def _code_sets(
     values: dict[str, set[Any]] = {}
     for table in source.tables():
         content = TableContent(table, variables[table.name], source.rows(table))
-        hints = typing.get_type_hints(table.row_type)
+        closed_values = {column.name: column.values for column in columns_of(table.row_type)}
         for variable in content.variables:
             if name := variable.code_set:
                 labels = settings.labels(name) if name in ("model", "condition") else ()
-                closed_values = _closed_values(hints[variable.column])
-                known_values.setdefault(name, [*labels]).extend(closed_values)
+                known_values.setdefault(name, [*labels]).extend(closed_values[variable.column])
                 values.setdefault(name, set()).update(content.values(variable))
     sets = {
         name: code_set(known_values[name], values[name] - {None}, settings.labels(name))
         for name in sorted(values)
     }
     return {name: codes for name, codes in sets.items() if codes is not None}
-
-
-def _closed_values(hint: Any) -> Sequence[Any]:
-    """The values of a column that has a closed set of them."""
-    return typing.get_args(hint) if typing.get_origin(hint) is typing.Literal else ()
 
 
 def _with_codes(variables: Sequence[Variable], code_sets: Mapping[str, CodeSet]) -> list[Variable]:

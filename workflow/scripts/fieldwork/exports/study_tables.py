@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from fieldwork import tables
-from fieldwork.dictionary import STAGES
+from fieldwork.dictionary import row_types
 from fieldwork.errors import StudyError, first_line
 from fieldwork.exports.analysis_rows import AnswerForAnalysis, ItemForAnalysis
 from fieldwork.records.answer_form import FormReading
-from fieldwork.records.columns import row_types_of, table_of
+from fieldwork.records.columns import columns_of, table_of
 from fieldwork.records.field import FIELD
 from fieldwork.records.judging import AlternativeAnnotator
 
@@ -27,7 +27,6 @@ WITH_FIELD = (
     "they gave."
 )
 
-_NAMES = {FormReading: "answer_forms", ItemForAnalysis: "items"}
 _OF_USERS = frozenset({"answers", "answer_forms", "accuracy_runs"})
 """Tables with a row for each answer or run of a user."""
 
@@ -96,7 +95,7 @@ class StudyDatabase:
     def tables(self) -> Iterator[StudyTable]:
         """Answers and their form, questions, and all estimates that the study has."""
         for row_type in _row_types():
-            name = _NAMES.get(row_type, table_of(row_type).name)
+            name = table_of(row_type).name
             if name in self._names:
                 has_people = name in _OF_USERS and self._has_people
                 notes = [WITH_FIELD if self._has_field else WITHOUT_FIELD] if has_people else []
@@ -104,7 +103,7 @@ class StudyDatabase:
 
     def rows(self, table: StudyTable) -> Any:
         """The rows of a table, as an Arrow table with the columns of its row type."""
-        columns = ", ".join(f'"{name}"' for name in tables.schema_of(table.row_type).names)
+        columns = ", ".join(f'"{column.name}"' for column in columns_of(table.row_type))
         order = table_of(table.row_type).order_by
         # items are kept in a file a task
         order = f"task, {order}" if table.row_type is ItemForAnalysis else order
@@ -124,10 +123,9 @@ class StudyDatabase:
 
 def _row_types() -> Iterator[type[Any]]:
     yield from (AnswerForAnalysis, FormReading, ItemForAnalysis)
-    for stage in STAGES.values():
-        for row_type in row_types_of(stage):
-            if table_of(row_type).path.startswith("metrics/"):
-                yield row_type
+    for row_type in row_types().values():
+        if table_of(row_type).path.startswith("metrics/"):
+            yield row_type
 
 
 @contextmanager

@@ -4,12 +4,11 @@ Owns what becomes of a column. A text that repeats is a code with a label, a lis
 and a variable has one name in all files, which SPSS, Stata and R take as it is.
 """
 
-import dataclasses
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 
-from fieldwork import tables
+from fieldwork.records.columns import Column, columns_of
 
 VariableKind = Literal["code", "yes_no", "number", "time", "text"]
 
@@ -67,17 +66,13 @@ def variables_of(row_type: type[Any], longest_lists: Mapping[str, int]) -> list[
     Args:
         longest_lists: entries of the longest list of each column that is one.
     """
-    columns, kinds = dataclasses.fields(row_type), tables.column_kinds(row_type)[0]
     parts = [
-        (column, kind, place)
-        for column, kind in zip(columns, kinds, strict=True)
-        for place in _places(kind, longest_lists.get(column.name, 0))
+        (column, place)
+        for column in columns_of(row_type)
+        for place in _places(column.kind, longest_lists.get(column.name, 0))
     ]
-    names = variable_names(c.name if n is None else f"{c.name}_{n}" for c, _, n in parts)
-    return [
-        _variable(name, column, kind, place)
-        for name, (column, kind, place) in zip(names, parts, strict=True)
-    ]
+    names = variable_names(c.name if n is None else f"{c.name}_{n}" for c, n in parts)
+    return [_variable(name, *part) for name, part in zip(names, parts, strict=True)]
 
 
 def _places(kind: str, longest: int) -> Sequence[int | None]:
@@ -86,11 +81,11 @@ def _places(kind: str, longest: int) -> Sequence[int | None]:
     return range(1, max(longest, 1) + 1) if is_spread else [None]
 
 
-def _variable(name: str, column: Any, kind: str, place: int | None) -> Variable:
-    variable_kind = _kind_of(column.name, kind, place)
+def _variable(name: str, column: Column, place: int | None) -> Variable:
+    variable_kind = _kind_of(column.name, column.kind, place)
     code_set = _SAME_CODES.get(column.name, column.name) if variable_kind == "code" else None
     # the word of SQL is not the reader's
-    meaning = column.metadata["meaning"].replace("NULL", "missing")
+    meaning = column.description.replace("NULL", "missing")
     label = meaning if place is None else f"{place}. {meaning}"
     return Variable(name, column.name, label, variable_kind, code_set, place)
 

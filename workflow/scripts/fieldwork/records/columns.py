@@ -7,7 +7,7 @@ metadata of Parquet files, the comments in study.duckdb, `snakemake describe`, c
 """
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from dataclasses import MISSING, dataclass, field, fields, is_dataclass
 from datetime import datetime
 from functools import cache
@@ -17,7 +17,9 @@ from typing import (
     Any,
     Literal,
     NamedTuple,
+    TypeGuard,
     TypeVar,
+    cast,
     dataclass_transform,
     get_args,
     get_origin,
@@ -121,7 +123,8 @@ class Column(NamedTuple):
 
     Attributes:
         kind: its type in SQL.
-        hint: its type in Python, without None.
+        hint: its type in Python, without None; None for a column of a view.
+        is_nullable: whether it may be NULL; None for a column of a view.
         unit: of its numbers, where the column has one; estimates have that of their measure.
         values: the texts that it may hold, where they are a closed set; else empty.
     """
@@ -129,7 +132,7 @@ class Column(NamedTuple):
     name: str
     kind: str
     hint: Any
-    is_nullable: bool
+    is_nullable: bool | None
     description: str
     unit: str | None
     values: tuple[str, ...]
@@ -155,9 +158,13 @@ class Column(NamedTuple):
         return {key: entry for key, entry in entries.items() if entry}
 
 
-@cache
-def columns_of(row_type: Any) -> tuple[Column, ...]:
+def columns_of(row_type: type[Any]) -> tuple[Column, ...]:
     """The columns of a row type, in their order."""
+    return _columns_of(cast(Hashable, row_type))
+
+
+@cache
+def _columns_of(row_type: Any) -> tuple[Column, ...]:
     hints = get_type_hints(row_type)
     return tuple(_column(f.name, hints[f.name], f.metadata["meaning"]) for f in fields(row_type))
 
@@ -183,12 +190,17 @@ def _column(name: str, declared: Any, meaning: str) -> Column:
     )
 
 
+def is_row_type(hint: Any) -> TypeGuard[type[Any]]:
+    """Whether values of this type are rows in a row."""
+    return isinstance(hint, type) and is_dataclass(hint)
+
+
 def _kind(hint: Any) -> str:
     if get_origin(hint) is list:
         (inner,) = get_args(hint)
         # lists of floats are embeddings, and encoders have the precision of float32
         return "FLOAT[]" if inner is float else f"{_kind(inner)}[]"
-    if is_dataclass(hint):
+    if is_row_type(hint):
         parts = ", ".join(f"{column.name} {column.kind}" for column in columns_of(hint))
         return f"STRUCT({parts})"
     return _KINDS[hint]

@@ -119,7 +119,7 @@ class LearntScore:
     reason: str | None = column("why there is no score")
 
 
-@table("review_kit/allocation.csv", name="rater_allocation")
+@table("review_kit/allocation.csv", part="judging", name="rater_allocation")
 class Allotment:
     """A unit that a rater is given."""
 
@@ -131,7 +131,7 @@ class Allotment:
     is_repeat: bool = column("whether the rater has judged the unit before")
 
 
-@table("review_kit/precision.csv", name="rater_precision")
+@table("review_kit/precision.csv", part="judging", name="rater_precision")
 class RaterPrecision:
     """How precise judgements of so many units will be."""
 

@@ -42,7 +42,7 @@ class PowerRow:
     reason: str | None = column("why there is no power or no cost")
 
 
-@table("power/advice.csv", name="power_advice")
+@table("power/advice.csv")
 class PowerAdvice:
     """The smallest size that claims an effect often enough, and its cost."""
 

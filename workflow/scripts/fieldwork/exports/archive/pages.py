@@ -100,7 +100,7 @@ _PLACES = {
     "findings.md": "what was found, in words and tables",
     "explorer/index.html": "the study's page: figures, and the answers behind each mark",
     "figures": "the figures as PDF, SVG and PNG",
-    "tables": "the tables, as Parquet and CSV; `code/docs/data.md` says what each column means",
+    "tables": "the tables, as Parquet and CSV; `code/docs/data.md` says how to see what columns mean",
     "prompts.csv": "every question, word for word",
     "study.yaml": "all settings",
     "inputs": "files of the study that lay outside of its folder, by the setting that names them",
