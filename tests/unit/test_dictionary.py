@@ -136,7 +136,7 @@ def test_a_table_is_described_within_the_terminal(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setenv("COLUMNS", "60")
     lines = described("responses", "accuracy")
     assert lines[0] == "responses. A row: an answer as it arrived."
-    assert lines[1] == "In results/mine: responses/{model}/{task}/{condition}.parquet."
+    assert lines[1:3] == ["In results/mine:", "responses/{model}/{task}/{condition}.parquet."]
     assert "  cost_usd              price of the call, NULL without a" in lines
     assert "In results/mine: study.duckdb and metrics/accuracy.csv." in lines
     assert max(map(len, lines)) == 60
@@ -147,7 +147,7 @@ def test_the_tables_of_a_study_are_those_of_its_parts() -> None:
     assert {"answers", "claims", "transcripts"} <= names
     assert "groups" not in names
     assert any(line.startswith("  groups ") for line in described(parts=("field",)))
-    assert described("groups")[1].endswith("which this study does not have.")
+    assert "which this study does not have." in " ".join(described("groups"))
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from fieldwork.config.models import require_keys
-from fieldwork.config.names import refuse_misspelt_targets
+from fieldwork.config.names import refuse_misspelt_targets, words_after
 from fieldwork.errors import StudyError
 
 RULES = ["all", "plan", "plan_study", "archive", "plot_fig1"]
@@ -30,6 +30,12 @@ def test_other_words_of_a_command_line_are_left_alone(words: list[str]) -> None:
     # and hide no other word
     with pytest.raises(StudyError, match=r"^pln: "):
         refuse_misspelt_targets(["snakemake", *words, "pln"], RULES)
+
+
+def test_the_words_after_a_target_end_at_the_next_option() -> None:
+    line = ["snakemake", "-n", "describe", "answers", "items", "--configfile", "x.yaml"]
+    assert words_after("describe", line) == ["answers", "items"]
+    assert words_after("x.yaml", line) == []
 
 
 MODELS: dict[str, Any] = {
