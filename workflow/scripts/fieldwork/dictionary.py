@@ -60,8 +60,8 @@ STAGES = {
 @cache
 def row_types() -> dict[str, type[Any]]:
     """The row types of all tables, by the tables' names."""
-    declared = (row_type for stage in STAGES.values() for row_type in row_types_of(stage))
-    return {table_of(row_type).name: row_type for row_type in declared}
+    declarations = (row_type for stage in STAGES.values() for row_type in row_types_of(stage))
+    return {table_of(row_type).name: row_type for row_type in declarations}
 
 
 @cache
@@ -96,9 +96,9 @@ def column_texts(name: str) -> dict[str, str]:
         meanings |= texts
         for column in view.names.keys() & texts.keys():
             meanings[view.names[column]] = texts[column]
-    renamed = {column: _renamed(text, view.names) for column, text in meanings.items()}
-    return {**renamed, **view.words}
+    of_tables = {column: _with_names(text, view.names) for column, text in meanings.items()}
+    return {**of_tables, **view.words}
 
 
-def _renamed(text: str, names: Mapping[str, str]) -> str:
+def _with_names(text: str, names: Mapping[str, str]) -> str:
     return re.sub(r"`(\w+)`", lambda match: f"`{names.get(match[1], match[1])}`", text)

@@ -27,7 +27,7 @@ _LIST = re.compile(r"(?<=<!-- tables -->\n).*(?=<!-- end of tables -->)", re.DOT
 """Where a document holds the list of tables."""
 
 
-class Described(NamedTuple):
+class TableDescription(NamedTuple):
     """A table or view, for its readers.
 
     Attributes:
@@ -46,7 +46,7 @@ class Described(NamedTuple):
 
 
 @cache
-def described() -> dict[str, list[Described]]:
+def descriptions() -> dict[str, list[TableDescription]]:
     """All tables, and last the views, under the headings of the dictionary."""
     by_heading = {
         title: [_table(row_type) for row_type in row_types_of(stage)]
@@ -54,7 +54,7 @@ def described() -> dict[str, list[Described]]:
     }
     columns = view_columns()
     by_heading["Views of study.duckdb"] = [
-        Described(
+        TableDescription(
             name,
             view.title,
             view.part,
@@ -67,9 +67,9 @@ def described() -> dict[str, list[Described]]:
     return by_heading
 
 
-def _table(row_type: type[Any]) -> Described:
+def _table(row_type: type[Any]) -> TableDescription:
     table = table_of(row_type)
-    return Described(
+    return TableDescription(
         table.name,
         about(table.name),
         table.part,
@@ -93,12 +93,12 @@ def describe(names: Sequence[str], study: str, folder: str, parts: Collection[st
     Raises:
         StudyError: there is no table of a name.
     """
-    tables = {table.name: table for group in described().values() for table in group}
+    tables = {table.name: table for group in descriptions().values() for table in group}
     if names:
         return "\n".join(line for name in names for line in _whole(name, tables, folder, parts))
     lines = [f"Tables of the study {study}, with their files in {folder}."]
     lines += ["The columns of one are shown by its name, as in: snakemake describe answers"]
-    for title, group in described().items():
+    for title, group in descriptions().items():
         if of_study := [table for table in group if table.part in parts]:
             lines += [f"\n{title}"]
             lines += _entries((t.name, f"{t.about}: {t.place}") for t in of_study)
@@ -106,7 +106,7 @@ def describe(names: Sequence[str], study: str, folder: str, parts: Collection[st
 
 
 def _whole(
-    name: str, tables: dict[str, Described], folder: str, parts: Collection[str]
+    name: str, tables: dict[str, TableDescription], folder: str, parts: Collection[str]
 ) -> Iterator[str]:
     if name not in tables:
         near_names = get_close_matches(name, tables, 3)
@@ -116,8 +116,8 @@ def _whole(
         )
     table = tables[name]
     absence = "" if table.part in parts else ", which this study does not have"
-    yield _filled(f"{name}. A row: {_lower(table.about)}.")
-    yield _filled(f"In {folder}: {table.place}{absence}.") + "\n"
+    yield _fill(f"{name}. A row: {_lower(table.about)}.")
+    yield _fill(f"In {folder}: {table.place}{absence}.") + "\n"
     yield from _entries(
         (column.name, f"{column.text} ({_type(column)})") for column in table.columns
     )
@@ -136,10 +136,10 @@ def _entries(entries: Iterable[tuple[str, str]]) -> Iterator[str]:
     pairs = [*entries]
     indent = max(len(name) for name, _ in pairs) + 4
     for name, text in pairs:
-        yield _filled(text, f"  {name}".ljust(indent))
+        yield _fill(text, f"  {name}".ljust(indent))
 
 
-def _filled(text: str, start: str = "") -> str:
+def _fill(text: str, start: str = "") -> str:
     return textwrap.fill(
         text,
         min(shutil.get_terminal_size().columns, _WIDEST),
@@ -164,7 +164,7 @@ def _lower(sentence: str) -> str:
 def render() -> str:
     """The page of all tables, views and measures with all their columns, in Markdown."""
     parts = [_INTRODUCTION.strip()]
-    for title, group in described().items():
+    for title, group in descriptions().items():
         parts.append(f"## {title}")
         for table in group:
             parts.append(f"### {table.name}")
@@ -189,7 +189,7 @@ def _measures() -> Iterator[str]:
 def table_list() -> str:
     """All tables under their headings, those of docs/methods.md by links to their sections there."""
     lines: list[str] = []
-    for title, group in described().items():
+    for title, group in descriptions().items():
         lines += [f"**{title}**", ""]
         links = ", ".join(f"[{t.name}](methods.md#{t.name})" for t in group if t.has_methods)
         lines += [f"- `{t.name}`: {_lower(t.about)}" for t in group if not t.has_methods]
