@@ -1,6 +1,7 @@
 """Rows of the table of the form of answers: what a screen reader or a tired reader meets."""
 
 from fieldwork.records.columns import column, table
+from fieldwork.records.shared import AnswerRow
 
 
 @table(
@@ -8,15 +9,9 @@ from fieldwork.records.columns import column, table
     "model, task, condition, item_id, puppet_id NULLS FIRST, replicate",
     name="answer_forms",
 )
-class FormReading:
+class FormReading(AnswerRow):
     """The form of an answer that has a text."""
 
-    model: str = column("model name in the config")
-    task: str = column("task")
-    condition: str = column("condition; `field` for real users")
-    item_id: str = column("the item")
-    puppet_id: str | None = column("the puppet or participant, NULL offline")
-    replicate: int = column("repeat index")
     is_truncated: bool = column("it is cut off, so that it would be longer")
     characters: int = column("characters of the answer, reasoning left out")
     words: int = column("words, in scripts without spaces by length")

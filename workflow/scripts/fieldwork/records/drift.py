@@ -3,6 +3,7 @@
 from typing import Literal
 
 from fieldwork.records.columns import column, table
+from fieldwork.records.shared import ArmRow
 
 DriftMeasure = Literal[
     "accuracy",
@@ -16,11 +17,9 @@ DriftMeasure = Literal[
 
 
 @table("metrics/drift.parquet", "model, task, condition, measure", part="waves")
-class Drift:
+class Drift(ArmRow):
     """What a wave of the same questions changed since the first one."""
 
-    model: str = column("model")
-    task: str = column("task")
     condition: str = column("the condition that is the wave")
     wave: str = column("the wave")
     first_wave: str | None = column(

@@ -3,7 +3,7 @@
 from typing import Literal
 
 from fieldwork.records.columns import column, table
-from fieldwork.records.shared import ConditionEstimate
+from fieldwork.records.shared import ArmRow
 
 ReferenceKind = Literal["baseline", "control", "field", "other groups"]
 
@@ -13,7 +13,7 @@ ReferenceKind = Literal["baseline", "control", "field", "other groups"]
     "measure, model, task, condition, item_id NULLS FIRST, variable NULLS FIRST, "
     '"group" NULLS FIRST, versus',
 )
-class Estimate(ConditionEstimate):
+class Estimate(ArmRow):
     """A measure of answers, beside what it is compared with."""
 
     measure: str = column("what is estimated, by the name of its measure")

@@ -6,7 +6,7 @@ are masked (docs/field.md).
 
 from collections.abc import Collection
 
-from fieldwork.records.columns import column, table
+from fieldwork.records.columns import column, row, table
 from fieldwork.records.tasks import ItemKind
 
 FIELD = "field"
@@ -99,19 +99,25 @@ class Attrition:
     reason: str | None = column("why there is no test")
 
 
+@row
+class GroupRow:
+    """What a row about the answers of groups of participants begins with."""
+
+    model: str = column("model")
+    task: str = column("task")
+    item_id: str | None = column("the item, NULL for the mean over items")
+    kind: ItemKind = column("kind of the items")
+    variable: str = column("the variable that defines the groups")
+
+
 @table(
     "metrics/groups.parquet",
     'model, task, kind, variable, item_id, "group", metric, answer',
     part="field",
 )
-class GroupEstimate:
+class GroupEstimate(GroupRow):
     """A metric of the answers of one group of participants."""
 
-    model: str = column("model")
-    task: str = column("task")
-    item_id: str | None = column("the item, NULL for the mean over items")
-    kind: ItemKind = column("kind of the item")
-    variable: str = column("the variable that defines the groups")
     group: str = column("the group")
     metric: str = column("what is estimated (docs/methods.md)")
     answer: str | None = column(
@@ -132,14 +138,9 @@ class GroupEstimate:
     'model, task, kind, variable, item_id, "group", metric',
     part="field",
 )
-class GroupDifference:
+class GroupDifference(GroupRow):
     """How far a group's answers are from those of the others."""
 
-    model: str = column("model")
-    task: str = column("task")
-    item_id: str | None = column("the item, NULL for the mean over items")
-    kind: ItemKind = column("kind of the items")
-    variable: str = column("the variable that defines the groups")
     group: str | None = column("the group; NULL where all groups are compared at once")
     versus: str | None = column("the other of two groups; NULL of several and for all at once")
     metric: str = column("what is compared; `js_bits` for whole distributions")

@@ -4,6 +4,7 @@ from datetime import datetime
 from typing import Literal
 
 from fieldwork.records.columns import column, row, table
+from fieldwork.records.shared import ArmRow, CallRow
 
 Outcome = Literal["ok", "truncated", "refused", "filtered", "empty", "failed"]
 
@@ -42,16 +43,9 @@ class OptionProbability:
     "responses/{model}/{task}/{condition}.parquet",
     "item_id, puppet_id NULLS FIRST, context_id NULLS FIRST, replicate",
 )
-class Response:
+class Response(CallRow):
     """An answer as it arrived."""
 
-    model: str = column("model name in the config")
-    task: str = column("task")
-    condition: str = column("condition")
-    item_id: str = column("the item")
-    context_id: str | None = column("the context, NULL offline")
-    puppet_id: str | None = column("the puppet, NULL offline")
-    replicate: int = column("repeat index")
     ledger_key: str | None = column(
         "key of the raw reply in `resources/ledger/{model}.sqlite`, NULL for a recorded answer"
     )
@@ -99,12 +93,9 @@ class Response:
 
 
 @table("plan.csv")
-class PlanRow:
+class PlanRow(ArmRow):
     """What a model's answers to a task will cost under a condition and a dispatch."""
 
-    model: str = column("model name in the config")
-    task: str = column("task")
-    condition: str = column("condition")
     dispatch: str = column("`live`, `flex` or `batch`; `stream` for calls that are sent once more")
     is_chosen: bool = column("the dispatch that the config chooses for the model; streams too")
     basis: str = column("`tables`, or which part is assumed: `contexts assumed`, `all assumed`")
@@ -131,12 +122,9 @@ class PlanRow:
 
 
 @table("cost.csv")
-class CostRow:
+class CostRow(ArmRow):
     """What a model's answers to a task cost under a condition and a dispatch."""
 
-    model: str = column("model name in the config")
-    task: str = column("task")
-    condition: str = column("condition")
     dispatch: str = column(
         "how they were sent, `live`, `flex` or `batch`: decides the price; `stream` for calls that were "
         "sent once more (`first_token_sample`)"

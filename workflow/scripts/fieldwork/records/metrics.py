@@ -3,15 +3,14 @@
 from typing import Literal
 
 from fieldwork.records.columns import column, table
-from fieldwork.records.shared import ConditionEstimate
+from fieldwork.records.shared import ArmRow, BaselineRow, ItemRow
 from fieldwork.records.tasks import ItemKind
 
 
 @table("metrics/item_shares.parquet", "model, task, condition, item_id, n_named DESC, answer")
-class ItemShare(ConditionEstimate):
+class ItemShare(ItemRow):
     """Share of responses that name an option."""
 
-    item_id: str = column("the item")
     answer: str = column("canonical option")
     n_named: int = column("responses that name it")
     n_responses: int = column("responses that gave an option, one a puppet")
@@ -21,10 +20,9 @@ class ItemShare(ConditionEstimate):
 
 
 @table("metrics/distributions.parquet", "model, task, condition, item_id, answer")
-class AnswerShare(ConditionEstimate):
+class AnswerShare(ItemRow):
     """Distribution of letters on a choice item."""
 
-    item_id: str = column("the item")
     answer: str = column("letter, or `unknown`")
     is_correct: bool = column("the letter is the gold one")
     n_answers: int = column("responses with this answer")
@@ -36,7 +34,7 @@ class AnswerShare(ConditionEstimate):
 
 
 @table("metrics/novelty.parquet", "model, task, condition")
-class Novelty(ConditionEstimate):
+class Novelty(ArmRow):
     """Questions to which a condition gives a letter that the baseline never gave."""
 
     baseline: str = column("the offline condition compared with")
@@ -62,7 +60,7 @@ class Novelty(ConditionEstimate):
 
 
 @table("metrics/accuracy_runs.parquet", "model, task, condition, run")
-class RunAccuracy(ConditionEstimate):
+class RunAccuracy(ArmRow):
     """Score of one run over a choice task."""
 
     run: int = column("run index, from 0")
@@ -80,10 +78,9 @@ class RunAccuracy(ConditionEstimate):
 
 
 @table("metrics/score_spreads.parquet", "model, task, condition, metric")
-class ScoreSpread(ConditionEstimate):
+class ScoreSpread(BaselineRow):
     """How far the scores of a condition's runs spread, beside the baseline's."""
 
-    baseline: str = column("the condition compared with")
     metric: str = column("`em_strict`, `em_flexible` or `format_failure`")
     sd: float | None = column("standard deviation over the condition's counted runs")
     sd_baseline: float | None = column("the same of the baseline")
@@ -108,7 +105,7 @@ class ScoreSpread(ConditionEstimate):
     "measure, model, task, condition, item_id NULLS FIRST, detail NULLS FIRST, control",
     part="controls",
 )
-class ControlTest(ConditionEstimate):
+class ControlTest(ArmRow):
     """A test of users against asking the baseline again, which confirms the test against the baseline."""
 
     measure: str = column("what is tested, as in `claims`")
@@ -124,10 +121,9 @@ class ControlTest(ConditionEstimate):
 
 
 @table("metrics/ranks.parquet", "model, task, condition, metric")
-class Rank(ConditionEstimate):
+class Rank(BaselineRow):
     """Places a model's runs would take on a leaderboard."""
 
-    baseline: str = column("the condition compared with")
     metric: str = column("`em_strict` or `em_flexible`")
     leaderboard: str = column("its name")
     n_models: int = column("other models on the leaderboard")
@@ -147,10 +143,9 @@ class Rank(ConditionEstimate):
 
 
 @table("metrics/comparisons.parquet", "model, task, condition, item_id, metric")
-class Comparison(ConditionEstimate):
+class Comparison(BaselineRow):
     """How far a condition's answers to an item are from the baseline's."""
 
-    baseline: str = column("the condition compared with")
     item_id: str = column("the item")
     metric: str = column("`js_bits` (Jensen-Shannon divergence) or `total_variation`")
     distance: float | None = column(
@@ -172,7 +167,7 @@ class Comparison(ConditionEstimate):
 
 
 @table("metrics/variance.parquet", "model, task, condition, kind")
-class VarianceShare(ConditionEstimate):
+class VarianceShare(ArmRow):
     """Where the variance of answers comes from."""
 
     kind: ItemKind = column("kind of the items")
@@ -204,7 +199,7 @@ class VarianceShare(ConditionEstimate):
 
 
 @table("metrics/users_and_contexts.parquet", "model, task, condition, kind", part="nests")
-class NestedVariance(ConditionEstimate):
+class NestedVariance(ArmRow):
     """Variance of answers between users, between contexts of one user, and between reruns."""
 
     condition: str = column("condition whose users further conditions share (`same_users_as`)")
@@ -248,7 +243,7 @@ ExactMeasure = Literal["share_who", "score", "novelty"]
 
 
 @table("metrics/exact_estimates.parquet", "model, task, condition, measure")
-class ExactEstimate(ConditionEstimate):
+class ExactEstimate(ArmRow):
     """An estimate from the probabilities of the options, without the chance of drawing one."""
 
     measure: ExactMeasure = column(
@@ -268,7 +263,7 @@ class ExactEstimate(ConditionEstimate):
 
 
 @table("metrics/subjects.parquet", "model, task, condition, subject")
-class SubjectVariance(ConditionEstimate):
+class SubjectVariance(ArmRow):
     """Variance between contexts, or real users, subject by subject of a choice task."""
 
     condition: str = column("condition, with puppets")
@@ -284,7 +279,7 @@ class SubjectVariance(ConditionEstimate):
 
 
 @table("metrics/categories.parquet", "model, task, condition, category")
-class CategoryVariance(ConditionEstimate):
+class CategoryVariance(ArmRow):
     """Variance between contexts, or real users, by category of subject."""
 
     condition: str = column("condition, with puppets")
@@ -302,10 +297,9 @@ class CategoryVariance(ConditionEstimate):
 
 
 @table("metrics/shifts.parquet", "model, task, condition, item_id, answer NULLS FIRST")
-class Shift(ConditionEstimate):
+class Shift(BaselineRow):
     """How far a condition moves the share of an option from the baseline's."""
 
-    baseline: str = column("the condition compared with")
     item_id: str = column("the item")
     kind: ItemKind = column("kind of the item")
     answer: str | None = column(
@@ -331,7 +325,7 @@ class Shift(ConditionEstimate):
 
 
 @table("metrics/list_lengths.parquet", "model, task, condition")
-class ListLength(ConditionEstimate):
+class ListLength(ArmRow):
     """How many options the lists of a condition name."""
 
     mean_named: float = column("distinct options of a list, mean")
@@ -345,7 +339,7 @@ class ListLength(ConditionEstimate):
 
 
 @table("metrics/rarefaction.parquet", "model, task, condition, item_id NULLS FIRST, n_answers")
-class Rarefaction(ConditionEstimate):
+class Rarefaction(ArmRow):
     """Options to be expected among so many answers."""
 
     item_id: str | None = column("the item, NULL for the mean over the items of the task")

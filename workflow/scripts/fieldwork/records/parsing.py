@@ -5,6 +5,7 @@ from typing import Literal, NamedTuple
 
 from fieldwork.records.columns import column, table
 from fieldwork.records.generation import OptionProbability, Outcome
+from fieldwork.records.shared import AnswerRow
 from fieldwork.records.tasks import ItemKind
 
 REFUSAL = "refused"
@@ -46,15 +47,9 @@ UNKNOWN = "unknown"
 @table(
     "answers/answers.parquet", "model, task, condition, item_id, puppet_id NULLS FIRST, replicate"
 )
-class Answer:
+class Answer(AnswerRow):
     """A parsed answer."""
 
-    model: str = column("model name in the config")
-    task: str = column("task")
-    condition: str = column("condition; `field` for real users")
-    item_id: str = column("the item")
-    puppet_id: str | None = column("the puppet or participant, NULL offline")
-    replicate: int = column("repeat index")
     kind: ItemKind = column("kind of the item")
     outcome: Outcome = column("outcome of the response")
     raw_items: list[str] | None = column("list: options as written, NULL where none can be read")

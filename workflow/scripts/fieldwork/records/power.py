@@ -1,11 +1,11 @@
 """Rows of the tables that say how large a study must be; they are simulated, not measured."""
 
-from fieldwork.records.columns import column, table
+from fieldwork.records.columns import column, row, table
 
 
-@table("power/power.parquet", "measure, task, effect, replicates, model, condition, n_users")
-class PowerRow:
-    """How often a study of one size would claim an effect, and what it costs."""
+@row
+class EffectRow:
+    """What a row about a supposed effect begins with."""
 
     measure: str = column("what is tested, a name of `study.primary` (docs/methods.md)")
     effect: str = column("the effect supposed to be true, as the config gives it")
@@ -16,6 +16,12 @@ class PowerRow:
     likeness: float | None = column(
         "correlation of a user's answers to two prompts, NULL for tests of one prompt and of scores"
     )
+
+
+@table("power/power.parquet", "measure, task, effect, replicates, model, condition, n_users")
+class PowerRow(EffectRow):
+    """How often a study of one size would claim an effect, and what it costs."""
+
     task: str = column("task")
     model: str = column("model that would be asked")
     condition: str = column("condition that would be compared with the baseline, or `field`")
@@ -43,18 +49,9 @@ class PowerRow:
 
 
 @table("power/advice.csv")
-class PowerAdvice:
+class PowerAdvice(EffectRow):
     """The smallest size that claims an effect often enough, and its cost."""
 
-    measure: str = column("what is tested, a name of `study.primary` (docs/methods.md)")
-    effect: str = column("the effect supposed to be true, as the config gives it")
-    source: str = column(
-        "how an answer is simulated: one of two options, a list, a score, a point or a number"
-    )
-    odd_users: float = column("share of users who carry the effect (`power.odd_users`)")
-    likeness: float | None = column(
-        "correlation of a user's answers to two prompts, NULL for tests of one prompt and of scores"
-    )
     likeness_basis: str | None = column("where it is from: the config, stored answers, or neither")
     task: str = column("task")
     model: str = column("model that would be asked")

@@ -3,16 +3,13 @@
 from datetime import datetime
 
 from fieldwork.records.columns import column, table
+from fieldwork.records.shared import BaselineRow, CallRow
 
 
 @table("metrics/service.parquet", "model, task, condition, measure", part="service")
-class ServiceMeasure:
+class ServiceMeasure(BaselineRow):
     """How long answers take and what they cost."""
 
-    model: str = column("model")
-    task: str = column("task")
-    condition: str = column("condition")
-    baseline: str = column("the condition that `difference` is to")
     measure: str = column("what is estimated (docs/methods.md)")
     estimate: float | None = column(
         "its value: seconds, tokens, tokens a second or US dollars, by the measure's name; NULL with a "
@@ -62,16 +59,9 @@ class TradeOff:
     "first_tokens/{model}/{task}/{condition}.parquet",
     "item_id, puppet_id NULLS FIRST, context_id NULLS FIRST, replicate",
 )
-class FirstToken:
+class FirstToken(CallRow):
     """A call that was sent once more as a stream, and when its first text came."""
 
-    model: str = column("model name in the config")
-    task: str = column("task")
-    condition: str = column("condition")
-    item_id: str = column("the item")
-    context_id: str | None = column("the context, NULL offline")
-    puppet_id: str | None = column("the puppet, NULL offline")
-    replicate: int = column("repeat index")
     ledger_key: str | None = column("key of the reply in `resources/ledger/{model}.sqlite`")
     first_token_s: float | None = column(
         "seconds from send to first text, NULL where it came in one piece or has none"

@@ -1,4 +1,4 @@
-"""What sub-packages share that is no table: keys of items, leaderboards, how rows of estimates begin."""
+"""What sub-packages share that is no table: keys of items, leaderboards, how rows begin."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -34,9 +34,41 @@ NO_LEADERBOARD = Leaderboard("", "", ())
 
 
 @row
-class ConditionEstimate:
+class ArmRow:
     """What a row about one model, task and condition begins with."""
 
-    model: str = column("model")
+    model: str = column("model, by its name in the config")
     task: str = column("task")
     condition: str = column("condition")
+
+
+@row
+class BaselineRow(ArmRow):
+    """What a row about a condition beside the baseline begins with."""
+
+    baseline: str = column("the condition compared with")
+
+
+@row
+class ItemRow(ArmRow):
+    """What a row about the answers of a condition to an item begins with."""
+
+    item_id: str = column("the item")
+
+
+@row
+class CallRow(ItemRow):
+    """What a row about one call of a model begins with."""
+
+    context_id: str | None = column("the context, NULL offline")
+    puppet_id: str | None = column("the puppet, NULL offline")
+    replicate: int = column("repeat index")
+
+
+@row
+class AnswerRow(ItemRow):
+    """What a row about one answer, of a model to a puppet or to a real user, begins with."""
+
+    condition: str = column("condition; `field` for real users")
+    puppet_id: str | None = column("the puppet or participant, NULL offline")
+    replicate: int = column("repeat index")

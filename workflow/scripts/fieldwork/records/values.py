@@ -1,12 +1,12 @@
 """Rows of the tables about scales and numbers; docs/methods.md has their formulas."""
 
 from fieldwork.records.columns import column, table
-from fieldwork.records.shared import ConditionEstimate
+from fieldwork.records.shared import ArmRow
 from fieldwork.records.tasks import ItemKind
 
 
 @table("metrics/values.parquet", "model, task, condition, kind, item_id NULLS FIRST", part="values")
-class ValueEstimate(ConditionEstimate):
+class ValueEstimate(ArmRow):
     """Mean and spread of the answers to a scale or a number, and of a battery of scales as a whole."""
 
     kind: ItemKind = column("`scale` or `number`")
@@ -40,7 +40,7 @@ class ValueEstimate(ConditionEstimate):
     "model, task, condition, versus, kind, item_id NULLS FIRST",
     part="values",
 )
-class ValueComparison(ConditionEstimate):
+class ValueComparison(ArmRow):
     """Answers to a scale or a number under a condition beside those of the baseline, or of the field."""
 
     versus: str = column("what the condition is compared with: the baseline, or `field`")
