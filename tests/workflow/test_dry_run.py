@@ -70,3 +70,17 @@ def test_a_dry_run_of_a_whole_paper_needs_no_download(tmp_path: Path) -> None:
     assert re.search(r"^generate_responses +54$", text, re.MULTILINE), (
         "3 models, 6 conditions, 3 tasks"
     )
+
+
+def test_a_table_is_described_beside_a_run_that_has_the_folder(tmp_path: Path) -> None:
+    study = Checkout(REPOSITORY, tmp_path)
+    lock = tmp_path / ".snakemake/locks/0.output.lock"
+    lock.parent.mkdir(parents=True)
+    lock.write_text("results/quickstart/study.duckdb\n")
+    described = study.snakemake("describe", "answers")
+    assert described.returncode == 0, described.stderr[-2000:]
+    assert described.stdout.startswith("answers. A row: a parsed answer.\n")
+    unknown = study.snakemake("describe", "answer")
+    assert unknown.returncode == 1
+    assert "ERROR: answer: there is no table of this name; did you mean answers" in unknown.stderr
+    assert lock.exists()
