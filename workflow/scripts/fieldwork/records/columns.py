@@ -54,7 +54,6 @@ _KINDS: dict[Any, str] = {
     bytes: "BLOB",
     datetime: "TIMESTAMPTZ",
 }
-_NUMBERS = {"BIGINT", "DOUBLE"}
 _UNITS = {
     r"(_|^)usd(_|$)": "US dollars",
     r"_s$|^seconds$|^latency_": "seconds",
@@ -176,18 +175,10 @@ def _column(name: str, declared: Any, meaning: str) -> Column:
         if is_nullable
         else declared
     )
-    is_closed = get_origin(hint) is Literal
-    kind = "VARCHAR" if is_closed else _kind(hint)
-    unit = next((unit for form, unit in _UNITS.items() if re.search(form, name)), None)
-    return Column(
-        name,
-        kind,
-        hint,
-        is_nullable,
-        meaning,
-        unit if kind in _NUMBERS else None,
-        get_args(hint) if is_closed else (),
-    )
+    units = (unit for form, unit in _UNITS.items() if re.search(form, name))
+    unit = next(units, None) if hint in (int, float) else None
+    values = get_args(hint) if get_origin(hint) is Literal else ()
+    return Column(name, _kind(hint), hint, is_nullable, meaning, unit, values)
 
 
 def is_row_type(hint: Any) -> TypeGuard[type[Any]]:
@@ -196,6 +187,8 @@ def is_row_type(hint: Any) -> TypeGuard[type[Any]]:
 
 
 def _kind(hint: Any) -> str:
+    if get_origin(hint) is Literal:
+        return "VARCHAR"
     if get_origin(hint) is list:
         (inner,) = get_args(hint)
         # lists of floats are embeddings, and encoders have the precision of float32
