@@ -1,6 +1,6 @@
 """Rows of the table of the form of answers: what a screen reader or a tired reader meets."""
 
-from fieldwork.records.columns import column, table
+from fieldwork.records.columns import Name, column, table
 from fieldwork.records.shared import AnswerRow
 
 
@@ -19,7 +19,7 @@ class FormReading(AnswerRow):
     is_english: bool = column("its prose is English, by its letters and its function words")
     reading_ease: float | None = column("Flesch's reading ease of its prose, NULL with a reason")
     grade: float | None = column("Flesch-Kincaid grade of its prose, NULL with a reason")
-    reason: str | None = column("why there are no indices of readability")
+    reason: Name | None = column("why there are no indices of readability")
     emoji: int = column("emoji and pictographs, a joined sequence counted once")
     decorations: int = column("lines of symbols alone, and symbols three times or more in a row")
     capital_words: int = column("words of four letters or more in capitals")

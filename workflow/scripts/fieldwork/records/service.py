@@ -2,7 +2,7 @@
 
 from datetime import datetime
 
-from fieldwork.records.columns import column, table
+from fieldwork.records.columns import Name, column, table
 from fieldwork.records.shared import BaselineRow, CallRow
 
 
@@ -62,7 +62,7 @@ class TradeOff:
 class FirstToken(CallRow):
     """A call that was sent once more as a stream, and when its first text came."""
 
-    ledger_key: str | None = column("key of the reply in `resources/ledger/{model}.sqlite`")
+    ledger_key: Name | None = column("key of the reply in `resources/ledger/{model}.sqlite`")
     first_token_s: float | None = column(
         "seconds from send to first text, NULL where it came in one piece or has none"
     )

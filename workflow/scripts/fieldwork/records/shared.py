@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from fieldwork.records.columns import column, row
+from fieldwork.records.columns import Name, column, row
 
 
 class ItemKey(NamedTuple):
@@ -37,31 +37,31 @@ NO_LEADERBOARD = Leaderboard("", "", ())
 class ArmRow:
     """What a row about one model, task and condition begins with."""
 
-    model: str = column("model, by its name in the config")
-    task: str = column("task")
-    condition: str = column("condition")
+    model: Name = column("model, by its name in the config")
+    task: Name = column("task")
+    condition: Name = column("condition")
 
 
 @row
 class BaselineRow(ArmRow):
     """What a row about a condition beside the baseline begins with."""
 
-    baseline: str = column("the condition compared with")
+    baseline: Name = column("the condition compared with")
 
 
 @row
 class ItemRow(ArmRow):
     """What a row about the answers of a condition to an item begins with."""
 
-    item_id: str = column("the item")
+    item_id: Name = column("the item")
 
 
 @row
 class CallRow(ItemRow):
     """What a row about one call of a model begins with."""
 
-    context_id: str | None = column("the context, NULL offline")
-    puppet_id: str | None = column("the puppet, NULL offline")
+    context_id: Name | None = column("the context, NULL offline")
+    puppet_id: Name | None = column("the puppet, NULL offline")
     replicate: int = column("repeat index")
 
 
@@ -69,6 +69,6 @@ class CallRow(ItemRow):
 class AnswerRow(ItemRow):
     """What a row about one answer, of a model to a puppet or to a real user, begins with."""
 
-    condition: str = column("condition; `field` for real users")
-    puppet_id: str | None = column("the puppet or participant, NULL offline")
+    condition: Name = column("condition; `field` for real users")
+    puppet_id: Name | None = column("the puppet or participant, NULL offline")
     replicate: int = column("repeat index")
