@@ -44,7 +44,8 @@ def write_database(path: str | Path, tables: Mapping[str, Sequence[str]]) -> Non
     """Write a DuckDB file with a table for each name, which holds the rows of its Parquet files.
 
     The column `file` says which file a row is from, unless the table has a column of that name. Where
-    there are answers, the view `transcripts` shows them beside question, context and prompt.
+    there are answers, the view `transcripts` shows them beside question, context and prompt. Tables of
+    the dictionary, views and their columns have comments.
 
     Raises:
         StudyError: a file cannot be read, or the disk refuses the database.
