@@ -22,8 +22,7 @@ import yaml
 from fieldwork import tables
 from fieldwork.config.archive import archive_plan
 from fieldwork.exports.archive.contents import FILLER
-from fieldwork.field.deletion.marks import Mark, Matcher
-from fieldwork.field.deletion.search import files_beneath, search
+from fieldwork.files.text_search import Mark, Matcher, files_beneath, search
 from fieldwork.generation.ledger import open_ledger
 from fieldwork.records.puppets import Context, Conversation
 from servers.osf import Osf, serve_osf
@@ -73,7 +72,7 @@ def test_an_archive_holds_no_text_that_may_not_be_handed_on(
     archived: Checkout, unpacked: Path
 ) -> None:
     texts = [m.content for c in conversations(archived)[:20] for m in c.messages[:1]]
-    matcher = Matcher(Mark(text[:120], "anywhere") for text in texts if len(text) > 40)
+    matcher = Matcher(Mark(text[:120]) for text in texts if len(text) > 40)
     assert len(matcher.texts) > 10
     found = search(files_beneath(unpacked), matcher)
     assert (found.holders, found.obstacles) == ([], {})

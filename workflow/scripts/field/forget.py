@@ -30,7 +30,7 @@ def main(field: dict[str, Any] | None, lock: LockState) -> None:
     for sentence in account_of(outcome, site):
         logging.getLogger("fieldwork.forget").info("%s", sentence)
         print(sentence)
-    failure = failure_of(outcome, site)
+    failure = failure_of(outcome)
     if failure is not None:
         raise StudyError(failure)
 

@@ -14,8 +14,8 @@ from fieldwork.exports.archive.code import code_files, code_version_at
 from fieldwork.exports.archive.contents import LEDGERS, ArchivePlan, gather
 from fieldwork.exports.archive.packing import write_checksums, write_zip
 from fieldwork.exports.archive.pages import write_lists, write_readme, write_record
-from fieldwork.field.deletion.search import files_beneath, search
-from fieldwork.field.deletion.secrets import refuse_secrets, secret_marks
+from fieldwork.exports.archive.secrets import refuse_secrets, secret_marks
+from fieldwork.files.text_search import files_beneath, search
 from fieldwork.generation.answer_copies import copy_answers
 from fieldwork.records.generation import Response
 

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import os
 import shutil
 from collections.abc import Sequence
 from pathlib import Path
@@ -26,6 +27,8 @@ ONE, OTHER, THIRD = "5f3c9b01ab77", "5f3c9b02cd88", "5f3c9b03ef99"
 KEY_FILE = Path("resources/field/key")
 RAW = Path("resources/field/wave_1.csv")
 GROUPS = Path("resources/field/groups.csv")
+N_COMPUTED = 16
+"""Files of a study that `write_study` writes, but for its kit."""
 
 
 def field_of(**changes: Any) -> dict[str, Any]:
@@ -80,6 +83,7 @@ def write_study(name: str, people: Sequence[str], key_file: Path = KEY_FILE) -> 
     write(f"{folder}/croissant.json")
     write(f"{folder}/metrics/accuracy_runs.csv", "puppet_id\n" + "\n".join(people))
     write(f"{folder}/tasks/t.csv")
+    write(f"{folder}/field_kit/field_page.yaml")
     setting = yaml.safe_dump({"field": {"key_file": str(key_file)}})
     write(f"{folder}/provenance/config.yaml", setting)
 
@@ -130,21 +134,18 @@ def sentences(outcome: DeletionOutcome, **changes: Any) -> str:
 def test_a_participant_goes_and_everybody_else_stays(folder: Path) -> None:
     before = tree(folder)
     outcome = run(f"  {ONE} ")
-    assert failure_of(outcome, site()) is None
+    assert failure_of(outcome) is None
     after = tree(folder)
     assert RAW.read_text() == f"id,movies\n{OTHER},Brazil\n{THIRD},Dune\n"
     assert GROUPS.read_text() == f"id,age\n{THIRD},old\n{OTHER},young\n"
     kept = {name for name in after if name.startswith("results/")}
     assert kept == {
-        "results/mine/answers/parsed/m/t/offline.parquet",
-        "results/mine/tasks/t.csv",
-        "results/mine/provenance/config.yaml",
+        "results/mine/field_kit/field_page.yaml",
         "results/vectors/corpora/c.sqlite",
         *(name for name in before if name.startswith("results/blank/")),
     }
     changed = {str(RAW), str(GROUPS)}
     assert {n: h for n, h in after.items() if n not in changed}.items() <= before.items()
-    assert not Path("results/mine/metrics").exists()
     assert not Path(FORGET_FILE).exists()
 
 
@@ -154,7 +155,8 @@ def test_the_record_says_what_and_never_who() -> None:
     assert {(line.place, line.action, line.number) for line in lines} == {
         (str(RAW), "rows deleted", 2),
         (str(GROUPS), "rows deleted", 1),
-        ("results/mine", "results deleted", 13),
+        ("results/mine", "results deleted", N_COMPUTED),
+        ("results/figures", "results deleted", 1),
     }
     assert {line.participant for line in lines} == {name_of(ONE)}
     assert all(line.deleted_at <= line.searched_at for line in lines)
@@ -166,8 +168,11 @@ def test_what_was_done_is_said_in_sentences() -> None:
     text = sentences(run(ONE))
     assert "Participants to delete: 1." in text
     assert f"  {RAW}: 2 row(s) deleted." in text
-    assert "  results/mine: 13 file(s) computed from the field were deleted." in text
-    assert "  results/figures/copy.svg: deleted." in text
+    assert (
+        f"  results/mine: all {N_COMPUTED} file(s) that were computed there were deleted." in text
+    )
+    assert "uploaded (to OSF, too) or given away still count the participants" in text
+    assert "  results/figures: all 2 file(s) that were computed there were deleted." in text
     n_files = sum(
         1
         for _ in (
@@ -190,7 +195,7 @@ def test_several_participants_and_files_that_hold_nobody_else() -> None:
         json.dumps({"format": "fieldwork-survey-1", "participant": THIRD}),
     )
     outcome = run(ONE, "", OTHER, ONE)
-    assert failure_of(outcome, site()) is None
+    assert failure_of(outcome) is None
     assert not alone.exists()
     assert not alone.with_suffix(".json").exists()
     assert theirs.exists()
@@ -217,8 +222,7 @@ def test_an_id_that_is_nowhere_deletes_nobody(folder: Path, ids: list[str]) -> N
         run(*ids)
     text = str(caught.value)
     assert f"holds the id of line {len(ids)}" in text
-    assert str(RAW) in text
-    assert "Nothing was deleted" in text
+    assert "2 file(s) were read. Nothing was deleted" in text
     assert not any(who in text for who in ids)
     assert tree(folder) == before
     assert Path(FORGET_FILE).exists()
@@ -226,7 +230,7 @@ def test_an_id_that_is_nowhere_deletes_nobody(folder: Path, ids: list[str]) -> N
 
 
 def test_an_id_in_another_case_is_another_participant_and_that_is_said() -> None:
-    with pytest.raises(StudyError, match="differs in upper and lower case"):
+    with pytest.raises(StudyError, match="where upper and lower case count"):
         run(ONE.upper())
 
 
@@ -254,7 +258,7 @@ def test_results_alone_are_evidence_enough() -> None:
         kept = [line for line in path.read_text().splitlines(keepends=True) if ONE not in line]
         path.write_text("".join(kept))
     text = sentences(run(ONE))
-    assert "results/mine: 13 file(s)" in text
+    assert f"results/mine: all {N_COMPUTED} file(s)" in text
     assert not Path("results/mine/field").exists()
 
 
@@ -268,16 +272,16 @@ class _KilledError(BaseException):
 def kill_at(monkeypatch: pytest.MonkeyPatch, n_changes: int) -> None:
     """Let the process be killed at the nth change of a file."""
     counted = [0]
-    for name in ("unlink", "replace"):
-        original = getattr(Path, name)
+    for name in ("unlink", "replace", "rmdir"):
+        original = getattr(os, name)
 
-        def change(path: Path, *arguments: Any, _original: Any = original, **named: Any) -> Any:
+        def change(*arguments: Any, _original: Any = original, **named: Any) -> Any:
             counted[0] += 1
             if counted[0] == n_changes:
                 raise _KilledError
-            return _original(path, *arguments, **named)
+            return _original(*arguments, **named)
 
-        monkeypatch.setattr(Path, name, change)
+        monkeypatch.setattr(os, name, change)
 
 
 def ends_killed() -> bool:
@@ -302,8 +306,14 @@ def test_a_run_that_was_killed_anywhere_is_finished_by_the_next(
         shutil.rmtree(f"results/{study}")
     for study in ("first", "second"):
         write(f"results/{study}/findings.md")
-        write_answers(f"results/{study}/answers/field.parquet", [name_of(ONE)])
+        write(f"results/{study}/tasks/t.csv")
         write_answers(f"results/{study}/field/answers.parquet", [name_of(ONE)])
+    # what only the record of a killed run can link to the participant
+    setting = yaml.safe_dump({"field": {"key_file": "keys/second"}})
+    write("results/second/provenance/config.yaml", setting)
+    other_name = name_of(ONE, Path("keys/second"))
+    write_answers("results/second/answers/field.parquet", [other_name])
+    write_answers("results/second/field/answers.parquet", [other_name])
     n_changes, is_killed = 0, True
     outcomes: list[tuple[Any, Any]] = []
     while is_killed:
@@ -316,16 +326,17 @@ def test_a_run_that_was_killed_anywhere_is_finished_by_the_next(
             is_killed = ends_killed()
         # where only the end was missing, the ids are gone as they should be
         if is_killed and Path(FORGET_FILE).exists():
-            assert failure_of(again(), site()) is None
+            assert failure_of(again()) is None
         record = Path(DELETIONS_FILE).read_text()
         assert ONE not in record
         lines = read_record(Path(DELETIONS_FILE))
         assert all(line.searched_at for line in lines)
         outcomes.append((sorted((li.place, li.action, li.number) for li in lines), tree(copy)))
-    assert n_changes > 20
+    assert n_changes > 30
+    assert not (copy / "results/second").exists()
     assert all(outcome == outcomes[-1] for outcome in outcomes)
     assert ("resources/field/page/[id].csv", "file deleted", 1) in outcomes[-1][0]
-    assert ("results/second", "results deleted", 3) in outcomes[-1][0]
+    assert ("results/second", "results deleted", 5) in outcomes[-1][0]
 
 
 def test_a_second_run_with_the_same_id_finds_it_done(folder: Path) -> None:
@@ -354,13 +365,13 @@ def test_what_is_left_is_named_and_the_ids_are_kept(path: str, content: str) -> 
     outcome = run(ONE)
     text = sentences(outcome)
     assert f"LEFT: {path.replace(ONE, '[id]')} still holds a participant" in text
-    failure = failure_of(outcome, site())
+    failure = failure_of(outcome)
     assert failure is not None
     assert failure.startswith(f"{FORGET_FILE}: the deletion is not finished. 1 file(s)")
     assert Path(FORGET_FILE).exists()
     assert not any(line.searched_at for line in read_record(Path(DELETIONS_FILE)))
     Path(path).unlink()
-    assert failure_of(again(), site()) is None
+    assert failure_of(again()) is None
     assert all(line.searched_at for line in read_record(Path(DELETIONS_FILE)))
 
 
@@ -374,13 +385,15 @@ def test_what_cannot_be_searched_is_named() -> None:
     Path("resources/field/old.7z").write_bytes(b"7z\xbc\xaf\x27\x1c....")
     outcome = run(ONE)
     assert "NOT SEARCHED: resources/field/old.7z is a 7z archive" in sentences(outcome)
-    assert failure_of(outcome, site()) is not None
+    assert failure_of(outcome) is not None
 
 
 def test_computed_files_go_wherever_they_hold_a_participant() -> None:
     name = name_of(ONE)
+    write("results/exported/findings.md")
     gone = [
-        write("results/blank/exported.csv", name),
+        Path("results/exported"),
+        write("results/exported/answers.csv", name),
         write("results/report.zip", name),
         write("results/mine/report/data/raw/1/accuracy_runs.csv", name),
         write("results/mine/report.html"),
@@ -389,8 +402,8 @@ def test_computed_files_go_wherever_they_hold_a_participant() -> None:
         write(".snakemake/log/old.snakemake.log", f"input: resources/field/page/{ONE}.csv"),
         write(".snakemake/metadata/abc", f'{{"input": ["resources/field/page/{ONE}.csv"]}}'),
     ]
-    stays = write("results/blank/findings.md")
-    assert failure_of(run(ONE), site()) is None
+    stays = Path("results/blank/findings.md")
+    assert failure_of(run(ONE)) is None
     assert [path for path in gone if path.exists()] == []
     assert stays.exists()
     assert Path(".snakemake/log").is_dir()
@@ -400,16 +413,27 @@ def test_a_study_under_another_key_is_searched_for_its_own_pseudonym() -> None:
     other_key = Path("keys/second")
     read_key(other_key)
     write_study("second", [name_of(ONE, other_key), name_of(OTHER, other_key)], other_key)
-    assert failure_of(run(ONE), site()) is None
+    assert failure_of(run(ONE)) is None
     assert not Path("results/second/field").exists()
     lines = read_record(Path(DELETIONS_FILE))
     assert {line.participant for line in lines} == {name_of(ONE), name_of(ONE, other_key)}
 
 
+def test_what_a_study_links_to_stays_but_for_a_file_that_holds_the_participant() -> None:
+    mine = write("elsewhere/corpus.csv")
+    answers = write("elsewhere/answers.csv", name_of(ONE))
+    for path in (mine, answers):
+        Path("results/mine", path.name).symlink_to(path.resolve())
+    Path("results/mine/shared").symlink_to(mine.parent.resolve())
+    assert failure_of(run(ONE)) is None
+    assert not Path("results/mine/shared").is_symlink()
+    assert (mine.exists(), answers.exists()) == (True, False)
+
+
 def test_a_study_of_people_whom_no_key_explains_is_named_and_kept() -> None:
     write_study("ended", ["pffffffffffffffff"], Path("keys/destroyed"))
     outcome = run(ONE)
-    assert failure_of(outcome, site()) is None
+    assert failure_of(outcome) is None
     text = sentences(outcome)
     assert "results/ended holds field answers of people who are not in the files read here" in text
     assert "results/blank" not in text
@@ -419,7 +443,7 @@ def test_a_study_of_people_whom_no_key_explains_is_named_and_kept() -> None:
 def test_a_run_that_began_meanwhile_keeps_the_ids() -> None:
     write(FORGET_FILE, ONE)
     outcome = forgetting.forget(site(), is_alone=lambda: False)
-    failure = failure_of(outcome, site())
+    failure = failure_of(outcome)
     assert failure is not None
     assert "another run began in this folder meanwhile" in failure
     assert Path(FORGET_FILE).exists()
@@ -450,7 +474,7 @@ def short_codes() -> None:
 @pytest.mark.usefixtures("short_codes")
 def test_a_short_id_is_compared_with_the_column_and_its_pseudonym_is_searched() -> None:
     outcome = run("A1")
-    assert failure_of(outcome, site()) is None
+    assert failure_of(outcome) is None
     assert RAW.read_text() == "id,movies,n\nA10,A1,2\nA2,Dune,A1\n"
     assert not Path("results/mine/field").exists()
     assert Path("results/blank/metrics/distributions.csv").exists()
@@ -463,18 +487,19 @@ def test_a_short_id_in_other_files_is_doubtful() -> None:
     listed = write("resources/field/codes.txt", "A1 Anna\nA10 Bob\n")
     elsewhere = write("resources/downloads/osf/abcde/files/x.csv", "id,a\nA1,x\n")
     outcome = run("A1")
-    assert failure_of(outcome, site()) is None
+    assert failure_of(outcome) is None
     assert f"An id that is short or a word also appears in {elsewhere}, {listed}." in sentences(
         outcome
     )
     assert (other.exists(), elsewhere.exists()) == (True, True)
 
 
-def test_a_word_as_an_id_is_doubtful_in_the_answers_of_others_too() -> None:
+def test_a_word_as_an_id_is_no_participant_in_the_answers_of_others() -> None:
     RAW.write_text("id,movies\nsunflower,Alien\nother,a sunflower\n")
+    noted = write("resources/field/notes.txt", "the sunflower called")
     outcome = run("sunflower")
-    assert failure_of(outcome, site()) is None
-    assert outcome.proof.ambiguous_files == [RAW]
+    assert failure_of(outcome) is None
+    assert outcome.ambiguous_files == [noted]
 
 
 @pytest.mark.usefixtures("short_codes")
@@ -483,7 +508,7 @@ def test_files_that_are_named_after_a_short_id_are_searched_for_by_name() -> Non
     other = write("resources/field/page/A10.csv", "id,movies\nA10,Alien\n")
     log = write("logs/mine/import_field.log", f"{alone}: row 2")
     kept = write(".snakemake/metadata/abc", f'{{"input": ["{other}"]}}')
-    assert failure_of(run("A1"), site()) is None
+    assert failure_of(run("A1")) is None
     assert not alone.exists()
     assert not log.exists()
     assert other.exists()
@@ -516,9 +541,9 @@ def test_a_participant_who_comes_back_stops_the_import() -> None:
     assert ONE not in text
     RAW.write_text(before)
     # as the message says: without the id, which nobody needs to know any more
-    assert failure_of(again(), site()) is None
+    assert failure_of(again()) is None
     assert ONE not in RAW.read_text()
-    assert len(read_record(Path(DELETIONS_FILE))) == 4
+    assert len(read_record(Path(DELETIONS_FILE))) == 5
 
 
 @pytest.mark.parametrize(
@@ -548,7 +573,7 @@ def test_files_outside_of_resources_are_edited_and_searched(folder: Path) -> Non
     write("mine/deep/down.txt", f"{ONE}: not looked at, as the config names one file")
     outcome = run(ONE, path=str(folder / "mine/wave.csv"))
     assert raw.read_text() == f"id,a\n{OTHER},y\n"
-    assert outcome.proof.search.holders == [folder / beside]
+    assert outcome.search.holders == [folder / beside]
 
 
 def test_a_study_without_a_field_has_nobody_to_delete() -> None:

@@ -19,9 +19,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fieldwork.errors import StudyError
-from fieldwork.field.deletion import raw_files
 from fieldwork.field.deletion.raw_files import (
-    PageFile,
     RawFile,
     delete_file,
     read_pages,
@@ -29,6 +27,7 @@ from fieldwork.field.deletion.raw_files import (
     take_rows,
 )
 from fieldwork.field.sources import read_sheet
+from fieldwork.files import delimited
 
 IDS = '"{""ImportId"":""QID1""}","{""ImportId"":""QID2_TEXT""}"'
 
@@ -301,11 +300,11 @@ def test_nothing_changes_where_the_edited_file_would_read_otherwise(
     path = tmp_path / "wave.csv"
     path.write_text("id,a\np1,x\np2,y\n")
     raw = raw_of(path)
-    write = raw_files._write_text
+    write = delimited.without_rows
     monkeypatch.setattr(
-        raw_files,
-        "_write_text",
-        lambda form, source, target, numbers: write(form, source, target, {n + 1 for n in numbers}),
+        delimited,
+        "without_rows",
+        lambda path, numbers, separators: write(path, {n + 1 for n in numbers}, separators),
     )
     with pytest.raises(StudyError, match=r"delete row\(s\) 2 by hand"):
         take_rows(raw, [2], ignore)
@@ -323,9 +322,8 @@ def test_a_crash_leaves_the_file_as_it_was_and_the_next_run_clears_up(tmp_path: 
     with pytest.raises(KeyboardInterrupt):
         take_rows(raw_of(path), [2], kill)
     assert path.read_text() == "id,a\np1,x\np2,y\n"
-    left = tmp_path / ".forget.partial"
-    left.mkdir()
-    (left / "wave.csv").write_text("what a killed run left")
+    left = tmp_path / ".forget.partial.csv"
+    left.write_text("what a killed run left")
     take(path, "p1")
     assert path.read_text() == "id,a\np2,y\n"
     assert not left.exists()
@@ -368,7 +366,7 @@ def test_files_of_the_survey_page_are_told_by_what_is_in_them(tmp_path: Path) ->
     }
     for name, content in contents.items():
         (tmp_path / name).write_text(content)
-    assert read_pages(sorted(tmp_path.iterdir())) == [
-        PageFile(tmp_path / "a.json", "A01"),
-        PageFile(tmp_path / "b.json", "Jürgen"),
-    ]
+    assert read_pages(sorted(tmp_path.iterdir())) == {
+        tmp_path / "a.json": "A01",
+        tmp_path / "b.json": "Jürgen",
+    }

@@ -23,31 +23,25 @@ from fieldwork.config.memory import SELECT
 from fieldwork.config.models import is_recorded
 from fieldwork.config.study import ANSWERS, CLAIMS, Study
 from fieldwork.config.variants import source_settings
+from fieldwork.records import judging, memory, puppets
+from fieldwork.records.columns import columns_that_hold, row_types_of
+from fieldwork.records.generation import Response
+from fieldwork.records.parsing import Answer
 
 Sources = dict[str, Source]
 Columns = tuple[str, ...]
 
-TEXT_COLUMNS: Columns = (
-    "messages",
-    "persona",
-    "sentences",
-    "text",
-    "new_text",
-    "attribute",
-    "facts",
-    "evidence",
-    "note",
-    "question",
-    "text_a",
-    "text_b",
+TEXT_COLUMNS: Columns = columns_that_hold(
+    [row_type for stage in (puppets, memory, judging) for row_type in row_types_of(stage)],
+    *("words of users", "words of questions", "words of answers", "words of raters"),
 )
 """Columns that hold texts of users or what was read off these, in tables of users, contexts, memory and
-judging."""
+judging; one that a table does not have is passed over."""
 
-ANSWER_COLUMNS: Columns = ("text", "raw_items", "items", "option_probabilities")
+ANSWER_COLUMNS: Columns = columns_that_hold([Response, Answer], "words of answers")
 """Columns that hold the words of answers, in tables of responses and answers."""
 
-GROUP_COLUMNS: Columns = ("unit_group",)
+GROUP_COLUMNS: Columns = columns_that_hold(row_types_of(judging), "groups of users")
 """Columns that hold what `judging.groups` says of users."""
 
 FIELD_TABLES = (

@@ -1,6 +1,6 @@
 """Rows of the table of the form of answers: what a screen reader or a tired reader meets."""
 
-from fieldwork.records.columns import column, table
+from fieldwork.records.columns import Name, column, table
 
 
 @table(
@@ -10,11 +10,11 @@ from fieldwork.records.columns import column, table
 class FormReading:
     """The form of an answer that has a text."""
 
-    model: str = column("model name in the config")
-    task: str = column("task")
-    condition: str = column("condition; `field` for real users")
-    item_id: str = column("the item")
-    puppet_id: str | None = column("the puppet or participant, NULL offline")
+    model: Name = column("model name in the config")
+    task: Name = column("task")
+    condition: Name = column("condition; `field` for real users")
+    item_id: Name = column("the item")
+    puppet_id: Name | None = column("the puppet or participant, NULL offline")
     replicate: int = column("repeat index")
     is_truncated: bool = column("it is cut off, so that it would be longer")
     characters: int = column("characters of the answer, reasoning left out")
@@ -23,7 +23,7 @@ class FormReading:
     is_english: bool = column("its prose is English, by its letters and its function words")
     reading_ease: float | None = column("Flesch's reading ease of its prose, NULL with a reason")
     grade: float | None = column("Flesch-Kincaid grade of its prose, NULL with a reason")
-    reason: str | None = column("why there are no indices of readability")
+    reason: Name | None = column("why there are no indices of readability")
     emoji: int = column("emoji and pictographs, a joined sequence counted once")
     decorations: int = column("lines of symbols alone, and symbols three times or more in a row")
     capital_words: int = column("words of four letters or more in capitals")

@@ -5,12 +5,13 @@ tables: `fieldwork.tables` derives the Parquet schema from them, sorts and check
 rules derive the files of a table from its path, and `docs/data.md` is generated from the same lines.
 """
 
-from collections.abc import Callable, Hashable
-from dataclasses import MISSING, dataclass, field
+from collections.abc import Callable, Hashable, Iterator
+from dataclasses import MISSING, dataclass, field, fields, is_dataclass
 from functools import cache
 from pathlib import PurePosixPath
 from types import ModuleType
 from typing import (
+    Annotated,
     Any,
     Literal,
     NamedTuple,
@@ -22,6 +23,21 @@ from typing import (
 )
 
 RowType = TypeVar("RowType")
+
+Name = Annotated[str, "name"]
+"""An id, a name of the study, or a word of this workflow: nothing that somebody wrote."""
+
+Holding = Literal[
+    "words of users",
+    "words of questions",
+    "words of answers",
+    "words of raters",
+    "groups of users",
+]
+"""What a column of texts holds, which decides whether it may be handed on (`snakemake archive`)."""
+
+_COUNTS = ("metrics/", "power/", "figures/")
+"""Folders of tables that count: what these may name is decided where they are made."""
 
 Part = Literal[
     "every study",
@@ -68,9 +84,14 @@ class Table(NamedTuple):
         return self.path.startswith(("metrics/", "power/")) and self.path.endswith(".parquet")
 
 
-def column(meaning: str, default: Any = MISSING) -> Any:
-    """Declare a column: `meaning` is its entry in the data dictionary."""
-    return field(default=default, metadata={"meaning": meaning})
+def column(meaning: str, default: Any = MISSING, *, holds: Holding | None = None) -> Any:
+    """Declare a column.
+
+    Args:
+        meaning: its entry in the data dictionary.
+        holds: whose words are in a column of texts; those of type `Name` hold nobody's.
+    """
+    return field(default=default, metadata={"meaning": meaning, "holds": holds})
 
 
 @dataclass_transform(frozen_default=True, field_specifiers=(column,))
@@ -83,14 +104,48 @@ def row(row_type: type[RowType]) -> type[RowType]:
 def table(
     path: str, order_by: str = "", *, part: Part = "every study"
 ) -> Callable[[type[RowType]], type[RowType]]:
-    """Declare that a class is a row of a table; the arguments are those of `Table`."""
+    """Declare that a class is a row of a table; the arguments are those of `Table`.
+
+    Raises:
+        TypeError: a column of texts does not say what it holds.
+    """
 
     def declare(row_type: type[RowType]) -> type[RowType]:
         rows = row(row_type)
+        for name in _undeclared_texts(rows) if not path.startswith(_COUNTS) else ():
+            raise TypeError(
+                f"{path}: the column {name} of {row_type.__name__} is text, and does not say what it "
+                f"holds; give it the type Name if it is an id or a name, else say column(..., holds=...)"
+            )
         rows.__table__ = Table(path, order_by, part)  # type: ignore[attr-defined]
         return rows
 
     return declare
+
+
+def _undeclared_texts(row_type: Any) -> Iterator[str]:
+    """Columns in which anybody's words may be, and which do not say whose."""
+    hints = get_type_hints(row_type, include_extras=True)
+    for one in fields(row_type):
+        if one.metadata.get("holds") is None and _has_free_text(hints[one.name]):
+            yield one.name
+
+
+def _has_free_text(hint: Any) -> bool:
+    if hint == Name:
+        return False
+    inner = (
+        get_type_hints(hint, include_extras=True).values() if is_dataclass(hint) else get_args(hint)
+    )
+    return hint is str or any(map(_has_free_text, inner))
+
+
+def columns_that_hold(row_types: list[type[Any]], *holdings: Holding) -> tuple[str, ...]:
+    """The names of the columns of some tables that hold one of these."""
+    columns = (one for row_type in row_types for one in fields(row_type))
+    return tuple(
+        dict.fromkeys(one.name for one in columns if one.metadata.get("holds") in holdings)
+    )
 
 
 def row_of(row_type: type[RowType], **values: Any) -> RowType:

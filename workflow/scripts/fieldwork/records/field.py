@@ -6,7 +6,7 @@ are masked (docs/field.md).
 
 from collections.abc import Collection
 
-from fieldwork.records.columns import column, table
+from fieldwork.records.columns import Name, column, table
 from fieldwork.records.tasks import ItemKind
 
 FIELD = "field"
@@ -28,65 +28,66 @@ def between(conditions: Collection[str]) -> str:
 class FieldAnswer:
     """An answer as a participant gave it, masked."""
 
-    participant_id: str = column("keyed hash of the participant's id")
-    platform: str | None = column(
+    participant_id: Name = column("keyed hash of the participant's id")
+    platform: Name | None = column(
         "what the participant used, as the file names it, NULL if not stated"
     )
-    model: str = column("model name in the config that `field.models` gives for it")
-    task: str = column("task of the prompt")
-    item_id: str = column("item of the prompt")
+    model: Name = column("model name in the config that `field.models` gives for it")
+    task: Name = column("task of the prompt")
+    item_id: Name = column("item of the prompt")
     replicate: int = column("how often the participant had answered this prompt before, from 0")
     position: int | None = column("place in the participant's own order of prompts, from 1")
     text: str | None = column(
-        "the answer, masked, in Unicode form NFC; NULL where the cell is empty"
+        "the answer, masked, in Unicode form NFC; NULL where the cell is empty",
+        holds="words of answers",
     )
     n_masked: int = column("e-mail addresses, telephone numbers, links and names masked in it")
-    file: str = column("name of the file it was read from")
+    file: Name = column("name of the file it was read from")
     row: int = column("row of that file, as a spreadsheet counts them")
-    flags: list[str] = column("checks it failed (docs/field.md), none twice")
-    excluded_for: str | None = column("the first of them that the setting excludes; NULL if kept")
+    flags: list[Name] = column("checks it failed (docs/field.md), none twice")
+    excluded_for: Name | None = column("the first of them that the setting excludes; NULL if kept")
 
 
 @table("field/participants.parquet", "variable, participant_id", part="field")
 class Participant:
     """A group that a participant belongs to."""
 
-    participant_id: str = column("keyed hash of the participant's id")
-    variable: str = column("the variable that defines the groups, a key of `field.columns.groups`")
-    group: str = column("the participant's group")
+    participant_id: Name = column("keyed hash of the participant's id")
+    variable: Name = column("the variable that defines the groups, a key of `field.columns.groups`")
+    group: str = column("the participant's group", holds="groups of users")
 
 
 @table("field/quality.csv", part="field")
 class QualityCheck:
     """What one check found in the answers to one prompt."""
 
-    model: str = column("model")
-    task: str = column("task")
-    item_id: str = column("the item")
-    check: str = column("the check, `any` for answers that fail one or more")
+    model: Name = column("model")
+    task: Name = column("task")
+    item_id: Name = column("the item")
+    check: Name = column("the check, `any` for answers that fail one or more")
     is_excluding: bool = column("whether the setting leaves out what fails it")
     n_answers: int = column("answers checked")
     n_flagged: int = column("of these, answers that fail the check")
     n_excluded: int = column("of these, answers left out because of it, each counted once")
-    reason: str = column("why it is excluded, or kept")
+    reason: Name = column("why it is excluded, or kept")
 
 
 @table("field/attrition.csv", part="field")
 class Attrition:
     """Participants lost, by prompt and by group."""
 
-    model: str = column("model")
-    task: str = column("task")
-    item_id: str = column("the item")
-    variable: str | None = column("the variable that defines the groups, NULL for everyone")
-    group: str | None = column("the group, NULL for everyone")
+    model: Name = column("model")
+    task: Name = column("task")
+    item_id: Name = column("the item")
+    variable: Name | None = column("the variable that defines the groups, NULL for everyone")
+    group: str | None = column("the group, NULL for everyone", holds="groups of users")
     n_participants: int = column("participants who were asked with this model")
     n_answered: int = column("of these, those with a text for this prompt")
     n_kept: int = column("of these, those with an answer that is not excluded")
     kept_share: float | None = column("n_kept / n_participants, NULL where there are none")
     p_value: float | None = column("test that the groups of the variable keep alike many")
     p_holm: float | None = column("`p_value` corrected over the prompts of the model (Holm)")
-    reason: str | None = column("why there is no test")
+    reason: Name | None = column("why there is no test")
 
 
 @table(

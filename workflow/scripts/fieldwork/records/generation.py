@@ -3,7 +3,7 @@
 from datetime import datetime
 from typing import Literal
 
-from fieldwork.records.columns import column, row, table
+from fieldwork.records.columns import Name, column, row, table
 
 Outcome = Literal["ok", "truncated", "refused", "filtered", "empty", "failed"]
 
@@ -24,9 +24,9 @@ MOST_REQUESTS = 50_000_000
 class Request:
     """A question to be asked."""
 
-    item_id: str = column("the item")
-    context_id: str | None = column("the context, NULL offline")
-    puppet_id: str | None = column("the puppet, NULL offline")
+    item_id: Name = column("the item")
+    context_id: Name | None = column("the context, NULL offline")
+    puppet_id: Name | None = column("the puppet, NULL offline")
     replicate: int = column("repeat index of the same item and context, from 0")
 
 
@@ -45,21 +45,23 @@ class OptionProbability:
 class Response:
     """An answer as it arrived."""
 
-    model: str = column("model name in the config")
-    task: str = column("task")
-    condition: str = column("condition")
-    item_id: str = column("the item")
-    context_id: str | None = column("the context, NULL offline")
-    puppet_id: str | None = column("the puppet, NULL offline")
+    model: Name = column("model name in the config")
+    task: Name = column("task")
+    condition: Name = column("condition")
+    item_id: Name = column("the item")
+    context_id: Name | None = column("the context, NULL offline")
+    puppet_id: Name | None = column("the puppet, NULL offline")
     replicate: int = column("repeat index")
-    ledger_key: str | None = column(
+    ledger_key: Name | None = column(
         "key of the raw reply in `resources/ledger/{model}.sqlite`, NULL for a recorded answer"
     )
-    text: str | None = column("the answer's text, NULL where there was none")
+    text: str | None = column(
+        "the answer's text, NULL where there was none", holds="words of answers"
+    )
     outcome: Outcome = column("ok, truncated, refused, filtered, empty or failed")
-    finish_reason: str | None = column("as the provider said it")
-    returned_model: str | None = column("model the provider says answered")
-    fingerprint: str | None = column(
+    finish_reason: Name | None = column("as the provider said it")
+    returned_model: Name | None = column("model the provider says answered")
+    fingerprint: Name | None = column(
         "system fingerprint or model version, after the provider that a gateway names"
     )
     input_tokens: int | None = column("tokens of the prompt, as billed")
@@ -71,17 +73,17 @@ class Response:
     latency_s: float | None = column("seconds from send to last byte, NULL where unknown")
     attempts: int | None = column("sends it took, NULL for a recorded answer")
     started_at: datetime | None = column("UTC time of the send, NULL where unknown")
-    dispatch: str = column(
+    dispatch: Name = column(
         "how it was sent, `live`, `flex` or `batch`: decides the price; `recorded` for an answer that "
         "was collected elsewhere"
     )
-    service_tier: str | None = column("tier as the provider names it, NULL where it does not")
-    request_id: str | None = column("the provider's name for the call, NULL where it gives none")
+    service_tier: Name | None = column("tier as the provider names it, NULL where it does not")
+    request_id: Name | None = column("the provider's name for the call, NULL where it gives none")
     temperature_sent: bool | None = column(
         "false where the model refuses a temperature and none was sent, NULL for a recorded answer"
     )
-    price_as_of: str | None = column("day the price behind `cost_usd` was read, ISO date")
-    defects: list[str] = column(
+    price_as_of: Name | None = column("day the price behind `cost_usd` was read, ISO date")
+    defects: list[Name] = column(
         "what is wrong with the reply beside its answer: `encoding` (bytes that are no text are shown "
         "as U+FFFD), `usage` (tokens and cost are not stated), `tokens` (those stated contradict "
         "each other, and the dearer reading counts), `model` (it names no model), `secret` (the server "
@@ -91,8 +93,9 @@ class Response:
         "choice: probability of each letter; list: of each candidate to be named first; NULL where the "
         "model does not state them",
         default=None,
+        holds="words of answers",
     )
-    source: str | None = column(
+    source: Name | None = column(
         "file and place that a recorded answer was read from, NULL where this workflow asked",
         default=None,
     )
@@ -102,12 +105,12 @@ class Response:
 class PlanRow:
     """What a model's answers to a task will cost under a condition and a dispatch."""
 
-    model: str = column("model name in the config")
-    task: str = column("task")
-    condition: str = column("condition")
-    dispatch: str = column("`live`, `flex` or `batch`; `stream` for calls that are sent once more")
+    model: Name = column("model name in the config")
+    task: Name = column("task")
+    condition: Name = column("condition")
+    dispatch: Name = column("`live`, `flex` or `batch`; `stream` for calls that are sent once more")
     is_chosen: bool = column("the dispatch that the config chooses for the model; streams too")
-    basis: str = column("`tables`, or which part is assumed: `contexts assumed`, `all assumed`")
+    basis: Name = column("`tables`, or which part is assumed: `contexts assumed`, `all assumed`")
     n_requests: int = column("requests of the study")
     n_answered: int = column("of these, answered already; all columns below are about the others")
     n_contexts: int = column("distinct contexts they follow, a blank one included")
@@ -121,23 +124,23 @@ class PlanRow:
     output_tokens_most: int = column("output tokens if every answer is as long as it may be")
     tokens_per_byte: float = column("tokens a byte counts as: 0.25, or as answers showed")
     minutes: float | None = column("time at the limits, NULL for a batch")
-    limited_by: str = column("what sets that time")
+    limited_by: Name = column("what sets that time")
     cost_no_cache_usd: float | None = column("cost if nothing is read from a cache")
     cost_expected_usd: float | None = column("cost expected, NULL with a reason")
     cost_ideal_usd: float | None = column("cost if every repeated token came from the cache")
     cost_most_usd: float | None = column("cost without a cache and with the longest answers")
-    price_as_of: str | None = column("day the price was read, ISO date")
-    reason: str | None = column("why there is no cost, or what it leaves out")
+    price_as_of: Name | None = column("day the price was read, ISO date")
+    reason: Name | None = column("why there is no cost, or what it leaves out")
 
 
 @table("cost.csv")
 class CostRow:
     """What a model's answers to a task cost under a condition and a dispatch."""
 
-    model: str = column("model name in the config")
-    task: str = column("task")
-    condition: str = column("condition")
-    dispatch: str = column(
+    model: Name = column("model name in the config")
+    task: Name = column("task")
+    condition: Name = column("condition")
+    dispatch: Name = column(
         "how they were sent, `live`, `flex` or `batch`: decides the price; `stream` for calls that were "
         "sent once more (`first_token_sample`)"
     )
@@ -150,7 +153,7 @@ class CostRow:
     reasoning_tokens: int = column("of these, hidden reasoning")
     cached_share: float | None = column("cached_tokens / input_tokens, NULL where there are none")
     cost_usd: float | None = column("sum of the answers' costs, NULL with a reason")
-    price_as_of: str | None = column("day of the price, ISO date; the latest of several")
+    price_as_of: Name | None = column("day of the price, ISO date; the latest of several")
     planned_usd: float | None = column("what the plan expects for these answers")
     difference_usd: float | None = column("cost_usd - planned_usd")
-    reason: str | None = column("what the cost leaves out, or why there is none")
+    reason: Name | None = column("what the cost leaves out, or why there is none")

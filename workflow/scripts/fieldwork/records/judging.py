@@ -7,7 +7,7 @@ hash, and notes are masked.
 
 from typing import Literal, NamedTuple, get_args
 
-from fieldwork.records.columns import column, table
+from fieldwork.records.columns import Name, column, table
 
 RaterKind = Literal["person", "model"]
 
@@ -60,43 +60,47 @@ class Scale(NamedTuple):
 class Judgement:
     """What a rater says of a unit on a scale."""
 
-    scale: str = column("the scale, a key of `judging.scales`")
-    unit_id: str = column("what is judged")
-    rater: str = column("keyed hash of a person's id, or the name of a model")
+    scale: Name = column("the scale, a key of `judging.scales`")
+    unit_id: Name = column("what is judged")
+    rater: Name = column("keyed hash of a person's id, or the name of a model")
     rater_kind: RaterKind = column("`person` or `model`")
     repeat: int = column(
         "number of the judgement among the rater's of this unit on this scale, from 0; the first with a "
         "value is 0, and those without a value come last"
     )
-    value: str | None = column("option of the scale, NULL with a reason")
+    value: Name | None = column("option of the scale, NULL with a reason")
     number: float | None = column(
         "the option's number where it is one, else its place from 1; NULL for scales without an order"
     )
     first_side: Side | None = column("of a pair the side that was shown first, NULL if not known")
     seconds: float | None = column("time that the judgement took, NULL if not known")
-    note: str | None = column("what the rater wrote, masked")
-    source: str = column("the entry of `judging.sources` that it was read from")
-    reason: str | None = column("why there is no value")
+    note: str | None = column("what the rater wrote, masked", holds="words of raters")
+    source: Name = column("the entry of `judging.sources` that it was read from")
+    reason: Name | None = column("why there is no value")
 
 
 @table("judging/texts/{units}.parquet", "unit_id", part="judging")
 class UnitText:
     """A unit of this study as raters see it."""
 
-    unit_id: str = column("what is judged")
+    unit_id: Name = column("what is judged")
     unit_kind: UnitKind = column("what it is")
-    code: str = column("what raters' files call it, which does not say what it is")
-    user_id: str = column("the user whom it is about")
-    item_id: str | None = column("the question that it is about")
-    unit_group: str | None = column("the part of the units that it is in")
-    author_a: str | None = column("who wrote it; of a pair, who wrote side a")
-    author_b: str | None = column("of a pair, who wrote side b")
-    attribute: str | None = column("the attribute that is judged")
-    facts: list[str] = column("what is known of the user")
-    evidence: str | None = column("the conversations that show the attribute")
-    question: str | None = column("what the user asks")
-    text_a: str | None = column("the answer that is judged; of a pair, side a")
-    text_b: str | None = column("of a pair, side b")
+    code: Name = column("what raters' files call it, which does not say what it is")
+    user_id: Name = column("the user whom it is about")
+    item_id: Name | None = column("the question that it is about")
+    unit_group: str | None = column("the part of the units that it is in", holds="groups of users")
+    author_a: Name | None = column("who wrote it; of a pair, who wrote side a")
+    author_b: Name | None = column("of a pair, who wrote side b")
+    attribute: str | None = column("the attribute that is judged", holds="words of users")
+    facts: list[str] = column("what is known of the user", holds="words of users")
+    evidence: str | None = column(
+        "the conversations that show the attribute", holds="words of users"
+    )
+    question: str | None = column("what the user asks", holds="words of questions")
+    text_a: str | None = column(
+        "the answer that is judged; of a pair, side a", holds="words of answers"
+    )
+    text_b: str | None = column("of a pair, side b", holds="words of answers")
     is_drawn: bool = column("whether raters are given it (`judging.units.*.n`)", default=True)
 
 
@@ -104,24 +108,24 @@ class UnitText:
 class LearntScore:
     """What a unit would be judged, learnt from the units of other users."""
 
-    unit_id: str = column("the unit")
-    user_id: str = column("the user whom it is about")
+    unit_id: Name = column("the unit")
+    user_id: Name = column("the user whom it is about")
     fold: int = column("fold of the user; the model was trained on the other folds")
     score: float | None = column("probability of yes, or the expected rating; NULL with a reason")
     untrained_score: float = column("a cosine, without any training")
     label: float | None = column("share of yes or mean rating, NULL where nobody judged it")
-    labels_of: str = column("`people`, or `models` where no person judged")
-    reason: str | None = column("why there is no score")
+    labels_of: Name = column("`people`, or `models` where no person judged")
+    reason: Name | None = column("why there is no score")
 
 
 @table("review_kit/allocation.csv")
 class Allotment:
     """A unit that a rater is given."""
 
-    rater: str = column("what the rater is called in links and files")
+    rater: Name = column("what the rater is called in links and files")
     place: int = column("order in which the rater sees the units of this entry, from 0")
-    units: str = column("the entry of `judging.units`")
-    code: str = column("what raters' files call the unit")
+    units: Name = column("the entry of `judging.units`")
+    code: Name = column("what raters' files call the unit")
     first_side: Side | None = column("of a pair the side that is shown first")
     is_repeat: bool = column("whether the rater has judged the unit before")
 
@@ -144,14 +148,15 @@ class RaterPrecision:
 class JudgedUnit:
     """A unit, and what it belongs to."""
 
-    unit_id: str = column("what is judged")
-    user_id: str | None = column("the user whom it is about; intervals resample users")
-    item_id: str | None = column("the question that it is about")
+    unit_id: Name = column("what is judged")
+    user_id: Name | None = column("the user whom it is about; intervals resample users")
+    item_id: Name | None = column("the question that it is about")
     unit_group: str | None = column(
-        "the part of the units that it is in, such as real or synthetic"
+        "the part of the units that it is in, such as real or synthetic",
+        holds="groups of users",
     )
-    author_a: str | None = column("who wrote it; of a pair, who wrote side a")
-    author_b: str | None = column("of a pair, who wrote side b")
+    author_a: Name | None = column("who wrote it; of a pair, who wrote side a")
+    author_b: Name | None = column("of a pair, who wrote side b")
     characters_a: int | None = column("length of the text; of a pair, of side a")
     characters_b: int | None = column("of a pair, length of side b")
     unit_kind: UnitKind | None = column(

@@ -8,7 +8,7 @@ those selected for the question.
 from datetime import datetime
 from typing import Literal
 
-from fieldwork.records.columns import column, row, table
+from fieldwork.records.columns import Name, column, row, table
 
 AttributeKind = Literal["fact", "preference", "interest", "plan"]
 
@@ -19,7 +19,7 @@ MemoryStage = Literal["read", "verified"]
 class Evidence:
     """A turn that shows an attribute."""
 
-    conversation_id: str = column("the conversation")
+    conversation_id: Name = column("the conversation")
     turn: int = column("number of the message in the conversation, from 1")
 
 
@@ -28,78 +28,85 @@ class MemoryUser:
     """A user whose conversations are read."""
 
     place: int = column("order in which users become puppets, from 0")
-    user_id: str = column("the user, who is the puppet")
+    user_id: Name = column("the user, who is the puppet")
     n_conversations: int = column("conversations in the corpus, after its filters")
     n_long: int = column("conversations left unread because they are longer than `memory.longest`")
-    conversation_ids: list[str] = column("conversations that are read, the oldest first")
+    conversation_ids: list[Name] = column("conversations that are read, the oldest first")
 
 
 @table("memory/statements.parquet", "user_id, conversation_id, place", part="memory")
 class Statement:
     """What a model states of a user after reading a conversation."""
 
-    user_id: str = column("the user")
-    conversation_id: str = column("the conversation")
+    user_id: Name = column("the user")
+    conversation_id: Name = column("the conversation")
     place: int = column("place of the statement in the model's reply, from 0")
-    text: str | None = column("the statement, NULL where the reply holds none")
+    text: str | None = column(
+        "the statement, NULL where the reply holds none", holds="words of users"
+    )
     kind: AttributeKind | None = column("what it is, NULL where the model does not say")
     turns: list[int] = column("turns that show it, by number from 1")
     confidence: float | None = column("0 to 1 as the model states it, NULL where it does not")
-    attribute_id: str | None = column("the attribute that it became a part of, NULL with a reason")
-    reason: str | None = column("why it is part of no attribute")
+    attribute_id: Name | None = column("the attribute that it became a part of, NULL with a reason")
+    reason: Name | None = column("why it is part of no attribute")
 
 
 @table("memory/attributes.parquet", "user_id, place", part="memory")
 class Attribute:
     """What is known of a user: near-equal statements as one."""
 
-    attribute_id: str = column("hash of the user and its oldest statement")
-    user_id: str = column("the user")
+    attribute_id: Name = column("hash of the user and its oldest statement")
+    user_id: Name = column("the user")
     place: int = column("order by the oldest evidence, from 0")
-    text: str = column("the statement with the highest confidence, the oldest of equals")
+    text: str = column(
+        "the statement with the highest confidence, the oldest of equals", holds="words of users"
+    )
     kind: AttributeKind = column("what it is; `fact` where the model does not say")
     confidence: float | None = column("highest confidence of its statements")
     n_statements: int = column("statements that it stands for")
     stated_at: datetime | None = column("UTC time of the newest conversation that shows it")
-    evidence: list[Evidence] = column("turns that show it")
+    evidence: list[Evidence] = column("turns that show it", holds="words of users")
 
 
 @table("memory/verifications.parquet", "user_id, attribute_id", part="memory")
 class Verification:
     """What became of an attribute when it was verified (`memory.verify`)."""
 
-    user_id: str = column("the user")
-    attribute_id: str = column("the attribute")
+    user_id: Name = column("the user")
+    attribute_id: Name = column("the attribute")
     score: float | None = column("probability that raters accept it, learnt from other users")
     action: Literal["keep", "refine", "drop"] = column("what was done with it")
-    new_attribute_id: str | None = column("the attribute that takes its place")
-    new_text: str | None = column("what the model stated in its place")
+    new_attribute_id: Name | None = column("the attribute that takes its place")
+    new_text: str | None = column("what the model stated in its place", holds="words of users")
     new_score: float | None = column("probability that raters accept that")
-    reason: str | None = column("why it is dropped, or kept without a score")
+    reason: Name | None = column("why it is dropped, or kept without a score")
 
 
 @table("memory/selected/{task}/{condition}.parquet", "user_id, item_id, place", part="memory")
 class SelectedAttribute:
     """An attribute of a user beside a question: whether it matters there."""
 
-    user_id: str = column("the user")
-    item_id: str = column("the question")
-    attribute_id: str = column("the attribute")
+    user_id: Name = column("the user")
+    item_id: Name = column("the question")
+    attribute_id: Name = column("the attribute")
     place: int = column("rank by the score, from 0")
     score: float | None = column("how much it matters, by `select.by`; NULL with a reason")
     is_selected: bool = column("whether it is put before the question")
-    reason: str | None = column("why there is no score")
+    reason: Name | None = column("why there is no score")
 
 
 @table("memory/texts/{task}/{condition}.parquet", "user_id, item_id NULLS FIRST", part="memory")
 class MemoryText:
     """What a user's memory says before a question."""
 
-    user_id: str = column("the user, who is the puppet")
-    item_id: str | None = column("the question it is for, NULL where one serves all")
-    text: str = column("the rendered template, which the model reads; empty where nothing is known")
-    attribute_ids: list[str] = column("attributes in it")
-    conversation_ids: list[str] = column(
+    user_id: Name = column("the user, who is the puppet")
+    item_id: Name | None = column("the question it is for, NULL where one serves all")
+    text: str = column(
+        "the rendered template, which the model reads; empty where nothing is known",
+        holds="words of users",
+    )
+    attribute_ids: list[Name] = column("attributes in it")
+    conversation_ids: list[Name] = column(
         "recent conversations quoted in it, and those that show it"
     )
     n_left_out: int = column(

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Literal, NamedTuple
 
-from fieldwork.records.columns import column, table
+from fieldwork.records.columns import Name, column, table
 from fieldwork.records.generation import OptionProbability, Outcome
 from fieldwork.records.tasks import ItemKind
 
@@ -49,23 +49,26 @@ UNKNOWN = "unknown"
 class Answer:
     """A parsed answer."""
 
-    model: str = column("model name in the config")
-    task: str = column("task")
-    condition: str = column("condition; `field` for real users")
-    item_id: str = column("the item")
-    puppet_id: str | None = column("the puppet or participant, NULL offline")
+    model: Name = column("model name in the config")
+    task: Name = column("task")
+    condition: Name = column("condition; `field` for real users")
+    item_id: Name = column("the item")
+    puppet_id: Name | None = column("the puppet or participant, NULL offline")
     replicate: int = column("repeat index")
     kind: ItemKind = column("kind of the item")
     outcome: Outcome = column("outcome of the response")
-    raw_items: list[str] | None = column("list: options as written, NULL where none can be read")
-    items: list[str] | None = column(
-        "list: canonical options that count: no repeats, in order, as many as asked for"
+    raw_items: list[str] | None = column(
+        "list: options as written, NULL where none can be read", holds="words of answers"
     )
-    letter_strict: str | None = column("choice: HELM's reading, NULL where it finds no letter")
-    letter: str | None = column(
+    items: list[str] | None = column(
+        "list: canonical options that count: no repeats, in order, as many as asked for",
+        holds="words of answers",
+    )
+    letter_strict: Name | None = column("choice: HELM's reading, NULL where it finds no letter")
+    letter: Name | None = column(
         "choice: the flexible reading, NULL where it finds no letter; scale: letter of the option"
     )
-    reason: str | None = column("why nothing could be read, NULL where something was")
+    reason: Name | None = column("why nothing could be read, NULL where something was")
     n_asked: int | None = column(
         "list: options that the prompt asks for, NULL without a number", default=None
     )
@@ -77,8 +80,9 @@ class Answer:
         "choice: probability of each letter, in all 1; list: of each candidate to be named first, as the "
         "model spells it; NULL where the model does not state them, or letters have less than 0.9 of it",
         default=None,
+        holds="words of answers",
     )
-    correction: str | None = column(
+    correction: Name | None = column(
         "SHA-256 of the reply, where a person's correction set the reading (`parsing.overrides`); NULL "
         "where the parser did",
         default=None,
@@ -104,9 +108,9 @@ class Answer:
 class MergedItem:
     """How one written option became a canonical one."""
 
-    task: str = column("task")
-    item_id: str = column("the item")
-    raw: str = column("option as written")
-    canonical: str = column("name it is counted under")
-    rule: str = column("`override`, `alias`, `exact` or `near`: what decided")
+    task: Name = column("task")
+    item_id: Name = column("the item")
+    raw: str = column("option as written", holds="words of answers")
+    canonical: str = column("name it is counted under", holds="words of answers")
+    rule: Name = column("`override`, `alias`, `exact` or `near`: what decided")
     n: int = column("times it was written so")

@@ -2,7 +2,7 @@
 
 from datetime import datetime
 
-from fieldwork.records.columns import column, table
+from fieldwork.records.columns import Name, column, table
 
 
 @table("metrics/service.parquet", "model, task, condition, measure", part="service")
@@ -65,14 +65,14 @@ class TradeOff:
 class FirstToken:
     """A call that was sent once more as a stream, and when its first text came."""
 
-    model: str = column("model name in the config")
-    task: str = column("task")
-    condition: str = column("condition")
-    item_id: str = column("the item")
-    context_id: str | None = column("the context, NULL offline")
-    puppet_id: str | None = column("the puppet, NULL offline")
+    model: Name = column("model name in the config")
+    task: Name = column("task")
+    condition: Name = column("condition")
+    item_id: Name = column("the item")
+    context_id: Name | None = column("the context, NULL offline")
+    puppet_id: Name | None = column("the puppet, NULL offline")
     replicate: int = column("repeat index")
-    ledger_key: str | None = column("key of the reply in `resources/ledger/{model}.sqlite`")
+    ledger_key: Name | None = column("key of the reply in `resources/ledger/{model}.sqlite`")
     first_token_s: float | None = column(
         "seconds from send to first text, NULL where it came in one piece or has none"
     )

@@ -9,7 +9,7 @@ import io
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from fieldwork import tables
 from fieldwork.errors import StudyError
@@ -17,6 +17,10 @@ from fieldwork.field.raw_answers import Membership, RawAnswer, RawField
 from fieldwork.files import texts
 from fieldwork.files.cells import plain_cell
 from fieldwork.privacy import pseudonym
+
+Action = Literal["rows deleted", "file deleted", "results deleted", "deleted"]
+"""What happens to a file of answers, to one that holds nobody else, to a study's folder, to another file.
+The last is not recorded."""
 
 
 class Deletion(NamedTuple):
@@ -37,6 +41,10 @@ class Deletion(NamedTuple):
     number: int
     deleted_at: str
     searched_at: str = ""
+
+    def is_open(self) -> bool:
+        """Whether no search has said yet that the deletion is whole."""
+        return not self.searched_at
 
 
 def read_record(path: Path) -> list[Deletion]:
@@ -67,17 +75,13 @@ def write_record(path: Path, lines: Sequence[Deletion]) -> None:
 
 def with_new_lines(lines: Sequence[Deletion], new_lines: Iterable[Deletion]) -> list[Deletion]:
     """The lines and new ones, but those that a run which did not end has written already."""
-    open_deletions = {line[:3] for line in lines if not line.searched_at}
+    open_deletions = {line[:3] for line in lines if line.is_open()}
     return [*lines, *(line for line in new_lines if line[:3] not in open_deletions)]
 
 
-def with_search_time(lines: Sequence[Deletion], participants: Iterable[str]) -> list[Deletion]:
-    """The lines, those of some participants with the time of the search."""
-    names, time = set(participants), time_text()
-    return [
-        line._replace(searched_at=line.searched_at or time) if line.participant in names else line
-        for line in lines
-    ]
+def with_search_time(lines: Iterable[Deletion]) -> list[Deletion]:
+    """The lines, those of deletions that were open with the time of the search."""
+    return [line._replace(searched_at=line.searched_at or time_text()) for line in lines]
 
 
 def time_text() -> str:

@@ -1,62 +1,53 @@
-"""Where a study's participants are, by its settings: files of answers, and folders that are searched.
+"""Where participants may be: the field's own files, files beside these, and what was computed."""
 
-Owns the difference between the field's own files, of which participants are deleted, and files beside
-them, in which they are only looked for: another study's participant may have the same short code.
-"""
-
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from fieldwork.config.field import DELETIONS_FILE, FORGET_FILE, READABLE
 from fieldwork.errors import StudyError
-from fieldwork.field.deletion.search import files_beneath
+from fieldwork.files.text_search import files_beneath
 
-SEARCHED_FOLDERS = (Path("resources/field"), Path("resources/downloads/osf"))
-_PAGE = ".json"
+IDS = Path(FORGET_FILE)
+RECORD = Path(DELETIONS_FILE)
+RESULTS = Path("results")
+FIGURES = RESULTS / "figures"
+"""Copies of figures, of whichever study."""
+FIELD_KIT = "field_kit"
+"""The folder of a study that people are asked with: no answer is in it, and commands name its maps."""
+
+_SNAKEMAKE = Path(".snakemake")
+_REMADE = (RESULTS, Path("logs"), _SNAKEMAKE / "log", _SNAKEMAKE / "metadata")
+_SOFTWARE = {_SNAKEMAKE / name for name in ("conda", "conda-archive", "singularity")}
+_FIELD_FOLDERS = (Path("resources/field"), Path("resources/downloads/osf"))
 
 
 class Site(NamedTuple):
-    """Where a study's participants are.
+    """Where the field's answers are, by its settings.
 
     Attributes:
         tables: the files of answers and groups.
         column: the participant's, in these.
-        folders: the field's own, with all below them.
-        single_folders: the field's own, without the folders below them.
+        neighbours: the files beside these, in which participants are only looked for: another study's
+            participant may have the same short code.
         manifest: the list of a download, where the field is one.
-        ids: the file that says who is to be forgotten.
-        record: the file that says who was.
     """
 
-    tables: tuple[Path, ...]
+    tables: list[Path]
     column: str
-    folders: tuple[Path, ...]
-    single_folders: tuple[Path, ...]
+    neighbours: list[Path]
     key_file: Path
     manifest: Path | None
-    ids: Path = Path(FORGET_FILE)
-    record: Path = Path(DELETIONS_FILE)
-
-    def pages(self) -> list[Path]:
-        """Files of the field's own that the survey page may have saved beside its CSV."""
-        return [path for path in self._own_files() if path.suffix.lower() == _PAGE]
 
     def raw_area(self) -> list[Path]:
         """The files among which raw answers may be, each once; not those that `forget` itself keeps."""
-        common_files = (path for folder in SEARCHED_FOLDERS for path in files_beneath(folder))
-        files_of_forget = {self.ids.resolve(), self.record.resolve()}
+        common_files = (path for folder in _FIELD_FOLDERS for path in files_beneath(folder))
         path_by_target: dict[Path, Path] = {}
-        for path in (*self.tables, *self._own_files(), *common_files):
-            if path.resolve() not in files_of_forget:
+        for path in (*self.tables, *self.neighbours, *common_files):
+            if path.is_file():
                 path_by_target.setdefault(path.resolve(), path)
-        return list(path_by_target.values())
-
-    def _own_files(self) -> Iterator[Path]:
-        for folder in self.folders:
-            yield from files_beneath(folder)
-        for folder in self.single_folders:
-            yield from (path for path in sorted(folder.iterdir()) if path.is_file())
+        files_of_forget = {IDS.resolve(), RECORD.resolve()}
+        return [p for target, p in path_by_target.items() if target not in files_of_forget]
 
 
 def site_of(field: Mapping[str, Any] | None, files: Sequence[str]) -> Site:
@@ -70,21 +61,37 @@ def site_of(field: Mapping[str, Any] | None, files: Sequence[str]) -> Site:
             "field: the study has no field answers, so there is nobody to delete; name the study's own "
             "file, as in `snakemake forget --configfile my_field.yaml`"
         )
-    tables = [Path(file) for file in files]
-    folders, single_folders, manifest = [], [], None
+    raw_tables = [Path(file) for file in files]
+    manifest = None
     if field["osf"] is not None:
-        manifest = tables[0]
-        folders = [manifest.parent / "files"]
-        tables = [path for path in files_beneath(folders[0]) if path.suffix.lower() in READABLE]
+        manifest = raw_tables[0]
+        neighbours = [*files_beneath(manifest.parent / "files")]
+        raw_tables = [path for path in neighbours if path.suffix.lower() in READABLE]
     elif Path(field["path"]).is_dir():
-        folders = [Path(field["path"])]
+        neighbours = [*files_beneath(Path(field["path"]))]
     else:
-        single_folders = list(dict.fromkeys(path.parent for path in tables))
-    return Site(
-        tables=tuple(tables),
-        column=field["columns"]["participant"],
-        folders=tuple(folders),
-        single_folders=tuple(single_folders),
-        key_file=Path(field["key_file"]),
-        manifest=manifest,
-    )
+        folders = dict.fromkeys(path.parent for path in raw_tables)
+        neighbours = [p for folder in folders for p in sorted(folder.iterdir()) if p.is_file()]
+    column = field["columns"]["participant"]
+    return Site(raw_tables, column, neighbours, Path(field["key_file"]), manifest)
+
+
+def computed_files() -> list[Path]:
+    """Every file that a study, or Snakemake, made."""
+    folders = (RESULTS, Path("logs"), _SNAKEMAKE)
+    return [path for folder in folders for path in files_beneath(folder, _SOFTWARE)]
+
+
+def study_of(path: Path) -> Path | None:
+    """The folder of results that a file lies in: a study's, or one that studies share."""
+    return path.parents[-3] if RESULTS in path.parents and path.parent != RESULTS else None
+
+
+def is_remade(path: Path) -> bool:
+    """Whether a file may be deleted without loss: results, logs, and Snakemake's records of jobs."""
+    return any(folder in path.parents for folder in _REMADE)
+
+
+def is_leftover(path: Path) -> bool:
+    """Whether a killed run left a file half-written."""
+    return RESULTS in path.parents and path.name.startswith(".") and ".partial" in path.name

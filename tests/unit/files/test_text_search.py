@@ -4,9 +4,11 @@ import base64
 import bz2
 import gzip
 import hashlib
+import json
 import lzma
 import os
 import sqlite3
+import unicodedata
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
@@ -18,13 +20,12 @@ import pyarrow.parquet as pq
 import pytest
 
 from fieldwork.errors import StudyError
-from fieldwork.field.deletion import search as searching
-from fieldwork.field.deletion.marks import Mark, Matcher, distinctive_mark
-from fieldwork.field.deletion.search import DAMAGE, Search, files_beneath, search
+from fieldwork.files import text_search
+from fieldwork.files.text_search import DAMAGE, Mark, Matcher, Search, files_beneath, search
 
 WHO = "5f3c9b01ab77e0bbf37a9459"
 PSEUDONYM = "p0123456789abcdef"
-MATCHER = Matcher([distinctive_mark(WHO, []), Mark(PSEUDONYM, "anywhere")])
+MATCHER = Matcher([Mark(WHO), Mark(PSEUDONYM)])
 SENTENCE = f"a row of {PSEUDONYM}, and more\n" * 3
 
 
@@ -124,28 +125,28 @@ def test_what_holds_a_participant_is_found_wherever_it_is_packed(tmp_path: Path,
 @pytest.mark.parametrize("name", [name for name in HOLDING if PSEUDONYM not in name])
 def test_nobody_else_is_found(tmp_path: Path, name: str) -> None:
     HOLDING[name](tmp_path / name)
-    others = Matcher([distinctive_mark(WHO[:-1] + "0", []), Mark("p0123456789abcdee", "anywhere")])
+    others = Matcher([Mark(WHO[:-1] + "0"), Mark("p0123456789abcdee")])
     assert search([tmp_path / name], others) == Search(1, [], {})
 
 
 def test_a_number_of_a_table_is_an_id_too(tmp_path: Path) -> None:
     path = tmp_path / "numbers.parquet"
     pq.write_table(pa.table({"code": pa.array([1, 12345678])}), path, compression="zstd")
-    assert search([path], Matcher([Mark("12345678", "word")])).holders == [path]
-    assert search([path], Matcher([Mark("2345678", "word")])).holders == []
+    assert search([path], Matcher([Mark("12345678", is_word=True)])).holders == [path]
+    assert search([path], Matcher([Mark("2345678", is_word=True)])).holders == []
 
 
 @pytest.mark.parametrize("shift", [-40, -24, -12, -1, 0, 1])
 def test_no_border_between_blocks_hides_a_participant(
     tmp_path: Path, shift: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(searching, "_BLOCK", 1 << 10)
+    monkeypatch.setattr(text_search, "_BLOCK", 1 << 10)
     path = tmp_path / "long.txt"
     path.write_bytes(b"." * (4 * (1 << 10) + shift) + WHO.encode() + b"." * 3_000)
-    for mark in (Mark(WHO, "anywhere"), Mark(WHO, "word")):
+    for mark in (Mark(WHO), Mark(WHO, is_word=True)):
         assert search([path], Matcher([mark])).holders == [path]
     path.write_bytes(b"a" * (4 * (1 << 10) + shift) + WHO.encode() + b"." * 3_000)
-    assert search([path], Matcher([Mark(WHO, "word")])).holders == []
+    assert search([path], Matcher([Mark(WHO, is_word=True)])).holders == []
 
 
 @pytest.mark.parametrize(
@@ -205,3 +206,61 @@ def test_a_folder_that_may_not_be_read_stops_the_search(tmp_path: Path) -> None:
     (tmp_path / "closed").mkdir(mode=0o000)
     with pytest.raises(StudyError, match="cannot be searched"):
         list(files_beneath(tmp_path))
+
+
+# ---- forms ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-16-be", "cp1252"])
+@pytest.mark.parametrize("form", ["NFC", "NFD"])
+@pytest.mark.parametrize("who", ["Jürgen-0815", 'o"neil-1234', "a&b <c> 123", WHO])
+def test_every_way_of_writing_is_found(who: str, form: str, encoding: str) -> None:
+    written = unicodedata.normalize(form, who)
+    if encoding == "cp1252" and not written.isascii():
+        written = who
+    matcher = Matcher([Mark(who)])
+    quoted = written.replace('"', '""')
+    for text in (f'x;"{quoted}";y', f"?participant={written}&x=1", f"before{written}after"):
+        assert matcher.matches(text.encode(encoding)), text
+    assert not matcher.matches(written[:-1].encode(encoding))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        json.dumps({"participant": 'Jür"gen 0815'}),
+        json.dumps({"participant": 'Jür"gen 0815'}, ensure_ascii=False),
+        "<t>Jür&quot;gen 0815</t>",
+        '<t>Jür"gen 0815</t>',
+        "https://example.org/?PROLIFIC_PID=J%C3%BCr%22gen%200815",
+        'JÜR"GEN 0815'.replace("Ü", "ü"),
+    ],
+)
+def test_escapes_of_other_formats_are_found(text: str) -> None:
+    assert Matcher([Mark('Jür"gen 0815')]).matches_text(text)
+
+
+def test_case_does_not_hide_an_id() -> None:
+    assert Matcher([Mark(WHO)]).matches_text(f"mail of {WHO.upper()}")
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-16-le", "utf-16-be"])
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("participant1", True),
+        ("a,participant1,b", True),
+        ("answers_participant1.csv", True),
+        ("participant10,participant11", False),
+        ("xparticipant1", False),
+        ("participant10 participant1", True),
+    ],
+)
+def test_a_word_is_found_where_nothing_touches_it(text: str, expected: bool, encoding: str) -> None:
+    matcher = Matcher([Mark("participant1", is_word=True)])
+    border = "\n".encode(encoding)
+    assert matcher.matches(b"\n" + border + text.encode(encoding) + border + b"\n") is expected
+
+
+def test_no_mark_is_nowhere() -> None:
+    assert not Matcher([]).matches_text("anything")

@@ -1,15 +1,14 @@
 """Keys and passwords looked for in files that are to be given away.
 
 Owns what counts as one: secrets of the environment by value, and the keys of pseudonyms. It looks into
-everything that `search` looks into.
+everything that `files.text_search` looks into.
 """
 
 from collections.abc import Iterable
 from pathlib import Path
 
 from fieldwork.errors import StudyError
-from fieldwork.field.deletion.marks import Mark, Matcher
-from fieldwork.field.deletion.search import Search
+from fieldwork.files.text_search import Mark, Matcher, Search
 from fieldwork.masking import environment_secrets
 
 SHORTEST = 12
@@ -24,7 +23,7 @@ def secret_marks(key_files: Iterable[str]) -> Matcher:
         if Path(file).is_file()
     ]
     secrets = [*environment_secrets(), *keys]
-    return Matcher(Mark(secret, "anywhere") for secret in secrets if len(secret) >= SHORTEST)
+    return Matcher(Mark(secret) for secret in secrets if len(secret) >= SHORTEST)
 
 
 def refuse_secrets(outcome: Search, folder: Path) -> None:

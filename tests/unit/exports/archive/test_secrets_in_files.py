@@ -8,8 +8,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from fieldwork.errors import StudyError
-from fieldwork.field.deletion.search import files_beneath, search
-from fieldwork.field.deletion.secrets import refuse_secrets, secret_marks
+from fieldwork.exports.archive.secrets import refuse_secrets, secret_marks
+from fieldwork.files.text_search import files_beneath, search
 
 KEY = "sk-proj-4711abcDEF0815xyz"
 

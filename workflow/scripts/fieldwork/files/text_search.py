@@ -1,42 +1,45 @@
-"""The proof: every file below some folders is read for marks, inside of what programs pack as well.
+"""Texts looked for in files of every kind, inside of what programs pack as well.
 
-Owns what is looked into: the bytes of every file, the columns of Parquet files and DuckDB databases, the
-members of zip files (Excel workbooks are such), gzip, bzip2 and xz, and files packed into HTML pages.
-Promises that a file which cannot be looked into is named, never passed over.
+Owns how programs write a text (encodings, Unicode forms, the escapes of CSV, JSON, XML and addresses),
+and what is looked into: the bytes of every file, Parquet files, DuckDB databases, the members of zip
+files (Excel workbooks are such), gzip, bzip2 and xz, and files packed into HTML pages. Promises that a
+file which cannot be looked into is named, never passed over.
 """
 
 import base64
 import bz2
 import gzip
+import html
 import io
+import json
 import lzma
 import os
 import re
 import shutil
+import unicodedata
 import zipfile
 import zlib
 from collections.abc import Callable, Collection, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from itertools import product
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import IO, Any, NamedTuple
+from urllib.parse import quote
 
 from fieldwork import tables
 from fieldwork.errors import StudyError, first_line
-from fieldwork.field.deletion.marks import Matcher
 
+_ENCODINGS = ("utf-8", "utf-16-le", "utf-16-be", "cp1252")
+# a border must be there to be seen, as files are read in blocks; the zero bytes are those of UTF-16
+_WORD = rb"(?:(?<=[^0-9A-Za-z\x00])|(?<=[^0-9A-Za-z]\x00))%b(?=[^0-9A-Za-z\x00]|\x00[^0-9A-Za-z])"
+_BORDERS = 8
+"""Bytes around a text that decide whether something touches it."""
 _BLOCK = 1 << 24
 _HEAD = 16
 _DEEPEST = 8
-_BORDERS = 8
-"""Bytes around a form that decide whether something touches it."""
 _BASE64 = re.compile(rb"base64,([A-Za-z0-9+/]{4,}={0,2})")
-_DATABASE_NAME = "searched"
-_COLUMNS = f"""
-SELECT schema_name, table_name, list((column_name, data_type)) FROM duckdb_columns()
-WHERE database_name = '{_DATABASE_NAME}' AND table_oid IN
-    (SELECT table_oid FROM duckdb_tables() WHERE database_name = '{_DATABASE_NAME}')
-GROUP BY ALL"""
+_DATABASE = "searched"
 _MADE_OF_NUMBERS = re.compile(r"(FLOAT|DOUBLE)(\[\d*\])+")
 """Vectors: all of their text is digits, and there are millions."""
 
@@ -63,6 +66,63 @@ _UNREADABLE: tuple[type[Exception], ...] = (
     lzma.LZMAError,
     *tables.DATABASE_ERRORS,
 )
+
+
+class Mark(NamedTuple):
+    """A text to look for in any case, as a word only where no letter or digit may touch it."""
+
+    text: str
+    is_word: bool = False
+
+
+class Matcher:
+    """Looks for marks in bytes and texts."""
+
+    def __init__(self, marks: Iterable[Mark]) -> None:
+        self.texts: set[str] = set()
+        self._patterns: dict[bytes, re.Pattern[bytes] | None] = {}
+        for mark in marks:
+            self.texts |= {form.lower() for form in _forms(mark.text)}
+            for form in map(bytes.lower, _byte_forms(mark.text)):
+                pattern = re.compile(_WORD % re.escape(form)) if mark.is_word else None
+                self._patterns[form] = pattern
+        self.n_bytes = max(map(len, self._patterns), default=0)
+        """Length of the longest form."""
+
+    def matches(self, block: bytes) -> bool:
+        """Whether a mark stands in bytes of any encoding; their ends are not taken for borders."""
+        lower_block = block.lower()
+        return any(
+            form in lower_block and (pattern is None or bool(pattern.search(lower_block)))
+            for form, pattern in self._patterns.items()
+        )
+
+    def matches_text(self, text: str) -> bool:
+        """Whether a mark stands in a text, such as a cell, whose ends are borders."""
+        return self.matches(f"\n{text}\n".encode("utf-8", "replace"))
+
+
+def _forms(text: str) -> Iterator[str]:
+    """The text's Unicode forms: files of one operating system have the one, of another the other."""
+    yield unicodedata.normalize("NFC", text)
+    yield unicodedata.normalize("NFD", text)
+
+
+def _byte_forms(text: str) -> Iterator[bytes]:
+    """The bytes that programs write for a text."""
+    for form in _forms(text):
+        spellings = {
+            form,
+            form.replace('"', '""'),
+            json.dumps(form)[1:-1],
+            json.dumps(form, ensure_ascii=False)[1:-1],
+            html.escape(form),
+            html.escape(form, quote=False),
+            quote(form, safe=""),
+        }
+        for spelling, encoding in product(spellings, _ENCODINGS):
+            with suppress(UnicodeEncodeError):
+                yield spelling.encode(encoding)
 
 
 class Search(NamedTuple):
@@ -129,7 +189,7 @@ def _refuse(error: OSError) -> None:
     if not isinstance(error, FileNotFoundError):
         raise StudyError(
             f"a folder cannot be searched ({first_line(error)}); give yourself the right to read "
-            f"it, and run `snakemake forget` again"
+            f"it, and enter the command again"
         ) from error
 
 
@@ -160,9 +220,9 @@ class _FileReader:
             return True
         stream.seek(0)
         if head.startswith(b"PAR1") or head[8:12] == b"DUCK":
-            with _file_on_disk(stream, path) as file_path:
-                values = self._parquet if head.startswith(b"PAR1") else self._tables
-                return any(self._matcher.matches_text(value) for value in values(file_path))
+            read_values = self._parquet if head.startswith(b"PAR1") else self._tables
+            with _file_on_disk(stream, path) as file:
+                return any(map(self._matcher.matches_text, read_values(file)))
         return any(self.holds(inner, None, depth + 1) for inner in _inner_files(stream, head))
 
     def _in_blocks(self, stream: IO[bytes]) -> bool:
@@ -177,32 +237,38 @@ class _FileReader:
         return self._matcher.matches(tail + b"\n")
 
     def _parquet(self, path: Path) -> Iterator[str]:
-        source = f"read_parquet({_literal(path)}, hive_partitioning = false)"
-        columns = self._database.execute(f"DESCRIBE SELECT * FROM {source}").fetchall()
-        yield from self._values(source, [(name, kind) for name, kind, *_ in columns])
+        yield from self._rows(f"read_parquet({_literal(path)}, hive_partitioning = false)")
 
     def _tables(self, path: Path) -> Iterator[str]:
-        """The values of a database's tables; views only show them again."""
-        self._database.execute(f"ATTACH {_literal(path)} AS {_DATABASE_NAME} (READ_ONLY)")
+        """The rows of a database's tables; views only show them again."""
+        self._database.execute(f"ATTACH {_literal(path)} AS {_DATABASE} (READ_ONLY)")
         try:
-            columns = self._database.execute(_COLUMNS).fetchall()
-            for schema, table, pairs in columns:
-                source = f"{_DATABASE_NAME}.{_quoted_name(schema)}.{_quoted_name(table)}"
-                yield from self._values(source, pairs)
+            names = self._database.execute(
+                "SELECT schema_name, table_name FROM duckdb_tables() WHERE database_name = ?",
+                [_DATABASE],
+            ).fetchall()
+            for schema, table in names:
+                yield from self._rows(f"{_DATABASE}.{_quoted_name(schema)}.{_quoted_name(table)}")
         finally:
-            self._database.execute(f"DETACH {_DATABASE_NAME}")
+            self._database.execute(f"DETACH {_DATABASE}")
 
-    def _values(self, source: str, columns: Iterable[tuple[str, str]]) -> Iterator[str]:
-        """The values that hold the letters of a mark, as text."""
+    def _rows(self, source: str) -> Iterator[str]:
+        """The rows that hold the letters of a mark, a cell a line."""
+        kinds = self._database.execute(f"DESCRIBE SELECT * FROM {source}").fetchall()
+        names = [
+            _quoted_name(name) for name, kind, *_ in kinds if not _MADE_OF_NUMBERS.fullmatch(kind)
+        ]
         texts = sorted(self._matcher.texts)
-        for name, kind in columns:
-            if texts and not _MADE_OF_NUMBERS.fullmatch(kind):
-                value = f"CAST({_quoted_name(name)} AS VARCHAR)"
-                condition = " OR ".join([f"contains(lower({value}), ?)"] * len(texts))
-                query = f"SELECT {value} FROM {source} WHERE {condition}"
-                rows = self._database.execute(query, texts)
-                while row := rows.fetchone():
-                    yield row[0]
+        if names and texts:
+            cells = ", ".join(f"CAST({name} AS VARCHAR)" for name in names)
+            condition = " OR ".join(["contains(lower(cells), ?)"] * len(texts))
+            rows = self._database.execute(
+                f"SELECT cells FROM (SELECT concat_ws(chr(10), {cells}) AS cells FROM {source}) "
+                f"WHERE {condition}",
+                texts,
+            )
+            while row := rows.fetchone():
+                yield row[0]
 
 
 def _literal(path: Path) -> str:
@@ -226,10 +292,8 @@ def _file_on_disk(stream: IO[bytes], path: Path | None) -> Iterator[Path]:
         yield copy
 
 
-# ---- packages ------------------------------------------------------------------------------------
-
-
 def _inner_files(stream: IO[bytes], head: bytes) -> Iterator[IO[bytes]]:
+    """What a package holds, the names of its members too."""
     if head.startswith(b"PK\x03\x04"):
         with zipfile.ZipFile(stream) as archive:
             for member in archive.infolist():
