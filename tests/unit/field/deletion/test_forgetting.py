@@ -16,7 +16,7 @@ from fieldwork.config.field import DELETIONS_FILE, FORGET_FILE, field_files
 from fieldwork.errors import StudyError
 from fieldwork.field.deletion import forgetting
 from fieldwork.field.deletion.forgetting import DeletionOutcome
-from fieldwork.field.deletion.record import Deletion, read_record, refuse_return
+from fieldwork.field.deletion.record import Deletion, read_record, refuse_return, write_record
 from fieldwork.field.deletion.sentences import account_of, failure_of
 from fieldwork.field.deletion.site import Site, site_of
 from fieldwork.field.raw_answers import FieldPrompt, Membership, RawAnswer, RawField
@@ -438,6 +438,15 @@ def test_a_study_of_people_whom_no_key_explains_is_named_and_kept() -> None:
     assert "results/ended holds field answers of people who are not in the files read here" in text
     assert "results/blank" not in text
     assert Path("results/ended/field/answers.parquet").exists()
+
+
+def test_what_another_study_has_not_finished_stays_open() -> None:
+    elsewhere = Deletion(
+        "pffffffffffffffff", "data/raw.csv", "rows deleted", 2, "2026-01-01T00:00:00Z"
+    )
+    write_record(Path(DELETIONS_FILE), [elsewhere])
+    assert failure_of(run(ONE)) is None
+    assert [line for line in read_record(Path(DELETIONS_FILE)) if line.is_open()] == [elsewhere]
 
 
 def test_a_run_that_began_meanwhile_keeps_the_ids() -> None:

@@ -72,7 +72,8 @@ def _forget(site: Site, is_alone: Callable[[], bool]) -> DeletionOutcome:
         _carry_out(step, site, plan)
     outcome = _search_again(plan, site, is_alone)
     if outcome.is_clean() and outcome.is_alone:
-        write_record(RECORD, with_search_time(record_lines))
+        names = {name for own_names in plan.people.values() for name in own_names}
+        write_record(RECORD, with_search_time(record_lines, names))
         delete_file(IDS)
     return outcome
 
@@ -136,7 +137,6 @@ def _search_again(plan: DeletionPlan, site: Site, is_alone: Callable[[], bool]) 
             rows[raw.path] = sorted(numbers)
     # in the field's own tables the column of participants says who is meant
     doubtful = Matcher(Mark(id_, is_word=True) for id_ in filterfalse(is_distinctive, plan.people))
-    ambiguous_files = search(
-        (path for path in raw_area if path not in own_tables), doubtful
-    ).holders
-    return DeletionOutcome(plan, all_files, rows, sorted(ambiguous_files), is_alone())
+    other_files = [path for path in raw_area if path not in own_tables] if doubtful.texts else []
+    ambiguous_files = sorted(search(other_files, doubtful).holders)
+    return DeletionOutcome(plan, all_files, rows, ambiguous_files, is_alone())

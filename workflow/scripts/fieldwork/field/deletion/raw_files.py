@@ -169,11 +169,8 @@ def _write_without(source: Path, target: Path, numbers: Collection[int]) -> None
         # row 1 is the header, which a Parquet file has elsewhere
         tables.drop_rows(source, target, {number - 2 for number in numbers})
     else:
-        target.write_bytes(
-            delimited.without_rows(
-                source, numbers, "\t" if kind == ".tsv" else delimited.ANY_DELIMITER
-            )
-        )
+        delimiters = "\t" if kind == ".tsv" else delimited.ANY_DELIMITER
+        target.write_bytes(delimited.without_rows(source, numbers, delimiters))
 
 
 def _write_workbook(source: Path, target: Path, numbers: Collection[int]) -> None:

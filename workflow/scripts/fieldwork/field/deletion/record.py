@@ -6,7 +6,7 @@ search that found nothing left. `import_field` reads it: rows that come back are
 
 import csv
 import io
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Literal, NamedTuple
@@ -79,9 +79,18 @@ def with_new_lines(lines: Sequence[Deletion], new_lines: Iterable[Deletion]) -> 
     return [*lines, *(line for line in new_lines if line[:3] not in open_deletions)]
 
 
-def with_search_time(lines: Iterable[Deletion]) -> list[Deletion]:
-    """The lines, those of deletions that were open with the time of the search."""
-    return [line._replace(searched_at=line.searched_at or time_text()) for line in lines]
+def with_search_time(lines: Sequence[Deletion], participants: Collection[str]) -> list[Deletion]:
+    """The lines, with the time of the search in those of some participants.
+
+    So is it in what the same runs wrote under a key that went with its study: a run has one time.
+    """
+    runs = {li.deleted_at for li in lines if li.is_open() and li.participant in participants}
+    return [
+        line._replace(searched_at=time_text())
+        if line.is_open() and line.deleted_at in runs
+        else line
+        for line in lines
+    ]
 
 
 def time_text() -> str:
