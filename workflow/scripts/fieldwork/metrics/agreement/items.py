@@ -16,6 +16,7 @@ import pandas as pd
 from scipy.stats import rankdata
 
 from fieldwork.estimates.means import PromptValue, mean_over
+from fieldwork.estimates.quantity import Quantity
 from fieldwork.estimates.samples import indicator_of
 from fieldwork.metrics.agreement.ranks import SharedItems, read_shared_items
 from fieldwork.metrics.agreement.values import AnswerSample, influences_by_unit
@@ -107,8 +108,9 @@ def _item_rows(
                 **_top_options(*samples),
                 **(_option_orders(*samples, (*names, item), seed) if item_group.kind == "list" else {}),
                 field_entropy=field[number].value, predictor_entropy=predictor[number].value,
-                entropy_gap=field[number].value - predictor[number].value,
-                gap_low=gap.low if gap else None, gap_high=gap.high if gap else None,
+                **Quantity(field[number].value - predictor[number].value, gap).columns(
+                    "entropy_gap", "gap_low", "gap_high"
+                ),
                 n_equal=item_group.n_equal, field_rank=float(ranks[0][number]),
                 predictor_rank=float(ranks[1][number]),
                 rank_change=float(ranks[1][number] - ranks[0][number]),
