@@ -56,7 +56,7 @@ WHERE reference = 'baseline' AND {_OF_LISTS}
 ORDER BY model, task, condition, metric""",
     ),
     "accuracy": View(
-        "Spread of the scores over runs",
+        "Scores of runs: their mean with its interval, the lowest and the highest",
         "every study",
         f"""
 WITH scores AS (
