@@ -43,7 +43,7 @@ class Arm(NamedTuple):
         return cls(model, task, None, condition)
 
     @property
-    def columns(self) -> dict[str, str]:
+    def columns(self) -> dict[str, Any]:
         """Its model, task and condition, as columns of a row."""
         return {"model": self.model, "task": self.task, "condition": self.condition}
 

@@ -242,7 +242,7 @@ def _draw_bar(
     panel: Any, y: float, bar: RunBar, style: ConditionStyle, mark: PageMark, *, is_strict: bool
 ) -> None:
     """The bar as a whole with its mark, upon it each of its runs, and their mean."""
-    low, high = bar.ends or (bar.mean.value, bar.mean.value)
+    low, high = bar.ends or bar.mean.span
     if bar.ends is not None:
         panel.barh(
             y, high - low, left=low, height=2 * _HALF_BAR, color=style.colour,
