@@ -53,7 +53,7 @@ class PlacedMark(NamedTuple):
 
     y: float
     mark: PageMark | None
-    beside: PageMark | None
+    reference: PageMark | None
 
 
 Series = Sequence[tuple[ConditionStyle, Sequence[PlacedMark]]]
@@ -187,7 +187,7 @@ def _panel(
 ) -> Panel:
     further = partial(_write, series=series, lines=lines, step=step, has_scores=has_scores)
     return Panel(
-        series=[(style, [(y, mark) for y, mark, _ in placed if mark]) for style, placed in series],
+        series=[(style, [(y, mark) for y, mark, _ in marks if mark]) for style, marks in series],
         look={"size": 3.8},
         is_upright=False,
         further=further,
@@ -203,9 +203,9 @@ def _write(
     for place, line in enumerate(lines):
         if line.is_origin and place:
             axes.axhline(place - 0.5, color=LINE, linewidth=0.6)
-    for style, placed in series:
-        for y, mark, beside in placed:
-            at = beside and beside.at_scale(beside.value)
+    for style, marks in series:
+        for y, mark, reference in marks:
+            at = reference and reference.at_scale(reference.value)
             if at is not None:
                 axes.vlines(at, y - step / 2, y + step / 2, color=GREY, linewidth=1.6, zorder=1)
             if has_scores and mark is not None and at is not None:
@@ -214,7 +214,7 @@ def _write(
                 axes.plot(ends, [y, y], color=style.colour, linewidth=1.6, alpha=0.5, zorder=1.9)
         for origin in dict.fromkeys(line.origin for line in lines) if has_scores else ():
             of = [place for place, line in enumerate(lines) if line.origin == origin]
-            if not any(placed[place].mark for place in of):
+            if not any(marks[place].mark for place in of):
                 axes.text(
                     0.5, of[0] + (len(of) - 1) / 2, "no score", ha="center", va="center",
                     color=GREY, fontsize=TEXT_POINTS, transform=axes.get_yaxis_transform(),
