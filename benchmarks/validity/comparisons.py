@@ -20,6 +20,7 @@ from populations import (
 from fieldwork.metrics.comparisons import measure_comparisons, total_variation
 from fieldwork.records.metrics import Comparison
 from fieldwork.statistics.entropy import jensen_shannon_bits
+from fieldwork.statistics.families import holm_by_family
 
 PART = "distance"
 PERMUTATIONS = 199
@@ -134,9 +135,10 @@ def _families(sets: int, seed: int) -> Iterator[Outcome]:
     rows = _measure(pd.concat(frames))
     for metric in ("js_bits", "total_variation"):
         least: dict[str, float] = {}
-        for row in rows:
-            if row.metric == metric and row.p_holm is not None:
-                least[row.task] = min(row.p_holm, least.get(row.task, 1.0))
+        own = [row for row in rows if row.metric == metric and row.p_value is not None]
+        p_holms = holm_by_family([row.p_value for row in own], [row.task for row in own])
+        for row, p_holm in zip(own, p_holms, strict=True):
+            least[row.task] = min(p_holm or 0.0, least.get(row.task, 1.0))
         yield outcome(
             PART,
             f"{metric}: any of {FAMILY}, Holm",

@@ -11,19 +11,14 @@ from typing import Any, NamedTuple
 import numpy as np
 from outcomes import Job, Outcome, outcome
 from populations import LISTED, Floats, Ints, Zipf, draw_lists, list_table, named
-from power_promises import (
+from power_promises import PART, USERS, Promise, claims_of, line_of, promised
+from power_sources import (
     EXPONENT,
     HALF,
     MANY,
     OPTIONS,
-    PART,
-    USERS,
-    Promise,
     Source,
-    claims_of,
     entropy_of,
-    line_of,
-    promised,
     share_who_of,
     two_letters,
 )

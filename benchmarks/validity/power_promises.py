@@ -6,7 +6,7 @@ called *discarded* have the promise of the code before: of commit 44eda31, which
 corrections of its own, or of commit 343ca1f3, to which a user's prompts were independent.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from functools import partial
 from typing import Any, NamedTuple
@@ -14,17 +14,19 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 from outcomes import Job, Outcome, outcome
-from populations import (
-    LETTERS,
-    LISTED,
-    Floats,
-    Ints,
-    Zipf,
-    draw_letters,
-    draw_lists,
-    letter_table,
-    list_table,
-    named,
+from populations import LETTERS, LISTED, Ints, letter_table, list_table
+from power_sources import (
+    EXPONENT,
+    HALF,
+    OPTIONS,
+    Source,
+    moved_letter,
+    moved_option,
+    odd_name,
+    own_letters,
+    own_lists,
+    two_letters,
+    varied_lists,
 )
 from run_scores import score_estimates
 
@@ -51,36 +53,17 @@ RAREST = 0.09
 """As the quickstart names them: means of 40 users have intervals, which their tests take into account."""
 PROMISED_FROM = 2000
 """Simulated studies behind a promise."""
-OPTIONS, EXPONENT, HALF = 60, 1.5, 0.5
 POINTS = 5
 """Of a scale."""
 COMPANION = "probe"
 """A second task of four letters, so that a study has other tests than those of the effect's task."""
 N_COMPANION, COMPANION_ITEMS = 20, 4
-MANY, PARTS = 20_000, 8
 RULES = ClaimRules(
     [PrimaryTests(measure) for measure in ("share_who", "entropy_bits", "score")],
     USERS,
     [],
     {"share_who": 0.05, "entropy_bits": 0.25, "score": 0.02, "share": 0.1},
 )
-
-Draw = Callable[[bool, tuple[int, int], np.random.Generator], Ints]
-"""Answers of an arm, with its effect or without: shape (items, users, answers), lists on a last axis.
-
-The second argument is users and answers of each.
-"""
-
-
-class Source(NamedTuple):
-    """Answers of the effect's task, and what the config of `power` says of them."""
-
-    name: str
-    n_items: int
-    is_list: bool
-    draw: Draw
-    effects: Mapping[str, Any]
-    supposed: Mapping[str, Any]
 
 
 class Promise(NamedTuple):
@@ -100,123 +83,6 @@ class Promise(NamedTuple):
     def n_answers(self) -> int:
         """Answers of a user to a prompt."""
         return 1 if self.measure in ("option_share", "distance") else self.answers
-
-
-# ---- sources -------------------------------------------------------------------------------------------
-
-
-def _settle(answers: Ints, n_settled: int) -> Ints:
-    """The last prompts are answered alike by all."""
-    if n_settled:
-        answers[-n_settled:] = np.arange(LISTED) if answers.ndim > 3 else 0
-    return answers
-
-
-def two_letters(shares: Floats, n: int, random: np.random.Generator) -> Ints:
-    """Letters A with these shares, else B: a new last axis of `n` answers."""
-    others = np.zeros((*shares.shape, 2))
-    return draw_letters(np.dstack([shares, 1 - shares, others]), n, random)
-
-
-def moved_letter(n_items: int, settled: float, baseline: float, condition: float) -> Source:
-    """A letter's share changes in the first of some prompts."""
-    n_settled = min(round(settled * n_items), n_items - 1)
-
-    def draw(has_effect: bool, size: tuple[int, int], random: np.random.Generator) -> Ints:
-        shares = np.full((n_items, size[0]), HALF)
-        shares[0] = condition if has_effect else baseline
-        return _settle(two_letters(shares, size[1], random), n_settled)
-
-    name = f"{n_items} letters, {n_settled} settled, {baseline:.0%} to {condition:.0%}"
-    effects = {"shares": [{"baseline": baseline, "condition": condition}]}
-    return Source(name, n_items, False, draw, effects, {"settled_items": settled})
-
-
-def moved_option(n_items: int, baseline: float, condition: float) -> Source:
-    """An option's share changes in the first of some prompts for lists."""
-
-    def draw(has_effect: bool, size: tuple[int, int], random: np.random.Generator) -> Ints:
-        weights = np.tile(Zipf(OPTIONS, EXPONENT).log_weights(), (n_items, *size, 1))
-        share = condition if has_effect else baseline
-        # the option is in the list, or it is not; 59 others are there for the rest
-        weights[0, ..., 1:] = Zipf(OPTIONS - 1, EXPONENT).log_weights()
-        weights[0, ..., 0] = np.where(random.random(size) < share, 1e3, -1e3)
-        return draw_lists(weights, random)
-
-    name = f"{n_items} lists, {baseline:.0%} to {condition:.0%}"
-    effects = {"shares": [{"baseline": baseline, "condition": condition}]}
-    return Source(name, n_items, True, draw, effects, {})
-
-
-def own_letters(n_items: int, settled: float, share_who: float, odd: float) -> Source:
-    """Users have letter shares of their own for each prompt; some users, or all."""
-    n_settled = round(settled * n_items)
-
-    def draw(has_effect: bool, size: tuple[int, int], random: np.random.Generator) -> Ints:
-        shares = np.full((n_items, size[0]), HALF)
-        if has_effect:
-            spread = HALF * (odd / share_who - 1)
-            own = random.beta(spread, spread, size=shares.shape)
-            shares = np.where(random.random(size[0]) < odd, own, shares)
-        return _settle(two_letters(shares, size[1], random), n_settled)
-
-    name = f"{n_items} letters, {n_settled} settled, share_who {share_who:g}{_odd_name(odd)}"
-    supposed = {"settled_items": settled, "odd_users": odd}
-    return Source(name, n_items, False, draw, {"who": [share_who]}, supposed)
-
-
-def own_lists(n_items: int, taste: float, odd: float) -> Source:
-    """Users have tastes of their own for each prompt; `share_who` is read off many users."""
-    weights = Zipf(OPTIONS, EXPONENT).log_weights()
-
-    def draw(has_effect: bool, size: tuple[int, int], random: np.random.Generator) -> Ints:
-        is_odd = (random.random(size[0]) < odd) * has_effect
-        own = taste * is_odd[:, None, None] * random.normal(size=(n_items, size[0], 1, OPTIONS))
-        return draw_lists(np.broadcast_to(weights + own, (n_items, *size, OPTIONS)), random)
-
-    share_who = share_who_of(draw)
-    name = f"{n_items} lists, share_who {share_who:.3f}{_odd_name(odd)}"
-    return Source(name, n_items, True, draw, {"who": [share_who]}, {"odd_users": odd})
-
-
-def share_who_of(draw: Draw) -> float:
-    """Over many users and all prompts, in parts for the sake of memory."""
-    random = np.random.default_rng(1)
-    same, mentions, n_lists = 0, np.zeros(OPTIONS), 0
-    for _ in range(PARTS):
-        lists = draw(True, (MANY // 2, 2), random)
-        same += int((lists[:, :, 0, :, None] == lists[:, :, 1, None, :]).sum())
-        # every prompt has the same options
-        mentions += named(lists.reshape(1, -1, LISTED), OPTIONS)[0]
-        n_lists += lists[..., 0].size
-    shares = mentions / n_lists
-    return float(1 - (LISTED - 2 * same / n_lists) / (LISTED - (shares**2).sum()))
-
-
-def varied_lists(n_items: int, exponent: float, odd: float) -> Source:
-    """Users' options are less unequal; the rise of the entropy is read off many users."""
-    likings = {e: Zipf(OPTIONS, e).log_weights() for e in (EXPONENT, exponent)}
-
-    def draw(has_effect: bool, size: tuple[int, int], random: np.random.Generator) -> Ints:
-        is_odd = (random.random(size[0]) < odd) & has_effect
-        weights = np.where(is_odd[:, None, None], likings[exponent], likings[EXPONENT])
-        return draw_lists(np.broadcast_to(weights, (n_items, *size, OPTIONS)), random)
-
-    random = np.random.default_rng(2)
-    rise, flat = (
-        entropy_of(draw(effect, (2 * MANY, 1), random)[:, :, 0]) for effect in (True, False)
-    )
-    name = f"{n_items} lists, {rise - flat:.3f} bits{_odd_name(odd)}"
-    return Source(name, n_items, True, draw, {"entropy": [rise - flat]}, {"odd_users": odd})
-
-
-def entropy_of(lists: Ints) -> float:
-    shares = named(lists.reshape(1, -1, LISTED), OPTIONS)[0] / lists.size
-    return float(-(shares * np.log2(np.maximum(shares, 1e-12))).sum())
-
-
-def _odd_name(odd: float) -> str:
-    return f", in {odd:.0%} of the users" if odd < 1 else ""
 
 
 # ---- studies -------------------------------------------------------------------------------------------
@@ -450,7 +316,7 @@ def _score_promise(study: ScoredStudy) -> Promise:
         "sd_reruns": float(np.sqrt(RIGHT * (1 - RIGHT) / QUESTIONS)),
     }
     name = (
-        f"scores, {study.difference:g} higher, sd of users {study.sd_users:g}{_odd_name(study.odd)}"
+        f"scores, {study.difference:g} higher, sd of users {study.sd_users:g}{odd_name(study.odd)}"
     )
     effects = {"scores": [study.difference]}
     source = Source(name, QUESTIONS, False, no_answers, effects, supposed)

@@ -10,18 +10,17 @@ from outcomes import Job, Outcome
 from populations import Floats
 from power_alike import likeness_of
 from power_promises import (
-    MANY,
     POINTS,
     RAREST,
     RULES,
     USERS,
     Promise,
-    Source,
     lines_of,
     no_answers,
     power_of,
     shape_of,
 )
+from power_sources import MANY, Source
 
 from fieldwork.metrics.claims.families import PrimaryTests
 from fieldwork.metrics.claims.table import measure_claims

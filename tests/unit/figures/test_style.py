@@ -1,15 +1,18 @@
 import io
 import itertools
 import os
+import re
 import subprocess
 import sys
 import time
+import zlib
 from pathlib import Path
 
 import figure_frames as frames
 import matplotlib as mpl
 import numpy as np
 import pytest
+from fontTools.ttLib import TTFont
 from matplotlib.colors import to_rgb
 from matplotlib.text import Text
 
@@ -191,3 +194,18 @@ def test_a_study_draws_conditions_in_its_own_way() -> None:
     assert drawn["offline"] == usual["offline"]
     assert drawn["history"] == usual["history"]._replace(colour="#112233")
     assert drawn["noisy"] == usual["noisy"]._replace(marker="s", is_filled=False)
+
+
+def test_fonts_of_a_pdf_have_glyphs_and_no_rules_of_layout(tmp_path: Path) -> None:
+    style.save(style.empty_figure("fi, AV and é", SETTINGS), [tmp_path / "fig.pdf"])
+    streams = re.findall(
+        rb"stream\r?\n(.*?)\r?\nendstream", (tmp_path / "fig.pdf").read_bytes(), re.S
+    )
+    files = [zlib.decompress(stream) for stream in streams if stream.startswith(b"x")]
+    fonts = [TTFont(io.BytesIO(file)) for file in files if file.startswith(b"\0\1\0\0")]
+    # the letters of the figure have shapes, and there is nothing that only a text program reads
+    n_shapes = sum(
+        font["glyf"][name].numberOfContours > 0 for font in fonts for name in font.getGlyphOrder()
+    )
+    assert n_shapes >= len(set("nodata:fi,AVand"))
+    assert not {"GDEF", "GPOS", "GSUB"} & {name for font in fonts for name in font}

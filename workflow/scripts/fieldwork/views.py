@@ -72,7 +72,7 @@ ORDER BY model, task, condition, metric""",
         {"n_units_baseline": "the same of the baseline"},
     ),
     "accuracy": View(
-        "Spread of the scores over runs",
+        "Scores of runs: their mean with its interval, the lowest and the highest",
         "every study",
         f"""
 WITH scores AS (

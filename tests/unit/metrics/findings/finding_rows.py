@@ -256,7 +256,7 @@ def order_row(**values: Any) -> RankAgreement:
     estimate: dict[str, Any] = {
         "model": "m", "task": "rec", "kind": "list", "over": "items", "predictor": "rag",
         "measure": "entropy_bits", "rho": 0.9, "rho_low": 0.5, "rho_high": 1.0, "tau_b": 0.8,
-        "tau_low": 0.4, "tau_high": 1.0, "p_value": 0.002, "p_holm": None, "p_least": 0.00001,
+        "tau_low": 0.4, "tau_high": 1.0, "p_value": 0.002, "p_least": 0.00001,
         "n_permutations": 0, "n_discordant": 3, "n_tied": 0, "n_pairs": 36, "n_ranked": 9,
         "n_left_out": 0, "n_equal": 20, "reliability_field": 0.9, "reliability_predictor": 0.9,
         "ceiling": 0.9, "reason": None,

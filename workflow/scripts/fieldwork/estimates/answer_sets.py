@@ -37,6 +37,16 @@ class Arm(NamedTuple):
     variable: str | None = None
     group: str | None = None
 
+    @classmethod
+    def of(cls, model: str, task: str, condition: str) -> "Arm":
+        """An arm of all kinds together."""
+        return cls(model, task, None, condition)
+
+    @property
+    def columns(self) -> dict[str, Any]:
+        """Its model, task and condition, as columns of a row."""
+        return {"model": self.model, "task": self.task, "condition": self.condition}
+
     @property
     def names(self) -> tuple[str, ...]:
         """What tells its random numbers from those of other arms."""

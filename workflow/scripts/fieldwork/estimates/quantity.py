@@ -7,9 +7,10 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 
 from fieldwork.estimates.reasons import join_reasons
+from fieldwork.statistics.arrays import Floats
 from fieldwork.statistics.intervals import BoundedValue, Interval
 from fieldwork.statistics.seeds import generator
-from fieldwork.statistics.user_intervals import RAREST_PROMPTS, RAREST_USERS
+from fieldwork.statistics.user_intervals import RAREST_PROMPTS, RAREST_USERS, interval_or_reason
 
 Columns = Mapping[str, Any]
 """Columns of a row, by name."""
@@ -26,6 +27,18 @@ class Quantity(NamedTuple):
     interval: Interval | None = None
     p_value: float | None = None
     reason: str | None = None
+
+    @classmethod
+    def over_users(cls, value: float | None, rest: Floats, rarest_users: float) -> Self:
+        """A value with its interval over users; nothing of None.
+
+        Args:
+            rest: the value without each user, NaN where there is none then; shape (users,).
+        """
+        if value is None:
+            return cls()
+        interval, reason = interval_or_reason(value, rest, rarest_users)
+        return cls(value, interval, reason=reason)
 
     @property
     def bounded_value(self) -> BoundedValue | None:

@@ -105,7 +105,7 @@ def number_frames(rows: pd.DataFrame) -> Iterator[tuple[Arm, pd.DataFrame]]:
             frame = frame.assign(item_id=frame["task"], puppet_id=None if is_one_user else users)
         model, task, condition = map(str, names)
         sorted_frame = frame.sort_values(["item_id", "puppet_id", "replicate"])
-        yield Arm(model, task, None, condition), sorted_frame
+        yield Arm.of(model, task, condition), sorted_frame
 
 
 def split_groups(

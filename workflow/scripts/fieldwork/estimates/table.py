@@ -24,6 +24,7 @@ from fieldwork.estimates.means import (
     permuted_difference,
 )
 from fieldwork.estimates.prompts import equal_sizes, prompt_values
+from fieldwork.estimates.quantity import Quantity
 from fieldwork.estimates.reasons import (
     FEW_ANSWERS,
     MIN_ANSWERS,
@@ -470,22 +471,18 @@ def _row(
     has_users: bool,
     **columns: Any,
 ) -> Estimate:
-    of_difference = difference.interval if difference else None
-    of_difference = _within_bounds(measure, of_difference, of_difference=True)
+    value, of_difference = Quantity(mean.value if mean else None, interval), Quantity()
+    if difference:
+        ends = _within_bounds(measure, difference.interval, of_difference=True)
+        of_difference = Quantity(difference.value, ends)
     return Estimate(
         measure=measure.name,
-        model=arm.model,
-        task=arm.task,
-        condition=arm.condition,
+        **arm.columns,
         variable=arm.variable,
         group=arm.group,
         **against._asdict(),
-        value=mean.value if mean else None,
-        ci_low=interval.low if interval else None,
-        ci_high=interval.high if interval else None,
-        difference=difference.value if difference else None,
-        difference_low=of_difference.low if of_difference else None,
-        difference_high=of_difference.high if of_difference else None,
+        **value.columns("value"),
+        **of_difference.columns("difference", "difference_low", "difference_high"),
         p_value=difference.p_value if difference and measure.is_tested else None,
         n_permutations=difference.n_permutations if difference and measure.is_tested else None,
         n_units=mean.n_units if mean else 0,

@@ -10,6 +10,7 @@ panels, and the places stand beside them.
 
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import pandas as pd
@@ -20,7 +21,8 @@ from matplotlib.ticker import MultipleLocator, PercentFormatter
 
 from fieldwork.errors import StudyError
 from fieldwork.figures.leaderboard_strip import TEXT_COLUMN_SHARE, draw_strip
-from fieldwork.figures.marks import PageMark, add_mark
+from fieldwork.figures.marks import PageMark, Point, add_mark
+from fieldwork.figures.panel import Panel, draw_points, offsets
 from fieldwork.figures.score_layout import METRICS, RunBar, ScoreLayout, lay_out_scores
 from fieldwork.figures.selection import NothingToDrawError, range_of, rows_to_draw
 from fieldwork.figures.settings import FigureSettings
@@ -49,8 +51,10 @@ _SCALE_ROWS = 1.05
 _STRIP_INCHES = 0.55
 _STRIP_ROW_INCHES = 0.16
 _HALF_BAR = 0.15
-_EDGE = 0.03
 _LABEL_ROOM = 0.3
+_ROW_MARGIN = 0.55
+"""Rows before the first and after the last."""
+_MEAN = ConditionStyle("#000000", "|", True, "_mean")
 _COLUMNS: Mapping[str, float] = {
     "places (median)": 0.02,
     "another context": 0.43,
@@ -113,11 +117,10 @@ def _draw(layout: ScoreLayout) -> Figure:
     if has_strip:
         draw_strip(figure.add_subplot(grid[0, 0]), figure.add_subplot(grid[0, 1]), layout)
     for grid_row, model in enumerate(layout.models, start=has_strip):
-        panel = figure.add_subplot(grid[grid_row, 0] if layout.has_places else grid[grid_row, :])
-        _draw_model(panel, layout, model)
+        place = grid[grid_row, 0] if layout.has_places else grid[grid_row, :]
+        _model_panel(layout, model).draw(figure.add_subplot(place))
         if layout.has_places:
             _write_places(figure.add_subplot(grid[grid_row, 1]), layout, model)
-    panel.set_xlabel(layout.measure)
     notes = [settings.note, settings.leaderboard_note]
     return add_head(figure, handles=_handles(layout), notes=notes)
 
@@ -161,34 +164,44 @@ def _dot_handles(layout: ScoreLayout) -> list[Any]:
     return [Line2D([], [], label=label, markerfacecolor=fill, **look) for label, fill in fills]
 
 
-def _draw_model(panel: Any, layout: ScoreLayout, model: str) -> None:
-    low, high = layout.ends(model)
-    # a little room beyond 0 and 100 %, so that dots there are whole
-    edge = max(_EDGE * layout.span, (layout.span - 1) / 2)
-    left = min(max(-edge, (low + high - layout.span) / 2), 1.0 + edge - layout.span)
-    panel.set_xlim(left, left + layout.span)
-    panel.set_ylim(_rows(layout) - 0.55, -0.55)
+def _model_panel(layout: ScoreLayout, model: str) -> Panel:
+    items = range_of(bar.n_items for key, bar in layout.bars.items() if key[0] == model)
+    names = [_row_name(layout, model, *pair) for pair in layout.styles.items()]
+    return Panel(
+        names=names,
+        name_look={"margins": (_ROW_MARGIN, _rows(layout) - len(names) + 1 - _ROW_MARGIN)},
+        is_upright=False,
+        title=f"{layout.settings.model_name(model)}, {items} items per run",
+        title_look={"loc": "left", "pad": 12 if layout.has_places else 4},
+        axes={"xlim": layout.window(model)}
+        | ({"xlabel": layout.measure} if model == layout.models[-1] else {}),
+        locator=MultipleLocator(_tick_step(layout.span)),
+        further=partial(_draw_runs, layout=layout, model=model),
+    )
+
+
+def _draw_runs(axes: Any, *, layout: ScoreLayout, model: str) -> None:
+    """A leaderboard's models, and upon them the runs of each condition."""
+    left, right = layout.window(model)
     if layout.has_places:
-        _draw_leaderboard(panel, layout, layout.settings.own_names.get(model))
+        _draw_leaderboard(axes, layout, left, layout.settings.own_names.get(model))
     for row, (condition, style) in enumerate(layout.styles.items()):
         for metric, (offset, bar) in layout.readings(model, condition).items():
-            _draw_bar(panel, row + offset, bar, style, is_strict=metric == METRICS[0])
+            if bar.mean.value is None:
+                axes.text(
+                    (left + right) / 2, row + offset, "n/a: no complete run", ha="center",
+                    va="center", bbox=_PAPER,
+                )  # fmt: skip
+                continue
             mark = PageMark(
                 measure=f"Mean score{_READINGS[metric]}", label=style.label, value=bar.mean.value,
                 ci_low=bar.mean.ci_low, ci_high=bar.mean.ci_high, scale=100, unit=" %", digits=1,
                 model=model, task=layout.task, condition=condition, base="runs",
                 n=bar.n_items * len(bar.runs),
             )  # fmt: skip
-            _mark_bar(panel, row + offset, bar, mark)
-    _draw_scale(panel, layout, at=len(layout.styles) - 0.25)
-    names = [_row_name(layout, model, *pair) for pair in layout.styles.items()]
-    panel.set_yticks(range(len(names)), names)
-    panel.tick_params(axis="y", length=0)
-    panel.xaxis.set_major_locator(MultipleLocator(_tick_step(layout.span)))
-    panel.xaxis.set_major_formatter(PercentFormatter(xmax=1, decimals=0, symbol=" %"))
-    items = range_of(bar.n_items for key, bar in layout.bars.items() if key[0] == model)
-    title = f"{layout.settings.model_name(model)}, {items} items per run"
-    panel.set_title(title, loc="left", pad=12 if layout.has_places else 4)
+            _draw_bar(axes, row + offset, bar, style, mark, is_strict=metric == METRICS[0])
+    _draw_scale(axes, layout, left, at=len(layout.styles) - 0.25)
+    axes.xaxis.set_major_formatter(PercentFormatter(xmax=1, decimals=0, symbol=" %"))
 
 
 def _tick_step(span: float) -> float:
@@ -204,13 +217,12 @@ def _row_name(layout: ScoreLayout, model: str, condition: str, style: ConditionS
     return f"{style.label}\n{n} {unit if n == 1 else unit + 's'}"
 
 
-def _draw_leaderboard(panel: Any, layout: ScoreLayout, own_name: str | None) -> None:
+def _draw_leaderboard(panel: Any, layout: ScoreLayout, left: float, own_name: str | None) -> None:
     """The leaderboard's models within the panel, and the places of those that have room above it."""
-    left, right = panel.get_xlim()
-    inches = panel.get_window_extent().width / panel.figure.dpi * (right - left) / layout.span
+    inches = panel.get_window_extent().width / panel.figure.dpi
     last_label = -1.0
     for entry in sorted(layout.leaderboard.places, key=lambda entry: entry.score):
-        if not left <= entry.score <= right:
+        if not left <= entry.score <= left + layout.span:
             continue
         is_own = entry.model == own_name
         panel.axvline(
@@ -226,59 +238,47 @@ def _draw_leaderboard(panel: Any, layout: ScoreLayout, own_name: str | None) -> 
             last_label = at
 
 
-def _draw_bar(panel: Any, y: float, bar: RunBar, style: ConditionStyle, *, is_strict: bool) -> None:
-    mean = bar.mean.value
-    if mean is None:
-        left, right = panel.get_xlim()
-        panel.text(
-            (left + right) / 2, y, "n/a: no complete run", ha="center", va="center", bbox=_PAPER
-        )
-        return
-    low, high = bar.ends or (mean, mean)
+def _draw_bar(
+    panel: Any, y: float, bar: RunBar, style: ConditionStyle, mark: PageMark, *, is_strict: bool
+) -> None:
+    """The bar as a whole with its mark, upon it each of its runs, and their mean."""
+    low, high = bar.ends or bar.mean.span
     if bar.ends is not None:
         panel.barh(
             y, high - low, left=low, height=2 * _HALF_BAR, color=style.colour,
             alpha=0.3 if is_strict else 0.15, linewidth=0,
         )  # fmt: skip
-    panel.plot(
-        bar.runs, _heights(bar, y), linestyle="none", marker="o", markersize=2.4, markeredgewidth=0.6,
-        markeredgecolor=style.colour, markerfacecolor=style.colour if is_strict else "white",
-        label=style.label if is_strict else f"{style.label}, flexible",
-    )  # fmt: skip
-    panel.plot([mean], [y], marker="|", markersize=7, markeredgewidth=1.4, color="black")
-    if bar.mean.interval is not None:
-        panel.hlines(y, *bar.mean.interval, color="black", linewidth=1.0, zorder=2.5)
-    else:
-        panel.annotate(
-            "no interval", (high, y), xytext=(4, 0), textcoords="offset points", va="center",
-            color=GREY, bbox=_PAPER,
-        )  # fmt: skip
-
-
-def _heights(bar: RunBar, y: float) -> list[float]:
-    """Heights of the dots of a bar, spread so that equal scores do not hide each other."""
-    n = len(bar.runs)
-    return [y + 1.5 * _HALF_BAR * (i / max(1, n - 1) - 0.5) * (n > 1) for i in range(n)]
-
-
-def _mark_bar(panel: Any, y: float, bar: RunBar, mark: PageMark) -> None:
-    """The bar as a whole, and upon it each of its runs."""
-    if mark.value is None:
-        return
     add_mark(panel, (min(bar.values), max(bar.values)), (y - _HALF_BAR, y + _HALF_BAR), mark)
-    for score, height, asker in zip(bar.runs, _heights(bar, y), bar.askers, strict=True):
-        puppet_id, replicate = asker
+    # spread so that equal scores do not hide each other
+    shifts = offsets(len(bar.runs), 1.5 * _HALF_BAR / max(1, len(bar.runs) - 1))
+    heights = [y + shift for shift in shifts]
+    for score, height, (puppet_id, replicate) in zip(bar.runs, heights, bar.askers, strict=True):
         run = replace(
             mark, measure="Score", label=f"{mark.label}, {puppet_id or f'rerun {replicate}'}",
             value=score, ci_low=None, ci_high=None, puppet_id=puppet_id, replicate=replicate,
             n=bar.n_items,
         )  # fmt: skip
         add_mark(panel, score, height, run)
+    label = style.label if is_strict else f"{style.label}, flexible"
+    dots = style._replace(marker="o", is_filled=is_strict, label=label)
+    scores = [Point(value=score) for score in bar.runs]
+    draw_points(
+        panel, zip(heights, scores, strict=True), dots, is_upright=False, size=2.4,
+        markeredgewidth=0.6,
+    )  # fmt: skip
+    draw_points(
+        panel, [(y, bar.mean)], _MEAN, is_upright=False, size=7, width=1.0, markeredgewidth=1.4,
+        interval={"zorder": 2.5},
+    )  # fmt: skip
+    if bar.mean.interval is None:
+        panel.annotate(
+            "no interval", (high, y), xytext=(4, 0), textcoords="offset points", va="center",
+            color=GREY, bbox=_PAPER,
+        )  # fmt: skip
 
 
-def _draw_scale(panel: Any, layout: ScoreLayout, *, at: float) -> None:
+def _draw_scale(panel: Any, layout: ScoreLayout, left: float, *, at: float) -> None:
     """Dotted lines as long as the named places are from the first, at the scale of the panel."""
-    left, _ = panel.get_xlim()
     start = left + 0.02 * layout.span
     for position, entry in enumerate(layout.named_models[1:]):
         top = layout.named_models[0]
@@ -300,7 +300,7 @@ def _write_places(axes: Any, layout: ScoreLayout, model: str) -> None:
     """Places and chances of another place, beside the bars they belong to."""
     axes.set_axis_off()
     axes.set_xlim(0, 1)
-    axes.set_ylim(_rows(layout) - 0.55, -0.55)
+    axes.set_ylim(_rows(layout) - _ROW_MARGIN, -_ROW_MARGIN)
     for head, x in _COLUMNS.items():
         _head(axes, x, head, points=2)
     _head(axes, _COLUMNS["another context"], "chance of another place with", points=12)

@@ -7,6 +7,7 @@ it is long; figures with narrow places take the id where all ids of the task rea
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cache
 from itertools import takewhile
 from string import ascii_uppercase
 from typing import Any
@@ -120,6 +121,7 @@ def fit(text: str, *, inches: float, lines: int = 1, ending: str = "") -> str:
     figure = new_figure(height=1.0)
     probe = figure.text(0, 0, "", fontsize=TEXT_POINTS)
 
+    @cache
     def fits(line: str) -> bool:
         probe.set_text(line)
         return bool(probe.get_window_extent().width / figure.dpi <= inches)

@@ -5,13 +5,17 @@ effect. Where the conditions' tests are corrected otherwise, the least power is 
 the calls or, where there are prices, the dollars of the most expensive arm.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
+from operator import itemgetter
 from typing import Any, NamedTuple
 
 import pandas as pd
 from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator, NullLocator, PercentFormatter
 
+from fieldwork.figures.marks import Point, ends_of
+from fieldwork.figures.panel import Panel, draw_page, draw_points
 from fieldwork.figures.selection import (
     NothingToDrawError,
     float_or_none,
@@ -23,9 +27,7 @@ from fieldwork.figures.style import (
     GREY,
     TEXT_POINTS,
     ConditionStyle,
-    add_head,
     legend_line,
-    new_figure,
     says_what_is_missing,
     series_styles,
 )
@@ -47,6 +49,7 @@ _DASHES: tuple[Any, ...] = ("-", (0, (4, 1.5)), (0, (1, 1.2)), (0, (6, 1.5, 1, 1
 _PANEL_INCHES = 1.75
 _LEGEND_INCHES = 1.25
 _TICKS = 5
+_SHARES: Mapping[str, Any] = {"ylim": (0, 1), "yticks": [0, 0.25, 0.5, 0.75, 1]}
 
 
 class PowerLayout(NamedTuple):
@@ -79,15 +82,17 @@ def draw(table: pd.DataFrame, settings: FigureSettings) -> Figure:
     layout = PowerLayout(tasks[:MAX_TASKS], sizes, _dearest(table))
     rows_by_measure = rows_by(table, "measure")
     names = [measure for measure in _titles() if (measure,) in rows_by_measure]
-    figure = new_figure(height=_PANEL_INCHES * len(names))
-    widths = [1.0] * len(layout.tasks) + [_LEGEND_INCHES / 1.7]
-    grid = figure.subplots(len(names), len(widths), squeeze=False, width_ratios=widths)
-    for measure, panels in zip(names, grid, strict=True):
-        _draw_measure(list(panels), rows_by_measure[(measure,)], layout, settings)
-    figure.supxlabel("users or puppets", x=0.42)
     left_out = len(tasks) - len(layout.tasks)
     remark = f"The table has {left_out} more tasks." if left_out else None
-    return add_head(figure, handles=[], notes=[_note(rows_of(table), layout, settings), remark])
+    return draw_page(
+        [_measure_panels(rows_by_measure[(name,)], layout, settings) for name in names],
+        settings,
+        height=_PANEL_INCHES * len(names),
+        handles=[],
+        notes=[_note(rows_of(table), layout, settings), remark],
+        xlabel={"t": "users or puppets", "x": 0.42},
+        width_ratios=[1.0] * len(layout.tasks) + [_LEGEND_INCHES / 1.7],
+    )
 
 
 def _dearest(table: pd.DataFrame) -> tuple[str, str] | None:
@@ -133,24 +138,49 @@ def _supposition(rows: Sequence[Any], layout: PowerLayout) -> str:
     return f"{supposition} A user's answers to two prompts correlate by {ends}."
 
 
-def _draw_measure(
-    panels: list[Any], rows: Sequence[Any], layout: PowerLayout, settings: FigureSettings
-) -> None:
+def _measure_panels(
+    rows: Sequence[Any], layout: PowerLayout, settings: FigureSettings
+) -> list[Panel | None]:
+    """The panels of a measure by task, and beside them its legend."""
     curves = dict.fromkeys((row.effect, int(row.replicates)) for row in rows)
     styles = series_styles(sorted({effect for effect, _ in curves}, key=_order))
     replicates = sorted({n for _, n in curves})
-    tasks = [task for task in layout.tasks if any(row.task == task for row in rows)]
-    for panel in panels[len(tasks) :]:
-        panel.set_axis_off()
-    for task, panel in zip(tasks, panels, strict=False):
+    panels: list[Panel | None] = []
+    for task in layout.tasks:
         task_rows = [row for row in rows if row.task == task]
-        for effect, n in curves:
-            curve = [row for row in task_rows if (row.effect, row.replicates) == (effect, n)]
-            _draw_curve(panel, curve, styles[effect], replicates.index(n))
-        _scale(panel, layout, settings, has_label=task == tasks[0])
-        _price(panel, task_rows, layout)
-        panel.set_title(_title(task_rows))
-    _legend(panels[len(tasks)], rows[0].measure, styles, replicates)
+        if task_rows:
+            further = partial(
+                _draw_curves, rows=task_rows, curves=curves, styles=styles, replicates=replicates,
+                layout=layout, target=settings.target, is_first=not panels,
+            )  # fmt: skip
+            panels.append(Panel(title=_title(task_rows), axes=_SHARES, further=further))
+    return [*panels, Panel(further=partial(_legend, rows[0].measure, styles, replicates))]
+
+
+def _draw_curves(
+    axes: Any,
+    *,
+    rows: Sequence[Any],
+    curves: Iterable[tuple[str, int]],
+    styles: Mapping[str, ConditionStyle],
+    replicates: Sequence[int],
+    layout: PowerLayout,
+    target: float,
+    is_first: bool,
+) -> None:
+    """The curves of a task, the power to reach, and the sizes with their prices."""
+    for effect, n in curves:
+        curve = [row for row in rows if (row.effect, row.replicates) == (effect, n)]
+        _draw_curve(axes, curve, styles[effect], replicates.index(n))
+    axes.axhline(target, color=GREY, linewidth=0.7, linestyle=(0, (3, 2)), zorder=1)
+    axes.set(xscale="log", xlim=(layout.sizes[0] / 1.15, layout.sizes[-1] * 1.15))
+    axes.xaxis.set_major_locator(FixedLocator(layout.ticks))
+    axes.xaxis.set_minor_locator(NullLocator())
+    axes.xaxis.set_major_formatter("{x:.0f}")
+    axes.yaxis.set_major_formatter(PercentFormatter(1.0))
+    axes.tick_params(axis="y", labelleft=is_first)
+    axes.set_ylabel("power" if is_first else "")
+    _price(axes, rows, layout)
 
 
 def _order(effect: str) -> tuple[float, str]:
@@ -162,40 +192,19 @@ def _order(effect: str) -> tuple[float, str]:
 def _draw_curve(axes: Any, rows: Sequence[Any], style: ConditionStyle, dash: int) -> None:
     # the least of all models and conditions of a size, which differ where their corrections do
     simulated_rows = sorted((r for r in rows if not pd.isna(r.power)), key=lambda row: -row.power)
-    points = {int(row.n_users): row for row in simulated_rows}
-    sizes = sorted(points)
-    axes.plot(
-        sizes,
-        [float(points[n].power) for n in sizes],
-        color=style.colour,
-        linestyle=_DASHES[dash % len(_DASHES)],
-        marker=None if dash else style.marker,
-        markersize=3.2,
-        linewidth=0.7 if dash else 1.1,
-        label=rows[0].effect if rows else None,
-        clip_on=False,
-        zorder=2 if dash else 3,
+    points = {
+        int(row.n_users): Point(value=float(row.power)) if dash else Point(**ends_of(row, "power"))
+        for row in simulated_rows
+    }
+    look = (
+        {"marker": "None", "linewidth": 0.7, "zorder": 2}
+        if dash
+        else {"linewidth": 1.1, "zorder": 3}
     )
-    if not dash:
-        lows = [float(points[n].ci_low) for n in sizes]
-        highs = [float(points[n].ci_high) for n in sizes]
-        axes.vlines(sizes, lows, highs, color=style.colour, linewidth=0.8, zorder=2)
-
-
-def _scale(axes: Any, layout: PowerLayout, settings: FigureSettings, *, has_label: bool) -> None:
-    axes.set_xscale("log")
-    axes.set_xlim(layout.sizes[0] / 1.15, layout.sizes[-1] * 1.15)
-    axes.set_ylim(0, 1)
-    axes.xaxis.set_major_locator(FixedLocator(layout.ticks))
-    axes.xaxis.set_minor_locator(NullLocator())
-    axes.xaxis.set_major_formatter("{x:.0f}")
-    axes.set_yticks([0, 0.25, 0.5, 0.75, 1])
-    axes.yaxis.set_major_formatter(PercentFormatter(1.0))
-    axes.axhline(settings.target, color=GREY, linewidth=0.7, linestyle=(0, (3, 2)), zorder=1)
-    if has_label:
-        axes.set_ylabel("power")
-    else:
-        axes.tick_params(axis="y", labelleft=False)
+    draw_points(
+        axes, sorted(points.items(), key=itemgetter(0)), style, size=3.2, markeredgewidth=1.0,
+        clip_on=False, linestyle=_DASHES[dash % len(_DASHES)], interval={"zorder": 2}, **look,
+    )  # fmt: skip
 
 
 def _price(axes: Any, rows: Sequence[Any], layout: PowerLayout) -> None:
@@ -241,8 +250,9 @@ def _title(rows: Sequence[Any]) -> str:
 
 
 def _legend(
-    axes: Any, measure: str, styles: Mapping[str, ConditionStyle], replicates: Sequence[int]
+    measure: str, styles: Mapping[str, ConditionStyle], replicates: Sequence[int], axes: Any
 ) -> None:
+    axes.set_axis_off()
     handles = [
         legend_line(
             _effect_label(measure, effect), width=0.9, colour=style.colour, marker=style.marker,

@@ -8,13 +8,14 @@ clean task is asked again.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any, NamedTuple
 
 import pandas as pd
 from matplotlib.figure import Figure
 
 from fieldwork.figures.marks import PageMark, ends_of
-from fieldwork.figures.panel import LINE, draw_points, name_places, offsets
+from fieldwork.figures.panel import LINE, Panel, dodge, draw_page
 from fieldwork.figures.selection import float_or_none, models_in, row_by, rows_to_draw
 from fieldwork.figures.settings import FigureSettings
 from fieldwork.figures.style import (
@@ -22,10 +23,8 @@ from fieldwork.figures.style import (
     PAGE_HEIGHT,
     TEXT_POINTS,
     ConditionStyle,
-    add_head,
     legend_entry,
     legend_line,
-    new_figure,
     says_what_is_missing,
     styles_in,
 )
@@ -49,6 +48,17 @@ class TaskLine(NamedTuple):
         return self.origin == self.task
 
 
+class PlacedMark(NamedTuple):
+    """What a line shows of a condition: a mark at its place, and what it stands beside."""
+
+    y: float
+    mark: PageMark | None
+    reference: PageMark | None
+
+
+Series = Sequence[tuple[ConditionStyle, Sequence[PlacedMark]]]
+"""The conditions of a panel, each with what all lines show of it."""
+
 Rows = Mapping[tuple[Any, ...], Any]
 """Rows of a model and condition by origin, task and metric."""
 
@@ -58,35 +68,59 @@ def draw(table: pd.DataFrame, settings: FigureSettings) -> Figure:
     """Draw `records.Robustness` rows. A table without rows gives a figure that says so."""
     table = rows_to_draw(table, settings, "tasks put otherwise: ")
     lines, styles = _lines(table, settings), styles_in(table, settings)
-    models = models_in(table, settings)
+    models, step = models_in(table, settings), _DODGE / len(styles)
+    names = [line.task if line.is_origin else f"{line.task}  " for line in lines]
+    origins = [place for place, line in enumerate(lines) if line.is_origin]
+    page: list[list[Panel]] = []
+    for model in models:
+        rows = {
+            condition: row_by(part, "origin", "task", "metric")
+            for condition in styles
+            for part in [table[(table["model"] == model) & (table["condition"] == condition)]]
+        }
+        scores, changes = (
+            [
+                (
+                    style,
+                    [
+                        PlacedMark(place + shift, *pair(rows[condition], line, lines, style))
+                        for place, line in enumerate(lines)
+                    ],
+                )
+                for condition, style, shift in dodge(styles, step)
+            ]
+            for pair in (_scores, _changes)
+        )
+        is_last = model == models[-1]
+        page.append(
+            [
+                _panel(
+                    scores, lines, step, has_scores=True,
+                    names=names, name_look={"fontsize": TEXT_POINTS + 0.5, "bold": origins},
+                    title=settings.model_name(model), title_look={"loc": "left"},
+                    axes={"xlabel": "Score (%)"} if is_last else {},
+                ),
+                _panel(
+                    changes, lines, step, has_scores=False,
+                    axes={"xlabel": "Answers that change (%)", "xlim": (0, None)} if is_last else {},
+                ),
+            ]
+        )  # fmt: skip
     height = 0.55 + _LINE_HEIGHT * len(lines) * max(1.0, len(styles) / 3)
-    figure = new_figure(height=min(PAGE_HEIGHT - 0.6, height * len(models)))
-    panels = figure.subplots(len(models), 2, squeeze=False, sharex="col", sharey=True)
-    step = _DODGE / len(styles)
-    for (scores, changes), model in zip(panels, models, strict=True):
-        scores.set_title(settings.model_name(model), loc="left")
-        for shift, (condition, style) in zip(
-            offsets(len(styles), step), styles.items(), strict=True
-        ):
-            part = table[(table["model"] == model) & (table["condition"] == condition)]
-            rows = row_by(part, "origin", "task", "metric")
-            places = {line: place + shift for place, line in enumerate(lines)}
-            _draw_scores(scores, rows, places, style, step)
-            for line, y in places.items():
-                rerun, change = _change(rows, line, style, "_rerun"), _change(rows, line, style)
-                _draw_mark(changes, y, change, rerun, style, step)
-        _name_lines(scores, lines)
-        changes.tick_params(axis="y", length=0)
-    panels[-1, 0].set_xlabel("Score (%)")
-    panels[-1, 1].set_xlabel("Answers that change (%)")
-    panels[-1, 1].set_xlim(left=0)
     reference = legend_line(
         "left: these questions, clean; right: clean, asked again", width=0.8, linestyle="none",
         marker="|", markeredgewidth=1.6, markersize=7,
     )  # fmt: skip
     bar = legend_line("95 % interval", width=0.8)
-    handles = [*map(legend_entry, styles.values()), bar, reference]
-    return add_head(figure, handles=handles, notes=[settings.note, _left_out(table)])
+    return draw_page(
+        page,
+        settings,
+        height=min(PAGE_HEIGHT - 0.6, height * len(models)),
+        handles=[*map(legend_entry, styles.values()), bar, reference],
+        notes=[_left_out(table)],
+        sharex="col",
+        sharey=True,
+    )
 
 
 def _lines(table: pd.DataFrame, settings: FigureSettings) -> list[TaskLine]:
@@ -100,37 +134,24 @@ def _lines(table: pd.DataFrame, settings: FigureSettings) -> list[TaskLine]:
     ]
 
 
-def _draw_scores(
-    axes: Any, rows: Rows, places: Mapping[TaskLine, float], style: ConditionStyle, step: float
-) -> None:
-    for origin in dict.fromkeys(line.origin for line in places):
-        own_lines = [line for line in places if line.origin == origin]
-        marks = {line: _score(rows, line, own_lines, style) for line in own_lines}
-        for line, mark in marks.items():
-            clean = _mark(rows.get((*line, "accuracy_origin")), "Score", style)
-            if mark is not None and clean is not None:
-                # its length is the change: rows have other questions where some could not be changed
-                ends = (clean.at_scale(clean.value), mark.at_scale(mark.value))
-                axes.plot(ends, [places[line]] * 2, color=style.colour, linewidth=1.6, alpha=0.5)
-            _draw_mark(axes, places[line], mark, clean if mark else None, style, step)
-        if not any(marks.values()):
-            middle = round(places[own_lines[0]]) + (len(own_lines) - 1) / 2
-            axes.text(
-                0.5, middle, "no score", ha="center", va="center", color=GREY,
-                fontsize=TEXT_POINTS, transform=axes.get_yaxis_transform(),
-            )  # fmt: skip
-
-
-def _score(
-    rows: Rows, line: TaskLine, own_lines: Sequence[TaskLine], style: ConditionStyle
-) -> PageMark | None:
-    """The score of a line; that of the origin is over the items of its fullest variant."""
+def _scores(
+    rows: Rows, line: TaskLine, lines: Sequence[TaskLine], style: ConditionStyle
+) -> tuple[PageMark | None, PageMark | None]:
+    """The score of a line beside the clean one; an origin's is over the items of its fullest variant."""
     if not line.is_origin:
-        return _mark(rows.get((*line, "accuracy")), "Score", style)
-    clean = [rows.get((*one, "accuracy_origin")) for one in own_lines if not one.is_origin]
-    fullest = max((r for r in clean if r is not None), key=lambda r: r.n_items, default=None)
-    mark = _mark(fullest, "Score", style)
-    return mark and replace(mark, task=line.task, label=f"{style.label}, {line.task}")
+        mark = _mark(rows.get((*line, "accuracy")), "Score", style)
+        return mark, mark and _mark(rows.get((*line, "accuracy_origin")), "Score", style)
+    variants = [one for one in lines if one.origin == line.origin and not one.is_origin]
+    clean = [row for one in variants if (row := rows.get((*one, "accuracy_origin"))) is not None]
+    mark = _mark(max(clean, key=lambda row: row.n_items, default=None), "Score", style)
+    return mark and replace(mark, task=line.task, label=f"{style.label}, {line.task}"), None
+
+
+def _changes(
+    rows: Rows, line: TaskLine, _: Sequence[TaskLine], style: ConditionStyle
+) -> tuple[PageMark | None, PageMark | None]:
+    """The answers to a line that change, beside those of the clean task asked again."""
+    return _change(rows, line, style), _change(rows, line, style, "_rerun")
 
 
 def _change(rows: Rows, line: TaskLine, style: ConditionStyle, ending: str = "") -> PageMark | None:
@@ -161,30 +182,43 @@ def _mark(row: Any, measure: str, style: ConditionStyle) -> PageMark | None:
     )
 
 
-def _draw_mark(
-    axes: Any,
-    y: float,
-    mark: PageMark | None,
-    reference: PageMark | None,
-    style: ConditionStyle,
-    step: float,
+def _panel(
+    series: Series, lines: Sequence[TaskLine], step: float, *, has_scores: bool, **furniture: Any
+) -> Panel:
+    further = partial(_write, series=series, lines=lines, step=step, has_scores=has_scores)
+    return Panel(
+        series=[(style, [(y, mark) for y, mark, _ in marks if mark]) for style, marks in series],
+        look={"size": 3.8},
+        is_upright=False,
+        further=further,
+        **furniture,
+    )
+
+
+def _write(
+    axes: Any, *, series: Series, lines: Sequence[TaskLine], step: float, has_scores: bool
 ) -> None:
-    """A mark at its line, and a stroke through the line at what it stands beside."""
-    if reference is not None and reference.value is not None:
-        at = reference.scale * reference.value
-        axes.vlines(at, y - step / 2, y + step / 2, color=GREY, linewidth=1.6, zorder=1)
-    if mark is not None:
-        draw_points(axes, [(y, mark)], style, is_upright=False, size=3.8)
-
-
-def _name_lines(axes: Any, lines: Sequence[TaskLine]) -> None:
-    names = [line.task if line.is_origin else f"{line.task}  " for line in lines]
-    name_places(axes, names, is_upright=False, fontsize=TEXT_POINTS + 0.5)
-    for place, (label, line) in enumerate(zip(axes.get_yticklabels(), lines, strict=True)):
-        label.set_fontweight("bold" if line.is_origin else "normal")
+    """Strokes through lines at what marks stand beside, and what else is between marks."""
+    axes.tick_params(axis="y", length=0)
+    for place, line in enumerate(lines):
         if line.is_origin and place:
-            for panel in axes.figure.axes:
-                panel.axhline(place - 0.5, color=LINE, linewidth=0.6)
+            axes.axhline(place - 0.5, color=LINE, linewidth=0.6)
+    for style, marks in series:
+        for y, mark, reference in marks:
+            at = reference and reference.at_scale(reference.value)
+            if at is not None:
+                axes.vlines(at, y - step / 2, y + step / 2, color=GREY, linewidth=1.6, zorder=1)
+            if has_scores and mark is not None and at is not None:
+                # its length is the change: rows have other questions where some could not be changed
+                ends = (at, mark.at_scale(mark.value))
+                axes.plot(ends, [y, y], color=style.colour, linewidth=1.6, alpha=0.5, zorder=1.9)
+        for origin in dict.fromkeys(line.origin for line in lines) if has_scores else ():
+            of = [place for place, line in enumerate(lines) if line.origin == origin]
+            if not any(marks[place].mark for place in of):
+                axes.text(
+                    0.5, of[0] + (len(of) - 1) / 2, "no score", ha="center", va="center",
+                    color=GREY, fontsize=TEXT_POINTS, transform=axes.get_yaxis_transform(),
+                )  # fmt: skip
 
 
 def _left_out(table: pd.DataFrame) -> str | None:

@@ -13,6 +13,7 @@ from fieldwork.records.shared import Leaderboard, LeaderboardPlace
 
 METRICS = ("em_strict", "em_flexible")
 _LEAST_SPAN = 0.05
+_EDGE = 0.03
 
 
 class RunBar(NamedTuple):
@@ -75,6 +76,14 @@ class ScoreLayout(NamedTuple):
         """Lowest and highest value drawn of a model."""
         values = [one for key, bar in self.bars.items() if key[0] == model for one in bar.values]
         return (min(values), max(values)) if values else (0.5, 0.5)
+
+    def window(self, model: str) -> tuple[float, float]:
+        """The range of scores that a model's panel shows."""
+        low, high = self.ends(model)
+        # a little room beyond 0 and 100 %, so that dots there are whole
+        edge = max(_EDGE * self.span, (self.span - 1) / 2)
+        left = min(max(-edge, (low + high - self.span) / 2), 1.0 + edge - self.span)
+        return left, left + self.span
 
     @property
     def named_models(self) -> list[LeaderboardPlace]:

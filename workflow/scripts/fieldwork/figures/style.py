@@ -8,7 +8,8 @@ well, so that a greyscale print can be read.
 
 import io
 import textwrap
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import wraps
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -16,6 +17,7 @@ from typing import Any, NamedTuple
 import matplotlib as mpl
 import matplotlib.style
 import pandas as pd
+from fontTools.subset import Options
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
@@ -253,6 +255,20 @@ def says_what_is_missing(draw: Callable[..., Figure]) -> Callable[..., Figure]:
     return whole
 
 
+@contextmanager
+def _fonts_without_layout() -> Iterator[None]:
+    """Embed fonts without their rules of layout, as a PDF says itself where each glyph stands.
+
+    To cut these rules down to the letters of a figure takes more time than to draw the figure.
+    """
+    tables = Options._drop_tables_default
+    Options._drop_tables_default = [*tables, "GDEF", "GPOS", "GSUB", "kern"]
+    try:
+        yield
+    finally:
+        Options._drop_tables_default = tables
+
+
 def save(figure: Figure, paths: Sequence[str | Path]) -> None:
     """Write the figure to each path, as PDF, SVG or PNG by the ending of the path.
 
@@ -265,7 +281,7 @@ def save(figure: Figure, paths: Sequence[str | Path]) -> None:
     # nothing ("none") each format would be drawn twice
     figure.draw_without_rendering()
     figure.set_layout_engine(None)
-    with mpl.rc_context({"svg.hashsalt": "fieldwork"}):
+    with mpl.rc_context({"svg.hashsalt": "fieldwork"}), _fonts_without_layout():
         for path in map(Path, paths):
             if path.suffix not in _METADATA:
                 raise StudyError(

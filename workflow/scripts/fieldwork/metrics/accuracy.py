@@ -14,8 +14,8 @@ from dataclasses import replace
 import pandas as pd
 
 from fieldwork.errors import StudyError
+from fieldwork.estimates.answer_sets import Arm
 from fieldwork.metrics.distributions import (
-    ChoiceArm,
     QuestionKey,
     choice_answers,
     find_question,
@@ -65,7 +65,7 @@ def measure_runs(answers: pd.DataFrame, items: pd.DataFrame) -> list[RunAccuracy
         for row in table.to_dict("records")
     ]
     readable = grades.groupby(_ARM)["is_answer"].any()
-    return count_runs(runs, unreadable={ChoiceArm(*arm) for arm in readable.index[~readable]})
+    return count_runs(runs, unreadable={Arm.of(*arm) for arm in readable.index[~readable]})
 
 
 def _grade(answers: pd.DataFrame, items: pd.DataFrame) -> pd.DataFrame:
@@ -101,7 +101,7 @@ def mean(values: Sequence[float] | pd.Series) -> float:
 
 
 def count_runs(
-    runs: Sequence[RunAccuracy], *, unreadable: Collection[ChoiceArm] = ()
+    runs: Sequence[RunAccuracy], *, unreadable: Collection[Arm] = ()
 ) -> list[RunAccuracy]:
     """Mark the runs that stand for their units: complete, and of a puppet only the first.
 
@@ -113,14 +113,14 @@ def count_runs(
     """
     sizes = full_sizes(runs)
     units = {arm: unit_of(arm_runs) for arm, arm_runs in runs_by_arm(runs).items()}
-    arms = [ChoiceArm(run.model, run.task, run.condition) for run in runs]
+    arms = [Arm.of(run.model, run.task, run.condition) for run in runs]
     complete = [
         place
         for place, (run, arm) in enumerate(zip(runs, arms, strict=True))
         if run.n_items == sizes[arm.model, arm.task] and arm not in unreadable
     ]
 
-    def user(place: int) -> tuple[ChoiceArm, str] | None:
+    def user(place: int) -> tuple[Arm, str] | None:
         puppet, arm = runs[place].puppet_id, arms[place]
         return (arm, puppet) if puppet and units[arm] == "puppet" else None
 
@@ -128,11 +128,11 @@ def count_runs(
     return [replace(run, is_counted=place in firsts) for place, run in enumerate(runs)]
 
 
-def runs_by_arm(runs: Sequence[RunAccuracy]) -> dict[ChoiceArm, list[RunAccuracy]]:
+def runs_by_arm(runs: Sequence[RunAccuracy]) -> dict[Arm, list[RunAccuracy]]:
     """The runs of each arm, arms in alphabetical order."""
-    arms: dict[ChoiceArm, list[RunAccuracy]] = {}
+    arms: dict[Arm, list[RunAccuracy]] = {}
     for run in runs:
-        arms.setdefault(ChoiceArm(run.model, run.task, run.condition), []).append(run)
+        arms.setdefault(Arm.of(run.model, run.task, run.condition), []).append(run)
     return {arm: arms[arm] for arm in sorted(arms)}
 
 

@@ -102,7 +102,7 @@ def measure_categories(
     arms: dict[Arm, dict[str, list[SubjectVariance]]] = {}
     for row in subjects:
         if row.category is not None:
-            categories = arms.setdefault(Arm(row.model, row.task, None, row.condition), {})
+            categories = arms.setdefault(Arm.of(row.model, row.task, row.condition), {})
             categories.setdefault(row.category, []).append(row)
     rows = []
     for arm, categories in sorted(arms.items()):

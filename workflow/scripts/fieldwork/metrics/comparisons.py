@@ -1,7 +1,7 @@
 """How far the answers under a condition are from the baseline's, item by item.
 
 Owns Jensen-Shannon divergence and total variation distance at equal n, their value by chance alone,
-and the permutation tests, corrected over the items of a task. A puppet's first answer to an item
+and the permutation tests. A puppet's first answer to an item
 counts, so that the answers that are exchanged are independent.
 """
 
@@ -19,7 +19,7 @@ from fieldwork.records.metrics import Comparison
 from fieldwork.statistics.arrays import Counts, Floats
 from fieldwork.statistics.entropy import jensen_shannon_bits
 from fieldwork.statistics.equal_n import subsampled_tables
-from fieldwork.statistics.families import LEVEL, correct_rows
+from fieldwork.statistics.families import LEVEL
 from fieldwork.statistics.permutation import (
     Statistic,
     permutation_test,
@@ -61,8 +61,7 @@ def measure_comparisons(
 
     Distances are at the smallest number of independent answers among all conditions of the item
     that have any; p-values use all of them, and as many permutations as would show one difference
-    among all of the comparisons. P-values are corrected over the items of an arm, for each metric by
-    itself. In order of model, task, condition, item and metric.
+    among all of the comparisons. In order of model, task, condition, item and metric.
 
     Raises:
         StudyError: no permutations.
@@ -84,7 +83,6 @@ def measure_comparisons(
             n_most=n_most,
         )
     ]
-    rows = correct_rows(rows, lambda row: (row.model, row.task, row.condition, row.metric))
     return sorted(rows, key=lambda r: (r.model, r.task, r.condition, r.item_id, r.metric))
 
 
@@ -126,7 +124,6 @@ def _compare(
             expected_same=distance.expected_same if distance else None,
             excess=distance.value - distance.expected_same if distance else None,
             p_value=test.p_value if test else None,
-            p_holm=None,
             p_least=test.p_least if test else None,
             n_permutations=test.n_permutations if test else None,
             n_units=len(first.options),

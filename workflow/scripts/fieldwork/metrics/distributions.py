@@ -14,6 +14,7 @@ from typing import NamedTuple
 import pandas as pd
 
 from fieldwork.errors import StudyError
+from fieldwork.estimates.answer_sets import Arm
 from fieldwork.records.metrics import AnswerShare
 from fieldwork.records.parsing import UNKNOWN
 from fieldwork.records.tasks import LETTER_KINDS, ItemKind
@@ -35,14 +36,6 @@ class QuestionKey(NamedTuple):
     item_id: str
 
 
-class ChoiceArm(NamedTuple):
-    """A model's answers to the choice items of a task, under one condition."""
-
-    model: str
-    task: str
-    condition: str
-
-
 class _ItemLetters(NamedTuple):
     """How often each letter is given to an item: by all answers, and by each puppet."""
 
@@ -62,12 +55,12 @@ def measure_distributions(answers: pd.DataFrame, items: pd.DataFrame) -> list[An
     """
     choices = letter_answers(answers, LETTER_KINDS, "letter", "puppet_id")
     questions = read_questions(items, sorted(set(choices["task"])))
-    letters_by_item: dict[tuple[ChoiceArm, str], _ItemLetters] = {}
+    letters_by_item: dict[tuple[Arm, str], _ItemLetters] = {}
     for model, task, condition, item, letter, puppet in choices.itertuples(index=False, name=None):
         question = find_question(questions, QuestionKey(task, item))
         is_valid = isinstance(letter, str) and letter in question.letters
         answer = letter if is_valid else UNKNOWN
-        key = (ChoiceArm(model, task, condition), item)
+        key = (Arm.of(model, task, condition), item)
         letters = letters_by_item.setdefault(key, _ItemLetters(Counter(), {}))
         letters.counts[answer] += 1
         if isinstance(puppet, str):
@@ -82,7 +75,7 @@ def measure_distributions(answers: pd.DataFrame, items: pd.DataFrame) -> list[An
 
 
 def _answer_shares(
-    arm: ChoiceArm, item: str, letters: _ItemLetters, question: ChoiceItem
+    arm: Arm, item: str, letters: _ItemLetters, question: ChoiceItem
 ) -> Iterator[AnswerShare]:
     counts, n_responses = letters.counts, letters.counts.total()
     # answers of one puppet are correlated: at worst they are one answer
@@ -92,9 +85,7 @@ def _answer_shares(
         n_named = counts[answer] if n_units == n_responses else share * n_units
         interval = wilson_interval(n_named, n_units)
         yield AnswerShare(
-            model=arm.model,
-            task=arm.task,
-            condition=arm.condition,
+            **arm.columns,
             item_id=item,
             answer=answer,
             is_correct=answer == question.gold,

@@ -12,8 +12,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
+from fieldwork.estimates.answer_sets import Arm
+from fieldwork.estimates.quantity import Quantity
 from fieldwork.metrics.distributions import (
-    ChoiceArm,
     ChoiceItem,
     QuestionKey,
     choice_answers,
@@ -23,7 +24,6 @@ from fieldwork.metrics.distributions import (
 from fieldwork.records.estimates import Estimate
 from fieldwork.records.metrics import ExactEstimate, ExactMeasure, Novelty, VarianceShare
 from fieldwork.statistics.arrays import Floats
-from fieldwork.statistics.intervals import Interval, ends_of
 from fieldwork.statistics.user_intervals import (
     RAREST_USERS,
     mean_interval,
@@ -97,13 +97,13 @@ def measure_exactly(
     arms = _read_arms(answers)
     questions = read_questions(items, sorted({arm.task for arm in arms}))
     by_letters = _values_of_letters(variance, accuracy, novelty)
-    novelties = {ChoiceArm(row.model, row.task, row.condition): row for row in novelty}
+    novelties = {Arm.of(row.model, row.task, row.condition): row for row in novelty}
     rows = []
     for arm, probabilities in arms.items():
         offline = arms.get(arm._replace(condition=baseline))
         if arm.condition == baseline:
             offline = None
-        estimates: dict[ExactMeasure, dict[str, Any]] = {
+        estimates: dict[ExactMeasure, Quantity] = {
             "novelty": _novelty(probabilities, offline, novelties.get(arm), baseline),
             "score": _score(arm, probabilities, questions, rarest_users),
             "share_who": _share_who(probabilities, rarest_users),
@@ -112,9 +112,10 @@ def measure_exactly(
             value, low, high = by_letters.get((arm, measure), (None, None, None))
             rows.append(
                 ExactEstimate(
-                    **arm._asdict(),
+                    **arm.columns,
                     measure=measure,
-                    **estimate,
+                    **estimate.columns(),
+                    reason=estimate.reason,
                     sampled=value,
                     sampled_low=low,
                     sampled_high=high,
@@ -129,7 +130,7 @@ def measure_exactly(
 
 def _values_of_letters(
     variance: Sequence[VarianceShare], accuracy: Sequence[Estimate], novelty: Sequence[Novelty]
-) -> dict[tuple[ChoiceArm, ExactMeasure], Ends]:
+) -> dict[tuple[Arm, ExactMeasure], Ends]:
     """What the drawn letters give, by arm and measure."""
     rows: list[tuple[Any, ExactMeasure, float | None]] = [
         *((r, "share_who", r.share_who) for r in variance if r.kind == "choice"),
@@ -141,12 +142,12 @@ def _values_of_letters(
         *((r, "novelty", r.share) for r in novelty),
     ]
     return {
-        (ChoiceArm(row.model, row.task, row.condition), measure): (value, row.ci_low, row.ci_high)
+        (Arm.of(row.model, row.task, row.condition), measure): (value, row.ci_low, row.ci_high)
         for row, measure, value in rows
     }
 
 
-def _read_arms(answers: pd.DataFrame) -> dict[ChoiceArm, ArmProbabilities]:
+def _read_arms(answers: pd.DataFrame) -> dict[Arm, ArmProbabilities]:
     """Probabilities by arm, in alphabetical order; of several calls of a user for an item, the mean."""
     choices = choice_answers(answers, "option_probabilities", "puppet_id").fillna({"puppet_id": ""})
     arms = {}
@@ -166,26 +167,18 @@ def _read_arms(answers: pd.DataFrame) -> dict[ChoiceArm, ArmProbabilities]:
         ).mean()
         whole = cells.reindex(pd.MultiIndex.from_product([users, items]))
         values = whole.to_numpy().reshape(len(users), len(items), -1)
-        arms[ChoiceArm(*map(str, names))] = ArmProbabilities(items, users, values, len(rows))
+        arms[Arm.of(*map(str, names))] = ArmProbabilities(items, users, values, len(rows))
     return arms
 
 
-def _estimate(
-    value: float | None = None, interval: Interval | None = None, reason: str | None = None
-) -> dict[str, Any]:
-    """The columns of an estimate."""
-    low, high = ends_of(interval)
-    return {"estimate": value, "ci_low": low, "ci_high": high, "reason": reason}
-
-
-def _share_who(probabilities: ArmProbabilities, rarest_users: float) -> dict[str, Any]:
+def _share_who(probabilities: ArmProbabilities, rarest_users: float) -> Quantity:
     if not probabilities.has_users:
         reason = "this condition has no users: all variance within an item comes from reruns"
-        return _estimate(reason=reason)
+        return Quantity(reason=reason)
     var_who, var_answers = exact_components(probabilities.values)
     if not var_answers > 0:
         reason = "one letter is certain for all users and items: there is no variance to share out"
-        return _estimate(reason=reason)
+        return Quantity(reason=reason)
     interval, shortage = None, too_few_users(len(probabilities.users), rarest_users)
     if shortage is None:
         left_out = [exact_components(rest) for rest in _leave_one_out(probabilities.values)]
@@ -194,7 +187,7 @@ def _share_who(probabilities: ArmProbabilities, rarest_users: float) -> dict[str
         )
         interval = variance_share_interval(var_who / var_answers, rests)
         shortage = None if interval else NO_SPREAD
-    return _estimate(var_who / var_answers, interval, shortage)
+    return Quantity(var_who / var_answers, interval, reason=shortage)
 
 
 def exact_components(values: Floats) -> tuple[float, float]:
@@ -222,11 +215,11 @@ def _leave_one_out(values: Floats) -> Iterator[Floats]:
 
 
 def _score(
-    arm: ChoiceArm,
+    arm: Arm,
     probabilities: ArmProbabilities,
     questions: Mapping[QuestionKey, ChoiceItem],
     rarest_users: float,
-) -> dict[str, Any]:
+) -> Quantity:
     """The mean over users of the expected share of right answers, as a run's score is made."""
     subjects: dict[str, list[Floats]] = {}
     for place, item in enumerate(probabilities.items):
@@ -235,18 +228,18 @@ def _score(
             right = probabilities.values[:, place, question.letters.index(question.gold)]
             subjects.setdefault(question.subject or "", []).append(right)
     if not subjects:
-        return _estimate(reason="no item has a gold letter")
+        return Quantity(reason="no item has a gold letter")
     scores = np.mean([np.mean(rights, axis=0) for rights in subjects.values()], axis=0)
     scores = scores[~np.isnan(scores)]
     if not len(scores):
-        return _estimate(reason="no user has probabilities for all items")
+        return Quantity(reason="no user has probabilities for all items")
     value = float(scores.mean())
     if not probabilities.has_users:
-        return _estimate(value, reason=NO_USERS)
+        return Quantity(value, reason=NO_USERS)
     interval = mean_interval(scores.tolist(), rarest_users)
     if interval is None:
-        return _estimate(value, reason=too_few_users(len(scores), rarest_users) or NO_SPREAD)
-    return _estimate(value, interval.clip(0.0, 1.0))
+        return Quantity(value, reason=too_few_users(len(scores), rarest_users) or NO_SPREAD)
+    return Quantity(value, interval.clip(0.0, 1.0))
 
 
 def _novelty(
@@ -254,18 +247,18 @@ def _novelty(
     offline: ArmProbabilities | None,
     novelty: Novelty | None,
     baseline: str,
-) -> dict[str, Any]:
+) -> Quantity:
     """At the numbers of users and reruns of the sampled share; without one there is nothing beside it."""
     if offline is None or novelty is None or not novelty.n_equal:
-        return _estimate(reason=f"there is no share beside it from {baseline}")
+        return Quantity(reason=f"there is no share beside it from {baseline}")
     if probabilities.values.shape[2] > MOST_LETTERS:
-        return _estimate(reason=f"an item has more than {MOST_LETTERS} letters")
+        return Quantity(reason=f"an item has more than {MOST_LETTERS} letters")
     shared_items = [i for i in probabilities.items if i in set(offline.items)]
     chances = _new_letter_chances(
         probabilities, offline, shared_items, novelty.n_baseline or 0, novelty.n_equal
     )
     reason = NO_INTERVAL_OF_NOVELTY if probabilities.has_users else NO_USERS
-    return _estimate(float(chances.mean()), reason=reason)
+    return Quantity(float(chances.mean()), reason=reason)
 
 
 def _new_letter_chances(

@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from fieldwork.estimates.quantity import Quantity
 from fieldwork.records.judging import (
     InterventionArm,
     InterventionEstimate,
@@ -21,7 +22,6 @@ from fieldwork.records.judging import (
 from fieldwork.records.memory import Verification
 from fieldwork.statistics.arrays import Flags, Floats, Indices
 from fieldwork.statistics.rank_correlation import mean_rho
-from fieldwork.statistics.user_intervals import interval_or_reason
 
 NOBODY = "no unit is judged"
 NOTHING_TAKEN = "nothing is taken, or nothing is accepted"
@@ -161,23 +161,18 @@ class _Row(NamedTuple):
         n_units: int,
         reason: str | None,
     ) -> InterventionEstimate:
-        n_users = len({score.user_id for score in self.judged_scores})
-        interval = None
-        if value is not None:
-            interval, reason = interval_or_reason(value, rest, self.rarest_users)
-            interval = interval and interval.clip(*_ENDS.get(measure, _SHARE))
+        quantity = Quantity.over_users(value, rest, self.rarest_users)
+        quantity = quantity.clip(*_ENDS.get(measure, _SHARE)).because(reason)
         return InterventionEstimate(
             units=self.units,
             kind=self.kind,
             arm=arm,
             measure=measure,
-            estimate=value,
-            ci_low=interval.low if interval else None,
-            ci_high=interval.high if interval else None,
+            **quantity.columns(),
             labels_of=self.judged_scores[0].labels_of if self.judged_scores else None,
             n_units=n_units,
-            n_users=n_users,
-            reason=reason,
+            n_users=len({score.user_id for score in self.judged_scores}),
+            reason=quantity.reason,
         )
 
 
@@ -265,23 +260,20 @@ def _acceptance(
     values = np.array([float(label > 0.5) for _, label in pairs])
     n_users = len(np.unique(users))
     value = float(values.mean()) if len(values) and reason is None else None
-    interval = None
-    if value is not None:
-        rest = np.array(
-            [values[users != user].mean() if n_users > 1 else np.nan for user in range(n_users)]
-        )
-        interval, reason = interval_or_reason(value, rest, rarest_users)
-        interval = interval and interval.clip(*_SHARE)
+    rest = np.array(
+        [values[users != user].mean() if n_users > 1 else np.nan for user in range(n_users)]
+    )
+    quantity = Quantity.over_users(value, rest, rarest_users).clip(*_SHARE)
+    if value is None:
+        quantity = quantity.because(reason or NOBODY)
     return InterventionEstimate(
         units="memory.verify",
         kind="attributes",
         arm=arm,
         measure="accepted",
-        estimate=value,
-        ci_low=interval.low if interval else None,
-        ci_high=interval.high if interval else None,
+        **quantity.columns(),
         labels_of=raters,
         n_units=len(pairs),
         n_users=n_users,
-        reason=reason if value is not None or reason else NOBODY,
+        reason=quantity.reason,
     )

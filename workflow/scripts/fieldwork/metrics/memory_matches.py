@@ -13,9 +13,9 @@ import numpy as np
 
 from fieldwork.encoder import Vectors
 from fieldwork.errors import StudyError
+from fieldwork.estimates.quantity import Quantity
 from fieldwork.records.memory import Attribute, MemoryMatch, MemoryStage
 from fieldwork.statistics.arrays import Floats
-from fieldwork.statistics.user_intervals import interval_or_reason
 
 Encode = Callable[[Sequence[str]], Vectors]
 
@@ -71,23 +71,18 @@ def match_rows(
                     for mask in 1 - np.eye(len(owners))
                 ]
             )
-            interval, reason = (
-                (None, NOTHING_KNOWN)
-                if value is None
-                else interval_or_reason(value, rest, rarest_users)
-            )
+            quantity = Quantity.over_users(value, rest, rarest_users)
+            quantity = quantity.because(NOTHING_KNOWN if value is None else None)
             yield MemoryMatch(
                 stage=stage,
                 measure=measure,
-                estimate=value,
-                ci_low=interval.low if interval else None,
-                ci_high=interval.high if interval else None,
+                **quantity.columns(),
                 match_above=match_above,
                 n_users=len(owners),
                 n_attributes=int(counts.n_attributes.sum()),
                 n_references=int(counts.n_references.sum()),
                 n_matches=int(counts.n_matches.sum()),
-                reason=reason,
+                reason=quantity.reason,
             )
 
 

@@ -14,14 +14,15 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from fieldwork.metrics.distributions import ChoiceArm, choice_answers
+from fieldwork.estimates.answer_sets import Arm
+from fieldwork.estimates.quantity import Quantity
+from fieldwork.metrics.distributions import choice_answers
 from fieldwork.records.metrics import Novelty
 from fieldwork.statistics.arrays import Flags, Floats
 from fieldwork.statistics.intervals import (
     BoundedValue,
     Interval,
     difference_interval,
-    ends_of,
     jackknife_variance,
     student_interval,
     student_quantile,
@@ -106,15 +107,15 @@ def measure_novelty(
     for arm, letters in sorted(arms.items(), key=lambda entry: entry[0]):
         if arm.condition == baseline:
             continue
-        row = Novelty(**arm._asdict(), baseline=baseline, control=control, n_items=0, **_NO_SHARE)
+        row = Novelty(**arm.columns, baseline=baseline, control=control, n_items=0, **_NO_SHARE)
         offline, fresh = (arms.get(arm._replace(condition=c or "")) for c in (baseline, control))
-        random = generator(seed, "novelty", *arm)
+        random = generator(seed, "novelty", *arm.columns.values())
         rarest = rarest_users if letters.n_users else None
         rows.append(_novelty(row, letters, offline, fresh, n_permutations, random, rarest))
     return rows
 
 
-def _read_letters(answers: pd.DataFrame) -> dict[ChoiceArm, _ArmLetters]:
+def _read_letters(answers: pd.DataFrame) -> dict[Arm, _ArmLetters]:
     choices = choice_answers(answers, "letter", "puppet_id", "replicate")
     # of a puppet's answers to an item the first stands for it
     choices = choices.sort_values("replicate", kind="stable")
@@ -126,8 +127,7 @@ def _read_letters(answers: pd.DataFrame) -> dict[ChoiceArm, _ArmLetters]:
         firsts = rows.drop_duplicates(["unit", "item_id"])
         units = firsts.pivot(index="unit", columns="item_id", values="letter")
         letters = {str(item): {*of_item} for item, of_item in readable}
-        arm = ChoiceArm(*map(str, names))
-        arms[arm] = _ArmLetters(letters, units, rows["puppet_id"].nunique())
+        arms[Arm.of(*map(str, names))] = _ArmLetters(letters, units, rows["puppet_id"].nunique())
     return arms
 
 
@@ -151,15 +151,13 @@ def _novelty(
         return replace(row, reason=reason)
     n_equal = min(len(arm.units) for arm in (letters, offline, control) if arm)
     new = letters.new_letters(offline, items)
-    low, high = ends_of(share_interval(new, n_equal, rarest_users=rarest_users))
+    interval = share_interval(new, n_equal, rarest_users=rarest_users)
     row = replace(
         row,
         n_items=len(items),
         n_equal=n_equal,
         n_baseline=len(offline.units),
-        share=expected_share(new, n_equal),
-        ci_low=low,
-        ci_high=high,
+        **Quantity(expected_share(new, n_equal), interval).columns("share"),
         share_all=sum(bool(letters.letters[i] - offline.letters[i]) for i in items) / len(items),
     )
     if control:
@@ -186,15 +184,13 @@ def _with_excess(
     random: np.random.Generator,
     rarest_users: float | None,
 ) -> Novelty:
-    low, high = ends_of(excess_interval(sides, rarest_users=rarest_users))
+    interval = excess_interval(sides, rarest_users=rarest_users)
     sizes = len(sides.condition), len(sides.control)
     splits = unit_splits(*sizes, n_permutations=n_permutations, random=random)
     excess = excess_of_splits(sides, splits.first)
     return replace(
         row,
-        excess=float(excess[0]),
-        excess_low=low,
-        excess_high=high,
+        **Quantity(float(excess[0]), interval).columns("excess", "excess_low", "excess_high"),
         p_value=p_value_of_first(excess),
         n_permutations=splits.n_drawn,
     )

@@ -14,6 +14,7 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from fieldwork.errors import StudyError
+from fieldwork.estimates.answer_sets import Arm
 from fieldwork.files.leaderboards import DECIMALS
 from fieldwork.metrics.accuracy import (
     READERS,
@@ -23,7 +24,6 @@ from fieldwork.metrics.accuracy import (
     runs_by_arm,
     unit_of,
 )
-from fieldwork.metrics.distributions import ChoiceArm
 from fieldwork.records.metrics import Rank, RunAccuracy
 from fieldwork.records.shared import Leaderboard
 
@@ -115,7 +115,7 @@ def place_of(score: float, model_scores: Sequence[float]) -> int:
 
 
 def _rank(
-    arm: ChoiceArm, ranked_runs: _RankedRuns, metric: str, *, baseline: str, leaderboard: str
+    arm: Arm, ranked_runs: _RankedRuns, metric: str, *, baseline: str, leaderboard: str
 ) -> Rank:
     """The row of an arm, without places where the leaderboard is empty."""
     runs, offline, model_scores, n_items = ranked_runs
@@ -129,9 +129,7 @@ def _rank(
     rank_baseline = _place_of_mean(offline_scores, model_scores)
     is_baseline = arm.condition == baseline
     row = Rank(
-        model=arm.model,
-        task=arm.task,
-        condition=arm.condition,
+        **arm.columns,
         baseline=baseline,
         metric=metric,
         leaderboard=leaderboard,

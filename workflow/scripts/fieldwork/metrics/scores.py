@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from fieldwork.estimates.quantity import Quantity
 from fieldwork.metrics.accuracy import (
     NOTHING,
     READERS,
@@ -21,7 +22,6 @@ from fieldwork.metrics.accuracy import (
 )
 from fieldwork.records.metrics import RunAccuracy, ScoreSpread
 from fieldwork.statistics.arrays import Floats
-from fieldwork.statistics.intervals import Interval
 from fieldwork.statistics.permutation import (
     UnitSplits,
     p_value_of_first,
@@ -35,14 +35,6 @@ from fieldwork.statistics.user_intervals import (
     too_few_users,
     variance_share_interval,
 )
-
-
-class PuppetShare(NamedTuple):
-    """Share of the variance of a run's score that lies between puppets, and its interval."""
-
-    value: float | None
-    interval: Interval | None
-    reason: str | None
 
 
 def measure_score_spreads(
@@ -74,7 +66,7 @@ def measure_score_spreads(
                 n_units,
                 n_offline,
                 n_permutations=n_permutations,
-                random=generator(seed, "scores", *arm),
+                random=generator(seed, "scores", *arm.columns.values()),
             )
         for metric, read in sorted(READERS.items()):
             scores, offline_scores = (counted_scores(side, read) for side in (arm_runs, offline))
@@ -82,7 +74,7 @@ def measure_score_spreads(
             sd, sd_baseline = _sd(scores), _sd(offline_scores)
             rows.append(
                 ScoreSpread(
-                    **arm._asdict(),
+                    **arm.columns,
                     baseline=baseline,
                     metric=metric,
                     sd=sd,
@@ -90,9 +82,7 @@ def measure_score_spreads(
                     sd_ratio=sd / sd_baseline if sd is not None and sd_baseline else None,
                     p_value=_spread_test(scores, offline_scores, splits) if splits else None,
                     n_permutations=splits.n_drawn if splits else None,
-                    share_between=share.value,
-                    ci_low=share.interval.low if share.interval else None,
-                    ci_high=share.interval.high if share.interval else None,
+                    **share.columns("share_between"),
                     n_units=n_units,
                     n_units_baseline=n_offline,
                     unit=unit_of(arm_runs),
@@ -119,7 +109,7 @@ def _spread_test(scores: Sequence[float], offline: Sequence[float], splits: Unit
 
 
 def _reason(
-    sd: float | None, sd_baseline: float | None, baseline: str, share: PuppetShare
+    sd: float | None, sd_baseline: float | None, baseline: str, share: Quantity
 ) -> str | None:
     sides = {"here": sd, f"under the baseline condition {baseline}": sd_baseline}
     reasons = [
@@ -136,8 +126,10 @@ def share_between(
     runs: Sequence[RunAccuracy],
     read: Callable[[RunAccuracy], float],
     rarest_users: float = RAREST_USERS,
-) -> PuppetShare:
-    """Intra-class correlation of complete runs by puppet: one-way analysis of variance.
+) -> Quantity:
+    """Share of the variance of a run's score that lies between puppets.
+
+    Intra-class correlation of complete runs by puppet: one-way analysis of variance.
 
     Of each puppet as many runs as the puppet with the fewest, those with two or more; others are left
     out. The interval is that of `share_who`: empirical likelihood of the jackknife over puppets.
@@ -150,25 +142,25 @@ def share_between(
         puppets = (
             "puppets have two complete runs each" if unit_of(runs) == "puppet" else "puppets ask"
         )
-        return PuppetShare(None, None, f"no share between puppets: no two {puppets}")
+        return Quantity(reason=f"no share between puppets: no two {puppets}")
     n_repeats = min(map(len, by_puppet))
     scores = np.array([puppet_scores[:n_repeats] for puppet_scores in by_puppet])
     n_puppets, spread = len(scores), _mean_squares(scores)
     if spread.ms_between + spread.ms_within < NOTHING**2:
-        return PuppetShare(None, None, "no share between puppets: all their runs score alike")
+        return Quantity(reason="no share between puppets: all their runs score alike")
     share = 1 - spread.rerun_part(n_repeats)
     if spread.ms_within < NOTHING**2:
-        return PuppetShare(share, None, "no interval of share_between: no puppet's runs differ")
+        return Quantity(share, reason="no interval of share_between: no puppet's runs differ")
     shortage = too_few_users(n_puppets, rarest_users, "run the task twice")
     if shortage:
-        return PuppetShare(share, None, f"share_between has {shortage}")
+        return Quantity(share, reason=f"share_between has {shortage}")
     left_out = [
         _mean_squares(np.delete(scores, place, axis=0)).rerun_part(n_repeats)
         for place in range(n_puppets)
     ]
     interval = variance_share_interval(share, np.array(left_out))
     reason = None if interval else "no interval of share_between: one puppet makes all differences"
-    return PuppetShare(share, interval, reason)
+    return Quantity(share, interval, reason=reason)
 
 
 class _MeanSquares(NamedTuple):

@@ -13,6 +13,7 @@ import pandas as pd
 
 from fieldwork.estimates.answer_sets import ItemAnswers, read_answer_sets
 from fieldwork.estimates.pairs import Pair, pairs, unread_side
+from fieldwork.estimates.quantity import Quantity
 from fieldwork.records.metrics import Shift
 from fieldwork.statistics.fisher import Margins, fisher_p
 from fieldwork.statistics.intervals import ShareCount, newcombe_interval, wilson_interval
@@ -51,36 +52,32 @@ def _shifts(pair: Pair[str, ItemAnswers]) -> Iterator[Shift]:
 def _shift(
     pair: Pair[str, ItemAnswers], option: str | None, count: ShareCount, baseline_count: ShareCount
 ) -> Shift:
-    interval, baseline_interval = (
-        wilson_interval(*side) if side.n_answers else None for side in (count, baseline_count)
+    share, baseline_share = (
+        Quantity(side.share, wilson_interval(*side)) if side.n_answers else Quantity()
+        for side in (count, baseline_count)
     )
     reason = unread_side(pair.item, count.n_answers, baseline_count.n_answers, pair.versus)
-    shift = None if reason else newcombe_interval(count, [baseline_count])
+    shift = Quantity(reason=reason)
+    if not reason:
+        interval = newcombe_interval(count, [baseline_count])
+        shift = Quantity(count.share - baseline_count.share, interval)
     margins = Margins(
         count.n_named + baseline_count.n_named, count.n_answers, baseline_count.n_answers
     )
     return Shift(
-        model=pair.arm.model,
-        task=pair.arm.task,
-        condition=pair.arm.condition,
+        **pair.arm.columns,
         baseline=pair.versus,
         item_id=pair.item,
         kind=pair.arm.kind,
         answer=option,
-        baseline_share=baseline_count.share if baseline_interval else None,
-        baseline_ci_low=baseline_interval.low if baseline_interval else None,
-        baseline_ci_high=baseline_interval.high if baseline_interval else None,
+        **baseline_share.columns("baseline_share", "baseline_ci_low", "baseline_ci_high"),
         n_named_baseline=baseline_count.n_named,
         n_baseline=baseline_count.n_answers,
-        share=count.share if interval else None,
-        share_ci_low=interval.low if interval else None,
-        share_ci_high=interval.high if interval else None,
+        **share.columns("share", "share_ci_low", "share_ci_high"),
         n_named=count.n_named,
         n_answers=count.n_answers,
-        shift=count.share - baseline_count.share if shift else None,
-        ci_low=shift.low if shift else None,
-        ci_high=shift.high if shift else None,
-        p_value=fisher_p(count.n_named, margins) if shift else None,
+        **shift.columns("shift"),
+        p_value=None if reason else fisher_p(count.n_named, margins),
         n_family=0,
         unit=pair.first.unit,
         reason=reason,

@@ -181,7 +181,6 @@ class RankAgreement:
     tau_low: float | None = column("lower end of its 95 % interval, NULL with too few items")
     tau_high: float | None = column("upper end of its 95 % interval")
     p_value: float | None = column("permutation test of tau-b, two-sided")
-    p_holm: float | None = column("`p_value` corrected over the predictors (Holm)")
     p_least: float | None = column("the smallest p-value these ranks could have had")
     n_permutations: int | None = column("random permutations, 0 where all permutations were listed")
     n_discordant: int | None = column("pairs that the two put in opposite order")
@@ -212,7 +211,6 @@ class ItemAgreement:
         "the same with answers shuffled between both sides: chance alone"
     )
     p_value: float | None = column("permutation test that both answer alike")
-    p_holm: float | None = column("`p_value` corrected over the items of the task (Holm)")
     n_equal_js: int = column("answers both sides are brought to for the distance")
     field_entropy: float | None = column("entropy of the field's answers at `n_equal`, bits")
     predictor_entropy: float | None = column(
@@ -238,7 +236,6 @@ class ItemAgreement:
     predictor_rank: float | None = column("place among the items under the predictor")
     rank_change: float | None = column("predictor_rank - field_rank: places it rises in the field")
     p_rank: float | None = column("chance of such a change if both had one true order")
-    p_rank_holm: float | None = column("`p_rank` corrected over the items of the task (Holm)")
     n_ranked: int = column("items ranked")
     n_field: int = column("participants with an answer that counts")
     n_predictor: int = column("the predictor's answers that count, one a puppet")

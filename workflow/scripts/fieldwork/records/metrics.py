@@ -154,7 +154,6 @@ class Comparison(BaselineRow):
     expected_same: float | None = column("the same if both answered alike: chance alone")
     excess: float | None = column("distance - expected_same")
     p_value: float | None = column("permutation test that both answer alike")
-    p_holm: float | None = column("`p_value` corrected over the items of the task (Holm)")
     p_least: float | None = column("smallest p-value that these answers could have had")
     n_permutations: int | None = column("random permutations, 0 where all permutations were listed")
     n_units: int = column("independent answers of the condition")

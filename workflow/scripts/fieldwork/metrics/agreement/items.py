@@ -16,6 +16,7 @@ import pandas as pd
 from scipy.stats import rankdata
 
 from fieldwork.estimates.means import PromptValue, mean_over
+from fieldwork.estimates.quantity import Quantity
 from fieldwork.estimates.samples import indicator_of
 from fieldwork.metrics.agreement.ranks import SharedItems, read_shared_items
 from fieldwork.metrics.agreement.values import AnswerSample, influences_by_unit
@@ -23,7 +24,6 @@ from fieldwork.metrics.comparisons import measure_comparisons
 from fieldwork.records.field import FIELD, ItemAgreement
 from fieldwork.records.metrics import Comparison
 from fieldwork.statistics.arrays import Counts, Floats
-from fieldwork.statistics.families import holm
 from fieldwork.statistics.intervals import BoundedValue, Interval, difference_interval
 from fieldwork.statistics.permutation import random_p_value, require_permutations
 from fieldwork.statistics.rank_correlation import correlate_ranks, descending_ranks
@@ -52,8 +52,7 @@ def measure_item_agreement(
 ) -> list[ItemAgreement]:
     """One row for each model, task, condition other than the field, and item that both answer.
 
-    `p_holm` is corrected over the items of a model, task and predictor, `p_rank_holm` over those
-    ranked together. In order of model, task, kind, predictor and item.
+    In order of model, task, kind, predictor and item.
 
     Args:
         rarest_users: share of users of the rarest kind that intervals cover.
@@ -94,7 +93,6 @@ def _item_rows(
         descending_ranks([v.value for v in side]) if side else np.empty(0) for side in rank_values
     ]
     p_values = rank_change_p_values(*rank_values, random=generator(seed, "places", *names))
-    p_holm = holm(p_values)
     is_test = len(p_values) > 1
     rows: list[ItemAgreement] = []
     for number, item in enumerate(item_group.field_samples):
@@ -107,13 +105,13 @@ def _item_rows(
                 **_top_options(*samples),
                 **(_option_orders(*samples, (*names, item), seed) if item_group.kind == "list" else {}),
                 field_entropy=field[number].value, predictor_entropy=predictor[number].value,
-                entropy_gap=field[number].value - predictor[number].value,
-                gap_low=gap.low if gap else None, gap_high=gap.high if gap else None,
+                **Quantity(field[number].value - predictor[number].value, gap).columns(
+                    "entropy_gap", "gap_low", "gap_high"
+                ),
                 n_equal=item_group.n_equal, field_rank=float(ranks[0][number]),
                 predictor_rank=float(ranks[1][number]),
                 rank_change=float(ranks[1][number] - ranks[0][number]),
                 p_rank=p_values[number] if is_test else None,
-                p_rank_holm=p_holm[number] if is_test else None,
                 reason=None if gap else _no_gap(field[number], predictor[number], rarest_users),
             )
         )  # fmt: skip
@@ -239,7 +237,7 @@ _NULLS: dict[str, Any] = dict.fromkeys(
         "field_entropy", "predictor_entropy", "entropy_gap", "gap_low", "gap_high", "n_equal",
         "field_top", "field_top_share", "predictor_top", "predictor_top_share", "is_same_top",
         "option_tau_b", "option_tau_expected", "option_discordant", "option_pairs",
-        "field_rank", "predictor_rank", "rank_change", "p_rank", "p_rank_holm", "reason",
+        "field_rank", "predictor_rank", "rank_change", "p_rank", "reason",
     )
 )  # fmt: skip
 
@@ -258,7 +256,6 @@ def _item_row(
         js_distance=_root(comparison.distance),
         js_expected_same=_root(comparison.expected_same),
         p_value=comparison.p_value,
-        p_holm=comparison.p_holm,
         n_equal_js=comparison.n_equal,
         ranked_by=item_group.measures[0],
         n_ranked=len(item_group.field_samples),

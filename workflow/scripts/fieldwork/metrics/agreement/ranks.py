@@ -23,7 +23,6 @@ from fieldwork.metrics.agreement.values import (
 from fieldwork.metrics.distributions import QuestionKey, find_question, read_questions
 from fieldwork.records.field import FIELD, RankAgreement
 from fieldwork.records.tasks import LETTER_KINDS, ItemKind
-from fieldwork.statistics.families import correct_rows
 from fieldwork.statistics.permutation import require_permutations
 from fieldwork.statistics.rank_correlation import (
     MIN_BOOTSTRAP,
@@ -155,8 +154,8 @@ def measure_rank_agreement(
 ) -> list[RankAgreement]:
     """Rank correlations over items for each model, and over models where three have field answers.
 
-    One row for each measure of each set of shared items. P-values are corrected over the predictors of
-    a model, task, kind and measure. In order of model (NULL last), task, kind, measure and predictor.
+    One row for each measure of each set of shared items, in order of model (NULL last), task, kind,
+    measure and predictor.
 
     Raises:
         StudyError: no permutations, or an answer's item is not in `items`.
@@ -171,7 +170,7 @@ def measure_rank_agreement(
     ]
     rows += _correlate_models(item_groups, n_permutations, seed)
     return sorted(
-        correct_rows(rows, lambda r: (r.model, r.task, r.kind, r.measure)),
+        rows,
         key=lambda r: (r.model is None, r.model or "", r.task, r.kind, r.measure, r.predictor),
     )
 
@@ -266,7 +265,6 @@ def _correlate(
         tau_low=intervals.tau_b.low if intervals and intervals.tau_b else None,
         tau_high=intervals.tau_b.high if intervals and intervals.tau_b else None,
         p_value=test.p_value if test else None,
-        p_holm=None,
         p_least=test.p_least if test else None,
         n_permutations=test.n_permutations if test else None,
         n_discordant=correlation.pairs.discordant if correlation.tau_b is not None else None,

@@ -19,7 +19,7 @@ from fieldwork.records.arms import ArmMeasure
 from fieldwork.records.estimates import Estimate
 from fieldwork.records.metrics import Comparison, VarianceShare
 from fieldwork.records.tasks import ItemKind
-from fieldwork.statistics.families import LEVEL
+from fieldwork.statistics.families import LEVEL, holm
 from fieldwork.statistics.intervals import Interval
 
 MEASURES_OF: Mapping[ItemKind, tuple[str, ...]] = {
@@ -120,7 +120,7 @@ def _mean_excess(comparisons: pd.DataFrame, row: Any, baseline: str) -> dict[str
     reason = f"no item has answers both under this condition and under {baseline}"
     columns = _mean_over_prompts(comparisons["excess"], reason)
     if len(comparisons):
-        columns["n_different"] = int((comparisons["p_holm"] <= LEVEL).sum())
+        columns["n_different"] = sum(p <= LEVEL for p in holm([*comparisons["p_value"]]))
     return columns
 
 

@@ -10,9 +10,10 @@ import statistics
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from fieldwork.estimates.quantity import Quantity
 from fieldwork.metrics.practice.ways import ModelScores, WayScores
 from fieldwork.records.practice import PracticeDrop
-from fieldwork.statistics.intervals import Interval, ends_of, student_test
+from fieldwork.statistics.intervals import Interval, student_test
 from fieldwork.statistics.shapley import Combination, missing_combinations, shapley_weights
 
 MAX_VARIANTS = 6
@@ -51,7 +52,8 @@ def explain_drop(
         "n_combinations": 2 ** len(harshest),
     }
     if shortage:
-        return [_part(names, None, variant, reason=shortage) for variant in sorted(harshest)]
+        nothing = Quantity(reason=shortage)
+        return [_part(names, None, variant, drop=nothing) for variant in sorted(harshest)]
     rows = _parts(harshest, scores, models, None, names)
     for model in models:
         rows += _parts(harshest, scores, [model], model, names)
@@ -64,21 +66,17 @@ def _part(
     variant: str,
     *,
     total_drop: float | None = None,
-    drop: float | None = None,
-    interval: Interval | None = None,
-    reason: str | None,
+    drop: Quantity,
 ) -> PracticeDrop:
-    low, high = ends_of(interval)
+    share = None if drop.value is None or total_drop is None else drop.value / total_drop
     return PracticeDrop(
         **names,
         model=model,
         variant=variant,
         total_drop=total_drop,
-        drop=drop,
-        ci_low=low,
-        ci_high=high,
-        share=None if drop is None or total_drop is None else drop / total_drop,
-        reason=reason,
+        **drop.columns("drop"),
+        share=share,
+        reason=drop.reason,
     )
 
 
@@ -131,22 +129,17 @@ def _parts(
     samples = {c: [side[model] for model in models] for c, side in scores.items()}
     total_drop = _mean(samples[OFFLINE]) - _mean(samples[harshest])
     if not total_drop > NOTHING:
-        reason = "no parts: no way scores lower than offline"
+        nothing = Quantity(reason="no parts: no way scores lower than offline")
         return [
-            _part(names, name, variant, total_drop=total_drop, reason=reason)
+            _part(names, name, variant, total_drop=total_drop, drop=nothing)
             for variant in sorted(harshest)
         ]
     rows = []
     for variant, weights in shapley_weights(harshest).items():
         drop = -math.fsum(weight * _mean(samples[c]) for c, weight in weights.items())
         interval = _interval(drop, weights, samples)
-        reasons = None if interval else _no_interval(samples)
-        rows.append(
-            _part(
-                names, name, variant,
-                total_drop=total_drop, drop=drop, interval=interval, reason=reasons,
-            )
-        )  # fmt: skip
+        part = Quantity(drop, interval, reason=None if interval else _no_interval(samples))
+        rows.append(_part(names, name, variant, total_drop=total_drop, drop=part))
     return rows
 
 

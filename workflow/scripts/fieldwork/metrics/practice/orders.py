@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from fieldwork.estimates.quantity import Quantity
 from fieldwork.metrics.practice.ways import MIN_MODELS, ModelScores, lead_interval
 from fieldwork.records.practice import PracticeOrder, PracticeTurn
 from fieldwork.statistics.intervals import ends_of
@@ -66,14 +67,11 @@ def compare_orders(
         test = rho_permutation_test(*means, n_permutations=n_permutations, random=random)
         interval = bootstrap_intervals(*means, random=random).rho
         reason = None if interval else _no_interval(len(models))
-    low, high = ends_of(interval)
     verdicts = [pair.is_beyond_chance for pair in turns]
     order = PracticeOrder(
         **names,
         baseline=baseline,
-        rho=correlation.rho if test else None,
-        ci_low=low,
-        ci_high=high,
+        **Quantity(correlation.rho if test else None, interval).columns("rho"),
         p_value=test.p_value if test else None,
         p_least=test.p_least if test else None,
         n_permutations=test.n_permutations if test else None,

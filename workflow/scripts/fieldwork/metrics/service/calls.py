@@ -82,10 +82,6 @@ class ArmCalls(NamedTuple):
         return "; ".join(notes) or None
 
 
-def _arm(model: str, task: str, condition: str) -> Arm:
-    return Arm(model, task, None, condition)
-
-
 def _read_frames(
     paths: Sequence[str], row_type: type[RowType], columns: Sequence[str]
 ) -> Iterator[pd.DataFrame]:
@@ -101,7 +97,7 @@ def read_first_times(paths: Sequence[str]) -> dict[Arm, pd.DataFrame]:
     if not frames:
         return {}
     calls = pd.concat(frames, ignore_index=True)
-    return {_arm(*map(str, key)): part for key, part in calls.groupby(list(columns[:3]))}
+    return {Arm.of(*map(str, key)): part for key, part in calls.groupby(list(columns[:3]))}
 
 
 def read_calls(paths: Sequence[str]) -> Iterator[ArmCalls]:
@@ -121,7 +117,7 @@ def arms_of(responses: pd.DataFrame) -> Iterator[ArmCalls]:
         answers = calls[calls["outcome"] != "failed"].reset_index(drop=True)
         dispatch = ", ".join(sorted(set(calls["dispatch"])))
         unit, units = units_of(answers["puppet_id"], answers["started_at"])
-        yield ArmCalls(_arm(*map(str, key)), len(calls), dispatch, answers, unit, units)
+        yield ArmCalls(Arm.of(*map(str, key)), len(calls), dispatch, answers, unit, units)
 
 
 def units_of(puppets: Any, started_at: pd.Series | None = None) -> tuple[Unit, Indices]:

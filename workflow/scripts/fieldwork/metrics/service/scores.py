@@ -40,7 +40,7 @@ def point_scores(scores: Iterable[Estimate], items: pd.DataFrame) -> dict[Arm, P
     """
     chances = chance_shares(items)
     return {
-        Arm(row.model, row.task, None, row.condition): _point_score(row, chances[row.task])
+        Arm.of(row.model, row.task, row.condition): _point_score(row, chances[row.task])
         for row in arm_scores(scores)
         if row.task in chances
     }

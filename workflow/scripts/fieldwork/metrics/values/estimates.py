@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from fieldwork.estimates.answer_sets import Arm
+from fieldwork.estimates.quantity import Quantity
 from fieldwork.metrics.values.samples import ValueSample, read_value_samples
 from fieldwork.records.values import ValueEstimate
 from fieldwork.statistics.arrays import Floats
@@ -52,21 +53,17 @@ def _row(arm: Arm, item: str | None, sample: ValueSample, rarest_users: float) -
     if values and sample.scale:
         interval = mean_interval(values, sample.rarest(rarest_users))
         interval = interval and interval.clip(*sample.scale)
-    of_median = median_interval(values)
+    mean = math.fsum(values) / len(values) if values else None
     return ValueEstimate(
-        model=arm.model,
-        task=arm.task,
-        condition=arm.condition,
+        **arm.columns,
         kind=arm.kind,
         item_id=item,
-        mean=math.fsum(values) / len(values) if values else None,
-        ci_low=interval.low if interval else None,
-        ci_high=interval.high if interval else None,
+        **Quantity(mean, interval).columns("mean"),
         sd=float(np.std(values, ddof=1)) if len(values) > 1 else None,
         lower_quartile=quartiles[0],
-        median=quartiles[1],
-        median_low=of_median.low if of_median else None,
-        median_high=of_median.high if of_median else None,
+        **Quantity(quartiles[1], median_interval(values)).columns(
+            "median", "median_low", "median_high"
+        ),
         upper_quartile=quartiles[2],
         alpha=cronbach_alpha(sample.parts) if sample.has_users else None,
         n_units=len(values),
