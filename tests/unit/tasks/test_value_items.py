@@ -7,11 +7,11 @@ import pytest
 
 from fieldwork.errors import StudyError
 from fieldwork.records.tasks import Item
+from fieldwork.sections.tasks import NumberForm, ScaleForm
 from fieldwork.tasks.items import load_items
 from fieldwork.tasks.own_items import SourceOptions
-from fieldwork.tasks.value_items import NumberForm, ScaleForm
 
-AGREE = ("Disagree", "Neither", "Agree")
+AGREE = ["Disagree", "Neither", "Agree"]
 
 
 def read(tmp_path: Path, text: str, kind: Any, **settings: Any) -> list[Item]:
@@ -110,7 +110,7 @@ def test_letters_are_asked_for_as_in_a_choice(tmp_path: Path) -> None:
 def test_options_are_read_out_of_a_prompt_that_lists_them(tmp_path: Path) -> None:
     text = 'item_id,asked\nq,"Pick one.\n(A). Never\n(B). Often\n(C). Refused\nAnswer:"\n'
     columns = {"prompt": "asked", "question": "asked", "options": "asked"}
-    form = ScaleForm(missing_options=("Refused",), marks="letters")
+    form = ScaleForm(missing_options=["Refused"], marks="letters")
     (item,) = read(tmp_path, text, "scale", columns=columns, scale=form)
     assert item.choices == ["Never", "Often", "Refused"]
     assert item.prompt.endswith("Answer:")
@@ -131,7 +131,7 @@ def test_options_are_read_out_of_a_prompt_that_lists_them(tmp_path: Path) -> Non
         ("item_id,question,reversed\nq,Why?,maybe\n", {}, "`reversed` is 'maybe'"),
         (
             "item_id,question,option_a,option_b,option_c\nq,Why?,Never,Refused,Often\n",
-            {"missing_options": ("Refused",)},
+            {"missing_options": ["Refused"]},
             "move it behind them",
         ),
     ],
@@ -147,7 +147,9 @@ def test_what_is_wrong_with_a_scale_is_one_sentence(
 
 def test_a_number_has_the_unit_and_the_limits_of_its_row_or_its_source(tmp_path: Path) -> None:
     text = "item_id,question,unit,lowest\na,How long?,hours,1\nb,How much?,,\n"
-    first, second = read(tmp_path, text, "number", number=NumberForm("$", 0.0, 24.0))
+    first, second = read(
+        tmp_path, text, "number", number=NumberForm(unit="$", lowest=0.0, highest=24.0)
+    )
     assert (first.unit, first.lowest, first.highest) == ("hours", 1.0, 24.0)
     assert (second.unit, second.lowest, second.highest) == ("$", 0.0, 24.0)
     assert first.prompt == "How long?\n\nAnswer with only a single number, in hours."
