@@ -26,7 +26,7 @@ def read_scales(tmp_path: Path, text: str, **form: Any) -> list[Item]:
 
 def test_labels_of_the_source_are_numbered_and_put_into_the_prompt(tmp_path: Path) -> None:
     (item,) = read_scales(
-        tmp_path, "item_id,question\nq,I plan.\n", missing_options=("Don't know",)
+        tmp_path, "item_id,question\nq,I plan.\n", missing_options=["Don't know"]
     )
     assert item.choices == [*AGREE, "Don't know"]
     assert item.marks == ["1", "2", "3", "4"]
@@ -38,14 +38,14 @@ def test_labels_of_the_source_are_numbered_and_put_into_the_prompt(tmp_path: Pat
 
 def test_a_row_may_have_points_of_its_own(tmp_path: Path) -> None:
     text = "item_id,question,option_a,option_b,option_c\nq,How?,Never,Often,Refused\n"
-    (item,) = read_scales(tmp_path, text, missing_options=("refused",))
+    (item,) = read_scales(tmp_path, text, missing_options=["refused"])
     assert item.choices == ["Never", "Often", "Refused"]
     assert item.points == [1.0, 2.0]
 
 
 def test_a_curly_apostrophe_makes_no_point_of_a_missing_option(tmp_path: Path) -> None:
     text = "item_id,question,option_a,option_b,option_c\nq,How?,Never,Often,Don\u2019t know\n"
-    (item,) = read_scales(tmp_path, text, missing_options=("Don't know",))
+    (item,) = read_scales(tmp_path, text, missing_options=["Don't know"])
     assert item.points == [1.0, 2.0]
 
 
@@ -68,7 +68,7 @@ def test_reversed_items_and_descending_scales_turn_the_values(
 
 
 def test_a_scale_whose_points_are_numbers_has_labels_at_its_ends(tmp_path: Path) -> None:
-    labels = ("Not at all", "2", "3", "4", "Very much")
+    labels = ["Not at all", "2", "3", "4", "Very much"]
     (item,) = read_scales(tmp_path, "item_id,question\nq,Happy?\n", labels=labels)
     assert "1. Not at all\n2\n3\n4\n5. Very much" in item.prompt
 
@@ -119,13 +119,13 @@ def test_options_are_read_out_of_a_prompt_that_lists_them(tmp_path: Path) -> Non
 @pytest.mark.parametrize(
     ("text", "form", "words"),
     [
-        ("item_id,question\nq,Why?\n", {"labels": ()}, "write the labels in order"),
-        ("item_id,question\nq,Why?\n", {"labels": ("Yes",)}, "a scale has 2 to 11 points"),
-        ("item_id,question\nq,Why?\n", {"labels": tuple("abcdefghijkl")}, "labels for 12 points"),
-        ("item_id,question\nq,Why?\n", {"labels": ("Agree", "agree")}, "have the same text"),
+        ("item_id,question\nq,Why?\n", {"labels": []}, "write the labels in order"),
+        ("item_id,question\nq,Why?\n", {"labels": ["Yes"]}, "a scale has 2 to 11 points"),
+        ("item_id,question\nq,Why?\n", {"labels": [*"abcdefghijkl"]}, "labels for 12 points"),
+        ("item_id,question\nq,Why?\n", {"labels": ["Agree", "agree"]}, "have the same text"),
         (
             "item_id,question\nq,Why?\n",
-            {"labels": ("2", "1")},
+            {"labels": ["2", "1"]},
             "stands at the point with the number 1",
         ),
         ("item_id,question,reversed\nq,Why?,maybe\n", {}, "`reversed` is 'maybe'"),
