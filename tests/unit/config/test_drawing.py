@@ -5,7 +5,6 @@ from pathlib import Path
 from typing import Any, get_args
 
 import pytest
-import yaml
 from tests.unit.shipped_config import shipped_config
 
 from fieldwork.config.models import held_form

@@ -25,9 +25,7 @@ def read_scales(tmp_path: Path, text: str, **form: Any) -> list[Item]:
 
 
 def test_labels_of_the_source_are_numbered_and_put_into_the_prompt(tmp_path: Path) -> None:
-    (item,) = read_scales(
-        tmp_path, "item_id,question\nq,I plan.\n", missing_options=["Don't know"]
-    )
+    (item,) = read_scales(tmp_path, "item_id,question\nq,I plan.\n", missing_options=["Don't know"])
     assert item.choices == [*AGREE, "Don't know"]
     assert item.marks == ["1", "2", "3", "4"]
     assert item.points == [1.0, 2.0, 3.0]
