@@ -28,7 +28,6 @@ class ConfigSection(BaseModel):
         # Rust's knows neither \Z nor what stands ahead
         regex_engine="python-re",
         allow_inf_nan=False,
-        json_schema_extra=lambda schema: schema.pop("title", None),
     )
     fills: ClassVar[bool] = True
 
@@ -43,9 +42,13 @@ def unsaid(**rules: Any) -> Any:
         default=None,
         # what no user said is in no dump
         exclude_if=_is_none,
-        json_schema_extra=lambda schema: schema.pop("default", None),
+        json_schema_extra=_drop_default,
         **rules,
     )
+
+
+def _drop_default(schema: dict[str, Any]) -> None:
+    schema.pop("default", None)
 
 
 def _is_none(value: Any) -> bool:
