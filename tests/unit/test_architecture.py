@@ -43,6 +43,7 @@ FLOORS: dict[str, set[str]] = {
     "arguments": set(),
     "stage": {"arguments", "errors", "masking", "progress"},
     "conditions": set(),
+    "sections": set(),
     "waves": set(),
     "config": {
         "conditions",
@@ -52,6 +53,7 @@ FLOORS: dict[str, set[str]] = {
         "provenance",
         "readable_texts",
         "records",
+        "sections",
         "views",
         "waves",
     },

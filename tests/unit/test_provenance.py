@@ -27,7 +27,7 @@ FILES = {
     "fieldwork/metrics/spread.py": '"""Spread."""\nfrom fieldwork.tables import read\n\n\n'
     'def width(x):\n    """How wide."""\n    return read(x)\n',
     "fieldwork/tables.py": 'LIMIT = 5\n"""Most rows."""\n\n\ndef read(x):\n    return x[:LIMIT]\n\n\n'
-    'class Row:\n    n: int = column("how many")\n',
+    'class Row:\n    n: int = column("how many")\n    m: int = Field(5, description="many")\n',
     "fieldwork/deep/__init__.py": "",
     "fieldwork/deep/below.py": "def sink():\n    from fieldwork import late\n    return late\n",
     "fieldwork/late.py": "x = 1\n",
@@ -58,6 +58,7 @@ def unchanged(tmp_path: Path) -> str:
         ("fieldwork/metrics/__init__.py", "Metrics.", "Measures."),
         ("fieldwork/tables.py", "Most rows.", "Rows, at most."),
         ("fieldwork/tables.py", "how many", "how much"),
+        ("fieldwork/tables.py", '="many"', '="much"'),
         ("fieldwork/unrelated.py", "y = 1", "y = 2"),
     ],
 )
@@ -74,6 +75,7 @@ def test_words_and_unreached_modules_keep_the_version(
         ("job.py", "width(x)", "width(x) + 1"),
         ("fieldwork/metrics/spread.py", "read(x)", "read(x[1:])"),
         ("fieldwork/tables.py", "LIMIT = 5", "LIMIT = 6"),
+        ("fieldwork/tables.py", "Field(5", "Field(6"),
         ("fieldwork/deep/below.py", "return late", "return late.x"),
         ("fieldwork/late.py", "x = 1", "x = 2"),
         ("fieldwork/metrics/__init__.py", '"""Metrics."""', "seed = 1"),

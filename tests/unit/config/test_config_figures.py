@@ -20,7 +20,6 @@ from fieldwork.config.settings import check_config
 from fieldwork.errors import StudyError
 
 HOME = Path(__file__).resolve().parents[3]
-SCHEMA = HOME / "workflow" / "schemas" / "config.schema.yaml"
 BOARD = "resources/helm_lite_mmlu.csv"
 
 
@@ -64,7 +63,7 @@ def study(
 
 def checked(*args: Any, **settings: Any) -> dict[str, Any]:
     config = study(*args, **settings)
-    check_config(config, SCHEMA, "my.yaml")
+    check_config(config, "my.yaml")
     return config
 
 
@@ -169,7 +168,7 @@ def test_a_task_that_does_not_suit_is_told(
     tasks: list[str], figures: dict[str, str | None], message: str
 ) -> None:
     with pytest.raises(StudyError) as caught:
-        check_config(study(tasks, figures), SCHEMA, "my.yaml")
+        check_config(study(tasks, figures), "my.yaml")
     assert str(caught.value).startswith("my.yaml: figures.")
     assert message in str(caught.value)
 
@@ -178,7 +177,7 @@ def test_no_task_is_called_auto() -> None:
     config = study(["trivia"])
     config["tasks"]["auto"] = config["tasks"]["trivia"]
     with pytest.raises(StudyError, match=r"tasks\.auto: .* choose another"):
-        check_config(config, SCHEMA, "my.yaml")
+        check_config(config, "my.yaml")
 
 
 def test_a_leaderboard_with_a_note_has_no_places() -> None:
@@ -208,7 +207,7 @@ def test_a_task_of_lists_has_no_leaderboard() -> None:
     with pytest.raises(
         StudyError, match=r"tasks\.wishes\.leaderboard: only questions with options"
     ):
-        check_config(study(["wishes"], wishes={"leaderboard": BOARD}), SCHEMA, "my.yaml")
+        check_config(study(["wishes"], wishes={"leaderboard": BOARD}), "my.yaml")
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,6 @@ from fieldwork.config.settings import check_config
 from fieldwork.errors import StudyError
 
 HOME = Path(__file__).resolve().parents[3]
-SCHEMA = HOME / "workflow" / "schemas" / "config.schema.yaml"
 SHIPPED = shipped_config()
 ENTRIES: dict[str, dict[str, Any]] = {
     "models": {"provider": "embedded", "label": "x", "encoder": "e"},
@@ -34,7 +33,7 @@ def named(registry: str, *names: str) -> dict[str, Any]:
 
 def complaint(config: dict[str, Any]) -> str:
     with pytest.raises(StudyError) as caught:
-        check_config(config, SCHEMA, "mine.yaml")
+        check_config(config, "mine.yaml")
     return str(caught.value)
 
 
@@ -90,4 +89,4 @@ def test_a_figure_of_arms_has_a_file_of_its_own(name: str) -> None:
 )
 def test_other_names_are_taken(name: str) -> None:
     for registry in ENTRIES:
-        check_config(named(registry, name), SCHEMA, "mine.yaml")
+        check_config(named(registry, name), "mine.yaml")

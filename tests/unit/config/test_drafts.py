@@ -33,7 +33,7 @@ def merged(base: dict[str, Any], over: dict[str, Any]) -> dict[str, Any]:
 def config_of(draft: StudyDraft) -> dict[str, Any]:
     base = shipped_config()
     config = merged(base, yaml.safe_load(study_text(draft)))
-    check_config(config, HOME / "workflow/schemas/config.schema.yaml", "trivia.yaml")
+    check_config(config, "trivia.yaml")
     return config
 
 

@@ -33,7 +33,7 @@ def study(**sizes: int) -> Study:
         "conditions": ["offline", "history"],
         "tasks": ["probe"],
     }
-    check_config(config, HOME / "workflow/schemas/config.schema.yaml", "config.yaml")
+    check_config(config, "config.yaml")
     return Study(config, HOME)
 
 

@@ -12,7 +12,6 @@ from fieldwork.config.registries import shipped_files
 from fieldwork.config.settings import check_config
 
 HOME = Path(__file__).resolve().parents[3]
-SCHEMA = HOME / "workflow" / "schemas" / "config.schema.yaml"
 GEMINI = {"provider": "gemini", "label": "Mine", "model": "m"}
 
 
@@ -82,7 +81,7 @@ def test_the_shipped_local_model_can_be_of_another_provider(tmp_path: Path) -> N
     study = tmp_path / "study.yaml"
     study.write_text(yaml.safe_dump({"models": {"local": GEMINI}}))
     layers = lay_over([study], {}, shipped_files=shipped_files(HOME))
-    check_config(layers.settings, SCHEMA, layers.places)
+    check_config(layers.settings, layers.places)
     assert "key" not in layers.settings["models"]["local"]["prefix_cache"]
 
 

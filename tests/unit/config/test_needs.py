@@ -23,7 +23,7 @@ def needs(**changes: Any) -> list[Need]:
         for name, entry in entries.items():
             known = config[section].get(name)
             config[section][name] = {**known, **entry} if isinstance(known, dict) else entry
-    check_config(config, HOME / "workflow/schemas/config.schema.yaml", "config.yaml")
+    check_config(config, "config.yaml")
     return needs_of(config)
 
 

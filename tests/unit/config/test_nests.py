@@ -20,7 +20,7 @@ def config(selected: list[str], **conditions: dict[str, Any]) -> dict[str, Any]:
     settings: dict[str, Any] = shipped_config()
     settings["conditions"] |= {"first": FIRST, "second": SECOND, "third": THIRD} | conditions
     settings["study"]["conditions"] = ["offline", *selected]
-    check_config(settings, HOME / "workflow/schemas/config.schema.yaml", "config.yaml")
+    check_config(settings, "config.yaml")
     return settings
 
 

@@ -15,7 +15,7 @@ HOME = Path(__file__).resolve().parents[3]
 def config_with(**study: Any) -> dict[str, Any]:
     config: dict[str, Any] = shipped_config()
     config["study"] |= study
-    check_config(config, HOME / "workflow/schemas/config.schema.yaml", "config.yaml")
+    check_config(config, "config.yaml")
     return config
 
 

@@ -1,15 +1,18 @@
 """Which settings hold a path: by their names, and never by what lies on this machine."""
 
 import re
-from typing import Any
 
 import pytest
-import yaml
 
 from fieldwork.config.path_settings import PATH_SETTINGS, is_outside, paths_in, with_paths
-from unit.config.test_study import HOME
+from fieldwork.sections.whole import StudyConfig
 
-SCHEMA = HOME / "workflow/schemas/config.schema.yaml"
+SCHEMA = StudyConfig.model_json_schema()
+PROPERTIES = [
+    pair
+    for section in (SCHEMA, *SCHEMA["$defs"].values())
+    for pair in section["properties"].items()
+]
 
 
 def move(_: str, path: str) -> str:
@@ -48,30 +51,18 @@ def test_paths_that_lead_out_of_the_folder(path: str) -> None:
     assert not is_outside("a/b.csv")
 
 
-def test_every_setting_that_the_schema_calls_a_file_is_known() -> None:
+def test_every_setting_that_is_described_as_a_file_is_known() -> None:
     """A new setting with a path is listed, or its description names no file."""
-    schema = yaml.safe_load(SCHEMA.read_text(encoding="utf-8"))
     keys = {setting[-1] for setting in PATH_SETTINGS} - {"*"} | {"prompts"}
-    for key, entry in _properties(schema):
-        words = str(entry.get("description", ""))
-        is_text = "string" in (entry.get("type") or ())
-        if is_text and re.match(
+    for key, rule in PROPERTIES:
+        words = str(rule.get("description", ""))
+        kinds = [rule.get("type"), *(one.get("type") for one in rule.get("anyOf", ()))]
+        if "string" in kinds and re.match(
             r"(A |An |Null.* )?((CSV|GGUF|PEM|YAML|Text) )*[Ff]ile\b|CSV\b", words
         ):
             assert key in keys, f"{key}: {words}"
 
 
-def _properties(node: Any) -> Any:
-    if isinstance(node, dict):
-        yield from (node.get("properties") or {}).items()
-        for inner in node.values():
-            yield from _properties(inner)
-    elif isinstance(node, list):
-        for inner in node:
-            yield from _properties(inner)
-
-
-def test_every_listed_setting_is_in_the_schema() -> None:
-    schema = yaml.safe_load(SCHEMA.read_text(encoding="utf-8"))
-    names = {name for name, _ in _properties(schema)} | {"*", "put", "translated"}
+def test_every_listed_setting_is_one() -> None:
+    names = {name for name, _ in PROPERTIES} | {"*"}
     assert {key for setting in PATH_SETTINGS for key in setting} <= names

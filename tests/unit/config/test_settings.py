@@ -1,8 +1,9 @@
-"""The config and its schema agree, and mistakes are told in one line."""
+"""The config and its sections agree, and mistakes are told in one line."""
 
 import copy
+import json
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -16,11 +17,12 @@ from fieldwork.config.field import field_files
 from fieldwork.config.primary import require_items
 from fieldwork.config.settings import arms_of, check_config, controls_of, filters_of, study_corpora
 from fieldwork.errors import StudyError
+from fieldwork.sections.base import ConfigSection
+from fieldwork.sections.metrics import MetricsSection
+from fieldwork.sections.whole import StudyConfig
 from fieldwork.statistics.user_intervals import RAREST_PROMPTS, RAREST_USERS
 
 HOME = Path(__file__).resolve().parents[3]
-SCHEMA = HOME / "workflow" / "schemas" / "config.schema.yaml"
-RULES = yaml.safe_load(SCHEMA.read_text(encoding="utf-8"))
 EMBEDDED = {"provider": "embedded", "label": "E", "encoder": "e"}
 OPENAI = {"provider": "openai", "label": "O", "model": "m", "base_url": "http://127.0.0.1/v1"}
 GEMINI = {"provider": "gemini", "label": "G", "model": "m"}
@@ -48,111 +50,45 @@ def config_with(setting: str, value: Any) -> dict[str, Any]:
 
 def complaint(config: dict[str, Any]) -> str:
     with pytest.raises(StudyError) as caught:
-        check_config(config, SCHEMA, "config.yaml")
+        check_config(config, "config.yaml")
     return str(caught.value)
 
 
-def described_properties(rule: Any, where: str = "") -> Iterator[tuple[str, dict[str, Any]]]:
-    """Every property of the schema that users may write, with where it stands."""
-    if isinstance(rule, list):
-        for number, inner in enumerate(rule):
-            yield from described_properties(inner, f"{where}[{number}]")
-    elif isinstance(rule, dict):
-        for name, inner in rule.get("properties", {}).items():
-            yield f"{where}/{name}", inner
-        for key, inner in rule.items():
-            yield from described_properties(inner, f"{where}/{key}")
-
-
-def test_every_key_is_described() -> None:
-    found = dict(described_properties(RULES))
-    assert len(found) > 60
-    for where, rule in found.items():
-        shared = RULES["$defs"].get(rule.get("$ref", "").removeprefix("#/$defs/"), {})
-        # the const of an alternative repeats a key that is described beside the alternatives
-        chosen = "const" in rule or where.endswith("history_condition/context")
-        assert chosen or rule.get("description") or shared.get("description"), where
-
-
-def test_every_object_refuses_unknown_keys() -> None:
-    def objects(rule: Any, where: str) -> Iterator[tuple[str, dict[str, Any]]]:
-        if isinstance(rule, dict):
-            if rule.get("type") == "object":
-                yield where, rule
-            for key, inner in rule.items():
-                yield from objects(inner, f"{where}/{key}")
-
-    for where, rule in objects(RULES, ""):
-        closed = "additionalProperties" in rule or "unevaluatedProperties" in rule
-        # closed by the alternatives, or by whoever refers to it
-        elsewhere = "allOf" in rule or where == "/$defs/location"
-        assert closed or elsewhere, where
-
-
-@pytest.mark.parametrize(("registry", "key"), [("models", "provider"), ("conditions", "context")])
-def test_every_kind_of_entry_has_settings_of_its_own(registry: str, key: str) -> None:
-    entry = RULES["properties"][registry]["additionalProperties"]
-    kinds = [part["if"]["properties"][key]["const"] for part in entry["allOf"]]
-    assert sorted(kinds) == sorted(entry["properties"][key]["enum"])
-    assert all(part["if"]["required"] == [key] for part in entry["allOf"])
-
-
-def repeated_defaults(rule: Any, value: Any, where: str) -> Iterator[str]:
-    """Settings whose value is what the schema says without them."""
-    if "$ref" in rule:
-        rule = RULES["$defs"][rule["$ref"].removeprefix("#/$defs/")] | rule
-    if "default" in rule and value == rule["default"]:
-        yield where
-    elif isinstance(value, dict):
-        for name, part in value.items():
-            inner = rule.get("properties", {}).get(name) or rule.get("additionalProperties")
-            if isinstance(inner, dict):
-                yield from repeated_defaults(inner, part, f"{where}/{name}")
+def repeated_defaults(part: Any, where: str = "") -> Iterator[str]:
+    """Settings that a user wrote as they are without being written."""
+    if where in ("/models", "/conditions"):
+        # entries of registries say what an article says of them
+        return
+    if isinstance(part, ConfigSection):
+        for name in part.model_fields_set:
+            field = type(part).model_fields[name]
+            if field.get_default(call_default_factory=True) == getattr(part, name):
+                yield f"{where}/{name}"
+        pairs: Iterable[tuple[str, Any]] = [
+            (name, getattr(part, name)) for name in part.model_fields_set
+        ]
+    else:
+        pairs = part.items() if isinstance(part, dict) else ()
+    for name, inner in pairs:
+        yield from repeated_defaults(inner, f"{where}/{name}")
 
 
 def test_shipped_config_is_valid_and_repeats_no_default() -> None:
-    assert not [*repeated_defaults(RULES, shipped_config(), "")]
-    assert [*repeated_defaults(RULES, {"metrics": {"permutations": 1999}}, "")] == [
-        "/metrics/permutations"
-    ]
     config = shipped_config()
-    check_config(config, SCHEMA, "config.yaml")
+    check_config(config, "config.yaml")
     again = copy.deepcopy(config)
-    check_config(again, SCHEMA, "config.yaml")
+    check_config(again, "config.yaml")
     assert again == config
+    repeating = config_with("generation/attempts", 5)
+    repeats = ["/generation", "/generation/attempts"]
+    for loaded, expected in ((shipped_config(), []), (repeating, repeats)):
+        texts = json.loads(json.dumps(loaded, default=date.isoformat))
+        assert [*repeated_defaults(StudyConfig.model_validate(texts))] == expected
 
 
 def test_estimates_and_studies_cover_the_same_users_where_nothing_is_said() -> None:
-    properties = RULES["properties"]["metrics"]["properties"]
-    assert properties["rarest_users"]["default"] == RAREST_USERS
-    assert properties["rarest_prompts"]["default"] == RAREST_PROMPTS
-
-
-def numbers(rule: Any, where: str = "") -> Iterator[tuple[str, dict[str, Any]]]:
-    """Every rule for a number, with where it stands."""
-    if isinstance(rule, dict):
-        if {"integer", "number"} & set(rule.get("type", ())) or rule.get("type") == "integer":
-            yield where, rule
-        for key, inner in rule.items():
-            yield from numbers(inner, f"{where}/{key}")
-    elif isinstance(rule, list):
-        for place, inner in enumerate(rule):
-            yield from numbers(inner, f"{where}/{place}")
-
-
-def test_every_number_that_takes_time_or_memory_is_bounded() -> None:
-    harmless = (
-        "lowest",
-        "highest",
-        "usd",
-        "requests_per_minute",
-        "tokens_per_minute",
-        "batch/properties/max_tokens",
-    )
-    found = dict(numbers(RULES))
-    assert len(found) > 30
-    for where, rule in found.items():
-        assert "maximum" in rule or "usd" in where or where.endswith(harmless), where
+    metrics = MetricsSection()
+    assert (metrics.rarest_users, metrics.rarest_prompts) == (RAREST_USERS, RAREST_PROMPTS)
 
 
 @pytest.mark.parametrize("study", sorted((HOME / "studies").glob("*.yaml")), ids=lambda p: p.name)
@@ -164,13 +100,13 @@ def test_shipped_studies_are_valid(study: Path) -> None:
 
     over = yaml.safe_load(study.read_text(encoding="utf-8"))
     merged = merge(shipped_config(), over)
-    check_config(merged, SCHEMA, study.name)
+    check_config(merged, study.name)
     assert merged["study"]["name"] == over["study"]["name"]
     # whoever is asked can be asked with a memory
     if not study.stem.startswith("recorded_"):
         conditions = ["offline", "memory", "memory_relevant"]
         remembering = {"study": {"conditions": conditions}, "metrics": {"baseline": "offline"}}
-        check_config(merge(merged, remembering), SCHEMA, study.name)
+        check_config(merge(merged, remembering), study.name)
 
 
 @pytest.mark.parametrize(
@@ -536,7 +472,7 @@ def test_a_primary_comparison_may_name_a_declared_measure(monkeypatch: pytest.Mo
 
     assert "own_measure" in complaint(config())
     monkeypatch.setattr(settings, "claimed_measures", lambda: ["own_measure"])
-    check_config(config(), SCHEMA, "config.yaml")
+    check_config(config(), "config.yaml")
 
 
 def test_a_primary_comparison_is_about_items_that_are_asked() -> None:
@@ -567,7 +503,7 @@ def test_a_field_of_several_models_needs_a_column_that_tells_them_apart() -> Non
     assert "field.columns.model: the study asks 2 models" in complaint(config)
     config = config_with("field", FIELD | {"columns": {"participant": "id", "platform": "p"}})
     config["study"]["models"] = ["smollm2", "local"]
-    check_config(config, SCHEMA, "config.yaml")
+    check_config(config, "config.yaml")
 
 
 @pytest.mark.parametrize(
@@ -588,17 +524,17 @@ def test_a_field_is_every_file_of_its_path_that_is_read(
         (tmp_path / name).touch()
     monkeypatch.chdir(tmp_path)
     config = config_with("field", FIELD | {"path": path})
-    check_config(config, SCHEMA, "config.yaml")
+    check_config(config, "config.yaml")
     assert field_files(config) == expected
 
 
 def test_an_osf_project_is_its_manifest() -> None:
     config = config_with("field", FIELD | {"path": None, "osf": {"node": "AbC12"}})
-    check_config(config, SCHEMA, "config.yaml")
+    check_config(config, "config.yaml")
     assert field_files(config) == ["resources/downloads/osf/abc12/manifest.json"]
     assert config["field"]["osf"]["url"] == "https://api.osf.io/v2"
     without = shipped_config()
-    check_config(without, SCHEMA, "config.yaml")
+    check_config(without, "config.yaml")
     assert field_files(without) == []
 
 
@@ -617,7 +553,7 @@ def test_keys_that_are_no_text_are_refused_like_others() -> None:
 
 def test_an_unquoted_date_is_a_date() -> None:
     config = config_with("filters/started_after", date(2023, 5, 1))
-    check_config(config, SCHEMA, "config.yaml")
+    check_config(config, "config.yaml")
     assert config["filters"]["started_after"] == "2023-05-01"
 
 
@@ -675,7 +611,7 @@ def test_defaults_are_filled_and_those_of_other_kinds_are_not(
     setting: str, value: dict[str, Any], filled: dict[str, Any]
 ) -> None:
     config = config_with(setting, value)
-    check_config(config, SCHEMA, "config.yaml")
+    check_config(config, "config.yaml")
     found: Any = config
     for step in setting.split("/"):
         found = found[step]
@@ -693,7 +629,7 @@ def test_whole_sections_are_filled_and_their_defaults_are_not_held_to_the_regist
     config["conditions"] = {"blank": {"context": "none", "label": "Blank"}}
     config["study"]["conditions"] = ["blank"]
     config["metrics"] = {"baseline": "blank"}
-    check_config(config, SCHEMA, "config.yaml")
+    check_config(config, "config.yaml")
     assert config["field"] is None
     assert config["metrics"]["permutations"] == 1999
     assert config["figures"] == {
@@ -706,7 +642,7 @@ def test_whole_sections_are_filled_and_their_defaults_are_not_held_to_the_regist
 
 def test_filled_defaults_are_not_shared() -> None:
     config = shipped_config()
-    check_config(config, SCHEMA, "config.yaml")
+    check_config(config, "config.yaml")
     first, second = config["tasks"]["probe"]["sources"]
     first["subjects"].append("x")
     assert second["subjects"] == []
@@ -720,7 +656,7 @@ def test_a_study_of_more_requests_than_any_can_pay_is_refused() -> None:
     # of four items: three blank conditions, two with 2 replicates and one with 10
     assert "config.yaml: tasks: the study asks 68,000," in complaint(config)
     config["conditions"]["rag"]["replicates"] = 2
-    check_config(config, SCHEMA, "config.yaml")
+    check_config(config, "config.yaml")
 
 
 # ---- overlays ------------------------------------------------------------------------------------
@@ -740,13 +676,13 @@ def test_only_corpora_that_a_selected_condition_names_are_needed(
     config = shipped_config()
     for condition, entry in overlay.items():
         config["conditions"][condition] |= entry
-    check_config(config, SCHEMA, "config.yaml")
+    check_config(config, "config.yaml")
     assert study_corpora(config) == expected
 
 
 def test_a_corpus_has_the_filters_of_the_study_and_over_them_its_own() -> None:
     config = config_with("corpora/oasst2/filters", {"min_user_turns": 2, "languages": ["en"]})
-    check_config(config, SCHEMA, "config.yaml")
+    check_config(config, "config.yaml")
     assert filters_of(config, "sample") == config["filters"]
     assert filters_of(config, "oasst2") == config["filters"] | {
         "min_user_turns": 2,
@@ -768,7 +704,7 @@ def test_a_corpus_has_the_filters_of_the_study_and_over_them_its_own() -> None:
 )
 def test_conditions_of_the_figure_of_arms(arms: Any, expected: list[str]) -> None:
     config = config_with("arms", arms)
-    check_config(config, SCHEMA, "config.yaml")
+    check_config(config, "config.yaml")
     assert arms_of(config) == expected
 
 
@@ -779,5 +715,5 @@ def test_a_control_asks_the_baseline_again_and_no_other_condition(
     baseline: str, controls: list[str]
 ) -> None:
     config = config_with("metrics/baseline", baseline)
-    check_config(config, SCHEMA, "config.yaml")
+    check_config(config, "config.yaml")
     assert controls_of(config) == controls

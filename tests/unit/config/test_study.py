@@ -45,7 +45,7 @@ def study(*files: str, **changes: dict[str, Any]) -> Study:
                     config[section][name] = {**old, **entry} if both else entry
             else:
                 config[section] = entries
-    check_config(config, HOME / "workflow/schemas/config.schema.yaml", "config.yaml")
+    check_config(config, "config.yaml")
     return Study(config, HOME)
 
 

@@ -9,11 +9,11 @@ import pytest
 from fieldwork.errors import StudyError
 from fieldwork.files.recordings.answers import Recording
 from fieldwork.records.tasks import Item
+from fieldwork.sections.tasks import ScaleForm
 from fieldwork.tasks.items import load_items
 from fieldwork.tasks.listed_options import listed_options
 from fieldwork.tasks.own_items import SourceOptions
 from fieldwork.tasks.recording_items import named_letter
-from fieldwork.tasks.value_items import ScaleForm
 
 COLUMNS = {"item": "q", "answer": "said", "question": "text", "options": "of", "gold": "right"}
 
@@ -58,7 +58,7 @@ def test_a_choice_question_needs_options(tmp_path: Path) -> None:
 
 def test_labels_of_a_recorded_scale_stand_once_in_the_task_s_source(tmp_path: Path) -> None:
     rows = [{"q": "calm", "said": "2"}, {"q": "glad", "said": "1"}]
-    form = ScaleForm(("No", "Yes"), missing_options=("Refused",))
+    form = ScaleForm(labels=["No", "Yes"], missing_options=["Refused"])
     items = read(tmp_path, rows, kind="scale", scale=form)
     assert [(item.choices, item.points) for item in items] == [
         (["No", "Yes", "Refused"], [1.0, 2.0])

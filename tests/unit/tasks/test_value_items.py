@@ -7,11 +7,11 @@ import pytest
 
 from fieldwork.errors import StudyError
 from fieldwork.records.tasks import Item
+from fieldwork.sections.tasks import NumberForm, ScaleForm
 from fieldwork.tasks.items import load_items
 from fieldwork.tasks.own_items import SourceOptions
-from fieldwork.tasks.value_items import NumberForm, ScaleForm
 
-AGREE = ("Disagree", "Neither", "Agree")
+AGREE = ["Disagree", "Neither", "Agree"]
 
 
 def read(tmp_path: Path, text: str, kind: Any, **settings: Any) -> list[Item]:
@@ -25,9 +25,7 @@ def read_scales(tmp_path: Path, text: str, **form: Any) -> list[Item]:
 
 
 def test_labels_of_the_source_are_numbered_and_put_into_the_prompt(tmp_path: Path) -> None:
-    (item,) = read_scales(
-        tmp_path, "item_id,question\nq,I plan.\n", missing_options=("Don't know",)
-    )
+    (item,) = read_scales(tmp_path, "item_id,question\nq,I plan.\n", missing_options=["Don't know"])
     assert item.choices == [*AGREE, "Don't know"]
     assert item.marks == ["1", "2", "3", "4"]
     assert item.points == [1.0, 2.0, 3.0]
@@ -38,14 +36,14 @@ def test_labels_of_the_source_are_numbered_and_put_into_the_prompt(tmp_path: Pat
 
 def test_a_row_may_have_points_of_its_own(tmp_path: Path) -> None:
     text = "item_id,question,option_a,option_b,option_c\nq,How?,Never,Often,Refused\n"
-    (item,) = read_scales(tmp_path, text, missing_options=("refused",))
+    (item,) = read_scales(tmp_path, text, missing_options=["refused"])
     assert item.choices == ["Never", "Often", "Refused"]
     assert item.points == [1.0, 2.0]
 
 
 def test_a_curly_apostrophe_makes_no_point_of_a_missing_option(tmp_path: Path) -> None:
     text = "item_id,question,option_a,option_b,option_c\nq,How?,Never,Often,Don\u2019t know\n"
-    (item,) = read_scales(tmp_path, text, missing_options=("Don't know",))
+    (item,) = read_scales(tmp_path, text, missing_options=["Don't know"])
     assert item.points == [1.0, 2.0]
 
 
@@ -68,7 +66,7 @@ def test_reversed_items_and_descending_scales_turn_the_values(
 
 
 def test_a_scale_whose_points_are_numbers_has_labels_at_its_ends(tmp_path: Path) -> None:
-    labels = ("Not at all", "2", "3", "4", "Very much")
+    labels = ["Not at all", "2", "3", "4", "Very much"]
     (item,) = read_scales(tmp_path, "item_id,question\nq,Happy?\n", labels=labels)
     assert "1. Not at all\n2\n3\n4\n5. Very much" in item.prompt
 
@@ -110,7 +108,7 @@ def test_letters_are_asked_for_as_in_a_choice(tmp_path: Path) -> None:
 def test_options_are_read_out_of_a_prompt_that_lists_them(tmp_path: Path) -> None:
     text = 'item_id,asked\nq,"Pick one.\n(A). Never\n(B). Often\n(C). Refused\nAnswer:"\n'
     columns = {"prompt": "asked", "question": "asked", "options": "asked"}
-    form = ScaleForm(missing_options=("Refused",), marks="letters")
+    form = ScaleForm(missing_options=["Refused"], marks="letters")
     (item,) = read(tmp_path, text, "scale", columns=columns, scale=form)
     assert item.choices == ["Never", "Often", "Refused"]
     assert item.prompt.endswith("Answer:")
@@ -119,19 +117,19 @@ def test_options_are_read_out_of_a_prompt_that_lists_them(tmp_path: Path) -> Non
 @pytest.mark.parametrize(
     ("text", "form", "words"),
     [
-        ("item_id,question\nq,Why?\n", {"labels": ()}, "write the labels in order"),
-        ("item_id,question\nq,Why?\n", {"labels": ("Yes",)}, "a scale has 2 to 11 points"),
-        ("item_id,question\nq,Why?\n", {"labels": tuple("abcdefghijkl")}, "labels for 12 points"),
-        ("item_id,question\nq,Why?\n", {"labels": ("Agree", "agree")}, "have the same text"),
+        ("item_id,question\nq,Why?\n", {"labels": []}, "write the labels in order"),
+        ("item_id,question\nq,Why?\n", {"labels": ["Yes"]}, "a scale has 2 to 11 points"),
+        ("item_id,question\nq,Why?\n", {"labels": [*"abcdefghijkl"]}, "labels for 12 points"),
+        ("item_id,question\nq,Why?\n", {"labels": ["Agree", "agree"]}, "have the same text"),
         (
             "item_id,question\nq,Why?\n",
-            {"labels": ("2", "1")},
+            {"labels": ["2", "1"]},
             "stands at the point with the number 1",
         ),
         ("item_id,question,reversed\nq,Why?,maybe\n", {}, "`reversed` is 'maybe'"),
         (
             "item_id,question,option_a,option_b,option_c\nq,Why?,Never,Refused,Often\n",
-            {"missing_options": ("Refused",)},
+            {"missing_options": ["Refused"]},
             "move it behind them",
         ),
     ],
@@ -147,7 +145,9 @@ def test_what_is_wrong_with_a_scale_is_one_sentence(
 
 def test_a_number_has_the_unit_and_the_limits_of_its_row_or_its_source(tmp_path: Path) -> None:
     text = "item_id,question,unit,lowest\na,How long?,hours,1\nb,How much?,,\n"
-    first, second = read(tmp_path, text, "number", number=NumberForm("$", 0.0, 24.0))
+    first, second = read(
+        tmp_path, text, "number", number=NumberForm(unit="$", lowest=0.0, highest=24.0)
+    )
     assert (first.unit, first.lowest, first.highest) == ("hours", 1.0, 24.0)
     assert (second.unit, second.lowest, second.highest) == ("$", 0.0, 24.0)
     assert first.prompt == "How long?\n\nAnswer with only a single number, in hours."

@@ -188,14 +188,17 @@ def _hash_of(content: bytes) -> str:
 
 
 class _CodeReader(ast.NodeTransformer):
-    """Removes what only people read, docstrings and meanings of columns; collects imported names."""
+    """Removes what only people read, such as meanings of columns; collects imported names."""
 
     def __init__(self) -> None:
         self.names: set[str] = set()
 
     def visit_Call(self, node: ast.Call) -> ast.AST:
-        if isinstance(node.func, ast.Name) and node.func.id == "column":
+        name = node.func.id if isinstance(node.func, ast.Name) else ""
+        if name == "column":
             node.args = []
+        if name in ("Field", "unsaid"):
+            node.keywords = [one for one in node.keywords if one.arg != "description"]
         return self.generic_visit(node)
 
     def visit_Expr(self, node: ast.Expr) -> ast.AST | None:

@@ -7,8 +7,9 @@ from typing import Any
 
 from fieldwork import stage, tables
 from fieldwork.judging.kit.files import precision_page
-from fieldwork.judging.kit.precision import RaterAssumptions, precision_rows
+from fieldwork.judging.kit.precision import precision_rows
 from fieldwork.records.judging import RaterPrecision
+from fieldwork.sections.power import RaterAssumptions
 
 
 def main(

@@ -17,8 +17,8 @@ STUDY = "studies/gateways.yaml"
 
 @cache
 def gateway_entries() -> Mapping[str, dict[str, Any]]:
-    """By name, with the defaults of the schema."""
+    """By name, with their defaults."""
     config = lay_over([HOME / STUDY], {}, shipped_files=shipped_files(HOME)).settings
-    check_config(config, HOME / "workflow/schemas/config.schema.yaml", STUDY)
+    check_config(config, STUDY)
     names = yaml.safe_load((HOME / STUDY).read_text(encoding="utf-8"))["models"]
     return {name: config["models"][name] for name in names}

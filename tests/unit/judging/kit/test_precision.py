@@ -5,11 +5,11 @@ import pytest
 
 from fieldwork.judging.kit.precision import (
     NORMAL_95,
-    RaterAssumptions,
     kappa_half_width,
     precision_rows,
     share_half_width,
 )
+from fieldwork.sections.power import RaterAssumptions
 
 
 def simulated_shares(
@@ -67,7 +67,9 @@ def test_the_interval_of_kappa_is_as_wide_as_studies_differ() -> None:
 
 
 def test_rows_say_how_many_raters_it_takes() -> None:
-    assumptions = RaterAssumptions([50], [2, 10], [0.5], kappa=0.4, likeness=0.1, per_rater=100)
+    assumptions = RaterAssumptions(
+        users=[50], per_user=[2, 10], shares=[0.5], kappa=0.4, likeness=0.1, per_rater=100
+    )
     small, large = precision_rows(assumptions, overlap=0.2, shared_by=3)
     assert (small.n_units, small.n_judgements, small.n_raters) == (100, 140, 3)
     assert (large.n_units, large.n_judgements, large.n_raters) == (500, 700, 7)

@@ -6,7 +6,6 @@ from typing import Any
 
 import pandas as pd
 import pytest
-import yaml
 
 from fieldwork import tables
 from fieldwork.measures import claimed_measures
@@ -20,6 +19,8 @@ from fieldwork.records.columns import table_of
 from fieldwork.records.field import RankAgreement
 from fieldwork.records.metrics import ControlTest
 from fieldwork.records.values import ValueComparison
+from fieldwork.sections.metrics import MarginsSection
+from fieldwork.sections.study import TESTED
 from fieldwork.statistics.families import benjamini_hochberg
 from unit.metrics.findings.finding_rows import (
     agreement_row,
@@ -39,7 +40,6 @@ from unit.metrics.findings.finding_rows import (
     variant_row,
 )
 
-SCHEMA = Path(__file__).resolve().parents[4] / "workflow" / "schemas" / "config.schema.yaml"
 MARGINS = {"share_who": 0.05, "entropy_bits": 0.25, "score": 0.02, "share": 0.1}
 RULES = ClaimRules(
     [PrimaryTests("share_who"), PrimaryTests("score", tasks=["mmlu"])],
@@ -53,14 +53,11 @@ def claims(rules: ClaimRules = RULES, **tables: list[Any]) -> list[Claim]:
     return measure_claims(tables, rules)
 
 
-def test_the_schema_names_every_measure() -> None:
-    study = yaml.safe_load(SCHEMA.read_text(encoding="utf-8"))["properties"]["study"]["properties"]
-    names = study["primary"]["items"]["properties"]["measure"]["enum"]
+def test_the_settings_name_every_measure() -> None:
     # those that are declared are added to it where a study is read
-    assert {*names, *claimed_measures()} == {*MEASURES}
-    metrics = yaml.safe_load(SCHEMA.read_text(encoding="utf-8"))["properties"]["metrics"]
-    margins = metrics["properties"]["margins"]["properties"]
-    assert {measure.margin for measure in MEASURES.values()} - {None} == set(margins)
+    assert {*TESTED, *claimed_measures()} == {*MEASURES}
+    margins = {measure.margin for measure in MEASURES.values()} - {None}
+    assert margins == {*MarginsSection.model_fields}
 
 
 @pytest.mark.parametrize(

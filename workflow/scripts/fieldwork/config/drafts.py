@@ -124,8 +124,10 @@ def _parts(draft: StudyDraft) -> Iterator[str]:
     file = f"studies/{draft.name}.yaml"
     yield _section(
         [
+            # by it editors complete and check settings
+            "yaml-language-server: $schema=../workflow/schemas/config.schema.json",
             "Written by `make study`: change what it guessed. What is not said here is said in",
-            "config.yaml; workflow/schemas/config.schema.yaml describes every setting.",
+            "config.yaml; docs/settings.md describes every setting.",
             f"  make plan STUDY={file}    # requests, time and cost; nothing is sent",
             f"  make run STUDY={file}     # the study, and its findings",
         ]

@@ -13,6 +13,7 @@ from fieldwork.config.memory import REFINED_UNITS, memory_conditions, memory_cor
 from fieldwork.config.models import is_recorded
 from fieldwork.config.paths import files_at
 from fieldwork.errors import StudyError
+from fieldwork.sections.judging import ReviewKitSection
 
 Config = dict[str, Any]
 
@@ -223,14 +224,9 @@ def judging_auxiliaries(config: Config) -> dict[str, Auxiliary]:
 
 
 def kit_setting(config: Config, key: str) -> Any:
-    """A setting of the kit; the schema's own where the study has no judging."""
-    defaults = {
-        "overlap": 0.2,
-        "shared_by": 2,
-        "texts": "resources/review_kit/texts_en.yaml",
-        "consent": "resources/review_kit/consent.md",
-    }
-    return config["judging"]["kit"][key] if config["judging"] else defaults[key]
+    """A setting of the kit; its default where the study has no judging."""
+    kit = config["judging"]["kit"] if config["judging"] else ReviewKitSection().defaults()
+    return kit[key]
 
 
 def kit_settings(config: Config) -> Config:

@@ -15,8 +15,6 @@ from fieldwork.config.study_files import check_files
 from fieldwork.errors import StudyError
 from fieldwork.measures import require_measures
 
-SCHEMA = Path("workflow", "schemas", "config.schema.yaml")
-
 
 def read_study(
     home: Path,
@@ -45,7 +43,7 @@ def read_study(
         )
     layers = lay_over(files, command_line, shipped_files=[*registry_files(home), *lowest])
     study = Study(layers.settings, home, layers.places)
-    check_config(study.config, home / SCHEMA, layers.places)
+    check_config(study.config, layers.places)
     require_measures(study.config["metrics"]["margins"])
     check_own_name(overlay, files)
     check_files(study.config, study.resolve, layers.places)

@@ -1,4 +1,4 @@
-"""The config, checked: the schema's word on every key, and references between the registries.
+"""The config, checked: each section's word on its settings, and references between the registries.
 
 Read while Snakemake parses the workflow, so it imports no scientific package.
 """
@@ -19,6 +19,7 @@ from fieldwork.config.figures import (
     broken_styles,
     figure_tasks,
 )
+from fieldwork.config.filling import fill
 from fieldwork.config.judging import broken_judging
 from fieldwork.config.layers import Places, settings_in, with_place
 from fieldwork.config.memory import broken_memory, memory_conditions, memory_corpus
@@ -28,7 +29,6 @@ from fieldwork.config.nests import broken_nests
 from fieldwork.config.primary import broken_primary
 from fieldwork.config.pseudonyms import broken_key_files
 from fieldwork.config.recordings import broken_recordings
-from fieldwork.config.schema import fill
 from fieldwork.config.unsafe_texts import markup_in, secrets_in
 from fieldwork.config.variants import complete_variants, source_settings
 from fieldwork.config.waves import add_waves
@@ -40,8 +40,8 @@ from fieldwork.records.generation import MOST_REQUESTS
 Config = dict[str, Any]
 
 
-def check_config(config: Config, schema: Path, source: str | Places) -> None:
-    """Hold `config` to the schema, fill its defaults in place, and resolve its references.
+def check_config(config: Config, source: str | Places) -> None:
+    """Hold `config` to its sections, fill their defaults in place, and resolve its references.
 
     Args:
         source: where the settings stand, or a file's name, for messages.
@@ -49,7 +49,7 @@ def check_config(config: Config, schema: Path, source: str | Places) -> None:
     Raises:
         StudyError: naming the file and the setting.
     """
-    problem = next(secrets_in(config), None) or fill(config, schema, claimed_measures())
+    problem = next(secrets_in(config), None) or fill(config, claimed_measures())
     problem = problem or complete_variants(config) or add_waves(config)
     problem = problem or next(_problems(config), None)
     if problem is not None:
@@ -61,7 +61,7 @@ def check_config(config: Config, schema: Path, source: str | Places) -> None:
 
 
 def _problems(config: Config) -> Iterator[str]:
-    """What is wrong with a config that fits the schema, a sentence each."""
+    """What is wrong with a config that fits its sections, a sentence each."""
     return chain(
         markup_in(config),
         _not_finite(config),

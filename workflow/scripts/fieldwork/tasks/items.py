@@ -19,10 +19,10 @@ from fieldwork.files import sheets, texts
 from fieldwork.files.recordings.answers import Recording
 from fieldwork.files.rows import cell_text
 from fieldwork.records.tasks import Item
+from fieldwork.sections.tasks import NumberForm, ScaleForm
 from fieldwork.tasks.own_items import SourceOptions, own_items, require_distinct, require_sound
 from fieldwork.tasks.prompts import ChoiceQuestion, helm_prompt, order_shots, plain_prompt
 from fieldwork.tasks.recording_items import recording_items
-from fieldwork.tasks.value_items import NumberForm, ScaleForm
 
 
 def read_sources(sources: Sequence[Mapping[str, Any]]) -> list[Item]:

@@ -22,10 +22,11 @@ from fieldwork.files.recordings.answers import Recording, RowChoice, RowRule
 from fieldwork.files.rows import cell_text, is_empty
 from fieldwork.readable_texts import look_of
 from fieldwork.records.tasks import LETTER_KINDS, Item, ItemKind
+from fieldwork.sections.tasks import NumberForm, ScaleForm
 from fieldwork.tasks.listed_options import listed_options
 from fieldwork.tasks.prompts import ChoiceQuestion, number_prompt, plain_prompt, scale_prompt
 from fieldwork.tasks.question_kinds import kind_of_word
-from fieldwork.tasks.value_items import NumberForm, ScaleForm, number_fields, scale_of
+from fieldwork.tasks.value_items import number_fields, scale_of
 
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 MAX_CHOICES = 10

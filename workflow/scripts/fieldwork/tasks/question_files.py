@@ -16,9 +16,9 @@ from fieldwork.files.json_values import json_value
 from fieldwork.files.rows import cell_text, is_empty
 from fieldwork.files.sheets import stream_records
 from fieldwork.records.tasks import Item, ItemKind
+from fieldwork.sections.tasks import ScaleForm
 from fieldwork.tasks.own_items import ColumnMap, GoldForm, SourceOptions, own_items, usual_id
 from fieldwork.tasks.question_kinds import is_missing_option, kind_of_word, scale_order
-from fieldwork.tasks.value_items import ScaleForm
 
 _NAMES = {
     "question": "question questiontext frage fragetext fragestellung stem item aufgabe enonce text "
@@ -162,7 +162,7 @@ def _guess_kind(file: _FileRows, kinds: Sequence[ItemKind], kind: ItemKind) -> Q
         doubts,
         {name: list(values) for name, values in source.rows.items()},
         source.item_ids,
-        {name: value if isinstance(value, str) else list(value) for name, value in scale.items()},
+        scale,
     )
 
 
@@ -229,7 +229,7 @@ def _scale_setting(
     scales = [choices for row in rows if (choices := file.choices(row))]
     setting: dict[str, Any] = {}
     if len(scales) < len(rows):
-        setting["labels"] = AGREEMENT
+        setting["labels"] = [*AGREEMENT]
         doubts.append(
             "rows without options are asked on five points from Strongly disagree to Strongly agree; "
             "change `scale.labels`"
@@ -238,7 +238,7 @@ def _scale_setting(
         option for scale in scales for option in scale if is_missing_option(option)
     )
     if missing:
-        setting["missing_options"] = tuple(missing)
+        setting["missing_options"] = [*missing]
     orders = {scale_order(scale) for scale in scales}
     if orders == {"descending"}:
         setting["order"] = "descending"

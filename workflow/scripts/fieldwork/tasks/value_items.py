@@ -9,10 +9,11 @@ import re
 import unicodedata
 from collections.abc import Callable, Sequence
 from string import ascii_uppercase
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 from fieldwork.errors import StudyError
 from fieldwork.readable_texts import look_of
+from fieldwork.sections.tasks import NumberForm, ScaleForm
 
 MAX_POINTS = 11
 MAX_OPTIONS = 15
@@ -25,32 +26,6 @@ _WHOLE, _WHOLE_WITH_POINT = re.compile(r"-?[0-9]{1,6}"), re.compile(r"-?[0-9]{1,
 # a point or comma before the decimals, unless it may stand before thousands; spaces between thousands
 _LIMIT = re.compile(r"([-+]?\d+(?:[ \u00a0\u202f]\d{3})*)(?:\.(\d+)|,(\d{1,2}|\d{4,}))?")
 _FLAGS = {"": False, "no": False, "false": False, "0": False, "yes": True, "true": True, "1": True}
-
-
-class ScaleForm(NamedTuple):
-    """How a source's scales look.
-
-    Attributes:
-        labels: of the points in order, for rows without options of their own.
-        missing_options: options without a value, such as 'Don't know'; they stand after the points.
-        first: number of the first option.
-        marks: what stands before an option in the prompt.
-        order: whether the lowest point comes first (ascending) or last.
-    """
-
-    labels: tuple[str, ...] = ()
-    missing_options: tuple[str, ...] = ()
-    first: int = 1
-    marks: Literal["numbers", "letters"] = "numbers"
-    order: Literal["ascending", "descending"] = "ascending"
-
-
-class NumberForm(NamedTuple):
-    """What a source's numbers are, where a row does not say: their unit and their limits."""
-
-    unit: str | None = None
-    lowest: float | None = None
-    highest: float | None = None
 
 
 class ItemScale(NamedTuple):

@@ -11,11 +11,11 @@ Assumptions are settings of the caller, and the kit's page states them.
 """
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from itertools import product
-from typing import NamedTuple
 
 from fieldwork.records.judging import RaterPrecision
+from fieldwork.sections.power import RaterAssumptions
 
 NORMAL_95 = 1.959964
 
@@ -51,17 +51,6 @@ def kappa_half_width(
 def design_effect(per_user: float, likeness: float) -> float:
     """How many times as large a variance is because units of a user are alike."""
     return 1 + (max(per_user, 1) - 1) * likeness
-
-
-class RaterAssumptions(NamedTuple):
-    """What is assumed of units and raters; the fields are the settings `power.raters`."""
-
-    users: Sequence[int]
-    per_user: Sequence[int]
-    shares: Sequence[float]
-    kappa: float
-    likeness: float
-    per_rater: int
 
 
 def precision_rows(

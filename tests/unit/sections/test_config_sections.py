@@ -1,0 +1,84 @@
+"""Every setting is described and bounded; the page of settings and the editors' schema are up to date."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from jsonschema import Draft202012Validator
+
+from fieldwork.sections.metrics import MarginsSection
+from fieldwork.sections.reference import (
+    EDITOR_SCHEMA,
+    HOME,
+    SETTINGS_PAGE,
+    editor_schema,
+    settings_page,
+)
+from fieldwork.sections.services import AnthropicEntry, GeminiEntry, OpenAIEntry
+from fieldwork.sections.whole import StudyConfig
+
+SCHEMA = StudyConfig.model_json_schema()
+SECTIONS = {"": SCHEMA, **SCHEMA["$defs"]}
+SETTINGS = [
+    (f"{section}.{name}", rule)
+    for section, content in SECTIONS.items()
+    for name, rule in content["properties"].items()
+]
+RATES = ("requests_per_minute", "tokens_per_minute")
+SERVICES = (OpenAIEntry, GeminiEntry, AnthropicEntry)
+UNBOUNDED = frozenset(
+    (
+        *("NumberForm.lowest", "NumberForm.highest", "PowerSection.field_cost_usd"),
+        *(f"MarginsSection.{name}" for name in MarginsSection.model_fields),
+        *("BatchEntry.max_tokens", "ImplicitCache.requests_per_minute"),
+        *("KeyedCache.requests_per_minute", "MarkedCache.requests_per_minute"),
+        *(f"{entry.__name__}.{name}" for entry in SERVICES for name in RATES),
+    )
+)
+"""Numbers that take neither time nor memory where they are large."""
+
+
+def parts_of(rule: Any) -> list[dict[str, Any]]:
+    """A rule and all rules within it."""
+    inner = rule.values() if isinstance(rule, dict) else rule if isinstance(rule, list) else ()
+    return [
+        *([rule] if isinstance(rule, dict) else []),
+        *(one for part in inner for one in parts_of(part)),
+    ]
+
+
+def test_a_setting_is_described_and_its_numbers_are_bounded() -> None:
+    assert len(SETTINGS) > 400
+    for setting, rule in SETTINGS:
+        parts = parts_of(rule)
+        names = [part["$ref"].rpartition("/")[2] for part in parts if "$ref" in part]
+        assert rule.get("description") or SECTIONS[names[0]]["description"], setting
+        numbers = [part for part in parts if part.get("type") in ("integer", "number")]
+        if setting not in UNBOUNDED:
+            assert all({"maximum", "exclusiveMaximum"} & {*part} for part in numbers), setting
+
+
+@pytest.mark.parametrize(
+    ("path", "content"),
+    [(EDITOR_SCHEMA, editor_schema()), (SETTINGS_PAGE, settings_page())],
+    ids=["schema", "page"],
+)
+def test_what_is_made_of_the_sections_is_up_to_date(path: Path, content: str) -> None:
+    assert path.read_text(encoding="utf-8") == content, (
+        "run: cd workflow/scripts && python -m fieldwork.sections.reference"
+    )
+
+
+@pytest.mark.parametrize(
+    "study",
+    [HOME / "config.yaml", *sorted((HOME / "studies").glob("*.yaml"))],
+    ids=lambda path: path.name,
+)
+def test_editors_take_every_shipped_study(study: Path) -> None:
+    validator = Draft202012Validator(json.loads(editor_schema()))
+    # days are texts to JSON
+    text = json.dumps(yaml.safe_load(study.read_text(encoding="utf-8")), default=str)
+    assert not [*validator.iter_errors(json.loads(text))]
+    assert [*validator.iter_errors(json.loads(text) | {"stdy": 1})]

@@ -1,0 +1,1 @@
+"""One model a section of the config: types, defaults, bounds and sentences for users."""
