@@ -82,14 +82,15 @@ questions: .venv/installed
 		--seed "$(or $(SEED),0)" --out "$(or $(OUT),my/questions.csv)"
 
 # three processes take the files of tests in turn, those that run Snakemake, Slurm or a browser first: on two cores,
-# as tests of Slurm, browsers and servers wait much of their time; mypy has one core, so it runs beside them
+# as tests of Slurm, browsers and servers wait much of their time; snakefmt and mypy have one core, so they run beside
+# them; libraries have one thread each, as more would wait for each other
 test: .venv/tested
-	snakefmt --check Snakefile workflow
 	snakemake --lint
 	ruff format --check .
 	ruff check .
-	mypy & types=$$!; python -m pytest -n 3 --dist loadfile --no-loadscope-reorder tests/cluster tests/browser tests/workflow \
-		tests/unit; tested=$$?; wait $$types && exit $$tested
+	{ snakefmt --check Snakefile workflow && mypy; } & gates=$$!; OMP_NUM_THREADS=1 python -m pytest -n 3 \
+		--dist loadfile --no-loadscope-reorder tests/cluster tests/browser tests/workflow tests/unit; tested=$$?; \
+		wait $$gates && exit $$tested
 
 bench: .venv/installed
 	python benchmarks/generation/run.py

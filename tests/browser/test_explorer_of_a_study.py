@@ -1,12 +1,9 @@
 """The page of a study that Snakemake ran: marks lead to the answers that the study's tables count."""
 
 import re
-from pathlib import Path
-from typing import Any
 
 import duckdb
 import pytest
-import yaml
 from playwright.sync_api import expect
 
 from browser.study_pages import Visit, follow, marks_of, n_answers, sample, study_page
@@ -91,56 +88,3 @@ def test_two_conditions_side_by_side_have_the_shares_of_the_tables(
     assert page_shares.items() <= shown.items()
     assert len(page_shares) == min(len(shown), 25)
     assert max(map(sum, page_shares.values())) == max(map(sum, shown.values()))
-
-
-QUIZ: dict[str, Any] = {
-    "study": {"models": ["embedded"], "conditions": ["offline", "history"], "tasks": ["probe"]},
-    "conditions": {"history": {"replicates": 1}},
-    "tasks": {"probe": {"runs": 3}},
-    "metrics": {"permutations": 99},
-}
-
-
-def test_a_corrected_reading_changes_the_number_of_the_next_run(
-    checkout: Checkout, study_page: Visit
-) -> None:
-    study = checkout.study("quiz", QUIZ)
-    results = checkout.results("quiz")
-    made = checkout.snakemake("explorer", "--configfile", str(study))
-    assert made.returncode == 0, made.stderr[-3000:]
-    mark = next(m for m in marks_of(results, "fig2") if m.condition == "history" and m.n == 3)
-    page = study_page(results, f"{mark_address(mark)}")
-    page.locator(".results a").first.click()
-    page.get_by_text("Correct this reading").click()
-    form = page.get_by_label("What the reply answers")
-    other_letter = "B" if mark.answer != "B" else "C"
-    form.select_option(other_letter)
-    page.get_by_role("button", name="Keep this reading").click()
-    page.get_by_role("link", name="To check").click()
-    with page.expect_download() as download:
-        page.get_by_role("button", name="Download corrections.csv").click()
-    corrections = checkout.directory / "corrections.csv"
-    corrections.write_bytes(Path(download.value.path()).read_bytes())
-    overlay = yaml.safe_load(study.read_text()) | {"parsing": {"overrides": [str(corrections)]}}
-    study.write_text(yaml.safe_dump(overlay))
-    again = checkout.snakemake("explorer", "--configfile", str(study))
-    assert again.returncode == 0, again.stderr[-3000:]
-    assert "rule ask_local_model" not in again.stderr
-    # the reading counts for every reply of this text
-    marks = {
-        m.answer: m
-        for m in marks_of(results, "fig2")
-        if (m.condition, m.item_id) == ("history", mark.item_id)
-    }
-    corrected_mark = marks[other_letter]
-    assert corrected_mark.n == 3
-    assert mark.answer not in marks
-    answers = f"read_parquet('{results}/answers/answers.parquet')"
-    ((n_corrected,),) = duckdb.execute(
-        f"SELECT count(*) FROM {answers} WHERE correction IS NOT NULL"
-    ).fetchall()
-    assert n_corrected >= 3
-    page = study_page(results, "#/doubtful?doubt=corrected")
-    expect(page.locator("[data-doubt=corrected]")).to_contain_text(f": {n_corrected}")
-    page = study_page(results, mark_address(corrected_mark))
-    expect(page.locator(".total")).to_contain_text("3 answers")

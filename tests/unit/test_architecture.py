@@ -5,8 +5,6 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
-import pytest
-
 WORKFLOW = Path(__file__).resolve().parents[2] / "workflow"
 SCRIPTS = WORKFLOW / "scripts"
 LIBRARY = SCRIPTS / "fieldwork"
@@ -117,6 +115,9 @@ WINGS_MAY = set(FLOORS) - {
 }
 OF_CONFIG = {"config.models", "config.needs", "config.yaml_files", "config.field"}
 """What a wing may take from the config; the rest of it is the workflow's."""
+NOT_OF_FIGURES = {"tables", "files", "streams", "downloads", "encoder"}
+GUARD = "if __name__ == '__main__':\n    stage.run_script(main, snakemake)"
+OF_A_SCRIPT = (ast.Expr, ast.Import, ast.ImportFrom, ast.FunctionDef, ast.ClassDef)
 OWNERS = {
     "duckdb": {"tables", "database"},
     "pyarrow": {"tables", "streams", "puppets.files", "puppets.conversations.staging"},
@@ -219,75 +220,101 @@ def test_every_wing_and_floor_is_there() -> None:
     assert {package(path) for path in modules()} - {"__init__", ""} == {*FLOORS, *WINGS}
 
 
-@pytest.mark.parametrize("path", modules(), ids=module_name)
-def test_a_floor_stands_on_those_below(path: Path) -> None:
-    floor = package(path)
-    if floor in FLOORS:
-        below = {name.split(".")[0] for name in ours(path)} - {floor}
-        assert below <= FLOORS[floor]
+def test_a_floor_stands_on_those_below_and_a_wing_never_imports_another() -> None:
+    wrong = []
+    for path in modules():
+        home, names = package(path), ours(path)
+        barred = {
+            name
+            for name in names
+            if (top := name.split(".")[0]) != home
+            and (
+                (home in FLOORS and top not in FLOORS[home])
+                or (home in WINGS and top not in WINGS_MAY)
+                or (home == "figures" and top in NOT_OF_FIGURES)
+            )
+        }
+        if home in WINGS:
+            barred |= {name for name in names if name.startswith("config")} - OF_CONFIG
+        wrong += [f"{module_name(path)} imports {name}" for name in sorted(barred)]
+    assert not wrong, wrong
 
 
-@pytest.mark.parametrize("path", modules(), ids=module_name)
-def test_a_wing_never_imports_another(path: Path) -> None:
-    wing = package(path)
-    if wing in WINGS:
-        barred = (
-            {"tables", "files", "streams", "downloads", "encoder"} if wing == "figures" else set()
-        )
-        names = ours(path)
-        assert {name.split(".")[0] for name in names} <= {wing, *WINGS_MAY} - barred
-        assert {name for name in names if name.startswith("config")} <= OF_CONFIG
+def test_libraries_have_one_owner() -> None:
+    wrong = []
+    for path in [*modules(), *scripts()]:
+        name = module_name(path) if path.is_relative_to(LIBRARY) else f"the script {path.stem}"
+        libraries = {full.split(".")[0] for full in imported(path)} & set(OWNERS)
+        wrong += [f"{name} imports {of}" for of in sorted(libraries) if name not in OWNERS[of]]
+    assert not wrong, wrong
 
 
-@pytest.mark.parametrize("path", [*modules(), *scripts()], ids=lambda path: path.stem)
-def test_libraries_have_one_owner(path: Path) -> None:
-    name = module_name(path) if path.is_relative_to(LIBRARY) else "a script"
-    for library in {full.split(".")[0] for full in imported(path)} & set(OWNERS):
-        assert name in OWNERS[library], f"{name} imports {library}"
+def test_scripts_are_thin_and_know_snakemake_only_under_the_guard() -> None:
+    wrong = [
+        f"{path.stem}: {reason}"
+        for path in scripts()
+        for reason in faults_of_script(tree(path), path.read_text(encoding="utf-8"))
+    ]
+    assert not wrong, wrong
 
 
-@pytest.mark.parametrize("path", scripts(), ids=lambda path: path.stem)
-def test_scripts_are_thin_and_know_snakemake_only_under_the_guard(path: Path) -> None:
-    body = tree(path).body
-    assert len(path.read_text(encoding="utf-8").splitlines()) <= 60
-    assert ast.get_docstring(tree(path)), "a script says what goes in and what comes out"
-    guard = body[-1]
-    assert isinstance(guard, ast.If)
-    assert ast.unparse(guard.test) == "__name__ == '__main__'"
-    (call,) = guard.body
-    assert ast.unparse(call) == "stage.run_script(main, snakemake)"
-    for node in body[:-1]:
-        used = {n.id for n in ast.walk(node) if isinstance(n, ast.Name)}
-        assert "snakemake" not in used
-        assert isinstance(
-            node, ast.Expr | ast.Import | ast.ImportFrom | ast.FunctionDef | ast.ClassDef
-        )
-    assert sum(isinstance(n, ast.FunctionDef) and n.name == "main" for n in body) == 1
+def faults_of_script(script: ast.Module, text: str) -> Iterator[str]:
+    *body, guard = script.body
+    if len(text.splitlines()) > 60:
+        yield "more than 60 lines"
+    if not ast.get_docstring(script):
+        yield "a script says what goes in and what comes out"
+    if ast.unparse(guard) != GUARD:
+        yield f"its last lines are not {GUARD}"
+    if sum(isinstance(node, ast.FunctionDef) and node.name == "main" for node in body) != 1:
+        yield "no function main"
+    for node in body:
+        if "snakemake" in {n.id for n in ast.walk(node) if isinstance(n, ast.Name)}:
+            yield f"line {node.lineno} knows snakemake"
+        if not isinstance(node, OF_A_SCRIPT):
+            yield f"line {node.lineno} runs on import"
 
 
-@pytest.mark.parametrize("path", sorted(WORKFLOW.rglob("*.py")), ids=lambda path: path.stem)
-def test_files_and_functions_fit_a_screen(path: Path) -> None:
-    assert len(path.read_text(encoding="utf-8").splitlines()) <= 500
-    for node in ast.walk(tree(path)):
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-            assert (node.end_lineno or 0) - node.lineno < 60, node.name
+def test_files_and_functions_fit_a_screen() -> None:
+    wrong = []
+    for path in sorted(WORKFLOW.rglob("*.py")):
+        if len(path.read_text(encoding="utf-8").splitlines()) > 500:
+            wrong.append(f"{path.name} is longer than 500 lines")
+        wrong += [
+            f"{path.name}: {node.name} is longer than a screen"
+            for node in ast.walk(tree(path))
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+            and (node.end_lineno or 0) - node.lineno >= 60
+        ]
+    assert not wrong, wrong
 
 
-@pytest.mark.parametrize("path", modules(), ids=module_name)
-def test_modules_say_what_they_own_and_do_nothing_on_import(path: Path) -> None:
-    assert ast.get_docstring(tree(path))
-    for node in ast.walk(tree(path)):
-        assert not isinstance(node, ast.Global)
+def test_modules_say_what_they_own_and_do_nothing_on_import() -> None:
+    wrong = [
+        f"{module_name(path)}: {reason}"
+        for path in modules()
+        for reason in faults_of_module(tree(path))
+    ]
+    assert not wrong, wrong
+
+
+def faults_of_module(module: ast.Module) -> Iterator[str]:
+    if not ast.get_docstring(module):
+        yield "a module says what it owns"
+    for node in ast.walk(module):
+        if isinstance(node, ast.Global):
+            yield f"line {node.lineno} changes a global name"
         if isinstance(node, ast.ExceptHandler):
             caught = ast.unparse(node.type) if node.type else "everything"
             is_wide = caught in ("everything", "Exception", "BaseException")
             # whatever is caught is raised again, in words
-            assert not is_wide or isinstance(node.body[-1], ast.Raise), node.lineno
-    for node in tree(path).body:
+            if is_wide and not isinstance(node.body[-1], ast.Raise):
+                yield f"line {node.lineno} swallows {caught}"
+    for node in module.body:
         # a string under an attribute is its documentation
         alone = isinstance(node, ast.Expr) and not isinstance(node.value, ast.Constant)
-        assert not alone, f"line {node.lineno} runs on import"
-        assert not isinstance(node, ast.For | ast.While | ast.With | ast.Try), node.lineno
+        if alone or isinstance(node, ast.For | ast.While | ast.With | ast.Try):
+            yield f"line {node.lineno} runs on import"
 
 
 def test_no_module_is_a_drawer() -> None:

@@ -1,5 +1,6 @@
 """The code version follows what code means, over every module a script reaches, and nothing else."""
 
+import re
 import subprocess
 import sys
 from collections.abc import Mapping
@@ -102,12 +103,10 @@ def test_version_is_the_same_at_any_place_and_in_any_order(tmp_path: Path) -> No
     assert code_version(second / "other.py") == code_version(first / "other.py")
 
 
-@pytest.mark.parametrize("script", sorted(p.stem for p in SCRIPTS.glob("[!f]*/*.py")))
-def test_every_script_has_a_version(script: str) -> None:
-    (path,) = SCRIPTS.glob(f"*/{script}.py")
-    version = code_version(path)
-    assert len(version) == 16
-    assert int(version, 16) >= 0
+def test_every_script_has_a_version() -> None:
+    scripts = [*SCRIPTS.glob("[!f]*/*.py")]
+    assert len(scripts) > 50
+    assert all(re.fullmatch("[0-9a-f]{16}", code_version(script)) for script in scripts)
 
 
 def test_digest_ignores_the_order_of_keys_and_nothing_else() -> None:

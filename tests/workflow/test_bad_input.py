@@ -260,7 +260,7 @@ def test_a_mistake_loses_nothing_that_was_computed(study_folder: Checkout) -> No
         "study": {**TINY["study"], "conditions": ["history"], "tasks": ["recommendations"]}
     }
     good = study_folder.study("good", small)
-    tables = ("results/good/metrics/estimates/lists.parquet", "--configfile")
+    tables = ("results/good/answers/answers.parquet", "--configfile")
     finished = study_folder.snakemake(*tables, str(good))
     assert finished.returncode == 0, finished.stderr[-3000:]
     before = digests(study_folder.directory, "results/**/*.parquet")

@@ -33,6 +33,8 @@ DOCUMENTS = (
     *sorted(f"studies/{path.name}" for path in (REPOSITORY / "studies").glob("*.yaml")),
     "resources/sample/README.md",
 )
+# targets that stand by themselves
+ALONE = {"forget", "recover_ledgers", "upload_archive", "preregister", "--nolock", "--profile"}
 PROGRAMS = ("snakemake", "make", "python", "cp", "mkdir", "workflow/run_study")
 
 
@@ -90,6 +92,36 @@ def runnable(words: list[str]) -> list[str]:
     return own if is_quick else [*own, "-n"]
 
 
+def of_a_dry_run(words: list[str]) -> tuple[list[str], list[str]] | None:
+    """What a dry run is to make, and the rest of its words; None where it is no plain dry run."""
+    if words[1:3] != ["-m", "snakemake"] or "-n" not in words or ALONE & {*words}:
+        return None
+    words = [word for word in words[3:] if word != "-n"]
+    if words[:1] == ["--cores"]:
+        words = words[2:]
+    first_option = next((n for n, word in enumerate(words) if word[:1] == "-"), len(words))
+    return words[:first_option], words[first_option:]
+
+
+def tries() -> dict[str, list[str]]:
+    """The command lines that are run: dry runs of the same options make all they name at once."""
+    lines: dict[str, list[str]] = {}
+    targets: dict[tuple[str, ...], list[str]] = {}
+    for command in COMMANDS:
+        words = runnable(shlex.split(command.line, comments=True))
+        parts = of_a_dry_run(words)
+        if parts is None:
+            lines[f"{command.document}: {command.line}"] = words
+            continue
+        makes, options = parts
+        if (*options,) not in targets:
+            targets[*options,] = lines[" ".join(["dry run", *options])] = []
+        targets[*options,] += makes or ["all"]
+    for options, makes in targets.items():
+        makes[:] = [sys.executable, "-m", "snakemake", "-n", *dict.fromkeys(makes), *options]
+    return lines
+
+
 def effect(command: Command) -> tuple[str, ...]:
     """What a command does as it is tried: `all` is what Snakemake makes by itself, on any cores."""
     words = runnable(shlex.split(command.line, comments=True))
@@ -113,10 +145,10 @@ def project(quickstart: Checkout, tmp_path_factory: pytest.TempPathFactory) -> P
         for name, text in files_of(document):
             (made.root / name).parent.mkdir(parents=True, exist_ok=True)
             (made.root / name).write_text(text, encoding="utf-8")
-    # twenty simulations show that a command runs, as well as hundreds
+    # twenty simulations of one size show that a command runs, as well as hundreds of many
     config = made.root / "config.yaml"
     with config.open("a", encoding="utf-8") as file:
-        file.write("\npower: {simulations: 20}\n")
+        file.write("\npower: {simulations: 20, sizes: [10]}\n")
     # what volunteers send: only its name counts where a run is planned
     answers = made.root / "resources/field/page/answers.csv"
     answers.parent.mkdir(parents=True)
@@ -138,11 +170,8 @@ def project(quickstart: Checkout, tmp_path_factory: pytest.TempPathFactory) -> P
     return made.root
 
 
-@pytest.mark.parametrize(
-    "command", COMMANDS, ids=[f"{document}: {line}" for document, line in COMMANDS]
-)
-def test_a_printed_command_runs(project: Path, command: Command) -> None:
-    words = runnable(shlex.split(command.line, comments=True))
+@pytest.mark.parametrize("words", [pytest.param(words, id=name) for name, words in tries().items()])
+def test_a_printed_command_runs(project: Path, words: list[str]) -> None:
     env = clean_environment(NO_NETWORK)
     if words[1:3] == ["-m", "snakemake"]:
         done = forks().run(words[3:], cwd=project, env=env, timeout=300)

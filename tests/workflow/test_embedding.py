@@ -15,8 +15,9 @@ from workflow.conftest import Checkout, copy_project
 pytestmark = pytest.mark.workflow
 
 STUDY = {
-    "study": {"name": "killed", "conditions": ["rag"], "tasks": ["probe"]},
-    # nearly all of the sample, so that there is time to be killed in
+    "study": {"name": "killed", "corpus": "few", "conditions": ["rag"], "tasks": ["probe"]},
+    # vectors are stored 128 at a time: there is time to be killed in after the first
+    "corpora": {"few": {"path": "few.parquet", "format": "wildchat"}},
     "filters": {"min_user_turns": 1, "languages": [], "exclude_toxic": False},
     "embedding": {"shards": 1},
     "tasks": {"probe": {"runs": 3}},
@@ -46,6 +47,8 @@ def n_stored(checkout: Checkout) -> int:
 
 
 def test_a_killed_embedding_computes_no_vector_twice(checkout: Checkout) -> None:
+    sample = pq.read_table(checkout.root / "resources/sample/conversations.parquet")
+    pq.write_table(sample.slice(0, 260), checkout.root / "few.parquet")
     arguments = (TARGET, "--configfile", str(checkout.study("killed", STUDY)))
     checkout.kill_once(lambda: n_stored(checkout) > 0, *arguments)
     before = n_stored(checkout)

@@ -27,8 +27,8 @@ STATEMENTS = (
 
 
 MEMORY = ("memory", "memory_relevant")
-# each has something of its own: corpora, waves, other conditions, models that cost, judges, derived tasks
-STUDIES = ("corpora", "drift", "mechanisms", "paper", "personalisation", "practice")
+# each has something of its own: corpora, waves, models that cost
+STUDIES = ("corpora", "drift", "paper")
 
 
 def answer(request: Mapping[str, Any]) -> str:

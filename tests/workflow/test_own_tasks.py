@@ -48,7 +48,6 @@ def own_study(folder: Checkout, tasks: list[str], **settings: Any) -> str:
     [
         (["trivia"], {"plot_fig2", "plot_fig3", "plot_fig4"}),
         (["wishes"], {"plot_fig1", "plot_fig4", "plot_fig5"}),
-        (["trivia", "wishes"], {f"plot_fig{k}" for k in range(1, 6)}),
         (["both"], {f"plot_fig{k}" for k in range(1, 6)}),
     ],
 )

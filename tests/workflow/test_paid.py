@@ -58,6 +58,7 @@ def study(
     *,
     models: Mapping[str, Any] | None = None,
     selected: Sequence[str] = ("gpt",),
+    conditions: Sequence[str] = ("offline", "history", "profile"),
     **generation: Any,
 ) -> tuple[str, str]:
     gemini = {
@@ -73,7 +74,7 @@ def study(
             "study": {
                 "name": "paid",
                 "models": [*selected],
-                "conditions": ["offline", "history", "profile"],
+                "conditions": [*conditions],
                 "tasks": ["probe"],
             },
             "models": {"gpt": gpt(server), "gemini": gemini, **(models or {})},
@@ -152,18 +153,16 @@ def test_a_budget_is_never_passed_and_raising_it_goes_on(checkout: Checkout, ser
 
 
 def test_a_budget_without_a_price_is_refused(checkout: Checkout, server: Chat) -> None:
-    unpriced = {"odd": gpt(server, "gpt-odd")}
-    failed = run(
-        checkout, study(checkout, server, models=unpriced, selected=["odd"], budget_usd=1.0)
-    )
+    odd = {"models": {"odd": gpt(server, "gpt-odd")}, "selected": ["odd"]}
+    failed = run(checkout, study(checkout, server, **odd, conditions=["offline"], budget_usd=1.0))
     assert failed.returncode != 0
     assert "prices has no entry 'gpt-odd'" in errors(failed)
     assert server.requests == []
 
 
 def test_a_model_that_is_gone_is_told_before_spending(checkout: Checkout, server: Chat) -> None:
-    gone = {"gone": gpt(server, "gpt-ending")}
-    failed = run(checkout, study(checkout, server, models=gone, selected=["gone"]))
+    gone = {"models": {"gone": gpt(server, "gpt-ending")}, "selected": ["gone"]}
+    failed = run(checkout, study(checkout, server, **gone, conditions=["offline"]))
     assert failed.returncode != 0
     assert "2026-01-01" in errors(failed)
     assert server.bill.usd == 0

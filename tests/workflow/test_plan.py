@@ -25,10 +25,8 @@ def plan_of(checkout: Checkout, study: str) -> list[dict[str, str]]:
     return list(csv.DictReader(path.read_text(encoding="utf-8").splitlines()))
 
 
-@pytest.mark.parametrize("name", ["paper", "current"])
-def test_a_study_on_real_data_is_planned_without_key_network_or_corpus(
-    checkout: Checkout, name: str
-) -> None:
+def test_a_study_on_real_data_is_planned_without_key_network_or_corpus(checkout: Checkout) -> None:
+    name = "current"
     study = f"studies/{name}.yaml"
     dry = checkout.snakemake("-n", "--configfile", study)
     assert dry.returncode == 0, dry.stderr[-3000:]
@@ -41,15 +39,13 @@ def test_a_study_on_real_data_is_planned_without_key_network_or_corpus(
     assert len({row["model"] for row in rows}) == 2
     assert {row["dispatch"] for row in rows} == {"live", "flex", "batch"}
     mmlu = [row for row in rows if row["task"] == "mmlu_lite" and row["condition"] == "history"]
-    # the paper's puppets are asked once, today's twice
-    assert {row["n_requests"] for row in mmlu} == {str(514 * 10 * (1 if name == "paper" else 2))}
+    assert {row["n_requests"] for row in mmlu} == {str(514 * 10 * 2)}
     assert {row["basis"] for row in mmlu} == {"all assumed"}
     for row in rows:
         expected, most = float(row["cost_expected_usd"]), float(row["cost_most_usd"])
         assert float(row["cost_ideal_usd"]) <= expected <= most
     page = (checkout.results(name) / "plan.html").read_text(encoding="utf-8")
     assert "assume" in page
-    assert ("2026-06-01" in page) == (name == "paper")
 
 
 def test_the_quickstart_is_planned_from_its_tables_and_what_is_answered_is_not_counted(

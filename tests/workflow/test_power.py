@@ -67,9 +67,6 @@ def test_the_quickstart_has_its_power_simulated(checkout: Checkout) -> None:
         assert row["reason"] or row["power"]
     told = (checkout.results("few") / "power/power.md").read_text(encoding="utf-8")
     assert "20 simulated studies" in told
-    again = checkout.snakemake("power", *few, "--forcerun", "plan_power")
-    assert again.returncode == 0, again.stderr[-3000:]
-    assert digests(checkout.directory, *FILES) == written
     check_preregistration(checkout, few)
 
 

@@ -5,6 +5,7 @@ import inspect
 import json
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, get_args, get_type_hints
 
@@ -63,29 +64,34 @@ def test_scripts_are_those_of_the_rules(rules: dict[str, dict[str, Any]]) -> Non
     assert of_rules == {path.parts[-2:] for path in scripts()}
 
 
-@pytest.mark.parametrize("script", scripts(), ids=lambda path: path.stem)
-def test_arguments_have_one_source(script: Path, rules: dict[str, dict[str, Any]]) -> None:
-    main = importlib.import_module(f"{script.parent.name}.{script.stem}").main
-    arguments = set(inspect.signature(main).parameters)
-    own_rules = rules_of(script, rules)
-    assert own_rules
-    for rule in own_rules:
-        assert_one_source(rule, arguments)
+def test_arguments_have_one_source(rules: dict[str, dict[str, Any]]) -> None:
+    wrong = []
+    for script in scripts():
+        main = importlib.import_module(f"{script.parent.name}.{script.stem}").main
+        arguments = set(inspect.signature(main).parameters)
+        own_rules = rules_of(script, rules)
+        assert own_rules, script
+        wrong += [
+            f"{script.stem}: {fault}" for rule in own_rules for fault in faults_of(rule, arguments)
+        ]
+    assert not wrong, wrong
 
 
-def assert_one_source(rule: dict[str, Any], arguments: set[str]) -> None:
-    for name in arguments - {"inputs", "outputs", "threads", "config"}:
+def faults_of(rule: dict[str, Any], arguments: set[str]) -> Iterator[str]:
+    for name in sorted(arguments - {"inputs", "outputs", "threads", "config"}):
         homes = [
             kind
             for kind in ("input", "output", "params", "resources", "wildcards")
             if name in rule[kind]
         ]
-        assert len(homes) == 1, f"{name}: {homes}"
+        if len(homes) != 1:
+            yield f"{name} comes from {homes}"
     if "outputs" not in arguments:
         twins = {f"{name}_csv" for name in rule["output"]}
-        assert set(rule["output"]) - twins <= arguments
+        yield from (f"nothing writes {name}" for name in {*rule["output"]} - twins - arguments)
     # a param that no argument takes is there for the sake of reruns
-    assert set(rule["params"]) - arguments <= {"code", "digest", "sentences"}
+    idle = {*rule["params"]} - arguments - {"code", "digest", "sentences"}
+    yield from (f"nothing takes the param {name}" for name in idle)
 
 
 @pytest.mark.parametrize("step", METRIC_STEPS)

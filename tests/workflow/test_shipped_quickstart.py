@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from workflow.conftest import Checkout, copy_shipped, digests, rows_of, share_models
+from workflow.conftest import Checkout, copy_shipped, rows_of
 from workflow.page_claims import require_agreement
 
 pytestmark = pytest.mark.workflow
@@ -102,20 +102,6 @@ def test_figures_and_findings_say_how_answers_were_held_and_what_they_stand_for(
     assert "not a chat model" not in findings
     assert not re.search(r"\bnan\b", findings)
     require_agreement(shipped[0], "quickstart", ("history", "rag", "profile"), ("offline_again",))
-
-
-def test_elsewhere_from_nothing_gives_the_same_bytes(
-    shipped: Shipped, tmp_path_factory: pytest.TempPathFactory
-) -> None:
-    """With another number of processes; a part of the study, as the model is not fast."""
-    made, arguments = shipped
-    elsewhere = Checkout(made.root, tmp_path_factory.mktemp("elsewhere"))
-    (elsewhere.directory / "resources").mkdir()
-    share_models(elsewhere.directory)
-    target = "results/quickstart/responses/smollm2/recommendations_lite/history.parquet"
-    finished = elsewhere.snakemake(target, *arguments[1:], cores=2, as_users_do=True)
-    assert finished.returncode == 0, finished.stderr[-3000:]
-    assert digests(elsewhere.directory, target) == digests(made.root, target)
 
 
 def test_a_second_run_does_nothing(shipped: Shipped) -> None:

@@ -49,9 +49,7 @@ def fail():
     raise ValueError("on purpose")
 match snakemake.params.end:
     case "error": fail()
-    case "sentence": sys.exit("what is wrong")
     case "status": sys.exit(3)
-    case "signal": os.kill(os.getpid(), signal.SIGTERM)
     case "wait": Path("running").write_text(str(os.getpid())), time.sleep(300)
 """
 
@@ -89,7 +87,7 @@ def test_a_fork_says_and_returns_what_a_start_does(
     assert f"{folder} seen {folder}" in forked.stderr
 
 
-@pytest.mark.parametrize("end", ["well", "error", "sentence", "status", "signal"])
+@pytest.mark.parametrize("end", ["well", "error", "status"])
 def test_a_forked_script_sees_says_and_returns_what_a_started_one_does(
     folder: Path, end: str
 ) -> None:

@@ -121,10 +121,9 @@ def test_every_week_adds_a_wave_and_says_whether_anything_moved(weekly: WeeklySt
     # the same week again asks and computes nothing
     assert not planned_rules(weekly.run(0, "-n", ANSWERS).stdout)
 
-    second = weekly.run(WEEK)
+    second = weekly.run(WEEK, ANSWERS)
     assert second.returncode == 0, second.stderr[-3000:]
     assert weekly.n_calls == 2 * n_a_wave
-    assert "no change is detected in" in weekly.findings()
 
     weekly.server.answer = lambda request: "A"  # noqa: ARG005
     # nobody ran the study in the week between

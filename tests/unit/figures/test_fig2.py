@@ -226,14 +226,13 @@ LONG_QUESTION = (
 )
 
 
-@pytest.mark.parametrize(("words", "n_options"), [(1, 10), (12, 4), (40, 10)])
 @pytest.mark.parametrize(
-    ("n_items", "models", "conditions"),
+    ("words", "n_options", "n_items", "models", "conditions"),
     [
-        (1, ["alpha"], frames.CONDITIONS[1:2]),
-        (6, ["alpha"], frames.CONDITIONS),
-        (9, ["alpha", "beta"], frames.CONDITIONS),
-        (3, ["alpha", "beta"], frames.CONDITIONS + frames.EXTRA),
+        (40, 10, 1, ["alpha"], frames.CONDITIONS[1:2]),
+        (1, 10, 6, ["alpha"], frames.CONDITIONS),
+        (12, 4, 9, ["alpha", "beta"], frames.CONDITIONS),
+        (40, 10, 3, ["alpha", "beta"], frames.CONDITIONS + frames.EXTRA),
     ],
 )
 def test_questions_and_options_of_any_length_are_whole_and_apart(

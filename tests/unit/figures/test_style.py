@@ -1,10 +1,6 @@
 import io
 import itertools
-import os
 import re
-import subprocess
-import sys
-import time
 import zlib
 from pathlib import Path
 
@@ -113,46 +109,6 @@ def test_the_order_of_saving_changes_no_byte(tmp_path: Path) -> None:
         style.save(fig1.draw(table, settings), paths)
     for name in names:
         assert (tmp_path / "one" / name).read_bytes() == (tmp_path / "two" / name).read_bytes()
-
-
-DRAW_ALL = """
-import sys
-from pathlib import Path
-import figure_frames as frames
-from fieldwork.figures import fig1, fig2, fig3, style
-from fieldwork.figures.settings import FigureSettings
-root, out = Path(sys.argv[1]), Path(sys.argv[2])
-style.use_style(root / "resources" / "figures.mplstyle")
-c = frames.CONDITIONS[1:4]
-runs = frames.run_scores({"alpha": 0.3}, c, n_runs=2)
-spread = frames.spreads(runs)
-drawn = [
-    fig1.draw(frames.heterogeneity(["alpha"], c), FigureSettings(conditions=c)),
-    fig2.draw(frames.distributions(["alpha"], c), FigureSettings(conditions=c)),
-    fig3.draw(
-        runs, spread, frames.ranks(spread), frames.board(frames.leaderboard()),
-        FigureSettings(conditions=c),
-    ),
-]
-for i, figure in enumerate(drawn):
-    style.save(figure, [out / f"{i}.{kind}" for kind in ("pdf", "svg", "png")])
-"""
-
-
-def test_two_processes_write_equal_bytes(root: Path, tmp_path: Path) -> None:
-    search_path = os.pathsep.join([str(root / "workflow" / "scripts"), str(Path(__file__).parent)])
-    running = []
-    for seed in ("1", "2"):
-        (tmp_path / seed).mkdir()
-        command = [sys.executable, "-c", DRAW_ALL, str(root), str(tmp_path / seed)]
-        environment = os.environ | {"PYTHONPATH": search_path, "PYTHONHASHSEED": seed}
-        running.append(subprocess.Popen(command, env=environment))
-        time.sleep(1.1)  # a date in a file, in whole seconds, would differ
-    assert [process.wait() for process in running] == [0, 0]
-    first = {p.name: p.read_bytes() for p in (tmp_path / "1").iterdir()}
-    second = {p.name: p.read_bytes() for p in (tmp_path / "2").iterdir()}
-    assert len(first) == 9
-    assert [name for name in first if first[name] != second.get(name)] == []
 
 
 @pytest.mark.parametrize("suffix", ["pdf", "svg", "png"])

@@ -55,7 +55,7 @@ def test_what_only_one_library_reads_is_read(tmp_path: Path, text: str) -> None:
     assert repr(line) == repr(entry) == repr(json.loads(text))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(
     values=st.lists(
         st.recursive(

@@ -191,7 +191,7 @@ def test_no_runs_and_no_permutations() -> None:
 def test_level_and_coverage_at_ten_and_ten() -> None:
     """Ten reruns and ten more: 514 items, each right with .67."""
     random = np.random.default_rng(5)
-    sets = 200
+    sets = 100
     scores = random.binomial(514, 0.67, size=(sets, 20)) / 514
     found = [strict(arm(s[:10]), arm(s[10:], "offline")) for s in scores.tolist()]
     held = [

@@ -136,15 +136,13 @@ def rated_by_few(seed: int, n_rated: int, n_users: int, *, has_users: bool) -> p
     return frame.assign(user_id="u" + frame["unit_id"]) if has_users else frame
 
 
-@pytest.mark.parametrize(("n_rated", "n_users"), [(5, 90), (10, 150)])
-def test_the_interval_of_peoples_mean_hangs_on_the_few_units_that_people_rated(
-    n_rated: int, n_users: int
-) -> None:
+def test_the_interval_of_peoples_mean_hangs_on_the_few_units_that_people_rated() -> None:
+    n_rated, n_users = 5, 90
     few = rated_by_few(0, n_rated, n_users, has_users=True)
     row, _ = prediction_powered_rows(sample_of(*tables_of(few, RATING), RATING, 0.05), "judge")
     assert row.ci_low is None
     assert f"{n_rated} users have units that count here, and 100 are needed" in (row.reason or "")
-    n_covered, n_studies = 0, 200
+    n_covered, n_studies = 0, 100
     for seed in range(n_studies):
         few = rated_by_few(seed, n_rated, n_users, has_users=False)
         row, _ = prediction_powered_rows(sample_of(*tables_of(few, RATING), RATING, 0.05), "judge")
