@@ -37,6 +37,9 @@ html_title = "Fieldwork"
 html_copy_source = False
 html_show_sourcelink = False
 html_use_index = False
+html_show_copyright = False
+# a fence without a language is what a reader enters
+highlight_language = "text"
 # index.html, where a server looks for the first page
 html_extra_path = ["site"]
 
