@@ -91,13 +91,9 @@ def runnable(words: list[str]) -> list[str]:
 
 
 def effect(command: Command) -> tuple[str, ...]:
-    """What a command does as it is tried: `all` is what Snakemake makes by itself, on any cores.
-
-    Of a study file the plan is no more than the whole study where both are planned only.
-    """
+    """What a command does as it is tried: `all` is what Snakemake makes by itself, on any cores."""
     words = runnable(shlex.split(command.line, comments=True))
-    planned = "|plan" if "-n" in words and "--configfile" in words else ""
-    return tuple(re.sub(rf" (--cores \d+|all|-n{planned})(?= |$)", "", " ".join(words)).split())
+    return tuple(re.sub(r" (--cores \d+|all|-n)(?= |$)", "", " ".join(words)).split())
 
 
 COMMANDS = [
