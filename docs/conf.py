@@ -41,7 +41,7 @@ html_show_copyright = False
 # a fence without a language is what a reader enters
 highlight_language = "text"
 # index.html, where a server looks for the first page
-html_extra_path = ["site"]
+html_extra_path = ["front"]
 
 
 def without_folders(_: Sphinx, page: str, source: list[str]) -> None:
