@@ -14,7 +14,7 @@ endif
 # what Snakemake makes of a study on demand
 TARGETS = plan power explorer export archive field_kit review_kit
 .PHONY: $(TARGETS)
-.PHONY: help run big-model rebuild study questions test bench bench-scale bench-interrupted bench-retrieval bench-explorer validity reruns reproduce
+.PHONY: help run big-model rebuild study questions docs test bench bench-scale bench-interrupted bench-retrieval bench-explorer validity reruns reproduce
 
 help:
 	@echo "make run    install into .venv, run the study in config.yaml, say what it found"
@@ -25,6 +25,7 @@ help:
 	@echo "            what it guessed; also LISTS=, CANDIDATES=, CONVERSATIONS=, PERSONAS=, MODEL= and CONDITIONS= (docs/own_data.md)"
 	@echo "make rebuild   in the folder code of an archive: make its tables again, and compare (docs/archive.md)"
 	@echo "make questions LOG=my/log.csv COLUMN=text N=50   draw a test set from a log of questions (docs/practice.md)"
+	@echo "make docs   the documents as a site with search, in site/"
 	@echo "make test   the same and what tests need, then every gate: snakefmt, lint, ruff, mypy, pytest"
 	@echo "make bench  ask a local server, side by side with other tools: 20 minutes on a quiet machine"
 	@echo "make bench-scale  how cost grows up to a million conversations: ten minutes on a quiet machine, 20 GB of disk"
@@ -63,6 +64,10 @@ big-model: .venv/installed
 	.venv/bin/python -m pip install --quiet --disable-pip-version-check -r tests/requirements.txt
 	@touch $@
 
+.venv/documented: .venv/installed docs/requirements.txt
+	.venv/bin/python -m pip install --quiet --disable-pip-version-check -r docs/requirements.txt
+	@touch $@
+
 run: .venv/installed
 	@python workflow/run_study $(CORES) $(if $(STUDY),--study $(STUDY))
 
@@ -80,6 +85,11 @@ study: .venv/installed
 questions: .venv/installed
 	@python workflow/sample_questions.py --log "$(LOG)" --column "$(COLUMN)" --n "$(or $(N),50)" \
 		--seed "$(or $(SEED),0)" --out "$(or $(OUT),my/questions.csv)"
+
+# from here, as links lead to studies and results of benchmarks too
+docs: .venv/documented
+	sphinx-build -q -W --keep-going -c docs -b html . site
+	@echo "Open site/index.html"
 
 # three processes take the files of tests in turn, those that run Snakemake, Slurm or a browser first: on two cores,
 # as tests of Slurm, browsers and servers wait much of their time; snakefmt and mypy have one core, so they run beside

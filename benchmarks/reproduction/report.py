@@ -1,4 +1,4 @@
-"""The page docs/reproduction.md from results.csv: each claim of the paper beside this model's numbers."""
+"""The page results.md from results.csv: each claim of the paper beside this model's numbers."""
 
 import textwrap
 from collections.abc import Iterator, Sequence
@@ -61,8 +61,8 @@ def _fill(text: str) -> str:
 def _made(about: dict[str, str]) -> str:
     return (
         f"{about['day']}. Made by `make reproduce DATA=folder` from "
-        f"[results.csv](../benchmarks/reproduction/results.csv), by the study "
-        f"[reproduce.yaml](../studies/reproduce.yaml)."
+        f"[results.csv](results.csv), by the study "
+        f"[reproduce.yaml](../../studies/reproduce.yaml)."
     )
 
 

@@ -1,7 +1,7 @@
 """`make reproduce DATA=folder`: the paper's design on a small chat model, and its page.
 
 Runs studies/reproduce.yaml and the two files here that are laid over it, with the corpora and datasets of
-a folder of public extracts. Writes results.csv and docs/reproduction.md; `--page` writes the page from
+a folder of public extracts. Writes results.csv and results.md; `--page` writes the page from
 the table. A run that was killed goes on where it was.
 """
 
@@ -34,7 +34,7 @@ PARTS: Mapping[str, Sequence[str]] = {
     "reproduce_lists": ["benchmarks/reproduction/lists.yaml"],
 }
 """The studies, and the files laid over the first one for each."""
-PAGE = Path("docs/reproduction.md")
+PAGE = Path("benchmarks/reproduction/results.md")
 TIMES = Path("results/reproduce/seconds.csv")
 
 

@@ -306,8 +306,8 @@ def test_the_page_is_that_of_the_results(tmp_path: Path) -> None:
     (tmp_path / "results.csv").write_bytes((HERE / "results.csv").read_bytes())
     done = run("--page", "--out", str(tmp_path))
     assert done.returncode == 0, done.stderr
-    assert (tmp_path / "reproduction.md").read_bytes() == (
-        ROOT / "docs/reproduction.md"
+    assert (tmp_path / "results.md").read_bytes() == (
+        ROOT / "benchmarks/reproduction/results.md"
     ).read_bytes()
 
 

@@ -107,7 +107,7 @@ def test_the_reproduction_runs_through_and_goes_on_from_what_is_there(tmp_path: 
     small = checkout.root / "small.yaml"
     small.write_text(yaml.safe_dump(SMALL))
     table = checkout.root / "benchmarks/reproduction/results.csv"
-    page = checkout.root / "docs/reproduction.md"
+    page = checkout.root / "benchmarks/reproduction/results.md"
     table.unlink(missing_ok=True)
     page.unlink(missing_ok=True)
     # one of its three studies: the others differ in what is asked, and are dry runs above

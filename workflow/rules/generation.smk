@@ -195,7 +195,7 @@ rule read_recorded:
         "../scripts/generation/read_recorded.py"
 
 
-# by hand, when a ledger is damaged; docs/models.md
+# by hand, when a ledger is damaged; docs/stops.md
 rule recover_ledgers:
     log:
         "<logs>/recover_ledgers.log",

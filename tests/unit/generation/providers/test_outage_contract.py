@@ -1,4 +1,4 @@
-"""What docs/models.md promises of servers that answer nobody, held against every provider."""
+"""What docs/stops.md promises of servers that answer nobody, held against every provider."""
 
 from collections.abc import Callable, Iterator
 from contextlib import closing, suppress
