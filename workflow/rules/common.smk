@@ -118,7 +118,7 @@ from fieldwork.config.primary import primary_items, primary_questions
 from fieldwork.config.pseudonyms import corpus_key_file
 from fieldwork.config.reading import read_study
 from fieldwork.config.report import ReportEntry, report_entry
-from fieldwork.config.settings_text import settings_text
+from fieldwork.config.settings_text import print_and_end, settings_text
 from fieldwork.config.study import ANSWERS, CLAIMS, PROFILES, Study
 from fieldwork.config.study_needs import needed_filters
 from fieldwork.errors import StudyError
@@ -146,15 +146,17 @@ except StudyError as error:
     # one sentence, and no place in this file
     sys.exit(f"ERROR: {error}")
 
-# printed at once, so that it also answers beside a run that has the folder: `snakemake describe answers`
+# printed at once, so that they also answer beside a run that has the folder: `snakemake describe answers`
+if workflow.is_main_process and "settings" in sys.argv:
+    print_and_end(settings_text(study))
 if workflow.is_main_process and "describe" in sys.argv:
     from fieldwork.reference import describe
 
     try:
-        print(describe(words_after("describe", sys.argv), study.name, study.results, study.parts()))
+        words = words_after("describe", sys.argv)
+        print_and_end(describe(words, study.name, study.results, study.parts()))
     except StudyError as error:
         sys.exit(f"ERROR: {error}")
-    sys.exit()
 
 
 configfile: LOWEST

@@ -64,20 +64,6 @@ rule write_findings:
         "../scripts/report/write_findings.py"
 
 
-# prints each setting of the study, and the file and line where it stands: `snakemake settings`
-rule settings:
-    log:
-        "<logs>/settings.log",
-    localrule: True
-    conda:
-        "../envs/fieldwork.yaml"
-    params:
-        *code("report/print_settings"),
-        settings=lambda wildcards: settings_text(study),
-    script:
-        "../scripts/report/print_settings.py"
-
-
 # the study's page alone, with what it needs: `snakemake explorer`
 rule explorer:
     input:

@@ -78,11 +78,11 @@ def render(
         StudyError: the template has an unknown placeholder.
     """
     style, script = inline_text(template.style), inline_text(template.script)
-    escaped = {f"text {name}": html.escape(text) for name, text in words.items()}
-    filled = fill(template.content, escaped | content.parts, template.source)
-    _, *named_parts = _PART.split(filled)
+    word_parts = {f"text {name}": html.escape(text) for name, text in words.items()}
+    content_html = fill(template.content, {**word_parts, **content.parts}, template.source)
+    _, *named_parts = _PART.split(content_html)
     draft = f'<p class="note warning" role="note">{html.escape(words["draft"])}</p>'
-    values = escaped | {
+    values = word_parts | {
         "policy": html.escape(page_policy(style, script), quote=True),
         "css": style,
         "js": script,
@@ -90,8 +90,8 @@ def render(
         "consent": paragraphs(consent),
         "draft": draft if is_draft(consent) else "",
         "view": content.view,
-        "step": escaped[f"text step_{content.view}"],
-        "back": escaped[f"text back_to_{content.view}"],
+        "step": word_parts[f"text step_{content.view}"],
+        "back": word_parts[f"text back_to_{content.view}"],
         **dict(zip(named_parts[::2], named_parts[1::2], strict=True)),
     }
     return fill(template.page, values, template.source)

@@ -3,17 +3,31 @@
 Read while Snakemake parses the workflow, so it imports no scientific package.
 """
 
+import os
+import sys
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, NoReturn
 
 import yaml
 
 from fieldwork.config.layers import settings_in
-from fieldwork.config.study import Config, Study
+from fieldwork.config.study import Study
+
+Config = dict[str, Any]
 
 REGISTRIES = ("models", "prices", "conditions", "tasks", "corpora", "datasets", "recordings")
 WIDTH = 60
 """Signs of a line before the place of its setting."""
+
+
+def print_and_end(text: str) -> NoReturn:
+    """Print a text and end the program; who reads it may stop early, as `head` does."""
+    try:
+        print(text, flush=True)
+    except BrokenPipeError:
+        # nothing is left to write when Python ends
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    sys.exit()
 
 
 def settings_text(study: Study) -> str:
