@@ -129,6 +129,7 @@ const recordFacts = (row, detail) =>
     ["Defects", detail.defects?.length ? detail.defects.join(", ") : null],
     ["Length", plural(column.length[row], "character")],
     ["Ledger key", detail.ledger_key],
+    ["Read by", detail.read_by],
     ["SHA-256 of the reply", detail.sha256],
   ]);
 // the answer before and after it: in the list that was last seen, else in the whole table

@@ -107,7 +107,7 @@ def lines(template: str, *, start: int = 1) -> str:
     ["{}", "Here are five brands:\n\n{}\n\nLet me know if you want more, or less!", "\n\n{}\n"],
 )
 def test_forms_of_a_list(template: str, frame: str) -> None:
-    assert parse_list(frame.format(lines(template))) == ParsedList(FIVE, None)
+    assert parse_list(frame.format(lines(template)))[:2] == (FIVE, None)
 
 
 @pytest.mark.parametrize(
@@ -167,7 +167,7 @@ def test_forms_of_a_list(template: str, frame: str) -> None:
     ],
 )  # fmt: skip
 def test_same_items_in_other_forms(text: str) -> None:
-    assert parse_list(text) == ParsedList(FIVE, None)
+    assert parse_list(text)[:2] == (FIVE, None)
 
 
 @pytest.mark.parametrize(
@@ -205,7 +205,7 @@ def test_same_items_in_other_forms(text: str) -> None:
     ],
 )  # fmt: skip
 def test_items_as_written(text: str, items: tuple[str, ...]) -> None:
-    assert parse_list(text) == ParsedList(items, None)
+    assert parse_list(text)[:2] == (items, None)
 
 
 @pytest.mark.parametrize(
@@ -241,7 +241,7 @@ def test_items_as_written(text: str, items: tuple[str, ...]) -> None:
 @pytest.mark.parametrize("frame", ["{}", "Here they are:\n\n{}\n\nThat is all."])
 def test_ranks_in_other_signs(text: str, frame: str) -> None:
     listing = parse_list(frame.replace("{}", text), question="Name five brands that you use.")
-    assert listing == ParsedList(FIVE, None)
+    assert listing[:2] == (FIVE, None)
 
 
 def test_names_that_hold_numbers_are_no_ranks() -> None:

@@ -37,7 +37,7 @@ CITY = "Which city do you like most? Answer with its name."
 )
 def test_one_name(text: str) -> None:
     listing = parse_list(text, expected_length=1, question=CITY)
-    assert listing == ParsedList(("Oslo",), None)
+    assert listing[:2] == (("Oslo",), None)
 
 
 @pytest.mark.parametrize(

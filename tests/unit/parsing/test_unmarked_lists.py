@@ -177,7 +177,7 @@ def test_lines_with_full_stops_are_sentences() -> None:
 def test_titles_set_off_are_a_list_of_any_length(
     text: str, items: tuple[str, ...], expected_length: int
 ) -> None:
-    assert parse_list(text, expected_length=expected_length) == ParsedList(items, None)
+    assert parse_list(text, expected_length=expected_length)[:2] == (items, None)
 
 
 @pytest.mark.parametrize(

@@ -99,6 +99,7 @@ def _reading(answer: Answer, text: str | None, merges: Merges) -> dict[str, Any]
     return {
         "text": text,
         "sha256": text_hash(text),
+        "read_by": answer.read_by,
         "written": [_option(answer, raw, merges) for raw in spellings(answer)] or None,
         "probabilities": shares and [_share(share) for share in shares],
     }

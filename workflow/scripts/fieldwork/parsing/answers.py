@@ -120,11 +120,18 @@ def _reading(text: str | None, item: Item, is_truncated: bool, rules: ValueRules
                 text, expected_length=n_asked, is_truncated=is_truncated, question=item.prompt
             )
             raw_items = list(names.items) if names.items is not None else None
-            return {"raw_items": raw_items, "reason": names.reason, "n_asked": n_asked}
+            reading = {"raw_items": raw_items, "reason": names.reason, "n_asked": n_asked}
+            return {**reading, "read_by": names.read_by}
         case "choice":
             letters = ascii_uppercase[: len(item.choices)]
-            strict, letter, reason = parse_choice(text, letters=letters, choices=_options(item))
-            return {"letter_strict": strict, "letter": letter, "reason": reason}
+            choice = parse_choice(text, letters=letters, choices=_options(item))
+            strict, letter, reason, read_by = choice
+            return {
+                "letter_strict": strict,
+                "letter": letter,
+                "reason": reason,
+                "read_by": read_by,
+            }
         case "scale":
             return _scale_reading(text, item, is_truncated, rules)
         case "number":
@@ -150,7 +157,7 @@ def _scale_reading(
     text: str | None, item: Item, is_truncated: bool, rules: ValueRules
 ) -> dict[str, Any]:
     """A point's letter and value; the middle of a range where the study counts it has a value alone."""
-    strict, letters, reason = parse_scale(
+    strict, letters, reason, read_by = parse_scale(
         text,
         marks=item.marks,
         choices=_options(item),
@@ -163,10 +170,11 @@ def _scale_reading(
             "letter": letters[0],
             "value": point_of(item, letters[0]),
             "reason": None,
+            "read_by": read_by,
         }
     values = [value for letter in letters if (value := point_of(item, letter)) is not None]
     if len(values) == 2 and rules.ranges == "middle":
-        return {"value": math.fsum(values) / 2, "reason": None}
+        return {"value": math.fsum(values) / 2, "reason": None, "read_by": read_by}
     return {"reason": reason}
 
 

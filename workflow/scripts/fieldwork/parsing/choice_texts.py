@@ -8,7 +8,6 @@ import re
 import unicodedata
 from collections.abc import Sequence
 
-from fieldwork.parsing.number_words import SMALL_NUMBERS
 from fieldwork.parsing.replies import SPACED_LETTER
 
 _SHORT_CHOICE = 4
@@ -19,6 +18,10 @@ _SENTENCE_WORDS = 5
 """Words from which an option is a sentence."""
 _SHARED_WORDS = 0.5
 """Share of an option's words that a line must hold to give that option."""
+_SMALL_NUMBERS = (
+    *("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"),
+)
+"""English words from 0, each at its place."""
 
 _BOX = re.compile(r"\\boxed\s{0,3}\{((?:[^{}]|\{(?:[^{}]|\{[^{}]{0,100}\}){0,100}\}){1,300})\}")
 _STATEMENT = re.compile(
@@ -178,8 +181,8 @@ def _is_equal(choice: str, place: str) -> bool:
     """Equal but for spaces and brackets, for a number written as a word, or for a unit after a number."""
     if _bare(choice) == _bare(place):
         return True
-    if choice in SMALL_NUMBERS:
-        return place == str(SMALL_NUMBERS.index(choice))
+    if choice in _SMALL_NUMBERS:
+        return place == str(_SMALL_NUMBERS.index(choice))
     number = _NUMBER.match(choice)
     unit = choice[number.end() :] if number else ""
     return number is not None and place == number.group() and unit.replace(" ", "").isalpha()

@@ -29,9 +29,10 @@ from fieldwork.parsing.letter_readings import (
 )
 from fieldwork.parsing.refusals import is_refusal
 from fieldwork.parsing.visible_text import visible_text
-from fieldwork.records.parsing import AMBIGUITY, EMPTY, NO_LETTER, REFUSAL
+from fieldwork.records.parsing import AMBIGUITY, EMPTY, NO_LETTER, REFUSAL, Reader
 
 _MAX_TEXT = 200_000
+_BARE: Reader = "bare letter"
 
 
 class ParsedChoice(NamedTuple):
@@ -41,6 +42,8 @@ class ParsedChoice(NamedTuple):
     """The flexible reading."""
     reason: str | None
     """Why `letter` is None: `refused`, `empty`, `ambiguous` or `no letter found`."""
+    read_by: Reader | None = None
+    """The way in which `letter` was found."""
 
 
 def parse_choice(
@@ -63,34 +66,42 @@ def parse_choice(
     # full-width letters, brackets and colons become ASCII
     visible = unicodedata.normalize("NFKC", visible_text(text)[-_MAX_TEXT:])
     if not visible.strip():
-        return ParsedChoice(strict, strict, None if strict else EMPTY)
+        return ParsedChoice(strict, strict, None if strict else EMPTY, _BARE if strict else None)
     plain = with_plain_letters(with_marked_romans(visible, choices), letters, choices)
     reply_text = part_before_next_question(plain, letters)
-    reading = _read(reply_text, letters, choices)
+    reader, reading = _read(reply_text, letters, choices)
+    if reading is None and strict:
+        return ParsedChoice(strict, strict, None, _BARE)
     if reading is None:
         declines = is_refusal(visible, objecting=False)
-        return ParsedChoice(strict, strict, None if strict else REFUSAL if declines else NO_LETTER)
-    missing = AMBIGUITY if reading.is_rivalry else NO_LETTER
-    return ParsedChoice(strict, reading.letter, None if reading.letter else missing)
+        return ParsedChoice(None, None, REFUSAL if declines else NO_LETTER)
+    if reading.letter is None:
+        return ParsedChoice(strict, None, AMBIGUITY if reading.is_rivalry else NO_LETTER)
+    return ParsedChoice(strict, reading.letter, None, reader)
 
 
-def _read(text: str, letters: str, choices: Sequence[str]) -> LetterReading | None:
-    """The result of the first pattern that finds something; without a letter it is ambiguous."""
-    readers: tuple[Callable[[], LetterReading | None], ...] = (
-        lambda: statement(text, letters),
-        lambda: lone_letter(text, letters),
-        lambda: marked_option(text, letters),
-        lambda: several_letters(text, letters),
-        lambda: verdict(text, letters),
-        lambda: marked_line(text, letters, choices),
-        lambda: conclusion(text, letters),
-        lambda: aside(text, letters),
-        lambda: _reading_of(letter_of_choice_text(text, letters=letters, choices=choices)),
-        lambda: mention(text, letters),
-        lambda: rivals(text, letters),
+def _read(
+    text: str, letters: str, choices: Sequence[str]
+) -> tuple[Reader | None, LetterReading | None]:
+    """The first way that finds something, and what; without a letter it is ambiguous."""
+    readers: tuple[tuple[Reader | None, Callable[[], LetterReading | None]], ...] = (
+        ("stated letter", lambda: statement(text, letters)),
+        ("lone letter", lambda: lone_letter(text, letters)),
+        ("marked option", lambda: marked_option(text, letters)),
+        (None, lambda: several_letters(text, letters)),
+        ("verdict", lambda: verdict(text, letters)),
+        ("marked line", lambda: marked_line(text, letters, choices)),
+        ("conclusion", lambda: conclusion(text, letters)),
+        ("aside", lambda: aside(text, letters)),
+        (
+            "option text",
+            lambda: _reading_of(letter_of_choice_text(text, letters=letters, choices=choices)),
+        ),
+        ("only letter", lambda: mention(text, letters)),
+        (None, lambda: rivals(text, letters)),
     )
-    readings = (read() for read in readers)
-    return next((reading for reading in readings if reading is not None), None)
+    readings = ((name, read()) for name, read in readers)
+    return next((reading for reading in readings if reading[1] is not None), (None, None))
 
 
 def _reading_of(letter: str | None) -> LetterReading | None:

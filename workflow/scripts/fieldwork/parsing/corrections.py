@@ -251,11 +251,19 @@ def _correct(answer: Answer, reading: PersonReading, item: Item) -> Answer:
     `letter_strict` says whether the reply keeps to the form, which no person changes: it is set only
     where the strict parser read a letter too. A refusal in which a person sees no answer stays a refusal.
     """
-    read_answer = dataclasses.replace(answer, correction=reading.text_sha256, reason=None)
+    read_answer = dataclasses.replace(
+        answer, correction=reading.text_sha256, reason=None, read_by="correction"
+    )
     if not reading.lines:
         reason = answer.reason if answer.reason in REFUSALS else NO_ANSWER
         return dataclasses.replace(
-            read_answer, raw_items=None, letter=None, letter_strict=None, value=None, reason=reason
+            read_answer,
+            raw_items=None,
+            letter=None,
+            letter_strict=None,
+            value=None,
+            reason=reason,
+            read_by=None,
         )
     if item.kind == "list":
         return dataclasses.replace(

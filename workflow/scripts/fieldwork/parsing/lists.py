@@ -31,10 +31,12 @@ from fieldwork.parsing.truncation import without_unfinished
 from fieldwork.parsing.unmarked_lists import bare_names, title_names
 from fieldwork.parsing.visible_text import visible_text
 from fieldwork.parsing.writing_systems import count_words
-from fieldwork.records.parsing import EMPTY, NO_LIST, REFUSAL
+from fieldwork.records.parsing import EMPTY, NO_LIST, REFUSAL, Reader
 
 _MAX_TEXT = 200_000
 _MAX_LINE = 4_000
+_MARKED: tuple[Reader, ...] = ("numbered list", "table", "bulleted list")
+"""By the ranks of lists with markers."""
 _NAME_WORDS = 14
 """With more words (median of the entries) entries are sentences, not names."""
 
@@ -44,6 +46,8 @@ class ParsedList(NamedTuple):
     """Names in the order of the answer, repeats included; None where no list can be read."""
     reason: str | None
     """`refused`, `empty` or `no list found`; None where there are items."""
+    read_by: Reader | None = None
+    """The form of the list."""
 
 
 def parse_list(
@@ -73,10 +77,12 @@ def parse_list(
         return ParsedList(None, EMPTY)
     breaks_off = is_truncated and not (text or "").endswith("\n")
     whole = without_unfinished(visible) if breaks_off else visible
-    name_list = _listing(whole, expected_length=expected_length, question=question)
+    read_by, name_list = _listing(whole, expected_length=expected_length, question=question)
     if _is_refusal(visible, name_list, expected_length=None if is_truncated else expected_length):
         return ParsedList(None, REFUSAL)
-    return ParsedList(name_list.names, None) if name_list.names else ParsedList(None, NO_LIST)
+    if not name_list.names:
+        return ParsedList(None, NO_LIST)
+    return ParsedList(name_list.names, None, read_by)
 
 
 def _is_refusal(visible: str, name_list: NameList, *, expected_length: int | None) -> bool:
@@ -97,14 +103,13 @@ def _is_refusal(visible: str, name_list: NameList, *, expected_length: int | Non
     return (is_too_short and is_firm_refusal(visible)) or is_advice(name_list)
 
 
-def _listing(text: str, *, expected_length: int | None, question: str) -> NameList:
-    if text.lstrip().startswith(("[", "{")):
-        values = json_names(text)
-        if values:
-            return NameList(NUMBERS, (), values)
+def _listing(text: str, *, expected_length: int | None, question: str) -> tuple[Reader, NameList]:
+    """The list of a reply, which may be empty, and its form."""
+    if text.lstrip().startswith(("[", "{")) and (values := json_names(text)):
+        return "JSON", NameList(NUMBERS, (), values)
     lines = read_lines(text)
     if expected_length == 1 and (name := one_name(lines, question=question)):
-        return NameList(NUMBERS, (), (name,))
+        return "one name", NameList(NUMBERS, (), (name,))
     best = _choose(
         [*filter(_may_answer, marked_lists(lines, question=question))], lines, expected_length
     )
@@ -112,10 +117,11 @@ def _listing(text: str, *, expected_length: int | None, question: str) -> NameLi
     if heading_names and (
         best is None or (len(best.names) != expected_length and best.rank > NUMBERS)
     ):
-        return NameList(NUMBERS, (), heading_names)
-    return best or NameList(
-        NUMBERS, (), _names_without_markers(text, lines, expected_length=expected_length)
-    )
+        return "headings", NameList(NUMBERS, (), heading_names)
+    if best is not None:
+        return _MARKED[best.rank], best
+    reader, names = _names_without_markers(text, lines, expected_length=expected_length)
+    return reader, NameList(NUMBERS, (), names)
 
 
 def _may_answer(name_list: NameList) -> bool:
@@ -159,13 +165,13 @@ def _choose_exact(
 
 def _names_without_markers(
     text: str, lines: Sequence[ReplyLine], *, expected_length: int | None
-) -> tuple[str, ...]:
+) -> tuple[Reader, tuple[str, ...]]:
     for line in text.split("\n"):
         names = enumerated_names(line[:_MAX_LINE])
         if len(names) >= min(3, expected_length or 3):
-            return names
-    return (
-        json_names(text)
-        or bare_names(lines, expected_length=expected_length)
-        or comma_names(text, expected_length=expected_length)
-    )
+            return "numbers in a line", names
+    if names := json_names(text):
+        return "JSON", names
+    if names := bare_names(lines, expected_length=expected_length):
+        return "bare lines", names
+    return "commas", comma_names(text, expected_length=expected_length)

@@ -1,9 +1,9 @@
-"""Sentences in which a reply states a point of a scale in the words of its label.
+"""The points of a scale that a reply states, in the words of their labels or by their numbers.
 
-A label counts where the speaker says it ('I would disagree', 'my label is'), where it is called the
-answer ('Label: 2) Disagree'), and where it opens a line and ends a sentence. It does not where it is
+A point counts where it opens a line and ends a sentence, where it is called the answer ('Label: 2)
+Disagree'), and where the speaker says it ('I would disagree', 'I'd say 4'). It does not where it is
 denied, reported of others, conditional, explained, or one of several in a row. Promises that a label
-beside another point's number is no stance but a contradiction.
+beside another point's number contradicts itself, and that the number of a line in a list is none.
 """
 
 import re
@@ -14,19 +14,29 @@ from typing import NamedTuple
 
 from fieldwork.parsing.replies import SPACED_LETTER
 
-_NUMBER = r"-?\d{1,2}"
-_SPEAKER = re.compile(
-    r"\b(?:i|i'(?:d|ll|m|ve)|my|ich|je|yo|estoy|io|sono|eu|estou|я)\b|我", re.IGNORECASE
+_NUMBER = (
+    rf"(?<!{SPACED_LETTER})(?<![.,/])(?<!\d-)-?\d{{1,2}}(?:\.\d{{1,2}})?"
+    rf"(?!{SPACED_LETTER}|%|[.,]\d|/\d|-\w|[个個人名岁歳年次回本家時时])"
 )
+"""A number that may be a point: no part of a word, a date, a percentage or a larger number."""
+_SPEAKER = re.compile(
+    r"(?<!while )(?<!although )(?<!though )\b(?:i|i'(?:d|ll|m|ve)|my)\b", re.IGNORECASE
+)
+_SAYING = re.compile(
+    r"\bi(?:'d|'ll)?\s(?:(?:would|will|have\sto)\s)?(?:say|rate|give|choose|pick|select|go\s(?:with|for))"
+    r"\b(?:(?!\bnot\b)[^\d.,;!?\n]){0,40}[\s:\"'(]*\Z",
+    re.IGNORECASE,
+)
+"""What stands before a number that the speaker says."""
 _NOUN = re.compile(
-    r"(?:\b(?:answer|label|response|choice|opinion|position|stance|view|verdict|perspective|rating|option)s?"
+    r"(?:\b(?:answer|label|response|choice|opinion|position|stance|view|verdict|perspective|rating|option|score|mine)s?"
     r"\b[^\n.!?;,]{0,40}?(?:\b(?:is|be|as)\b|[:=,-])|\b(?:so|therefore|thus|hence),?)\W*\Z",
     re.IGNORECASE,
 )
-"""What calls a label the answer where nobody is named."""
+"""What calls a point the answer where nobody is named."""
 _NOT = re.compile(
-    r"\b(?:not|never|neither|nor|cannot|unable|hardly|without|refuse|difficult|impossible"
-    r"|nicht|kein\w*|kaum|no|poco|pas|jamais|não|nem|non|не)\b|n't\b|\bcan\s+\Z|[不没沒非无無未]",
+    r"\b(?:not|never|neither|nor|cannot|unable|hardly|without|refuse|difficult|impossible|no)\b"
+    r"|n't\b|\bcan\s+\Z",
     re.IGNORECASE,
 )
 _THIRD_PARTY = re.compile(
@@ -35,23 +45,32 @@ _THIRD_PARTY = re.compile(
     re.IGNORECASE,
 )
 """Somebody else, or a question: 'those who agree', 'whether to agree'."""
-_CONCESSION = re.compile(r"\b(?:while|although|though)\s+\Z", re.IGNORECASE)
 _CLAUSE = re.compile(r"[,;:.!?—–\n]|\b(?:but|however|therefore|so)\b", re.IGNORECASE)
 _SENTENCE_START = re.compile(r"(?<!\d)[.!?](?=\s)|[。\n]")
 _END = re.compile(
-    r"[*_\"'”’)\]]*\s*(?:\Z|[.,;!。，！\n–—-]|(?:with|because|that|since|as|but)\b)", re.IGNORECASE
+    r"[*_\"'”’)\]]*(?:[点點分점]|です)?\s*(?:\Z|[.,;!。，！\n–—-]|(?:with|because|that|since|as|but|rather|instead)\b)",
+    re.IGNORECASE,
 )
-"""What follows a label that is the whole answer of its sentence; a colon would explain it."""
-_IF = re.compile(r"[^.!?\n]{0,120}\bif\b", re.IGNORECASE)
-_EXPLANATION = re.compile(
-    r"\W{0,3}\s(?:(?:would\s)?(?:indicates?|means?|suggests?|implies)"
+"""What follows a point that is the whole answer of its sentence; a colon would explain it."""
+_CONDITION = re.compile(
+    r"[^.!?\n]{0,120}\bif\b|\W{0,3}\s(?:(?:would\s)?(?:indicates?|means?|suggests?|implies)"
     r"|to\s(?:note|remember|consider|recogni[sz]e|understand|acknowledge|emphasi[sz]e|mention|clarify))\b",
     re.IGNORECASE,
 )
-_MEANING = re.compile(rf"\W?{_NUMBER}\s*=")
-"""A number that is explained by its label: '1 = strongly disagree'."""
-_GAP = re.compile(r"(?:(?!\n\s*\n)[\W\d_]|\bor\b|\bnor\b|\band\b|\bto\b)*", re.IGNORECASE)
-"""What stands between two labels in a row."""
+"""What follows a point that is explained, or would only hold otherwise."""
+_COUNT = re.compile(
+    rf"[)\]\"'*]*(?:\s*=|\s?\(\s?[^\W\d]"
+    rf"|[ \t]+(?!(?:because|as|since|on|or|but|for|is|rather|instead)\b){SPACED_LETTER})"
+)
+"""What follows a number that counts something or is explained."""
+_LINE_MARK = re.compile(r"[)\]]*[.)]\s+\S")
+_LIST = re.compile(r"^\W{0,3}\d{1,2}[.)]", re.MULTILINE)
+_CLOSING = re.compile(r"(?:[^:\s]\s*\n\s*|:[ \t]*)\Z")
+"""What stands before a number that is all of the last line, or of what follows a colon."""
+_GAP = re.compile(
+    r"(?:(?!\n\s*\n)[\W\d_]|\b(?:or|nor|and|to|maybe|perhaps|possibly|actually)\b)*", re.IGNORECASE
+)
+"""What stands between two points in a row."""
 _EVERYDAY_WORD = re.compile(
     r"some|no|good|fair|poor|bad|excellent|great|all|none|most|few|many|well|same|like|better|worse"
     r"|never|rarely|seldom|sometimes|often|usually|always|important"
@@ -63,146 +82,115 @@ _BEFORE_EVERYDAY = re.compile(
 _AFTER_EVERYDAY = re.compile(r"\W{0,3}(?:\Z|[.!(\n]|,(?!\s*(?:maybe|perhaps|probably|but|or)\b))")
 _SOFTENERS = frozenset(("slightly", "somewhat", "partly", "rather", "mostly", "moderately"))
 _LONGEST_SENTENCE = 400
-"""Characters before a label that are looked at."""
+"""Characters before a point that are looked at."""
 
 
-class Label(NamedTuple):
-    """A label in a reply.
+class PointMention(NamedTuple):
+    """A point in a reply.
 
     Attributes:
         letters: of the label, and of the number beside it; two of them contradict each other.
-        start, end: where it stands, with its number.
-        is_common: whether it is an everyday word, or no point: it counts as a whole sentence only.
+        number: where it stands without a label; it may be no point of the scale.
+        start, end: its place.
+        is_common: whether its label is an everyday word or no point, and counts as a whole sentence only.
     """
 
     letters: frozenset[str]
+    number: str | None
     start: int
     end: int
     is_common: bool
 
 
-class Stance(NamedTuple):
-    """What a reply says in words.
-
-    Attributes:
-        letters: of the points that it states; several contradict each other.
-        rest: the reply without its labels and the numbers beside them.
-    """
-
-    letters: frozenset[str]
-    rest: str
-
-
-def stance_of(text: str, *, labels: Sequence[str], marks: Sequence[str], n_points: int) -> Stance:
-    """What a reply states in the words of a scale whose points have these labels, and marks or none."""
+def stated_points(
+    text: str, *, labels: Sequence[str], marks: Sequence[str], n_points: int
+) -> list[PointMention]:
+    """What a reply states on a scale whose points have these labels, and these numbers or none."""
     text = text.replace("’", "'")
     mentions = list(_mentions(text, labels, marks, n_points))
     rows = [
         _GAP.fullmatch(text, first.end, second.start) is not None
-        and first.letters != second.letters
+        and (first.letters, first.number) != (second.letters, second.number)
         for first, second in pairwise(mentions)
     ]
-    lone = [
-        label
-        for n, label in enumerate(mentions)
-        if not any(rows[max(0, n - 1) : n + 1]) and not _MEANING.match(text, label.start)
+    lone = [mention for n, mention in enumerate(mentions) if not any(rows[max(0, n - 1) : n + 1])]
+    statements = [
+        mention for mention in lone if len(mention.letters) > 1 or _is_statement(text, mention)
     ]
-    statements = {
-        label.letters for label in lone if len(label.letters) > 1 or _is_statement(text, label)
-    }
-    openings = {label.letters for label in lone if _is_opening(text, label)}
-    # lines that begin with several labels explain the scale
-    if not statements or len(openings - statements) < 2:
-        statements |= openings
-    starts, ends = [0, *(label.end for label in mentions)], [label.start for label in mentions]
-    rest = " ".join(text[start:end] for start, end in zip(starts, [*ends, None], strict=True))
-    return Stance(frozenset().union(*statements), rest)
+    openings = [mention for mention in lone if _is_opening(text, mention)]
+    # lines that begin with several points explain the scale
+    if statements and len({m.letters for m in openings} - {m.letters for m in statements}) > 1:
+        return statements
+    return [*statements, *openings]
 
 
 def _mentions(
     text: str, labels: Sequence[str], marks: Sequence[str], n_points: int
-) -> Iterator[Label]:
-    """Every label that stands in the text, the longest where one is part of another."""
-    texts = {
+) -> Iterator[PointMention]:
+    """Every point that stands in the text, the longest label where one is part of another.
+
+    A word of degree beside a label makes it none of the scale: 'strong agree', 'agree strongly'.
+    """
+    places = {
         " ".join(label.replace("’", "'").split()).casefold(): n for n, label in enumerate(labels)
     }
-    words = [
-        text for text in sorted(texts, key=len, reverse=True) if not text.lstrip("-").isdigit()
-    ]
-    if not words:
-        return
-    either = "|".join(re.escape(word).replace(r"\ ", r"\s+") for word in words)
+    words = [w for w in sorted(places, key=len, reverse=True) if not w.lstrip("-").isdigit()]
+    either = "|".join(re.escape(word).replace(r"\ ", r"\s+") for word in words) or r"(?!)"
+    vocabulary = {word for text in places for word in text.split()}
+    degrees = {word.removesuffix("ly") for word in vocabulary if len(word) > 3}
+    degrees |= _SOFTENERS if _SOFTENERS & vocabulary else set()
+    degree = rf"(?:{'|'.join(map(re.escape, sorted(degrees)))})(?:ly)?"
     pattern = re.compile(
-        rf"(?:(?<![\w.,-])[(\[]?(?P<before>{_NUMBER})[)\].:,=(–—\s-]{{1,4}}[\"'*“]{{0,3}})?(?<!{SPACED_LETTER})(?P<label>{either})"
-        rf"(?!{SPACED_LETTER})(?:[\"'*”]{{0,3}}\s?[(:=]\s?(?P<after>{_NUMBER})(?![\w.,/]))?",
+        rf"(?:(?<![\w.,-])[(\[]?(?P<before>-?\d{{1,2}})[)\].:,=(–—\s-]{{1,4}}[\"'*“]{{0,3}})?(?P<degree>\b{degree}\s+)??(?<!{SPACED_LETTER})(?P<label>{either})"
+        rf"(?!{SPACED_LETTER})(?P<degree_behind>\s+{degree}\b)?(?:[\"'*”]{{0,3}}\s?[(:=]\s?(?P<after>-?\d{{1,2}})(?![\w.,/]))?"
+        rf"|(?P<number>{_NUMBER})",
         re.IGNORECASE,
     )
-    vocabulary = {word for text in texts for word in text.split()}
     for match in pattern.finditer(text):
-        label = " ".join(match["label"].split()).casefold()
-        place, end = _with_neighbours(text, match.span("label"), texts, vocabulary)
-        if place is None:
+        if match["number"]:
+            if marks:
+                yield PointMention(frozenset(), match["number"], *match.span(), is_common=False)
             continue
+        if match["degree"] or match["degree_behind"]:
+            continue
+        label = " ".join(match["label"].split()).casefold()
+        place = places[label]
         numbers = {match[side] for side in ("before", "after") if match[side] in marks}
         letters = {ascii_uppercase[n] for n in (place, *map(marks.index, numbers))}
         is_common = place >= n_points or _EVERYDAY_WORD.fullmatch(label) is not None
-        yield Label(frozenset(letters), match.start(), max(end, match.end()), is_common)
+        yield PointMention(frozenset(letters), None, *match.span(), is_common)
 
 
-def _with_neighbours(
-    text: str, span: tuple[int, int], places: dict[str, int], vocabulary: set[str]
-) -> tuple[int | None, int]:
-    """The place and the end of a label with the words beside it: 'agree strongly' is 'strongly agree'.
-
-    There is no place where a word of degree makes it no label of the scale: 'strong agree'.
-    """
-    label = " ".join(text[span[0] : span[1]].split()).casefold()
-    predecessor = re.search(r"([a-z']+)\s+\Z", text[max(0, span[0] - 24) : span[0]], re.IGNORECASE)
-    successor = re.match(r"\s+([a-z']+)", text[span[1] : span[1] + 24], re.IGNORECASE)
-    for match in (predecessor, successor):
-        word = match[1].casefold() if match else ""
-        degrees = vocabulary - set(label.split())
-        is_degree = len(word) > 3 and any(degree.startswith(word) for degree in degrees)
-        if not is_degree and not (word in _SOFTENERS and _SOFTENERS & vocabulary):
-            continue
-        words = {*label.split(), word}
-        place = next((n for name, n in places.items() if set(name.split()) == words), None)
-        return place, span[1] + (match.end() if match and match is successor else 0)
-    return places[label], span[1]
-
-
-def _sentence_before(text: str, place: int) -> str:
-    """What stands before a place in its sentence."""
-    preceding = text[max(0, place - _LONGEST_SENTENCE) : place]
-    starts = [match.end() for match in _SENTENCE_START.finditer(preceding)]
-    return preceding[starts[-1] if starts else 0 :]
-
-
-def _is_statement(text: str, label: Label) -> bool:
-    """Whether the speaker states a label, or it is called the answer."""
-    sentence = _sentence_before(text, label.start)
-    speakers = list(_SPEAKER.finditer(sentence))
+def _is_statement(text: str, mention: PointMention) -> bool:
+    """Whether the speaker states a point, or it is called the answer."""
+    preceding = text[max(0, mention.start - _LONGEST_SENTENCE) : mention.start]
+    sentence = _SENTENCE_START.split(preceding)[-1]
+    speakers = list((_SAYING if mention.number else _SPEAKER).finditer(sentence))
     if not speakers and not _NOUN.search(sentence):
         return False
-    start = speakers[-1].start() if speakers else 0
-    stretch = sentence[start:]
+    stretch = sentence[speakers[-1].start() if speakers and not mention.number else 0 :]
     clause = _CLAUSE.split(sentence)[-1]
-    is_somebodys = _THIRD_PARTY.search(stretch) or _CONCESSION.search(sentence[:start])
-    is_denied = _NOT.search(stretch) or _NOT.search(clause)
-    is_open = _IF.match(text, label.end) or _EXPLANATION.match(text, label.end)
-    return not (is_somebodys or is_denied or is_open) and _is_whole(text, label)
+    is_barred = _THIRD_PARTY.search(stretch) or _NOT.search(stretch) or _NOT.search(clause)
+    return not (is_barred or _CONDITION.match(text, mention.end)) and _is_whole(text, mention)
 
 
-def _is_opening(text: str, label: Label) -> bool:
-    """Whether a label opens a line and ends its sentence, or goes on with a reason."""
-    preceding = text[max(0, label.start - 20) : label.start].rpartition("\n")[2]
+def _is_opening(text: str, mention: PointMention) -> bool:
+    """Whether a point opens a line and ends its sentence, or goes on with a reason."""
+    preceding = text[max(0, mention.start - 20) : mention.start].rpartition("\n")[2]
     is_first = len(preceding) < 20 and not re.search(r"[^\W_]", preceding)
-    return is_first and _END.match(text, label.end) is not None and _is_whole(text, label)
+    if mention.number and _LINE_MARK.match(text, mention.end):
+        return False
+    if mention.number and re.search(r"\w", text[: mention.start]):
+        is_last = not re.search(r"\w", text[mention.end :]) and not _LIST.search(text)
+        is_first = is_last and _CLOSING.search(text[: mention.start]) is not None
+    return is_first and _END.match(text, mention.end) is not None and _is_whole(text, mention)
 
 
-def _is_whole(text: str, label: Label) -> bool:
-    """Whether an everyday word or an option beside the scale is all that a sentence says."""
-    if not label.is_common:
+def _is_whole(text: str, mention: PointMention) -> bool:
+    """Whether an everyday word, an option beside the scale or a number is all that a sentence says."""
+    if mention.number:
+        return not _COUNT.match(text, mention.end)
+    if not mention.is_common:
         return True
-    preceding = text[max(0, label.start - 20) : label.start]
-    return bool(_BEFORE_EVERYDAY.search(preceding) and _AFTER_EVERYDAY.match(text, label.end))
+    preceding = text[max(0, mention.start - 20) : mention.start]
+    return bool(_BEFORE_EVERYDAY.search(preceding) and _AFTER_EVERYDAY.match(text, mention.end))

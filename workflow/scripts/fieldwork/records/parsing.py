@@ -42,6 +42,39 @@ class ValueRules(NamedTuple):
 UNKNOWN = "unknown"
 """The answer category of a response whose letter cannot be read."""
 
+Reader = Literal[
+    "correction",
+    "bare letter",
+    "stated letter",
+    "lone letter",
+    "marked option",
+    "verdict",
+    "marked line",
+    "conclusion",
+    "aside",
+    "option text",
+    "only letter",
+    "bare number",
+    "stated point",
+    "range",
+    "opening number",
+    "stated number",
+    "worked-out number",
+    "only number",
+    "first number",
+    "last number",
+    "numbered list",
+    "table",
+    "bulleted list",
+    "headings",
+    "JSON",
+    "one name",
+    "numbers in a line",
+    "bare lines",
+    "commas",
+]
+"""What can read a reply: a person's correction, or a reader of letters, points, numbers or lists."""
+
 
 @table(
     "answers/answers.parquet", "model, task, condition, item_id, puppet_id NULLS FIRST, replicate"
@@ -76,6 +109,11 @@ class Answer:
     option_probabilities: list[OptionProbability] | None = column(
         "choice: probability of each letter, in all 1; list: of each candidate to be named first, as the "
         "model spells it; NULL where the model does not state them, or letters have less than 0.9 of it",
+        default=None,
+    )
+    read_by: Reader | None = column(
+        "reader that read it, such as `stated letter`, `numbered list`, `only number` or `correction`; "
+        "NULL where nothing was read",
         default=None,
     )
     correction: str | None = column(
