@@ -70,6 +70,35 @@ def test_list_items(text: str | None, items: list[str] | None, reason: str | Non
     assert (read.items, read.letter, read.letter_strict) == (None, None, None)
 
 
+SCALE = Item("s", "scale", "Agree?", "Agree?", ["no", "yes"], None, None, "", points=[1.0, 2.0])
+
+
+@pytest.mark.parametrize(
+    ("item", "readings"),
+    [
+        (LIST, {FIVE: "numbered list", "- A\n- B\n- C": "bulleted list", '["A", "B"]': "JSON"}),
+        (LIST, {"Alien, Heat, Up, Jaws and Big": "commas", "1. A 2. B 3. C": "numbers in a line"}),
+        (dataclasses.replace(LIST, list_length=1), {"Oslo.": "one name"}),
+        (
+            CHOICE,
+            {"B": "lone letter", "The answer is A": "stated letter", "It is no.": "option text"},
+        ),
+        (CHOICE, {"B is correct": "verdict", "A. yes": "marked line", "So, B": "aside"}),
+        (SCALE, {"B": "lone letter", "I'd say yes.": "stated point"}),
+        (dataclasses.replace(SCALE, marks=["1", "2"]), {"2": "bare number", "2.": "stated point"}),
+        (
+            Item("n", "number", "How many?", "How many?", [], None, None, ""),
+            {"7": "opening number"},
+        ),
+    ],
+)
+def test_the_reader_of_an_answer_is_named(item: Item, readings: dict[str, str]) -> None:
+    """Nothing has a reader where nothing was read."""
+    answers = {text: parse_response(response(text), item) for text in readings}
+    assert {text: read.read_by for text, read in answers.items()} == readings
+    assert parse_response(response("It depends on you."), item).read_by is None
+
+
 @pytest.mark.parametrize(
     ("text", "strict", "letter", "readable"),
     [

@@ -89,6 +89,7 @@ def test_a_list_is_read_line_by_line(tmp_path: Path, reading: str, options: list
     read = corrected(tmp_path, reading, TEXT, LIST)
     assert (read.raw_items, read.reason, read.n_asked) == (options, None, 2)
     assert (read.correction, read.letter, read.letter_strict) == (HASH, None, None)
+    assert read.read_by == "correction"
 
 
 @pytest.mark.parametrize(
@@ -113,7 +114,7 @@ def test_a_letter_is_read_and_the_form_stays_as_it_was(
 
 def test_no_answer_replaces_what_the_parser_read_but_not_a_refusal(tmp_path: Path) -> None:
     read = corrected(tmp_path, " \n", "1. Alien\n2. Heat", LIST)
-    assert (read.raw_items, read.reason) == (None, NO_ANSWER)
+    assert (read.raw_items, read.reason, read.read_by) == (None, NO_ANSWER, None)
     refusal = corrected(tmp_path, "", "I'm sorry, but I can't help with that.", LIST)
     assert (refusal.raw_items, refusal.reason) == (None, "refused")
     assert refusal.correction is not None

@@ -28,7 +28,8 @@ def test_worked_numbers_are_read_with_and_without_their_last_line() -> None:
     numbers = pd.to_numeric(answers.stated.str.replace("[,$]", "", regex=True), errors="coerce")
     answers, numbers = answers[numbers.notna()], numbers[numbers.notna()]
     assert share_right(answers.solution, numbers) == 1
-    assert share_right(answers.body, numbers) >= 0.97
+    # as docs/parsing.md says: whoever betters it corrects the page
+    assert round(share_right(answers.body, numbers) * len(answers)) == 1284
 
 
 def letters_read(texts: pd.Series) -> list[str]:

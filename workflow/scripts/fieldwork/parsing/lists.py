@@ -35,7 +35,7 @@ from fieldwork.records.parsing import EMPTY, NO_LIST, REFUSAL, Reader
 
 _MAX_TEXT = 200_000
 _MAX_LINE = 4_000
-_MARKED: tuple[Reader, ...] = ("numbered list", "table", "bulleted list")
+_MARKED_FORMS: tuple[Reader, ...] = ("numbered list", "table", "bulleted list")
 """By the ranks of lists with markers."""
 _NAME_WORDS = 14
 """With more words (median of the entries) entries are sentences, not names."""
@@ -119,7 +119,7 @@ def _listing(text: str, *, expected_length: int | None, question: str) -> tuple[
     ):
         return "headings", NameList(NUMBERS, (), heading_names)
     if best is not None:
-        return _MARKED[best.rank], best
+        return _MARKED_FORMS[best.rank], best
     reader, names = _names_without_markers(text, lines, expected_length=expected_length)
     return reader, NameList(NUMBERS, (), names)
 

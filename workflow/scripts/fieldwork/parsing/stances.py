@@ -139,7 +139,7 @@ def _mentions(
     vocabulary = {word for text in places for word in text.split()}
     degrees = {word.removesuffix("ly") for word in vocabulary if len(word) > 3}
     degrees |= _SOFTENERS if _SOFTENERS & vocabulary else set()
-    degree = rf"(?:{'|'.join(map(re.escape, sorted(degrees)))})(?:ly)?"
+    degree = rf"(?:{'|'.join(map(re.escape, sorted(degrees))) or '(?!)'})(?:ly)?"
     pattern = re.compile(
         rf"(?:(?<![\w.,-])[(\[]?(?P<before>-?\d{{1,2}})[)\].:,=(–—\s-]{{1,4}}[\"'*“]{{0,3}})?(?P<degree>\b{degree}\s+)??(?<!{SPACED_LETTER})(?P<label>{either})"
         rf"(?!{SPACED_LETTER})(?P<degree_behind>\s+{degree}\b)?(?:[\"'*”]{{0,3}}\s?[(:=]\s?(?P<after>-?\d{{1,2}})(?![\w.,/]))?"
