@@ -98,7 +98,7 @@ UNREAD = [
     *((text, None, SEVERAL_NUMBERS) for text in ("3万", "5 Millionen", "5 hundred", "10^6", "5²")),
     *(
         (text, None, SEVERAL_NUMBERS)
-        for text in ("2 and a half", "moins 20", "1 1/2", "√16", "1h30")
+        for text in ("2 and a half", "moins 20", "It was GPT-4.", "1 1/2", "√16", "1h30")
     ),
     *((text, "°C", SEVERAL_NUMBERS) for text in ("20 below zero", "20 unter null")),
     *(("4.500 kg", "kg", SEVERAL_NUMBERS), ("2.977 people", "people", SEVERAL_NUMBERS)),

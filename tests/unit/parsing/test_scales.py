@@ -64,6 +64,8 @@ NUMBER_READINGS = [
     ("I'd go for a 4. I chose this over 5 because there are risks.", "4"),
     ("I'd say 4. Ten years ago I would have said 5.", "4"),
     ("5 rather than 4", "5"),
+    ("4.\n\nIt saves time.", "4"),
+    ("1.- Pensar el tema.\n2.- Dibujar.", NO_POINT),
     ("4, but not quite 5", "4"),
     (f"{LINES}\n\n4. Agree", "4"),
     # what counts something, explains the scale or is denied is no point

@@ -55,7 +55,7 @@ def _texts_of(config: Config) -> set[str]:
     return {value for _, _, value in settings_in(config) if isinstance(value, str)}
 
 
-def _lines(study: Study, part: Config, keys: tuple[str, ...] = ()) -> Iterator[str]:
+def _lines(study: Study, part: Mapping[str, Any], keys: tuple[str, ...] = ()) -> Iterator[str]:
     indent = "  " * len(keys)
     for key, value in part.items():
         if isinstance(value, Mapping) and value:

@@ -63,7 +63,7 @@ _COUNT = re.compile(
     rf"|[ \t]+(?!(?:because|as|since|on|or|but|for|is|rather|instead)\b){SPACED_LETTER})"
 )
 """What follows a number that counts something or is explained."""
-_LINE_MARK = re.compile(r"[)\]]*[.)]\s+\S")
+_LINE_MARK = re.compile(r"[)\]]*[.)]-?[ \t]*[^\W_]")
 _LIST = re.compile(r"^\W{0,3}\d{1,2}[.)]", re.MULTILINE)
 _CLOSING = re.compile(r"(?:[^:\s]\s*\n\s*|:[ \t]*)\Z")
 """What stands before a number that is all of the last line, or of what follows a colon."""

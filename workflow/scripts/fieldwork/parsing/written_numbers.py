@@ -45,7 +45,10 @@ _NO_UNIT = (
     rf"|{_ADVERB}"
 )
 """Words right behind a number that name nothing of which it could be the count."""
-_UNCLEAR_BEFORE = re.compile(r"(?:\b(?:moins|menos|meno)|√\s?\(?)\s*\Z", re.IGNORECASE)
+_UNCLEAR_BEFORE = re.compile(
+    r"(?:\b(?:moins|menos|meno)\s*|√\s?\(?|(?<![\d/])(?<!\d\s)\b[^\W\d_]{2,}-)\Z", re.IGNORECASE
+)
+"""'au moins 20' is no -20, and GPT-4 is a name."""
 _UNCLEAR_BEHIND = re.compile(
     r"[ -]?(?:(?:hundred|thousand|[mb]illion|dozen|lakh|crore|grand|tausend|tsd|mi[lo]|mila|mille|mrd"
     r"|mil[lhj]?(?:i[aoóõ]|[oóõ])\w*|тыс|млн|млрд|миллион\w*|миллиард\w*)\b"
@@ -128,7 +131,7 @@ def _number(reply: str, match: re.Match[str], unit: Unit | None) -> WrittenNumbe
     may_be_either = is_point and (unit is not None or digits.endswith("00")) and not are_thousands
     is_unclear = (
         may_be_either
-        or _UNCLEAR_BEFORE.search(reply, max(0, match.start() - 8), match.start())
+        or _UNCLEAR_BEFORE.search(reply, max(0, match.start() - 24), match.start())
         or _UNCLEAR_BEHIND.match(reply, match.end("factor"))
     )
     magnitude = _FACTORS[match["magnitude"].lower()] if match["magnitude"] else 1.0
