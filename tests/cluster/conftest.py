@@ -26,6 +26,15 @@ TEST_OPTIONS = (
     "2",
 )
 
+# The executor waits ten seconds longer at each look that finds no job ended, which suits jobs of hours
+LOOKS_OFTEN = """
+from snakemake.cli import main
+from snakemake_executor_plugin_slurm import Executor
+
+Executor.next_seconds_between_status_checks = property(lambda _: 2, lambda *_: None)
+main()
+"""
+
 # The quickstart with fewer arms and puppets: jobs of two models that want one provider at once, and a
 # few of those that measure and draw, as all of these take the same road
 MODELS = ("embedded", "second")
@@ -71,8 +80,9 @@ class ClusterStudy:
         command = self.checkout.command("--profile", "profiles/slurm", *TEST_OPTIONS, *arguments)
         # no number of cores: the profile says what a group asks for
         at = command.index("--cores")
+        assert command[1:at] == ["-m", "snakemake"]
         return subprocess.Popen(
-            command[:at] + command[at + 2 :],
+            [command[0], "-c", LOOKS_OFTEN, *command[at + 2 :]],
             cwd=self.checkout.root,
             env=clean_environment({}) | self.cluster.environment,
             stdout=subprocess.PIPE,
