@@ -40,7 +40,7 @@ class Tally(NamedTuple):
 
 
 def tally(name: str, pairs: list[tuple[Any, Any]]) -> Tally:
-    """Readings against truths, None where there is nothing to read; printed for benchmarks/parsing/results.md."""
+    """Readings against truths, None where there is nothing to read; printed for benchmarks/parsing."""
     right = sum(ours == truth is not None for ours, truth in pairs)
     wrong = sum(ours not in (None, truth) for ours, truth in pairs)
     missing = sum(truth not in (None, ours) for ours, truth in pairs)

@@ -86,7 +86,7 @@ def test_flexible_letters_are_those_of_the_origin(mmlu_pro: list[dict[str, Any]]
 def test_flexible_letters_agree_with_pred_wherever_there_is_one(
     mmlu_pro: list[dict[str, Any]],
 ) -> None:
-    """The origin's guesses, which no reply states, included (benchmarks/parsing/results.md lists the rest)."""
+    """The origin's guesses, which no reply states, included (benchmarks/parsing lists the rest)."""
     assert agreement([(r["ours"], r["pred"]) for r in mmlu_pro if r["pred"]]) >= 0.99
 
 

@@ -3,7 +3,7 @@
 `labels/` holds hashes of real texts and what a person who read them said of them; the texts are in
 ../shared/data.
 Other classes have an oracle: real answers are changed so that what they should give is known. The
-figures of benchmarks/parsing/results.md are those printed here; what is asserted lies a little below them.
+figures of benchmarks/parsing are those printed here; what is asserted lies a little below them.
 """
 
 import csv

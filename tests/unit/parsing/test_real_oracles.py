@@ -1,6 +1,6 @@
 """Classes of readings whose truth needs no person: real answers, changed so that it is known.
 
-Beside `test_real_cases`, whose labels are a person's. `pytest -s` prints the figures of benchmarks/parsing/results.md.
+Beside `test_real_cases`, whose labels are a person's. `pytest -s` prints what benchmarks/parsing has.
 """
 
 import re

@@ -28,7 +28,7 @@ def test_worked_numbers_are_read_with_and_without_their_last_line() -> None:
     numbers = pd.to_numeric(answers.stated.str.replace("[,$]", "", regex=True), errors="coerce")
     answers, numbers = answers[numbers.notna()], numbers[numbers.notna()]
     assert share_right(answers.solution, numbers) == 1
-    # as benchmarks/parsing/results.md says: whoever betters it corrects the page
+    # as benchmarks/parsing says: whoever betters it corrects the page
     assert round(share_right(answers.body, numbers) * len(answers)) == 1284
 
 
@@ -48,11 +48,11 @@ def test_stances_are_read_and_replies_to_other_requests_give_no_point() -> None:
 
 
 def test_refusals_are_those_that_people_labelled() -> None:
-    """Full refusals against full compliance; of the partial ones, benchmarks/parsing/results.md says how many."""
+    """Full refusals against full compliance; of the partial ones, benchmarks/parsing says how many."""
     replies = pd.read_parquet(READINGS / "refusals_5models_human_labels.parquet")
     replies["refuses"] = replies.response.map(is_refusal)
     counts = replies.groupby("label").refuses.agg(["sum", "size"])
-    # as benchmarks/parsing/results.md says: whoever betters it corrects the page
+    # as benchmarks/parsing says: whoever betters it corrects the page
     assert counts["sum"].to_dict() == {
         "1_full_compliance": 10,
         "2_full_refusal": 460,

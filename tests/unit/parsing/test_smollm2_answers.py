@@ -1,4 +1,4 @@
-"""The reading of a small chat model's own answers, against labels of a reader (benchmarks/parsing/results.md).
+"""The reading of a small chat model's own answers, against labels of a reader (benchmarks/parsing).
 
 200 answers of SmolLM2-135M-Instruct, drawn at random, to questions of this project. They are not shared
 data: the model's words may be repeated, and stand beside their labels.
@@ -40,7 +40,7 @@ def test_items_of_lists(form: str, n: int, expected: tuple[int, int, int]) -> No
         missing += sum(name not in names for name in truth)
     result = Tally(n, right, wrong, missing)
     print(f"\n{form:42} {result} P {result.precision:.3f} R {result.recall:.3f}")
-    # what benchmarks/parsing/results.md says: whoever betters it corrects the page
+    # what benchmarks/parsing says: whoever betters it corrects the page
     assert (right, wrong, missing) == expected
 
 

@@ -54,9 +54,9 @@ def _for_overlays(rule: Any) -> Any:
 _HEAD = """# Every setting
 
 Written from the sections that check a config: `cd workflow/scripts && python -m
-fieldwork.sections.reference`. A study file says what differs from `config.yaml`. A setting without a
-default is said in one of them, or not at all; `*` stands for a name of your choice. Editors complete
-settings where a file begins with
+fieldwork.sections.reference`. A study file says what differs from `config.yaml` and from the
+registries in `workflow/registry`. A setting without a default has no value where no file has one; `*`
+stands for a name of your choice. Editors complete settings where a file begins with
 `# yaml-language-server: $schema=../workflow/schemas/config.schema.json`.
 """
 

@@ -189,8 +189,8 @@ class SourceTask(ConfigSection):
     leaderboard: Text | None = Field(
         None,
         description=(
-            "CSV file of models and their scores on these questions (docs/own_data.md). Figure 3 shows it, "
-            "and the table ranks has the places that the runs would take. null for none."
+            "CSV file of models and their scores on these questions (docs/own_data.md). Figure 3 shows "
+            "it, and the table ranks has the places that the runs would take. null for none."
         ),
     )
     leaderboard_note: Line | None = Field(
