@@ -133,7 +133,7 @@ def test_the_export_holds_every_scored_answer(
     assert {line["metadata"].get("user") for line in lines} == {None, *names}
     assert not names & {user_pseudonym(name, PUBLIC_KEY) for name in USERS}
     description = json.loads((export.parent / "croissant.json").read_text())
-    assert {"responses", "answers", "tasks"} <= {r["@id"] for r in description["recordSet"]}
+    assert {"responses", "answers", "items"} <= {r["@id"] for r in description["recordSet"]}
 
 
 def test_the_export_holds_labelled_files(finished: tuple[Checkout, tuple[str, ...], int]) -> None:
