@@ -49,7 +49,7 @@ CODE: dict[str, tuple[str, ...]] = {
     "profiles": (".yaml",),
     "workflow/rebuild_archive": (),
     "workflow/run_study": (),
-    "workflow": (".py", ".smk", ".yaml", ".csv", ".rst", ".sh"),
+    "workflow": (".py", ".smk", ".yaml", ".csv", ".json", ".rst", ".sh"),
     **{f"docs/{name}.md": () for name in ("archive", "data", "methods")},
     "resources/figures.mplstyle": (),
     "resources/explorer": (".html", ".css", ".js"),
