@@ -1,7 +1,7 @@
 """The figure of power: a curve an effect, no point where nothing was simulated, prices above."""
 
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, fields
 
 import figure_frames as frames
 import pandas as pd
@@ -80,7 +80,7 @@ def table(
         for condition in ("history", "rag", "field")
         for k, n in enumerate(sizes)
     ]
-    return pd.DataFrame([asdict(row) for row in rows], columns=list(PowerRow.__slots__))
+    return pd.DataFrame([asdict(row) for row in rows], columns=[field.name for field in fields(PowerRow)])
 
 
 def draw(frame: pd.DataFrame, **further_settings) -> Figure:

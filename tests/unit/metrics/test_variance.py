@@ -268,7 +268,7 @@ def test_no_share_is_null_with_a_reason(answers: list[Answer], reason: str) -> N
     row = only(answers)
     assert (row.share_who, row.ci_low, row.ci_high, row.p_value) == (None,) * 4
     assert pd.Series([row.reason]).str.match(reason).all()
-    numbers = [getattr(row, name) for name in row.__slots__]
+    numbers = dataclasses.astuple(row)
     assert not any(isinstance(value, float) and math.isnan(value) for value in numbers)
 
 

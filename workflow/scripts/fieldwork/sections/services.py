@@ -14,6 +14,42 @@ from fieldwork.sections.base import (
 )
 from fieldwork.sections.models import ModelEntry
 
+SendTemperature = Annotated[bool, Field(description="False for models that refuse a temperature.")]
+SendSeed = Annotated[bool, Field(description="Send a seed that differs between replicates.")]
+TopLogprobs = Annotated[
+    int,
+    Field(
+        ge=0,
+        le=20,
+        description=(
+            "Alternatives to ask for beside each token of an answer to a choice item (20 are usual), 0 "
+            "for none. They give the probability of each letter from one call (docs/models.md). Not "
+            "every model and server has them."
+        ),
+    ),
+]
+Headers = Annotated[
+    dict[HeaderName, HeaderValue],
+    Field(description="Further headers of every call; no secrets, as the config is published."),
+]
+SecretHeaders = Annotated[
+    dict[HeaderName, VariableName],
+    Field(
+        description=(
+            "Headers whose values are secrets, by the environment variables that hold them, written in "
+            "capital letters, digits and underscores."
+        ),
+    ),
+]
+Dispatch = Annotated[
+    Literal["live", "flex", "batch"],
+    Field(
+        description=(
+            "How calls are sent, each alone (live), cheaper and slower (flex), or as files (batch)."
+        ),
+    ),
+]
+
 
 class CacheEntry(ConfigSection):
     """A provider's cache of what calls begin with."""
@@ -163,8 +199,8 @@ class OpenAIEntry(RemoteEntry):
         "max_tokens",
         description="Field for max_tokens; newer OpenAI models want max_completion_tokens.",
     )
-    send_temperature: bool = Field(True, description="False for models that refuse a temperature.")
-    send_seed: bool = Field(False, description="Send a seed that differs between replicates.")
+    send_temperature: SendTemperature = True
+    send_seed: SendSeed = False
     seed_field: Literal["seed", "random_seed"] = Field(
         "seed", description="Field for the seed; Mistral wants random_seed."
     )
@@ -186,16 +222,7 @@ class OpenAIEntry(RemoteEntry):
             "window must be longer. null for a server that does not count all tokens of a prompt."
         ),
     )
-    top_logprobs: int = Field(
-        0,
-        ge=0,
-        le=20,
-        description=(
-            "Alternatives to ask for beside each token of an answer to a choice item (20 are usual), 0 "
-            "for none. They give the probability of each letter from one call (docs/models.md). Not "
-            "every model and server has them."
-        ),
-    )
+    top_logprobs: TopLogprobs = 0
     first_token_sample: int = Field(
         0,
         ge=0,
@@ -207,23 +234,10 @@ class OpenAIEntry(RemoteEntry):
         ),
     )
     api: InterfaceFlavour = Field(default_factory=InterfaceFlavour)
-    headers: dict[HeaderName, HeaderValue] = Field(
-        {}, description="Further headers of every call; no secrets, as the config is published."
-    )
-    headers_env: dict[HeaderName, VariableName] = Field(
-        {},
-        description=(
-            "Headers whose values are secrets, by the environment variables that hold them, written in "
-            "capital letters, digits and underscores."
-        ),
-    )
+    headers: Headers = Field({})
+    headers_env: SecretHeaders = Field({})
     prefix_cache: KeyedCache | None = Field(default_factory=KeyedCache)
-    dispatch: Literal["live", "flex", "batch"] = Field(
-        "live",
-        description=(
-            "How calls are sent, each alone (live), cheaper and slower (flex), or as files (batch)."
-        ),
-    )
+    dispatch: Dispatch = "live"
 
 
 class VertexEntry(ConfigSection):
@@ -270,18 +284,9 @@ class GeminiEntry(RemoteEntry):
             "underscores; null asks google-auth for one."
         ),
     )
-    send_temperature: bool = Field(True, description="False for models that refuse a temperature.")
-    send_seed: bool = Field(False, description="Send a seed that differs between replicates.")
-    top_logprobs: int = Field(
-        0,
-        ge=0,
-        le=20,
-        description=(
-            "Alternatives to ask for beside each token of an answer to a choice item (20 are usual), 0 "
-            "for none. They give the probability of each letter from one call (docs/models.md). Not "
-            "every model and server has them."
-        ),
-    )
+    send_temperature: SendTemperature = True
+    send_seed: SendSeed = False
+    top_logprobs: TopLogprobs = 0
     thinking_budget: int | None = Field(
         None,
         ge=-1,
@@ -311,12 +316,7 @@ class GeminiEntry(RemoteEntry):
         ),
     )
     prefix_cache: ImplicitCache | None = Field(default_factory=ImplicitCache)
-    dispatch: Literal["live", "flex", "batch"] = Field(
-        "live",
-        description=(
-            "How calls are sent, each alone (live), cheaper and slower (flex), or as files (batch)."
-        ),
-    )
+    dispatch: Dispatch = "live"
 
 
 class MarkedCache(CacheEntry):
@@ -376,16 +376,8 @@ class AnthropicEntry(RemoteEntry):
             "How hard the model tries, for models that know it; null leaves it to the model."
         ),
     )
-    headers: dict[HeaderName, HeaderValue] = Field(
-        {}, description="Further headers of every call; no secrets, as the config is published."
-    )
-    headers_env: dict[HeaderName, VariableName] = Field(
-        {},
-        description=(
-            "Headers whose values are secrets, by the environment variables that hold them, written in "
-            "capital letters, digits and underscores."
-        ),
-    )
+    headers: Headers = Field({})
+    headers_env: SecretHeaders = Field({})
     prefix_cache: MarkedCache | None = Field(default_factory=MarkedCache)
     dispatch: Literal["live", "batch"] = Field(
         "live", description="How calls are sent, each alone (live) or many in one (batch)."
