@@ -19,6 +19,8 @@ HOME = Path(__file__).resolve().parents[2]
 BEFORE = "58912b90"
 """The tree before measures were declared."""
 
+SETTINGS = "docs/settings.md"
+
 Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 
 
@@ -60,15 +62,18 @@ def sizes(tree: Path) -> dict[str, int]:
         )
         + statements(modules(folder) for folder in scripts.iterdir() if folder.name != "fieldwork"),
         "of them findings": statements(modules(metrics / "findings")),
-        "statements of settings (`config/`)": statements(modules(scripts / "fieldwork/config")),
+        "statements of settings (`config/`, `sections/`)": statements(
+            modules(scripts / "fieldwork" / folder) for folder in ("config", "sections")
+        ),
         "statements of benchmarks": statements(modules(tree / "benchmarks")),
         "classes": sum(isinstance(n, ast.ClassDef) for m in library for n in ast.walk(m)),
         "public classes and functions": sum(map(public_definitions, library)),
         "lines of rules": lines(tree, "workflow/rules/*.smk"),
-        "lines of the schema of settings": lines(tree, "workflow/schemas/*"),
+        "lines of the schema of settings": lines(tree, "workflow/schemas/*.yaml"),
         "lines of `config.yaml`": lines(tree, "config.yaml"),
         "lines of tests": lines(tree, "tests/**/*.py"),
-        "words of documents": words(tree, "docs/**/*.md", "README.md"),
+        "words of documents": words(tree, "docs/**/*.md", "README.md") - words(tree, SETTINGS),
+        "words of `docs/settings.md`, which is made of the sections": words(tree, SETTINGS),
         "words of `README.md`": words(tree, "README.md"),
     }
 
