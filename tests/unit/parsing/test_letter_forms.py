@@ -89,7 +89,7 @@ def test_the_one_option_with_a_mark_is_the_answer(text: str, expected: str) -> N
     ],
 )
 def test_several_options_with_the_same_mark_are_ambiguous(text: str) -> None:
-    assert parse_choice(text, choices=CITIES)[1:] == (None, AMBIGUITY)
+    assert parse_choice(text, choices=CITIES)[1:3] == (None, AMBIGUITY)
 
 
 @pytest.mark.parametrize(

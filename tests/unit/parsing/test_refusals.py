@@ -187,7 +187,7 @@ def test_answers_are_no_refusals(text: str | None) -> None:
 
 @pytest.mark.parametrize("text", LISTS_OF_OTHER_THINGS)
 def test_a_list_after_a_request_that_is_called_wrong_is_no_answer(text: str) -> None:
-    assert parse_list(text, expected_length=5) == (None, "refused")
+    assert parse_list(text, expected_length=5)[:2] == (None, "refused")
 
 
 def test_a_list_after_a_mere_hedge_is_an_answer() -> None:
