@@ -80,7 +80,9 @@ def table(
         for condition in ("history", "rag", "field")
         for k, n in enumerate(sizes)
     ]
-    return pd.DataFrame([asdict(row) for row in rows], columns=[field.name for field in fields(PowerRow)])
+    return pd.DataFrame(
+        [asdict(row) for row in rows], columns=[field.name for field in fields(PowerRow)]
+    )
 
 
 def draw(frame: pd.DataFrame, **further_settings) -> Figure:
