@@ -183,6 +183,11 @@ def test_limits_are_those_of_the_question(text: str) -> None:
     assert parse_number(text, lowest=0, highest=100) == ParsedNumber(None, OUT_OF_RANGE)
 
 
+def test_a_point_before_three_digits_of_a_price_may_be_one_of_decimals() -> None:
+    assert parse_number("$12.500", unit="$ per year").value == 12_500
+    assert parse_number("$1.609", unit="$ per litre").value is None
+
+
 def test_a_run_of_digits_without_end_is_no_number() -> None:
     assert parse_number("9" * 308).value is None
 
