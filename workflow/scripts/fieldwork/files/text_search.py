@@ -59,7 +59,7 @@ _UNREADABLE: tuple[type[Exception], ...] = (
     OSError,
     EOFError,
     RuntimeError,  # zipfile's word for a password
-    NotImplementedError,
+    NotImplementedError,  # zipfile's word for a compression that it cannot read
     ValueError,
     zipfile.BadZipFile,
     zlib.error,

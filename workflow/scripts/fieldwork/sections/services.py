@@ -14,6 +14,15 @@ from fieldwork.sections.base import (
 )
 from fieldwork.sections.models import ModelEntry
 
+KeyVariable = Annotated[
+    VariableName | None,
+    Field(
+        description=(
+            "Environment variable that holds the key, written in capital letters, digits and "
+            "underscores, never the key itself; null for servers without keys."
+        )
+    ),
+]
 SendTemperature = Annotated[bool, Field(description="False for models that refuse a temperature.")]
 SendSeed = Annotated[bool, Field(description="Send a seed that differs between replicates.")]
 TopLogprobs = Annotated[
@@ -188,13 +197,7 @@ class OpenAIEntry(RemoteEntry):
             "password or query."
         )
     )
-    api_key_env: VariableName | None = Field(
-        "OPENAI_API_KEY",
-        description=(
-            "Environment variable that holds the key, written in capital letters, digits and "
-            "underscores, never the key itself; null for servers without keys."
-        ),
-    )
+    api_key_env: KeyVariable = "OPENAI_API_KEY"
     token_limit_field: Literal["max_tokens", "max_completion_tokens"] = Field(
         "max_tokens",
         description="Field for max_tokens; newer OpenAI models want max_completion_tokens.",
@@ -269,13 +272,7 @@ class GeminiEntry(RemoteEntry):
         description="Address of the service, without the version, a name, a password or a query.",
     )
     api_version: str = Field("v1beta", description="Version of the interface.")
-    api_key_env: VariableName | None = Field(
-        "GEMINI_API_KEY",
-        description=(
-            "Environment variable that holds the key, written in capital letters, digits and "
-            "underscores, never the key itself; null for servers without keys."
-        ),
-    )
+    api_key_env: KeyVariable = "GEMINI_API_KEY"
     vertex: VertexEntry | None = None
     token_env: VariableName | None = Field(
         None,
@@ -347,13 +344,7 @@ class AnthropicEntry(RemoteEntry):
             "any model. Part of what an answer is known by."
         ),
     )
-    api_key_env: VariableName | None = Field(
-        "ANTHROPIC_API_KEY",
-        description=(
-            "Environment variable that holds the key, written in capital letters, digits and "
-            "underscores, never the key itself; null for servers without keys."
-        ),
-    )
+    api_key_env: KeyVariable = "ANTHROPIC_API_KEY"
     send_temperature: bool = Field(
         True,
         description="False for models that refuse a temperature, as all since Claude Opus 4.7 do.",
