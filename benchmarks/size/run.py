@@ -40,10 +40,15 @@ def main() -> None:
 
 
 def unpack(commit: str, folder: Path) -> None:
-    """The files of a commit."""
+    """The files of a commit; ends the run where this copy of the project does not have it."""
     packed = subprocess.run(
-        ["git", "-C", str(HOME), "archive", commit], capture_output=True, check=True
+        ["git", "-C", str(HOME), "archive", commit], capture_output=True, check=False
     )
+    if packed.returncode:
+        sys.exit(
+            f"The commit {commit} is not in {HOME}: count in a clone with the whole history "
+            "(`git fetch --unshallow`), or name another commit by --before."
+        )
     with tarfile.open(fileobj=io.BytesIO(packed.stdout)) as archive:
         archive.extractall(folder, filter="data")
 
