@@ -26,12 +26,7 @@ MARKDOWN = (
         if "{" not in path.read_text(encoding="utf-8")
     ),
 )
-PARTS = (
-    "**In one sentence.**",
-    "**Formula and source.**",
-    "**When it is NULL.**",
-    "**How it was checked.**",
-)
+PARTS = ("**In short.**", "**Formula.**", "**NULL.**", "**Checked.**")
 
 
 @cache
