@@ -243,7 +243,7 @@ GRAVE = """async only => {
   return violations.filter(rule => ["serious", "critical"].includes(rule.impact))
     .map(rule => [rule.id, rule.nodes[0].html]);
 }"""
-COLOURS = {"runOnly": {"type": "tag", "values": ["cat.color"]}}
+COLOURS = {"runOnly": ["color-contrast", "link-in-text-block"]}
 
 
 def check_access(page: Page) -> None:
