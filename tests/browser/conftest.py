@@ -1,5 +1,7 @@
-"""One Chromium for all tests of the survey page and the study's page, and what these are made of."""
+"""One Chromium for all tests of pages, what these are made of, and what each page promises."""
 
+import csv
+import io
 import os
 import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -9,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 
 from browser.invented_study import InventedPage, write_page
@@ -17,13 +20,13 @@ from fieldwork.field.kit import web_page
 from fieldwork.field.kit.survey import Survey, survey_of
 from fieldwork.records.tasks import Item
 from unit.shipped_pages import page_template
-from workflow.conftest import checkout, quickstart
-
-__all__ = ["checkout", "quickstart"]
 
 # a busy machine is no failure
 PATIENCE_MS = 30_000
 expect.set_options(timeout=PATIENCE_MS)
+NO_STORAGE = (
+    "Object.defineProperty(window, 'localStorage', {get() { throw new Error('refused'); }});"
+)
 KIT = Path(__file__).parents[2] / "resources" / "field_kit"
 CONSENT = "# A heading\n\nYou take part in a test.\n\n- one point\n- another, with <b>markup</b>"
 
@@ -118,6 +121,12 @@ class Seen:
     errors: list[str] = field(default_factory=list)
     requests: list[str] = field(default_factory=list)
 
+    def check(self) -> None:
+        """Fail where a page had an error or asked for anything that is not a file of its own."""
+        assert not self.errors
+        leaving = [url for url in self.requests if not url.startswith(("file://", "blob:"))]
+        assert not leaving
+
 
 @pytest.fixture
 def seen() -> Seen:
@@ -146,8 +155,7 @@ def watched_pages(browser: Browser, seen: Seen) -> Iterator[Callable[..., Page]]
     yield open_page
     for context in contexts:
         context.close()
-    assert not seen.errors
-    assert all(url.startswith(("file://", "blob:")) for url in seen.requests), seen.requests
+    seen.check()
 
 
 @pytest.fixture
@@ -169,9 +177,12 @@ def invented(tmp_path_factory: pytest.TempPathFactory) -> InventedPage:
     return write_page(tmp_path_factory.mktemp("study") / "explorer")
 
 
+Explore = Callable[..., Page]
+
+
 @pytest.fixture
-def explore(browser: Browser, invented: InventedPage, seen: Seen) -> Iterator[Callable[..., Page]]:
-    """Opens a study's page at an address of its views, and waits for its answers."""
+def explore(browser: Browser, invented: InventedPage, seen: Seen) -> Iterator[Explore]:
+    """Opens a study's page anew at an address of its views, and waits for its answers."""
     with watched_pages(browser, seen) as open_address:
 
         def open_view(
@@ -182,3 +193,116 @@ def explore(browser: Browser, invented: InventedPage, seen: Seen) -> Iterator[Ca
             return page
 
         yield open_view
+
+
+@pytest.fixture(scope="package")
+def open_study(browser: Browser, invented: InventedPage) -> Iterator[tuple[Page, Seen]]:
+    """The page of the invented study, opened once, and what it did that it should not."""
+    seen = Seen()
+    with watched_pages(browser, seen) as open_address:
+        page = open_address(invented.url)
+        page.locator("html[data-ready]").wait_for()
+        yield page, seen
+
+
+@pytest.fixture
+def view(open_study: tuple[Page, Seen]) -> Iterator[Explore]:
+    """Goes to a view in the page that is open already: for tests that leave nothing behind in it."""
+    page, seen = open_study
+
+    def go(fragment: str = "#/study") -> Page:
+        to_view(page, fragment)
+        return page
+
+    yield go
+    seen.check()
+
+
+# by way of the first view, so that each is built anew
+TO_VIEW = """async address => {
+  for (const place of ["#/study", address]) {
+    if (location.hash === place) continue;
+    const shown = new Promise(done => addEventListener("hashchange", done, {once: true}));
+    location.hash = place;
+    await shown;
+  }
+}"""
+
+
+def to_view(page: Page, fragment: str) -> None:
+    """Go to a view of a study's page, and wait until it is shown."""
+    page.evaluate(TO_VIEW, fragment)
+    expect(page.locator("[aria-busy]")).to_have_count(0)
+
+
+# ---- what every page promises -------------------------------------------------------------------------
+
+GRAVE = """async only => {
+  const { violations } = await axe.run({ resultTypes: ["violations"], ...only });
+  return violations.filter(rule => ["serious", "critical"].includes(rule.impact))
+    .map(rule => [rule.id, rule.nodes[0].html]);
+}"""
+COLOURS = {"runOnly": ["color-contrast", "link-in-text-block"]}
+
+
+def check_access(page: Page) -> None:
+    """Axe finds nothing serious in a page as it is, by light and, as to colours, in the dark."""
+    if not page.evaluate("'axe' in window"):
+        page.evaluate(Axe().axe_script)
+    page.emulate_media(color_scheme="light")
+    assert page.evaluate(GRAVE, {}) == [], page.url
+    page.emulate_media(color_scheme="dark")
+    assert page.evaluate(GRAVE, COLOURS) == [], f"{page.url}, dark"
+
+
+def reach(page: Page, selector: str) -> None:
+    """Press Tab until an element has the focus, and see that it shows."""
+    for _ in range(40):
+        page.keyboard.press("Tab")
+        if page.evaluate("s => document.activeElement.matches(s)", selector):
+            outline = page.evaluate("getComputedStyle(document.activeElement).outlineStyle")
+            assert outline != "none", f"no visible focus on {selector}"
+            return
+    raise AssertionError(f"Tab never reaches {selector}")
+
+
+def refusals(page: Page, seen: Seen) -> list[str]:
+    """Directives of the page's policy that refuse a fetch, an image, a handler and a style."""
+    refused, ran = page.evaluate(
+        """async () => {
+          const refused = [];
+          document.addEventListener("securitypolicyviolation", e => refused.push(e.effectiveDirective));
+          await fetch("http://127.0.0.1:9/").catch(() => null);
+          document.body.append(Object.assign(new Image(), {src: "http://127.0.0.1:9/x.png"}));
+          document.body.insertAdjacentHTML("beforeend", "<b id=x onclick='window.ran = 1'>x</b>");
+          document.body.insertAdjacentHTML("beforeend", "<i style='color: red'>y</i>");
+          document.getElementById("x").click();
+          await new Promise(done => setTimeout(done, 100));
+          return [refused.sort(), window.ran ?? null];
+        }"""
+    )
+    assert ran is None
+    # the browser says on its console what it refused
+    assert seen.errors
+    assert all("Content Security Policy" in error for error in seen.errors)
+    seen.errors.clear()
+    seen.requests[:] = [url for url in seen.requests if "127.0.0.1:9" not in url]
+    return list(refused)
+
+
+def save_file(page: Page, button: str) -> Path:
+    """The file that a button saves, under the name that the page gives it."""
+    with page.expect_download() as download:
+        page.get_by_role("button", name=button).click()
+    path = Path(download.value.path())
+    return path.rename(path.with_name(download.value.suggested_filename))
+
+
+def read_csv(path: Path) -> list[dict[str, str]]:
+    """Rows of a file that a page saved; a spreadsheet would run no cell of it as a formula."""
+    text = path.read_bytes().decode("utf-8-sig")
+    rows = list(csv.DictReader(io.StringIO(text, newline="")))
+    assert not [
+        cell for row in rows for cell in row.values() if cell.startswith(tuple("=+-@\t\r\n"))
+    ]
+    return rows

@@ -1,23 +1,17 @@
 """Corrections on the study's page: written, kept, saved as the file that `parsing.overrides` reads."""
 
-import csv
-import io
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
+from browser.conftest import NO_STORAGE, Explore, read_csv, save_file
 from browser.invented_study import HOSTILE, InventedPage, Row
 from fieldwork.files.cells import plain_cell
 
 pytestmark = pytest.mark.browser
-Explore = Callable[..., Page]
 
 COLUMNS = ["task", "item_id", "raw", "canonical", "text_sha256", "reading"]
-NO_STORAGE = (
-    "Object.defineProperty(window, 'localStorage', {get() { throw new Error('refused'); }});"
-)
 
 
 def row_of(study: InventedPage, item: str, puppet: str) -> Row:
@@ -38,14 +32,10 @@ def card_of(page: Page, item: str, puppet: str) -> Locator:
 
 def saved(page: Page) -> list[dict[str, str]]:
     """Rows of the file, as the workflow reads them."""
-    with page.expect_download() as download:
-        page.get_by_role("button", name="Download corrections.csv").click()
-    assert download.value.suggested_filename == "corrections.csv"
-    text = Path(download.value.path()).read_bytes().decode("utf-8-sig")
-    reader = csv.DictReader(io.StringIO(text, newline=""))
-    rows = list(reader)
-    assert reader.fieldnames == COLUMNS
-    assert not [cell for row in rows for cell in row.values() if cell.startswith(tuple("=+-@"))]
+    file = save_file(page, "Download corrections.csv")
+    assert file.name == "corrections.csv"
+    rows = read_csv(file)
+    assert all(list(row) == COLUMNS for row in rows)
     return [{name: plain_cell(cell) for name, cell in row.items()} for row in rows]
 
 
@@ -54,8 +44,8 @@ def correction(**cells: str) -> dict[str, str]:
     return dict.fromkeys(COLUMNS, "") | cells
 
 
-def test_doubtful_answers_by_kind(explore: Explore, invented: InventedPage) -> None:
-    page = explore("#/doubtful")
+def test_doubtful_answers_by_kind(view: Explore, invented: InventedPage) -> None:
+    page = view("#/doubtful")
     for name, bit in {"unread": 1, "refused": 2, "truncated": 4, "merged": 8, "length": 16}.items():
         n = sum(bool(row.doubt & bit) for row in invented.rows)
         expect(page.locator(f"[data-doubt={name}]")).to_contain_text(f": {n}")
@@ -127,15 +117,13 @@ def test_a_correction_can_be_undone_and_read_again(
     assert rows == [
         correction(task="lists", item_id="cities", text_sha256=one.sha256, reading=HOSTILE)
     ]
-    with page.expect_download() as download:
-        page.get_by_role("button", name="Download corrections.csv").click()
-    download.value.save_as(tmp_path / "corrections.csv")
+    file = save_file(page, "Download corrections.csv")
     page.get_by_text("List of corrections").click()
     page.get_by_role("region", name="Corrections").get_by_role("button", name="Undo").click()
     expect(page.get_by_text("0 corrections", exact=True)).to_be_visible()
     page.reload()
     expect(page.get_by_text("0 corrections", exact=True)).to_be_visible()
-    page.get_by_label("Go on with a corrections.csv").set_input_files(tmp_path / "corrections.csv")
+    page.get_by_label("Go on with a corrections.csv").set_input_files(file)
     expect(page.get_by_text("1 correction", exact=True)).to_be_visible()
     assert saved(page) == rows
     (tmp_path / "other.csv").write_text("a,b\n1,2\n", encoding="utf-8")

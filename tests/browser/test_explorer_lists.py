@@ -1,18 +1,16 @@
 """Lists of answers on the study's page: filters, search, ten at random, windows and keys."""
 
 import re
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import expect
 
+from browser.conftest import Explore
 from browser.invented_study import InventedPage, answer_rows, write_page
 
 pytestmark = pytest.mark.browser
-Explore = Callable[..., Page]
-
 SLOW_FILES = """(() => {
   const append = HTMLHeadElement.prototype.append;
   HTMLHeadElement.prototype.append = function (...nodes) {
@@ -24,9 +22,9 @@ SLOW_FILES = """(() => {
 
 
 def test_filters_are_the_address_and_the_address_is_the_filters(
-    explore: Explore, invented: InventedPage
+    explore: Explore, view: Explore, invented: InventedPage
 ) -> None:
-    page = explore("#/answers")
+    page = view("#/answers")
     rows = invented.rows
     expect(page.locator(".total")).to_have_text(
         f"{len(rows)} answers, {sum(row.is_read for row in rows)} read"
@@ -49,30 +47,24 @@ def test_filters_are_the_address_and_the_address_is_the_filters(
     expect(other.get_by_role("form", name="Filters").get_by_label("Model")).to_have_value("alpha")
 
 
-@pytest.mark.parametrize(
-    ("filters", "n"),
-    [
-        ("doubt=merged", 1),
-        ("doubt=any", 7),
-        ("reason=refused", 1),
-        ("outcome=truncated", 1),
-        ("base=runs&kind=list", 0),
-        ("condition=nothing", 0),
-        ("puppet=p01&condition=history&model=beta", 6),
-        ("option=%3DHYPERLINK(%22http%3A%2F%2F127.0.0.1%3A9%2F%22%3B%22x%22)", None),
-    ],
-)
-def test_other_filters(
-    explore: Explore, invented: InventedPage, filters: str, n: int | None
-) -> None:
-    page = explore(f"#/answers?{filters}")
-    if n is None:
-        n = sum(any(name.startswith("=") for name in row.options) for row in invented.rows)
-    expect(page.locator(".total")).to_have_text(re.compile(rf"^{n} answers?, "))
+def test_other_filters(view: Explore, invented: InventedPage) -> None:
+    n_formulas = sum(any(name.startswith("=") for name in r.options) for r in invented.rows)
+    for filters, n in {
+        "doubt=merged": 1,
+        "doubt=any": 7,
+        "reason=refused": 1,
+        "outcome=truncated": 1,
+        "base=runs&kind=list": 0,
+        "condition=nothing": 0,
+        "puppet=p01&condition=history&model=beta": 6,
+        "option=%3DHYPERLINK(%22http%3A%2F%2F127.0.0.1%3A9%2F%22%3B%22x%22)": n_formulas,
+    }.items():
+        total = view(f"#/answers?{filters}").locator(".total")
+        expect(total).to_have_text(re.compile(rf"^{n} answers?, "))
 
 
-def test_the_search_reads_replies(explore: Explore, invented: InventedPage) -> None:
-    page = explore("#/study")
+def test_the_search_reads_replies(view: Explore, invented: InventedPage) -> None:
+    page = view("#/study")
     page.keyboard.press("/")
     expect(page.get_by_label("Search in replies")).to_be_focused()
     page.keyboard.type("TOKYO")
@@ -87,10 +79,8 @@ def test_the_search_reads_replies(explore: Explore, invented: InventedPage) -> N
     expect(page.locator(".total")).to_have_text(f"{n} answers, {n} read")
 
 
-def test_the_search_reads_contexts_where_it_should(
-    explore: Explore, invented: InventedPage
-) -> None:
-    page = explore("#/answers?q=of%20p03%20on%20gardens")
+def test_the_search_reads_contexts_where_it_should(view: Explore, invented: InventedPage) -> None:
+    page = view("#/answers?q=of%20p03%20on%20gardens")
     expect(page.locator(".total")).to_have_text("0 answers, 0 read")
     page.get_by_label("search contexts too").check()
     rows = [r for r in invented.rows if r.puppet == "p03" and r.condition in ("history", "rag")]
@@ -105,8 +95,8 @@ def test_a_search_can_be_cancelled(explore: Explore) -> None:
     expect(page.locator(".total")).to_contain_text("read")
 
 
-def test_ten_at_random_are_the_same_for_everyone_and_blind(explore: Explore) -> None:
-    page = explore("#/answers?task=lists")
+def test_ten_at_random_are_the_same_for_everyone_and_blind(explore: Explore, view: Explore) -> None:
+    page = view("#/answers?task=lists")
     page.get_by_role("button", name="Ten at random").click()
     cards = page.locator(".card")
     expect(cards).to_have_count(10)
@@ -215,8 +205,8 @@ def test_keys_are_told_and_can_be_switched_off(explore: Explore) -> None:
     expect(page.get_by_label("Search in replies")).not_to_be_focused()
 
 
-def test_a_key_that_is_typed_is_a_letter(explore: Explore) -> None:
-    page = explore("#/answers")
+def test_a_key_that_is_typed_is_a_letter(view: Explore) -> None:
+    page = view("#/answers")
     page.get_by_label("Search in replies").fill("")
     page.get_by_label("Search in replies").press_sequentially("jk/?")
     expect(page.get_by_label("Search in replies")).to_have_value("jk/?")

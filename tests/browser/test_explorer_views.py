@@ -2,19 +2,18 @@
 
 import re
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from browser.conftest import Seen
+from browser.conftest import Explore, Seen
 from browser.invented_study import ARABIC, HEBREW, HOSTILE, MARKDOWN, InventedPage, Row, write_page
 from fieldwork.addresses import address
 from fieldwork.explorer.linked_figures import mark_address
 
 pytestmark = pytest.mark.browser
-Explore = Callable[..., Page]
 
 BIG = address(
     "answer",
@@ -40,9 +39,9 @@ def share(page: Page, option: str, label: str) -> Locator:
 
 
 def test_a_mark_leads_to_the_answers_it_was_computed_from(
-    explore: Explore, invented: InventedPage
+    view: Explore, invented: InventedPage
 ) -> None:
-    page = explore()
+    page = view()
     for mark in invented.marks:
         page.locator(f"#figure-fig1 #mark-fig1-{mark.number}").click()
         expect(page.locator(".total")).to_have_text(f"{mark.n} answers, {mark.n} read")
@@ -52,9 +51,9 @@ def test_a_mark_leads_to_the_answers_it_was_computed_from(
 
 
 def test_a_mark_says_what_it_is_to_mouse_and_keyboard(
-    explore: Explore, invented: InventedPage
+    view: Explore, invented: InventedPage
 ) -> None:
-    page = explore()
+    page = view()
     page.locator("#mark-fig1-3").hover()
     expect(page.get_by_role("tooltip")).to_have_text(invented.marks[2].text)
     page.locator("#mark-fig1-4").focus()
@@ -68,8 +67,8 @@ def test_a_mark_says_what_it_is_to_mouse_and_keyboard(
     expect(rows.nth(1)).to_contain_text("0.1 to 0.9")
 
 
-def test_a_sentence_of_the_findings_is_a_link_too(explore: Explore, invented: InventedPage) -> None:
-    page = explore()
+def test_a_sentence_of_the_findings_is_a_link_too(view: Explore, invented: InventedPage) -> None:
+    page = view()
     page.get_by_role("link", name="the model alpha names other cities").click()
     rows = [row for row in invented.rows if (row.item, row.condition) == ("cities", "history")]
     expect(page.locator(".total")).to_have_text(total_of(rows))
@@ -101,9 +100,13 @@ def test_the_page_opens_with_the_answer_and_its_question_then_figures_then_table
     assert second.evaluate("node => node.getBoundingClientRect().top") > heights[1]
 
 
-def test_tables_are_folded_until_they_are_asked_for(explore: Explore) -> None:
+def test_tables_are_folded_until_they_are_printed_or_asked_for(explore: Explore) -> None:
     page = explore()
     table = page.locator("#all-tests table")
+    expect(table).to_be_hidden()
+    page.pdf()
+    expect(table).to_be_visible()
+    page.reload()
     expect(table).to_be_hidden()
     page.get_by_role("link", name="all tests").click()
     expect(table).to_be_visible()
@@ -118,14 +121,8 @@ def test_tables_are_folded_until_they_are_asked_for(explore: Explore) -> None:
     expect(page.locator("#start")).to_be_visible()
 
 
-def test_printing_unfolds_the_tables(explore: Explore) -> None:
-    page = explore()
-    page.pdf()
-    expect(page.locator("#all-tests table")).to_be_visible()
-
-
-def test_a_question_shows_shares_by_condition(explore: Explore, invented: InventedPage) -> None:
-    page = explore("#/question?task=lists&item=cities&model=alpha")
+def test_a_question_shows_shares_by_condition(view: Explore, invented: InventedPage) -> None:
+    page = view("#/question?task=lists&item=cities&model=alpha")
     rows = [
         row
         for row in invented.rows
@@ -138,8 +135,8 @@ def test_a_question_shows_shares_by_condition(explore: Explore, invented: Invent
     expect(page.locator(".total")).to_have_text(f"{named['Paris']} answers, {named['Paris']} read")
 
 
-def test_the_correct_option_and_letters_that_are_missing(explore: Explore) -> None:
-    page = explore("#/question?task=quiz&item=capital&model=alpha&condition=history")
+def test_the_correct_option_and_letters_that_are_missing(view: Explore) -> None:
+    page = view("#/question?task=quiz&item=capital&model=alpha&condition=history")
     assert page.locator("table.shares thead tr").first.locator("th").count() == 2
     expect(page.locator("tbody th", has_text="A. Lima")).to_contain_text("correct")
     cell = share(page, "no letter could be read", "History <i>of chats</i>")
@@ -148,8 +145,8 @@ def test_the_correct_option_and_letters_that_are_missing(explore: Explore) -> No
     expect(page.locator(".total")).to_have_text("1 answer, 0 read")
 
 
-def test_two_conditions_beside_each_other(explore: Explore, invented: InventedPage) -> None:
-    page = explore("#/compare?model=beta&task=lists&item=cities&condition=offline&other=history")
+def test_two_conditions_beside_each_other(view: Explore, invented: InventedPage) -> None:
+    page = view("#/compare?model=beta&task=lists&item=cities&condition=offline&other=history")
     cells = {
         name: [
             row
@@ -178,14 +175,14 @@ def test_two_conditions_beside_each_other(explore: Explore, invented: InventedPa
     expect(page.get_by_role("checkbox", name="Retrieval")).to_be_focused()
 
 
-def test_a_user_beside_the_baseline(explore: Explore) -> None:
-    page = explore("#/compare?model=alpha&task=quiz&item=planet&puppet=p07")
+def test_a_user_beside_the_baseline(view: Explore) -> None:
+    page = view("#/compare?model=alpha&task=quiz&item=planet&puppet=p07")
     headings = page.locator(".beside h3").all_inner_texts()
     assert headings == ["Offline", "History <i>of chats</i>, p07", "Profile, p07"]
 
 
-def test_a_user_has_a_conversation_and_answers(explore: Explore, invented: InventedPage) -> None:
-    page = explore("#/user?puppet=p05&condition=history")
+def test_a_user_has_a_conversation_and_answers(view: Explore, invented: InventedPage) -> None:
+    page = view("#/user?puppet=p05&condition=history")
     expect(page.locator(".turn.system .text")).to_have_text(f"You talk to p05. {HOSTILE}")
     assert page.locator(".begins").all_inner_texts() == [
         f"Conversation {number} of 3" for number in (1, 2, 3)
@@ -210,8 +207,8 @@ def test_withheld_contexts_are_said_to_be(explore: Explore, tmp_path: Path, mode
     assert page.locator(".turn").count() == 0
 
 
-def test_an_answer_shows_all_that_is_known_of_it(explore: Explore) -> None:
-    page = explore(
+def test_an_answer_shows_all_that_is_known_of_it(view: Explore) -> None:
+    page = view(
         "#/answer?model=alpha&task=lists&condition=history&item=cities&puppet=p05&replicate=0"
     )
     expect(page.locator(".raw")).to_have_text("1. Pariis\n2. Rome")
@@ -241,8 +238,8 @@ def test_an_answer_with_a_letter(explore: Explore) -> None:
     expect(page.locator("#view .facts", has_text="strict")).to_contain_text("none")
 
 
-def test_before_and_after_follow_the_list(explore: Explore, invented: InventedPage) -> None:
-    page = explore("#/answers?model=beta&item=sum&condition=profile")
+def test_before_and_after_follow_the_list(view: Explore, invented: InventedPage) -> None:
+    page = view("#/answers?model=beta&item=sum&condition=profile")
     rows = [
         row
         for row in invented.rows
@@ -258,17 +255,15 @@ def test_before_and_after_follow_the_list(explore: Explore, invented: InventedPa
     expect(page.locator(".total")).to_have_text(total_of(rows))
 
 
-def test_a_permalink_of_an_unknown_answer_says_so(explore: Explore) -> None:
-    page = explore("#/answer?model=alpha&task=lists&condition=history&item=gone&puppet=p01")
+def test_a_permalink_of_an_unknown_answer_says_so(view: Explore) -> None:
+    page = view("#/answer?model=alpha&task=lists&condition=history&item=gone&puppet=p01")
     expect(page.get_by_text("no answer of this address")).to_be_visible()
     page.evaluate("location.hash = '#/strange?x=%E0%A4%A'")
     expect(page.locator("#start")).to_be_visible()
 
 
-@pytest.mark.parametrize(
-    "fragment",
-    [
-        "#/study",
+def test_hostile_texts_are_shown_and_nothing_runs(view: Explore) -> None:
+    for fragment in (
         "#/question?task=lists&item=films",
         "#/question?task=quiz&item=planet",
         "#/compare?task=lists&item=films&model=alpha&condition=history&other=rag",
@@ -276,24 +271,20 @@ def test_a_permalink_of_an_unknown_answer_says_so(explore: Explore) -> None:
         "#/answers?task=lists&item=films",
         "#/answers?random=1",
         "#/answer?model=alpha&task=lists&condition=history&item=cities&puppet=p01&replicate=0",
-        "#/answer?model=alpha&task=lists&condition=history&item=films&puppet=p01&replicate=0",
         "#/doubtful",
-    ],
-)
-def test_hostile_texts_are_shown_and_nothing_runs(explore: Explore, fragment: str) -> None:
-    page = explore(fragment)
-    page.wait_for_timeout(200)
-    assert page.evaluate("window.broken") is None
-    main = page.locator("main")
-    assert main.locator("b, u, i, img, main script").count() == 0
-    shown = main.inner_text()
-    assert re.search(r"<b>|<u>|<i>|# Heading", shown)
-    if "films&puppet=p01" in fragment:
-        assert MARKDOWN in page.locator(".raw .block").inner_text()
+        "#/study",
+        "#/answer?model=alpha&task=lists&condition=history&item=films&puppet=p01&replicate=0",
+    ):
+        page = view(fragment)
+        main = page.locator("main")
+        expect(main).to_contain_text(re.compile(r"<b>|<u>|<i>|# Heading"), use_inner_text=True)
+        assert main.locator("b, u, i, img, main script").count() == 0, fragment
+        assert page.evaluate("window.broken") is None, fragment
+    assert MARKDOWN in page.locator(".raw .block").inner_text()
 
 
-def test_a_megabyte_does_not_stop_the_page(explore: Explore, invented: InventedPage) -> None:
-    page = explore(BIG)
+def test_a_megabyte_does_not_stop_the_page(view: Explore, invented: InventedPage) -> None:
+    page = view(BIG)
     long = next(row.text for row in invented.rows if len(row.text) > 1_000_000)
     assert len(page.locator(".raw").inner_text()) < 10_000
     page.get_by_role("button", name=f"Show all {len(long):,} characters").click()

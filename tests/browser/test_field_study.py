@@ -1,19 +1,21 @@
-"""A field study from its survey page to the last figure: filled in a browser, imported, measured, drawn.
+"""A field study from its survey page to its own page: filled in, imported, measured, drawn, and read.
 
-The forty participants are synthetic (tests/field_data/README.md), with personal data and junk planted.
+Marks, findings and shares of its page lead to the answers that its tables count. The forty participants
+are synthetic (tests/field_data/README.md), with personal data and junk planted.
 """
 
-from pathlib import Path
+import re
 from typing import Any
 
 import duckdb
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from browser.conftest import Written, render_survey
+from browser.conftest import Seen, Written, render_survey, save_file, watched_pages
 from browser.study_pages import Visit, follow, marks_of, n_answers, sample, study_page
 from field_data.synthetic import AGE_BANDS, GROUPS, MODEL_IN_FILE, SyntheticField, make_field
 from fieldwork import tables
+from fieldwork.explorer.linked_figures import mark_address
 from fieldwork.field.kit.survey import page_map
 from fieldwork.records.field import FIELD
 from workflow.conftest import TINY, Checkout, copy_project, rows_of
@@ -31,6 +33,8 @@ KIT: dict[str, Any] = {
         "age": {"question": "How old are you?", "options": list(AGE_BANDS)},
     },
 }
+# users asked again, so that the first answer of each is not all of them
+TWICE = {"history": {"replicates": 2}, "profile": {"replicates": 1}}
 
 
 @pytest.fixture(scope="module")
@@ -46,39 +50,42 @@ def page_file(synthetic: SyntheticField, tmp_path_factory: pytest.TempPathFactor
     return render_survey(tmp_path_factory.mktemp("page"), items, KIT, {"embedded": "Embedded"})
 
 
-# every prompt that is left, in one call to the browser: the same events on the same elements
-ANSWER_ALL = """answers => {
+# all of it, in one call to the browser: the same events on the same elements
+FILL_IN = """([choices, answers]) => {
+  const press = place => document.querySelector(place).click();
+  press("#agree");
+  press("#consent-form button");
+  const labels = [...document.querySelectorAll("#about label")];
+  for (const text of choices) labels.find(label => label.textContent.trim() === text).click();
+  press("#about-form .main");
+  const box = document.querySelector("#answer");
   for (const _ in answers) {
-    const box = document.querySelector("#answer");
     box.value = answers[document.querySelector("#prompt").textContent];
     box.dispatchEvent(new Event("input", {bubbles: true}));
-    document.querySelector("#next").click();
+    press("#next");
   }
 }"""
 
 
-def fill_in(
-    page: Page, survey: Written, row: dict[str, str], folder: Path, *, by_hand: bool
-) -> None:
-    """Answer every prompt as a participant does, and save the file."""
+def fill_in(page: Page, survey: Written, row: dict[str, str], *, by_hand: bool) -> None:
+    """Answer every prompt as a participant does."""
     page.goto(survey.address + f"?participant={row['panel_id']}")
+    page.locator("#agree").wait_for()
+    keys = {prompt.text: prompt.item_id for prompt in survey.survey.prompts}
+    choices = [MODEL_IN_FILE, row["group"], row["age_band"]]
+    if not by_hand:
+        answers = {text: row[f"Q_{item}"] for text, item in keys.items()}
+        page.evaluate(FILL_IN, [choices, answers])
+        return
     page.get_by_label("I have read this information").check()
     page.get_by_role("button", name="Begin").click()
-    page.get_by_label(MODEL_IN_FILE).check()
-    page.get_by_label(row["group"], exact=True).check()
-    page.get_by_label(row["age_band"], exact=True).check()
+    for label in choices:
+        page.get_by_label(label, exact=True).check()
     page.get_by_role("button", name="Continue").click()
-    keys = {prompt.text: prompt.item_id for prompt in survey.survey.prompts}
-    if by_hand:
-        for _ in keys:
-            item_id = keys[page.locator("#prompt").text_content() or ""]
-            page.get_by_label("Copy the whole").fill(row[f"Q_{item_id}"])
-            page.locator("#next").click()
-    else:
-        page.evaluate(ANSWER_ALL, {text: row[f"Q_{item}"] for text, item in keys.items()})
-    with page.expect_download() as download:
-        page.get_by_role("button", name="Save my answers").click()
-    download.value.save_as(folder / download.value.suggested_filename)
+    for _ in keys:
+        item_id = keys[page.locator("#prompt").text_content() or ""]
+        page.get_by_label("Copy the whole").fill(row[f"Q_{item_id}"])
+        page.locator("#next").click()
 
 
 @pytest.fixture(scope="module")
@@ -90,12 +97,18 @@ def study(
 ) -> Checkout:
     made = copy_project(tmp_path_factory.mktemp("field") / "project")
     (made.root / FOLDER).mkdir(parents=True)
-    for number, row in enumerate(synthetic.wide):
-        context = browser.new_context()
-        fill_in(context.new_page(), page_file, row, made.root / FOLDER, by_hand=number < 3)
-        context.close()
+    with watched_pages(browser, Seen()) as open_address:
+        page = open_address("about:blank")
+        for number, row in enumerate(synthetic.wide):
+            fill_in(page, page_file, row, by_hand=number < 2)
+            file = save_file(page, "Save my answers")
+            file.rename(made.root / FOLDER / file.name)
     # with the answers of its participants in the page, so that nothing planted may be there
-    overlay = TINY | {"field": page_map(page_file.survey, FOLDER), "explorer": {"field": True}}
+    overlay = TINY | {
+        "conditions": TWICE,
+        "field": page_map(page_file.survey, FOLDER),
+        "explorer": {"field": True},
+    }
     finished = made.snakemake("all", "--configfile", str(made.study("field", overlay)))
     assert finished.returncode == 0, finished.stderr[-3000:]
     (made.root / "logs/terminal.log").write_text(finished.stdout + finished.stderr)
@@ -202,18 +215,77 @@ def test_the_database_has_the_field(study: Checkout, monkeypatch: pytest.MonkeyP
     assert (n_answers, n_groups) == (520, 80)
 
 
-@pytest.mark.parametrize("figure", ["fig1", "fig2", "fig4", "field_groups"])
-def test_marks_of_the_field_lead_to_masked_answers(
-    study: Checkout, study_page: Visit, figure: str
+FIGURES = ("fig1", "fig2", "fig3", "fig4", "fig5", "who_asks", "field_groups")
+
+
+def test_marks_lead_to_the_answers_that_the_tables_count(
+    study: Checkout, study_page: Visit
 ) -> None:
     results = study.results("field")
-    marks = [mark for mark in marks_of(results, figure) if mark.condition == FIELD]
-    assert marks
     page = study_page(results)
-    for mark in sample(marks)[:3]:
-        follow(page.locator(f"#mark-{figure}-{mark.number}"))
-        n = n_answers(results, mark)
-        assert mark.n in (n, None)
-        expect(page.locator(".total")).to_contain_text(f"{n} answer")
+    for figure in FIGURES:
+        marks = marks_of(results, figure)
+        assert page.locator(f"#figure-{figure} a.mark").count() == len(marks) > 0
+        # some from all over the figure, of a condition asked twice, and of the field
+        chosen = sample(marks)
+        for condition in ("history", FIELD):
+            chosen += sample([mark for mark in marks if mark.condition == condition])[-1:]
+        assert FIELD in {mark.condition for mark in chosen}
+        counts = []
+        for mark in dict.fromkeys(chosen):
+            follow(page.locator(f"#mark-{figure}-{mark.number}"))
+            n = n_answers(results, mark)
+            counts.append(n)
+            # figures of whole runs, curves and users count answers only where their table does
+            assert mark.n in (n, None), mark
+            expect(page.locator(".total")).to_contain_text(
+                re.compile(rf"^{n:,} answers?, [\d,]+ read$")
+            )
+            assert page.evaluate("location.hash") == mark_address(mark)
+            page.go_back()
+            expect(page.locator("#start")).to_be_visible()
+        assert sum(n > 0 for n in counts) >= len(counts) / 2
+
+
+def test_numbers_of_the_findings_lead_to_their_answers(study: Checkout, study_page: Visit) -> None:
+    page = study_page(study.results("field"))
+    links = page.locator(".findings :is(li, td) > a[href^='#/answers']")
+    n_links = links.count()
+    assert n_links > 0
+    # some from all over the findings, always the same
+    for k in range(0, n_links, max(1, n_links // 8)):
+        text = links.nth(k).inner_text()
+        links.nth(k).click()
+        total = page.locator(".total")
+        expect(total).to_contain_text("answer")
+        if not re.match(r"0(\.0)? ", text):
+            expect(total).not_to_have_text(re.compile("^0 answers"))
         page.go_back()
         expect(page.locator("#start")).to_be_visible()
+
+
+def test_two_conditions_side_by_side_have_the_shares_of_the_tables(
+    study: Checkout, study_page: Visit
+) -> None:
+    counts = rows_of(
+        study,
+        """SELECT answer, any_value(n_named) FILTER (condition = 'offline'),
+        any_value(n_named) FILTER (condition = 'history')
+        FROM 'RESULTS/field/metrics/item_shares.parquet'
+        WHERE task = 'recommendations' AND item_id = 'hobbies' GROUP BY answer""",
+    )
+    fragment = (
+        "#/compare?task=recommendations&item=hobbies&condition=offline&other=history&base=first"
+    )
+    page = study_page(study.results("field"), fragment)
+    page_shares = {}
+    for row in page.locator("table.shares tbody tr").all():
+        name = row.locator("th").first.inner_text().split("\n")[0]
+        numbers = re.findall(r"\((\d+)\)", row.inner_text())
+        if len(numbers) == 2:
+            page_shares[name] = (int(numbers[0]), int(numbers[1]))
+    # the page lists so many at once, the commonest first
+    pairs = {name: (alone or 0, user or 0) for name, alone, user in counts if alone or user}
+    assert page_shares.items() <= pairs.items()
+    assert len(page_shares) == min(len(pairs), 25)
+    assert max(map(sum, page_shares.values())) == max(map(sum, pairs.values()))
