@@ -244,7 +244,7 @@ def test_without_answers_there_are_no_rows(case: Case) -> None:
 
 # ---- how often intervals and tests are right -----------------------------------------------------------
 
-N_SETS, N_MANY, ODD_SHARE = 200, 40, 0.125
+N_SETS, N_MANY, ODD_SHARE = 100, 40, 0.125
 COMMON, ODD = [*range(8)], [*range(20, 26)]
 SHARES = [*[(1 - ODD_SHARE) / len(COMMON)] * len(COMMON), *[ODD_SHARE / len(ODD)] * len(ODD)]
 

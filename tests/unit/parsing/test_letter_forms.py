@@ -116,11 +116,3 @@ def test_letters_that_look_alike_count_where_their_alphabet_has_no_options(
     text: str, expected: str | None
 ) -> None:
     assert letter(text) == expected
-
-
-@pytest.mark.parametrize(
-    "junk", ["answer: b ", "Ответ: В ", "❌ A) ", '"A": true, ', "rules out A, leaving "]
-)
-@pytest.mark.usefixtures("ends_some_time")
-def test_junk_is_read_in_time(junk: str) -> None:
-    assert parse_choice(junk * 9_000, choices=CITIES).letter in (None, *"ABCD")

@@ -312,22 +312,3 @@ def test_other_numbers_of_items() -> None:
     text = "Reasons:\n1. Price\n2. Comfort\n\nPicks:\n- Nike\n- Puma\n- Asics"
     assert parse_list(text, expected_length=3).items == ("Nike", "Puma", "Asics")
     assert parse_list("Nike, Puma and Asics", expected_length=3).items == ("Nike", "Puma", "Asics")
-
-
-@pytest.mark.parametrize(
-    "junk",
-    ["a" * 100_000, "*" * 100_000, "1. " * 30_000, "(" * 100_000, "[" * 100_000, "{\"a\":" * 20_000,
-     "- \n" * 30_000, "1. \n" * 20_000, "#" * 100_000, " " * 100_000 + "x", "<think>" * 14_000,
-     "a, " * 30_000, "| a " * 25_000, "**a " * 25_000, "\n" * 100_000 + "1", "1. a (" * 15_000,
-     "“a " * 30_000, "I cannot " * 12_000, "_a" * 50_000, "1. **a\n" * 14_000, "`" * 100_000,
-     "Tips:\n- a\n" * 9_000, "A:\n1. a\n2. b\n" * 7_000, "我，" * 30_000, "“a”" * 30_000, '"a\n' * 30_000,
-     "1-a\n2-b\n" * 12_000, "🌟 1. a\n" * 12_000, "Sure!\n" * 16_000, "a or: " * 16_000, "ก" * 100_000,
-     "漢字。" * 30_000, "1. a\n\n" * 20_000, '["a",' * 20_000, "(1999): " * 12_000, "## \n" * 25_000,
-     "- **a**\n  - b\n" * 7_000, "1. x 2. y 3. z " * 6_000, "[\"a\"\n" * 20_000, "(1999) " * 14_000],
-    ids=lambda junk: repr(junk[:8]),
-)  # fmt: skip
-@pytest.mark.parametrize("is_truncated", [False, True], ids=["whole", "truncated"])
-@pytest.mark.usefixtures("ends_some_time")
-def test_junk_is_read_to_the_end(junk: str, is_truncated: bool) -> None:
-    listing = parse_list(junk[:100_000], is_truncated=is_truncated)
-    assert (listing.items is None) == (listing.reason is not None)
