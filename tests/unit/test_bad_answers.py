@@ -5,7 +5,8 @@ has no estimate has a reason, every figure is drawn and says what is missing, an
 nothing.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import nullcontext
 from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
@@ -341,6 +342,14 @@ class Run:
             config={},
         )
         return page.read_text(encoding="utf-8")
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _one_database() -> Iterator[None]:
+    """Hundreds of tables are sorted as they are written: here in one database, not each in its own."""
+    with tables.open_database() as database, pytest.MonkeyPatch.context() as patch:
+        patch.setattr(tables, "open_database", lambda: nullcontext(database.cursor()))
+        yield
 
 
 @pytest.fixture(scope="module", params=CASES)

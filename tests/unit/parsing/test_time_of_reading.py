@@ -45,8 +45,8 @@ READERS = {
     "list": (list_is_read, 30_000, 6),
     "list cut off": (lambda text: list_is_read(text, True), 30_000, 6),
     "letter": (choice_is_read, 30_000, 6),
-    "point": (point_is_read, 30_000, 6),
-    "number": (number_is_read, 15_000, 3),
+    "point": (point_is_read, 20_000, 6),
+    "number": (number_is_read, 10_000, 3),
     "refusal": (lambda text: is_refusal(text) in (True, False), 100_000, 2),
     "form": (lambda text: read_text_form(f"x{text}x") is not None, 60_000, 2),
 }
