@@ -52,10 +52,11 @@ def road(name: str) -> tuple[object, ...]:
     return name.partition("-")[0], *of_options, *(getattr(measure, one) for one in names)
 
 
-KINDS = {road(name): name for name in reversed(CASES)}
+FIRSTS = {road(name): name for name in reversed(CASES)}
+KINDS = {name: CASES[name] for name in FIRSTS.values()}
 """The first measure of each road, which speaks for those that take the same."""
-every_kind = pytest.mark.parametrize("case", map(CASES.get, KINDS.values()), ids=KINDS.values())
-OF_PROMPTS = {name: CASES[name] for name in KINDS.values() if not CASES[name].is_of_runs}
+every_kind = pytest.mark.parametrize("case", KINDS.values(), ids=KINDS)
+OF_PROMPTS = {name: case for name, case in KINDS.items() if not case.is_of_runs}
 """Runs answer all prompts, so that two sides always have the same."""
 
 N_USERS = 12
