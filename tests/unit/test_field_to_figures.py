@@ -79,8 +79,13 @@ def groups_of(n: int, names: Sequence[str]) -> list[Participant]:
     return [Participant(f"p{k:02}", "variable", names[k % len(names)]) for k in range(n)]
 
 
-@pytest.mark.parametrize("names", [(), ("x", "y", "z")], ids=len)
-@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize(
+    ("case", "names"),
+    [
+        *((case, ("x", "y", "z")) for case in CASES),
+        *((case, ()) for case in ("lists alone", "none")),
+    ],
+)
 def test_every_case_is_told_and_drawn(case: str, names: Sequence[str], tmp_path: Path) -> None:
     paths = {name: str(tmp_path / f"{name}.parquet") for name in ("answers", "participants", "t")}
     tables.write_rows(paths["answers"], CASES[case], Answer)

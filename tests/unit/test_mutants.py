@@ -3,6 +3,7 @@
 import ast
 import sys
 from pathlib import Path
+from shutil import copy
 
 import pytest
 
@@ -43,11 +44,16 @@ def test_a_fault_is_written_where_it_was_found_and_can_be_taken_back(tmp_path: P
     assert (tmp_path / "m.py").read_text() == "x = 'é' - y\n"
 
 
-def test_a_seed_draws_the_same_faults_of_different_lines() -> None:
-    from mutations import draw_mutants, wings_of
+def test_a_seed_draws_the_same_faults_of_different_lines(tmp_path: Path) -> None:
+    from mutations import WINGS, draw_mutants, wings_of
 
-    drawn = draw_mutants(LIBRARY, 40, 38)
-    assert drawn == draw_mutants(LIBRARY, 40, 38) != draw_mutants(LIBRARY, 40, 39)
+    # the largest module of each wing
+    for wing in WINGS:
+        path = max((LIBRARY / wing).glob("*.py"), key=lambda path: path.stat().st_size)
+        (tmp_path / wing).mkdir()
+        copy(path, tmp_path / wing)
+    drawn = draw_mutants(tmp_path, 40, 38)
+    assert drawn == draw_mutants(tmp_path, 40, 38) != draw_mutants(tmp_path, 40, 39)
     assert len({(m.file, m.line) for m in drawn}) == 40
     assert set(wings_of(drawn).values()) == {4}
     for fault in drawn[:10]:

@@ -200,8 +200,12 @@ def words(figure: Figure) -> str:
 
 def texts_cut_off(figure: Figure) -> list[str]:
     """Texts that reach over the edge of the figure."""
+    return _over_the_edge(figure, texts(figure))
+
+
+def _over_the_edge(figure: Figure, drawn_texts: Sequence[Text]) -> list[str]:
     page = figure.bbox.padded(0.5)
-    boxes = [(t.get_text(), t.get_window_extent()) for t in texts(figure)]
+    boxes = [(t.get_text(), t.get_window_extent()) for t in drawn_texts]
     return [
         text
         for text, box in boxes
@@ -209,14 +213,8 @@ def texts_cut_off(figure: Figure) -> list[str]:
     ]
 
 
-def small(figure: Figure) -> list[str]:
-    """Texts under 7 points."""
-    return [t.get_text() for t in texts(figure) if t.get_fontsize() < 7]
-
-
-def head_overlaps(figure: Figure) -> bool:
+def _head_overlaps(figure: Figure) -> bool:
     """True where a note, the legend and the panels are not in separate strips, top to bottom."""
-    figure.draw_without_rendering()
     strips = [t.get_window_extent() for t in figure.texts if t.get_style() == "italic"]
     strips += [legend.get_window_extent() for legend in figure.legends]
     panels = [a.get_tightbbox() for a in figure.axes]
@@ -227,9 +225,10 @@ def head_overlaps(figure: Figure) -> bool:
 
 def assert_readable(figure: Figure, *, inches: float = 99.0) -> None:
     """Everything is on the page, in type of 7 points or more, and nothing of the head is covered."""
-    assert texts_cut_off(figure) == []
-    assert small(figure) == []
-    assert not head_overlaps(figure)
+    drawn_texts = texts(figure)
+    assert _over_the_edge(figure, drawn_texts) == []
+    assert [text.get_text() for text in drawn_texts if text.get_fontsize() < 7] == []
+    assert not _head_overlaps(figure)
     assert figure.get_figheight() <= inches
 
 

@@ -61,6 +61,7 @@ def test_what_only_one_library_reads_is_read(tmp_path: Path, text: str) -> None:
         st.recursive(
             st.none() | st.booleans() | st.integers() | st.text(max_size=30),
             lambda inner: st.lists(inner) | st.dictionaries(st.text(max_size=3), inner),
+            max_leaves=8,
         ),
         max_size=8,
     ),

@@ -59,7 +59,7 @@ def test_more_answers_of_users_do_not_raise_the_share() -> None:
     """No effect: twenty answers of ten users meet letters that ten reruns did not, by number alone."""
     random = np.random.default_rng(4)
     shares = []
-    for _ in range(20):
+    for _ in range(8):
         letters = np.where(random.random((4, 10, 75)) < 0.06, "B", "A")
         answers = [
             dataclasses.replace(answer, replicate=asked)
@@ -75,9 +75,9 @@ def test_more_answers_of_users_do_not_raise_the_share() -> None:
         assert (row.n_equal, row.n_baseline) == (10, 10)
         shares.append((row.share, row.control_share, row.share_all))
     share, control_share, share_all = np.mean(np.array(shares, dtype=np.float64), axis=0)
-    # an answer is B with chance .06: .94^10 (1 - .94^n) with n answers; 1,500 questions
-    assert (share, control_share) == pytest.approx((0.248, 0.248), abs=0.04)
-    assert share_all == pytest.approx(0.382, abs=0.04)
+    # an answer is B with chance .06: .94^10 (1 - .94^n) with n answers; 600 questions
+    assert (share, control_share) == pytest.approx((0.248, 0.248), abs=0.06)
+    assert share_all == pytest.approx(0.382, abs=0.06)
 
 
 def test_without_a_control_users_are_as_many_as_the_reruns_of_the_baseline() -> None:

@@ -9,8 +9,6 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from fieldwork.parsing.lists import parse_list
-
 DATA = Path(__file__).parents[4] / "shared" / "data"
 LABELS = Path(__file__).parent / "labels"
 OUTPUTS = DATA / "mmlu_model_outputs"
@@ -20,6 +18,18 @@ needs_real_texts = [
     pytest.mark.real_data,
     pytest.mark.skipif(not DATA.is_dir(), reason=f"the real extracts are not at {DATA}"),
 ]
+
+
+Pairs = list[tuple[Any, Any]]
+"""What is read beside its truth."""
+
+SHARE = 5
+"""One of so many texts is read where any are as good; with 1, `pytest -s` prints benchmarks/parsing."""
+
+
+def part_of(texts: list[Any], case: int = 0) -> list[Any]:
+    """Every `SHARE`-th, beginning at another in each case of a test, so that cases share no text."""
+    return texts[case % SHARE :: SHARE]
 
 
 class Tally(NamedTuple):
@@ -39,7 +49,7 @@ class Tally(NamedTuple):
         return self.right / max(1, self.right + self.missing)
 
 
-def tally(name: str, pairs: list[tuple[Any, Any]]) -> Tally:
+def tally(name: str, pairs: Pairs) -> Tally:
     """Readings against truths, None where there is nothing to read; printed for benchmarks/parsing."""
     right = sum(ours == truth is not None for ours, truth in pairs)
     wrong = sum(ours not in (None, truth) for ours, truth in pairs)
@@ -81,14 +91,6 @@ def messages(of_assistant: bool) -> dict[str, str]:
         ]
         texts += [r["response"] for r in rows(folder / "realhumaneval_chat_turns.parquet")]
     return {digest(text): text for text in texts if text}
-
-
-@cache
-def top_five() -> list[tuple[str, tuple[str, ...]]]:
-    """Real answers with five numbered names, and the names; every third of them, for speed."""
-    texts = sorted({row["response"] for row in rows(TOP_FIVE) if row["response"]})[::3]
-    listings = ((text, parse_list(text).items) for text in texts if "<think" not in text)
-    return [(text, items) for text, items in listings if items and len(set(items)) == 5]
 
 
 def options(question: str) -> list[str]:

@@ -73,43 +73,6 @@ def test_a_title_is_the_same_however_its_year_is_written(template: str) -> None:
         assert [comparison_key(name) for name in names] == [comparison_key(title), "heat"]
 
 
-@pytest.mark.parametrize(
-    ("entry", "name"),
-    [
-        # unbalanced quotes
-        ('"The Matrix (1999)', "The Matrix"),
-        ('The Matrix (1999)"', "The Matrix"),
-        ('The Matrix" (1999)', "The Matrix"),
-        ('“The Matrix (1999)"', "The Matrix"),
-        ('The "Matrix', "The Matrix"),
-        # quotes around a part of a name
-        ('"Weird Al" Yankovic', "Weird Al Yankovic"),
-        ('"The Matrix" Reloaded', "The Matrix Reloaded"),
-        ('12" Vinyl', '12" Vinyl'),
-        # second titles
-        ("Dr. Strangelove or: How I Learned to Stop Worrying", "Dr. Strangelove"),
-        ("Dr. Strangelove, or: How I Learned to Stop Worrying (1964)", "Dr. Strangelove"),
-        ('"Dr. Strangelove or: How I Learned to Stop Worrying (1964)"', "Dr. Strangelove"),
-        ("Dr. Strangelove or", "Dr. Strangelove"),
-        ("Frankenstein; or, The Modern Prometheus", "Frankenstein"),
-        ("Birdman or (The Unexpected Virtue of Ignorance) (2014)", "Birdman"),
-        # other scripts
-        ("《黑客帝国（1999）》：一部科幻电影", "黑客帝国"),
-        ("「千と千尋の神隠し（2001年）」", "千と千尋の神隠し"),
-        ("故宫，位于北京市中心，是中国明清两代的皇家宫殿", "故宫"),
-        ("東京：首都です", "東京"),
-        ("วัดพระแก้ว เป็นวัดที่สวยที่สุดแห่งหนึ่งในกรุงเทพมหานครและมีชื่อเสียงมาก", "วัดพระแก้ว"),
-        ("Матрица (1999)", "Матрица"),
-        # what looks like a year and is none
-        ("Class of 1984", "Class of 1984"),
-        ("Fahrenheit 451 by Ray Bradbury (1953)", "Fahrenheit 451 by Ray Bradbury"),
-        ("401(k) plans", "401(k) plans"),
-    ],
-)  # fmt: skip
-def test_what_is_cut_off_and_what_stays(entry: str, name: str) -> None:
-    assert item_names([entry, "Heat"]) == (name, "Heat")
-
-
 def test_an_entry_without_a_word_holds_no_name() -> None:
     assert item_names(["", "***", '""', "—", "Heat"]) == ("Heat",)
 

@@ -53,24 +53,6 @@ def test_advice_after_the_answer_is_left_out(advice: str) -> None:
     assert parse_list(f"{HOTELS}\n\nIn any case:\n\n{advice}", expected_length=5).items == NAMES
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "**Budget**\n- Hotel Aurora\n- Casa Verde\n\n**Luxury**\n- Old Mill Inn\n- Grand Palace",
-        "### Budget\n1. Hotel Aurora\n2. Casa Verde\n\n### Luxury\n1. Old Mill Inn\n2. Grand Palace",
-        "### Budget\n1. Hotel Aurora\n2. Casa Verde\n\n### Luxury\n3. Old Mill Inn\n4. Grand Palace",
-        "Budget:\n- Hotel Aurora\n- Casa Verde\n\nLuxury:\n- Old Mill Inn\n- Grand Palace",
-        "Budget:\n- Hotel Aurora\n- Casa Verde\n\nLuxury:\n- Old Mill Inn\n- Grand Palace\n\n"
-        "Tips:\n- Book early\n- Bring cash",
-        "经济型：\n- Hotel Aurora\n- Casa Verde\n\n豪华型：\n- Old Mill Inn\n- Grand Palace",
-    ],
-)
-@pytest.mark.parametrize("expected_length", [4, 5, 10, None])
-def test_all_sections_of_an_answer_are_read(text: str, expected_length: int | None) -> None:
-    names = (*NAMES, "Grand Palace")
-    assert parse_list(text, expected_length=expected_length).items == names
-
-
 def test_sections_of_the_length_asked_for_are_all_read() -> None:
     text = "### Films\n1. Alien\n2. Heat\n3. Up\n\n### Series\n1. Fargo\n2. Lost\n3. Dark"
     assert parse_list(text, expected_length=3).items == (
@@ -81,20 +63,6 @@ def test_sections_of_the_length_asked_for_are_all_read() -> None:
         "Lost",
         "Dark",
     )
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "### Nike\n- Price: 90\n- Comfort: high\n\n### Puma\n- Price: 80\n- Comfort: low\n\n"
-        "### Asics\n- Price: 95\n- Comfort: high",
-        "Nike:\n- Pros: light\n- Cons: dear\n\nPuma:\n- Pros: cheap\n- Cons: stiff\n\n"
-        "Asics:\n- Pros: soft\n- Cons: heavy",
-    ],
-)
-@pytest.mark.parametrize("expected_length", [3, 5])
-def test_headings_over_the_same_labels_are_the_items(text: str, expected_length: int) -> None:
-    assert parse_list(text, expected_length=expected_length).items == ("Nike", "Puma", "Asics")
 
 
 @pytest.mark.parametrize(

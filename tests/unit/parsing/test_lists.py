@@ -2,7 +2,7 @@
 
 import pytest
 
-from fieldwork.parsing.lists import ParsedList, parse_list
+from fieldwork.parsing.lists import parse_list
 
 FIVE = ("Nike", "Adidas", "Puma", "Asics", "Reebok")
 
@@ -113,104 +113,6 @@ def test_forms_of_a_list(template: str, frame: str) -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        "１. Nike\n２. Adidas\n３. Puma\n４. Asics\n５. Reebok",
-        "① Nike\n② Adidas\n③ Puma\n④ Asics\n⑤ Reebok",
-        "❶ Nike\n❷ Adidas\n❸ Puma\n❹ Asics\n❺ Reebok",
-        "⑴ Nike\n⑵ Adidas\n⑶ Puma\n⑷ Asics\n⑸ Reebok",
-        "一、Nike\n二、Adidas\n三、Puma\n四、Asics\n五、Reebok",
-        "١. Nike\n٢. Adidas\n٣. Puma\n٤. Asics\n٥. Reebok",
-        "१. Nike\n२. Adidas\n३. Puma\n४. Asics\n५. Reebok",
-        "a) Nike\nb) Adidas\nc) Puma\nd) Asics\ne) Reebok",
-        "A. Nike\nB. Adidas\nC. Puma\nD. Asics\nE. Reebok",
-        "1. Nike 2. Adidas 3. Puma 4. Asics 5. Reebok",
-        "My five: 1) Nike, 2) Adidas, 3) Puma, 4) Asics, and 5) Reebok.",
-        "Nike, Adidas, Puma, Asics, Reebok",
-        "Nike, Adidas, Puma, Asics and Reebok",
-        "Nike, Adidas, Puma, Asics, and Reebok.",
-        "Sure! The top five are: Nike, Adidas, Puma, Asics, and Reebok. Enjoy!",
-        "I would recommend Nike, Adidas, Puma, Asics, and Reebok.",
-        "Nike、Adidas、Puma、Asics、Reebok",
-        "Nike; Adidas; Puma; Asics; Reebok",
-        '["Nike", "Adidas", "Puma", "Asics", "Reebok"]',
-        "['Nike', 'Adidas', 'Puma', 'Asics', 'Reebok']",
-        '```json\n{"brands": ["Nike", "Adidas", "Puma", "Asics", "Reebok"]}\n```',
-        '[{"rank": 1, "name": "Nike"}, {"name": "Adidas"}, {"name": "Puma"}, {"name": "Asics"},'
-        ' {"name": "Reebok"}]',
-        '{"1": "Nike", "2": "Adidas", "3": "Puma", "4": "Asics", "5": "Reebok"}',
-        "| Rank | Brand | Why |\n|---|---|---|\n| 1 | Nike | a |\n| 2 | Adidas | b |\n| 3 | Puma | c |"
-        "\n| 4 | Asics | d |\n| 5 | Reebok | e |",
-        "| Brand | Why |\n|:--|--:|\n| **Nike** | a |\n| Adidas | b |\n| Puma | c |\n| Asics | d |"
-        "\n| Reebok | e |",
-        "```\n1. Nike\n2. Adidas\n3. Puma\n4. Asics\n5. Reebok\n```",
-        "<think>\n1. Gap\n2. Zara\n3. Uniqlo\n4. Boss\n5. Hugo\n</think>\n" + lines("{n}. {name}"),
-        "1. Gap\n2. Zara\n</think>\n" + lines("{n}. {name}"),
-        "<|channel|>analysis<|message|>1. Gap 2. Zara 3. Boss<|end|><|start|>assistant"
-        "<|channel|>final<|message|>" + lines("{n}. {name}"),
-        lines("{n}. {name}") + "\n\nIn short:\n- Nike\n- Puma\n- Asics\n- Reebok\n- Adidas",
-        lines("{n}. {name}") + "\n\n| Brand | Why |\n|---|---|\n| Gap | a |\n| Boss | b |",
-        lines("{n}. {name}") + "\n\nTips:\n1. Compare prices\n2. Try them on",
-        "First thoughts:\n1. Gap\n2. Zara\n3. Uniqlo\n4. Boss\n5. Hugo\n\nFinal list:\n"
-        + lines("{n}. {name}"),
-        "Two reasons:\n1. Price\n2. Comfort\n\nMy picks:\n" + lines("- {name}"),
-        "I'm sorry, I can't recommend a single brand, but here are five:\n" + lines("{n}. {name}"),
-        'Here you are:\n\n[\n  "Nike",\n  "Adidas",\n  "Puma",\n  "Asics",\n  "Reebok"\n]',
-        lines("{n}. {name}") + '\n\nAs JSON: ["Gap", "Zara", "Boss"]',
-        "I. Nike\nII. Adidas\nIII. Puma\nIV. Asics\nV. Reebok",
-        "First: Nike\nSecond: Adidas\nThird: Puma\nFourth: Asics\nFifth: Reebok",
-        "**Light**\n- Nike\n- Adidas\n\n**Sturdy**\n- Puma\n- Asics\n- Reebok",
-        "### Light\n1. Nike\n2. Adidas\n\n### Sturdy\n3. Puma\n4. Asics\n5. Reebok",
-        "Nike, Adidas, Puma, Asics, and Reebok are my top five.",
-        "Nike\n\nAdidas\n\nPuma\n\nAsics\n\nReebok\n\nAll of them are fine.",
-        "5. Nike\n4. Adidas\n3. Puma\n2. Asics\n1. Reebok",
-        "1. Nike\r\n2. Adidas\r\n3. Puma\r\n4. Asics\r\n5. Reebok\r\n",
-        "\u200b1. Nike\n2.\u00a0Adidas\n3. Puma\n4. Asics\n5. Reebok",
-    ],
-)  # fmt: skip
-def test_same_items_in_other_forms(text: str) -> None:
-    assert parse_list(text)[:2] == (FIVE, None)
-
-
-@pytest.mark.parametrize(
-    ("text", "items"),
-    [
-        ("1. Nike\n2. Puma", ("Nike", "Puma")),
-        ("- Nike\n- Puma\n- Asics", ("Nike", "Puma", "Asics")),
-        ("\n".join(f"{n}. Brand {n}" for n in range(1, 13)), tuple(f"Brand {n}" for n in range(1, 13))),
-        ("1. Nike\n2. Nike\n3. Puma\n4. Puma\n5. Nike", ("Nike", "Nike", "Puma", "Puma", "Nike")),
-        ("### 1. **Nike**\nThe text breaks off he", ("Nike",)),
-        ("1. Nike", ("Nike",)),
-        ("1-Nike\n2-Puma", ("Nike", "Puma")),
-        ("👟 1. Nike\n👟 2. Puma", ("Nike", "Puma")),
-        ("1. Spider-Man: No Way Home\n2. Dune\n3. Alien\n4. Heat\n5. Up",
-         ("Spider-Man: No Way Home", "Dune", "Alien", "Heat", "Up")),
-        ("1. Dune: Part Two\n2. Avengers: Endgame\n3. Mission: Impossible\n4. Heat",
-         ("Dune: Part Two", "Avengers: Endgame", "Mission: Impossible", "Heat")),
-        ("1. Nike: Just Do It\n2. Puma: Forever Faster", ("Nike", "Puma")),
-        ("1. Nike: shoes for all\n2. Puma\n3. Asics", ("Nike", "Puma", "Asics")),
-        ("1. Alien: Covenant - scary\n2. Dune - sandy\n3. Up - sad", ("Alien: Covenant", "Dune", "Up")),
-        ("1. **Mission: Impossible**: fast\n2. **Dune**: sandy", ("Mission: Impossible", "Dune")),
-        ("1. Artificial Intelligence (AI) and Machine Learning (ML)\n2. Law",
-         ("Artificial Intelligence and Machine Learning", "Law")),
-        ("1. Accounts (e.g., 401(k), IRA)\n2. Bonds", ("Accounts", "Bonds")),
-        ("1. (500) Days of Summer\n2. Up", ("(500) Days of Summer", "Up")),
-        ('1. "1984" by George Orwell\n2. *Emma* by Jane Austen', ("1984", "Emma")),
-        ("1. Yahoo!\n2. C++\n3. Washington, D.C.", ("Yahoo!", "C++", "Washington, D.C.")),
-        ("1. Black–Scholes\n2. T-Mobile", ("Black–Scholes", "T-Mobile")),
-        ("1. 3M: tape\n2. 7-Eleven: snacks\n3. 20th Century: films", ("3M", "7-Eleven", "20th Century")),
-        ("1. Nurse. They care for people.\n2. Teacher. They teach.", ("Nurse", "Teacher")),
-        ("1. Москва — столица\n2. Казань — город", ("Москва", "Казань")),
-        ("١. القاهرة: عاصمة\n٢. دبي: مدينة", ("القاهرة", "دبي")),
-        ("1. 東京：首都\n2. 大阪：商業", ("東京", "大阪")),
-        ("१. दिल्ली – राजधानी\n२. मुंबई – नगर", ("दिल्ली", "मुंबई")),
-    ],
-)  # fmt: skip
-def test_items_as_written(text: str, items: tuple[str, ...]) -> None:
-    assert parse_list(text)[:2] == (items, None)
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
         "🥇 Nike\n🥈 Adidas\n🥉 Puma\n4. Asics\n5. Reebok",
         "🥇 **Nike** – fast\n🥈 **Adidas** – soft\n🥉 **Puma** – light\n4️⃣ Asics\n5️⃣ Reebok",
         lines("Brand {n}: {name}"),
@@ -260,30 +162,6 @@ def test_a_table_is_read_by_its_first_column_where_the_question_names_none() -> 
     assert parse_list(ranks, question=question).items == ("Nike", "Adidas")
 
 
-@pytest.mark.parametrize(
-    ("text", "reason"),
-    [
-        (None, "empty"),
-        ("", "empty"),
-        (" \n\t ", "empty"),
-        ("<think>I wonder. 1. Nike 2. Puma 3. Asics", "empty"),
-        ("I'm sorry, but I can't help with that.", "refused"),
-        ("I cannot provide investment advice. Please ask an adviser.", "refused"),
-        ("I'm unable to recommend brands. You could:\n- Ask a friend\n- Visit a shop", "refused"),
-        ("There are many brands, and which suits you depends on your feet.", "no list found"),
-        ("For travel, consider your budget, dates, interests, and climate.", "no list found"),
-        ("It depends. I like to run. You may not.", "no list found"),
-        ("Could you tell me more?\n1. What is your budget?\n2. Where do you run?\n3. How often?",
-         "no list found"),
-        ("In 2024. That was a good year. In 2025. That was not.", "no list found"),
-        ("Sure!\nI would love to help\nWhat do you like", "no list found"),
-        ("8:30 Breakfast\n9:15 The bus leaves\nBring a hat.", "no list found"),
-    ],
-)  # fmt: skip
-def test_no_list_has_a_reason(text: str | None, reason: str) -> None:
-    assert parse_list(text) == ParsedList(None, reason)
-
-
 def test_options_between_bars_are_a_list() -> None:
     assert parse_list("chess|reading|cooking", expected_length=3).items == (
         "chess",
@@ -312,22 +190,3 @@ def test_other_numbers_of_items() -> None:
     text = "Reasons:\n1. Price\n2. Comfort\n\nPicks:\n- Nike\n- Puma\n- Asics"
     assert parse_list(text, expected_length=3).items == ("Nike", "Puma", "Asics")
     assert parse_list("Nike, Puma and Asics", expected_length=3).items == ("Nike", "Puma", "Asics")
-
-
-@pytest.mark.parametrize(
-    "junk",
-    ["a" * 100_000, "*" * 100_000, "1. " * 30_000, "(" * 100_000, "[" * 100_000, "{\"a\":" * 20_000,
-     "- \n" * 30_000, "1. \n" * 20_000, "#" * 100_000, " " * 100_000 + "x", "<think>" * 14_000,
-     "a, " * 30_000, "| a " * 25_000, "**a " * 25_000, "\n" * 100_000 + "1", "1. a (" * 15_000,
-     "“a " * 30_000, "I cannot " * 12_000, "_a" * 50_000, "1. **a\n" * 14_000, "`" * 100_000,
-     "Tips:\n- a\n" * 9_000, "A:\n1. a\n2. b\n" * 7_000, "我，" * 30_000, "“a”" * 30_000, '"a\n' * 30_000,
-     "1-a\n2-b\n" * 12_000, "🌟 1. a\n" * 12_000, "Sure!\n" * 16_000, "a or: " * 16_000, "ก" * 100_000,
-     "漢字。" * 30_000, "1. a\n\n" * 20_000, '["a",' * 20_000, "(1999): " * 12_000, "## \n" * 25_000,
-     "- **a**\n  - b\n" * 7_000, "1. x 2. y 3. z " * 6_000, "[\"a\"\n" * 20_000, "(1999) " * 14_000],
-    ids=lambda junk: repr(junk[:8]),
-)  # fmt: skip
-@pytest.mark.parametrize("is_truncated", [False, True], ids=["whole", "truncated"])
-@pytest.mark.usefixtures("ends_some_time")
-def test_junk_is_read_to_the_end(junk: str, is_truncated: bool) -> None:
-    listing = parse_list(junk[:100_000], is_truncated=is_truncated)
-    assert (listing.items is None) == (listing.reason is not None)

@@ -225,27 +225,13 @@ def test_only_the_bare_mark_keeps_to_the_form() -> None:
     ]
 
 
-@pytest.mark.usefixtures("ends_some_time")
-@pytest.mark.parametrize(
-    "part",
-    [
-        *("1 ", "4-", "agree ", "(", "answer ", "1 = a, ", "I'd say 4, not ", "no, 4 of 5 or "),
-        *("非常不同意4", "strongly ", "3 3 3 "),
-    ],
-)
-def test_any_reply_is_read_in_time(part: str) -> None:
-    text = part * (100_000 // len(part))
-    parsed = parse_scale(text, marks=NUMBERS, choices=LABELS)
-    assert bool(parsed.reason) == (len(parsed.letters) != 1)
-
-
 @pytest.mark.skipif(not DATA.is_dir(), reason="the extracts of real data are not here")
 def test_real_survey_answers_are_read_by_their_letters() -> None:
-    """Every tenth of 6,024 answers to OpinionQA; each that begins with a letter in brackets has it."""
+    """Of 6,024 answers to OpinionQA every thirtieth: one that begins with a letter in brackets has it."""
     path = DATA / "mmlu_model_outputs/llmdrift_opinionqa_letter_answers.csv.gz"
     rows = csv.DictReader(io.StringIO(gzip.decompress(path.read_bytes()).decode("utf-8")))
     n_marked = n_read = n_without = 0
-    for row in islice(rows, 0, None, 10):
+    for row in islice(rows, 0, None, 30):
         options = listed_options(row["query"])
         parsed = parse_scale(row["answer"], marks=None, choices=options)
         marked = re.match(r"\(([A-Z])\)\. ", row["answer"].strip())
@@ -254,5 +240,5 @@ def test_real_survey_answers_are_read_by_their_letters() -> None:
         n_without += not parsed.letters
         if marked:
             assert parsed.letters == (marked[1],), row["answer"][:80]
-    assert n_marked > 400
-    assert (n_read + n_without, n_read > 480) == (603, True)
+    assert n_marked > 130
+    assert (n_read + n_without, n_read > 155) == (201, True)

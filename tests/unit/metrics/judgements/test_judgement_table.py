@@ -58,7 +58,7 @@ def planted_ratings(
 
 def true_inflation(judge: str) -> float:
     """Of so many units that chance is nothing; rounding and the ends of the scale shift it a little."""
-    rows = planted_ratings(0, n_users=4_000)
+    rows = planted_ratings(0, n_users=1_000, **{judge: JUDGES[judge]})
     numbers = rows.assign(number=rows["value"].astype(float))
     people = numbers[numbers["rater_kind"] == "person"].groupby("unit_id")["number"].mean()
     own = numbers[numbers["rater"] == judge].set_index("unit_id")["number"]
@@ -67,9 +67,9 @@ def true_inflation(judge: str) -> float:
 
 def test_the_inflation_of_a_judge_is_recovered_and_a_fair_one_has_none() -> None:
     truth = {judge: true_inflation(judge) for judge in JUDGES}
-    assert truth["fair judge"] == pytest.approx(0, abs=0.02)
+    assert truth["fair judge"] == pytest.approx(0, abs=0.04)
     assert truth["kind judge"] == pytest.approx(0.6, abs=0.05)
-    n_covered, n_claimed, n_studies = 0, 0, 40
+    n_covered, n_claimed, n_studies = 0, 0, 20
     for seed in range(1, n_studies + 1):
         sample = sample_of(*tables_of(planted_ratings(seed, n_people=3), RATING), RATING, 0.1)
         for judge, value in truth.items():
@@ -79,8 +79,8 @@ def test_the_inflation_of_a_judge_is_recovered_and_a_fair_one_has_none() -> None
             n_covered += row.ci_low <= value <= row.ci_high
             n_claimed += judge == "fair judge" and not row.ci_low <= 0 <= row.ci_high
     assert n_covered >= 0.88 * 2 * n_studies
-    # of 40 studies 2 are expected to claim something of a judge that is fair
-    assert n_claimed <= 6
+    # of 20 studies one is expected to claim something of a judge that is fair
+    assert n_claimed <= 4
 
 
 def test_a_judge_as_good_as_a_person_may_stand_in_and_one_that_draws_may_not() -> None:
@@ -101,9 +101,9 @@ def test_a_judge_as_good_as_a_person_may_stand_in_and_one_that_draws_may_not() -
 
 def test_few_people_and_a_good_judge_give_the_mean_of_people() -> None:
     """People rate every fifth unit; the judge rates all of them, half a step too high."""
-    truth = planted_ratings(0, n_users=4_000, judge=0.5).query("rater_kind == 'person'")
+    truth = planted_ratings(0, n_users=1_000, judge=0.5).query("rater_kind == 'person'")
     mean = truth["value"].astype(float).mean()
-    n_covered, n_saved, n_studies = 0, [], 30
+    n_covered, n_saved, n_studies = 0, [], 15
     for seed in range(n_studies):
         rows = planted_ratings(seed, n_users=120, units_of_user=2, judge=0.5)
         user = rows["unit_id"].str.split("/").str[0].astype(int)
@@ -137,12 +137,12 @@ def rated_by_few(seed: int, n_rated: int, n_users: int, *, has_users: bool) -> p
 
 
 def test_the_interval_of_peoples_mean_hangs_on_the_few_units_that_people_rated() -> None:
-    n_rated, n_users = 5, 90
+    n_rated, n_users = 5, 30
     few = rated_by_few(0, n_rated, n_users, has_users=True)
     row, _ = prediction_powered_rows(sample_of(*tables_of(few, RATING), RATING, 0.05), "judge")
     assert row.ci_low is None
     assert f"{n_rated} users have units that count here, and 100 are needed" in (row.reason or "")
-    n_covered, n_studies = 0, 100
+    n_covered, n_studies = 0, 60
     for seed in range(n_studies):
         few = rated_by_few(seed, n_rated, n_users, has_users=False)
         row, _ = prediction_powered_rows(sample_of(*tables_of(few, RATING), RATING, 0.05), "judge")

@@ -48,7 +48,7 @@ def declared(monkeypatch: pytest.MonkeyPatch) -> Mapping[str, Measure]:
 @pytest.mark.usefixtures("declared")
 def test_a_declared_measure_has_power_without_a_word_about_it() -> None:
     settings = POWER | {
-        "simulations": 100,
+        "simulations": 50,
         "sizes": [8, 40],
         "effects": POWER["effects"] | {"entropy": [0.0, 0.15]},
     }

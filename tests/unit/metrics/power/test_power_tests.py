@@ -278,7 +278,7 @@ def test_a_control_has_to_confirm_a_difference(kind: str) -> None:
     assert simulate
     alone, confirmed = (
         np.mean([(test.p_value or 0.0) < 0.05 for test in simulate(own)])
-        for own in (studies(14, 400, 199), studies(14, 400, 199)._replace(n_controls=1))
+        for own in (studies(14, 200, 199), studies(14, 200, 199)._replace(n_controls=1))
     )
     assert 0.3 < alone < 0.97
     assert alone**2 - 0.05 < confirmed < alone - 0.02

@@ -270,7 +270,7 @@ def test_nothing_gives_nothing_and_no_permutations_are_refused() -> None:
 
 def test_the_test_keeps_its_level_where_a_variant_is_a_rerun() -> None:
     draw = np.random.default_rng(3)
-    n_sets, hits = 100, 0
+    n_sets, hits = 50, 0
     texts = [f"{k:03}" for k in range(n_sets)]
     answers = list(
         itertools.chain.from_iterable(
@@ -285,5 +285,5 @@ def test_the_test_keeps_its_level_where_a_variant_is_a_rerun() -> None:
         p_values = [row.p_value for (_, name), row in rows.items() if name == metric]
         assert len(p_values) == n_sets
         hits = sum(p is not None and p <= 0.05 for p in p_values)
-        # 100 tests at 5 %: 11 is past the 99 % point
-        assert hits <= 11, metric
+        # 50 tests at 5 %: 7 is past the 99 % point
+        assert hits <= 7, metric

@@ -299,7 +299,7 @@ def _busy_times(draws: np.random.Generator, n: int) -> list[float]:
 
 
 def test_stretches_hold_the_median_of_a_server_that_is_busy_at_times() -> None:
-    held, held_by_calls, n_studies = 0, 0, 150
+    held, held_by_calls, n_studies = 0, 0, 60
     for study in range(n_studies):
         times = _busy_times(generator(6, "load", str(study)), 600)
         for calls, is_timed in (
@@ -319,7 +319,7 @@ def test_stretches_hold_the_median_of_a_server_that_is_busy_at_times() -> None:
 
 
 def test_an_equal_condition_is_rarely_said_to_take_longer() -> None:
-    n_longer, n_studies = 0, 200
+    n_longer, n_studies = 0, 80
     for study in range(n_studies):
         draws = generator(8, "nothing", str(study))
         offline = [call(float(s), started_at=None) for s in draws.gamma(2, 1, 100)]
