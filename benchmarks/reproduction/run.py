@@ -20,7 +20,8 @@ from typing import Any
 import yaml
 from evidence import claim_rows, read_tables
 from machine import facts
-from rows import Row, read_rows, write_rows
+from result_rows import read_rows, write_rows
+from rows import Row
 
 from fieldwork.errors import StudyError
 from report import page
@@ -53,7 +54,7 @@ def main(options: argparse.Namespace) -> None:
         folders = [options.directory / "results" / name for name in options.parts]
         evidence = [*claim_rows(read_tables(folders))]
         write_rows(options.out, [*about_rows(folders, options), *evidence])
-    text = page(read_rows(options.out))
+    text = page(read_rows(options.out, Row))
     (options.out / PAGE.name if options.out != HERE else ROOT / PAGE).write_text(text, "utf-8")
 
 

@@ -91,14 +91,6 @@ def note_row(what: str, tool: str, note: str) -> Row:
     return Row(what, tool, 0, 0, None, None, None, None, 0, 0, note)
 
 
-def row_of(line: dict[str, str]) -> Row:
-    names = ("seconds", "cpu_s", "private_mib", "resident_mib")
-    numbers = {name: float(line[name]) if line[name] else None for name in names}
-    counts = {name: int(line[name]) for name in ("n", "turn", "n_bytes", "kept")}
-    words = {name: line[name] for name in ("what", "tool", "note")}
-    return Row(**words, **counts, **numbers)  # type: ignore[arg-type]
-
-
 class Results:
     """Rows by what was measured, tool and size."""
 

@@ -122,7 +122,8 @@ def test_a_new_declaration_is_simulated_by_itself(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(declared, "questions", lambda: {"letters": LETTERS})
     monkeypatch.setattr(declared, "TRUTH_PARTS", 1)
     monkeypatch.setattr(declared, "TRUTH_SETS", 40)
-    lines = [line for job in declared.jobs("letters") for line in job(3, 1)]
+    simulations = declared.simulations("letters")
+    lines = [line for simulation in simulations for line in simulation.outcomes(3, 1)]
     assert {(line.estimator, line.sets) for line in lines} == {
         ("bits, one prompt", 3),
         ("bits, mean", 3),
