@@ -11,20 +11,22 @@ import machine
 AnyRow = TypeVar("AnyRow", bound=NamedTuple)
 
 
-def write_rows(folder: Path, rows: Sequence[Any]) -> None:
-    """Write `results.csv`, numbers to six digits."""
-    with (folder / "results.csv").open("w", newline="", encoding="utf-8") as handle:
+def write_rows(folder: Path, rows: Sequence[Any], name: str = "results.csv") -> None:
+    """Write a table of rows of one type, numbers to six digits."""
+    with (folder / name).open("w", newline="", encoding="utf-8") as handle:
         writer = csv.writer(handle, lineterminator="\n")
         writer.writerow(rows[0]._fields)
         writer.writerows([f"{v:.6g}" if isinstance(v, float) else v for v in row] for row in rows)
 
 
-def read_rows(folder: Path, row_type: type[AnyRow]) -> list[AnyRow]:
-    """The rows of `results.csv`; an empty cell is None, or an empty text."""
+def read_rows(folder: Path, row_type: type[AnyRow], name: str = "results.csv") -> list[AnyRow]:
+    """The rows of a table, none where it is not there; an empty cell is None, or an empty text."""
+    if not (folder / name).exists():
+        return []
     kinds = {name: get_args(hint) or (hint,) for name, hint in get_type_hints(row_type).items()}
-    with (folder / "results.csv").open(newline="", encoding="utf-8") as handle:
+    with (folder / name).open(newline="", encoding="utf-8") as handle:
         return [
-            row_type(*(_value(line[name], kind) for name, (kind, *_) in kinds.items()))
+            row_type(*(_value(line[column], kind) for column, (kind, *_) in kinds.items()))
             for line in csv.DictReader(handle)
         ]
 

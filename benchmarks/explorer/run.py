@@ -52,13 +52,7 @@ def written_page() -> Iterator[Row]:
     """Write the page in a process of its own; its time, memory and sizes."""
     result, log = WORK / "seconds.txt", WORK / "write.log"
     command = [sys.executable, HERE / "clients" / "write_page.py", WORK, result]
-    seen = measure(
-        command,
-        environment=os.environ,
-        log=log,
-        limit_s=LIMIT_S,
-        limit_mib=machine.memory_gib() * 1024 * 0.9,
-    )
+    seen = measure(command, environment=os.environ, log=log, limit_s=LIMIT_S)
     if seen.failure:
         raise SystemExit(f"the page: {seen.failure}, {log}")
     yield row_of("write", "time to write it", "s", [float(result.read_text(encoding="utf-8"))])

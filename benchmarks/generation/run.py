@@ -20,7 +20,8 @@ sys.path.insert(0, str(Path(__file__).parents[1]))  # what the benchmarks share
 import environments
 import scenarios
 from command_line import Option, read_options
-from processes import ClientError, ask, serving
+from measuring import ClientError
+from processes import ask, serving
 from result_rows import Row, machine_rows, note_row, row_of, write_rows
 from scenarios import CLIENTS, FIELDWORK, PEER_PACKAGES, PEERS, OwnRun, Scenario
 

@@ -6,7 +6,6 @@ measured goes to `results.csv`, and from there to `results.md`. About eight minu
 """
 
 import argparse
-import json
 import os
 import shutil
 import sys
@@ -17,10 +16,9 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).parents[1]))  # what the benchmarks share
 
 import environments
-import machine
 import texts
 from command_line import Option, read_options
-from measuring import measure
+from measuring import ask_client
 from result_rows import Row, machine_rows, note_row, row_of, write_rows
 
 import report
@@ -34,10 +32,6 @@ LIBRARY = HERE.parents[1] / "workflow" / "scripts"
 LIMIT_S = 900.0
 SHARDS = 8
 PARTS = ("search", "texts")
-
-
-class ClientError(Exception):
-    """A client failed; the message says where its log is."""
 
 
 def options() -> argparse.Namespace:
@@ -57,19 +51,12 @@ def options() -> argparse.Namespace:
 
 def ask(python: Path, client: str, job: dict[str, Any]) -> dict[str, Any]:
     """Run a client in a process of its own; its result, with the memory it took."""
-    result = WORK / "result.json"
-    result.unlink(missing_ok=True)
     environment = {**os.environ, "PYTHONPATH": str(LIBRARY)}
-    command = [python, CLIENTS / f"{client}.py", json.dumps({**job, "result": str(result)})]
-    log = WORK / f"{client}.log"
-    limit_mib = machine.memory_gib() * 1024 * 0.9
-    seen = measure(command, environment=environment, log=log, limit_s=LIMIT_S, limit_mib=limit_mib)
-    if seen.failure:
-        raise ClientError(f"{client}: {seen.failure}")
-    if not result.exists():
-        return {"measures": {}}
-    answer: dict[str, Any] = json.loads(result.read_text(encoding="utf-8"))
-    answer["measures"] |= {"private_mib": seen.private_mib, "cpu_s": seen.cpu_s}
+    result, path = WORK / "result.json", CLIENTS / f"{client}.py"
+    answer, taken = ask_client(
+        python, path, job, result=result, environment=environment, limit_s=LIMIT_S
+    )
+    answer["measures"] |= {"private_mib": taken.private_mib, "cpu_s": taken.cpu_s}
     return answer
 
 
