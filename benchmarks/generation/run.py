@@ -146,16 +146,14 @@ def main() -> None:
     asked = options()
     notes = machine_rows(asked.day)
     pythons = {FIELDWORK: Path(sys.executable)}
-    for tool in PEERS:
-        prepared = environments.Prepared(None, "not asked for")
-        if tool in asked.tools:
-            prepared = environments.prepare(tool, PINS)
-        if prepared.python is None:
-            notes.append(note_row("left out", tool, prepared.reason))
-            continue
-        pythons[tool] = prepared.python
-        version = environments.pinned(PEER_PACKAGES[tool], tool, PINS)
-        notes.append(note_row("version", tool, version))
+    peers = environments.prepare_peers(PEER_PACKAGES, asked.tools, PINS)
+    for tool, prepared, version in peers:
+        if prepared.python:
+            pythons[tool] = prepared.python
+        note = (
+            ("version", tool, version) if prepared.python else ("left out", tool, prepared.reason)
+        )
+        notes.append(note_row(*note))
     bench = Bench(asked, pythons)
     for scenario in scenarios.shared():
         if scenario.name in asked.scenarios:

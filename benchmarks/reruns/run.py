@@ -188,14 +188,12 @@ def _places(asked: Asked, data: Path) -> Iterator[Row]:
         rows = measure_ranks(own, board, baseline="offline")
         (row,) = (r for r in rows if r.metric == "em_flexible")
         scores = [run.em_flexible for run in own]
-        n = row.n_units
-        yield Row(
-            "places", subject, "em_flexible", n, float(np.mean(scores)), min(scores), max(scores)
-        )
-        yield Row(
-            "places", subject, "place", n, row.rank_median or 0, row.rank_best, row.rank_worst
-        )
-        yield Row("places", subject, "chance of another place", n, row.p_change or 0.0)
+        for measure, numbers in (
+            ("em_flexible", (float(np.mean(scores)), min(scores), max(scores))),
+            ("place", (row.rank_median or 0, row.rank_best, row.rank_worst)),
+            ("chance of another place", (row.p_change or 0.0,)),
+        ):
+            yield Row("places", subject, measure, row.n_units, *numbers)
 
 
 def _published(asked: Asked, data: Path) -> Iterator[Row]:

@@ -16,7 +16,6 @@ from measurements import (
     REAL_BYTES,
     SHORT_S,
     STEPS,
-    Cell,
     Results,
     Row,
 )
@@ -110,7 +109,7 @@ def _targets(results: Results) -> list[str]:
     return table(("what", "aimed at", "measured", ""), rows)
 
 
-def _both(results: Results, peer: str) -> list[tuple[int, Cell, Cell]]:
+def _both(results: Results, peer: str) -> list[tuple[int, Row, Row]]:
     """Sizes of the corpus that this project and a peer went through, with what they took."""
     return [
         (size, ours, theirs)
@@ -136,7 +135,9 @@ def _corpus(results: Results) -> list[str]:
                 why = results.note("corpus", tool, size) or "not measured"
                 rows.append((f"{size:,}", label, why, *[""] * 6))
                 continue
-            times = (f"{cell.seconds:.2f}", f"{cell.low:.2f}–{cell.high:.2f}", f"{cell.cpu_s:.1f}")
+            seconds = [run.seconds or 0.0 for run in results.runs("corpus", tool, size)]
+            spread = f"{min(seconds):.2f}–{max(seconds):.2f}"
+            times = (f"{cell.seconds:.2f}", spread, f"{cell.cpu_s:.1f}")
             memory = (f"{cell.private_mib:,.0f} MiB", f"{cell.resident_mib:,.0f} MiB")
             bytes_and_rows = (f"{cell.n_bytes / 1e6:,.1f} MB", f"{cell.kept:,}")
             rows.append((f"{size:,}", label, *times, *memory, *bytes_and_rows))
@@ -197,7 +198,7 @@ def _study(results: Results) -> list[str]:
     ]
 
 
-def _power(cells: list[Cell | None], scales: list[int]) -> str:
+def _power(cells: list[Row | None], scales: list[int]) -> str:
     if len(cells) < 2 or cells[-2] is None or cells[-1] is None or cells[-2].seconds < SHORT_S:
         return ""
     growth = math.log(cells[-1].seconds / cells[-2].seconds)

@@ -11,7 +11,7 @@ import json
 import os
 import shutil
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1]))  # what the benchmarks share
@@ -185,19 +185,6 @@ def _emptied(folder: Path) -> Path:
     return folder
 
 
-def _pythons(asked: argparse.Namespace) -> Iterator[tuple[str, Path, str]]:
-    """Each tool that is asked for: its name, its Python (or the reason there is none), its version."""
-    for tool in asked.tools:
-        if tool in OWN_ENVIRONMENT:
-            yield tool, Path(sys.executable), ""
-            continue
-        prepared = environments.prepare(tool, PINS)
-        if prepared.python is None:
-            print(f"{tool} is left out: {prepared.reason}", flush=True)
-            continue
-        yield tool, prepared.python, environments.pinned(tool, tool, PINS)
-
-
 def _report(folder: Path, rows: Sequence[Row]) -> None:
     write_rows(folder, rows)
     report.render(folder)
@@ -212,10 +199,14 @@ def main() -> None:
     notes += [note_row(f"machine: {name}", "", value) for name, value in machine.facts().items()]
     notes.append(note_row("machine: load at the start", "", f"{os.getloadavg()[0]:.1f}"))
     notes.append(note_row("scale of texts", "", f"{asked.scale_text:g}"))
-    pythons = {}
-    for tool, python, version in _pythons(asked):
-        pythons[tool] = python
-        notes += [note_row("version", tool, version)] if version else []
+    pythons = {tool: Path(sys.executable) for tool in OWN_ENVIRONMENT if tool in asked.tools}
+    installed = {tool: tool for tool in PEERS if tool not in OWN_ENVIRONMENT}
+    for tool, prepared, version in environments.prepare_peers(installed, asked.tools, PINS):
+        if prepared.python:
+            pythons[tool] = prepared.python
+            notes.append(note_row("version", tool, version))
+        else:
+            print(f"{tool} is left out: {prepared.reason}", flush=True)
     bench = Bench(asked, pythons)
     for size in asked.sizes:
         bench.corpus(size)

@@ -14,6 +14,7 @@ from fieldwork.metrics.novelty import (
     expected_share,
     share_interval,
 )
+from fieldwork.statistics.arrays import Flags
 from fieldwork.statistics.intervals import wilson_interval
 from fieldwork.statistics.permutation import p_value_of_first, unit_splits
 
@@ -103,11 +104,21 @@ def _study(
     again, offline = (
         _letters(np.broadcast_to(items, (size.reruns, *items.shape)), 1, random) for _ in range(2)
     )
-    is_usual = (offline[..., None] == np.arange(4)).any(axis=(0, 2))
-    new, new_again = (~is_usual[np.arange(len(items))[:, None], side] for side in (letters, again))
+    new, new_again = new_letters(letters, again, offline)
     first, first_again = (side[..., 0].astype(np.float64) for side in (new, new_again))
     sides = NewLetters(first, first_again, min(size.users, size.reruns))
     return Study(sides, float(new.any(axis=(0, 2)).mean()))
+
+
+def new_letters(users: Ints, control: Ints, baseline: Ints) -> list[Flags]:
+    """Whether users and control give letters that the baseline does not.
+
+    Args:
+        users, control, baseline: letters of shape (units, items, times).
+    """
+    is_usual = (baseline[..., None] == np.arange(4)).any(axis=(0, 2))
+    items = np.arange(len(is_usual))[:, None]
+    return [~is_usual[items, side] for side in (users, control)]
 
 
 def _letters(log_weights: Floats, times: int, random: np.random.Generator) -> Ints:

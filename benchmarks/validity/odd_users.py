@@ -10,11 +10,13 @@ from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
-from populations import LETTERS, SHARES, Floats, Ints, answer_table, draw_letters, score_estimates
+from novelty import new_letters
+from populations import SHARES, Floats, Ints, answer_table, draw_letters, score_estimates
 from scipy.stats import f as snedecor
 from scipy.stats import norm, ttest_ind
 from scores import runs_of, score_spreads
 from simulations import Bounds, Line, Lines, Sets, Simulation, columns_of, line_of
+from variance import letter_distances
 
 from fieldwork.metrics.accuracy import count_runs
 from fieldwork.metrics.novelty import (
@@ -111,7 +113,7 @@ def _letter_study(
 
 
 def _discarded_shares(letters: Ints, random: np.random.Generator) -> dict[str, Bounds]:
-    rerun, between = _distances(np.eye(len(LETTERS))[letters].mean(axis=2))
+    rerun, between = letter_distances(letters)
     whole, logs = _logarithms(rerun, between)
     n, t = len(logs), student_quantile(len(logs) - 1)
     pseudo = n * whole - (n - 1) * logs
@@ -137,15 +139,6 @@ def _cubic(value: float, skewness: float) -> float:
     if abs(skewness) < 1e-9:
         return value
     return float(3 / skewness * (np.cbrt(1 + skewness * (value - skewness / 6)) - 1))
-
-
-def _distances(means: Floats) -> tuple[Floats, Floats]:
-    """Of answers of each user, and of each pair of users; from shape (items, users, letters)."""
-    rerun = REPLICATES / (REPLICATES - 1) * (1 - (means**2).sum(axis=2)).mean(axis=0)
-    between = 1 - np.einsum("ijk,ilk->jl", means, means, optimize=True) / len(means)
-    # a user with itself is no pair
-    np.fill_diagonal(between, 0.0)
-    return rerun, between
 
 
 def _logarithms(rerun: Floats, between: Floats) -> tuple[float, Floats]:
@@ -260,13 +253,10 @@ def _letters_of(
     return users, control, baseline
 
 
-def _sides(users: Ints, control: Ints, baseline: Ints) -> NewLetters:
-    is_usual = (baseline[:, :, None] == np.arange(4)).any(axis=1)
-    new, new_again = (
-        (~np.take_along_axis(is_usual, arm, axis=1)).T.astype(np.float64)
-        for arm in (users, control)
-    )
-    return NewLetters(new, new_again, n_equal=RERUNS)
+def _sides(*letters: Ints) -> NewLetters:
+    arms = new_letters(*(side.T[:, :, None] for side in letters))
+    users, control = (arm[..., 0].astype(np.float64) for arm in arms)
+    return NewLetters(users, control, n_equal=RERUNS)
 
 
 def _novelty_row(rarest: float, users: Ints, control: Ints, baseline: Ints) -> Novelty:

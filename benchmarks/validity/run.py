@@ -6,13 +6,11 @@ written after every simulation, and lines that are not simulated again stay, so 
 pieces: `--first` and `--seconds`.
 """
 
-import argparse
 import csv
 import sys
 import time
 from collections.abc import Iterable
 from dataclasses import asdict, fields
-from datetime import date
 from importlib import import_module
 from pathlib import Path
 
@@ -20,6 +18,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))  # what the benchmarks share
 
 import declared
 import machine
+from command_line import Option, read_options
 from simulations import Outcome, Simulation
 
 import report
@@ -47,16 +46,16 @@ def all_simulations() -> dict[str, list[Simulation]]:
 def main() -> None:
     """Simulate the chosen parts, and write the tables."""
     parts = all_simulations()
-    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("--sets", type=int, default=1000, help="data sets of a simulation")
-    parser.add_argument("--seed", type=int, default=5)
-    parser.add_argument("--parts", nargs="*", default=[*parts], choices=[*parts])
-    parser.add_argument("--first", type=int, default=0, help="simulations to skip")
-    parser.add_argument("--seconds", type=float, default=float("inf"), help="start none after")
-    parser.add_argument("--day", default=date.today().isoformat())
-    parser.add_argument("--machine", default="{cores} cores of {cpu}".format_map(machine.facts()))
-    parser.add_argument("--out", type=Path, default=HERE, help="folder of the results")
-    options = parser.parse_args()
+    options = read_options(
+        __doc__,
+        HERE,
+        sets=Option(1000, "data sets of a simulation"),
+        seed=5,
+        parts=Option([*parts], choices=[*parts]),
+        first=Option(0, "simulations to skip"),
+        seconds=Option(float("inf"), "start none after"),
+        machine="{cores} cores of {cpu}".format_map(machine.facts()),
+    )
     chosen = [simulation for part in options.parts for simulation in parts[part]]
     begun, rows = time.monotonic(), _read(options.out / "results.csv")
     for number in range(options.first, len(chosen)):

@@ -131,18 +131,26 @@ def _bootstrap_interval(
     shape: tuple[int, int], reruns: int, icc: float, random: np.random.Generator
 ) -> Bounds:
     """Puppets drawn with replacement; a pair of one puppet with itself is no pair of two."""
-    items, puppets = shape
+    puppets = shape[1]
     letters = draw_letters(puppet_shares(icc, shape, random), reruns, random)
-    means = np.eye(len(LETTERS))[letters].mean(axis=2)
-    rerun = reruns / (reruns - 1) * (1 - (means**2).sum(axis=2)).mean(axis=0)
-    between = 1 - np.einsum("ijk,ilk->jl", means, means) / items
-    np.fill_diagonal(between, 0.0)
+    rerun, between = letter_distances(letters)
     weights = random.multinomial(puppets, np.full(puppets, 1 / puppets), size=RESAMPLES)
     pairs = puppets**2 - (weights**2).sum(axis=1)
     apart = np.einsum("bj,jl,bl->b", weights, between, weights) / np.maximum(pairs, 1)
     shares = 1 - (weights @ rerun / puppets) / np.maximum(apart, 1e-12)
     low, high = np.quantile(shares, [0.025, 0.975])
     return float(low), float(high)
+
+
+def letter_distances(letters: Ints) -> tuple[Floats, Floats]:
+    """Of answers of each user, and of each pair of users; from shape (items, users, reruns)."""
+    items, _, reruns = letters.shape
+    means = np.eye(len(LETTERS))[letters].mean(axis=2)
+    rerun = reruns / (reruns - 1) * (1 - (means**2).sum(axis=2)).mean(axis=0)
+    between = 1 - np.einsum("ijk,ilk->jl", means, means, optimize=True) / items
+    # a user with itself is no pair
+    np.fill_diagonal(between, 0.0)
+    return rerun, between
 
 
 def _blurred(sets: Sets) -> Lines:
