@@ -2,25 +2,30 @@
 
 A new declaration is simulated without a new line here: its kinds say what the answers are, its measures
 what is put into them, and the formulas themselves, at many data sets, what is true of options.
+Intervals and tests of lists that were tried and are not used stand at the end.
 """
 
 import dataclasses
 from collections.abc import Iterator, Sequence
+from itertools import product
 from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
-from populations import LETTERS, LISTED, Floats, answer_table, named
-from simulations import Lines, Sets, Simulation, line_of
+from populations import LETTERS, LISTED, Floats, Ints, Zipf, answer_table, draw_lists, named
+from simulations import Bounds, Line, Lines, Sets, Simulation, columns_of, line_of
 from sources import GROUPS, SOURCES, Side, Source
 
 from fieldwork.estimates.declaration import EqualSize, Measure, ReaderQuestion
 from fieldwork.estimates.table import estimate_question
 from fieldwork.measures import questions
+from fieldwork.measures.lists import top5_share
 from fieldwork.records.estimates import Estimate
 from fieldwork.records.field import FIELD
 from fieldwork.records.tasks import LETTER_KINDS
 from fieldwork.statistics.arrays import Counts
+from fieldwork.statistics.entropy import plug_in_bits
+from fieldwork.statistics.user_intervals import unit_interval
 
 N_LISTED, FIRST_PROMPT = 60, "00000"
 TRUTH_PARTS, TRUTH_SETS = 10, 2000
@@ -189,3 +194,76 @@ def _forms(
         yield from ((form, columns, means) for form, columns in OVER_PROMPTS.items())
     elif measure.is_for_other_prompts:
         yield from ((form, columns, means) for form, columns in LIKE_THESE.items())
+
+
+# ---- of lists, what was tried and is not used ----------------------------------------------------------
+
+RECENTRED_SETS, RESAMPLES = 1000, 300
+
+
+def _unique(counts: Ints) -> Floats:
+    n_options: Floats = (counts > 0).sum(axis=1).astype(np.float64)
+    return n_options
+
+
+MEASURES = {"unique_items": _unique, "entropy_bits": plug_in_bits, "top5_share": top5_share}
+
+
+def _recentred(source: Zipf, n: int, sets: Sets) -> Lines:
+    """A bootstrap whose values are moved to the estimate; of a count the jackknife, too."""
+    weights = np.broadcast_to(source.log_weights(), (n, source.n_options))
+    intervals = columns_of(sets.each(_recentred_intervals, weights))
+    lists = draw_lists(np.broadcast_to(weights, (RECENTRED_SETS, *weights.shape)), sets.random)
+    many = named(lists, source.n_options)
+    for (measure, how), bounds in intervals.items():
+        truth = float(MEASURES[measure](many).mean())
+        yield Line(f"discarded: {measure}, one prompt, {how}", truth, intervals=bounds)
+
+
+def _recentred_intervals(
+    weights: Floats, random: np.random.Generator
+) -> dict[tuple[str, str], Bounds | None]:
+    n, indicator = len(weights), np.zeros(weights.shape, dtype=np.int64)
+    np.put_along_axis(indicator, draw_lists(weights, random), 1, axis=1)
+    counts = indicator.sum(axis=0, keepdims=True)
+    drawn = random.multinomial(n, np.full(n, 1 / n), size=RESAMPLES) @ indicator
+    intervals: dict[tuple[str, str], Bounds | None] = {}
+    for name, measure in MEASURES.items():
+        values = measure(drawn)
+        low, high = np.quantile(values, [0.025, 0.975]) + measure(counts)[0] - values.mean()
+        intervals[name, "recentred bootstrap"] = float(low), float(high)
+    moves = _unique(counts - indicator) - _unique(counts)
+    of_moves = unit_interval(float(_unique(counts)[0]), moves, rarest_users=None)
+    return intervals | {("unique_items", "jackknife"): of_moves}
+
+
+def _sign_flips(source: Source, sets: Sets) -> Lines:
+    """Exact two-sided p-values of mean differences over prompts."""
+    sides = source.sides(sets.n, sets.random)
+    lists = [side.options(LISTED, N_LISTED, sets.random) for side in sides]
+    users, others = (
+        plug_in_bits(named(side.reshape(-1, side.shape[2], LISTED), N_LISTED)) for side in lists
+    )
+    differences = (users - others).reshape(sets.n, -1)
+    signs = np.array(list(product((-1, 1), repeat=source.prompts)))
+    observed = np.abs(differences.sum(axis=1, keepdims=True))
+    p_values = (np.abs(differences @ signs.T) >= observed - 1e-9).mean(axis=1).tolist()
+    yield Line("discarded: entropy_bits, difference, sign flips over prompts", p_values=p_values)
+
+
+SIMULATIONS = (
+    *(
+        Simulation(
+            "lists", _recentred, (source, n), source.name(), f"n {n}",
+            (source.n_options, int(source.exponent * 10), n),
+        )
+        for source, n in product((Zipf(60, 1.5), Zipf(200, 1.0), Zipf(30, 0.5)), (10, 40, 100))
+    ),
+    *(
+        Simulation(
+            "lists", _sign_flips, (source,), f"lists, {source.name}", source.size,
+            (*repr(source).encode(),),
+        )
+        for source in (Source("no effect"), Source("few odd users", odd=0.125))
+    ),
+)  # fmt: skip

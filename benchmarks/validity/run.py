@@ -26,11 +26,11 @@ from fieldwork.measures import questions
 
 HERE = Path(__file__).parent
 MODULES = (
-    *("variance", "distances", "scores", "novelty", "discarded", "groups", "agreement"),
+    *("variance", "distances", "scores", "novelty", "declared", "groups", "agreement"),
     *("calibration", "studies", "values", "arms", "odd_users", "promises", "power_values", "exact"),
     *("robustness", "waiting", "practice", "drift"),
 )
-"""Where simulations are, beside those of declared questions."""
+"""Where simulations are, beside those of every declared question."""
 Row = dict[str, str]
 
 
