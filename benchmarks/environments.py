@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
@@ -14,6 +15,21 @@ class Prepared(NamedTuple):
 
     python: Path | None
     reason: str
+
+
+def prepare_peers(
+    packages: Mapping[str, str], asked: list[str], pins_folder: Path
+) -> Iterator[tuple[str, Prepared, str]]:
+    """Each peer with its version, empty where it is left out: not asked for, or not to be installed.
+
+    Args:
+        packages: the one whose version a peer goes by.
+    """
+    for tool, package in packages.items():
+        prepared = Prepared(None, "not asked for")
+        if tool in asked:
+            prepared = prepare(tool, pins_folder)
+        yield tool, prepared, pinned(package, tool, pins_folder) if prepared.python else ""
 
 
 def prepare(tool: str, pins_folder: Path) -> Prepared:

@@ -16,6 +16,11 @@ def facts() -> dict[str, str]:
     }
 
 
+def sentence() -> str:
+    """All facts."""
+    return ", ".join(f"{name} {value}" for name, value in facts().items())
+
+
 def memory_gib() -> float:
     """All of it, used or not."""
     return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30

@@ -4,13 +4,16 @@ Memory is looked at twenty times a second and summed over the process and all it
 is what the processes hold themselves; `resident` counts the pages of files they mapped as well.
 """
 
+import json
 import os
 import resource
 import subprocess
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
+
+import machine
 
 LOOK_S = 0.05
 KIB = 1024
@@ -31,15 +34,53 @@ class _Memory(NamedTuple):
     resident_kib: int
 
 
+class ClientError(Exception):
+    """A client did not do its job; the message says how it ended."""
+
+
+class Result(NamedTuple):
+    """What a client wrote, and what it took."""
+
+    content: dict[str, Any]
+    taken: Measured
+
+
+def ask_client(
+    python: Path,
+    client: Path,
+    job: Mapping[str, Any],
+    arguments: Sequence[str] = (),
+    *,
+    result: Path,
+    environment: Mapping[str, str],
+    limit_s: float,
+    folder: Path | None = None,
+) -> Result:
+    """Have a client do a job, given to it as JSON with the file for its result.
+
+    Raises:
+        ClientError: it failed, took too long or too much memory, or wrote no result.
+    """
+    result.unlink(missing_ok=True)
+    log = result.with_name(f"{client.stem}.log")
+    content = json.dumps({**job, "result": str(result)})
+    command = [python, client, content, *arguments]
+    taken = measure(command, environment=environment, log=log, limit_s=limit_s, folder=folder)
+    if taken.failure or not result.exists():
+        raise ClientError(f"{client.name}: {taken.failure or f'no result, see {log.name}'}")
+    return Result(json.loads(result.read_text(encoding="utf-8")), taken)
+
+
 def measure(
     command: Sequence[str | Path],
     *,
     environment: Mapping[str, str],
     log: Path,
     limit_s: float,
-    limit_mib: float,
+    limit_mib: float = 0.9 * 1024 * machine.memory_gib(),
+    folder: Path | None = None,
 ) -> Measured:
-    """Run a command until it ends, or is over a limit and is ended."""
+    """Run a command, in a folder, until it ends, or is over a limit and is ended."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     begun = time.perf_counter()
     peak, failure = _Memory(0, 0), ""
@@ -50,6 +91,7 @@ def measure(
             stdout=handle,
             stderr=subprocess.STDOUT,
             env=dict(environment),
+            cwd=folder,
             start_new_session=True,
         )
         while process.poll() is None and not failure:

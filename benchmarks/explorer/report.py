@@ -3,10 +3,15 @@
 python benchmarks/explorer/report.py      # the page again
 """
 
-import csv
-from collections.abc import Iterable
+import statistics
+import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
+
+sys.path.insert(0, str(Path(__file__).parents[1]))  # what the benchmarks share
+
+from result_rows import read_rows, table
 
 OPEN_S, FILTER_S = 2.0, 0.2
 """What was aimed at: seconds to open, and to filter, at 100,000 answers on two cores."""
@@ -31,36 +36,16 @@ class Row(NamedTuple):
     note: str
 
 
-def write(folder: Path, rows: Iterable[Row]) -> None:
-    """Both files."""
-    with (folder / "results.csv").open("w", newline="", encoding="utf-8") as handle:
-        writer = csv.writer(handle, lineterminator="\n")
-        writer.writerow(Row._fields)
-        writer.writerows(
-            [f"{cell:.6g}" if isinstance(cell, float) else cell for cell in row] for row in rows
-        )
-    render(folder)
+def row_of(part: str, name: str, unit: str, values: Sequence[float]) -> Row:
+    """The row of all rounds."""
+    middle = statistics.median(values)
+    return Row(part, name, unit, len(values), middle, min(values), max(values), "")
 
 
 def render(folder: Path) -> None:
     """The page, from `results.csv`."""
-    with (folder / "results.csv").open(newline="", encoding="utf-8") as handle:
-        rows = [_row(line) for line in csv.DictReader(handle)]
-    (folder / "results.md").write_text(page(rows), encoding="utf-8")
-
-
-def _row(line: dict[str, str]) -> Row:
-    median, low, high = (float(line[n]) if line[n] else None for n in ("median", "low", "high"))
-    return Row(
-        line["part"],
-        line["name"],
-        line["unit"],
-        int(line["rounds"]),
-        median,
-        low,
-        high,
-        line["note"],
-    )
+    text = page(read_rows(folder, Row))
+    (folder / "results.md").write_text(text, encoding="utf-8")
 
 
 def page(rows: list[Row]) -> str:
@@ -75,6 +60,7 @@ def page(rows: list[Row]) -> str:
         part: max(row.median or 0.0 for row in times if row.part == part)
         for part in ("open", "filter")
     }
+    is_met = slowest["open"] <= OPEN_S and slowest["filter"] <= FILTER_S
     lines = [
         "# The study's page",
         "",
@@ -87,17 +73,15 @@ def page(rows: list[Row]) -> str:
         "shipped. Chromium opens it from a file, each time with nothing in its caches. Times are by the",
         "page's own clock, until the browser has drawn. Median (lowest–highest).",
         "",
-        "| time | seconds | rounds |",
-        "|---|---|---|",
-        *(f"| {row.name} | {_range(row)} | {row.rounds} |" for row in times),
+        *table(
+            ("time", "seconds", "rounds"), ((row.name, _range(row), row.rounds) for row in times)
+        ),
         "",
         f"Aimed at: {OPEN_S:g} s to open and {FILTER_S:g} s to filter. The slowest medians are "
         f"{slowest['open']:.2f} s and {slowest['filter']:.2f} s: "
-        f"{_verdict(slowest['open'] <= OPEN_S and slowest['filter'] <= FILTER_S)}.",
+        f"{'both are met' if is_met else 'this is not met'}.",
         "",
-        "| page | |",
-        "|---|---|",
-        *(f"| {row.name} | {_size(row)} |" for row in sizes),
+        *table(("page", ""), ((row.name, _size(row)) for row in sizes)),
         "",
     ]
     return "\n".join(lines)
@@ -110,10 +94,6 @@ def _range(row: Row) -> str:
 def _size(row: Row) -> str:
     value = row.median or 0.0
     return f"{value:,.0f} {row.unit}".strip() if value >= 100 else f"{value:.3g} {row.unit}"
-
-
-def _verdict(is_met: bool) -> str:
-    return "both are met" if is_met else "this is not met"
 
 
 if __name__ == "__main__":

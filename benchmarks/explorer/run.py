@@ -4,24 +4,23 @@ The study is invented, a hundred thousand answers; the page is the workflow's ow
 to `results.csv`, and from there to `results.md`. About three minutes on two cores.
 """
 
-import argparse
 import os
 import shutil
-import statistics
 import sys
-from collections.abc import Iterator, Sequence
-from datetime import date
+from collections.abc import Iterator
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1]))  # what the benchmarks share
 
 import invented
 import machine
+from command_line import Option, read_options
 from measuring import measure
+from result_rows import write_rows
 
 import browser
 import report
-from report import Row
+from report import Row, row_of
 
 HERE = Path(__file__).parent
 WORK = HERE.parent / ".work" / "explorer"
@@ -49,42 +48,19 @@ FILTERS = {
 }
 
 
-def options() -> argparse.Namespace:
-    """Read the command line."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("--answers", type=int, default=100_000)
-    parser.add_argument("--rounds", type=int, default=7)
-    parser.add_argument("--note", default="", help="what a reader must know of this run")
-    parser.add_argument("--day", default=date.today().isoformat())
-    parser.add_argument("--out", type=Path, default=HERE, help="folder of the results")
-    return parser.parse_args()
-
-
-def row(part: str, name: str, unit: str, values: Sequence[float]) -> Row:
-    """A line of the results."""
-    median = statistics.median(values)
-    return Row(part, name, unit, len(values), median, min(values), max(values), "")
-
-
 def written_page() -> Iterator[Row]:
     """Write the page in a process of its own; its time, memory and sizes."""
     result, log = WORK / "seconds.txt", WORK / "write.log"
     command = [sys.executable, HERE / "clients" / "write_page.py", WORK, result]
-    seen = measure(
-        command,
-        environment=os.environ,
-        log=log,
-        limit_s=LIMIT_S,
-        limit_mib=machine.memory_gib() * 1024 * 0.9,
-    )
+    seen = measure(command, environment=os.environ, log=log, limit_s=LIMIT_S)
     if seen.failure:
         raise SystemExit(f"the page: {seen.failure}, {log}")
-    yield row("write", "time to write it", "s", [float(result.read_text(encoding="utf-8"))])
-    yield row("write", "memory to write it", "MiB", [seen.private_mib])
+    yield row_of("write", "time to write it", "s", [float(result.read_text(encoding="utf-8"))])
+    yield row_of("write", "memory to write it", "MiB", [seen.private_mib])
     files = [path for path in (WORK / "page").rglob("*") if path.is_file()]
     first = [WORK / "page" / "index.html", WORK / "page" / "data" / "answers.js"]
     for name, paths in (("size of all files", files), ("of these loaded at once", first)):
-        yield row("size", name, "MiB", [sum(path.stat().st_size for path in paths) / MIB])
+        yield row_of("size", name, "MiB", [sum(path.stat().st_size for path in paths) / MIB])
 
 
 def times(rounds: int) -> Iterator[Row]:
@@ -98,30 +74,37 @@ def times(rounds: int) -> Iterator[Row]:
                 page, seconds = browser.open_page(chromium, page_folder, address)
                 values.append(seconds)
                 page.context.close()
-            yield row("open", name, "s", values)
+            yield row_of("open", name, "s", values)
         page, _ = browser.open_page(chromium, page_folder)
         option = invented.commonest_option("list-03")
         by_name: dict[str, list[float]] = {name: [] for name in FILTERS}
         for _ in range(rounds):
             for name, address in FILTERS.items():
                 by_name[name].append(browser.follow(page, address.format(option=option)))
-        yield from (row("filter", name, "s", values) for name, values in by_name.items())
+        yield from (row_of("filter", name, "s", values) for name, values in by_name.items())
 
 
 def main() -> None:
     """Make the study, open its page, write the results."""
-    asked = options()
+    asked = read_options(
+        __doc__,
+        HERE,
+        answers=100_000,
+        rounds=7,
+        note=Option("", "what a reader must know of this run"),
+    )
     shutil.rmtree(WORK, ignore_errors=True)
     facts = {"day": asked.day, **machine.facts(), "note": asked.note}
     rows = [Row("run", name, "", 0, None, None, None, note) for name, note in facts.items() if note]
     try:
         tables = invented.make_tables(WORK / "tables", asked.answers)
-        rows.append(row("size", "answers", "", [float(invented.count_answers(tables))]))
+        rows.append(row_of("size", "answers", "", [float(invented.count_answers(tables))]))
         rows += written_page()
         rows += times(asked.rounds)
     finally:
         shutil.rmtree(WORK, ignore_errors=True)
-    report.write(asked.out.resolve(), rows)
+    write_rows(asked.out, rows)
+    report.render(asked.out)
     print((asked.out / "results.md").read_text(encoding="utf-8"))
 
 

@@ -1,6 +1,5 @@
 """The loopback server and the clients, each a process of its own; nothing leaves this machine."""
 
-import json
 import os
 import subprocess
 import sys
@@ -9,14 +8,12 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from measuring import ClientError, ask_client
+
 ROOT = Path(__file__).parents[2]
 CLIENTS = Path(__file__).parent / "clients"
 CLIENT_S = 240
 NOWHERE = "http://127.0.0.1:9"
-
-
-class ClientError(Exception):
-    """A client did not do its job; the message says how it ended."""
 
 
 @contextmanager
@@ -47,24 +44,16 @@ def ask(
         ClientError: it failed, took too long, or answered less than everything.
     """
     result = Path(job["result"])
-    result.unlink(missing_ok=True)
-    log = result.with_suffix(".log")
-    try:
-        with log.open("w", encoding="utf-8") as handle:
-            ended = subprocess.run(
-                [python, CLIENTS / client, json.dumps(job), *arguments],
-                stdout=handle,
-                stderr=subprocess.STDOUT,
-                env=environment(python),
-                cwd=result.parent,
-                timeout=CLIENT_S,
-                check=False,
-            )
-    except subprocess.TimeoutExpired as error:
-        raise ClientError(f"{client}: not done within {CLIENT_S} s, see {log.name}") from error
-    if ended.returncode or not result.exists():
-        raise ClientError(f"{client}: exit status {ended.returncode}, see {log.name}")
-    measured: dict[str, float] = json.loads(result.read_text(encoding="utf-8"))
+    measured, _ = ask_client(
+        python,
+        CLIENTS / client,
+        job,
+        arguments,
+        result=result,
+        environment=environment(python),
+        limit_s=CLIENT_S,
+        folder=result.parent,
+    )
     if measured["answered"] != job["n"]:
         raise ClientError(f"{client}: {measured['answered']:.0f} of {job['n']} answered")
     return measured

@@ -8,21 +8,21 @@ and from there to `results.md` and `readme_table.md`.
 
 import argparse
 import shutil
-import statistics
 import sys
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
-from datetime import date
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parents[1]))  # what the benchmarks share
 
 import environments
-import machine
 import scenarios
-from processes import ClientError, ask, serving
+from command_line import Option, read_options
+from measuring import ClientError
+from processes import ask, serving
+from result_rows import Row, machine_rows, note_row, row_of, write_rows
 from scenarios import CLIENTS, FIELDWORK, PEER_PACKAGES, PEERS, OwnRun, Scenario
 
 import report
@@ -33,39 +33,24 @@ WORK = HERE.parent / ".work"
 Measured = dict[tuple[str, str, int], list[dict[str, float]]]
 
 
-class Options(NamedTuple):
-    """The command line."""
-
-    rounds: int
-    scale: float
-    tools: list[str]
-    scenarios: list[str]
-    day: str
-    out: Path
-
-
-def options() -> Options:
+def options() -> argparse.Namespace:
     """Read the command line."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    names = [each.name for each in scenarios.shared()]
-    names += [each.name for each in scenarios.own()]
+    names = [each.name for each in (*scenarios.shared(), *scenarios.own())]
     tools = [FIELDWORK, *PEERS]
-    parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--scale", type=float, default=1.0, help="of every number of requests")
-    parser.add_argument("--tools", nargs="*", default=tools, choices=tools)
-    parser.add_argument("--scenarios", nargs="*", default=names, choices=names)
-    parser.add_argument("--day", default=date.today().isoformat())
-    parser.add_argument("--out", type=Path, default=HERE, help="folder of the results")
-    asked = parser.parse_args()
-    return Options(
-        asked.rounds, asked.scale, asked.tools, asked.scenarios, asked.day, asked.out.resolve()
+    return read_options(
+        __doc__,
+        HERE,
+        rounds=5,
+        scale=Option(1.0, "of every number of requests"),
+        tools=Option(tools, choices=tools),
+        scenarios=Option(names, choices=names),
     )
 
 
 class Bench:
     """Runs what is asked for and keeps what was measured, by scenario, tool and number of requests."""
 
-    def __init__(self, asked: Options, pythons: Mapping[str, Path]) -> None:
+    def __init__(self, asked: argparse.Namespace, pythons: Mapping[str, Path]) -> None:
         self._asked, self._pythons = asked, pythons
         self.measured: Measured = defaultdict(list)
         self.failures: dict[tuple[str, str], str] = {}
@@ -133,17 +118,15 @@ class Bench:
         print(f"{scenario:10} {tool:12} {shown}", flush=True)
 
 
-def rows_of(bench: Bench) -> list[report.Row]:
+def rows_of(bench: Bench) -> list[Row]:
     """Medians, with the lowest and highest of the rounds."""
-    rows = []
-    for (scenario, tool, n), runs in bench.measured.items():
-        for measure in _measures(runs[0]):
-            values = [_value(run, measure) for run in runs]
-            middle, low, high = statistics.median(values), min(values), max(values)
-            rows.append(report.Row(scenario, tool, measure, n, len(runs), middle, low, high, ""))
-    for (scenario, tool), reason in bench.failures.items():
-        rows.append(report.Row(scenario, tool, "failed", 0, 0, None, None, None, reason))
-    return rows
+    rows = [
+        row_of(scenario, tool, measure, n, [_value(run, measure) for run in runs])
+        for (scenario, tool, n), runs in bench.measured.items()
+        for measure in _measures(runs[0])
+    ]
+    failures = bench.failures.items()
+    return rows + [note_row(*place, reason, measure="failed") for place, reason in failures]
 
 
 def _measures(run: Mapping[str, float]) -> list[str]:
@@ -158,27 +141,19 @@ def _value(run: Mapping[str, float], measure: str) -> float:
     return run["disk_bytes"] / run["answered"] if measure == "disk_bytes_a_row" else run[measure]
 
 
-def told(what: str, tool: str, note: str) -> report.Row:
-    """A row that holds words."""
-    return report.Row(what, tool, "note", 0, 0, None, None, None, note)
-
-
 def main() -> None:
     """Install, run, report."""
     asked = options()
-    notes = [told("day", "", asked.day)]
-    notes += [told(f"machine: {name}", "", value) for name, value in machine.facts().items()]
+    notes = machine_rows(asked.day)
     pythons = {FIELDWORK: Path(sys.executable)}
-    for tool in PEERS:
-        if tool not in asked.tools:
-            notes.append(told("left out", tool, "not asked for"))
-            continue
-        prepared = environments.prepare(tool, PINS)
-        if prepared.python is None:
-            notes.append(told("left out", tool, prepared.reason))
-            continue
-        pythons[tool] = prepared.python
-        notes.append(told("version", tool, environments.pinned(PEER_PACKAGES[tool], tool, PINS)))
+    peers = environments.prepare_peers(PEER_PACKAGES, asked.tools, PINS)
+    for tool, prepared, version in peers:
+        if prepared.python:
+            pythons[tool] = prepared.python
+        note = (
+            ("version", tool, version) if prepared.python else ("left out", tool, prepared.reason)
+        )
+        notes.append(note_row(*note))
     bench = Bench(asked, pythons)
     for scenario in scenarios.shared():
         if scenario.name in asked.scenarios:
@@ -187,7 +162,8 @@ def main() -> None:
         if run.name in asked.scenarios:
             bench.measure(run)
     asked.out.mkdir(parents=True, exist_ok=True)
-    report.write(asked.out, notes + rows_of(bench))
+    write_rows(asked.out, notes + rows_of(bench))
+    report.render(asked.out)
     if bench.failures:
         raise SystemExit(
             f"{len(bench.failures)} measurements failed: see {asked.out.name}/results.md"

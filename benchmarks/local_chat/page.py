@@ -2,8 +2,10 @@
 
 from collections.abc import Mapping, Sequence
 from datetime import date
+from itertools import product
 
 import machine
+from result_rows import table
 from runtimes import (
     CEILING,
     FIELDWORK,
@@ -41,13 +43,12 @@ YES_NO = {
 
 def page(values: Values, packages: Mapping[str, Package]) -> str:
     """The whole page."""
-    facts = ", ".join(f"{name} {value}" for name, value in machine.facts().items())
     lines = [
         "# Runtimes of a chat model on this machine",
         "",
         f"{date.today().isoformat()}. Made by [run.py](run.py) from [results.csv](results.csv).",
         "",
-        f"- Machine: {facts}; load {values[NATIVE, MACHINE, 'load']:.1f}.",
+        f"- Machine: {machine.sentence()}; load {values[NATIVE, MACHINE, 'load']:.1f}.",
         *CONDITIONS,
         "",
         *_table(values, NATIVE, RUNTIMES),
@@ -79,12 +80,11 @@ def page(values: Values, packages: Mapping[str, Package]) -> str:
 def _table(values: Values, setting: str, runtimes: Sequence[Runtime]) -> list[str]:
     """Measures by runtime, without those that none has."""
     names = [runtime.name for runtime in runtimes]
-    lines = [f"| | {' | '.join(names)} |", f"|---|{'---|' * len(names)}"]
-    for measure, title in (MEASURES | YES_NO).items():
-        cells = [_cell(values.get((setting, name, measure)), measure) for name in names]
-        if set(cells) != {"–"}:
-            lines.append(f"| {title} | {' | '.join(cells)} |")
-    return lines
+    rows = (
+        [title, *(_cell(values.get((setting, name, measure)), measure) for name in names)]
+        for measure, title in (MEASURES | YES_NO).items()
+    )
+    return table(["", *names], (cells for cells in rows if set(cells[1:]) != {"–"}))
 
 
 def _cell(value: float | None, measure: str) -> str:
@@ -98,26 +98,21 @@ def _cell(value: float | None, measure: str) -> str:
 
 
 def _packages(packages: Mapping[str, Package]) -> list[str]:
-    lines = ["| | package | version | licence | MiB |", "|---|---|---|---|---|"]
-    for name, one in packages.items():
-        lines.append(f"| {name} | {one.name} | {one.version} | {one.licence} | {one.mib:,.0f} |")
-    return [*lines, "", *PACKAGES_TEXT]
+    rows = ((name, *one[:3], f"{one.mib:,.0f}") for name, one in packages.items())
+    return [*table(("", "package", "version", "licence", "MiB"), rows), "", *PACKAGES_TEXT]
 
 
 def _ceiling(values: Values) -> list[str]:
     """What plain products reach, and what prompts reach of it."""
     kinds = {FIELDWORK.name: "int8 gop/s", REFERENCE.name: "fp32 gop/s"}
-    lines = [
-        "| | plain product, Gop/s | prompt of 512, Gop/s | share |",
-        "|---|---|---|---|",
-    ]
-    for setting in (NATIVE, PLAIN):
-        for name, kind in kinds.items():
-            top = values[setting, CEILING.name, kind]
-            per_token = 2 * values[setting, CEILING.name, "weights"]
-            reached = per_token * values[setting, name, "prefill tokens/cpu_s"] / 1e9
-            shown = f"{top:,.0f} | {reached:,.0f} | {100 * reached / top:.0f} %"
-            lines.append(f"| {name}, {setting} | {shown} |")
+    rows = []
+    for setting, (name, kind) in product((NATIVE, PLAIN), kinds.items()):
+        top = values[setting, CEILING.name, kind]
+        per_token = 2 * values[setting, CEILING.name, "weights"]
+        reached = per_token * values[setting, name, "prefill tokens/cpu_s"] / 1e9
+        share = f"{100 * reached / top:.0f} %"
+        rows.append((f"{name}, {setting}", f"{top:,.0f}", f"{reached:,.0f}", share))
+    lines = table(("", "plain product, Gop/s", "prompt of 512, Gop/s", "share"), rows)
     shares = {
         name.removeprefix("share, "): value
         for (setting, _, name), value in values.items()

@@ -7,7 +7,6 @@ tokens. Peers are in environments of their own. Ten minutes on a quiet core, and
 for installing and converting. What was measured goes to `results.csv`, and from there to `results.md`.
 """
 
-import csv
 import json
 import os
 import sys
@@ -18,11 +17,11 @@ from typing import NamedTuple
 sys.path.insert(0, str(Path(__file__).parents[1]))  # what the benchmarks share
 
 import environments
-import machine
 from agreement import Agreement, agreement, read_logits
-from measuring import Measured, measure
+from measuring import ClientError, ask_client
 from page import page
 from preparing import HERE, WORK, Model, convert, prepare_model, prepare_prompts
+from result_rows import read_rows, write_rows
 from runtimes import (
     CEILING,
     CONVERSIONS,
@@ -63,18 +62,13 @@ def main() -> None:
             if setting == NATIVE or runtime.is_torch:
                 rows += _measured(runtime, setting, job)
     rows += _compared()
-    with (HERE / "results.csv").open("w", newline="", encoding="utf-8") as handle:
-        writer = csv.writer(handle, lineterminator="\n")
-        writer.writerow(Row._fields)
-        writer.writerows([*row[:-1], f"{row.value:.4g}"] for row in rows)
+    write_rows(HERE, [row._replace(value=float(f"{row.value:.4g}")) for row in rows])
     write_page()
 
 
 def write_page() -> None:
     """`results.md`, from `results.csv`."""
-    with (HERE / "results.csv").open(newline="", encoding="utf-8") as handle:
-        _, *lines = csv.reader(handle)
-    values = {tuple(names): float(value) for *names, value in lines}
+    values = {tuple(names): value for *names, value in read_rows(HERE, Row)}
     (HERE / "results.md").write_text(page(values, packages()), encoding="utf-8")
 
 
@@ -99,46 +93,37 @@ def _job(model: Model) -> dict[str, str | int]:
 
 
 def _measured(runtime: Runtime, setting: str, job: dict[str, str | int]) -> list[Row]:
-    """One client's measures; none, and a message, where it cannot run."""
-    result, logits = WORK / "result.json", logits_file(runtime, setting)
+    """One client's measures; none, and a message, where a peer cannot run.
+
+    SystemExit where the project's own environment fails, as there is nothing to compare with then.
+    """
+    logits = logits_file(runtime, setting)
     # of an earlier run
     logits.unlink(missing_ok=True)
-    content = {
-        **job,
-        "variant": runtime.variant,
-        "n_prompts": N_PROMPTS[setting],
-        "result": str(result),
-        "logits": str(logits),
-    }
-    measured = _run_client(runtime, setting, content)
-    if measured.failure:
-        print(f"left out: {runtime.name} ({measured.failure})", flush=True)
-        logits.unlink(missing_ok=True)
-        return []
-    measures = json.loads(result.read_text(encoding="utf-8"))
-    measures |= {"private_mib": measured.private_mib, "resident_mib": measured.resident_mib}
-    print(setting, runtime.name, measures, flush=True)
-    return [Row(setting, runtime.name, name, value) for name, value in measures.items()]
-
-
-def _run_client(runtime: Runtime, setting: str, content: dict[str, str | int]) -> Measured:
-    """SystemExit where the project's own environment fails, as there is nothing to compare with then."""
-    python = Path(sys.executable)
+    content = {**job, "variant": runtime.variant, "n_prompts": N_PROMPTS[setting]}
+    prepared = environments.Prepared(Path(sys.executable), "")
     if runtime.environment:
         prepared = environments.prepare(runtime.environment, HERE / "environments")
+    try:
         if prepared.python is None:
-            return Measured(0, 0, 0, 0, prepared.reason)
-        python = prepared.python
-    measured = measure(
-        [python, HERE / "clients" / f"{runtime.client}.py", json.dumps(content)],
-        environment={**os.environ, "OMP_NUM_THREADS": "1", **SETTINGS[setting]},
-        log=WORK / f"{runtime.client}.log",
-        limit_s=LIMIT_S,
-        limit_mib=machine.memory_gib() * 1024 * 0.9,
-    )
-    if measured.failure and runtime.is_torch:
-        raise SystemExit(f"{runtime.name}: {measured.failure}")
-    return measured
+            raise ClientError(prepared.reason)
+        measures, taken = ask_client(
+            prepared.python,
+            HERE / "clients" / f"{runtime.client}.py",
+            {**content, "logits": str(logits)},
+            result=WORK / "result.json",
+            environment={**os.environ, "OMP_NUM_THREADS": "1", **SETTINGS[setting]},
+            limit_s=LIMIT_S,
+        )
+    except ClientError as error:
+        if runtime.is_torch:
+            raise SystemExit(f"{runtime.name}: {error}") from error
+        print(f"left out: {runtime.name} ({error})", flush=True)
+        logits.unlink(missing_ok=True)
+        return []
+    measures |= {"private_mib": taken.private_mib, "resident_mib": taken.resident_mib}
+    print(setting, runtime.name, measures, flush=True)
+    return [Row(setting, runtime.name, name, value) for name, value in measures.items()]
 
 
 def logits_file(runtime: Runtime, setting: str) -> Path:

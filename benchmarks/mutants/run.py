@@ -5,8 +5,6 @@ module are run, then those of its folder. What neither notices survives; a survi
 changes nothing. Writes mutants.csv and results.md, and goes on where it was stopped.
 """
 
-import argparse
-import csv
 import os
 import re
 import shutil
@@ -15,18 +13,19 @@ import sys
 import tempfile
 import time
 from collections.abc import Sequence
-from datetime import date
 from pathlib import Path
+from typing import NamedTuple
 
 HOME = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(Path(__file__).parent), str(HOME / "benchmarks")]
 
-from machine import facts  # noqa: E402
+import machine  # noqa: E402
+from command_line import read_options  # noqa: E402
 from mutations import Mutant, draw_mutants  # noqa: E402
+from result_rows import read_rows, table, write_rows  # noqa: E402
 
 LIBRARY = Path("workflow/scripts/fieldwork")
-RESULTS = Path(__file__).with_name("mutants.csv")
-COLUMNS = ("number", "file", "line", "old", "new", "noticed_by", "seconds")
+HERE, RESULTS = Path(__file__).parent, "mutants.csv"
 SEED = 38
 LONGEST_S = 300
 NOT_COPIED = (
@@ -35,31 +34,48 @@ NOT_COPIED = (
 )
 
 
+class Trial(NamedTuple):
+    """A line of mutants.csv: a fault, and the first test that noticed it."""
+
+    number: int
+    file: str
+    line: int
+    old: str
+    new: str
+    noticed_by: str
+    seconds: int
+
+
 def main() -> None:
     """Try the faults that have no row yet."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").partition(":")[0])
-    parser.add_argument("--n", type=int, default=200)
-    parser.add_argument("--seed", type=int, default=SEED)
-    parser.add_argument("--day", default=date.today().isoformat())
-    options = parser.parse_args()
+    options = read_options(__doc__, HERE, n=200, seed=SEED)
     mutants = draw_mutants(HOME / LIBRARY, options.n, options.seed)
-    rows = read_rows(mutants)
+    places = {number: (mutant.file, mutant.line) for number, mutant in enumerate(mutants)}
+    # as far as they are of these faults
+    rows = {
+        row.number: row
+        for row in read_rows(options.out, Trial, RESULTS)
+        if places.get(row.number) == (row.file, row.line)
+    }
     with tempfile.TemporaryDirectory() as folder:
         copy = Path(folder) / "project"
         shutil.copytree(HOME, copy, ignore=shutil.ignore_patterns(*NOT_COPIED))
         # what mirrors a module takes seconds and notices most; folders take minutes
         for of_module in (True, False):
             for number, mutant in enumerate(mutants):
-                if number not in rows:
-                    rows |= try_mutant(copy, number, mutant, of_module=of_module)
-                    write_rows(rows)
-    RESULTS.with_name("results.md").write_text(page(rows, options.day), encoding="utf-8")
+                if number in rows or not (
+                    trial := try_mutant(copy, number, mutant, of_module=of_module)
+                ):
+                    continue
+                rows[number] = trial
+                write_rows(options.out, [rows[n] for n in sorted(rows)], RESULTS)
+                print(*trial, flush=True)
+    trials = [rows[n] for n in sorted(rows)]
+    (options.out / "results.md").write_text(page(trials, options.day), encoding="utf-8")
 
 
-def try_mutant(
-    copy: Path, number: int, mutant: Mutant, *, of_module: bool
-) -> dict[int, tuple[str, ...]]:
-    """The row of a fault, by its number; none yet where only its folder's tests may notice it."""
+def try_mutant(copy: Path, number: int, mutant: Mutant, *, of_module: bool) -> Trial | None:
+    """What came of a fault; None yet where only the tests of its folder may notice it."""
     started = time.monotonic()
     before = mutant.apply(copy / LIBRARY)
     try:
@@ -67,54 +83,30 @@ def try_mutant(
     finally:
         (copy / LIBRARY / mutant.file).write_text(before, encoding="utf-8")
     if of_module and not noticed_by:
-        return {}
-    seconds = f"{time.monotonic() - started:.0f}"
-    fault = (mutant.file, str(mutant.line), mutant.old, mutant.new)
-    row = (str(number), *fault, noticed_by, seconds)
-    print(*row, flush=True)
-    return {number: row}
+        return None
+    seconds = round(time.monotonic() - started)
+    return Trial(number, mutant.file, mutant.line, mutant.old, mutant.new, noticed_by, seconds)
 
 
-def read_rows(mutants: Sequence[Mutant]) -> dict[int, tuple[str, ...]]:
-    """The rows that are there, as far as they are of these faults."""
-    if not RESULTS.exists():
-        return {}
-    with RESULTS.open(encoding="utf-8", newline="") as file:
-        rows = {int(row["number"]): row for row in csv.DictReader(file)}
-    return {
-        number: tuple(rows[number][name] for name in COLUMNS)
-        for number, mutant in enumerate(mutants)
-        if number in rows
-        and (rows[number]["file"], rows[number]["line"]) == (mutant.file, str(mutant.line))
-    }
-
-
-def write_rows(rows: dict[int, tuple[str, ...]]) -> None:
-    """Write them in the order of their numbers."""
-    with RESULTS.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerows([COLUMNS, *(rows[number] for number in sorted(rows))])
-
-
-def page(rows: dict[int, tuple[str, ...]], day: str) -> str:
+def page(trials: Sequence[Trial], day: str) -> str:
     """How many faults are noticed, and those that are not, as Markdown."""
-    survivors = [row for _, row in sorted(rows.items()) if not row[COLUMNS.index("noticed_by")]]
-    machine = ", ".join(f"{name} {value}" for name, value in facts().items())
+    survivors = [trial for trial in trials if not trial.noticed_by]
     lines = [
         "# Which faults the unit tests notice",
         "",
-        f"{day}, {machine}. Made by `python benchmarks/mutants/run.py` ([how](run.py)) from "
+        f"{day}, {machine.sentence()}. Made by `python benchmarks/mutants/run.py` ([how](run.py)) from "
         "[mutants.csv](mutants.csv).",
         "",
-        f"Of {len(rows)} one-line faults, drawn by a seed from all places of the library, "
-        f"**{len(rows) - len(survivors)} are noticed** by the tests that mirror the module or by those "
+        f"Of {len(trials)} one-line faults, drawn by a seed from all places of the library, "
+        f"**{len(trials) - len(survivors)} are noticed** by the tests that mirror the module or by those "
         "of its folder. Tests of the workflow and the browser did not run, and a fault may change "
         "nothing. "
         "Lines are those of the library as it was that day. Not noticed:",
         "",
-        "| file | line | was | became |",
-        "|---|---|---|---|",
-        *(f"| {file} | {line} | `{old}` | `{new}` |" for _, file, line, old, new, *_ in survivors),
+        *table(
+            ("file", "line", "was", "became"),
+            ((t.file, t.line, f"`{t.old}`", f"`{t.new}`") for t in survivors),
+        ),
     ]
     return "\n".join(lines) + "\n"
 

@@ -1,9 +1,6 @@
 """A row of results.csv: a number of this model beside a claim of the paper, or a fact about the run."""
 
-import csv
-from collections.abc import Iterable
-from pathlib import Path
-from typing import Any, NamedTuple, get_type_hints
+from typing import NamedTuple
 
 
 class Row(NamedTuple):
@@ -37,35 +34,3 @@ class Row(NamedTuple):
     n_estimates: int | None = None
     outcome: str = ""
     note: str = ""
-
-
-def write_rows(folder: Path, rows: Iterable[Row]) -> None:
-    """Write results.csv, numbers to six digits."""
-    with (folder / "results.csv").open("w", encoding="utf-8", newline="") as file:
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(Row._fields)
-        writer.writerows([_cell(value) for value in row] for row in rows)
-
-
-def _cell(value: Any) -> str:
-    if value is None:
-        return ""
-    return f"{value:.6g}" if isinstance(value, float) else str(value)
-
-
-def read_rows(folder: Path) -> list[Row]:
-    """The rows of results.csv."""
-    hints = get_type_hints(Row)
-    with (folder / "results.csv").open(encoding="utf-8", newline="") as file:
-        return [
-            Row(**{name: _value(text, hints[name]) for name, text in record.items()})
-            for record in csv.DictReader(file)
-        ]
-
-
-def _value(text: str, hint: Any) -> Any:
-    if hint is str:
-        return text
-    if not text:
-        return None
-    return int(text) if hint == (int | None) else float(text)

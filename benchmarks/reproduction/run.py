@@ -13,14 +13,15 @@ import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from datetime import date
 from pathlib import Path
 from typing import Any
 
 import yaml
+from command_line import Option, read_options
 from evidence import claim_rows, read_tables
 from machine import facts
-from rows import Row, read_rows, write_rows
+from result_rows import read_rows, write_rows
+from rows import Row
 
 from fieldwork.errors import StudyError
 from report import page
@@ -53,8 +54,8 @@ def main(options: argparse.Namespace) -> None:
         folders = [options.directory / "results" / name for name in options.parts]
         evidence = [*claim_rows(read_tables(folders))]
         write_rows(options.out, [*about_rows(folders, options), *evidence])
-    text = page(read_rows(options.out))
-    (options.out / PAGE.name if options.out != HERE else ROOT / PAGE).write_text(text, "utf-8")
+    text = page(read_rows(options.out, Row))
+    (options.out / PAGE.name).write_text(text, "utf-8")
 
 
 def data_settings(folder: str) -> dict[str, Any]:
@@ -145,16 +146,16 @@ def _size(folder: Path, config: Mapping[str, Any]) -> str:
 
 def arguments() -> argparse.Namespace:
     """What was entered."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("--data", default="", help="folder of the extracts")
-    parser.add_argument("--cores", type=int, default=len(os.sched_getaffinity(0)))
-    parser.add_argument("--parts", nargs="+", default=[*PARTS], choices=[*PARTS])
-    parser.add_argument("--configfile", nargs="*", default=[], help="laid over each part")
-    parser.add_argument("--directory", type=Path, default=ROOT, help="folder of the results")
-    parser.add_argument("--day", default=date.today().isoformat())
-    parser.add_argument("--out", type=Path, default=HERE, help="folder of results.csv")
-    parser.add_argument("--page", action="store_true", help="write the page again, run nothing")
-    return parser.parse_args()
+    return read_options(
+        __doc__,
+        HERE,
+        data=Option("", "folder of the extracts"),
+        cores=len(os.sched_getaffinity(0)),
+        parts=Option([*PARTS], choices=[*PARTS]),
+        configfile=Option([], "laid over each part"),
+        directory=Option(ROOT, "folder of the studies' results"),
+        page=Option(False, "write the page again, run nothing"),
+    )
 
 
 if __name__ == "__main__":

@@ -1,9 +1,7 @@
 """The page and the table of what reruns alone do: `results.md` from `results.csv`."""
 
-import csv
 import textwrap
-from collections.abc import Iterable, Iterator, Sequence
-from pathlib import Path
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 
@@ -101,34 +99,6 @@ LIMITS = (
 )
 
 
-def write(folder: Path, rows: Iterable[Row]) -> None:
-    """The table."""
-    with (folder / "results.csv").open("w", newline="", encoding="utf-8") as handle:
-        writer = csv.writer(handle, lineterminator="\n")
-        writer.writerow(Row._fields)
-        writer.writerows([_cell(value) for value in row] for row in rows)
-
-
-def _cell(value: object) -> object:
-    if isinstance(value, float):
-        return f"{value:.6g}"
-    return "" if value is None else value
-
-
-def read(folder: Path) -> list[Row]:
-    """The table again."""
-    with (folder / "results.csv").open(newline="", encoding="utf-8") as handle:
-        return [
-            Row(
-                line["part"], line["name"], line["measure"], int(line["n"]), float(line["value"]),
-                float(line["low"]) if line["low"] else None,
-                float(line["high"]) if line["high"] else None,
-                line["note"],
-            )
-            for line in csv.DictReader(handle)
-        ]  # fmt: skip
-
-
 def page(rows: Sequence[Row]) -> str:
     """The whole page; the rows of the part `about` say day and versions."""
     about = {row.name: row.note for row in rows if row.part == "about"}
@@ -192,8 +162,7 @@ def _table(rows: Sequence[Row], part: str) -> Iterator[str]:
     title, measures = TABLES[part]
     own = [row for row in rows if row.part == part]
     found = {(row.name, row.measure): row for row in own}
-    yield f"## {title}"
-    yield ""
+    yield from (f"## {title}", "")
     yield f"| | n | {' | '.join(measures)} |"
     yield "|---" * (len(measures) + 2) + "|"
     for name in dict.fromkeys(row.name for row in own):

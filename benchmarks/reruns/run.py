@@ -10,16 +10,19 @@ import math
 import platform
 import sys
 from collections.abc import Iterator, Sequence
-from datetime import date
 from importlib.metadata import version
 from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parents[1]))  # what the benchmarks share
 
 import extracts
 import new_letters
 import noise
 import numpy as np
 import plot
+from command_line import Option, read_options
 from extracts import Asked, Scores
+from result_rows import read_rows, write_rows
 from scipy.stats import chi2
 
 import report
@@ -52,20 +55,20 @@ NOTES = {
 
 def main() -> None:
     """Measure what was asked for, and write it."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("--data", type=Path, default=DATA, help="folder of the extracts")
-    parser.add_argument("--sets", type=int, default=4_000, help="simulated pairs of reruns")
-    parser.add_argument("--seed", type=int, default=5)
-    parser.add_argument("--day", default=date.today().isoformat())
-    parser.add_argument("--out", type=Path, default=HERE, help="folder of the results")
-    parser.add_argument("--page", action="store_true", help="write the page again, measure nothing")
-    asked = parser.parse_args()
+    asked = read_options(
+        __doc__,
+        HERE,
+        data=Option(DATA, "folder of the extracts"),
+        sets=Option(4_000, "simulated pairs of reruns"),
+        seed=5,
+        page=Option(False, "write the page again, measure nothing"),
+    )
     if not asked.page:
         missing = [name for name in extracts.FILES if not (asked.data / name).is_file()]
         if missing:
             sys.exit(f"{asked.data} has no {missing[0]}: give its folder with --data")
-        report.write(asked.out, [*_about(asked.data, asked.day), *_measure(asked)])
-    rows = report.read(asked.out)
+        write_rows(asked.out, [*_about(asked.data, asked.day), *_measure(asked)])
+    rows = read_rows(asked.out, Row)
     (asked.out / "results.md").write_text(report.page(rows), encoding="utf-8")
     plot.draw(rows, asked.out / "reruns.png")
 
@@ -185,14 +188,12 @@ def _places(asked: Asked, data: Path) -> Iterator[Row]:
         rows = measure_ranks(own, board, baseline="offline")
         (row,) = (r for r in rows if r.metric == "em_flexible")
         scores = [run.em_flexible for run in own]
-        n = row.n_units
-        yield Row(
-            "places", subject, "em_flexible", n, float(np.mean(scores)), min(scores), max(scores)
-        )
-        yield Row(
-            "places", subject, "place", n, row.rank_median or 0, row.rank_best, row.rank_worst
-        )
-        yield Row("places", subject, "chance of another place", n, row.p_change or 0.0)
+        for measure, numbers in (
+            ("em_flexible", (float(np.mean(scores)), min(scores), max(scores))),
+            ("place", (row.rank_median or 0, row.rank_best, row.rank_worst)),
+            ("chance of another place", (row.p_change or 0.0,)),
+        ):
+            yield Row("places", subject, measure, row.n_units, *numbers)
 
 
 def _published(asked: Asked, data: Path) -> Iterator[Row]:

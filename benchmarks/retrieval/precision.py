@@ -7,8 +7,6 @@ between the precisions. What was measured is added to `precision.csv`, which has
 and setting, and `precision.md` is written from it. `--page` writes the page alone.
 """
 
-import argparse
-import csv
 import random
 import statistics
 import sys
@@ -25,13 +23,15 @@ sys.path.insert(0, str(Path(__file__).parents[1]))  # what the benchmarks share
 
 import machine
 import texts
+from command_line import Option, read_options
+from result_rows import read_rows, table, write_rows
 
 from fieldwork.encoder import PRECISIONS, Encoder, EncoderSettings
 from fieldwork.encoder_settings import GAIN, NEARNESS, try_precisions, verdict
 from fieldwork.puppets.embedding import N_TRIAL_TEXTS, trial_texts
 
 HERE = Path(__file__).parent
-RESULTS = HERE / "precision.csv"
+RESULTS = "precision.csv"
 SAMPLE = HERE.parents[1] / "resources/sample/conversations.parquet"
 N_TEXTS = 20
 ROUNDS = 3
@@ -121,29 +121,10 @@ def measure(texts_name: str, samples: list[str], note: str, threads: int, batch:
 
 def write_results(rows: Iterable[Measured]) -> None:
     """Add rows, in the place of those of the same machine and setting."""
-    kept = {_key(line): line for line in read_results()}
-    for row in rows:
-        line = {
-            name: f"{v:.6g}" if isinstance(v, float) else str(v)
-            for name, v in row._asdict().items()
-        }
-        kept[_key(line)] = line
-    with RESULTS.open("w", newline="", encoding="utf-8") as handle:
-        writer = csv.DictWriter(handle, Measured._fields, lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(kept.values())
-
-
-def _key(line: dict[str, str]) -> tuple[str, ...]:
-    return tuple(line[name] for name in ("processor", "cores", "bfloat16", "threads", "batch"))
-
-
-def read_results() -> list[dict[str, str]]:
-    """All lines; none before the first run."""
-    if not RESULTS.exists():
-        return []
-    with RESULTS.open(newline="", encoding="utf-8") as handle:
-        return list(csv.DictReader(handle))
+    names = ("processor", "cores", "bfloat16", "threads", "batch")
+    lines = [*read_rows(HERE, Measured, RESULTS), *rows]
+    kept = {tuple(getattr(line, name) for name in names): line for line in lines}
+    write_rows(HERE, [*kept.values()], RESULTS)
 
 
 def page() -> str:
@@ -155,28 +136,8 @@ def page() -> str:
         "(lowest–highest). Made by [precision.py](precision.py) from [precision.csv](precision.csv),",
         "which has a line for each machine and setting.",
         "",
-        f"| {' | '.join(HEAD)} |",
-        f"|{'---|' * len(HEAD)}",
+        *table(HEAD, map(_cells, read_rows(HERE, Measured, RESULTS))),
     ]
-    for line in read_results():
-        number = {name: float(line[name]) for name in Measured._fields[8:16]}
-        rates = [
-            f"{number[f'{p}_rate']:.3g} ({number[f'{p}_low']:.3g}–{number[f'{p}_high']:.3g})"
-            for p in PRECISIONS
-        ]
-        cells = [
-            line["day"],
-            f"{line['processor']}, {line['cores']} cores",
-            line["bfloat16"],
-            line["threads"],
-            line["batch"],
-            *rates,
-            f"{number['bf16_rate'] / number['fp32_rate']:.2f}",
-            f"{number['least_cosine']:.4f}",
-            f"{line['auto']}, after {float(line['auto_s']):.0f} s",
-            line["note"],
-        ]
-        lines.append(f"| {' | '.join(cells)} |")
     return "\n".join(
         [
             *lines,
@@ -188,12 +149,33 @@ def page() -> str:
     )
 
 
+def _cells(row: Measured) -> list[object]:
+    rates = (
+        (row.fp32_rate, row.fp32_low, row.fp32_high),
+        (row.bf16_rate, row.bf16_low, row.bf16_high),
+    )
+    return [
+        row.day,
+        f"{row.processor}, {row.cores} cores",
+        row.bfloat16,
+        row.threads,
+        row.batch,
+        *(f"{rate:.3g} ({low:.3g}–{high:.3g})" for rate, low, high in rates),
+        f"{row.bf16_rate / row.fp32_rate:.2f}",
+        f"{row.least_cosine:.4f}",
+        f"{row.auto}, after {row.auto_s:.0f} s",
+        row.note,
+    ]
+
+
 def main() -> None:
     """Measure, unless only the page is asked for; write both files."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("--page", action="store_true", help="write the page alone")
-    parser.add_argument("--note", default="", help="what a reader must know of this run")
-    options = parser.parse_args()
+    options = read_options(
+        __doc__,
+        HERE,
+        page=Option(False, "write the page alone"),
+        note=Option("", "what a reader must know of this run"),
+    )
     if not options.page:
         has_real = texts.available()
         pool = texts.conversations() if has_real else trial_texts(str(SAMPLE), "user_turns")

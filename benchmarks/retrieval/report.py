@@ -3,10 +3,13 @@
 python benchmarks/retrieval/report.py      # the page again
 """
 
-import csv
-from collections.abc import Iterable
+import sys
+from itertools import product
 from pathlib import Path
-from typing import NamedTuple
+
+sys.path.insert(0, str(Path(__file__).parents[1]))  # what the benchmarks share
+
+from result_rows import Results, Row, number, read_rows, table
 
 FIELDWORK, HELD, FAISS = "fieldwork", "held", "faiss"
 CORPUS = 838_000
@@ -14,112 +17,28 @@ STAGES = ("BM25", "static", "static, mapped")
 SHARES = ("0.05", "0.1", "0.2", "0.5")
 
 
-class Row(NamedTuple):
-    """One line of `results.csv`.
-
-    Attributes:
-        n: vectors or texts.
-        rounds: runs behind median, low and high.
-        note: words, where there is no number.
-    """
-
-    scenario: str
-    tool: str
-    measure: str
-    n: int
-    rounds: int
-    median: float | None
-    low: float | None
-    high: float | None
-    note: str
-
-
-def told(what: str, tool: str, note: str) -> Row:
-    """A row that holds words."""
-    return Row(what, tool, "note", 0, 0, None, None, None, note)
-
-
-def write(folder: Path, rows: Iterable[Row]) -> None:
-    """Both files."""
-    with (folder / "results.csv").open("w", newline="", encoding="utf-8") as handle:
-        writer = csv.writer(handle, lineterminator="\n")
-        writer.writerow(Row._fields)
-        writer.writerows([_cell(value) for value in row] for row in rows)
-    render(folder)
-
-
-def _cell(value: object) -> object:
-    return f"{value:.6g}" if isinstance(value, float) else value
-
-
 def render(folder: Path) -> None:
     """The page, from `results.csv`."""
-    with (folder / "results.csv").open(newline="", encoding="utf-8") as handle:
-        results = Results([_row(line) for line in csv.DictReader(handle)])
+    results = Results(read_rows(folder, Row))
     (folder / "results.md").write_text(page(results), encoding="utf-8")
 
 
-def _row(line: dict[str, str]) -> Row:
-    median, low, high = (float(line[n]) if line[n] else None for n in ("median", "low", "high"))
-    return Row(
-        line["scenario"],
-        line["tool"],
-        line["measure"],
-        int(line["n"]),
-        int(line["rounds"]),
-        median,
-        low,
-        high,
-        line["note"],
-    )
-
-
-class Results:
-    """Rows by scenario, tool and measure."""
-
-    def __init__(self, rows: list[Row]) -> None:
-        self.rows = rows
-        self._by = {(row.scenario, row.tool, row.measure): row for row in rows}
-
-    def median(self, scenario: str, tool: str, measure: str) -> float | None:
-        """The middle of a row's rounds; None where it was not measured."""
-        row = self._by.get((scenario, tool, measure))
-        return row.median if row else None
-
-    def spread(self, scenario: str, tool: str, measure: str) -> str:
-        """Median, and lowest to highest."""
-        row = self._by.get((scenario, tool, measure))
-        if row is None or row.median is None:
-            return "–"
-        return f"{_number(row.median)} ({_number(row.low)}–{_number(row.high)})"
-
-    def note(self, scenario: str, tool: str = "") -> str:
-        """A row's words; empty where there are none."""
-        row = self._by.get((scenario, tool, "note"))
-        return row.note if row else ""
-
-    def curve(self, stage: str, n: int, k: int, name: str) -> float | None:
-        """A point of a recall curve."""
-        for row in self.rows:
-            if (row.scenario, row.tool, row.n, row.measure) == ("curve", stage, n, f"k={k} {name}"):
-                return row.median
-        return None
+def _curve(results: Results, stage: str, n: int, k: int, name: str) -> float | None:
+    """A point of a recall curve."""
+    place = ("curve", stage, n, f"k={k} {name}")
+    points = (r.median for r in results.rows if (r.scenario, r.tool, r.n, r.measure) == place)
+    return next(points, None)
 
 
 def page(results: Results) -> str:
     """`results.md`."""
-    facts = [
-        f"{r.scenario.partition(': ')[2]} {r.note}"
-        for r in results.rows
-        if "machine:" in r.scenario
-    ]
     lines = [
         "# Encoding and retrieval",
         "",
         f"{results.note('day')}. Made by `make bench-retrieval` ([how](run.py)) from",
         "[results.csv](results.csv).",
         "",
-        f"- Machine: {', '.join(facts)}; {results.note('asked', 'threads')} threads.",
+        f"- Machine: {results.machine()}; {results.note('asked', 'threads')} threads.",
         *[f"- Left out: {r.tool} ({r.note})." for r in results.rows if r.scenario == "left out"],
         *([f"- {results.note('remark')}"] if results.note("remark") else []),
     ]
@@ -155,7 +74,7 @@ def _search(results: Results) -> list[str]:
             f"| {title} | {results.spread('search', tool, 'search_s')} "
             f"| {results.spread('search', tool, 'total_s')} "
             f"| {results.spread('search', tool, 'cpu_s')} "
-            f"| {_number(results.median('search', tool, 'private_mib'))} "
+            f"| {number(results.median('search', tool, 'private_mib'))} "
             f"| {'' if same is None else f'{100 * same:.3f} %'} |"
         )
     ours = results.median("search", FIELDWORK, "total_s")
@@ -177,25 +96,28 @@ def _search(results: Results) -> list[str]:
 def _encode(results: Results) -> list[str]:
     base = results.median("encode", FIELDWORK, "fp32 1") or 1.0
     n = next((row.n for row in results.rows if row.scenario == "encode"), 0)
+    rates = [
+        (precision, batch, rate)
+        for precision in ("fp32", "bf16")
+        for batch in (1, 8, 32)
+        if (rate := results.median("encode", FIELDWORK, f"{precision} {batch}"))
+    ]
+    hours = f"{CORPUS:,} conversations, h"
     lines = [
         "all-MiniLM-L6-v2, 300 real conversations; the last column is a corpus of the size of",
         "WildChat-1M at that rate.",
         "",
-        f"| precision | texts together | texts/s | times the default | {CORPUS:,} conversations, h |",
-        "|---|---|---|---|---|",
+        *table(
+            ("precision", "texts together", "texts/s", "times the default", hours),
+            (
+                (*rated, number(rate), f"{rate / base:.2f}", f"{CORPUS / rate / 3600:.1f}")
+                for *rated, rate in rates
+            ),
+        ),
     ]
-    n_head = len(lines)
-    for precision in ("fp32", "bf16"):
-        for batch in (1, 8, 32):
-            rate = results.median("encode", FIELDWORK, f"{precision} {batch}")
-            if rate:
-                lines.append(
-                    f"| {precision} | {batch} | {_number(rate)} | {rate / base:.2f} "
-                    f"| {CORPUS / rate / 3600:.1f} |"
-                )
     prompts = results.median("encode", FIELDWORK, "bf16 recall, prompts")
     mmlu = results.median("encode", FIELDWORK, "bf16 recall, MMLU")
-    if len(lines) == n_head:
+    if not rates:
         lines = ["Rates were not measured in this run."]
     return [
         "## Precision",
@@ -203,7 +125,7 @@ def _encode(results: Results) -> list[str]:
         *lines,
         "",
         f"Recall@{results.note('asked', 'k')} of bf16 against fp32 over {n:,} conversations:",
-        f"{_number(prompts)} for the 13 prompts, {_number(mmlu)} for the 514 MMLU questions. The default",
+        f"{number(prompts)} for the 13 prompts, {number(mmlu)} for the 514 MMLU questions. The default",
         "is fp32 nonetheless, as bf16 is slow on a processor without the instructions",
         "([by machine](precision.md)). ONNX int8 is not offered: its package would pull",
         "sentence-transformers and transformers back.",
@@ -219,22 +141,19 @@ def _first_stage(results: Results) -> list[str]:
         "",
         "Wanted: a cheap first stage that picks a tenth of the corpus at most, so that only that is",
         "encoded, and keeps 95 % of the neighbours that exhaustive search finds. The 13 prompts share",
-        f"the candidates. Tokenising and averaging: {_number(rate)} texts/s. N conversations, k",
+        f"the candidates. Tokenising and averaging: {number(rate)} texts/s. N conversations, k",
         "neighbours a prompt:",
         "",
-        "| first stage | N | k | k / N | recall in 5 % | 10 % | 20 % | 50 % | share for 95 % |",
-        "|---|---|---|---|---|---|---|---|---|",
     ]
-    for stage in STAGES:
-        for n in sizes:
-            for k in (1, 3, 10, 30, 100):
-                points = [results.curve(stage, n, k, name) for name in SHARES]
-                needed = results.curve(stage, n, k, "needed")
-                shown = " | ".join("–" if p is None else f"{p:.2f}" for p in points)
-                lines.append(
-                    f"| {stage} | {n:,} | {k} | {100 * k / n:.2f} % | {shown} "
-                    f"| {'–' if needed is None else f'{100 * needed:.0f} %'} |"
-                )
+    titles = ("first stage", "N", "k", "k / N", "recall in 5 %", "10 %", "20 %", "50 %")
+    rows = []
+    for stage, n, k in product(STAGES, sizes, (1, 3, 10, 30, 100)):
+        points = [_curve(results, stage, n, k, name) for name in SHARES]
+        needed = _curve(results, stage, n, k, "needed")
+        cells = (stage, f"{n:,}", k, f"{100 * k / n:.2f} %")
+        shown = ["–" if p is None else f"{p:.2f}" for p in points]
+        rows.append((*cells, *shown, "–" if needed is None else f"{100 * needed:.0f} %"))
+    lines += table((*titles, "share for 95 %"), rows)
     return [
         *lines,
         "",
@@ -245,21 +164,13 @@ def _first_stage(results: Results) -> list[str]:
 
 
 def _verdict(results: Results, n: int) -> list[str]:
-    best = [results.curve(s, n, k, "0.1") or 0.0 for s in STAGES for k in (1, 3, 10, 30, 100)]
+    best = [_curve(results, s, n, k, "0.1") or 0.0 for s in STAGES for k in (1, 3, 10, 30, 100)]
     if max(best) >= 0.95:
         return ["A first stage reaches 95 % within a tenth at some k: look at it again."]
     return [
         "No first stage reaches 95 % within a tenth of the corpus at any k: the best is",
         f"{max(best):.2f}. The workflow therefore has none: every conversation is encoded once.",
     ]
-
-
-def _number(value: float | None) -> str:
-    if value is None:
-        return "–"
-    if abs(value) >= 1000:
-        return f"{round(value, -1):,.0f}"
-    return f"{value:.0f}" if abs(value) >= 100 else f"{value:.3g}"
 
 
 if __name__ == "__main__":

@@ -6,25 +6,23 @@ measured goes to `results.csv`, and from there to `results.md`. About eight minu
 """
 
 import argparse
-import json
 import os
 import shutil
-import statistics
 import sys
 from collections import defaultdict
-from datetime import date
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parents[1]))  # what the benchmarks share
 
 import environments
-import machine
 import texts
-from measuring import measure
+from command_line import Option, read_options
+from measuring import ask_client
+from result_rows import Row, machine_rows, note_row, row_of, write_rows
 
 import report
-from report import FAISS, FIELDWORK, Row, told
+from report import FAISS, FIELDWORK
 
 HERE = Path(__file__).parent
 CLIENTS = HERE / "clients"
@@ -36,69 +34,33 @@ SHARDS = 8
 PARTS = ("search", "texts")
 
 
-class Options(NamedTuple):
-    """The command line."""
-
-    rows: int
-    questions: int
-    k: int
-    rounds: int
-    threads: int
-    parts: list[str]
-    note: str
-    day: str
-    out: Path
-
-
-class ClientError(Exception):
-    """A client failed; the message says where its log is."""
-
-
-def options() -> Options:
+def options() -> argparse.Namespace:
     """Read the command line."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("--rows", type=int, default=1_000_000)
-    parser.add_argument("--questions", type=int, default=600)
-    parser.add_argument("--k", type=int, default=100)
-    parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)))
-    parser.add_argument("--parts", nargs="*", default=list(PARTS), choices=PARTS)
-    parser.add_argument("--note", default="", help="what a reader must know of this run")
-    parser.add_argument("--day", default=date.today().isoformat())
-    parser.add_argument("--out", type=Path, default=HERE, help="folder of the results")
-    asked = parser.parse_args()
-    return Options(
-        asked.rows,
-        asked.questions,
-        asked.k,
-        asked.rounds,
-        asked.threads,
-        asked.parts,
-        asked.note,
-        asked.day,
-        asked.out.resolve(),
+    return read_options(
+        __doc__,
+        HERE,
+        rows=1_000_000,
+        questions=600,
+        k=100,
+        rounds=3,
+        threads=len(os.sched_getaffinity(0)),
+        parts=Option([*PARTS], choices=PARTS),
+        note=Option("", "what a reader must know of this run"),
     )
 
 
 def ask(python: Path, client: str, job: dict[str, Any]) -> dict[str, Any]:
     """Run a client in a process of its own; its result, with the memory it took."""
-    result = WORK / "result.json"
-    result.unlink(missing_ok=True)
     environment = {**os.environ, "PYTHONPATH": str(LIBRARY)}
-    command = [python, CLIENTS / f"{client}.py", json.dumps({**job, "result": str(result)})]
-    log = WORK / f"{client}.log"
-    limit_mib = machine.memory_gib() * 1024 * 0.9
-    seen = measure(command, environment=environment, log=log, limit_s=LIMIT_S, limit_mib=limit_mib)
-    if seen.failure:
-        raise ClientError(f"{client}: {seen.failure}")
-    if not result.exists():
-        return {"measures": {}}
-    answer: dict[str, Any] = json.loads(result.read_text(encoding="utf-8"))
-    answer["measures"] |= {"private_mib": seen.private_mib, "cpu_s": seen.cpu_s}
+    result, path = WORK / "result.json", CLIENTS / f"{client}.py"
+    answer, taken = ask_client(
+        python, path, job, result=result, environment=environment, limit_s=LIMIT_S
+    )
+    answer["measures"] |= {"private_mib": taken.private_mib, "cpu_s": taken.cpu_s}
     return answer
 
 
-def search(asked: Options, faiss: Path | None) -> list[Row]:
+def search(asked: argparse.Namespace, faiss: Path | None) -> list[Row]:
     """Tools in turn, round by round; all must find the same."""
     folder = WORK / "vectors"
     folder.mkdir(parents=True)
@@ -117,18 +79,15 @@ def search(asked: Options, faiss: Path | None) -> list[Row]:
             for name, value in answer["measures"].items():
                 values[tool, name].append(value)
             print(f"search {tool:10} {answer['measures']}", flush=True)
-    rows = [
-        Row("search", tool, name, asked.rows, len(v), statistics.median(v), min(v), max(v), "")
-        for (tool, name), v in values.items()
-    ]
+    rows = [row_of("search", *place, asked.rows, taken) for place, taken in values.items()]
     for tool in set(found) - {FIELDWORK}:
         pairs = zip(found[FIELDWORK], found[tool], strict=True)
         same = sum(len(a & b) for a, b in pairs) / (asked.questions * asked.k)
-        rows.append(Row("search", tool, "same", asked.rows, 1, same, same, same, ""))
+        rows.append(row_of("search", tool, "same", asked.rows, [same]))
     return rows
 
 
-def encoding(asked: Options) -> list[Row]:
+def encoding(asked: argparse.Namespace) -> list[Row]:
     """Settings of the encoder, and the first stages."""
     folder = WORK / "texts"
     folder.mkdir(parents=True)
@@ -138,15 +97,13 @@ def encoding(asked: Options) -> list[Row]:
         answer = ask(Path(sys.executable), scenario, job)
         n = answer["n"]
         for name, value in answer["measures"].items():
-            rows.append(Row(scenario, FIELDWORK, name, n, 1, value, value, value, ""))
+            rows.append(row_of(scenario, FIELDWORK, name, n, [value]))
             print(f"{scenario} {name}: {value:,.4g}", flush=True)
         for line in answer.get("curves", ()):
-            for name in set(line) - {"stage", "n", "k"}:
-                value = line[name]
-                measure_name = f"k={line['k']} {name}"
-                rows.append(
-                    Row("curve", line["stage"], measure_name, line["n"], 1, value, value, value, "")
-                )
+            stage, n_texts, k = (line.pop(name) for name in ("stage", "n", "k"))
+            rows += [
+                row_of("curve", stage, f"k={k} {name}", n_texts, [v]) for name, v in line.items()
+            ]
     return rows
 
 
@@ -155,28 +112,28 @@ def main() -> None:
     asked = options()
     shutil.rmtree(WORK, ignore_errors=True)
     WORK.mkdir(parents=True)
-    notes = [told("day", "", asked.day)]
-    notes += [told(f"machine: {name}", "", value) for name, value in machine.facts().items()]
+    notes = machine_rows(asked.day)
     notes += [
-        told("asked", name, str(getattr(asked, name))) for name in ("questions", "k", "threads")
+        note_row("asked", name, str(getattr(asked, name))) for name in ("questions", "k", "threads")
     ]
-    notes += [told("remark", "", asked.note)] if asked.note else []
+    notes += [note_row("remark", "", asked.note)] if asked.note else []
     rows = []
     if "search" in asked.parts:
         prepared = environments.prepare(FAISS, PINS)
         if prepared.python:
-            notes.append(told("version", FAISS, environments.pinned("faiss-cpu", FAISS, PINS)))
+            notes.append(note_row("version", FAISS, environments.pinned("faiss-cpu", FAISS, PINS)))
         else:
-            notes.append(told("left out", FAISS, prepared.reason))
+            notes.append(note_row("left out", FAISS, prepared.reason))
         rows += search(asked, prepared.python)
         shutil.rmtree(WORK / "vectors")
     if "texts" in asked.parts:
         if texts.available():
             rows += encoding(asked)
         else:
-            notes.append(told("left out", "real conversations", "../shared/data is not here"))
+            notes.append(note_row("left out", "real conversations", "../shared/data is not here"))
     asked.out.mkdir(parents=True, exist_ok=True)
-    report.write(asked.out, notes + rows)
+    write_rows(asked.out, notes + rows)
+    report.render(asked.out)
 
 
 if __name__ == "__main__":

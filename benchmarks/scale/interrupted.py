@@ -6,7 +6,6 @@ it filters and again while it embeds, and each time started anew. What was store
 each kill goes to `interrupted.md`. Takes half an hour and 12 GB of disk at full size.
 """
 
-import argparse
 import os
 import shutil
 import signal
@@ -16,7 +15,6 @@ import sys
 import time
 from collections.abc import Callable
 from contextlib import closing
-from datetime import date
 from pathlib import Path
 from typing import NamedTuple
 
@@ -27,6 +25,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))  # what the benchmarks share
 import machine
 import pyarrow.parquet as pq
 import wildchat
+from command_line import Option, read_options
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
@@ -114,14 +113,13 @@ def run(folder: Path, corpus: Path, stop_at: int) -> list[Phase]:
 
 def page(phases: list[Phase], conversations: int, kept: int, day: str) -> str:
     """The page that is committed."""
-    facts = ", ".join(f"{name} {value}" for name, value in machine.facts().items())
     killed, whole = phases[1].stored, phases[2].stored
     rows = "\n".join(f"| {p.until} | {p.seconds:,.0f} | {p.stored:,} |" for p in phases)
     return f"""# A run over {conversations:,} conversations, interrupted
 
 {day}. Made by `make bench-interrupted` ([how](interrupted.py)).
 
-- Machine: {facts}.
+- Machine: {machine.sentence()}.
 - {conversations:,} generated conversations, of which the filter keeps {kept:,}; their first user
   turns are embedded (bf16, 32 at a time) and searched for the histories of four questions.
 
@@ -137,12 +135,13 @@ tests/workflow/test_embedding.py. The filter keeps nothing between: it starts an
 
 def main() -> None:
     """Generate, run, write."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("--conversations", type=int, default=1_000_000)
-    parser.add_argument("--stop-at", type=int, default=20_000, help="vectors at the second kill")
-    parser.add_argument("--source", type=Path, default=wildchat.SOURCE)
-    parser.add_argument("--day", default=date.today().isoformat())
-    asked = parser.parse_args()
+    asked = read_options(
+        __doc__,
+        HERE,
+        conversations=1_000_000,
+        stop_at=Option(20_000, "vectors at the second kill"),
+        source=wildchat.SOURCE,
+    )
     shutil.rmtree(WORK, ignore_errors=True)
     WORK.mkdir(parents=True)
     corpus = WORK / "corpus"
@@ -152,7 +151,7 @@ def main() -> None:
     (kept_file,) = (WORK / "results" / "corpus").glob("**/conversations.parquet")
     kept = pq.ParquetFile(kept_file).metadata.num_rows
     text = page(phases, asked.conversations, kept, asked.day)
-    (HERE / "interrupted.md").write_text(text, encoding="utf-8")
+    (asked.out / "interrupted.md").write_text(text, encoding="utf-8")
     shutil.rmtree(WORK)
 
 

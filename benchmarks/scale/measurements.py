@@ -72,31 +72,9 @@ class Row(NamedTuple):
     note: str
 
 
-class Cell(NamedTuple):
-    """The rounds of one measurement: medians, and the extremes of the time."""
-
-    seconds: float
-    low: float
-    high: float
-    cpu_s: float
-    private_mib: float
-    resident_mib: float
-    n_bytes: int
-    kept: int
-    rounds: int
-
-
 def note_row(what: str, tool: str, note: str) -> Row:
     """A row that holds words."""
     return Row(what, tool, 0, 0, None, None, None, None, 0, 0, note)
-
-
-def row_of(line: dict[str, str]) -> Row:
-    names = ("seconds", "cpu_s", "private_mib", "resident_mib")
-    numbers = {name: float(line[name]) if line[name] else None for name in names}
-    counts = {name: int(line[name]) for name in ("n", "turn", "n_bytes", "kept")}
-    words = {name: line[name] for name in ("what", "tool", "note")}
-    return Row(**words, **counts, **numbers)  # type: ignore[arg-type]
 
 
 class Results:
@@ -105,25 +83,19 @@ class Results:
     def __init__(self, rows: list[Row]) -> None:
         self.rows = rows
 
-    def cell(self, what: str, tool: str, n: int) -> Cell | None:
-        """The rounds of a measurement; None where there are none."""
-        runs = [r for r in self.rows if (r.what, r.tool, r.n) == (what, tool, n) and not r.note]
-        if not runs:
-            return None
-        times = [run.seconds or 0.0 for run in runs]
-        middle = {
+    def runs(self, what: str, tool: str, n: int) -> list[Row]:
+        """The rounds of a measurement."""
+        return [r for r in self.rows if (r.what, r.tool, r.n) == (what, tool, n) and not r.note]
+
+    def cell(self, what: str, tool: str, n: int) -> Row | None:
+        """The medians of the rounds, bytes and rows of the last; None where there are none."""
+        runs = self.runs(what, tool, n)
+        medians = {
             name: statistics.median(getattr(run, name) or 0.0 for run in runs)
-            for name in ("cpu_s", "private_mib", "resident_mib")
+            for name in ("seconds", "cpu_s", "private_mib", "resident_mib")
+            if runs
         }
-        return Cell(
-            statistics.median(times),
-            min(times),
-            max(times),
-            **middle,
-            n_bytes=runs[-1].n_bytes,
-            kept=runs[-1].kept,
-            rounds=len(runs),
-        )
+        return runs[-1]._replace(**medians) if runs else None
 
     def sizes(self, what: str) -> list[int]:
         """Sizes at which something was tried, ascending."""

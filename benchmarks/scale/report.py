@@ -3,10 +3,11 @@
 python benchmarks/scale/report.py      # page and plot again, from results.csv
 """
 
-import csv
 import math
-from collections.abc import Iterable
+import sys
 from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parents[1]))  # what the benchmarks share
 
 from measurements import (
     FIELDWORK,
@@ -15,28 +16,17 @@ from measurements import (
     REAL_BYTES,
     SHORT_S,
     STEPS,
-    Cell,
     Results,
     Row,
-    row_of,
 )
 from paper import extrapolated
 from plot import draw_growth
-
-
-def write(folder: Path, rows: Iterable[Row]) -> None:
-    """All three files."""
-    with (folder / "results.csv").open("w", newline="", encoding="utf-8") as handle:
-        writer = csv.writer(handle, lineterminator="\n")
-        writer.writerow(Row._fields)
-        writer.writerows([f"{v:.6g}" if isinstance(v, float) else v for v in row] for row in rows)
-    render(folder)
+from result_rows import read_rows, table
 
 
 def render(folder: Path) -> None:
     """Page and plot, from `results.csv`."""
-    with (folder / "results.csv").open(newline="", encoding="utf-8") as handle:
-        results = Results([row_of(line) for line in csv.DictReader(handle)])
+    results = Results(read_rows(folder, Row))
     (folder / "results.md").write_text("\n".join([*page(results), ""]), encoding="utf-8")
     draw_growth(results, folder / "growth.png")
 
@@ -101,73 +91,65 @@ def _generated(results: Results) -> list[str]:
 
 
 def _targets(results: Results) -> list[str]:
-    lines = ["| what | aimed at | measured | |", "|---|---|---|---|"]
-    for what, words in (("corpus", "corpus"), ("contexts", "contexts")):
-        lines.append(_at_most(f"growth of the {words}, power of n", 1.05, results.exponent(what)))
+    rows = [
+        _at_most(f"growth of the {what}, power of n", 1.05, results.exponent(what))
+        for what in ("corpus", "contexts")
+    ]
     for size in results.sizes("corpus")[-1:]:
         ours = results.cell("corpus", FIELDWORK, size)
         memory = ours.resident_mib if ours else None
-        lines.append(_at_most(f"memory at {size:,} conversations, MiB", 2_048, memory))
+        rows.append(_at_most(f"memory at {size:,} conversations, MiB", 2_048, memory))
     for peer, least in (("datasets", 4.0), ("polars", 1.0), ("pandas", 1.0)):
-        lines += _beside(results, peer, least)
-    return lines
+        for size, ours, theirs in _both(results, peer)[-1:]:
+            times, share = theirs.seconds / ours.seconds, ours.private_mib / theirs.private_mib
+            words = f"times as fast as {peer}, at {size:,}"
+            met = "met" if times >= least else "missed"
+            rows.append((words, f"≥ {least:g}", f"{times:.2f}", met))
+            rows.append(_at_most(f"memory over that of {peer}, at {size:,}", 1.0, share))
+    return table(("what", "aimed at", "measured", ""), rows)
 
 
-def _beside(results: Results, peer: str, least: float) -> list[str]:
-    both = [
+def _both(results: Results, peer: str) -> list[tuple[int, Row, Row]]:
+    """Sizes of the corpus that this project and a peer went through, with what they took."""
+    return [
         (size, ours, theirs)
         for size in results.sizes("corpus")
         if (ours := results.cell("corpus", FIELDWORK, size))
         and (theirs := results.cell("corpus", peer, size))
     ]
-    lines = []
-    for size, ours, theirs in both[-1:]:
-        times, share = theirs.seconds / ours.seconds, ours.private_mib / theirs.private_mib
-        met = "met" if times >= least else "missed"
-        lines.append(
-            f"| times as fast as {peer}, at {size:,} | ≥ {least:g} | {times:.2f} | {met} |"
-        )
-        lines.append(_at_most(f"memory over that of {peer}, at {size:,}", 1.0, share))
-    return lines
 
 
-def _at_most(words: str, bound: float, value: float | None) -> str:
+def _at_most(words: str, bound: float, value: float | None) -> tuple[str, ...]:
     if value is None:
-        return f"| {words} | ≤ {bound:,g} | – | not measured |"
+        return words, f"≤ {bound:,g}", "–", "not measured"
     shown = f"{value:,.0f}" if value >= 100 else f"{value:.2f}"
-    return f"| {words} | ≤ {bound:,g} | {shown} | {'met' if value <= bound else 'missed'} |"
+    return words, f"≤ {bound:,g}", shown, "met" if value <= bound else "missed"
 
 
 def _corpus(results: Results) -> list[str]:
-    lines = [
-        "| conversations | tool | seconds | lowest–highest | processor s | private | resident "
-        "| written | kept |",
-        "|---|---|---|---|---|---|---|---|---|",
-    ]
+    rows: list[tuple[str, ...]] = []
     for size in results.sizes("corpus"):
-        for tool in LABELS:
+        for tool, label in LABELS.items():
             cell = results.cell("corpus", tool, size)
             if cell is None:
                 why = results.note("corpus", tool, size) or "not measured"
-                lines.append(f"| {size:,} | {LABELS[tool]} | {why} | | | | | | |")
+                rows.append((f"{size:,}", label, why, *[""] * 6))
                 continue
-            lines.append(
-                f"| {size:,} | {LABELS[tool]} | {cell.seconds:.2f} | {cell.low:.2f}–{cell.high:.2f} "
-                f"| {cell.cpu_s:.1f} | {cell.private_mib:,.0f} MiB | {cell.resident_mib:,.0f} MiB "
-                f"| {cell.n_bytes / 1e6:,.1f} MB | {cell.kept:,} |"
-            )
-    return lines
+            seconds = [run.seconds or 0.0 for run in results.runs("corpus", tool, size)]
+            spread = f"{min(seconds):.2f}–{max(seconds):.2f}"
+            times = (f"{cell.seconds:.2f}", spread, f"{cell.cpu_s:.1f}")
+            memory = (f"{cell.private_mib:,.0f} MiB", f"{cell.resident_mib:,.0f} MiB")
+            bytes_and_rows = (f"{cell.n_bytes / 1e6:,.1f} MB", f"{cell.kept:,}")
+            rows.append((f"{size:,}", label, *times, *memory, *bytes_and_rows))
+    titles = ("conversations", "tool", "seconds", "lowest–highest", "processor s", "private")
+    return table((*titles, "resident", "written", "kept"), rows)
 
 
 def _behind(results: Results) -> list[str]:
     """Where another tool does better, size by size."""
-    lines = ["Where another tool does better:", ""]
-    for size in results.sizes("corpus"):
-        ours = results.cell("corpus", FIELDWORK, size)
-        for peer in PEERS:
-            theirs = results.cell("corpus", peer, size)
-            if ours is None or theirs is None:
-                continue
+    lines = []
+    for peer in PEERS:
+        for size, ours, theirs in _both(results, peer):
             better = [
                 f"{mine / other:.2g} times {words}"
                 for words, mine, other in (
@@ -178,45 +160,45 @@ def _behind(results: Results) -> list[str]:
                 if other < mine
             ]
             if better:
-                lines.append(f"- At {size:,}, {peer} is {', '.join(better)}.")
-    return (
-        lines if len(lines) > 2 else ["No other tool does better at any size, in time or memory."]
-    )
+                lines.append((size, f"- At {size:,}, {peer} is {', '.join(better)}."))
+    if not lines:
+        return ["No other tool does better at any size, in time or memory."]
+    in_order = sorted(lines, key=lambda line: line[0])
+    return ["Where another tool does better:", "", *(line for _, line in in_order)]
 
 
 def _contexts(results: Results) -> list[str]:
-    lines = [
-        "| conversations | puppets | seconds | processor s | resident | written |",
-        "|---|---|---|---|---|---|",
-    ]
-    for size in results.sizes("contexts"):
-        if cell := results.cell("contexts", FIELDWORK, size):
-            lines.append(
-                f"| {size:,} | {cell.kept:,} | {cell.seconds:.2f} | {cell.cpu_s:.1f} "
-                f"| {cell.resident_mib:,.0f} MiB | {cell.n_bytes / 1e6:,.1f} MB |"
-            )
-    return lines
+    sizes = results.sizes("contexts")
+    cells = [(n, cell) for n in sizes if (cell := results.cell("contexts", FIELDWORK, n))]
+    rows = (
+        (
+            *(f"{size:,}", f"{cell.kept:,}", f"{cell.seconds:.2f}", f"{cell.cpu_s:.1f}"),
+            *(f"{cell.resident_mib:,.0f} MiB", f"{cell.n_bytes / 1e6:,.1f} MB"),
+        )
+        for size, cell in cells
+    )
+    titles = ("conversations", "puppets", "seconds", "processor s", "resident", "written")
+    return table(titles, rows)
 
 
 def _study(results: Results) -> list[str]:
-    scales = results.sizes(STEPS[0])
+    scales, rows = results.sizes(STEPS[0]), []
     sizes = [cell.kept if (cell := results.cell(STEPS[0], FIELDWORK, n)) else 0 for n in scales]
-    lines = [
-        "Seconds (and peak memory) of each stage; the embedded model answers, its texts encoded before.",
-        f"`power` is how seconds grew over the last step, told where they are above {SHORT_S:g} s.",
-        "",
-        f"| step | {' | '.join(f'{size:,} requests' for size in sizes)} | power |",
-        f"|---|{'---|' * len(sizes)}---|",
-    ]
     for step in STEPS:
         cells = [results.cell(step, FIELDWORK, n) for n in scales]
         shown = [f"{c.seconds:.2f} s, {c.resident_mib:,.0f} MiB" if c else "–" for c in cells]
-        lines.append(f"| {step} | {' | '.join(shown)} | {_power(cells, scales)} |")
+        rows.append((step, *shown, _power(cells, scales)))
     failed = [(r.what, r.n, r.note) for r in results.rows if r.what in STEPS and r.note]
-    return lines + [f"\n{step} at {n}: {note}." for step, n, note in failed]
+    return [
+        "Seconds (and peak memory) of each stage; the embedded model answers, its texts encoded before.",
+        f"`power` is how seconds grew over the last step, told where they are above {SHORT_S:g} s.",
+        "",
+        *table(("step", *(f"{size:,} requests" for size in sizes), "power"), rows),
+        *(f"\n{step} at {n}: {note}." for step, n, note in failed),
+    ]
 
 
-def _power(cells: list[Cell | None], scales: list[int]) -> str:
+def _power(cells: list[Row | None], scales: list[int]) -> str:
     if len(cells) < 2 or cells[-2] is None or cells[-1] is None or cells[-2].seconds < SHORT_S:
         return ""
     growth = math.log(cells[-1].seconds / cells[-2].seconds)

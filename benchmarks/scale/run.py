@@ -11,18 +11,18 @@ import json
 import os
 import shutil
 import sys
-from collections.abc import Iterator, Sequence
-from datetime import date
+from collections.abc import Sequence
 from pathlib import Path
-from typing import NamedTuple
 
 sys.path.insert(0, str(Path(__file__).parents[1]))  # what the benchmarks share
 
 import environments
 import machine
 import wildchat
+from command_line import Option, read_options
 from measurements import FIELDWORK, PEERS, STEPS, Row, note_row
 from measuring import Measured, measure
+from result_rows import write_rows
 
 import report
 
@@ -37,43 +37,27 @@ CONVERSATIONS_A_PUPPET = 200
 LIMIT_S = 1_800.0
 
 
-class Options(NamedTuple):
-    """The command line."""
-
-    sizes: list[int]
-    scales: list[int]
-    rounds: int
-    tools: list[str]
-    scale_text: float
-    memory_gib: float
-    source: Path
-    day: str
-    out: Path
-    keep: bool
-
-
-def options() -> Options:
+def options() -> argparse.Namespace:
     """Read the command line."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     tools = [FIELDWORK, *PEERS]
-    parser.add_argument("--sizes", type=int, nargs="*", default=[10_000, 100_000, 1_000_000])
-    parser.add_argument("--scales", type=int, nargs="*", default=[1, 10, 100], help="of the study")
-    parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--tools", nargs="*", default=tools, choices=tools)
-    parser.add_argument("--scale-text", type=float, default=1.0, help="of every message's length")
-    parser.add_argument("--memory-gib", type=float, default=0.7 * machine.memory_gib())
-    parser.add_argument("--source", type=Path, default=wildchat.SOURCE)
-    parser.add_argument("--day", default=date.today().isoformat())
-    parser.add_argument("--out", type=Path, default=HERE, help="folder of the results")
-    parser.add_argument("--keep", action="store_true", help="do not delete the corpora at the end")
-    asked = vars(parser.parse_args())
-    return Options(**asked | {"out": asked["out"].resolve()})
+    return read_options(
+        __doc__,
+        HERE,
+        sizes=[10_000, 100_000, 1_000_000],
+        scales=Option([1, 10, 100], "of the study"),
+        rounds=3,
+        tools=Option(tools, choices=tools),
+        scale_text=Option(1.0, "of every message's length"),
+        memory_gib=0.7 * machine.memory_gib(),
+        source=wildchat.SOURCE,
+        keep=Option(False, "do not delete the corpora at the end"),
+    )
 
 
 class Bench:
     """Runs what is asked for and keeps a row for each run."""
 
-    def __init__(self, asked: Options, pythons: dict[str, Path]) -> None:
+    def __init__(self, asked: argparse.Namespace, pythons: dict[str, Path]) -> None:
         self._asked, self._pythons = asked, pythons
         self.rows: list[Row] = []
 
@@ -201,17 +185,9 @@ def _emptied(folder: Path) -> Path:
     return folder
 
 
-def _pythons(asked: Options) -> Iterator[tuple[str, Path, str]]:
-    """Each tool that is asked for: its name, its Python (or the reason there is none), its version."""
-    for tool in asked.tools:
-        if tool in OWN_ENVIRONMENT:
-            yield tool, Path(sys.executable), ""
-            continue
-        prepared = environments.prepare(tool, PINS)
-        if prepared.python is None:
-            print(f"{tool} is left out: {prepared.reason}", flush=True)
-            continue
-        yield tool, prepared.python, environments.pinned(tool, tool, PINS)
+def _report(folder: Path, rows: Sequence[Row]) -> None:
+    write_rows(folder, rows)
+    report.render(folder)
 
 
 def main() -> None:
@@ -223,20 +199,24 @@ def main() -> None:
     notes += [note_row(f"machine: {name}", "", value) for name, value in machine.facts().items()]
     notes.append(note_row("machine: load at the start", "", f"{os.getloadavg()[0]:.1f}"))
     notes.append(note_row("scale of texts", "", f"{asked.scale_text:g}"))
-    pythons = {}
-    for tool, python, version in _pythons(asked):
-        pythons[tool] = python
-        notes += [note_row("version", tool, version)] if version else []
+    pythons = {tool: Path(sys.executable) for tool in OWN_ENVIRONMENT if tool in asked.tools}
+    installed = {tool: tool for tool in PEERS if tool not in OWN_ENVIRONMENT}
+    for tool, prepared, version in environments.prepare_peers(installed, asked.tools, PINS):
+        if prepared.python:
+            pythons[tool] = prepared.python
+            notes.append(note_row("version", tool, version))
+        else:
+            print(f"{tool} is left out: {prepared.reason}", flush=True)
     bench = Bench(asked, pythons)
     for size in asked.sizes:
         bench.corpus(size)
-        report.write(asked.out, [*notes, *bench.rows])
+        _report(asked.out, [*notes, *bench.rows])
     if asked.scales and FIELDWORK in pythons:
         # encodes the texts that all sizes share, which is not what is measured
         Bench(asked, pythons).study(1, steps=STEPS[:2])
     for scale in asked.scales if FIELDWORK in pythons else ():
         bench.study(scale)
-        report.write(asked.out, [*notes, *bench.rows])
+        _report(asked.out, [*notes, *bench.rows])
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """WildChat-shaped Parquet files of any size, since the real ones are behind a login.
 
-    python benchmarks/scale/wildchat.py FOLDER --conversations 100000 --files 14
+    python benchmarks/scale/wildchat.py --out FOLDER --conversations 100000 --files 14
 
 Words and message lengths come from real conversations (`--source`): texts are strung together from
 short runs of their words, so that they compress like text. The schema, the share of conversations
@@ -9,8 +9,8 @@ told of WildChat-1M (838,000 conversations of 205,000 users, 2.5 turns each). Eq
 equal files; memory does not grow with the number of conversations.
 """
 
-import argparse
 import hashlib
+import sys
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -20,6 +20,10 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
+
+sys.path.insert(0, str(Path(__file__).parents[1]))  # what the benchmarks share
+
+from command_line import Option, read_options
 
 SOURCE = Path(__file__).resolve().parents[3] / "shared" / "data" / "conversations"
 CHUNK = 5_000  # conversations in memory at once
@@ -245,16 +249,17 @@ def _choose(
 
 def main() -> None:
     """Write a corpus."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("folder", type=Path)
-    parser.add_argument("--conversations", type=int, default=10_000)
-    parser.add_argument("--files", type=int, default=14)
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--scale-text", type=float, default=1.0, help="of every message's length")
-    parser.add_argument("--source", type=Path, default=SOURCE, help="folder of real conversations")
-    asked = parser.parse_args()
+    asked = read_options(
+        __doc__,
+        Path("wildchat"),
+        conversations=10_000,
+        files=14,
+        seed=0,
+        scale_text=Option(1.0, "of every message's length"),
+        source=Option(SOURCE, "folder of real conversations"),
+    )
     size = Size(asked.conversations, asked.files, asked.seed, asked.scale_text)
-    files = write_corpus(asked.folder, read_speech(asked.source), size)
+    files = write_corpus(asked.out, read_speech(asked.source), size)
     total = sum(file.stat().st_size for file in files)
     print(f"{len(files)} files, {total:,} bytes, {total / size.conversations:,.0f} a conversation")
 

@@ -3,7 +3,6 @@
 Counts statements by syntax, as lines can be made long: docstrings are none. Writes results.md.
 """
 
-import argparse
 import ast
 import io
 import re
@@ -12,8 +11,12 @@ import sys
 import tarfile
 import tempfile
 from collections.abc import Iterable, Iterator
-from datetime import date
 from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parents[1]))  # what the benchmarks share
+
+from command_line import read_options
+from result_rows import table
 
 HOME = Path(__file__).resolve().parents[2]
 BEFORE = "58912b90"
@@ -26,16 +29,13 @@ Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 
 def main() -> None:
     """Count both trees and write the page."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").partition(":")[0])
-    parser.add_argument("--before", default=BEFORE)
-    parser.add_argument("--day", default=date.today().isoformat())
-    options = parser.parse_args()
+    options = read_options(__doc__, Path(__file__).parent, before=BEFORE)
     with tempfile.TemporaryDirectory() as folder:
         for name, commit in (("before", options.before), ("now", "HEAD")):
             unpack(commit, Path(folder) / name)
         before, now = (sizes(Path(folder) / name) for name in ("before", "now"))
     text = page(before, now, options.before, options.day)
-    Path(__file__).with_name("results.md").write_text(text, encoding="utf-8")
+    (options.out / "results.md").write_text(text, encoding="utf-8")
     sys.stdout.write(text)
 
 
@@ -124,19 +124,19 @@ def words(tree: Path, *patterns: str) -> int:
 
 def page(before: dict[str, int], now: dict[str, int], commit: str, day: str) -> str:
     """Both counts, as Markdown."""
-    rows = [
+    rows = (
+        (name, f"{before[name]:,}", f"{n:,}", f"{n / before[name]:.0%}" if before[name] else "")
+        for name, n in now.items()
+    )
+    lines = [
         "# How large the project is",
         "",
         f"{day}, the commit {commit} and the present one. Made by `python benchmarks/size/run.py` "
         "([how](run.py)).",
         "",
-        "| what | before | now | now / before |",
-        "|---|---|---|---|",
+        *table(("what", "before", "now", "now / before"), rows),
     ]
-    for name, size in now.items():
-        share = f"{size / before[name]:.0%}" if before[name] else ""
-        rows.append(f"| {name} | {before[name]:,} | {size:,} | {share} |")
-    return "\n".join(rows) + "\n"
+    return "\n".join(lines) + "\n"
 
 
 if __name__ == "__main__":

@@ -5,14 +5,12 @@ it draws anew from the shares. So the shares of letters do not depend on the cha
 variance from who asks is its square, whatever the shares: one can differ while the other does not.
 """
 
-from collections.abc import Iterator
-from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
-from outcomes import Job, Outcome, outcome
-from populations import LETTERS, SHARES, Floats, Ints, letter_table, rarest_covered
+from populations import LETTERS, SHARES, Floats, Ints, answer_table, rarest_covered
+from simulations import Line, Lines, Sets, Simulation, columns_of, line_of
 
 from fieldwork.estimates.answer_sets import Arm, read_answer_sets
 from fieldwork.metrics.arms.tests import StudyArm, measure_arm_tests
@@ -20,7 +18,6 @@ from fieldwork.metrics.arms.values import MEASURES, all_cells, arm_values, build
 from fieldwork.statistics.arrays import Indices
 from fieldwork.statistics.permutation import TIE, random_p_value
 
-PART = "arms"
 OFFLINE_ANSWERS, REPLICATES, PERMUTATIONS = 20, 2, 199
 OFFLINE = np.array([0.4, 0.3, 0.2, 0.1])
 SURE = np.array([0.85, 0.08, 0.05, 0.02])
@@ -43,120 +40,91 @@ class Habit(NamedTuple):
 
     def truth(self, measure: str) -> float:
         """The condition's value."""
-        own, offline = float((self.shares**2).sum()), float((OFFLINE**2).sum())
+        same, offline = float((self.shares**2).sum()), float((OFFLINE**2).sum())
         return {
             "share_who": self.chance**2 / (FEW if self.is_rare else 1),
-            "var_answers": 1 - own,
-            "from_baseline": (own + offline) / 2 - float(self.shares @ OFFLINE),
+            "var_answers": 1 - same,
+            "from_baseline": (same + offline) / 2 - float(self.shares @ OFFLINE),
             "em_strict": float(self.shares[0]),
         }[measure]
 
 
-class Source(NamedTuple):
-    """The conditions of a study."""
-
-    name: str
-    arms: tuple[Habit, ...]
-
-
-class Size(NamedTuple):
-    """Puppets of each condition, the same ones if there is one number."""
-
-    puppets: tuple[int, ...]
-    items: int = 9
-
-    @property
-    def is_paired(self) -> bool:
-        """Whether the puppets stand in all conditions."""
-        return len(self.puppets) == 1
-
-    def name(self) -> str:
-        """As the tables call it."""
-        puppets = " and ".join(map(str, self.puppets))
-        return f"{puppets} puppets{' in all' if self.is_paired else ''}, {self.items} items"
-
-
-ALIKE = Source("alike", (Habit(SHARES, 0.5), Habit(SHARES, 0.5)))
-ONE_WITH_HABITS = Source("one with habits", (Habit(SHARES, 0.9), Habit(SHARES, 0.0)))
-ONE_SURER = Source("one surer", (Habit(SURE, 0.5, False), Habit(SHARES, 0.5, False)))
-RARE = Source("one surer, habits over items", (Habit(SURE, 0.5), Habit(SHARES, 0.5)))
-OPPOSITE = Source("apart in opposite directions", (Habit(SHARES, 0.5), Habit(OTHER_SIDE, 0.5)))
-ODD = Source(
-    "odd puppets, one in ten",
-    (Habit(SHARES, 0.9, is_rare=True), Habit(SHARES, 0.9 / FEW**0.5)),
-)
-SHORTER = Source("habits fade", tuple(Habit(SHARES, c) for c in (0.9, 0.7, 0.5, 0.3, 0.1, 0.0)))
-SAME = Source("alike, six conditions", (Habit(SHARES, 0.5),) * 6)
-DRIFT = Source(
-    "letters drift, six conditions",
-    tuple(Habit(OFFLINE + step * (SHARES - OFFLINE), 0.5) for step in np.linspace(0, 2, 6)),
-)
+SOURCES = {
+    "alike": (Habit(SHARES, 0.5), Habit(SHARES, 0.5)),
+    "one with habits": (Habit(SHARES, 0.9), Habit(SHARES, 0.0)),
+    "one surer": (Habit(SURE, 0.5, False), Habit(SHARES, 0.5, False)),
+    "one surer, habits over items": (Habit(SURE, 0.5), Habit(SHARES, 0.5)),
+    "apart in opposite directions": (Habit(SHARES, 0.5), Habit(OTHER_SIDE, 0.5)),
+    "odd puppets, one in ten": (
+        Habit(SHARES, 0.9, is_rare=True),
+        Habit(SHARES, 0.9 / FEW**0.5),
+    ),
+    "alike, six conditions": (Habit(SHARES, 0.5),) * 6,
+    "habits fade": tuple(Habit(SHARES, c) for c in (0.9, 0.7, 0.5, 0.3, 0.1, 0.0)),
+    "letters drift, six conditions": tuple(
+        Habit(OFFLINE + step * (SHARES - OFFLINE), 0.5) for step in np.linspace(0, 2, 6)
+    ),
+}
+"""The conditions of a study."""
 CASES = (
-    *((ALIKE, Size(n)) for n in ((10, 10), (10, 40), (8,), (20,))),
-    *((ONE_WITH_HABITS, Size(n)) for n in ((10, 40), (40, 10), (20, 20), (10,), (20,))),
-    *((ONE_SURER, Size(n)) for n in ((10, 40), (20, 20), (20,))),
-    (ONE_SURER, Size((10, 40), 75)),
-    *((RARE, Size(n)) for n in ((10, 40), (20, 20), (40, 40), (20,))),
-    *((OPPOSITE, Size(n)) for n in ((40, 40), (40,))),
-    *((ODD, Size(n)) for n in ((10, 10), (40, 40))),
-    *((source, Size((n,))) for source in (SAME, SHORTER, DRIFT) for n in (10, 20)),
+    *(("alike", n, 9) for n in ((10, 10), (10, 40), (8,), (20,))),
+    *(("one with habits", n, 9) for n in ((10, 40), (40, 10), (20, 20), (10,), (20,))),
+    *(("one surer", n, 9) for n in ((10, 40), (20, 20), (20,))),
+    ("one surer", (10, 40), 75),
+    *(("one surer, habits over items", n, 9) for n in ((10, 40), (20, 20), (40, 40), (20,))),
+    *(("apart in opposite directions", n, 9) for n in ((40, 40), (40,))),
+    *(("odd puppets, one in ten", n, 9) for n in ((10, 10), (40, 40))),
+    *((source, (n,), 9) for source in [*SOURCES][6:] for n in (10, 20)),
 )
+"""Sources, puppets of each condition (the same ones if there is one number), and items."""
 
 
-def jobs() -> Iterator[Job]:
-    """Pairs of conditions, and trends over six."""
-    for source, size in CASES:
-        yield partial(_simulate, source, size)
-
-
-def _simulate(source: Source, size: Size, sets: int, seed: int) -> Iterator[Outcome]:
-    random = np.random.default_rng([seed, len(source.name), size.items, *size.puppets])
-    letters = _draw_arms(source, size, sets, random)
-    offline = random.choice(4, p=OFFLINE, size=(sets, size.items, OFFLINE_ANSWERS, 1))
-    is_trend = len(source.arms) > 2
-    frame, runs = _tables(letters, offline, is_paired=size.is_paired)
-    arms = [StudyArm(f"c{k}", k) for k in range(len(source.arms))]
-    rows = measure_arm_tests(
+def _simulate(source: str, puppets: tuple[int, ...], n_items: int, sets: Sets) -> Lines:
+    habits, is_paired = SOURCES[source], len(puppets) == 1
+    letters = _draw_arms(habits, puppets, n_items, sets)
+    shape = (sets.n, n_items, OFFLINE_ANSWERS, 1)
+    offline = sets.random.choice(4, p=OFFLINE, size=shape)
+    is_trend = len(habits) > 2
+    frame, runs = _tables(letters, offline, is_paired=is_paired)
+    arms = [StudyArm(f"c{k}", k) for k in range(len(habits))]
+    table = measure_arm_tests(
         frame,
         runs,
         arms=arms,
         trend=is_trend,
         baseline="offline",
-        rarest_users=rarest_covered(min(size.puppets)),
+        rarest_users=rarest_covered(min(puppets)),
     )
     ranks = np.arange(len(arms)) - (len(arms) - 1) / 2
     weights = ranks / (ranks**2).sum() if is_trend else np.array([1.0, -1.0])
-    permuted = _permutation_tests(frame, runs, weights, size, random)
+    permuted = _permutation_tests(frame, runs, weights, sets.random, is_paired=is_paired)
+    rows = columns_of({row.measure: row} for row in table)
     for measure in MEASURES:
-        truth = round(float(weights @ [arm.truth(measure) for arm in source.arms]), 9) + 0.0
-        own = [row for row in rows if row.measure == measure]
+        truth = round(float(weights @ [habit.truth(measure) for habit in habits]), 9) + 0.0
         name = f"{'trend' if is_trend else 'difference'} of {measure}"
-        yield outcome(
-            PART, name, source.name, size.name(), truth=truth,
-            estimates=[row.estimate for row in own],
-            intervals=[(row.ci_low, row.ci_high) for row in own],
-            p_values=[row.p_value for row in own],
-        )  # fmt: skip
+        yield line_of(
+            name, rows.get(measure, []), truth, value="estimate", interval="ci", p_value="p_value"
+        )
         if truth == 0:
-            yield outcome(
-                PART, f"discarded: {name}, values permuted", source.name, size.name(), truth=truth,
-                p_values=permuted[measure],
-            )  # fmt: skip
+            yield Line(f"discarded: {name}, values permuted", truth, p_values=permuted[measure])
 
 
-def _draw_arms(source: Source, size: Size, sets: int, random: np.random.Generator) -> list[Ints]:
+def _draw_arms(
+    habits: tuple[Habit, ...], puppets: tuple[int, ...], n_items: int, sets: Sets
+) -> list[Ints]:
     """Letters of each condition: shape (sets, items, puppets, replicates)."""
-    sizes = size.puppets * (len(source.arms) if size.is_paired else 1)
-    places = [random.random((sets, size.items, n, 1)) for n in size.puppets]
+    random, is_paired = sets.random, len(puppets) == 1
+    places = [random.random((sets.n, n_items, n, 1)) for n in puppets]
     draws = []
-    for number, (arm, n) in enumerate(zip(source.arms, sizes, strict=True)):
-        place = places[0 if size.is_paired else number]
-        place = place[:, :1] if arm.over_items else place
-        favourites = (place[..., None] > np.cumsum(arm.shares)[:-1]).sum(axis=-1)
-        shape = (sets, size.items, n, REPLICATES)
-        fresh = random.choice(4, p=arm.shares, size=shape)
-        is_odd = random.random((sets, 1, n, 1)) < (1 / FEW if arm.is_rare else 1)
-        is_favourite = (random.random(shape) < arm.chance) & is_odd
+    for number, habit in enumerate(habits):
+        place = places[0 if is_paired else number]
+        n = place.shape[2]
+        place = place[:, :1] if habit.over_items else place
+        favourites = (place[..., None] > np.cumsum(habit.shares)[:-1]).sum(axis=-1)
+        shape = (sets.n, n_items, n, REPLICATES)
+        fresh = random.choice(4, p=habit.shares, size=shape)
+        is_odd = random.random((sets.n, 1, n, 1)) < (1 / FEW if habit.is_rare else 1)
+        is_favourite = (random.random(shape) < habit.chance) & is_odd
         draws.append(np.where(is_favourite, favourites, fresh))
     return draws
 
@@ -165,10 +133,9 @@ def _tables(
     letters: list[Ints], offline: Ints, *, is_paired: bool
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     """The answers, and a run for each replicate of a puppet; the first letter is right."""
-    frames = [letter_table(offline, condition="offline", puppets=False)]
-    runs = []
+    frames, runs = [answer_table(offline, "offline")], []
     for number, draw in enumerate(letters):
-        frame = letter_table(draw, condition=f"c{number}", puppets=True)
+        frame = answer_table(draw, f"c{number}")
         if not is_paired:
             frame["puppet_id"] = f"{number}" + frame["puppet_id"]
         frames.append(frame)
@@ -183,19 +150,20 @@ def _permutation_tests(
     frame: pd.DataFrame,
     runs: pd.DataFrame,
     weights: Floats,
-    size: Size,
     random: np.random.Generator,
-) -> dict[str, list[float | None]]:
+    *,
+    is_paired: bool,
+) -> dict[str, list[float]]:
     """P-values without studentising: sets of answers exchanged within puppets, or whole puppets."""
     by_arm = read_answer_sets(frame)
     scores = runs.groupby(["task", "condition", "puppet_id"])["em_strict"].mean()
-    p_values: dict[str, list[float | None]] = {measure: [] for measure in MEASURES}
+    p_values: dict[str, list[float]] = {measure: [] for measure in MEASURES}
     for task in frame["task"].unique():
         arms = [by_arm[Arm("m", task, "choice", f"c{k}")] for k in range(len(weights))]
-        own = [scores[task, f"c{k}"].to_dict() for k in range(len(weights))]
+        of_arms = [scores[task, f"c{k}"].to_dict() for k in range(len(weights))]
         baseline = by_arm[Arm("m", task, "choice", "offline")]
-        cells = build_cells(arms, [sorted(names) for names in own], baseline, own)
-        order = _orders(cells.n_puppets, random, is_paired=size.is_paired)
+        cells = build_cells(arms, [sorted(names) for names in of_arms], baseline, of_arms)
+        order = _orders(cells.n_puppets, random, is_paired=is_paired)
         members = (order[:, None, :] == np.arange(len(weights))[:, None]).astype(np.float64)
         samples = np.concatenate([all_cells(cells.n_puppets)[None], members])
         for measure, values in arm_values(cells, samples).items():
@@ -212,3 +180,14 @@ def _orders(sizes: list[int], random: np.random.Generator, *, is_paired: bool) -
         return random.permuted(arm_of, axis=1)
     arms = np.tile(np.arange(len(sizes)), (PERMUTATIONS, sizes[0], 1))
     return random.permuted(arms, axis=2).transpose(0, 2, 1).reshape(PERMUTATIONS, -1)
+
+
+SIMULATIONS = [
+    Simulation(
+        "arms", _simulate, (source, puppets, n_items), source,
+        f"{' and '.join(map(str, puppets))} puppets{' in all' * (len(puppets) == 1)}, "
+        f"{n_items} items",
+        (len(source), n_items, *puppets),
+    )
+    for source, puppets, n_items in CASES
+]  # fmt: skip

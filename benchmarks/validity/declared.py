@@ -2,26 +2,30 @@
 
 A new declaration is simulated without a new line here: its kinds say what the answers are, its measures
 what is put into them, and the formulas themselves, at many data sets, what is true of options.
+Intervals and tests of lists that were tried and are not used stand at the end.
 """
 
 import dataclasses
 from collections.abc import Iterator, Sequence
-from functools import partial
+from itertools import product
 from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
-from outcomes import Job, Outcome, outcome
-from populations import LETTERS, LISTED, Floats, letter_table, list_table, named
+from populations import LETTERS, LISTED, Floats, Ints, Zipf, answer_table, draw_lists, named
+from simulations import Bounds, Line, Lines, Sets, Simulation, columns_of, line_of
 from sources import GROUPS, SOURCES, Side, Source
 
 from fieldwork.estimates.declaration import EqualSize, Measure, ReaderQuestion
 from fieldwork.estimates.table import estimate_question
 from fieldwork.measures import questions
+from fieldwork.measures.lists import top5_share
 from fieldwork.records.estimates import Estimate
 from fieldwork.records.field import FIELD
 from fieldwork.records.tasks import LETTER_KINDS
 from fieldwork.statistics.arrays import Counts
+from fieldwork.statistics.entropy import plug_in_bits
+from fieldwork.statistics.user_intervals import unit_interval
 
 N_LISTED, FIRST_PROMPT = 60, "00000"
 TRUTH_PARTS, TRUTH_SETS = 10, 2000
@@ -29,40 +33,31 @@ LARGEST = 20
 """A number that the mean of a run hardly ever is above: of shares it is 1."""
 
 
-class LineForm(NamedTuple):
-    """A line: the columns that it reads, which of them have an interval, and whether there is a test."""
-
-    name: str
-    value: str
-    interval: str
-    is_tested: bool = False
-
-    def interval_of(self, row: Estimate) -> tuple[float | None, float | None]:
-        """Its ends in a row."""
-        return getattr(row, f"{self.interval}_low"), getattr(row, f"{self.interval}_high")
-
-
-OF_PROMPT = LineForm("{}, one prompt", "value", "ci")
-OVER_PROMPTS = (
-    LineForm("{}, mean", "value", "ci"),
-    LineForm("{}, difference", "difference", "difference", is_tested=True),
-)
-LIKE_THESE = (
-    LineForm("{}, mean, prompts like these", "value", "prompts"),
-    LineForm("{}, difference, prompts like these", "difference", "prompts_difference"),
-    LineForm("discarded: {}, difference, interval for these prompts", "difference", "difference"),
-)
+OF_PROMPT = {"{}, one prompt": ("value", "ci", "")}
+OVER_PROMPTS = {
+    "{}, mean": ("value", "ci", ""),
+    "{}, difference": ("difference", "difference", "p_value"),
+}
+LIKE_THESE = {
+    "{}, mean, prompts like these": ("value", "prompts", ""),
+    "{}, difference, prompts like these": ("difference", "prompts_difference", ""),
+    "discarded: {}, difference, interval for these prompts": ("difference", "difference", ""),
+}
+"""Lines, and the columns that each reads: value, ends of the interval, p-value."""
 
 
-def jobs(name: str) -> Iterator[Job]:
+def simulations(name: str) -> Iterator[Simulation]:
     """Every source that concerns a question, by its name."""
     question = questions()[name]
     for of_options in (True, False):
-        own = [m for m in question.measures if (m.of == "options") == of_options]
-        answers = Answers(name, dataclasses.replace(question, measures=own), of_options)
-        for source in SOURCES if own else ():
+        measures = [m for m in question.measures if (m.of == "options") == of_options]
+        answers = Answers(name, dataclasses.replace(question, measures=measures), of_options)
+        for source in SOURCES if measures else ():
             if answers.concern(source):
-                yield partial(_simulate, answers, source)
+                yield Simulation(
+                    name, _simulate, (answers, source), f"{answers.noun(source)}, {source.name}",
+                    source.size, (*repr((name, source)).encode(),),
+                )  # fmt: skip
 
 
 def measure_name(estimator: str) -> str:
@@ -117,12 +112,8 @@ class Answers(NamedTuple):
     def table(self, side: Side, numbers: str, random: np.random.Generator) -> pd.DataFrame:
         """One side of a source, as the question's table has answers."""
         options = side.options(self.n_named, self.n_options, random)[:, :, :, None]
-        has_users = side.group is not None
-        if self.kind in LETTER_KINDS:
-            letters = options[..., 0]
-            frame = letter_table(letters, condition=side.condition, puppets=has_users)
-        else:
-            frame = list_table(options, condition=side.condition, puppets=has_users)
+        drawn = options[..., 0] if self.kind in LETTER_KINDS else options
+        frame = answer_table(drawn, side.condition, puppets=side.group is not None)
         if side.group:
             frame["puppet_id"] = side.group + frame["puppet_id"]
         columns = sorted({m.of for m in self.question.measures} - {"options"})
@@ -166,42 +157,113 @@ def _values_of(measure: Measure, counts: Counts, n: int) -> Floats | list[float]
     return measure.statistic(counts)
 
 
-def _simulate(answers: Answers, source: Source, sets: int, seed: int) -> Iterator[Outcome]:
-    random = np.random.default_rng([seed, *repr((answers.name, source)).encode()])
+def _simulate(answers: Answers, source: Source, sets: Sets) -> Lines:
     frame = pd.concat(
-        [answers.table(side, source.numbers, random) for side in source.sides(sets, random)]
+        answers.table(side, source.numbers, sets.random)
+        for side in source.sides(sets.n, sets.random)
     )
     users = frame["puppet_id"].dropna().unique()
     groups = [{"participant_id": user, "variable": "side", "group": user[0]} for user in users]
     rows = estimate_question(answers.question, frame, source.settings(), pd.DataFrame(groups))
-    truths = answers.truths(source, random).tolist()
-    for measure, truth in zip(answers.question.measures, truths, strict=True):
-        own = [r for r in rows if r.measure == measure.name and r.condition == source.condition]
-        for form, chosen in _forms(measure, source, own):
+    truths = answers.truths(source, sets.random).tolist()
+    for measure, (users_value, others_value) in zip(answers.question.measures, truths, strict=True):
+        of_measure = [
+            r for r in rows if r.measure == measure.name and r.condition == source.condition
+        ]
+        for form, (value, interval, p_value), chosen in _forms(measure, source, of_measure):
             if chosen:
-                yield outcome(
-                    answers.name,
-                    form.name.format(measure.name),
-                    f"{answers.noun(source)}, {source.name}",
-                    source.size,
-                    truth=truth[0] if form.value == "value" else truth[0] - truth[1],
-                    estimates=[getattr(row, form.value) for row in chosen],
-                    intervals=[form.interval_of(row) for row in chosen],
-                    p_values=[row.p_value for row in chosen] if form.is_tested else (),
-                )
+                truth = users_value if value == "value" else users_value - others_value
+                yield line_of(
+                    form.format(measure.name), chosen, truth,
+                    value=value, interval=interval, p_value=p_value,
+                )  # fmt: skip
 
 
 def _forms(
     measure: Measure, source: Source, rows: Sequence[Estimate]
-) -> Iterator[tuple[LineForm, list[Estimate]]]:
-    """The lines of a measure with their rows, one a data set."""
+) -> Iterator[tuple[str, tuple[str, str, str], list[Estimate]]]:
+    """The lines of a measure with their columns and rows, one a data set."""
     means = [
         row
         for row in rows
         if row.item_id is None and row.versus == source.reference and row.group in (None, "0")
     ]
     if not source.is_drawn_anew:
-        yield OF_PROMPT, [row for row in rows if row.item_id == FIRST_PROMPT]
-        yield from ((form, means) for form in OVER_PROMPTS)
+        of_prompt = [row for row in rows if row.item_id == FIRST_PROMPT]
+        yield from ((form, columns, of_prompt) for form, columns in OF_PROMPT.items())
+        yield from ((form, columns, means) for form, columns in OVER_PROMPTS.items())
     elif measure.is_for_other_prompts:
-        yield from ((form, means) for form in LIKE_THESE)
+        yield from ((form, columns, means) for form, columns in LIKE_THESE.items())
+
+
+# ---- of lists, what was tried and is not used ----------------------------------------------------------
+
+RECENTRED_SETS, RESAMPLES = 1000, 300
+
+
+def _unique(counts: Ints) -> Floats:
+    n_options: Floats = (counts > 0).sum(axis=1).astype(np.float64)
+    return n_options
+
+
+MEASURES = {"unique_items": _unique, "entropy_bits": plug_in_bits, "top5_share": top5_share}
+
+
+def _recentred(source: Zipf, n: int, sets: Sets) -> Lines:
+    """A bootstrap whose values are moved to the estimate; of a count the jackknife, too."""
+    weights = np.broadcast_to(source.log_weights(), (n, source.n_options))
+    intervals = columns_of(sets.each(_recentred_intervals, weights))
+    lists = draw_lists(np.broadcast_to(weights, (RECENTRED_SETS, *weights.shape)), sets.random)
+    many = named(lists, source.n_options)
+    for (measure, how), bounds in intervals.items():
+        truth = float(MEASURES[measure](many).mean())
+        yield Line(f"discarded: {measure}, one prompt, {how}", truth, intervals=bounds)
+
+
+def _recentred_intervals(
+    weights: Floats, random: np.random.Generator
+) -> dict[tuple[str, str], Bounds | None]:
+    n, indicator = len(weights), np.zeros(weights.shape, dtype=np.int64)
+    np.put_along_axis(indicator, draw_lists(weights, random), 1, axis=1)
+    counts = indicator.sum(axis=0, keepdims=True)
+    drawn = random.multinomial(n, np.full(n, 1 / n), size=RESAMPLES) @ indicator
+    intervals: dict[tuple[str, str], Bounds | None] = {}
+    for name, measure in MEASURES.items():
+        values = measure(drawn)
+        low, high = np.quantile(values, [0.025, 0.975]) + measure(counts)[0] - values.mean()
+        intervals[name, "recentred bootstrap"] = float(low), float(high)
+    moves = _unique(counts - indicator) - _unique(counts)
+    of_moves = unit_interval(float(_unique(counts)[0]), moves, rarest_users=None)
+    return intervals | {("unique_items", "jackknife"): of_moves}
+
+
+def _sign_flips(source: Source, sets: Sets) -> Lines:
+    """Exact two-sided p-values of mean differences over prompts."""
+    sides = source.sides(sets.n, sets.random)
+    lists = [side.options(LISTED, N_LISTED, sets.random) for side in sides]
+    users, others = (
+        plug_in_bits(named(side.reshape(-1, side.shape[2], LISTED), N_LISTED)) for side in lists
+    )
+    differences = (users - others).reshape(sets.n, -1)
+    signs = np.array(list(product((-1, 1), repeat=source.prompts)))
+    observed = np.abs(differences.sum(axis=1, keepdims=True))
+    p_values = (np.abs(differences @ signs.T) >= observed - 1e-9).mean(axis=1).tolist()
+    yield Line("discarded: entropy_bits, difference, sign flips over prompts", p_values=p_values)
+
+
+SIMULATIONS = (
+    *(
+        Simulation(
+            "lists", _recentred, (source, n), source.name(), f"n {n}",
+            (source.n_options, int(source.exponent * 10), n),
+        )
+        for source, n in product((Zipf(60, 1.5), Zipf(200, 1.0), Zipf(30, 0.5)), (10, 40, 100))
+    ),
+    *(
+        Simulation(
+            "lists", _sign_flips, (source,), f"lists, {source.name}", source.size,
+            (*repr(source).encode(),),
+        )
+        for source in (Source("no effect"), Source("few odd users", odd=0.125))
+    ),
+)  # fmt: skip

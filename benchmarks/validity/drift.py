@@ -11,8 +11,8 @@ from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
-from outcomes import Job, Outcome, outcome
-from populations import Floats
+from populations import LETTERS, Floats
+from simulations import Bounds, Line, Lines, Sets, Simulation, columns_of
 
 from fieldwork.metrics.drift.calls import FORMS, WavePair
 from fieldwork.metrics.drift.changes import ShufflePlan, change_of
@@ -21,12 +21,10 @@ from fieldwork.metrics.drift.table import WavePlan, changed_row, judge
 from fieldwork.records.drift import Drift, DriftMeasure
 from fieldwork.statistics.stratified import DrawPlan
 
-PART = "drift"
 LOOKS = 52
 PLAN = WavePlan({}, {}, LOOKS, 1)
 SOON = 4
 """Waves after a change within which it is found soon."""
-LETTERS = np.array(list("ABCD"))
 STUDIES = 250
 FIRST_DRAWS = 499
 """Fewer than of a study, for the sake of time: what is below 2 % is then looked at again."""
@@ -44,6 +42,7 @@ class Size(NamedTuple):
     users: int
     answers: int
 
+    @property
     def name(self) -> str:
         """As the tables call it."""
         users = f"{self.users} users, " if self.users > 1 else ""
@@ -65,16 +64,6 @@ class Source(NamedTuple):
     name: str
     size: Size
     make: Callable[[Size, np.random.Generator], Draw]
-
-
-def jobs() -> Iterator[Job]:
-    """Years without a change, changes, intervals."""
-    for source in YEARS:
-        yield partial(_year, source)
-    for source in CHANGES:
-        yield partial(_change, source)
-    for size in (Size(20, 1, 1), Size(9, 1, 10), Size(20, 1, 2), Size(100, 1, 3), Size(9, 20, 2)):
-        yield partial(_intervals, size)
 
 
 # ---- sources -------------------------------------------------------------------------------------------
@@ -201,75 +190,52 @@ CHANGES = (
 # ---- studies -------------------------------------------------------------------------------------------
 
 
-def _year(source: Source, sets: int, seed: int) -> Iterator[Outcome]:
+def _studies(source: Source, sets: Sets, *seeds: int) -> Iterator[tuple[int, Draw, Values, Any]]:
+    """Of each study its number, what its answers are drawn by, its first wave, and its chance."""
+    for study in range(min(sets.n, STUDIES)):
+        random = np.random.default_rng([sets.seed, *source.size, len(source.name), study, *seeds])
+        draw = source.make(source.size, random)
+        yield study, draw, draw(random, False), random
+
+
+def _year(source: Source, sets: Sets) -> Lines:
     """Studies that claim anything in a year, and how often a test is at most 0.05 by itself."""
     claims, p_values = [], []
-    for study in range(_n_studies(sets)):
-        random = np.random.default_rng([seed, *source.size, len(source.name), study])
-        draw = source.make(source.size, random)
-        first = draw(random, False)
+    for study, draw, first, random in _studies(source, sets):
         rows = [
             row
             for look in range(1, LOOKS + 1)
             for row in _rows(source.size, first, draw(random, False), look, study)
         ]
-        claims.append(0.0 if any(row.has_moved for row in judge(rows, PLAN)) else 1.0)
+        claims.append(any(row.has_moved for row in judge(rows, PLAN)))
         p_values += [row.p_value for row in rows]
-    size = source.size.name()
-    yield _share("any claim in 52 looks", f"nothing changes: {source.name}", size, claims)
-    name = "a single test, not corrected"
-    yield outcome(
-        PART, name, f"nothing changes: {source.name}", size, truth=None, p_values=p_values
-    )
+    yield Line("any claim in 52 looks", claims=claims)
+    yield Line("a single test, not corrected", p_values=p_values)
 
 
-def _change(source: Source, sets: int, seed: int) -> Iterator[Outcome]:
+def _change(source: Source, sets: Sets) -> Lines:
     """Studies that find a change in the first wave after it, and within four."""
-    soon, at_once = [], []
-    for study in range(_n_studies(sets)):
-        random = np.random.default_rng([seed, *source.size, len(source.name), study, 7])
-        draw = source.make(source.size, random)
-        first = draw(random, False)
-        look = next(
-            (
-                look
-                for look in range(1, SOON + 1)
-                if any(
-                    row.has_moved
-                    for row in judge(
-                        [*_rows(source.size, first, draw(random, True), look, study)], PLAN
-                    )
-                )
-            ),
-            SOON + 1,
+    looks = []
+    for study, draw, first, random in _studies(source, sets, 7):
+        waves = (
+            judge([*_rows(source.size, first, draw(random, True), look, study)], PLAN)
+            for look in range(1, SOON + 1)
         )
-        at_once.append(0.0 if look == 1 else 1.0)
-        soon.append(0.0 if look <= SOON else 1.0)
-    size = source.size.name()
-    yield _share("a change, first wave after it", source.name, size, at_once)
-    yield _share("a change, four waves after it", source.name, size, soon)
-
-
-def _share(name: str, source: str, size: str, misses: list[float]) -> Outcome:
-    return outcome(PART, name, source, size, truth=None, p_values=misses)
-
-
-def _n_studies(sets: int) -> int:
-    return max(1, min(sets, STUDIES))
+        moves = (look for look, rows in enumerate(waves, 1) if any(r.has_moved for r in rows))
+        looks.append(next(moves, SOON + 1))
+    yield Line("a change, first wave after it", claims=[look == 1 for look in looks])
+    yield Line("a change, four waves after it", claims=[look <= SOON for look in looks])
 
 
 def _rows(size: Size, first: Values, later: Values, look: int, study: int) -> Iterator[Drift]:
     """The rows of one look, not corrected."""
     for measure in first:
-        plan = ShufflePlan(
-            study, (measure, str(look)), DrawPlan(PLAN.level, len(first), FIRST_DRAWS)
-        )
+        draws = DrawPlan(PLAN.level, len(first), FIRST_DRAWS)
         pair = _pair(size, first[measure], later[measure])
-        empty: dict[str, Any] = {f.name: None for f in fields(Drift)} | {
-            "look": look,
-            "measure": measure,
-        }
-        yield changed_row(Drift(**empty), change_of(pair, FORMS[measure], plan), pair)
+        columns = dict.fromkeys(f.name for f in fields(Drift))
+        row = Drift(**columns | {"look": look, "measure": measure})
+        change = change_of(pair, FORMS[measure], ShufflePlan(study, (measure, str(look)), draws))
+        yield changed_row(row, change, pair)
 
 
 def _pair(size: Size, first: list[Any], later: list[Any]) -> WavePair:
@@ -281,49 +247,56 @@ def _pair(size: Size, first: list[Any], later: list[Any]) -> WavePair:
 # ---- intervals -----------------------------------------------------------------------------------------
 
 
-def _intervals(size: Size, sets: int, seed: int) -> Iterator[Outcome]:
+def _intervals(size: Size, sets: Sets) -> Lines:
     """The change of accuracy and of length, where a tenth of the items lose the right letter."""
-    random = np.random.default_rng([seed, *size, 11])
+    changes = columns_of(sets.each(_changes, size))
+    for name, source in (
+        ("accuracy", "a tenth of the items turned"),
+        ("length", "three words more, skewed"),
+    ):
+        estimates, intervals = zip(*changes[name], strict=True)
+        name = f"{name}, change less its truth"
+        yield Line(name, 0.0, estimates, intervals, place={"source": source})
+
+
+def _changes(size: Size, random: np.random.Generator) -> dict[str, tuple[float, Bounds]]:
+    """Each change of one data set less its truth, with its interval."""
     strata = size.numbers()[1]
-    estimates: dict[str, list[float | None]] = {"accuracy": [], "length": []}
-    intervals: dict[str, list[tuple[float | None, float | None]]] = {"accuracy": [], "length": []}
-    for _ in range(sets):
-        chances = random.beta(1.2, 0.6, size=size.items * size.users)
-        is_lost = random.random(size.items) < 0.1
-        after = np.where(is_lost[np.arange(len(chances)) // size.users], 1 - chances, chances)
-        means = random.normal(40, 10, size=len(chances))
-        # single answers say how items like these change, several how these very items do
-        truth = 0.1 * (1 / 3 - 2 / 3) if size.answers == 1 else float((after - chances).mean())
-        for name, sides, shift in (
-            (
-                "accuracy",
-                [random.random(len(strata)) < side[strata] for side in (chances, after)],
-                truth,
-            ),
-            ("length", [_words(means[strata], 3 * k, random) for k in (0, 1)], 3.0),
-        ):
-            values = np.concatenate(sides).astype(float)
-            pair = _pair(size, [], [])._replace(values=values.tolist())
-            _, interval, *_ = change_interval(pair, values, is_share=name == "accuracy")
-            means_of_waves = pair.item_means(values).mean(axis=0)
-            estimates[name].append(float(means_of_waves[1] - means_of_waves[0]) - shift)
-            low, high = interval or (None, None)
-            intervals[name].append(
-                (None, None) if low is None or high is None else (low - shift, high - shift)
-            )
-    for name in estimates:
-        source = "a tenth of the items turned" if name == "accuracy" else "three words more, skewed"
-        yield outcome(
-            PART,
-            f"{name}, change less its truth",
-            source,
-            size.name(),
-            truth=0.0,
-            estimates=estimates[name],
-            intervals=intervals[name],
+    chances = random.beta(1.2, 0.6, size=size.items * size.users)
+    is_lost = random.random(size.items) < 0.1
+    after = np.where(is_lost[np.arange(len(chances)) // size.users], 1 - chances, chances)
+    means = random.normal(40, 10, size=len(chances))
+    # single answers say how items like these change, several how these very items do
+    truth = 0.1 * (1 / 3 - 2 / 3) if size.answers == 1 else float((after - chances).mean())
+    answers = [random.random(len(strata)) < side[strata] for side in (chances, after)]
+    words = [means[strata] + random.gamma(1.5, 6, size=len(strata)) + 3 * k for k in (0, 1)]
+    return {
+        "accuracy": _less_truth(size, np.concatenate(answers).astype(float), truth, True),
+        "length": _less_truth(size, np.concatenate(words), 3.0, False),
+    }
+
+
+def _less_truth(size: Size, values: Floats, truth: float, is_share: bool) -> tuple[float, Bounds]:
+    pair = _pair(size, [], [])._replace(values=values.tolist())
+    _, interval, *_ = change_interval(pair, values, is_share=is_share)
+    before, now = pair.item_means(values).mean(axis=0)
+    low, high = interval or (None, None)
+    if low is None or high is None:
+        return float(now - before) - truth, (None, None)
+    return float(now - before) - truth, (low - truth, high - truth)
+
+
+SIMULATIONS = (
+    *(Simulation("drift", _year, (s,), f"nothing changes: {s.name}", s.size.name) for s in YEARS),
+    *(Simulation("drift", _change, (s,), s.name, s.size.name) for s in CHANGES),
+    *(
+        Simulation("drift", _intervals, (size,), "", size.name, (*size, 11))
+        for size in (
+            Size(20, 1, 1),
+            Size(9, 1, 10),
+            Size(20, 1, 2),
+            Size(100, 1, 3),
+            Size(9, 20, 2),
         )
-
-
-def _words(means: Floats, shift: float, random: np.random.Generator) -> Floats:
-    words: Floats = means + random.gamma(1.5, 6, size=len(means)) + shift
-    return words
+    ),
+)

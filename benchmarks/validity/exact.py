@@ -5,24 +5,23 @@ that is settled. The truth is that of the population of users. Beside each share
 from two letters of each user, drawn from the same probabilities; of these a score counts the first.
 """
 
-from collections.abc import Iterator, Sequence
-from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 from odd_users import ODD_SHARES
-from outcomes import Job, Outcome, outcome
 from populations import (
     LETTERS,
     SHARES,
     Floats,
+    answer_table,
+    choice_items,
     draw_letters,
-    letter_table,
     puppet_shares,
     rarest_covered,
+    score_estimates,
 )
-from run_scores import score_estimates
+from simulations import Line, Lines, Sets, Simulation, columns_of, line_of
 
 from fieldwork.metrics.accuracy import measure_runs
 from fieldwork.metrics.exact_estimates import measure_exactly
@@ -31,7 +30,6 @@ from fieldwork.metrics.variance import measure_variance
 from fieldwork.records.metrics import ExactEstimate
 from fieldwork.statistics.arrays import Flags
 
-PART = "exact"
 DRAWS = 2
 """Letters of each user and question."""
 FROM_LETTERS = {"share_who": "share_who from two letters", "score": "score from the first letter"}
@@ -39,7 +37,6 @@ POPULATION = 200_000
 """Users, and sets of the baseline's letters, that stand for all where a truth is computed."""
 OPEN_ITEMS = 4
 NEARLY_SETTLED, SETTLED = (0.94, 0.03, 0.02, 0.01), (1.0, 0.0, 0.0, 0.0)
-Bounds = tuple[float | None, float | None]
 
 
 def _means(open_shares: Floats, nearly_settled: Floats) -> Floats:
@@ -53,14 +50,8 @@ def _means(open_shares: Floats, nearly_settled: Floats) -> Floats:
 
 MEANS = _means(SHARES, np.array(NEARLY_SETTLED))
 ODD_MEANS = _means(ODD_SHARES, ODD_SHARES)
-ITEMS = pd.DataFrame(
-    {
-        "item_id": [f"{item:05}" for item in range(len(MEANS))],
-        "kind": "choice",
-        "choices": [list(LETTERS)] * len(MEANS),
-        "gold": "A",
-        "subject": [f"s{item}" for item in range(len(MEANS))],
-    }
+ITEMS = choice_items(
+    [f"{item:05}" for item in range(len(MEANS))], [f"s{item}" for item in range(len(MEANS))]
 )
 
 
@@ -100,10 +91,10 @@ CORRELATED = Users("users differ, correlation 0.3", 0.3)
 HABITS = Users("users like letters by 0.7, the same in all questions", habit=0.7)
 ODD = Users("one user in eight odd, others alike", odd=0.125)
 USERS = (
-    ALIKE, Users("users differ, correlation 0.05", 0.05), CORRELATED,
-    Users("users differ, correlation 0.7", 0.7), HABITS, ODD,
+    *(ALIKE, Users("users differ, correlation 0.05", 0.05), CORRELATED),
+    *(Users("users differ, correlation 0.7", 0.7), HABITS, ODD),
     Users("one user in eight odd, others differ, correlation 0.1", 0.1, odd=0.125),
-)  # fmt: skip
+)
 FEW_USERS = (ALIKE, CORRELATED, ODD)
 """Of studies with too few users for an interval."""
 NOVELTIES = ((CORRELATED, 10), (ODD, 10), (CORRELATED, 40), (HABITS, 40), (ODD, 40))
@@ -111,44 +102,25 @@ NOVELTIES = ((CORRELATED, 10), (ODD, 10), (CORRELATED, 40), (HABITS, 40), (ODD, 
 N_USERS, N_FEW = 40, 10
 
 
-def jobs() -> Iterator[Job]:
-    """Shares and scores of every source; of few users; new letters."""
-    for users in USERS:
-        yield partial(_shares_and_scores, users, N_USERS)
-    for users in FEW_USERS:
-        yield partial(_shares_and_scores, users, N_FEW)
-    for users, n_reruns in NOVELTIES:
-        yield partial(_new_letters, users, n_reruns)
-
-
-def _shares_and_scores(users: Users, n_users: int, sets: int, seed: int) -> Iterator[Outcome]:
-    sets = max(1, sets * 2 // 5)
-    random = np.random.default_rng([seed, 1, n_users, *users.name.encode()])
-    truths = _truths(users, random)
-    studies = [_study(users.draw(n_users, random), random) for _ in range(sets)]
+def _shares_and_scores(users: Users, n_users: int, sets: Sets) -> Lines:
+    truths = _truths(users, sets.random)
+    studies = columns_of(
+        _study(users.draw(n_users, sets.random), sets.random) for _ in range(sets.n)
+    )
     for measure, truth in truths.items():
-        rows = [study[measure] for study in studies]
-        exact = [(row.ci_low, row.ci_high) for row in rows]
-        letters = [(row.sampled_low, row.sampled_high) for row in rows]
-        line = partial(
-            outcome, PART, source=users.name, size=f"{n_users} users, {len(MEANS)} questions"
-        )
-        yield line(
-            estimator=measure, truth=truth,
-            estimates=[row.estimate for row in rows], intervals=exact,
-        )  # fmt: skip
+        rows = studies[measure]
+        yield line_of(measure, rows, truth, value="estimate", interval="ci")
         if users == ALIKE or n_users == N_FEW:
-            flags = [1.0 if low is None else 0.0 for low, _ in exact]
-            yield line(estimator=f"any interval: {measure}", truth=None, p_values=flags)
+            yield Line(f"any interval: {measure}", claims=[row.ci_low is not None for row in rows])
             continue
-        yield line(
-            estimator=FROM_LETTERS[measure], truth=truth,
-            estimates=[row.sampled for row in rows], intervals=letters,
-        )  # fmt: skip
-        yield line(
-            estimator=f"width of {measure} over that from letters (bias: ratio - 1)", truth=1.0,
-            estimates=_width_ratios(exact, letters),
-        )  # fmt: skip
+        yield line_of(FROM_LETTERS[measure], rows, truth, value="sampled", interval="sampled")
+        ratios = [
+            (row.ci_high - row.ci_low) / (row.sampled_high - row.sampled_low)
+            for row in rows
+            if row.ci_low is not None and row.sampled_low is not None
+        ]
+        name = f"width of {measure} over that from letters (bias: ratio - 1)"
+        yield Line(name, 1.0, ratios)
 
 
 def _truths(users: Users, random: np.random.Generator) -> dict[str, float]:
@@ -158,16 +130,6 @@ def _truths(users: Users, random: np.random.Generator) -> dict[str, float]:
     var_who = float((shares - shares[:1]).var(axis=0).sum())
     var_answers = float((1 - (shares.mean(axis=0) ** 2).sum(axis=1)).sum())
     return {"share_who": var_who / var_answers, "score": float(shares[:, :, 0].mean())}
-
-
-def _width_ratios(exact: Sequence[Bounds], letters: Sequence[Bounds]) -> list[float]:
-    """Width of the first interval over that of the second, where both are there."""
-    return [
-        (high - low) / (letter_high - letter_low)
-        for (low, high), (letter_low, letter_high) in zip(exact, letters, strict=True)
-        if low is not None and high is not None
-        if letter_low is not None and letter_high is not None
-    ]
 
 
 def _study(shares: Floats, random: np.random.Generator) -> dict[str, ExactEstimate]:
@@ -197,31 +159,23 @@ def _answers(
         shares: shape (users, items, letters).
     """
     by_item = shares.swapaxes(0, 1)
-    letters = draw_letters(by_item, draws, random)
-    frame = letter_table(letters[None], condition=condition, puppets=condition != "offline")
+    frame = answer_table(draw_letters(by_item, draws, random)[None], condition)
     stated = [
         [{"option": LETTERS[k], "probability": share} for k, share in enumerate(row)]
         for row in by_item.reshape(-1, len(LETTERS)).tolist()
         for _ in range(draws)
     ]
-    letter = frame["letter"]
     frame["option_probabilities"] = pd.Series(stated, index=frame.index, dtype=object)
-    return frame.assign(letter_strict=letter, reason=None)
+    return frame.assign(letter_strict=frame["letter"], reason=None)
 
 
-def _new_letters(users: Users, n_reruns: int, sets: int, seed: int) -> Iterator[Outcome]:
+def _new_letters(users: Users, n_reruns: int, sets: Sets) -> Lines:
     """At as many users as reruns; the baseline has the means of the questions. There is no interval."""
-    sets = max(1, sets // 4)
-    random = np.random.default_rng([seed, 2, n_reruns, *users.name.encode()])
-    truth = _new_letter_truth(users, n_reruns, random)
-    rows = [_novelty(users.draw(N_USERS, random), n_reruns, random) for _ in range(sets)]
-    yield outcome(
-        PART, "novelty", users.name,
-        f"{N_USERS} users, {n_reruns} reruns, {len(MEANS)} questions",
-        truth=truth,
-        estimates=[row.estimate for row in rows],
-        intervals=[(row.ci_low, row.ci_high) for row in rows],
-    )  # fmt: skip
+    truth = _new_letter_truth(users, n_reruns, sets.random)
+    rows = [
+        _novelty(users.draw(N_USERS, sets.random), n_reruns, sets.random) for _ in range(sets.n)
+    ]
+    yield line_of("novelty", rows, truth, value="estimate", interval="ci")
 
 
 def _new_letter_truth(users: Users, n_reruns: int, random: np.random.Generator) -> float:
@@ -231,8 +185,8 @@ def _new_letter_truth(users: Users, n_reruns: int, random: np.random.Generator) 
     probability.
     """
     means = users.population(random).mean(axis=0)
-    is_known = random.multinomial(n_reruns, MEANS, size=(POPULATION, len(MEANS))) > 0
-    staying = (is_known * means).sum(axis=2) ** n_reruns
+    is_usual = random.multinomial(n_reruns, MEANS, size=(POPULATION, len(MEANS))) > 0
+    staying = (is_usual * means).sum(axis=2) ** n_reruns
     return float(1 - staying.mean())
 
 
@@ -245,3 +199,22 @@ def _novelty(shares: Floats, n_reruns: int, random: np.random.Generator) -> Exac
     novelty = measure_novelty(frame, baseline="offline", n_permutations=1, rarest_users=rarest)
     rows = measure_exactly(frame, ITEMS, [], [], novelty, baseline="offline", rarest_users=rarest)
     return next(row for row in rows if (row.condition, row.measure) == ("c", "novelty"))
+
+
+SIMULATIONS = (
+    *(
+        Simulation(
+            "exact", _shares_and_scores, (users, n), users.name, f"{n} users, {len(MEANS)} questions",
+            (1, n, *users.name.encode()), 2.5,
+        )
+        for users, n in (*((u, N_USERS) for u in USERS), *((u, N_FEW) for u in FEW_USERS))
+    ),
+    *(
+        Simulation(
+            "exact", _new_letters, (users, n_reruns), users.name,
+            f"{N_USERS} users, {n_reruns} reruns, {len(MEANS)} questions",
+            (2, n_reruns, *users.name.encode()), 4,
+        )
+        for users, n_reruns in NOVELTIES
+    ),
+)  # fmt: skip

@@ -6,13 +6,19 @@ correlation is then the share of variance that lies between puppets. Many data s
 each is an item, or a task, of its own.
 """
 
-from typing import NamedTuple
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from fieldwork.statistics.user_intervals import CHANCE_TO_MISS
+from fieldwork.estimates.table import EstimateSettings, estimate_question
+from fieldwork.measures import accuracy
+from fieldwork.records.columns import table_of
+from fieldwork.records.estimates import Estimate
+from fieldwork.records.metrics import RunAccuracy
+from fieldwork.statistics.user_intervals import CHANCE_TO_MISS, RAREST_USERS
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -84,54 +90,87 @@ def draw_letters(shares: Floats, n: int, random: np.random.Generator) -> Ints:
     return letters
 
 
-def table(
-    *, task: Ints, item: Ints, puppet: Ints | None, replicate: Ints, condition: str
+def answer_table(
+    drawn: Ints, condition: str = "c", *, puppets: bool | None = None, sets_are: str = "task"
 ) -> pd.DataFrame:
-    """Answers without content; numbers become names."""
+    """Answers as a table: letters (sets, items, puppets, reruns), or lists with options on a last axis.
+
+    Args:
+        puppets: whether the third axis is one of users; else of reruns. Of all but `offline` it is.
+    """
+    at = np.indices(drawn.shape[:4]).reshape(4, -1)
+    has_users = condition != "offline" if puppets is None else puppets
+    task, item = (at[0], at[1]) if sets_are == "task" else (at[0] * 0, at[0])
     names = np.array([f"{k:05}" for k in range(int(max(task.max(), item.max())) + 1)])
-    return pd.DataFrame(
+    frame = pd.DataFrame(
         {
             "model": "m",
             "task": names[task],
             "condition": condition,
             "item_id": names[item],
-            "puppet_id": None if puppet is None else [f"p{k:04}" for k in puppet.tolist()],
-            "replicate": replicate,
+            "puppet_id": [f"p{k:04}" for k in at[2].tolist()] if has_users else None,
+            "replicate": at[3] if has_users else at[2] * drawn.shape[3] + at[3],
             "outcome": "ok",
             "letter": None,
             "items": None,
         }
     )
+    if drawn.ndim == 4:
+        return frame.assign(kind="choice", letter=LETTERS[drawn.ravel()])
+    options = np.array([f"o{k:04}" for k in range(int(drawn.max()) + 1)], dtype=object)
+    return frame.assign(kind="list", items=list(options[drawn.reshape(-1, LISTED)]))
 
 
-def letter_table(
-    letters: Ints, *, condition: str, puppets: bool, sets_are: str = "task"
+def beside_offline(drawn: Ints, offline: Ints, *, sets_are: str = "task") -> pd.DataFrame:
+    """The answers of users, condition `c`, and those of the baseline."""
+    sides = ((drawn, "c"), (offline, "offline"))
+    return pd.concat([answer_table(side, name, sets_are=sets_are) for side, name in sides])
+
+
+def choice_items(
+    names: Sequence[str], subjects: Sequence[str | None] | None = None
 ) -> pd.DataFrame:
-    """Letters of shape (sets, items, puppets, reruns) as a table of choice answers."""
-    at = np.indices(letters.shape).reshape(4, -1)
-    task, item = (at[0], at[1]) if sets_are == "task" else (at[0] * 0, at[0])
-    frame = table(
-        task=task,
-        item=item,
-        puppet=at[2] if puppets else None,
-        replicate=at[3] if puppets else at[2] * letters.shape[3] + at[3],
-        condition=condition,
-    )
-    return frame.assign(kind="choice", letter=LETTERS[letters.ravel()])
+    """Questions with four letters, of which A is the right one."""
+    items = pd.DataFrame({"item_id": names, "kind": "choice", "gold": "A", "subject": subjects})
+    return items.assign(choices=[[*LETTERS]] * len(names))
 
 
-def list_table(
-    lists: Ints, *, condition: str, puppets: bool, sets_are: str = "task"
-) -> pd.DataFrame:
-    """Lists of shape (sets, items, puppets, reruns, 5) as a table of list answers."""
-    at = np.indices(lists.shape[:4]).reshape(4, -1)
-    task, item = (at[0], at[1]) if sets_are == "task" else (at[0] * 0, at[0])
-    frame = table(
-        task=task,
-        item=item,
-        puppet=at[2] if puppets else None,
-        replicate=at[3] if puppets else at[2] * lists.shape[3] + at[3],
-        condition=condition,
+def run_of(
+    task: int | str, condition: str, unit: int, replicate: int, score: float, **more: Any
+) -> RunAccuracy:
+    """A run of letters: of a user, or of nobody under `offline`."""
+    is_user = condition != "offline"
+    columns: dict[str, Any] = {
+        "model": "m",
+        "task": task if isinstance(task, str) else f"t{task:05}",
+        "condition": condition,
+        "run": 0,
+        "puppet_id": f"p{unit:03}" if is_user else None,
+        "replicate": replicate if is_user else unit,
+        "em_strict": score,
+        "em_flexible": score,
+        "format_failure": 0.0,
+        "n_items": 500,
+        "n_subjects": 1,
+        "is_counted": True,
+    }
+    return RunAccuracy(**columns | more)
+
+
+def score_estimates(
+    runs: Sequence[RunAccuracy], *, measure: str = "", condition: str = "c", **settings: Any
+) -> list[Estimate]:
+    """The measures of `accuracy`, of each arm beside the baseline; of one measure, those of users."""
+    usual: dict[str, Any] = {"baseline": "offline", "seed": 1, "users": (), "controls": ()}
+    usual |= {"rarest_users": RAREST_USERS, "n_permutations": 1}
+    rows = estimate_question(
+        accuracy.QUESTION, pd.DataFrame(list(runs)), EstimateSettings(**usual | settings)
     )
-    names = np.array([f"o{k:04}" for k in range(int(lists.max()) + 1)], dtype=object)
-    return frame.assign(kind="list", items=list(names[lists.reshape(-1, LISTED)]))
+    if not measure:
+        return rows
+    return [row for row in rows if (row.condition, row.measure) == (condition, measure)]
+
+
+def by_table(*tables: Sequence[Any]) -> dict[str, Sequence[Any]]:
+    """Tables by their names; what has no rows is left out."""
+    return {table_of(type(table[0])).name: table for table in tables if table}

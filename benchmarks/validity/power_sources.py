@@ -139,3 +139,84 @@ def entropy_of(lists: Ints) -> float:
 
 def odd_name(odd: float) -> str:
     return f", in {odd:.0%} of the users" if odd < 1 else ""
+
+
+class Liking(NamedTuple):
+    """What a user likes: part of it in all prompts, the rest in each prompt anew.
+
+    Attributes:
+        strength: standard deviation of a user's log weights, or of the logit of a share.
+        shared: share of its variance that all prompts have in common.
+        freedom: of Student's t, from which likings are drawn; 0 for normal ones.
+        is_firm: whether a user who is asked again gives the same list.
+    """
+
+    strength: float
+    shared: float
+    freedom: int = 0
+    is_firm: bool = False
+
+    def draw(self, shape: tuple[int, int, int], random: np.random.Generator) -> Floats:
+        """Of each prompt, user and option."""
+        common, single = (self._draw(s, random) for s in ((1, *shape[1:]), shape))
+        both: Floats = np.sqrt(self.shared) * common + np.sqrt(1 - self.shared) * single
+        return self.strength * both
+
+    def _draw(self, shape: tuple[int, ...], random: np.random.Generator) -> Floats:
+        if self.freedom:
+            spread = float(np.sqrt(self.freedom / (self.freedom - 2)))
+            return random.standard_t(self.freedom, size=shape) / spread
+        return random.normal(size=shape)
+
+    @property
+    def name(self) -> str:
+        """As the tables call it."""
+        tails = f", heavy tails (t{self.freedom})" if self.freedom else ""
+        return f"{self.shared:.0%} of a user's liking in all prompts{tails}"
+
+
+def liked_lists(n_items: int, liking: Liking, measure: str) -> Source:
+    """Lists of users who like other options; the effect and the likeness are read off many users."""
+    weights = Zipf(OPTIONS, EXPONENT).log_weights()
+
+    def draw(has_effect: bool, size: tuple[int, int], random: np.random.Generator) -> Ints:
+        likings = liking.draw((n_items, size[0], OPTIONS), random) * has_effect
+        keys = np.broadcast_to((weights + likings)[:, :, None], (n_items, *size, OPTIONS))
+        if has_effect and liking.is_firm:
+            return np.argpartition(-keys, LISTED - 1, axis=-1)[..., :LISTED]
+        return draw_lists(keys, random)
+
+    random = np.random.default_rng(3)
+    lists, flat = (draw(effect, (MANY, 1), random)[:, :, 0] for effect in (True, False))
+    # the correlation of two prompts' mean -log share of the options that a user names: with many users,
+    # that is how far the entropy moves without a user
+    shares = named(lists.reshape(1, -1, LISTED), OPTIONS)[0] / lists[..., 0].size
+    supposed = {"likeness": likeness_of(-np.log(np.maximum(shares, 1e-12))[lists].mean(axis=-1))}
+    if measure == "share_who":
+        share_who = share_who_of(draw)
+        name = f"{n_items} lists, share_who {share_who:.3f}, {liking.name}"
+        return Source(name, n_items, True, draw, {"who": [share_who]}, supposed)
+    rise = entropy_of(lists) - entropy_of(flat)
+    name = f"{n_items} lists, {rise:.3f} bits, {liking.name}"
+    return Source(name, n_items, True, draw, {"entropy": [rise]}, supposed)
+
+
+def likeness_of(values: Floats) -> float:
+    """The mean correlation of two prompts, from values of shape (prompts, users)."""
+    pairs = np.atleast_2d(np.corrcoef(values))[np.triu_indices(len(values), 1)]
+    return max(0.0, float(pairs.mean()))
+
+
+def liked_letters(n_items: int, liking: Liking) -> Source:
+    """Users' shares of a letter, whose logits are the liking."""
+
+    def draw(has_effect: bool, size: tuple[int, int], random: np.random.Generator) -> Ints:
+        logits = liking.draw((n_items, size[0], 1), random)[..., 0] * has_effect
+        return two_letters(1 / (1 + np.exp(-logits)), size[1], random)
+
+    many = liking.draw((n_items, MANY, 1), np.random.default_rng(4))[..., 0]
+    shares = 1 / (1 + np.exp(-many))
+    share_who = float(shares.var() / (HALF * (1 - HALF)))
+    supposed = {"likeness": share_who * likeness_of(shares)}
+    name = f"{n_items} letters, share_who {share_who:.3f}, {liking.name}"
+    return Source(name, n_items, False, draw, {"who": [share_who]}, supposed)

@@ -1,6 +1,6 @@
 """results.md from the rows of results.csv."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 
 from fieldwork.measures import questions
 
@@ -46,6 +46,8 @@ and leaving out the only one moves it far: so few users decide the error, too. T
 bias.""",
 }
 """What to know of a part before its table."""
+COLUMNS = """| estimator | source | size | sets | truth | bias | sd | coverage | p ≤ 0.05 |
+|---|---|---|---|---|---|---|---|---|"""
 HEAD = """# Do the estimators keep what they promise?
 
 {day}. Made by `make validity` ([how](run.py)) from [results.csv](results.csv), the newest lines on
@@ -70,27 +72,25 @@ def page(rows: Sequence[dict[str, str]], day: str, machine: str) -> str:
         own = [row for row in rows if row["part"] == part]
         if own:
             note = [NOTES[part], ""] if part in NOTES else []
-            parts.append("\n".join([f"## {title}", "", *note, *_table(own)]) + "\n")
+            lines = [
+                "| " + " | ".join(cells) + " |" for cells in map(_cells, sorted(own, key=_place))
+            ]
+            parts.append("\n".join([f"## {title}", "", *note, COLUMNS, *lines]) + "\n")
     return "\n".join(parts)
 
 
-def _table(rows: Iterable[dict[str, str]]) -> Iterator[str]:
-    yield "| estimator | source | size | sets | truth | bias | sd | coverage | p ≤ 0.05 |"
-    yield "|---|---|---|---|---|---|---|---|---|"
-    for row in sorted(rows, key=_place):
-        bias = f"{_number(row['bias'])} ± {_number(row['bias_error'])}" if row["bias"] else ""
-        cells = [
-            row["estimator"],
-            row["source"],
-            row["size"],
-            row["sets"] if row["sets"] != "0" else "counted out",
-            _number(row["truth"]),
-            bias,
-            _number(row["sd"]),
-            _coverage(row),
-            _share(row["false_positives"], row["false_positive_error"]),
-        ]
-        yield "| " + " | ".join(cells) + " |"
+def _cells(row: dict[str, str]) -> list[str]:
+    return [
+        row["estimator"],
+        row["source"],
+        row["size"],
+        row["sets"] if row["sets"] != "0" else "counted out",
+        _number(row["truth"]),
+        f"{_number(row['bias'])} ± {_number(row['bias_error'])}" if row["bias"] else "",
+        _number(row["sd"]),
+        _coverage(row),
+        _share(row["false_positives"], row["false_positive_error"]),
+    ]
 
 
 def _place(row: dict[str, str]) -> tuple[bool, str]:

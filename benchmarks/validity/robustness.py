@@ -5,24 +5,23 @@ their own; the right one is A. A variant that loses items turns the shares of so
 A becomes the rarest letter. Users like the right letter more or less, and only some of them lose items.
 """
 
-from collections.abc import Iterator, Sequence
-from functools import partial
-from typing import Any, NamedTuple
+from collections.abc import Sequence
+from itertools import product
+from typing import Any
 
 import numpy as np
 import pandas as pd
-from outcomes import Job, Outcome, outcome
 from populations import (
     SHARES,
     Floats,
     Zipf,
+    answer_table,
     draw_letters,
     draw_lists,
-    letter_table,
-    list_table,
     puppet_shares,
     rarest_covered,
 )
+from simulations import Line, Lines, Sets, Simulation, columns_of, line_of
 
 from fieldwork.estimates.quantity import ChanceSettings
 from fieldwork.metrics.robustness.groups import measure_group_gaps
@@ -31,66 +30,21 @@ from fieldwork.records.robustness import Robustness
 from fieldwork.statistics.arrays import Flags
 from fieldwork.statistics.families import holm
 
-PART = "robustness"
 PERMUTATIONS = 199
 SPREADS = (0.3, 0.9)
 """Intra-class correlation of the answers to an item: with 0.9 most items have nearly one answer."""
 LOSSES = (0.0, 0.05, 0.2)
 """Share of items that a variant loses."""
 MANY = 200_000
-
-
-class Size(NamedTuple):
-    """Items of a task, and answers to each."""
-
-    items: int
-    reruns: int
-
-    def name(self) -> str:
-        """As the tables call it."""
-        return f"{self.items} items, {self.reruns} answers each"
-
-
-class UserSize(NamedTuple):
-    """Users, and the items that each answers twice."""
-
-    users: int
-    items: int
-
-    def name(self) -> str:
-        """As the tables call it."""
-        return f"{self.users} users, {self.items} items, 2 answers each"
-
-
-SIZES = (Size(9, 1), Size(20, 1), Size(100, 1), Size(20, 2), Size(20, 5), Size(100, 5))
-USER_SOURCES = (
-    (UserSize(40, 9), 0.0),
-    (UserSize(40, 9), 0.2),
-    (UserSize(40, 9), 0.45),
-    (UserSize(40, 30), 0.0),
-    (UserSize(40, 30), 0.2),
-)
-"""Users, and the share of items that half of them lose: 9 items cover kinds of items as rare as 0.45."""
+SIZE = "{} items, {} answers each"
+SIZES = ((9, 1), (20, 1), (100, 1), (20, 2), (20, 5), (100, 5))
+"""Items of a task, and answers to each."""
+USER_SOURCES = ((40, 9, 0.0), (40, 9, 0.2), (40, 9, 0.45), (40, 30, 0.0), (40, 30, 0.2))
+"""Users, items, and the share of them that half of the users lose: 9 items cover 0.45."""
 ABILITY = 1.0
 """Standard deviation of users' liking of the right letter, in log odds."""
 GROUPS = ("a", "b", "c", "d")
-
-
-def jobs() -> Iterator[Job]:
-    """Without users, with users, lists, groups."""
-    for size in SIZES:
-        for spread in SPREADS:
-            for loss in LOSSES:
-                yield partial(_letters, size, spread, loss)
-    yield partial(_all_right, Size(20, 1))
-    for user_size, loss in USER_SOURCES:
-        yield partial(_users, user_size, loss)
-    for n_items in (9, 15):
-        for effect in (0.0, 1.0):
-            yield partial(_lists, n_items, effect)
-    for size in (Size(20, 1), Size(20, 3), Size(60, 2)):
-        for loss in (0.0, 0.2):
-            yield partial(_groups, size, loss)
+LISTED_OPTIONS = Zipf(30, 1.2)
 
 
 def _turned(shares: Floats, is_lost: Flags) -> Floats:
@@ -107,7 +61,7 @@ def _questions(tasks: Sequence[str], n_items: int, kind: str) -> pd.DataFrame:
 
 
 def _measured(
-    frames: Sequence[pd.DataFrame], n_items: int, kind: str, n_users: int = 0
+    frames: Sequence[pd.DataFrame], n_items: int, n_users: int = 0
 ) -> dict[str, list[Robustness]]:
     """Rows by metric, one a data set; every data set is a task, and its variant another.
 
@@ -117,82 +71,52 @@ def _measured(
     before, now = frames
     origins = sorted(set(before["task"]))
     variants = {f"v{task}": task for task in origins}
-    rarest = rarest_covered(n_users) if n_users else 0.05
     rows = measure_robustness(
         pd.concat([before, now.assign(task="v" + now["task"])]),
-        _questions([*origins, *variants], n_items, kind),
+        _questions([*origins, *variants], n_items, before["kind"].iloc[0]),
         variants=variants,
-        settings=ChanceSettings(PERMUTATIONS, 1, rarest),
+        settings=ChanceSettings(PERMUTATIONS, 1, rarest_covered(n_users) if n_users else 0.05),
     )
-    by_metric: dict[str, list[Robustness]] = {}
-    for row in rows:
-        by_metric.setdefault(row.metric, []).append(row)
-    return by_metric
+    return columns_of({row.metric: row} for row in rows)
 
 
-def _told(
-    rows: Sequence[Robustness], source: str, size: str, truth: float, *, is_tested: bool = True
-) -> Outcome:
-    return outcome(
-        PART,
-        rows[0].metric if "user" not in size else f"{rows[0].metric}, users",
-        source,
-        size,
-        truth=truth,
-        estimates=[row.estimate for row in rows],
-        intervals=[(row.ci_low, row.ci_high) for row in rows],
-        p_values=[row.p_value for row in rows] if is_tested else (),
-    )
+def _line(
+    rows: Sequence[Robustness], truth: float, *, suffix: str = "", p_value: str = "p_value"
+) -> Line:
+    name = f"{rows[0].metric}{suffix}"
+    return line_of(name, rows, truth, value="estimate", interval="ci", p_value=p_value)
 
 
-def _letters(size: Size, spread: float, loss: float, sets: int, seed: int) -> Iterator[Outcome]:
-    random = np.random.default_rng([seed, *size, int(100 * spread), int(100 * loss)])
-    shares = puppet_shares(spread, (sets, size.items), random)
-    lost = random.random((sets, size.items)) < loss
-    frames = [
-        letter_table(
-            draw_letters(side, size.reruns, random)[:, :, None], condition="c", puppets=False
-        )
-        for side in (shares, _turned(shares, lost))
-    ]
-    rows = _measured(frames, size.items, "choice")
-    source = f"correlation {spread:g}, {100 * loss:g} % of items lost"
+def _letters(n_items: int, reruns: int, spread: float, loss: float, sets: Sets) -> Lines:
+    shares = puppet_shares(spread, (sets.n, n_items), sets.random)
+    lost = sets.random.random((sets.n, n_items)) < loss
+    letters = [draw_letters(side, reruns, sets.random) for side in (shares, _turned(shares, lost))]
+    frames = [answer_table(side[:, :, None], puppets=False) for side in letters]
+    rows = _measured(frames, n_items)
     fall = loss * float(SHARES[0] - SHARES[-1])
-    for metric, truth, is_tested in (
-        ("accuracy_change", 0.0 - fall, True),
-        ("performance_drop_rate", fall / float(SHARES[0]), False),
-    ):
-        yield _told(rows[metric], source, size.name(), truth, is_tested=is_tested)
-    if size.reruns > 1:
+    yield _line(rows["accuracy_change"], 0.0 - fall)
+    yield _line(rows["performance_drop_rate"], fall / float(SHARES[0]), p_value="")
+    if reruns > 1:
         # expected squares and products of Dirichlet shares
         alike = float((SHARES**2 + SHARES * (1 - SHARES) * spread).sum())
         turned = float((SHARES * SHARES[::-1]).sum()) * (1 - spread)
-        truth = loss * (alike - turned)
-        yield _told(rows["excess_flips"], source, size.name(), truth)
+        yield _line(rows["excess_flips"], loss * (alike - turned))
 
 
-def _all_right(size: Size, sets: int, _seed: int) -> Iterator[Outcome]:
-    letters = np.zeros((sets, size.items, 1, size.reruns), dtype=np.int64)
-    frame = letter_table(letters, condition="c", puppets=False)
-    rows = _measured([frame, frame], size.items, "choice")
-    yield _told(rows["accuracy_change"], "all right", size.name(), 0.0)
+def _all_right(sets: Sets) -> Lines:
+    frame = answer_table(np.zeros((sets.n, 20, 1, 1), dtype=np.int64), puppets=False)
+    yield _line(_measured([frame, frame], 20)["accuracy_change"], 0.0)
 
 
-def _users(size: UserSize, loss: float, sets: int, seed: int) -> Iterator[Outcome]:
-    random = np.random.default_rng([seed, *size, int(100 * loss), 7])
-    n = max(1, sets // 2)
-    letters = [
-        draw_letters(side, 2, random)
-        for side in _user_shares((n, size.items, size.users), loss, random)
-    ]
-    frames = [letter_table(side, condition="c", puppets=True) for side in letters]
-    rows = _measured(frames, size.items, "choice", size.users)
-    many = _user_shares((1, 500, MANY // 500), loss, random)
-    source = f"half the users lose {100 * loss:g} % of items"
-    truth = float(many[1][..., 0].mean() - many[0][..., 0].mean())
-    yield _told(rows["accuracy_change"], source, size.name(), truth)
-    flips = float((many[0] * (many[0] - many[1])).sum(axis=-1).mean())
-    yield _told(rows["excess_flips"], source, size.name(), flips)
+def _users(n_users: int, n_items: int, loss: float, sets: Sets) -> Lines:
+    sides = _user_shares((sets.n, n_items, n_users), loss, sets.random)
+    frames = [answer_table(draw_letters(side, 2, sets.random)) for side in sides]
+    rows = _measured(frames, n_items, n_users)
+    before, now = _user_shares((1, 500, MANY // 500), loss, sets.random)
+    change = float(now[..., 0].mean() - before[..., 0].mean())
+    yield _line(rows["accuracy_change"], change, suffix=", users")
+    flips = float((before * (before - now)).sum(axis=-1).mean())
+    yield _line(rows["excess_flips"], flips, suffix=", users")
 
 
 def _user_shares(
@@ -210,31 +134,29 @@ def _user_shares(
     return before, _turned(before, lost & losers)
 
 
-def _lists(n_items: int, effect: float, sets: int, seed: int) -> Iterator[Outcome]:
+def _lists(n_items: int, effect: float, sets: Sets) -> Lines:
     """Lists of five; the effect moves the log weights of an item's options."""
-    random = np.random.default_rng([seed, n_items, int(10 * effect), 11])
-    n, n_reruns, source = max(1, sets // 2), 4, Zipf(30, 1.2)
-
-    def lists(n_sets: int, reruns: int) -> list[Any]:
-        moves = effect * random.normal(size=(n_sets, n_items, 1, 1, source.n_options))
-        shape = (n_sets, n_items, reruns, 1, source.n_options)
-        weights = np.broadcast_to(source.log_weights(), shape)
-        return [draw_lists(side, random) for side in (weights, weights + moves)]
-
-    frames = [list_table(side, condition="c", puppets=False) for side in lists(n, n_reruns)]
-    rows = _measured(frames, n_items, "list")
-    size = f"{n_items} items, {n_reruns} lists each"
+    sides = _draw_sides(effect, (sets.n, n_items, 4), sets.random)
+    rows = _measured([answer_table(side, puppets=False) for side in sides], n_items)
     truth = 0.0
     if effect:
-        before, now = (side[:, :, :2, 0] for side in lists(MANY // 20 // n_items, 2))
-        truth = _overlap(before[..., 0, :], now[..., 1, :]) - _overlap(
-            before[..., 0, :], before[..., 1, :]
-        )
-    name = f"options moved by {effect:g}"
-    yield _told(rows["excess_overlap"], name, size, truth)
-    rows_of_distance = rows["excess_distance"]
+        many = _draw_sides(effect, (MANY // 20 // n_items, n_items, 2), sets.random)
+        before, now = (side[..., 0, :] for side in many)
+        same = _overlap(before[:, :, 0], before[:, :, 1])
+        truth = _overlap(before[:, :, 0], now[:, :, 1]) - same
+    yield _line(rows["excess_overlap"], truth)
     if not effect:
-        yield _told(rows_of_distance, name, size, 0.0, is_tested=False)
+        yield _line(rows["excess_distance"], 0.0, p_value="")
+
+
+def _draw_sides(
+    effect: float, shape: tuple[int, int, int], random: np.random.Generator
+) -> list[Any]:
+    """Lists before and now, of shape (sets, items, answers, 1, 5)."""
+    n_sets, n_items, n_options = *shape[:2], LISTED_OPTIONS.n_options
+    moves = effect * random.normal(size=(n_sets, n_items, 1, 1, n_options))
+    weights = np.broadcast_to(LISTED_OPTIONS.log_weights(), (*shape, 1, n_options))
+    return [draw_lists(side, random) for side in (weights, weights + moves)]
 
 
 def _overlap(lists: Any, others: Any) -> float:
@@ -243,39 +165,67 @@ def _overlap(lists: Any, others: Any) -> float:
     return float((common / (2 * lists.shape[-1] - common)).mean())
 
 
-def _groups(size: Size, loss: float, sets: int, seed: int) -> Iterator[Outcome]:
+def _groups(n_items: int, reruns: int, loss: float, sets: Sets) -> Lines:
     """Four groups, of which one loses items."""
-    random = np.random.default_rng([seed, *size, int(100 * loss), 13])
-    n = max(1, sets // 2)
-    shares = puppet_shares(0.5, (n, size.items), random)
-    frames = []
-    variants: dict[str, str] = {}
-    groups: dict[str, str] = {}
+    shares = puppet_shares(0.5, (sets.n, n_items), sets.random)
+    frames, variants = [], dict[str, str]()
     for group in GROUPS:
-        lost = random.random((n, size.items)) < (loss if group == "d" else 0.0)
-        letters = draw_letters(_turned(shares, lost), size.reruns, random)
-        frame = letter_table(letters[:, :, None], condition="c", puppets=False)
-        origins = sorted(set(frame["task"]))
+        lost = sets.random.random((sets.n, n_items)) < (loss if group == "d" else 0.0)
+        letters = draw_letters(_turned(shares, lost), reruns, sets.random)
+        frame = answer_table(letters[:, :, None], puppets=False)
         frames.append(frame.assign(task=group + frame["task"]))
-        variants |= {group + task: task for task in origins}
-        groups |= {group + task: group for task in origins}
+        variants |= {group + task: task for task in sorted(set(frame["task"]))}
     rows = measure_group_gaps(
         pd.concat(frames),
-        _questions([*variants], size.items, "choice"),
+        _questions([*variants], n_items, "choice"),
         variants=variants,
-        groups=groups,
+        groups={task: task[0] for task in variants},
         settings=ChanceSettings(PERMUTATIONS, 1),
     )
-    source = f"one of four groups loses {100 * loss:g} % of items"
+    by_metric = columns_of({row.metric: row} for row in rows)
     for metric in ("accuracy_gap", "excess_flips"):
-        p_values = [row.p_value for row in rows if row.metric == metric]
+        p_values = [row.p_value for row in by_metric.get(metric, ())]
         if any(p_value is not None for p_value in p_values):
-            name = f"{metric}, groups"
-            yield outcome(PART, name, source, size.name(), truth=None, p_values=p_values)
-    families: dict[str, list[float]] = {}
-    for row in rows:
-        if row.metric == "option_gap" and row.p_value is not None:
-            families.setdefault(row.origin, []).append(row.p_value)
-    least = {origin: min(holm(tests)) for origin, tests in families.items()}
-    name = "any option_gap after Holm, groups"
-    yield outcome(PART, name, source, size.name(), truth=None, p_values=[*least.values()])
+            yield Line(f"{metric}, groups", p_values=p_values)
+    families = columns_of(
+        {row.origin: row.p_value} for row in by_metric["option_gap"] if row.p_value is not None
+    )
+    least = [min(holm(tests)) for tests in families.values()]
+    yield Line("any option_gap after Holm, groups", p_values=least)
+
+
+SIMULATIONS = (
+    *(
+        Simulation(
+            "robustness", _letters, (*size, spread, loss),
+            f"correlation {spread:g}, {100 * loss:g} % of items lost", SIZE.format(*size),
+            (*size, int(100 * spread), int(100 * loss)),
+        )
+        for size, spread, loss in product(SIZES, SPREADS, LOSSES)
+    ),
+    Simulation("robustness", _all_right, (), "all right", SIZE.format(20, 1)),
+    *(
+        Simulation(
+            "robustness", _users, (n_users, n_items, loss),
+            f"half the users lose {100 * loss:g} % of items",
+            f"{n_users} users, {n_items} items, 2 answers each",
+            (n_users, n_items, int(100 * loss), 7), 2,
+        )
+        for n_users, n_items, loss in USER_SOURCES
+    ),
+    *(
+        Simulation(
+            "robustness", _lists, (n_items, effect), f"options moved by {effect:g}",
+            f"{n_items} items, 4 lists each", (n_items, int(10 * effect), 11), 2,
+        )
+        for n_items, effect in product((9, 15), (0.0, 1.0))
+    ),
+    *(
+        Simulation(
+            "robustness", _groups, (*size, loss),
+            f"one of four groups loses {100 * loss:g} % of items", SIZE.format(*size),
+            (*size, int(100 * loss), 13), 2,
+        )
+        for size, loss in product(((20, 1), (20, 3), (60, 2)), (0.0, 0.2))
+    ),
+)  # fmt: skip

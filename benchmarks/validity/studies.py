@@ -1,47 +1,56 @@
-"""Whole studies without any effect: what does the page of findings claim, and in how many of them?
+"""Whole studies: what does the page of findings claim, and in how many of them?
 
 A study has the shape of the quickstart: lists of 9 prompts and letters of 4 questions from 40 users or
 reruns, letters of 75 scored questions from 10. Other shapes have few users, or fewer reruns of the
-baseline. Every condition draws from the same source. Where some users are odd, as many reruns are: then
-users do differ, but neither the mean variety of lists nor the mean score does.
+baseline. Three kinds of source:
+
+- Nothing differs: every condition draws from the same source. Where some users are odd, as many reruns
+  are: then users do differ, but neither the mean variety of lists nor the mean score does.
+- The model changes after the baseline: users and the control have the same new answers. So any claim
+  about users is false. Lines called *discarded* count what is claimed beside the baseline alone.
+- Under one condition some answers to a prompt of each task, or to every third, come from another source.
+  Which correction claims more of these tests: Holm's, or Benjamini and Hochberg's?
 """
 
-from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
-from functools import partial
+from itertools import product
 from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
-from outcomes import Job, Outcome, outcome
 from populations import (
     LETTERS,
     Floats,
-    Ints,
     Zipf,
+    answer_table,
+    by_table,
     draw_letters,
     draw_lists,
-    letter_table,
-    list_table,
+    score_estimates,
 )
-from run_scores import score_estimates
+from simulations import Line, Lines, Sets, Simulation, columns_of
 
 from fieldwork.estimates.table import EstimateSettings, estimate_question
 from fieldwork.measures import questions
 from fieldwork.metrics.accuracy import measure_runs
 from fieldwork.metrics.categories import measure_categories, measure_subjects
+from fieldwork.metrics.claims.control_tests import ControlTestSettings, measure_control_tests
 from fieldwork.metrics.claims.families import ClaimRules, PrimaryTests, is_control
+from fieldwork.metrics.claims.measures import MEASURES, study_tests
+from fieldwork.metrics.claims.study_test import StudyTest
 from fieldwork.metrics.claims.table import measure_claims
 from fieldwork.metrics.comparisons import measure_comparisons
 from fieldwork.metrics.novelty import measure_novelty
 from fieldwork.metrics.scores import measure_score_spreads
 from fieldwork.metrics.shifts import measure_shifts
 from fieldwork.metrics.variance import measure_variance
+from fieldwork.records.claims import Claim
 from fieldwork.records.columns import table_of
 from fieldwork.records.tasks import Item
+from fieldwork.statistics.families import LEVEL, benjamini_hochberg
+from fieldwork.statistics.fisher import holm_of_discrete
 
-PART = "studies"
 PERMUTATIONS = 499
 RAREST = 0.125
 """As the quickstart names them."""
@@ -52,15 +61,13 @@ SUBJECTS = {"astronomy": "STEM", "statistics": "STEM", "cooking": "other", "gram
             "geography": "social sciences"}  # fmt: skip
 FAMILIES = ("distance", "option_share", "score_spread", "novelty", "categories")
 """Families of secondary tests that such a study has."""
-
+USUAL_SHAPE = "quickstart's shape"
 RULES = ClaimRules(
     primary=[PrimaryTests(measure) for measure in ("share_who", "entropy_bits", "score")],
     users=USERS,
     controls=[CONTROL],
     margins={"share_who": 0.05, "entropy_bits": 0.25, "score": 0.02, "share": 0.1},
 )
-
-
 Tables = Mapping[str, Sequence[Any]]
 
 
@@ -83,17 +90,16 @@ class NullTask(NamedTuple):
         """Two answers a user, one a rerun."""
         is_user = condition in USERS
         n_units = self.n_units if is_user else self.n_baseline or self.n_units
+        n_answers = 2 if is_user else 1
         # an odd user is odd under all items, a rerun under each by itself
         shape = (1 if is_user else self.n_items, n_units, 1)
         odd_units = random.random(shape) < self.odd if self.odd else np.zeros(shape, dtype=bool)
         weights = np.where(odd_units, source[:, None, ::-1], source[:, None, :])[None]
         if self.exponent is None:
-            letters: Ints = draw_letters(weights, 2 if is_user else 1, random)
-            frame = letter_table(letters, condition=condition, puppets=is_user)
+            drawn = draw_letters(weights, n_answers, random)
         else:
-            twice = np.repeat(weights[:, :, :, None, :], 2 if is_user else 1, axis=3)
-            lists = draw_lists(twice, random)
-            frame = list_table(lists, condition=condition, puppets=is_user)
+            drawn = draw_lists(np.repeat(weights[:, :, :, None, :], n_answers, axis=3), random)
+        frame = answer_table(drawn, condition, puppets=is_user)
         replicate = frame["replicate"] + (n_units if condition == CONTROL else 0)
         letter = frame["letter"]
         return frame.assign(task=self.name, replicate=replicate, letter_strict=letter, reason=None)
@@ -113,9 +119,8 @@ TASKS = (
     NullTask("probe", 4, 40, None),
     NullTask("scored", 75, 10, None),
 )
-
-
 SHAPES = {
+    USUAL_SHAPE: TASKS,
     "10 users in all tasks": tuple(task._replace(n_units=10) for task in TASKS),
     "half as many reruns as users": tuple(t._replace(n_baseline=t.n_units // 2) for t in TASKS),
 }
@@ -127,17 +132,7 @@ ODD = {
 }
 
 
-def jobs() -> Iterator[Job]:
-    """Studies with the tests of the primary comparisons; a quarter as many with all their tests."""
-    yield _primary_claims
-    yield _all_claims
-    for shape in SHAPES:
-        yield partial(_other_shape, shape)
-    for shape in ODD:
-        yield partial(_odd_users, shape)
-
-
-def study_items() -> pd.DataFrame:
+def _items() -> pd.DataFrame:
     """The questions with letters; their right letter is A."""
     subjects = [*SUBJECTS]
     return pd.DataFrame(
@@ -149,16 +144,13 @@ def study_items() -> pd.DataFrame:
     )
 
 
-def _settings(seed: int) -> dict[str, Any]:
-    return {"baseline": "offline", "n_permutations": PERMUTATIONS, "seed": seed}
-
-
-def primary_tables(frame: pd.DataFrame, seed: int, rarest_users: float = RAREST) -> Tables:
+def _primary_tables(frame: pd.DataFrame, seed: int, rarest_users: float = RAREST) -> Tables:
     """The metric tables with the primary comparisons of a study, by name."""
-    settings = _settings(seed) | {"rarest_users": rarest_users}
+    settings: dict[str, Any] = {"n_permutations": PERMUTATIONS, "seed": seed}
+    settings |= {"baseline": "offline", "rarest_users": rarest_users}
     of_estimates = EstimateSettings("offline", seed, USERS, [CONTROL], rarest_users)
-    runs = measure_runs(frame, study_items())
-    return _by_name(
+    runs = measure_runs(frame, _items())
+    return by_table(
         measure_variance(frame, **settings),
         [
             *estimate_question(questions()["lists"], frame, of_estimates),
@@ -168,88 +160,50 @@ def primary_tables(frame: pd.DataFrame, seed: int, rarest_users: float = RAREST)
     )
 
 
-def secondary_tables(frame: pd.DataFrame, seed: int) -> Tables:
+def _secondary_tables(frame: pd.DataFrame, seed: int) -> Tables:
     """The other metric tables that have tests, by name."""
-    subjects = measure_subjects(frame, study_items(), SUBJECTS)
-    return _by_name(
-        measure_comparisons(frame, metrics=["js_bits"], **_settings(seed)),
+    settings: dict[str, Any] = {"n_permutations": PERMUTATIONS, "seed": seed}
+    subjects = measure_subjects(frame, _items(), SUBJECTS)
+    return by_table(
+        measure_comparisons(frame, metrics=["js_bits"], baseline="offline", **settings),
         measure_shifts(frame, baseline="offline"),
-        measure_novelty(frame, control=CONTROL, **_settings(seed)),
-        measure_categories(subjects, n_permutations=PERMUTATIONS, seed=seed),
+        measure_novelty(frame, control=CONTROL, baseline="offline", **settings),
+        measure_categories(subjects, **settings),
     )
 
 
-def _by_name(*tables: Sequence[Any]) -> Tables:
-    return {table_of(type(table[0])).name: table for table in tables if table}
+# ---- nothing differs -----------------------------------------------------------------------------------
 
 
-def _primary_claims(sets: int, seed: int) -> Iterator[Outcome]:
-    least = [
-        _least_p_values(primary_tables(frame, seed + number))
-        for number, frame in enumerate(_null_studies(sets, seed))
-    ]
-    name = "any claim: primary"
-    yield _outcome(name, [p_values[name] for p_values in least])
-
-
-def _other_shape(shape: str, sets: int, seed: int) -> Iterator[Outcome]:
-    name = "any claim: primary"
-    least = [
-        _least_p_values(primary_tables(frame, seed + number))[name]
-        for number, frame in enumerate(_null_studies(max(1, sets // 2), seed, SHAPES[shape]))
-    ]
-    yield _outcome(name, least, shape)
-
-
-def _odd_users(shape: str, sets: int, seed: int) -> Iterator[Outcome]:
-    """A claim that means differ is false; what has no direction says that answers do, and is not."""
-    tasks = ODD[shape]
-    is_claimed, is_claimed_by_test = [], []
-    for number, frame in enumerate(_null_studies(max(1, sets // 2), seed, tasks)):
-        # the rarest users that the study names are its odd ones, where they are not rarer
-        tables = primary_tables(frame, seed + number, max(tasks[0].odd, RAREST))
-        claims = [
-            c for c in measure_claims(tables, RULES) if c.measure in ("entropy_bits", "score")
-        ]
-        differing = [c for c in claims if c.verdict == "differs" and c.family == "primary"]
-        is_claimed.append(float(any(c.direction != "differs" for c in differing)))
-        is_claimed_by_test.append(float(bool(differing)))
-    source = "means alike"
-    for name, flags in (
-        ("any claim: mean higher or lower", is_claimed),
-        ("any claim: higher, lower or differs", is_claimed_by_test),
-    ):
-        p_values = [1 - flag for flag in flags]
-        yield outcome(PART, name, source, shape, truth=None, p_values=p_values)
-
-
-def _all_claims(sets: int, seed: int) -> Iterator[Outcome]:
-    least: dict[str, list[float]] = defaultdict(list)
-    for number, frame in enumerate(_null_studies(max(1, sets // 4), seed + 1)):
-        first, second = (make(frame, seed + number) for make in (primary_tables, secondary_tables))
-        for name, p_value in _least_p_values({**first, **second}).items():
-            least[name].append(p_value)
-    del least["any claim: primary"]
-    for name, p_values in least.items():
-        yield _outcome(name, p_values)
-
-
-def _null_studies(
-    sets: int, seed: int, tasks: Sequence[NullTask] = TASKS
-) -> Iterator[pd.DataFrame]:
-    """Answers of whole studies whose conditions share one source."""
-    random = np.random.default_rng([seed, 14])
-    for _ in range(sets):
-        sources = [task.source(random) for task in tasks]
-        yield pd.concat(
-            task.answers(condition, source, random)
+def _null_studies(tasks: Sequence[NullTask], sets: Sets) -> Iterator[tuple[int, pd.DataFrame]]:
+    """Answers of whole studies whose conditions share one source, each with a seed of its own."""
+    for number in range(sets.n):
+        sources = [task.source(sets.random) for task in tasks]
+        frames = [
+            task.answers(condition, source, sets.random)
             for task, source in zip(tasks, sources, strict=True)
             for condition in CONDITIONS
-        )
+        ]
+        yield sets.seed + number, pd.concat(frames)
 
 
-def _outcome(name: str, p_values: Sequence[float], shape: str = "quickstart's shape") -> Outcome:
-    return outcome(PART, name, "nothing differs", shape, truth=None, p_values=p_values)
+def _primary_claims(shape: str, sets: Sets) -> Lines:
+    studies = _null_studies(SHAPES[shape], sets)
+    least = columns_of(_least_p_values(_primary_tables(frame, seed)) for seed, frame in studies)
+    yield Line("any claim: primary", p_values=least["primary"])
+
+
+def _all_claims(sets: Sets) -> Lines:
+    # other studies than those of which the primary claims are counted
+    random = np.random.default_rng([sets.seed + 1, 14])
+    studies = _null_studies(TASKS, sets._replace(random=random))
+    least = columns_of(
+        _least_p_values({**_primary_tables(frame, seed), **_secondary_tables(frame, seed)})
+        for seed, frame in studies
+    )
+    del least["primary"]
+    for name, p_values in least.items():
+        yield Line(f"any claim: {name}", p_values=p_values)
 
 
 def _least_p_values(tables: Tables) -> dict[str, float]:
@@ -257,11 +211,172 @@ def _least_p_values(tables: Tables) -> dict[str, float]:
     least = dict.fromkeys(["primary", "control", *FAMILIES, "secondary, any"], 1.0)
     for claim in measure_claims(tables, RULES):
         family = "control" if is_control(claim.family) else claim.family
-        names = [family, *(["secondary, any"] if family in FAMILIES else [])]
-        for name in names:
-            least[name] = min(least[name], _or_one(claim.p_corrected))
-    return {f"any claim: {name}": p_value for name, p_value in least.items()}
+        p_value = 1.0 if claim.p_corrected is None else claim.p_corrected
+        for name in (family, *(["secondary, any"] if family in FAMILIES else [])):
+            least[name] = min(least[name], p_value)
+    return least
 
 
-def _or_one(p_value: float | None) -> float:
-    return 1.0 if p_value is None else p_value
+def _odd_users(shape: str, sets: Sets) -> Lines:
+    """A claim that means differ is false; what has no direction says that answers do, and is not."""
+    tasks = ODD[shape]
+    is_claimed, is_claimed_by_test = [], []
+    for seed, frame in _null_studies(tasks, sets):
+        # the rarest users that the study names are its odd ones, where they are not rarer
+        tables = _primary_tables(frame, seed, max(tasks[0].odd, RAREST))
+        differing = [
+            claim
+            for claim in measure_claims(tables, RULES)
+            if claim.measure in ("entropy_bits", "score")
+            and (claim.verdict, claim.family) == ("differs", "primary")
+        ]
+        is_claimed.append(any(claim.direction != "differs" for claim in differing))
+        is_claimed_by_test.append(bool(differing))
+    yield Line("any claim: mean higher or lower", claims=is_claimed)
+    yield Line("any claim: higher, lower or differs", claims=is_claimed_by_test)
+
+
+# ---- the model changes after the baseline --------------------------------------------------------------
+
+PROMISED = ("distance", "option_share", "score", "score_spread", "entropy_bits")
+"""Measures that compare users with the baseline."""
+
+
+def _changed_model(change: float, sets: Sets) -> Lines:
+    """`change` is the weight of the new answers in what the model answers after the baseline."""
+    claims, of_baseline = [], []
+    for seed in range(sets.seed, sets.seed + sets.n):
+        frame = _changed_study(change, sets.random)
+        tables = {**_primary_tables(frame, seed), **_secondary_tables(frame, seed)}
+        of_baseline.append(measure_claims(tables, RULES))
+        claims.append(measure_claims(_with_controls(tables, frame, seed), RULES))
+    for prefix, studies in (("", claims), ("discarded: ", of_baseline)):
+        for kind in ("primary", "other"):
+            flags = [any(_credited(study, kind == "primary")) for study in studies]
+            yield Line(f"{prefix}a difference with users, {kind}", claims=flags)
+    warnings = [any(c.verdict == "differs" and is_control(c.family) for c in s) for s in claims]
+    yield Line("a warning by the baseline asked again", claims=warnings)
+
+
+def _credited(claims: Sequence[Claim], is_primary: bool) -> Iterator[bool]:
+    for claim in claims:
+        is_of_kind = is_primary == (claim.family == "primary")
+        if claim.condition in USERS and claim.measure in PROMISED and is_of_kind:
+            yield claim.verdict == "differs"
+
+
+def _with_controls(tables: Tables, frame: pd.DataFrame, seed: int) -> Tables:
+    settings = ControlTestSettings(
+        users=USERS,
+        controls=RULES.controls,
+        permutations=PERMUTATIONS,
+        rarest_users=RAREST,
+        seed=seed,
+    )
+    items, answers = _items(), frame.assign(value=np.nan)
+    runs = measure_runs(frame, items)
+    rows = measure_control_tests(answers, items, runs, tables["estimates"], settings)
+    return {**tables, "control_tests": rows}
+
+
+def _changed_study(change: float, random: np.random.Generator) -> pd.DataFrame:
+    parts = []
+    for task in TASKS:
+        before, other = task.source(random), task.source(random)
+        # shares of letters, or logarithms of the weights of options, some of them other ones
+        if task.exponent is None:
+            after = (1 - change) * before + change * other
+        else:
+            after = np.log((1 - change) * np.exp(before) + change * np.exp(other))
+        parts += [
+            task.answers(condition, before if condition == "offline" else after, random)
+            for condition in CONDITIONS
+        ]
+    return pd.concat(parts)
+
+
+# ---- corrections ---------------------------------------------------------------------------------------
+
+AFFECTED = "history"
+STEPS = {"one prompt of each task": 1000, "every third prompt": 3}
+
+
+def _corrections(step: int, mixture: float, sets: Sets) -> Lines:
+    """Power is the share of the tests with an effect that a correction claims, over a measure's family.
+
+    Args:
+        mixture: how much of the other source is in the answers that differ.
+    """
+    claims: dict[str, list[float]] = {}
+    for seed in range(sets.seed, sets.seed + sets.n):
+        tables = _secondary_tables(_affected_study(step, mixture, sets.random), seed)
+        for family in ("distance", "option_share"):
+            rows = tables.get(table_of(MEASURES[family].row_type).name, ())
+            tests = [t for t in study_tests(family, rows) if t.key.condition in USERS]
+            for correction, flags in _claimed(tests, step).items():
+                claims.setdefault(f"{family}, {correction}", []).extend(flags)
+    for name, flags in claims.items():
+        yield Line(name, claims=flags)
+
+
+def _affected_study(step: int, mixture: float, random: np.random.Generator) -> pd.DataFrame:
+    frames = []
+    for task in TASKS:
+        usual = task.source(random)
+        for condition in CONDITIONS:
+            frame = task.answers(condition, usual, random)
+            if condition == AFFECTED:
+                # some answers to every so many prompts come from the source with its options turned
+                other = task.answers(AFFECTED, usual[:, ::-1], random)
+                is_affected = frame["item_id"].astype(int).mod(step).eq(0).to_numpy()
+                is_other = is_affected & (random.random(len(frame)) < mixture)
+                frame = pd.concat([frame[~is_other], other[is_other]])
+            frames.append(frame)
+    return pd.concat(frames)
+
+
+def _claimed(tests: Sequence[StudyTest], step: int) -> dict[str, list[float]]:
+    """Whether each test with an effect is claimed, by correction; hopeless tests set aside first."""
+    possible = [test for test in tests if test.p_value is not None and test.p_least < LEVEL]
+    p_values = [test.p_value or 0.0 for test in possible]
+    corrected = {
+        "Holm": holm_of_discrete(p_values, [test.support for test in possible]),
+        "Benjamini-Hochberg": benjamini_hochberg(p_values),
+    }
+    return {
+        name: [
+            float(p < LEVEL)
+            for test, p in zip(possible, adjusted, strict=True)
+            if test.key.condition == AFFECTED
+            and (test.key.item_id is None or int(test.key.item_id) % step == 0)
+        ]
+        for name, adjusted in corrected.items()
+    }
+
+
+SIMULATIONS = (
+    Simulation("studies", _primary_claims, (USUAL_SHAPE,), "nothing differs", USUAL_SHAPE, (14,)),
+    Simulation("studies", _all_claims, (), "nothing differs", USUAL_SHAPE, (14,), 4),
+    *(
+        Simulation("studies", _primary_claims, (shape,), "nothing differs", shape, (14,), 2)
+        for shape in [*SHAPES][1:]
+    ),
+    *(
+        Simulation("studies", _odd_users, (shape,), "means alike", shape, (14,), 2)
+        for shape in ODD
+    ),
+    *(
+        Simulation(
+            "changed", _changed_model, (change,), f"{change:.0%} of other answers after the baseline",
+            USUAL_SHAPE, (41, int(100 * change)), 4,
+        )
+        for change in (0.1, 0.3)
+    ),
+    *(
+        Simulation(
+            "corrections", _corrections, (STEPS[where], mixture), f"{mixture:.0%} of other answers",
+            f"{where}, under one condition", (15, STEPS[where], int(100 * mixture)), 4,
+        )
+        for where, mixture in product(STEPS, (0.5, 1.0))
+    ),
+)  # fmt: skip

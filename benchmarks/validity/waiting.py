@@ -5,17 +5,14 @@ that changes slowly from call to call.
 """
 
 import math
-from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
-from functools import partial
-from itertools import product
 from statistics import NormalDist
 from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
-from outcomes import Job, Outcome, outcome
 from populations import Floats, rarest_covered
+from simulations import Line, Lines, Sets, Simulation, columns_of, line_of
 
 from fieldwork.estimates.answer_sets import Arm
 from fieldwork.estimates.quantity import Quantity
@@ -26,14 +23,20 @@ from fieldwork.records.service import ServiceMeasure
 from fieldwork.statistics.intervals import Interval, student_interval
 from fieldwork.statistics.quantiles import quantile_interval
 
-PART = "waiting"
 START = datetime(2026, 11, 2, tzinfo=UTC)
 SHARE = 0.5
 """Of the variance of log times: a user's own, or the load's."""
 MEMORY = 0.95
 """Correlation of the load at two calls in a row."""
-QUANTILES = {"latency_p50_s": 0.5, "latency_p95_s": 0.95, "latency_p99_s": 0.99}
+TRUTHS = {
+    **{
+        f"latency_p{percent}_s": math.exp(NormalDist().inv_cdf(percent / 100))
+        for percent in (50, 95, 99)
+    },
+    "latency_mean_s": math.exp(0.5),
+}
 RUNS, ITEMS, SCORE, SCORE_SD, CHANCE = 20, 50, 0.6, 0.06, 0.25
+INDEPENDENT, BUSY, USERS = "independent calls", "a server that is busy at times", "users differ"
 
 
 class Size(NamedTuple):
@@ -42,6 +45,7 @@ class Size(NamedTuple):
     users: int
     calls: int
 
+    @property
     def name(self) -> str:
         """As the tables call it."""
         return f"{self.users} users × {self.calls} calls" if self.users else f"{self.calls} calls"
@@ -52,71 +56,43 @@ class Size(NamedTuple):
         return max(1, self.users) * self.calls
 
 
-SOURCES = {
-    "independent calls": (Size(0, 150), Size(0, 400), Size(0, 2000)),
-    "a server that is busy at times": (Size(0, 400), Size(0, 2000)),
-    "users differ": (Size(100, 4), Size(100, 20)),
-}
+SIZES = (
+    *((INDEPENDENT, Size(0, calls)) for calls in (150, 400, 2000)),
+    *((BUSY, Size(0, calls)) for calls in (400, 2000)),
+    *((USERS, Size(100, calls)) for calls in (4, 20)),
+)
 
 
-def jobs() -> Iterator[Job]:
-    """Every source at every size, then differences and the price of a point."""
-    for source, sizes in SOURCES.items():
-        for size in sizes:
-            yield partial(_estimates, source, size)
-    for source, size in product(("no effect", "half as long again"), (Size(100, 4),)):
-        yield partial(_differences, source, size)
-    yield _points
-
-
-def _estimates(source: str, size: Size, sets: int, seed: int) -> Iterator[Outcome]:
-    random = np.random.default_rng([seed, *source.encode(), *size])
-    sets = max(1, sets // 2)
-    studies = [_times(source, size, random) for _ in range(sets)]
-    tables = [_table(times, source, size) for times in studies]
-    line = partial(outcome, PART, source=source, size=size.name())
-    truths = {name: math.exp(NormalDist().inv_cdf(share)) for name, share in QUANTILES.items()}
-    for measure, truth in (truths | {"latency_mean_s": math.exp(0.5)}).items():
-        rows = [table[measure] for table in tables]
-        yield line(
-            estimator=measure,
-            truth=truth,
-            estimates=[row.estimate for row in rows],
-            intervals=[(row.ci_low, row.ci_high) for row in rows],
-        )
-    if source != "independent calls":
-        yield line(
-            estimator="discarded: latency_p50_s, calls as independent",
-            truth=truths["latency_p50_s"],
-            intervals=[quantile_interval(times, 0.5) or (None, None) for times in studies],
-        )
+def _estimates(source: str, size: Size, sets: Sets) -> Lines:
+    studies = [_times(source, size, sets.random) for _ in range(sets.n)]
+    tables = columns_of(_table(times, source, size) for times in studies)
+    for measure, truth in TRUTHS.items():
+        yield line_of(measure, tables[measure], truth, value="estimate", interval="ci")
+    if source != INDEPENDENT:
+        yield Line(
+            "discarded: latency_p50_s, calls as independent", TRUTHS["latency_p50_s"],
+            intervals=[quantile_interval(times, 0.5) for times in studies],
+        )  # fmt: skip
 
 
 def _times(source: str, size: Size, random: np.random.Generator, factor: float = 1.0) -> Floats:
     """Times in the order of the calls, those of a user together."""
     noise = random.normal(size=size.n)
-    match source:
-        case "users differ":
-            common = np.repeat(random.normal(size=size.users), size.calls)
-        case "a server that is busy at times":
-            common = _load(size.n, random)
-        case _:
-            return factor * np.exp(noise)
+    if source == INDEPENDENT:
+        return factor * np.exp(noise)
+    if source == USERS:
+        common = np.repeat(random.normal(size=size.users), size.calls)
+    else:
+        common = random.normal(size=size.n)
+        for place in range(1, size.n):
+            step = math.sqrt(1 - MEMORY**2) * common[place]
+            common[place] = MEMORY * common[place - 1] + step
     return factor * np.exp(math.sqrt(SHARE) * common + math.sqrt(1 - SHARE) * noise)
-
-
-def _load(n: int, random: np.random.Generator) -> Floats:
-    steps, load = random.normal(size=n), np.empty(n)
-    load[0] = steps[0]
-    for place in range(1, n):
-        load[place] = MEMORY * load[place - 1] + math.sqrt(1 - MEMORY**2) * steps[place]
-    return load
 
 
 def _calls(times: Floats, size: Size, condition: str, *, in_order: bool) -> pd.DataFrame:
     n = len(times)
-    frame = pd.DataFrame({name: [None] * n for name in COLUMNS}, dtype=object)
-    frame = frame.assign(
+    frame = pd.DataFrame({name: [None] * n for name in COLUMNS}, dtype=object).assign(
         model="m", task="t", condition=condition, outcome="ok", dispatch="live", latency_s=times
     )
     if in_order:
@@ -127,65 +103,72 @@ def _calls(times: Floats, size: Size, condition: str, *, in_order: bool) -> pd.D
 
 
 def _table(times: Floats, source: str, size: Size) -> dict[str, ServiceMeasure]:
-    calls = _calls(times, size, "c", in_order=source != "independent calls")
-    rows = measure_service(
-        arms_of(calls), {}, baseline="c", rarest_users=rarest_covered(max(2, size.users))
-    )
+    calls = _calls(times, size, "c", in_order=source != INDEPENDENT)
+    rarest = rarest_covered(max(2, size.users))
+    rows = measure_service(arms_of(calls), {}, baseline="c", rarest_users=rarest)
     return {row.measure: row for row in rows}
 
 
-def _differences(source: str, size: Size, sets: int, seed: int) -> Iterator[Outcome]:
-    random, sets = np.random.default_rng([seed, *source.encode()]), max(1, sets // 2)
-    factor, measures = 1.0 if source == "no effect" else 1.5, ("latency_mean_s", "latency_p50_s")
-    rows: dict[str, list[ServiceMeasure]] = {measure: [] for measure in measures}
-    for _ in range(sets):
-        sides = (
-            _calls(_times("users differ", size, random, factor), size, "c", in_order=False),
-            _calls(_times("", Size(0, 400), random), Size(0, 400), "offline", in_order=True),
-        )
-        table = measure_service(
-            arms_of(pd.concat(sides)),
-            {},
-            baseline="offline",
-            rarest_users=rarest_covered(size.users),
-        )
-        for row in table:
-            if row.condition == "c" and row.measure in measures:
-                rows[row.measure].append(row)
-    for measure, truth in zip(measures, (math.exp(0.5), 1.0), strict=True):
-        yield outcome(
-            PART,
-            f"difference of {measure}",
-            f"users differ, {source}",
-            f"{size.name()}, 400 offline",
-            truth=truth * (factor - 1),
-            estimates=[row.difference for row in rows[measure]],
-            intervals=[(row.difference_low, row.difference_high) for row in rows[measure]],
-        )
+def _differences(factor: float, size: Size, sets: Sets) -> Lines:
+    tables = columns_of(sets.each(_difference_rows, factor, size))
+    for measure in ("latency_mean_s", "latency_p50_s"):
+        truth = TRUTHS[measure] * (factor - 1)
+        name, rows = f"difference of {measure}", tables[measure]
+        yield line_of(name, rows, truth, value="difference", interval="difference")
 
 
-def _points(sets: int, seed: int) -> Iterator[Outcome]:
-    """The price of a point, of calls with log-normal prices and runs with normal scores."""
-    random, sets, rows = np.random.default_rng([seed, 9]), max(1, sets // 2), []
-    for _ in range(sets):
-        calls = _calls(np.ones(400), Size(0, 400), "c", in_order=False)
-        calls["cost_usd"] = np.exp(random.normal(size=400))
-        scores = random.normal(SCORE, SCORE_SD, RUNS)
-        mean, error = float(scores.mean()), float(scores.std(ddof=1)) / math.sqrt(RUNS)
-        low, high = student_interval(mean, error, RUNS - 1)
-        score = PointScore(
-            Quantity(mean, Interval(low, high)),
-            Quantity(mean - CHANCE, Interval(low - CHANCE, high - CHANCE)),
-            ITEMS,
-        )
-        table = measure_service(arms_of(calls), {Arm("m", "t", None, "c"): score}, baseline="c")
-        rows += [row for row in table if row.measure == "usd_point"]
-    yield outcome(
-        PART,
-        "usd_point",
-        "independent calls and runs",
-        f"400 calls, {RUNS} runs of {ITEMS}",
-        truth=ITEMS * math.exp(0.5) / (100 * (SCORE - CHANCE)),
-        estimates=[row.estimate for row in rows],
-        intervals=[(row.ci_low, row.ci_high) for row in rows],
+def _difference_rows(
+    factor: float, size: Size, random: np.random.Generator
+) -> dict[str, ServiceMeasure]:
+    offline = Size(0, 400)
+    sides = (
+        _calls(_times(USERS, size, random, factor), size, "c", in_order=False),
+        _calls(_times(INDEPENDENT, offline, random), offline, "offline", in_order=True),
     )
+    rows = measure_service(
+        arms_of(pd.concat(sides)), {}, baseline="offline", rarest_users=rarest_covered(size.users)
+    )
+    return {row.measure: row for row in rows if row.condition == "c"}
+
+
+def _points(sets: Sets) -> Lines:
+    """The price of a point, of calls with log-normal prices and runs with normal scores."""
+    truth = ITEMS * math.exp(0.5) / (100 * (SCORE - CHANCE))
+    rows = [row for study in sets.each(_point_rows) for row in study]
+    yield line_of("usd_point", rows, truth, value="estimate", interval="ci")
+
+
+def _point_rows(random: np.random.Generator) -> list[ServiceMeasure]:
+    calls = _calls(np.ones(400), Size(0, 400), "c", in_order=False)
+    calls["cost_usd"] = np.exp(random.normal(size=400))
+    scores = random.normal(SCORE, SCORE_SD, RUNS)
+    mean, error = float(scores.mean()), float(scores.std(ddof=1)) / math.sqrt(RUNS)
+    low, high = student_interval(mean, error, RUNS - 1)
+    score = PointScore(
+        Quantity(mean, Interval(low, high)),
+        Quantity(mean - CHANCE, Interval(low - CHANCE, high - CHANCE)),
+        ITEMS,
+    )
+    table = measure_service(arms_of(calls), {Arm("m", "t", None, "c"): score}, baseline="c")
+    return [row for row in table if row.measure == "usd_point"]
+
+
+SIMULATIONS = (
+    *(
+        Simulation(
+            "waiting", _estimates, (source, size), source, size.name, (*source.encode(), *size), 2
+        )
+        for source, size in SIZES
+    ),
+    *(
+        Simulation(
+            "waiting", _differences, (factor, Size(100, 4)), f"users differ, {source}",
+            f"{Size(100, 4).name}, 400 offline", (*source.encode(),), 2,
+        )
+        for source, factor in (("no effect", 1.0), ("half as long again", 1.5))
+    ),
+    Simulation(
+        "waiting", _points, (), "independent calls and runs", f"400 calls, {RUNS} runs of {ITEMS}",
+        (9,), 2,
+    ),
+)  # fmt: skip

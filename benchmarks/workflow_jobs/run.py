@@ -9,7 +9,6 @@ results.csv and results.md; some ten minutes.
 """
 
 import argparse
-import csv
 import os
 import re
 import shutil
@@ -25,9 +24,10 @@ from typing import NamedTuple
 HOME = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(HOME / part) for part in ("benchmarks", "tests/goldens", "tests")]
 
+import machine  # noqa: E402
 import replay  # noqa: E402
-from machine import facts  # noqa: E402
 from measuring import Measured, measure  # noqa: E402
+from result_rows import table, write_rows  # noqa: E402
 
 HERE = Path(__file__).parent
 STUDY = "quickstart"
@@ -136,25 +136,23 @@ class StudyCopy:
 
 def write(rows: Sequence[Row], day: str) -> None:
     """The table, and a page of it."""
-    with (HERE / "results.csv").open("w", encoding="utf-8", newline="") as file:
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerows([Row._fields, *rows])
-    machine = ", ".join(f"{name} {value}" for name, value in facts().items())
+    write_rows(HERE, rows)
     load = f"load at the end {os.getloadavg()[0]:.1f}"
     lines = [
         "# What jobs cost",
         "",
-        f"{day}, {machine}, {load}. Made by `python benchmarks/workflow_jobs/run.py` ([how](run.py)) "
-        "from [results.csv](results.csv).",
+        f"{day}, {machine.sentence()}, {load}. Made by `python benchmarks/workflow_jobs/run.py` "
+        "([how](run.py)) from [results.csv](results.csv).",
         "",
         "The golden quickstart, two jobs at a time. *From answers on*: all metrics, figures and pages; "
         "*no forks*: each script starts Python and imports its libraries, as outside Linux, in conda and "
         "on a cluster. Processor seconds are of all processes; medians of the rounds. With a load above "
         "the cores only they compare.",
         "",
-        "| what | copy | jobs of the study | processor s | seconds |",
-        "|---|---|---|---|---|",
-        *(f"| {r.what} | {r.copy} | {r.jobs} | {r.cpu_s:.1f} | {r.seconds:.1f} |" for r in rows),
+        *table(
+            ("what", "copy", "jobs of the study", "processor s", "seconds"),
+            ((r.what, r.copy, r.jobs, f"{r.cpu_s:.1f}", f"{r.seconds:.1f}") for r in rows),
+        ),
     ]
     (HERE / "results.md").write_text("\n".join(lines) + "\n", encoding="utf-8")
 

@@ -26,7 +26,7 @@ from fieldwork.records.metrics import (
 ROOT = Path(__file__).resolve().parents[2]
 HERE = ROOT / "benchmarks" / "reproduction"
 PATHS = os.pathsep.join([str(ROOT / "workflow" / "scripts"), str(ROOT / "benchmarks")])
-MODULES = ("paper", "rows", "verdicts", "evidence", "report")
+MODULES = ("paper", "rows", "verdicts", "evidence", "report", "result_rows", "machine")
 
 ROW_TYPES = (
     Claim,
@@ -43,12 +43,12 @@ Tables = dict[type[Any], list[Any]]
 @pytest.fixture(scope="module")
 def own() -> Iterator[SimpleNamespace]:
     """The benchmark's modules. Other benchmarks have some of the same names."""
-    sys.path.insert(0, str(HERE))
+    sys.path[:0] = [str(HERE), str(HERE.parent)]
     before = {name: sys.modules.pop(name) for name in MODULES if name in sys.modules}
     try:
         yield SimpleNamespace(**{name: importlib.import_module(name) for name in MODULES})
     finally:
-        sys.path.remove(str(HERE))
+        del sys.path[:2]
         for name in MODULES:
             sys.modules.pop(name, None)
         sys.modules.update(before)
@@ -289,8 +289,8 @@ def test_every_claim_of_the_paper_stands_on_the_page_once(own: SimpleNamespace) 
 
 def test_rows_are_read_as_they_were_written(own: SimpleNamespace, tmp_path: Path) -> None:
     rows = [*own.evidence.claim_rows(own.evidence.StudyTables(small_tables()))]
-    own.rows.write_rows(tmp_path, rows)
-    again = own.rows.read_rows(tmp_path)
+    own.result_rows.write_rows(tmp_path, rows)
+    again = own.result_rows.read_rows(tmp_path, own.rows.Row)
     assert own.report.page(again_with_day(own, again)) == own.report.page(again_with_day(own, rows))
     hints = get_type_hints(own.rows.Row)
     assert {type(value) for one in again for value in one} <= {str, int, float, type(None)}

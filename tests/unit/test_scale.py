@@ -30,9 +30,7 @@ def test_every_step_of_the_study_runs(tmp_path: Path, monkeypatch: pytest.Monkey
         ],
     )  # fmt: skip
     study.prepare()
-    steps = [name for name in vars(study_step.Study) if not name.startswith("_")]
-    for step in steps:
-        if step not in ("n_requests", "prepare"):
-            getattr(study, step)()
+    for step in study.steps().values():
+        step()
     written = {path.name for path in (tmp_path / "study").iterdir()}
     assert written > {*(f"fig{k}.pdf" for k in range(1, 6)), "findings.md", "study.duckdb"}

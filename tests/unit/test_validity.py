@@ -7,7 +7,9 @@ import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -95,6 +97,33 @@ def test_a_piece_of_a_run_keeps_what_is_there(tmp_path: Path) -> None:
     assert len(after) > len(before)
 
 
+def test_bias_coverage_and_level_are_counted_over_the_sets_that_have_them(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.syspath_prepend(str(VALIDITY))
+    simulations = importlib.import_module("simulations")
+    line = simulations.Line
+
+    def lines(argument: str, sets: Any) -> Iterator[Any]:
+        assert (argument, sets.n, sets.seed) == ("argument", 2, 7)
+        interval, p_values = (0.0, 2.0), [0.05, 0.06, None]
+        yield line("estimated", 1.0, [1.0, 2.0, None], [interval, None, (2.0, 3.0)], p_values)
+        yield line("claimed", claims=[True, False, True, True], place={"source": "another"})
+        yield line("counted out", 1.0, coverage=0.9, level=0.04)
+
+    simulation = simulations.Simulation("part", lines, ("argument",), "source", "size", (1,), 4)
+    estimated, claimed, counted = simulation.outcomes(9, 7)
+    assert (estimated.part, estimated.source, estimated.size) == ("part", "source", "size")
+    assert (estimated.sets, estimated.mean, estimated.bias) == (3, 1.5, 0.5)
+    assert (estimated.n_intervals, estimated.coverage, estimated.false_positives) == (2, 0.5, 0.5)
+    assert estimated.bias_error == pytest.approx(0.5)
+    assert estimated.coverage_error == pytest.approx(0.5 / 2**0.5)
+    assert (claimed.source, claimed.sets, claimed.false_positives) == ("another", 4, 0.75)
+    assert (claimed.truth, claimed.coverage) == (None, None)
+    assert (counted.sets, counted.coverage, counted.coverage_error) == (0, 0.9, 0.0)
+    assert (counted.false_positives, counted.false_positive_error) == (0.04, 0.0)
+
+
 LETTERS = ReaderQuestion(
     title="Letters",
     sentence="Do letters vary?",
@@ -122,7 +151,8 @@ def test_a_new_declaration_is_simulated_by_itself(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(declared, "questions", lambda: {"letters": LETTERS})
     monkeypatch.setattr(declared, "TRUTH_PARTS", 1)
     monkeypatch.setattr(declared, "TRUTH_SETS", 40)
-    lines = [line for job in declared.jobs("letters") for line in job(3, 1)]
+    simulations = declared.simulations("letters")
+    lines = [line for simulation in simulations for line in simulation.outcomes(3, 1)]
     assert {(line.estimator, line.sets) for line in lines} == {
         ("bits, one prompt", 3),
         ("bits, mean", 3),

@@ -1,18 +1,39 @@
 """Fieldwork: the engine as a job of the workflow runs it, ledger included."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
-from workload import MAX_TOKENS, MODEL, TEMPERATURE, Job, Stopwatch, blocks, question, read_job
+from workload import (
+    MAX_TOKENS,
+    MODEL,
+    TEMPERATURE,
+    Job,
+    Stopwatch,
+    blocks,
+    context,
+    question,
+    read_job,
+)
 
 from fieldwork.generation.agenda import Ask, ContextGroup
 from fieldwork.generation.engine import settle
 from fieldwork.generation.providers.base import Sampling
 from fieldwork.generation.responses import BLANK_GROUP
-from fieldwork.generation.sending import open_sender
-from fieldwork.records.puppets import Message
+from fieldwork.generation.sending import Sender, open_sender
+from fieldwork.records.puppets import Context, Message
 from fieldwork.records.tasks import Item
+
+PRICES: dict[str, Any] = {
+    MODEL: {
+        "as_of": "2026-11-20",
+        "source": "made up",
+        "input": 0.15,
+        "cached": 0.075,
+        "output": 0.6,
+    }
+}
 
 
 def model_entry(job: Job) -> dict[str, Any]:
@@ -29,6 +50,28 @@ def model_entry(job: Job) -> dict[str, Any]:
         "concurrency": job.concurrency,
         "prefix_cache": {"min_tokens": 1024, "requests_per_minute": None},
     }
+
+
+def sender_of(
+    job: Job, entry: Mapping[str, Any], prices: Mapping[str, Any] = PRICES
+) -> AbstractContextManager[Sender]:
+    """What sends a job's calls, its ledger in the job's folder."""
+    folder = Path(job.folder)
+    return open_sender(
+        MODEL,
+        entry,
+        {"attempts": 3, "budget_usd": None},
+        prices,
+        max_tokens=MAX_TOKENS,
+        folder=folder,
+        vector_store=folder / "unused",
+    )
+
+
+def history(number: int, n_bytes: int, n_tokens: int) -> Context:
+    """A puppet's conversation, told from others by its number."""
+    said = [Message("user", context(number, n_bytes)), Message("assistant", "ok")]
+    return Context(f"c{number}", f"p{number}", None, [], said, n_tokens, 0)
 
 
 def groups(job: Job) -> Iterator[ContextGroup]:
@@ -51,15 +94,7 @@ def main() -> None:
     """Do the job."""
     job = read_job()
     watch = Stopwatch()
-    with open_sender(
-        MODEL,
-        model_entry(job),
-        {"attempts": 3, "budget_usd": None},
-        {},
-        max_tokens=MAX_TOKENS,
-        folder=Path(job.folder),
-        vector_store=Path(job.folder) / "unused",
-    ) as sender:
+    with sender_of(job, model_entry(job), {}) as sender:
         settled = settle(groups(job), sender, total=job.n)
     watch.report(job, settled.n_asked)
 

@@ -12,10 +12,9 @@ import urllib.request
 from collections import deque
 from collections.abc import Iterator, Mapping
 from itertools import product
-from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
-from fieldwork_tool import model_entry
+from fieldwork_tool import PRICES, history, model_entry, sender_of
 from workload import MAX_TOKENS, MODEL, QUESTIONS, Job, context, read_job, write_result
 
 from fieldwork.generation import agenda
@@ -28,9 +27,9 @@ from fieldwork.generation.pricing import price_of
 from fieldwork.generation.providers.base import Sampling
 from fieldwork.generation.responses import generate
 from fieldwork.generation.rows import GenerationArm
-from fieldwork.generation.sending import Sender, open_sender
+from fieldwork.generation.sending import Sender
 from fieldwork.records.generation import PlanRow, Request
-from fieldwork.records.puppets import Context, Message
+from fieldwork.records.puppets import Context
 from fieldwork.records.tasks import Item
 from fieldwork.token_estimate import message_tokens
 
@@ -43,15 +42,6 @@ CONTEXT_BYTES = 16_000
 PER_MINUTE = 15
 # an answer takes the server two or three tokens of four bytes; the config assumes as much
 ANSWER_TOKENS = 2.0
-PRICES: dict[str, Any] = {
-    MODEL: {
-        "as_of": "2026-11-20",
-        "source": "made up",
-        "input": 0.15,
-        "cached": 0.075,
-        "output": 0.6,
-    }
-}
 
 
 class Study(NamedTuple):
@@ -65,7 +55,11 @@ class Study(NamedTuple):
 def study() -> Study:
     """Ten puppets; questions of five subjects, each after its subject's worked examples."""
     items = {f"q{number:03d}": _item(number) for number in range(QUESTIONS)}
-    contexts = {f"c{number}": _context(number) for number in range(PUPPETS)}
+    # as many tokens as the estimate has of its text and of the word after it
+    n_tokens = [
+        message_tokens(context(k, CONTEXT_BYTES)) + message_tokens("ok") for k in range(PUPPETS)
+    ]
+    contexts = {f"c{k}": history(k, CONTEXT_BYTES, n) for k, n in enumerate(n_tokens)}
     asked = [Request(i, c, contexts[c].puppet_id, 0) for c, i in product(contexts, items)]
     return Study(asked, items, contexts)
 
@@ -75,12 +69,6 @@ def _item(number: int) -> Item:
     shots = context(subject, SHOTS_BYTES)
     prompt = f"{shots}\nQuestion {number}: which of the four is nearest to {number}?\nAnswer:"
     return Item(f"q{number:03d}", "choice", "", prompt, [], None, None, "")
-
-
-def _context(number: int) -> Context:
-    said = [Message("user", context(number, CONTEXT_BYTES)), Message("assistant", "ok")]
-    tokens = sum(message_tokens(message.content) for message in said)
-    return Context(f"c{number}", f"p{number}", None, [], said, tokens, 0)
 
 
 def planned(asked: Study) -> PlanRow:
@@ -153,15 +141,7 @@ def send(asked: Study, job: Job, mode: Mode, speed: float) -> None:
         entry["prefix_cache"] = None
     if mode == "paced":
         entry["requests_per_minute"] = PER_MINUTE * PUPPETS * speed
-    with open_sender(
-        MODEL,
-        entry,
-        {"attempts": 3, "budget_usd": None},
-        PRICES,
-        max_tokens=MAX_TOKENS,
-        folder=Path(job.folder),
-        vector_store=Path(job.folder) / "unused",
-    ) as sender:
+    with sender_of(job, entry) as sender:
         (send_ordered if mode == "ordered" else send_shuffled)(asked, sender)
 
 

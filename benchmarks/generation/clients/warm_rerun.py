@@ -7,33 +7,21 @@ a rerun and is measured from open ledger to written table, and with the reading 
 import time
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from fieldwork_tool import model_entry
-from workload import MAX_TOKENS, MODEL, Job, context, question, read_job, write_result
+from fieldwork_tool import history, model_entry, sender_of
+from workload import MAX_TOKENS, MODEL, Job, question, read_job, write_result
 
 from fieldwork import tables
 from fieldwork.generation.providers import http, openai
 from fieldwork.generation.responses import generate
 from fieldwork.generation.rows import GenerationArm
-from fieldwork.generation.sending import open_sender
 from fieldwork.records.generation import Request, Response
-from fieldwork.records.puppets import Context, Message
+from fieldwork.records.puppets import Context
 from fieldwork.records.tasks import Item
 
 ITEMS = 1_000
 CONTEXT_BYTES = 4_000
-PRICES: dict[str, Any] = {
-    MODEL: {
-        "as_of": "2026-11-20",
-        "source": "made up",
-        "input": 0.15,
-        "cached": 0.075,
-        "output": 0.6,
-    }
-}
-
-
 # the workflow imports them when a provider is made; starting a tool is not what is measured
 PROVIDER_MODULES = (http, openai)
 
@@ -49,16 +37,13 @@ class Inputs(NamedTuple):
 def write_inputs(folder: Path, n: int) -> None:
     """Every item after every context, `n` requests in all."""
     items = [Item(f"q{i}", "choice", "", question(i), [], None, None, "") for i in range(ITEMS)]
-    contexts = [_context(number) for number in range(-(-n // ITEMS))]
+    contexts = [
+        history(number, CONTEXT_BYTES, CONTEXT_BYTES // 4) for number in range(-(-n // ITEMS))
+    ]
     asked = [Request(i.item_id, c.context_id, c.puppet_id, 0) for c in contexts for i in items][:n]
     tables.write_rows(folder / "items.parquet", items, Item)
     tables.write_rows(folder / "contexts.parquet", contexts, Context)
     tables.write_rows(folder / "requests.parquet", asked, Request)
-
-
-def _context(number: int) -> Context:
-    said = [Message("user", context(number, CONTEXT_BYTES)), Message("assistant", "ok")]
-    return Context(f"c{number}", f"p{number}", None, [], said, CONTEXT_BYTES // 4, 0)
 
 
 def read_inputs(folder: Path) -> Inputs:
@@ -73,15 +58,7 @@ def read_inputs(folder: Path) -> Inputs:
 def settle(job: Job, inputs: Inputs) -> str:
     """The responses, asked or found, written; what was spent, in words (empty: nothing was asked)."""
     folder = Path(job.folder)
-    with open_sender(
-        MODEL,
-        model_entry(job),
-        {"attempts": 3, "budget_usd": None},
-        PRICES,
-        max_tokens=MAX_TOKENS,
-        folder=folder,
-        vector_store=folder / "unused",
-    ) as sender:
+    with sender_of(job, model_entry(job)) as sender:
         arm = GenerationArm(MODEL, "task", "history", 1.0, MAX_TOKENS, 0)
         rows = generate(inputs.requests, inputs.items, inputs.contexts, sender=sender, arm=arm)
         tables.write_rows(folder / "responses.parquet", rows, Response)

@@ -11,6 +11,7 @@ import json
 import sys
 import time
 from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -53,6 +54,8 @@ SEED = 2509
 PERMUTATIONS = 1_999
 RAREST_USERS = 0.05
 BOARD = str(ROOT / "resources/helm_lite_mmlu.csv")
+MEASURED = ("comparisons", "variance", "distributions", "shifts", "rarefaction")
+"""Steps that only make tables of answers."""
 FINDINGS = ("variance", "comparisons", "shifts", "lists", "accuracy")
 RULES: dict[str, Any] = {
     "primary": [{"measure": "share_who"}, {"measure": "entropy_bits"}, {"measure": "score"}],
@@ -77,6 +80,23 @@ class Study:
     def n_requests(self) -> int:
         """Requests of the study, once they are planned."""
         return sum(len(tables.read_arrow(self._table("requests", *arm))) for arm in self._arms())
+
+    def steps(self) -> dict[str, Callable[[], None]]:
+        """What is measured, in this order; what only makes tables is named after its tables' step."""
+        measures = {f"measure_{name}": partial(self._measure, name) for name in MEASURED}
+        return {
+            "plan_requests": self.plan_requests,
+            "generate_responses": self.generate_responses,
+            "parse_answers": self.parse_answers,
+            "canonicalise_answers": self.canonicalise_answers,
+            "measure_lists": self.measure_lists,
+            "measure_form": self.measure_form,
+            **measures,
+            "measure_accuracy": self.measure_accuracy,
+            "measure_scores": self.measure_scores,
+            "measure_claims": self.measure_claims,
+            "plot_figures": self.plot_figures,
+        }
 
     def prepare(self) -> None:
         """Items and histories; not measured."""
@@ -170,18 +190,6 @@ class Study:
         """How long the answers are, and how hard to read."""
         self._estimate("form", [self._table("forms", *arm) for arm in self._arms()])
 
-    def measure_comparisons(self) -> None:
-        """With its permutations."""
-        self._measure("comparisons")
-
-    def measure_variance(self) -> None:
-        """With its permutations."""
-        self._measure("variance")
-
-    def measure_distributions(self) -> None:
-        """Shares of answers."""
-        self._measure("distributions")
-
     def measure_accuracy(self) -> None:
         """Scores of runs."""
         self._measure("accuracy_runs")
@@ -214,14 +222,6 @@ class Study:
             rarest_users=RAREST_USERS,
             **self._metric("service") | self._metric("trade_offs"),
         )
-
-    def measure_shifts(self) -> None:
-        """Of every option."""
-        self._measure("shifts")
-
-    def measure_rarefaction(self) -> None:
-        """Curves."""
-        self._measure("rarefaction")
 
     def measure_claims(self) -> None:
         """Every test of the tables above, corrected."""
@@ -369,16 +369,10 @@ def main() -> None:
     """Do one step."""
     step, folder, scale, result = sys.argv[1:]
     study = Study(Path(folder), int(scale))
-    steps: Mapping[str, Callable[[], None]] = {
-        name: getattr(study, name)
-        for name in vars(Study)
-        if not name.startswith("_")
-        if name != "n_requests"
-    }
     if step == "plan_requests":
         study.prepare()
     begun = time.perf_counter()
-    steps[step]()
+    study.steps()[step]()
     seconds = time.perf_counter() - begun
     n_bytes = sum(file.stat().st_size for file in Path(folder).rglob("*") if file.is_file())
     measured = {"seconds": seconds, "rows": study.n_requests, "out_bytes": n_bytes}
