@@ -15,6 +15,7 @@ from fieldwork.parsing.replies import reply_in_digits, with_ascii_powers
 from fieldwork.parsing.units import SIGNS, Unit, unit_of
 from fieldwork.parsing.written_numbers import MOST_NUMBERS, WrittenNumber, written_numbers
 from fieldwork.records.parsing import (
+    AMBIGUITY,
     EMPTY,
     NO_NUMBER,
     OTHER_UNIT,
@@ -220,7 +221,10 @@ def _one_value(
 ) -> tuple[float | None, str | None]:
     """The value of numbers that are one in the question's unit; else the reason why there is none."""
     spellings = {(number.value, number.name, number.per): number for number in numbers}
-    if not 0 < len(spellings) < 10 or not all(number.is_clear for number in numbers):
+    if not all(number.is_clear for number in numbers):
+        # '4.500 kg' is one number, and may be either of two
+        return None, AMBIGUITY if len(spellings) == 1 else SEVERAL_NUMBERS
+    if not 0 < len(spellings) < 10:
         return None, SEVERAL_NUMBERS
     values = [number.value_for(unit) for number in spellings.values()]
     known_values = [value for value in values if value is not None]
