@@ -62,11 +62,10 @@ from fieldwork.config.judging import (
     judgement_files,
     judgement_sources,
     judges_answers,
-    kit_setting,
-    kit_settings,
+    judging_of,
     learnt_units,
+    named_scales,
     refined_units,
-    scale_settings,
     unit_inputs,
     unit_scale,
     unit_settings,
@@ -113,7 +112,6 @@ from fieldwork.config.metric_steps import (
 from fieldwork.config.models import answer_threads, provider_modules, require_keys
 from fieldwork.config.names import refuse_misspelt_targets, words_after
 from fieldwork.config.pages import field_warning, new_pages
-from fieldwork.config.parsing import naming_settings, value_rules
 from fieldwork.config.primary import primary_items, primary_questions
 from fieldwork.config.pseudonyms import corpus_key_file
 from fieldwork.config.reading import read_study
@@ -128,6 +126,8 @@ from fieldwork.provenance import digest, module_versions, part_versions
 from fieldwork.run_record import lock_state, record_run
 from fieldwork.scheduling import end_rechecks
 from fieldwork.script_forks import fork_scripts
+from fieldwork.sections.asking import NameRules, ValueRules
+from fieldwork.sections.judging import UnitSharing
 
 export_library()
 

@@ -15,7 +15,7 @@ rule draw_units:
         conversations=lambda wildcards: unit_inputs(config, wildcards.units)["conversations"],
         questions=lambda wildcards: unit_inputs(config, wildcards.units)["questions"],
         responses=lambda wildcards: unit_inputs(config, wildcards.units)["responses"],
-        groups=study.optional_file(config["judging"] and config["judging"]["groups"]),
+        groups=study.optional_file(judging_of(config)["groups"]),
     output:
         texts="<results>/judging/texts/{units}.parquet",
     log:
@@ -47,7 +47,7 @@ rule prepare_judging:
         "../envs/fieldwork.yaml"
     params:
         *code("judging/prepare_judging"),
-        scales=scale_settings(config),
+        scales=named_scales(config),
         scale=lambda wildcards: unit_scale(config, wildcards.units),
     script:
         "../scripts/judging/prepare_judging.py"
@@ -67,7 +67,7 @@ rule collect_judgements:
         "../envs/fieldwork.yaml"
     params:
         *code("judging/collect_judgements"),
-        scales=scale_settings(config),
+        scales=named_scales(config),
         scale=lambda wildcards: unit_scale(config, wildcards.units),
     script:
         "../scripts/judging/collect_judgements.py"
@@ -83,8 +83,8 @@ rule make_review_kit:
         content_style=study.resolve("resources/review_kit/content.css"),
         content_script=study.resolve("resources/review_kit/content.js"),
         shipped_texts=str(HOME / "resources/review_kit/texts_en.yaml"),
-        texts=study.resolve(kit_setting(config, "texts")),
-        consent=study.resolve(kit_setting(config, "consent")),
+        texts=study.resolve(judging_of(config)["kit"]["texts"]),
+        consent=study.resolve(judging_of(config)["kit"]["consent"]),
         readme_template=study.resolve("resources/review_kit/kit_readme.md"),
     output:
         page="<results>/review_kit/review.html",
@@ -103,8 +103,9 @@ rule make_review_kit:
         *code("judging/make_review_kit"),
         study_name=study.name,
         entries=units_to_judge(config),
-        scales=scale_settings(config),
-        settings=kit_settings(config),
+        scales=named_scales(config),
+        sharing=UnitSharing.part_of(judging_of(config)["kit"]),
+        seed=config["study"]["seed"],
     script:
         "../scripts/judging/make_review_kit.py"
 
@@ -120,8 +121,7 @@ rule plan_raters:
     params:
         *code("judging/plan_raters"),
         assumptions=config["power"]["raters"],
-        overlap=kit_setting(config, "overlap"),
-        shared_by=kit_setting(config, "shared_by"),
+        sharing=UnitSharing.part_of(judging_of(config)["kit"]),
     script:
         "../scripts/judging/plan_raters.py"
 
@@ -145,8 +145,8 @@ rule import_judgements:
     params:
         *code("judging/import_judgements"),
         sources=judgement_sources(config, study.resolve),
-        scales=scale_settings(config),
-        key_file=(config["judging"] or {}).get("key_file"),
+        scales=named_scales(config),
+        key_file=judging_of(config)["key_file"],
     script:
         "../scripts/judging/import_judgements.py"
 
@@ -173,8 +173,8 @@ rule import_part:
     params:
         *code("judging/import_part"),
         sources=judgement_sources(config, study.resolve, is_given=True),
-        scales=scale_settings(config),
-        key_file=(config["judging"] or {}).get("key_file"),
+        scales=named_scales(config),
+        key_file=judging_of(config)["key_file"],
     script:
         "../scripts/judging/import_part.py"
 
@@ -195,7 +195,7 @@ rule learn_scores:
     threads: config["embedding"]["threads"]
     params:
         *code("judging/learn_scores"),
-        scales=scale_settings(config),
+        scales=named_scales(config),
         scale=lambda wildcards: unit_scale(config, wildcards.units),
         embedding=config["embedding"],
     script:
@@ -235,7 +235,7 @@ rule measure_judgements:
         "../envs/fieldwork.yaml"
     params:
         *code("judging/measure_judgements"),
-        scales=scale_settings(config),
+        scales=named_scales(config),
         rarest_users=config["metrics"]["rarest_users"],
     script:
         "../scripts/judging/measure_judgements.py"
@@ -254,6 +254,6 @@ rule plot_raters:
     params:
         *code("judging/plot_raters"),
         drawing=auxiliary_arms.rater_drawing(study),
-        scales=scale_settings(config),
+        scales=named_scales(config),
     script:
         "../scripts/judging/plot_raters.py"

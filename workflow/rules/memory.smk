@@ -91,7 +91,7 @@ rule verify_attributes:
         *code("memory/verify_attributes"),
         form=reading_form(config),
         keep_above=(config["memory"]["verify"] or {}).get("keep_above"),
-        scales=scale_settings(config),
+        scales=named_scales(config),
         scale=verifying_scale(config),
         embedding=config["embedding"],
     script:

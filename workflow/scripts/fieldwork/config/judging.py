@@ -5,6 +5,7 @@ Read while Snakemake parses the workflow, so it imports no scientific package.
 
 from collections import Counter
 from collections.abc import Callable, Iterator
+from functools import cache
 from typing import Any
 
 from fieldwork.config.archived import is_left_out
@@ -13,7 +14,7 @@ from fieldwork.config.memory import REFINED_UNITS, memory_conditions, memory_cor
 from fieldwork.config.models import is_recorded
 from fieldwork.config.paths import files_at
 from fieldwork.errors import StudyError
-from fieldwork.sections.judging import ReviewKitSection
+from fieldwork.sections.judging import JudgingSection
 
 Config = dict[str, Any]
 
@@ -33,21 +34,20 @@ _UNITS_ASSUMED = 200
 """Units that a plan assumes where all are taken."""
 
 
-def scale_settings(config: Config) -> list[Config]:
-    """The scales, with their options as texts; keys are those that `judging/scales` reads."""
-    judging = config["judging"] or {"scales": {}}
-    return [
-        {
-            "name": name,
-            "level": scale["level"],
-            "options": [str(option) for option in scale["options"]],
-            **{side: [str(option) for option in scale[side]] for side in SIDES},
-            "penalty": scale["penalty"],
-            "readings": {text: str(option) for text, option in scale["readings"].items()},
-            "labels": {str(option): text for option, text in scale["labels"].items()},
-        }
-        for name, scale in judging["scales"].items()
-    ]
+def judging_of(config: Config) -> Config:
+    """The section `judging`; one in which nothing is judged where the study has none."""
+    section: Config = config["judging"] or _no_judging()
+    return section
+
+
+@cache
+def _no_judging() -> Config:
+    return JudgingSection.model_construct(scales={}).model_dump()
+
+
+def named_scales(config: Config) -> dict[str, Config]:
+    """The scales, each with its name; keys are those of `Scale` in `sections/judging`."""
+    return {name: {"name": name, **scale} for name, scale in judging_of(config)["scales"].items()}
 
 
 def judgement_sources(
@@ -61,10 +61,9 @@ def judgement_sources(
     Raises:
         StudyError: there is nothing at a path.
     """
-    judging = config["judging"] or {"sources": {}}
     return {
         name: {**source, "files": _source_files(config, name, find_shipped)}
-        for name, source in judging["sources"].items()
+        for name, source in judging_of(config)["sources"].items()
         if source["units"] == "given" or not is_given
     }
 
@@ -85,7 +84,7 @@ def pair_sides(config: Config) -> dict[str, list[str]]:
     """The two conditions of the pairs of a scale that judges nothing else."""
     entries = units_to_judge(config).values()
     # answers of the kit come back as sources whose units are given
-    from_files = (config["judging"] or {"sources": {}})["sources"].values()
+    from_files = judging_of(config)["sources"].values()
     uses = Counter(
         entry["scale"] for entry in (*entries, *from_files) if entry.get("units") != "given"
     )
@@ -139,7 +138,7 @@ def judges_answers(config: Config, units: str) -> list[str]:
 
 def units_to_judge(config: Config) -> dict[str, Config]:
     """The entries of `judging.units`."""
-    units: dict[str, Config] = config["judging"]["units"] if config["judging"] else {}
+    units: dict[str, Config] = judging_of(config)["units"]
     return units
 
 
@@ -160,13 +159,13 @@ def unit_tables(config: Config) -> list[str]:
 
 def judged_by_models(config: Config) -> list[str]:
     """The entries of `judging.units` that models judge."""
-    judges = (config["judging"] or {"judges": None})["judges"]
+    judges = judging_of(config)["judges"]
     return [] if judges is None else list(judges["units"] or units_to_judge(config))
 
 
 def learnt_units(config: Config) -> list[str]:
     """The entries of `judging.units` of which it is learnt what raters would say."""
-    return list(config["judging"]["learn"]) if config["judging"] else []
+    return list(judging_of(config)["learn"])
 
 
 def verification_tables(config: Config) -> list[str]:
@@ -177,7 +176,7 @@ def verification_tables(config: Config) -> list[str]:
 
 def refined_units(config: Config) -> list[str]:
     """The units that verified attributes add for the study's judges: what was stated once more."""
-    has_judges = (config["judging"] or {"judges": None})["judges"] is not None
+    has_judges = judging_of(config)["judges"] is not None
     return [REFINED_UNITS] if has_judges and refines(config) else []
 
 
@@ -221,23 +220,6 @@ def judging_auxiliaries(config: Config) -> dict[str, Auxiliary]:
             question_tokens=config["plan"]["question_tokens"] + 2 * config["plan"]["list_tokens"],
         )
     return auxiliaries
-
-
-def kit_setting(config: Config, key: str) -> Any:
-    """A setting of the kit; its default where the study has no judging."""
-    kit = config["judging"]["kit"] if config["judging"] else ReviewKitSection().defaults()
-    return kit[key]
-
-
-def kit_settings(config: Config) -> Config:
-    """How units are allotted; keys are those of `KitSettings` in `judging/kit/allocation`."""
-    kit = config["judging"]["kit"] if config["judging"] else {}
-    keys = ("raters", "overlap", "shared_by")
-    return {
-        **{key: kit.get(key) for key in keys},
-        "repeat_share": kit.get("repeated"),
-        "seed": config["study"]["seed"],
-    }
 
 
 def judging_files(config: Config) -> Iterator[tuple[str, str]]:

@@ -10,10 +10,10 @@ from string import ascii_uppercase
 from typing import NamedTuple
 
 from fieldwork.judging.repeats import number_repeats
-from fieldwork.judging.scales import AnswerScale
 from fieldwork.records.judging import Judgement, Side, UnitText
 from fieldwork.records.parsing import Answer
 from fieldwork.records.tasks import Item
+from fieldwork.sections.judging import Scale
 from fieldwork.text_templates import render
 
 _SEPARATOR = "|"
@@ -31,9 +31,7 @@ class JudgePrompt(NamedTuple):
     source: str
 
 
-def judge_items(
-    units: Iterable[UnitText], scale: AnswerScale, prompt: JudgePrompt
-) -> Iterator[Item]:
+def judge_items(units: Iterable[UnitText], scale: Scale, prompt: JudgePrompt) -> Iterator[Item]:
     """The questions to judges: one a unit, and one for each order of a pair.
 
     Raises:
@@ -48,9 +46,7 @@ def _orders(unit: UnitText) -> Sequence[Side | None]:
     return (None,) if unit.text_b is None else ("a", "b")
 
 
-def _judge_item(
-    unit: UnitText, first_side: Side | None, scale: AnswerScale, prompt: JudgePrompt
-) -> Item:
+def _judge_item(unit: UnitText, first_side: Side | None, scale: Scale, prompt: JudgePrompt) -> Item:
     answers = [unit.text_a, unit.text_b]
     if first_side == "b":
         answers.reverse()
@@ -64,7 +60,7 @@ def _judge_item(
         "answer_2": answers[1],
     }
     question = render(prompt.template, values, prompt.source)
-    options = [scale.label(option) for option in scale.scale.options]
+    options = [scale.label(option) for option in scale.options]
     lines = "\n".join(f"{a}. {b}" for a, b in zip(ascii_uppercase, options, strict=False))
     return Item(
         item_id=unit.unit_id if first_side is None else f"{unit.unit_id}{_SEPARATOR}{first_side}",
@@ -79,7 +75,7 @@ def _judge_item(
 
 
 def model_judgements(
-    answers: Iterable[Answer], units: Mapping[str, UnitText], scale: AnswerScale, source: str
+    answers: Iterable[Answer], units: Mapping[str, UnitText], scale: Scale, source: str
 ) -> Iterator[Judgement]:
     """The letters of judges as judgements, those of each unit and judge numbered.
 
@@ -109,7 +105,7 @@ def _unit_and_side(item_id: str, units: Mapping[str, UnitText]) -> tuple[str, Si
 
 
 def _judgement(
-    answer: Answer, first_side: Side | None, unit_id: str, scale: AnswerScale, source: str
+    answer: Answer, first_side: Side | None, unit_id: str, scale: Scale, source: str
 ) -> Judgement:
     """The judgement that a letter is, its repeats not numbered yet."""
     option = _option(answer, first_side, scale)
@@ -120,7 +116,7 @@ def _judgement(
         rater_kind="model",
         repeat=0,
         value=option,
-        number=None if option is None else scale.number(option),
+        number=scale.number(option),
         first_side=first_side,
         seconds=None,
         note=None,
@@ -129,11 +125,11 @@ def _judgement(
     )
 
 
-def _option(answer: Answer, first_side: Side | None, scale: AnswerScale) -> str | None:
+def _option(answer: Answer, first_side: Side | None, scale: Scale) -> str | None:
     """The option that a letter means; of an answer in prose none."""
     if answer.letter is None:
         return None
-    option = scale.scale.options[ascii_uppercase.index(answer.letter)]
+    option = scale.options[ascii_uppercase.index(answer.letter)]
     return scale.mirror(option) if first_side == "b" else option
 
 

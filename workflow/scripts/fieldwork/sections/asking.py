@@ -133,30 +133,9 @@ class PlanSection(ConfigSection):
     )
 
 
-class ParsingSection(ConfigSection):
-    """How answers are read."""
+class ValueRules(ConfigSection):
+    """What counts where a reply gives no one value."""
 
-    aliases: str | None = Field(
-        "resources/tasks/aliases.csv",
-        description=(
-            "CSV of task, item_id, written, canonical; an empty item_id holds for all items."
-        ),
-    )
-    overrides: str | list[str] | None = Field(
-        None,
-        description=(
-            "CSV, or a list of CSV files, in which a person corrects how answers are read: an edited "
-            "results/{study}/answers/items.csv renames options, and corrections.csv of the study's page "
-            "sets the reading of replies. It wins over all else."
-        ),
-    )
-    cut_lists: bool = Field(
-        True,
-        description=(
-            "Whether only the first options of a list count, as many as the prompt asks for. Longer "
-            "lists would look more varied than they are."
-        ),
-    )
     ranges: Literal["left_out", "middle"] = Field(
         "left_out",
         description=(
@@ -171,11 +150,42 @@ class ParsingSection(ConfigSection):
             "answer: the first, the last, or left_out for none."
         ),
     )
+
+
+class NameRules(ConfigSection):
+    """How spellings become names of options."""
+
+    cut_lists: bool = Field(
+        True,
+        description=(
+            "Whether only the first options of a list count, as many as the prompt asks for. Longer "
+            "lists would look more varied than they are."
+        ),
+    )
     near_duplicates: float = Field(
         92,
         ge=50,
         le=100,
         description=(
             "Similarity, 0 to 100, from which two spellings count as the same option. 100 turns it off."
+        ),
+    )
+
+
+class ParsingSection(ValueRules, NameRules):
+    """How answers are read."""
+
+    aliases: str | None = Field(
+        "resources/tasks/aliases.csv",
+        description=(
+            "CSV of task, item_id, written, canonical; an empty item_id holds for all items."
+        ),
+    )
+    overrides: str | list[str] | None = Field(
+        None,
+        description=(
+            "CSV, or a list of CSV files, in which a person corrects how answers are read: an edited "
+            "results/{study}/answers/items.csv renames options, and corrections.csv of the study's page "
+            "sets the reading of replies. It wins over all else."
         ),
     )

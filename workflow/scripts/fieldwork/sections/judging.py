@@ -1,8 +1,8 @@
 """Judgements of people and models, and where they come from."""
 
-from typing import Literal
+from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import BeforeValidator, Field
 
 from fieldwork.sections.base import (
     ConfigSection,
@@ -59,6 +59,50 @@ class ScaleEntry(ConfigSection):
             "for crowd workers."
         ),
     )
+
+
+OptionText = Annotated[str, BeforeValidator(str)]
+"""An option as files and tables have it, where YAML may have a number."""
+
+
+class Scale(ScaleEntry):
+    """An entry of judging.scales with its name, its options as texts."""
+
+    name: str
+    options: list[OptionText]
+    readings: dict[str, OptionText] = Field({})
+    accepted: list[OptionText] = Field([])
+    prefers_a: list[OptionText] = Field([])
+    prefers_b: list[OptionText] = Field([])
+
+    @property
+    def is_ordered(self) -> bool:
+        return self.level != "nominal"
+
+    @property
+    def has_sides(self) -> bool:
+        """Whether its options prefer one of two answers; reasons and ratings are of no side."""
+        return bool(self.prefers_a or self.prefers_b)
+
+    def label(self, option: str) -> str:
+        """What raters read in place of an option."""
+        return self.labels.get(option, option)
+
+    def mirror(self, option: str) -> str:
+        """The option that says the same once two sides are exchanged."""
+        return self.options[len(self.options) - 1 - self.options.index(option)]
+
+    def worth(self, option: str) -> float:
+        """What an option is worth: its number where every option is one, else its place from 1."""
+        try:
+            numbers = [float(text) for text in self.options]
+        except ValueError:
+            return float(self.options.index(option) + 1)
+        return numbers[self.options.index(option)]
+
+    def number(self, option: str | None) -> float | None:
+        """What an answer is worth; None without one, and where options have no order."""
+        return self.worth(option) if option is not None and self.is_ordered else None
 
 
 class SecondScale(ConfigSection):
@@ -129,8 +173,8 @@ class JudgesSection(ConfigSection):
     )
 
 
-class ReviewKitSection(ConfigSection):
-    """The page, spreadsheets and Label Studio files that `snakemake review_kit` writes."""
+class UnitSharing(ConfigSection):
+    """How units are allotted to raters."""
 
     raters: int = Field(6, ge=1, le=1000, description="People who judge.")
     overlap: float = Field(
@@ -149,6 +193,11 @@ class ReviewKitSection(ConfigSection):
             "themselves."
         ),
     )
+
+
+class ReviewKitSection(UnitSharing):
+    """The page, spreadsheets and Label Studio files that `snakemake review_kit` writes."""
+
     consent: Text = Field(
         "resources/review_kit/consent.md",
         description="File with the text that raters agree to, Markdown.",
