@@ -81,19 +81,18 @@ from fieldwork.config.memory import (
     VERIFIED_ATTRIBUTES,
     accepted_options,
     memory_corpus,
-    merge_settings,
     n_remembered,
     reading_form,
     reading_model,
     reading_prompt,
-    reading_settings,
+    reading_rules,
     refining_prompt,
     refining_responses,
     selected_table,
     selecting_answers,
     selecting_judgements,
     selecting_scores,
-    selection_settings,
+    selection_rules,
     usable_attributes,
     verifying_options,
     verifying_scale,
@@ -127,7 +126,9 @@ from fieldwork.run_record import lock_state, record_run
 from fieldwork.scheduling import end_rechecks
 from fieldwork.script_forks import fork_scripts
 from fieldwork.sections.asking import NameRules, ValueRules
+from fieldwork.sections.conditions import MemoryLimits
 from fieldwork.sections.judging import UnitSharing
+from fieldwork.sections.memory import MergeRules
 
 export_library()
 
@@ -199,12 +200,6 @@ NAMED_MODULES = {
     "generation": PROVIDERS,
     "metrics": [*MEASURES, *job_modules(METRIC_STEPS)],
 }
-
-
-def setting(registry, key):
-    """A setting of the task or condition that a rule's wildcard names, as a function for a rule."""
-    entries = {"task": study.task, "condition": study.condition}
-    return lambda wildcards: entries[registry](wildcards[registry]).get(key)
 
 
 def study_label(study):

@@ -17,7 +17,7 @@ rule prepare_reading:
         "../envs/fieldwork.yaml"
     params:
         *code("memory/prepare_reading"),
-        settings=reading_settings(config),
+        rules=reading_rules(config),
         n_users=n_remembered(config),
         at_least=config["memory"]["at_least"],
         seed=config["study"]["seed"],
@@ -42,7 +42,7 @@ rule read_attributes:
     params:
         *code("memory/read_attributes"),
         form=reading_form(config),
-        merging=merge_settings(config),
+        merging=MergeRules.part_of(config["memory"]),
         embedding=config["embedding"],
     script:
         "../scripts/memory/read_attributes.py"
@@ -134,7 +134,7 @@ rule select_attributes:
     threads: config["embedding"]["threads"]
     params:
         *code("memory/select_attributes"),
-        settings=lambda wildcards: selection_settings(study.condition(wildcards.condition)),
+        rules=lambda wildcards: selection_rules(study.condition(wildcards.condition)),
         yes_options=lambda wildcards: accepted_options(config, wildcards.condition),
         embedding=config["embedding"],
     script:
@@ -159,9 +159,8 @@ rule write_memories:
         "../envs/fieldwork.yaml"
     params:
         *code("memory/write_memories"),
-        n_puppets=setting("task", "runs"),
-        recent=setting("condition", "recent"),
-        token_budget=setting("condition", "token_budget"),
+        n_puppets=lambda wildcards: study.task(wildcards.task)["runs"],
+        limits=lambda wildcards: MemoryLimits.part_of(study.condition(wildcards.condition)),
     script:
         "../scripts/memory/write_memories.py"
 

@@ -4,7 +4,7 @@ In: the units. Out: <results>/tasks/judging.{units}.parquet.
 """
 
 from fieldwork import stage, tables
-from fieldwork.judging.model_judges import JudgePrompt, judge_items
+from fieldwork.judging.model_judges import judge_items
 from fieldwork.judging.units import drawn_units
 from fieldwork.records.judging import UnitText
 from fieldwork.records.tasks import Item
@@ -15,8 +15,7 @@ from fieldwork.text_templates import read_template
 def main(texts: str, template: str, questions: str, scales: dict[str, Scale], scale: str) -> None:
     """Write the questions."""
     units = drawn_units(tables.read_rows(texts, UnitText))
-    prompt = JudgePrompt(read_template(template), template)
-    items = judge_items(units, scales[scale], prompt)
+    items = judge_items(units, scales[scale], read_template(template))
     tables.write_table(questions, list(items), Item)
 
 

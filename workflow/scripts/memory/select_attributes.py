@@ -11,7 +11,6 @@ from fieldwork.encoder import VECTORS, Encoder
 from fieldwork.encoder_settings import settings_of
 from fieldwork.memory.selection import (
     ScoreSources,
-    SelectionSettings,
     scorer,
     select_attributes,
 )
@@ -19,6 +18,7 @@ from fieldwork.records.judging import Judgement, LearntScore
 from fieldwork.records.memory import Attribute, SelectedAttribute
 from fieldwork.records.parsing import Answer
 from fieldwork.records.tasks import Item
+from fieldwork.sections.conditions import SelectionRules
 
 
 def main(
@@ -29,7 +29,7 @@ def main(
     scores: list[str],
     selection_table: str,
     task: str,
-    settings: dict[str, Any],
+    rules: SelectionRules,
     yes_options: dict[str, Any] | None,
     encoder_choice: list[str],
     embedding: dict[str, Any],
@@ -45,9 +45,8 @@ def main(
         yes_options=yes_options,
         encode=encoder.encode,
     )
-    selection = SelectionSettings(**settings)
-    score = scorer(selection.by, rows, items, task, sources)
-    chosen_rows = select_attributes(rows, items, score, selection)
+    score = scorer(rules.by, rows, items, task, sources)
+    chosen_rows = select_attributes(rows, items, score, rules)
     tables.write_table(selection_table, list(chosen_rows), SelectedAttribute)
 
 

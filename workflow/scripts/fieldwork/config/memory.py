@@ -9,6 +9,8 @@ from typing import Any
 from fieldwork.conditions import kind_of
 from fieldwork.config.auxiliaries import Auxiliary
 from fieldwork.config.models import is_recorded, states_probabilities
+from fieldwork.sections.conditions import SelectionRules
+from fieldwork.sections.memory import ReadingRules
 
 Config = dict[str, Any]
 
@@ -185,18 +187,9 @@ def memory_auxiliaries(config: Config) -> dict[str, Auxiliary]:
     return auxiliaries
 
 
-def reading_settings(config: Config) -> Config:
-    """How conversations are read; keys are those of `ReadingSettings` in `memory/reading`."""
-    settings = {
-        key: config["memory"][key] for key in ("conversations", "longest", "per_conversation")
-    }
-    return {**settings, "form": reading_form(config)}
-
-
-def merge_settings(config: Config) -> Config:
-    """Which statements become attributes; keys are those of `MergeSettings` in `memory/merging`."""
-    keys = ("merge_above", "least_confidence", "needs_evidence")
-    return {key: config["memory"][key] for key in keys}
+def reading_rules(config: Config) -> Config:
+    """How conversations are read, in a form that is decided."""
+    return ReadingRules.part_of(config["memory"]) | {"form": reading_form(config)}
 
 
 def selected_table(config: Config, condition: str) -> list[str]:
@@ -254,12 +247,11 @@ def _n_questions(config: Config) -> int:
     return sum(len(part["item_ids"]) or int(config["plan"]["items"]) for part in parts)
 
 
-def selection_settings(condition: Config) -> Config:
-    """How the attributes of a condition are selected; keys are those of `SelectionSettings`."""
-    select = condition["select"]
-    is_judged = select["by"] in ("model", "people", "learnt")
-    at_least = YES_SHARE if is_judged and select["at_least"] is None else select["at_least"]
-    return {"by": select["by"], "n": select["n"], "at_least": at_least}
+def selection_rules(condition: Config) -> Config:
+    """How the attributes of a condition are selected; of judges at least half must say yes."""
+    rules = SelectionRules.part_of(condition["select"])
+    is_judged = rules["by"] in ("model", "people", "learnt")
+    return rules | ({"at_least": YES_SHARE} if is_judged and rules["at_least"] is None else {})
 
 
 def memory_files(config: Config) -> Iterator[tuple[str, str]]:

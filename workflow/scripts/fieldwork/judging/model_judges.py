@@ -7,46 +7,38 @@ that no side of all units stands first there. What a judge prefers is stored by 
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from string import ascii_uppercase
-from typing import NamedTuple
 
 from fieldwork.judging.repeats import number_repeats
 from fieldwork.records.judging import Judgement, Side, UnitText
 from fieldwork.records.parsing import Answer
 from fieldwork.records.tasks import Item
 from fieldwork.sections.judging import Scale
-from fieldwork.text_templates import render
+from fieldwork.text_templates import TextTemplate, render
 
 _SEPARATOR = "|"
 
 
-class JudgePrompt(NamedTuple):
-    """The question to the judges.
-
-    Attributes:
-        template: Jinja; it may use the texts of a unit (docs/judging.md).
-        source: its file, for messages.
-    """
-
-    template: str
-    source: str
-
-
-def judge_items(units: Iterable[UnitText], scale: Scale, prompt: JudgePrompt) -> Iterator[Item]:
+def judge_items(units: Iterable[UnitText], scale: Scale, template: TextTemplate) -> Iterator[Item]:
     """The questions to judges: one a unit, and one for each order of a pair.
+
+    Args:
+        template: it may use the texts of a unit (docs/judging.md).
 
     Raises:
         StudyError: the template cannot be filled in.
     """
     for unit in units:
         for first_side in _orders(unit):
-            yield _judge_item(unit, first_side, scale, prompt)
+            yield _judge_item(unit, first_side, scale, template)
 
 
 def _orders(unit: UnitText) -> Sequence[Side | None]:
     return (None,) if unit.text_b is None else ("a", "b")
 
 
-def _judge_item(unit: UnitText, first_side: Side | None, scale: Scale, prompt: JudgePrompt) -> Item:
+def _judge_item(
+    unit: UnitText, first_side: Side | None, scale: Scale, template: TextTemplate
+) -> Item:
     answers = [unit.text_a, unit.text_b]
     if first_side == "b":
         answers.reverse()
@@ -59,7 +51,7 @@ def _judge_item(unit: UnitText, first_side: Side | None, scale: Scale, prompt: J
         "answer_1": answers[0],
         "answer_2": answers[1],
     }
-    question = render(prompt.template, values, prompt.source)
+    question = render(template, values)
     options = [scale.label(option) for option in scale.options]
     lines = "\n".join(f"{a}. {b}" for a, b in zip(ascii_uppercase, options, strict=False))
     return Item(

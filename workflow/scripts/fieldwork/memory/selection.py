@@ -14,7 +14,8 @@ from fieldwork.records.judging import Judgement, LearntScore
 from fieldwork.records.memory import Attribute, SelectedAttribute
 from fieldwork.records.parsing import Answer
 from fieldwork.records.tasks import Item
-from fieldwork.text_templates import render
+from fieldwork.sections.conditions import SelectionRules
+from fieldwork.text_templates import TextTemplate, render
 
 By = Literal["all", "bm25", "encoder", "model", "people", "learnt"]
 
@@ -27,25 +28,11 @@ Scorer = Callable[[Sequence[Attribute], Item], Sequence[float | None]]
 """The scores of a user's attributes for a question, None where there is none."""
 
 
-class SelectionSettings(NamedTuple):
-    """How attributes are selected.
-
-    Attributes:
-        by: what gives the scores.
-        n: most that are selected; None for no limit.
-        at_least: least score of a selected attribute; None for none.
-    """
-
-    by: By
-    n: int | None
-    at_least: float | None
-
-
 def select_attributes(
     attributes: Sequence[Attribute],
     items: Sequence[Item],
     scores: Scorer,
-    settings: SelectionSettings,
+    rules: SelectionRules,
 ) -> Iterator[SelectedAttribute]:
     """A row for every attribute beside every question, the best first; ties keep the order of memory.
 
@@ -66,7 +53,7 @@ def select_attributes(
                     attribute_id=attribute.attribute_id,
                     place=place,
                     score=score,
-                    is_selected=_is_selected(place, score, settings),
+                    is_selected=_is_selected(place, score, rules),
                     reason=NOBODY_JUDGED if score is None else None,
                 )
 
@@ -80,10 +67,10 @@ def selected_ids(items: Sequence[str], rows: Iterable[SelectedAttribute]) -> dic
     return ids
 
 
-def _is_selected(place: int, score: float | None, settings: SelectionSettings) -> bool:
-    if score is None or (settings.n is not None and place >= settings.n):
+def _is_selected(place: int, score: float | None, rules: SelectionRules) -> bool:
+    if score is None or (rules.n is not None and place >= rules.n):
         return False
-    return settings.at_least is None or score >= settings.at_least
+    return rules.at_least is None or score >= rules.at_least
 
 
 def _by_user(attributes: Iterable[Attribute]) -> dict[str, list[Attribute]]:
@@ -191,15 +178,13 @@ def pair_id(attribute_id: str, task: str, item_id: str) -> str:
 def selection_items(
     attributes: Sequence[Attribute],
     items: Mapping[str, Sequence[Item]],
-    template: str,
-    source: str,
+    template: TextTemplate,
 ) -> Iterator[Item]:
     """The question to a model, whether an attribute matters, for each attribute and question.
 
     Args:
         items: of each task.
         template: of the prompt; it may use `attribute` and `question`.
-        source: the template's file, for messages.
 
     Raises:
         StudyError: the template cannot be filled in.
@@ -209,7 +194,7 @@ def selection_items(
     for attribute in attributes:
         for task, item in pairs:
             values = {"attribute": attribute.text, "question": item.question}
-            question = render(template, values, source)
+            question = render(template, values)
             yield Item(
                 item_id=pair_id(attribute.attribute_id, task, item.item_id),
                 kind="choice",
