@@ -41,9 +41,10 @@ class ConfigSection(BaseModel):
         """The settings that were left out, as they are then."""
         return self.model_dump(exclude=self.model_fields_set) if self.fills else {}
 
-    def wording(self) -> dict[str, Any]:
+    def user_settings(self) -> dict[str, Any]:
         """The settings that a user wrote, null among them."""
-        return {name: getattr(self, name) for name in self.model_fields_set}
+        names = [name for name in type(self).model_fields if name in self.model_fields_set]
+        return {name: getattr(self, name) for name in names}
 
 
 def unsaid(**rules: Any) -> Any:
