@@ -41,9 +41,13 @@ class GenerationSection(ConfigSection):
 class PriceEntry(ConfigSection):
     """Prices of a model."""
 
-    as_of: Day = Field(description="Day the price was read.")
-    source: Text = Field(description="Where it was read.")
-    input: float = Field(ge=0, le=1_000_000, description="US dollars for a million input tokens.")
+    as_of: Day = Field(examples=["2026-11-01"], description="Day the price was read.")
+    source: Text = Field(
+        examples=["https://openai.com/api/pricing"], description="Where it was read."
+    )
+    input: float = Field(
+        examples=[0.4], ge=0, le=1_000_000, description="US dollars for a million input tokens."
+    )
     cached: float | None = Field(
         None,
         ge=0,
@@ -68,7 +72,7 @@ class PriceEntry(ConfigSection):
         ),
     )
     output: float = Field(
-        ge=0, le=1_000_000, description="The same for output, reasoning included."
+        examples=[1.6], ge=0, le=1_000_000, description="The same for output, reasoning included."
     )
     batch: float = Field(0.5, ge=0, le=10, description="Factor on every price in a batch.")
     flex: float = Field(0.5, ge=0, le=10, description="Factor on every price of flex calls.")

@@ -10,7 +10,7 @@ from fieldwork.sections.base import ConfigSection, Line, Text
 class ConditionEntry(ConfigSection):
     """What every entry of conditions says."""
 
-    label: Line = Field(description="Name in figures, in one line.")
+    label: Line = Field(examples=["With a history"], description="Name in figures, in one line.")
     wave: str | None = Field(
         None,
         description=(

@@ -30,7 +30,9 @@ class FileLocation(ConfigSection):
         wants = ({"path"}, {"repo", "revision", "files"})
         if not any(names <= self.model_fields_set for names in wants):
             raise PydanticCustomError(
-                "place", "'path' is a required property (or repo, revision and files)"
+                "place",
+                "'path' is a required property (or repo, revision and files); add the line `path: "
+                "resources/my_data.jsonl` there, with the file, folder or pattern that you have",
             )
         return self
 

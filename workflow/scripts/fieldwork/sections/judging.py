@@ -222,8 +222,8 @@ class JudgementColumns(ConfigSection):
     """
 
     unit: Text | Texts | None = Field(description="What is judged.")
-    rater: Text = Field(description="Who judged.")
-    value: Text = Field(description="The answer.")
+    rater: Text = Field(examples=["rater"], description="Who judged.")
+    value: Text = Field(examples=["answer"], description="The answer.")
     rater_kind: Text | None = unsaid(description="Whether a person or a model judged.")
     scale: Text | None = unsaid(description="The scale.")
     user: Text | Texts | None = unsaid(description="The user whom the unit is about.")
@@ -250,7 +250,10 @@ class JudgementColumns(ConfigSection):
 class JudgementSource(ConfigSection):
     """Files of judgements, a judgement a row."""
 
-    path: Text = Field(description="A file, a folder or a pattern; CSV, Excel, Parquet or JSON.")
+    path: Text = Field(
+        examples=["resources/judging/answers.csv"],
+        description="A file, a folder or a pattern; CSV, Excel, Parquet or JSON.",
+    )
     scale: str | None = Field(
         None, description="The scale of all rows; null where columns.scale names it."
     )
