@@ -55,6 +55,7 @@ from fieldwork.config.estimates import (
 )
 from fieldwork.config.exports import data_settings
 from fieldwork.config.field import field_files
+from fieldwork.config.filling import judging_of
 from fieldwork.config.judging import (
     judge_prompt,
     judge_task,
@@ -62,16 +63,14 @@ from fieldwork.config.judging import (
     judgement_files,
     judgement_sources,
     judges_answers,
-    judging_of,
-    learnt_units,
     named_scales,
     refined_units,
     unit_inputs,
     unit_scale,
     unit_settings,
     unit_tables,
-    units_to_judge,
     verification_tables,
+    verifying_scale,
 )
 from fieldwork.config.memory import (
     READ,
@@ -79,7 +78,6 @@ from fieldwork.config.memory import (
     REFINED_UNITS,
     SELECT,
     VERIFIED_ATTRIBUTES,
-    accepted_options,
     memory_corpus,
     n_remembered,
     reading_form,
@@ -89,14 +87,9 @@ from fieldwork.config.memory import (
     refining_prompt,
     refining_responses,
     selected_table,
-    selecting_answers,
-    selecting_judgements,
-    selecting_scores,
+    selection_tables,
     selection_rules,
     usable_attributes,
-    verifying_options,
-    verifying_scale,
-    verifying_scores,
     verifying_tables,
 )
 from fieldwork.config.metric_steps import (
@@ -166,6 +159,9 @@ configfile: LOWEST
 # Snakemake merges entries that share a name, of whatever kinds they are
 config.clear()
 config.update(study.config)
+
+# empty where the study has none
+judging = judging_of(study.config)
 
 # Snakemake's report prints the files of settings as they were written, with the names of files that people
 # filled in; the settings stand in it without them, as provenance/config.yaml

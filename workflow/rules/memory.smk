@@ -53,7 +53,7 @@ rule prepare_refining:
     input:
         attributes="<results>/memory/attributes.parquet",
         conversations=f"<results>/corpus/{memory_corpus(config)}/conversations.parquet",
-        scores=verifying_scores(config),
+        scores=verifying_tables(config, "learnt"),
         template=study.resolve(refining_prompt(config)),
     output:
         questions=f"<results>/tasks/{REFINE}.parquet",
@@ -73,7 +73,7 @@ rule verify_attributes:
     input:
         attributes="<results>/memory/attributes.parquet",
         conversations=f"<results>/corpus/{memory_corpus(config)}/conversations.parquet",
-        scores=verifying_scores(config),
+        scores=verifying_tables(config, "learnt"),
         texts=verifying_tables(config, "texts"),
         judgements=verifying_tables(config, "parts"),
         responses=refining_responses(config),
@@ -91,7 +91,6 @@ rule verify_attributes:
         *code("memory/verify_attributes"),
         form=reading_form(config),
         keep_above=(config["memory"]["verify"] or {}).get("keep_above"),
-        scales=named_scales(config),
         scale=verifying_scale(config),
         embedding=config["embedding"],
     script:
@@ -119,9 +118,11 @@ rule select_attributes:
     input:
         attributes=usable_attributes(config),
         questions="<results>/tasks/{task}.parquet",
-        model_answers=lambda wildcards: selecting_answers(config, wildcards.condition),
-        judgements=lambda wildcards: selecting_judgements(config, wildcards.condition),
-        scores=lambda wildcards: selecting_scores(config, wildcards.condition),
+        model_answers=lambda wildcards: selection_tables(config, wildcards.condition)[
+            "model_answers"
+        ],
+        judgements=lambda wildcards: selection_tables(config, wildcards.condition)["judgements"],
+        scores=lambda wildcards: selection_tables(config, wildcards.condition)["scores"],
         encoder_choice=encoder_choice(study),
     output:
         selection_table="<results>/memory/selected/{task}/{condition}.parquet",
@@ -135,7 +136,9 @@ rule select_attributes:
     params:
         *code("memory/select_attributes"),
         rules=lambda wildcards: selection_rules(study.condition(wildcards.condition)),
-        yes_options=lambda wildcards: accepted_options(config, wildcards.condition),
+        scale=lambda wildcards: named_scales(config).get(
+            study.condition(wildcards.condition)["select"]["scale"]
+        ),
         embedding=config["embedding"],
     script:
         "../scripts/memory/select_attributes.py"

@@ -24,6 +24,7 @@ from fieldwork.records.memory import Attribute
 from fieldwork.records.parsing import Answer
 from fieldwork.records.tasks import Item
 from fieldwork.sections.conditions import SelectionRules
+from fieldwork.sections.judging import Scale
 from fieldwork.text_templates import TextTemplate
 
 
@@ -156,6 +157,13 @@ def judgement(rater: str, value: str | None, repeat: int = 0, kind: str = "perso
     )
 
 
+MATTERS = Scale(
+    name="matters",
+    options=["openly", "in what is chosen", "no"],
+    accepted=["openly", "in what is chosen"],
+)
+
+
 def test_people_vote_once_each_and_models_do_not() -> None:
     rows = [
         judgement("a", "openly"),
@@ -165,8 +173,8 @@ def test_people_vote_once_each_and_models_do_not() -> None:
         judgement("d", None),
         judgement("gpt", "no", kind="model"),
     ]
-    shares = people_shares(rows, "t", "matters", ["openly", "in what is chosen"])
+    shares = people_shares(rows, "t", MATTERS)
     assert shares == {("u1-0", "q1"): pytest.approx(2 / 3)}
-    assert people_shares(rows, "t", "other", ["openly"]) == {}
-    assert people_shares(rows, "u", "matters", ["openly"]) == {}
+    assert people_shares(rows, "t", MATTERS.model_copy(update={"name": "other"})) == {}
+    assert people_shares(rows, "u", MATTERS) == {}
     assert judged_scores(shares)(SOUP, QUESTION) == [pytest.approx(2 / 3), None, None]

@@ -15,13 +15,12 @@ def main(
     parsed_answers: list[str],
     judgements: str,
     units: str,
-    scales: dict[str, Scale],
-    scale: str,
+    scale: Scale,
 ) -> None:
     """Read and write."""
     by_id = {unit.unit_id: unit for unit in tables.read_rows(texts, UnitText)}
     answers = [a for path in parsed_answers for a in tables.read_rows(path, Answer)]
-    rows = model_judgements(answers, by_id, scales[scale], units)
+    rows = model_judgements(answers, by_id, scale, units)
     tables.write_table(judgements, list(rows), Judgement)
 
 

@@ -17,8 +17,7 @@ def main(
     texts: str,
     judgements: str,
     scores: str,
-    scales: dict[str, Scale],
-    scale: str,
+    scale: Scale,
     encoder_choice: list[str],
     embedding: dict[str, Any],
     threads: int,
@@ -26,7 +25,7 @@ def main(
     """Learn and write."""
     encoder = Encoder(settings_of(embedding, threads, encoder_choice), VECTORS / "judging.sqlite")
     units, rows = tables.read_rows(texts, UnitText), tables.read_rows(judgements, Judgement)
-    score_rows = learnt_scores(units, rows, scales[scale], encoder.encode)
+    score_rows = learnt_scores(units, rows, scale, encoder.encode)
     tables.write_table(scores, score_rows, LearntScore)
 
 

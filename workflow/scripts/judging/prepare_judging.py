@@ -12,10 +12,10 @@ from fieldwork.sections.judging import Scale
 from fieldwork.text_templates import read_template
 
 
-def main(texts: str, template: str, questions: str, scales: dict[str, Scale], scale: str) -> None:
+def main(texts: str, template: str, questions: str, scale: Scale) -> None:
     """Write the questions."""
     units = drawn_units(tables.read_rows(texts, UnitText))
-    items = judge_items(units, scales[scale], read_template(template))
+    items = judge_items(units, scale, read_template(template))
     tables.write_table(questions, list(items), Item)
 
 

@@ -19,6 +19,7 @@ from fieldwork.records.memory import Attribute, SelectedAttribute
 from fieldwork.records.parsing import Answer
 from fieldwork.records.tasks import Item
 from fieldwork.sections.conditions import SelectionRules
+from fieldwork.sections.judging import Scale
 
 
 def main(
@@ -30,7 +31,7 @@ def main(
     selection_table: str,
     task: str,
     rules: SelectionRules,
-    yes_options: dict[str, Any] | None,
+    scale: Scale | None,
     encoder_choice: list[str],
     embedding: dict[str, Any],
     threads: int,
@@ -42,7 +43,7 @@ def main(
         answers=[a for path in model_answers for a in tables.read_rows(path, Answer)],
         judgements=[j for path in judgements for j in tables.read_rows(path, Judgement)],
         scores=[s for path in scores for s in tables.read_rows(path, LearntScore)],
-        yes_options=yes_options,
+        scale=scale,
         encode=encoder.encode,
     )
     score = scorer(rules.by, rows, items, task, sources)

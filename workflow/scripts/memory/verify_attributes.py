@@ -29,8 +29,7 @@ def main(
     outputs: dict[str, str],
     form: Any,
     keep_above: float,
-    scales: dict[str, Scale],
-    scale: str,
+    scale: Scale,
     encoder_choice: list[str],
     embedding: dict[str, Any],
     threads: int,
@@ -43,7 +42,7 @@ def main(
     verifier = Verifier(
         tables.read_rows(texts[0], UnitText),
         tables.read_rows(judgements[0], Judgement),
-        scales[scale],
+        scale,
         Encoder(settings_of(embedding, threads, encoder_choice), VECTORS / "judging.sqlite").encode,
     )
     new_units = refined_units(new_attributes, talks)

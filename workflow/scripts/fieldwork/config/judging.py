@@ -5,16 +5,15 @@ Read while Snakemake parses the workflow, so it imports no scientific package.
 
 from collections import Counter
 from collections.abc import Callable, Iterator
-from functools import cache
 from typing import Any
 
 from fieldwork.config.archived import is_left_out
 from fieldwork.config.auxiliaries import Auxiliary
+from fieldwork.config.filling import judging_of
 from fieldwork.config.memory import REFINED_UNITS, memory_conditions, memory_corpus, refines
 from fieldwork.config.models import is_recorded
 from fieldwork.config.paths import files_at
 from fieldwork.errors import StudyError
-from fieldwork.sections.judging import JudgingSection
 
 Config = dict[str, Any]
 
@@ -32,17 +31,6 @@ LEARNT_KINDS = ("attributes", "relevance", "pairs")
 _JUDGE_TASK = "judging."
 _UNITS_ASSUMED = 200
 """Units that a plan assumes where all are taken."""
-
-
-def judging_of(config: Config) -> Config:
-    """The section `judging`; one in which nothing is judged where the study has none."""
-    section: Config = config["judging"] or _no_judging()
-    return section
-
-
-@cache
-def _no_judging() -> Config:
-    return JudgingSection.model_construct(scales={}).model_dump()
 
 
 def named_scales(config: Config) -> dict[str, Config]:
@@ -82,7 +70,7 @@ def judgement_files(
 
 def pair_sides(config: Config) -> dict[str, list[str]]:
     """The two conditions of the pairs of a scale that judges nothing else."""
-    entries = units_to_judge(config).values()
+    entries = judging_of(config)["units"].values()
     # answers of the kit come back as sources whose units are given
     from_files = judging_of(config)["sources"].values()
     uses = Counter(
@@ -97,7 +85,7 @@ def pair_sides(config: Config) -> dict[str, list[str]]:
 
 def unit_settings(config: Config, units: str) -> Config:
     """How units are drawn; keys are those of `UnitSettings` in `judging/units`."""
-    entry = units_to_judge(config)[units]
+    entry = judging_of(config)["units"][units]
     return {
         "name": units,
         "n": entry["n"],
@@ -108,10 +96,10 @@ def unit_settings(config: Config, units: str) -> Config:
 
 def unit_inputs(config: Config, units: str) -> dict[str, list[str]]:
     """The tables that units are made from, by what they hold."""
-    entry = units_to_judge(config)[units]
+    entry = judged_units(config)[units]
     has_memory, kind = bool(memory_conditions(config)), entry["of"]
     has_questions = kind != "attributes"
-    model, tasks = unit_model(config, entry), unit_tasks(config, entry)
+    model, tasks = entry["model"], entry["tasks"]
     conversations = f"<results>/corpus/{memory_corpus(config)}/conversations.parquet"
     return {
         # what is known of the user is shown beside answers as well
@@ -136,36 +124,28 @@ def judges_answers(config: Config, units: str) -> list[str]:
     ]
 
 
-def units_to_judge(config: Config) -> dict[str, Config]:
-    """The entries of `judging.units`."""
-    units: dict[str, Config] = judging_of(config)["units"]
-    return units
-
-
-def unit_model(config: Config, units: Config) -> str:
-    """The model whose answers are judged."""
-    return str(units["model"] or config["study"]["models"][0])
-
-
-def unit_tasks(config: Config, units: Config) -> list[str]:
-    """The tasks whose questions units are made from."""
-    return list(units["tasks"] or config["study"]["tasks"])
+def judged_units(config: Config) -> dict[str, Config]:
+    """The entries of `judging.units`, each with the model and the tasks that it stands for."""
+    study = config["study"]
+    return {
+        name: entry
+        | {
+            "model": entry["model"] or study["models"][0],
+            "tasks": entry["tasks"] or study["tasks"],
+        }
+        for name, entry in judging_of(config)["units"].items()
+    }
 
 
 def unit_tables(config: Config) -> list[str]:
     """The tables of what raters are given."""
-    return [f"<results>/judging/texts/{name}.parquet" for name in units_to_judge(config)]
+    return [f"<results>/judging/texts/{name}.parquet" for name in judging_of(config)["units"]]
 
 
 def judged_by_models(config: Config) -> list[str]:
     """The entries of `judging.units` that models judge."""
     judges = judging_of(config)["judges"]
-    return [] if judges is None else list(judges["units"] or units_to_judge(config))
-
-
-def learnt_units(config: Config) -> list[str]:
-    """The entries of `judging.units` of which it is learnt what raters would say."""
-    return list(judging_of(config)["learn"])
+    return [] if judges is None else list(judges["units"] or judging_of(config)["units"])
 
 
 def verification_tables(config: Config) -> list[str]:
@@ -180,15 +160,21 @@ def refined_units(config: Config) -> list[str]:
     return [REFINED_UNITS] if has_judges and refines(config) else []
 
 
-def unit_scale(config: Config, units: str) -> str:
-    """The scale on which units are judged."""
-    return str(_entry_of(config, units)["scale"])
+def unit_scale(config: Config, units: str) -> Config:
+    """The scale on which units are judged, with its name."""
+    return named_scales(config)[_entry_of(config, units)["scale"]]
+
+
+def verifying_scale(config: Config) -> Config | None:
+    """The scale of the attributes that verification learns from; None where nothing is verified."""
+    verify = config["memory"]["verify"]
+    return unit_scale(config, verify["units"]) if verify else None
 
 
 def _entry_of(config: Config, units: str) -> Config:
     """The entry of units; what was stated once more is judged as attributes are."""
     name = config["memory"]["verify"]["units"] if units == REFINED_UNITS else units
-    entry: Config = units_to_judge(config)[name]
+    entry: Config = judging_of(config)["units"][name]
     return entry
 
 
@@ -224,7 +210,7 @@ def judging_auxiliaries(config: Config) -> dict[str, Auxiliary]:
 
 def judging_files(config: Config) -> Iterator[tuple[str, str]]:
     """The settings that name a file each, with the path."""
-    if units_to_judge(config):
+    if judging_of(config)["units"]:
         for key in ("consent", "texts"):
             yield f"judging.kit.{key}", config["judging"]["kit"][key]
         if config["judging"]["groups"]:

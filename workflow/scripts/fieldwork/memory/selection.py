@@ -5,7 +5,7 @@ that reach `at_least`, or both. Judges say yes or no, so what they select needs 
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 
@@ -15,6 +15,7 @@ from fieldwork.records.memory import Attribute, SelectedAttribute
 from fieldwork.records.parsing import Answer
 from fieldwork.records.tasks import Item
 from fieldwork.sections.conditions import SelectionRules
+from fieldwork.sections.judging import Scale
 from fieldwork.text_templates import TextTemplate, render
 
 By = Literal["all", "bm25", "encoder", "model", "people", "learnt"]
@@ -141,14 +142,14 @@ class ScoreSources(NamedTuple):
         answers: of the model that selects.
         judgements: of people.
         scores: learnt from judgements.
-        yes_options: the scale on which people judged, and its options that say yes.
+        scale: on which people judged.
         encode: unit vectors of texts.
     """
 
     answers: Sequence[Answer]
     judgements: Sequence[Judgement]
     scores: Sequence[LearntScore]
-    yes_options: Mapping[str, Any] | None
+    scale: Scale | None
     encode: Encode
 
 
@@ -160,8 +161,8 @@ def scorer(
         return encoder_scores(attributes, items, sources.encode)
     if by == "model":
         return judged_scores(answered_shares(sources.answers, task))
-    if by == "people" and sources.yes_options is not None:
-        return judged_scores(people_shares(sources.judgements, task, **sources.yes_options))
+    if by == "people" and sources.scale is not None:
+        return judged_scores(people_shares(sources.judgements, task, sources.scale))
     if by == "learnt":
         return judged_scores(learnt_shares(sources.scores, task))
     return bm25_scores if by == "bm25" else all_scores
@@ -241,21 +242,20 @@ def learnt_shares(scores: Iterable[LearntScore], task: str) -> dict[tuple[str, s
 
 
 def people_shares(
-    judgements: Iterable[Judgement], task: str, scale: str, options: Sequence[str]
+    judgements: Iterable[Judgement], task: str, scale: Scale
 ) -> dict[tuple[str, str], float]:
     """Share of people who say yes, by attribute id and item id; a person counts once.
 
     Args:
         task: whose questions count.
-        options: those of the scale that say yes.
     """
     votes: dict[tuple[str, str], list[bool]] = {}
     for judgement in judgements:
         is_counted = judgement.rater_kind == "person" and judgement.repeat == 0
-        if is_counted and judgement.scale == scale and judgement.value is not None:
+        if is_counted and judgement.scale == scale.name and judgement.value is not None:
             pair = _pair_of(judgement.unit_id, task)
             if pair is not None:
-                votes.setdefault(pair, []).append(judgement.value in options)
+                votes.setdefault(pair, []).append(judgement.value in scale.accepted)
     return {pair: sum(flags) / len(flags) for pair, flags in votes.items()}
 
 
