@@ -17,8 +17,8 @@ from fieldwork.sections.base import (
 )
 
 
-class ScaleEntry(ConfigSection):
-    """What raters could answer on one scale."""
+class ScaleMeaning(ConfigSection):
+    """What every scale says beside its options."""
 
     level: Literal["nominal", "ordinal", "interval"] = Field(
         "nominal",
@@ -27,27 +27,8 @@ class ScaleEntry(ConfigSection):
             "between them count as equal."
         ),
     )
-    options: Distinct[Option] = Field(
-        min_length=2,
-        description=(
-            'The answers, from the lowest to the highest where they have an order. Quote "Yes" and '
-            '"No", which YAML takes for true and false.'
-        ),
-    )
     labels: dict[str, Text] = Field(
         {}, description="What raters read in place of an option, by the option."
-    )
-    readings: dict[str, Option] = Field(
-        {}, description="Other spellings of options, each with the option that it means."
-    )
-    accepted: Distinct[Option] = Field(
-        [], description="Options that say yes, such as that an attribute is right or matters."
-    )
-    prefers_a: Distinct[Option] = Field(
-        [], description="Where two answers are compared, the options that say the first is better."
-    )
-    prefers_b: Distinct[Option] = Field(
-        [], description="Where two answers are compared, the options that say the second is better."
     )
     penalty: float = Field(
         0.2,
@@ -61,11 +42,35 @@ class ScaleEntry(ConfigSection):
     )
 
 
+class ScaleEntry(ScaleMeaning):
+    """What raters could answer on one scale."""
+
+    options: Distinct[Option] = Field(
+        min_length=2,
+        description=(
+            'The answers, from the lowest to the highest where they have an order. Quote "Yes" and '
+            '"No", which YAML takes for true and false.'
+        ),
+    )
+    readings: dict[str, Option] = Field(
+        {}, description="Other spellings of options, each with the option that it means."
+    )
+    accepted: Distinct[Option] = Field(
+        [], description="Options that say yes, such as that an attribute is right or matters."
+    )
+    prefers_a: Distinct[Option] = Field(
+        [], description="Where two answers are compared, the options that say the first is better."
+    )
+    prefers_b: Distinct[Option] = Field(
+        [], description="Where two answers are compared, the options that say the second is better."
+    )
+
+
 OptionText = Annotated[str, BeforeValidator(str)]
 """An option as files and tables have it, where YAML may have a number."""
 
 
-class Scale(ScaleEntry):
+class Scale(ScaleMeaning):
     """An entry of judging.scales with its name, its options as texts."""
 
     name: str
