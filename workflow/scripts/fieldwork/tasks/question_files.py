@@ -142,7 +142,7 @@ def _guess_kind(file: _FileRows, kinds: Sequence[ItemKind], kind: ItemKind) -> Q
     if kind == "choice" and "gold" in columns:
         gold = _gold_form(rows, columns, doubts)
     scale = _scale_setting(rows, file, doubts) if kind == "scale" else {}
-    settings = {"kind": kind, "columns": columns, "gold": gold, "scale": scale}
+    settings: dict[str, Any] = {"kind": kind, "columns": columns, "gold": gold, "scale": scale}
     settings |= _rows_of_kind(file, kinds, kind, columns) if len({*kinds}) > 1 else {}
     source = TaskSource(format="items", dataset=file.path.stem, **settings)
     ids = {*source.item_ids}
@@ -157,7 +157,7 @@ def _guess_kind(file: _FileRows, kinds: Sequence[ItemKind], kind: ItemKind) -> Q
         items,
         unused_columns,
         doubts,
-        {name: list(values) for name, values in source.rows.items()},
+        settings.get("rows", {}),
         source.item_ids,
         scale,
     )
