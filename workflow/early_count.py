@@ -29,9 +29,10 @@ def main(job: dict[str, Any]) -> None:
     from fieldwork.config.needs import Need
     from fieldwork.puppets.supply import count_corpus, count_personas, read_supplies, require_enough
     from fieldwork.tasks.items import read_sources
+    from fieldwork.tasks.own_items import TaskSource
 
     for sources in job["questions"].values():
-        read_sources(sources)
+        read_sources([TaskSource(**source) for source in sources])
     needs = [Need(*need) for need in job["needs"]]
     supplies = dict(read_supplies(job["counts"], needs)) if job["counts"] else {}
     supplies |= {

@@ -26,9 +26,10 @@ from fieldwork.metrics.judgements.judges import judge_rows
 from fieldwork.metrics.judgements.prediction_powered import prediction_powered_rows
 from fieldwork.metrics.judgements.sample import JudgementSample, sample_of
 from fieldwork.metrics.judgements.shares import share_rows
-from fieldwork.records.judging import JudgementEstimate, Scale
+from fieldwork.records.judging import JudgementEstimate
+from fieldwork.sections.judging import Scale
 
-SCALE = Scale("rating", "interval", ("1", "2", "3", "4", "5"), accepted=frozenset("45"))
+SCALE = Scale(name="rating", level="interval", options=[*"12345"], accepted=[*"45"])
 JUDGES = {"kind judge": 0.6, "fair judge": 0.0}
 N_STUDIES, N_USERS, N_TRUE_USERS = 400, 40, 6_000
 RAREST_USERS = 0.125
@@ -129,7 +130,7 @@ def edge(source: str) -> Iterator[str]:
     for judge in JUDGES:
         tests = alternative_annotators(large.sample(), judge)
         penalty = float(np.mean([(t.person_share or 0.0) - (t.judge_share or 0.0) for t in tests]))
-        scale = SCALE._replace(penalty=penalty)
+        scale = SCALE.model_copy(update={"penalty": penalty})
         for seed in range(1, N_STUDIES + 1):
             for test in alternative_annotators(planted(seed, N_USERS, source).sample(scale), judge):
                 if test.p_value is None or test.p_by_user is None:

@@ -22,12 +22,13 @@ from playwright.sync_api import Browser, Page, expect
 
 from browser.conftest import Seen, check_access, read_csv, save_file, watched_pages
 from fieldwork import answer_pages
-from fieldwork.judging.kit.allocation import KitSettings, allot_units
+from fieldwork.judging.kit.allocation import allot_units
 from fieldwork.judging.kit.page import review_content
 from fieldwork.judging.kit.questions import RaterQuestion, ReviewKit, WhyQuestion
 from fieldwork.judging.units import side_code
 from fieldwork.page_texts import read_words
 from fieldwork.records.judging import SIDES
+from fieldwork.sections.judging import UnitSharing
 from servers.provider import Chat, ModelSpec, serve_provider
 from unit.judging.unit_texts import BETTER, RIGHT, WHY, pair, unit_text
 from unit.shipped_pages import page_template
@@ -48,8 +49,8 @@ def write_review(folder: Path) -> str:
         ),
         RaterQuestion("better", "Which is better?", BETTER, None, [pair("p0"), pair("p1")]),
     ]
-    settings = KitSettings(raters=2, overlap=1, shared_by=2, repeat_share=0, seed=1)
-    allotments = [a for q in questions for a in allot_units(q.units, settings, q.name)]
+    settings = UnitSharing(raters=2, overlap=1, shared_by=2, repeated=0)
+    allotments = [a for q in questions for a in allot_units(q.units, settings, q.name, seed=1)]
 
     words = read_words(SHIPPED / "review_kit/texts_en.yaml", SHIPPED / "review_kit/texts_en.yaml")
     kit = ReviewKit("demo", questions, allotments)

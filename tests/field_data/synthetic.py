@@ -17,7 +17,7 @@ import pandas as pd
 
 from fieldwork.records.tasks import Item
 from fieldwork.tasks.items import load_items, read_candidates
-from fieldwork.tasks.own_items import SourceOptions
+from fieldwork.tasks.own_items import TaskSource
 
 ROOT = Path(__file__).resolve().parents[2]
 HERE = Path(__file__).resolve().parent
@@ -69,17 +69,17 @@ def load_prompts() -> dict[Prompt, Item]:
     """The nine recommendation prompts and the four of the probe."""
     lists = load_items(
         [ROOT / "resources/tasks/recommendations.csv"],
-        SourceOptions(format="items", name="recommendations", kind="list"),
+        TaskSource(format="items", dataset="recommendations", kind="list"),
         read_candidates(str(ROOT / "resources/tasks/candidates.csv")),
     )
     mmlu = load_items(
         sorted((ROOT / "resources/sample/mmlu").glob("*/sample_medicine_*.csv")),
-        SourceOptions(format="mmlu", name="sample_mmlu", item_ids=CHOICE_ITEMS[:2]),
+        TaskSource(format="mmlu", dataset="sample_mmlu", item_ids=[*CHOICE_ITEMS[:2]]),
         {},
     )
     ethics = load_items(
         [ROOT / "resources/sample/ethics.csv"],
-        SourceOptions(format="items", name="sample_ethics", item_ids=CHOICE_ITEMS[2:]),
+        TaskSource(format="items", dataset="sample_ethics", item_ids=[*CHOICE_ITEMS[2:]]),
         {},
     )
     items = {("recommendations", item.item_id): item for item in lists}

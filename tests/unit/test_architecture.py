@@ -90,7 +90,7 @@ FLOORS: dict[str, set[str]] = {
         "records",
         "tables",
     },
-    "files": {"errors", "records", "streams", "tables"},
+    "files": {"errors", "records", "sections", "streams", "tables"},
     "answer_pages": {"files", "page_templates", "page_texts"},
     "downloads": {"errors", "retries", "tables"},
     "osf": {"downloads", "errors", "masking", "retries"},

@@ -14,6 +14,8 @@ from snakemake.iocontainers import (
 )
 
 from fieldwork.arguments import arguments_of
+from fieldwork.sections.asking import NameRules
+from fieldwork.sections.judging import Scale
 
 
 def job(**parts: dict[str, Any]) -> SimpleNamespace:
@@ -68,6 +70,19 @@ def test_a_list_argument_gets_a_list_of_files_also_of_one_and_of_none() -> None:
     found = arguments_of(main, job(input=files))
     assert found == {"one": ["a"], "several": ["b", "c"], "nothing": []}
     assert all(type(value) is list for value in found.values())
+
+
+def test_a_param_becomes_the_sections_that_its_type_names() -> None:
+    def main(rules: NameRules, scales: dict[str, Scale], scale: Scale | None) -> None:
+        pass
+
+    settings = {"near_duplicates": 80, "cut_lists": False, "aliases": "a.csv"}
+    right = {"name": "right", "options": [0, 1], "accepted": [1]}
+    params = {"rules": NameRules.part_of(settings), "scales": {"right": right}, "scale": None}
+    made = arguments_of(main, job(params=params))
+    assert made["rules"] == NameRules(near_duplicates=80, cut_lists=False)
+    assert made["scales"]["right"].accepted == ["1"]
+    assert made["scale"] is None
 
 
 def test_inputs_and_outputs_stand_for_all_files() -> None:

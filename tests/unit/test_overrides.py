@@ -16,6 +16,7 @@ from fieldwork.records.field import FieldAnswer
 from fieldwork.records.generation import Response
 from fieldwork.records.parsing import NO_ANSWER, Answer
 from fieldwork.records.tasks import Item
+from fieldwork.sections.asking import NameRules, ValueRules
 from parsing import canonicalise_answers, parse_answers
 
 WRITTEN = ["=HYPERLINK(A1)", "-ism", "'+1", "plain"]
@@ -39,7 +40,8 @@ def merged(parsed: str, folder: Path, overrides: str = "") -> list[str]:
         answers=str(folder / "answers.parquet"),
         merges=str(folder / "items.csv"),
         questions=[],
-        naming={"near_duplicates": 100, "cut_lists": True, "smallest_cell": 1},
+        naming=NameRules(near_duplicates=100),
+        smallest_cell=1,
     )
     (answer,) = tables.read_rows(folder / "answers.parquet", Answer)
     return answer.items or []
@@ -124,7 +126,7 @@ def test_a_persons_readings_reach_answers_and_nobody_elses_change(
 
     def read(*overrides: str) -> dict[str, Answer]:
         """Answers by the text they are of."""
-        rules: Any = {"overrides": list(overrides), "value_rules": {}}
+        rules: Any = {"overrides": list(overrides), "value_rules": ValueRules()}
         if source == "field":
             parse_field.main(str(tmp_path / "field.parquet"), [questions], **rules, answers=parsed)
         else:
@@ -140,7 +142,8 @@ def test_a_persons_readings_reach_answers_and_nobody_elses_change(
             answers=str(tmp_path / "answers.parquet"),
             merges=str(tmp_path / "items.csv"),
             questions=[],
-            naming={"near_duplicates": 100, "cut_lists": True, "smallest_cell": 1},
+            naming=NameRules(near_duplicates=100),
+            smallest_cell=1,
         )
         texts = [*CORRECTED, *sorted(UNTOUCHED)]
         rows = tables.read_rows(tmp_path / "answers.parquet", Answer)

@@ -55,6 +55,7 @@ from fieldwork.config.estimates import (
 )
 from fieldwork.config.exports import data_settings
 from fieldwork.config.field import field_files
+from fieldwork.config.filling import judging_of
 from fieldwork.config.judging import (
     judge_prompt,
     judge_task,
@@ -62,17 +63,14 @@ from fieldwork.config.judging import (
     judgement_files,
     judgement_sources,
     judges_answers,
-    kit_setting,
-    kit_settings,
-    learnt_units,
+    named_scales,
     refined_units,
-    scale_settings,
     unit_inputs,
     unit_scale,
     unit_settings,
     unit_tables,
-    units_to_judge,
     verification_tables,
+    verifying_scale,
 )
 from fieldwork.config.memory import (
     READ,
@@ -80,25 +78,18 @@ from fieldwork.config.memory import (
     REFINED_UNITS,
     SELECT,
     VERIFIED_ATTRIBUTES,
-    accepted_options,
     memory_corpus,
-    merge_settings,
     n_remembered,
     reading_form,
     reading_model,
     reading_prompt,
-    reading_settings,
+    reading_rules,
     refining_prompt,
     refining_responses,
     selected_table,
-    selecting_answers,
-    selecting_judgements,
-    selecting_scores,
-    selection_settings,
+    selection_tables,
+    selection_rules,
     usable_attributes,
-    verifying_options,
-    verifying_scale,
-    verifying_scores,
     verifying_tables,
 )
 from fieldwork.config.metric_steps import (
@@ -113,7 +104,6 @@ from fieldwork.config.metric_steps import (
 from fieldwork.config.models import answer_threads, provider_modules, require_keys
 from fieldwork.config.names import refuse_misspelt_targets, words_after
 from fieldwork.config.pages import field_warning, new_pages
-from fieldwork.config.parsing import naming_settings, value_rules
 from fieldwork.config.primary import primary_items, primary_questions
 from fieldwork.config.pseudonyms import corpus_key_file
 from fieldwork.config.reading import read_study
@@ -128,6 +118,10 @@ from fieldwork.provenance import digest, module_versions, part_versions
 from fieldwork.run_record import lock_state, record_run
 from fieldwork.scheduling import end_rechecks
 from fieldwork.script_forks import fork_scripts
+from fieldwork.sections.asking import NameRules, ValueRules
+from fieldwork.sections.conditions import MemoryLimits
+from fieldwork.sections.judging import UnitSharing
+from fieldwork.sections.memory import MergeRules
 
 export_library()
 
@@ -166,6 +160,9 @@ configfile: LOWEST
 config.clear()
 config.update(study.config)
 
+# empty where the study has none
+judging = judging_of(study.config)
+
 # Snakemake's report prints the files of settings as they were written, with the names of files that people
 # filled in; the settings stand in it without them, as provenance/config.yaml
 if any(argument.startswith("--report") for argument in sys.argv):
@@ -199,12 +196,6 @@ NAMED_MODULES = {
     "generation": PROVIDERS,
     "metrics": [*MEASURES, *job_modules(METRIC_STEPS)],
 }
-
-
-def setting(registry, key):
-    """A setting of the task or condition that a rule's wildcard names, as a function for a rule."""
-    entries = {"task": study.task, "condition": study.condition}
-    return lambda wildcards: entries[registry](wildcards[registry]).get(key)
 
 
 def study_label(study):

@@ -127,7 +127,7 @@ rule parse_field:
         "../envs/fieldwork.yaml"
     params:
         *code("field/parse_field"),
-        value_rules=value_rules(config),
+        value_rules=ValueRules.part_of(config["parsing"]),
     script:
         "../scripts/field/parse_field.py"
 

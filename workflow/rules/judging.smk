@@ -15,19 +15,19 @@ rule draw_units:
         conversations=lambda wildcards: unit_inputs(config, wildcards.units)["conversations"],
         questions=lambda wildcards: unit_inputs(config, wildcards.units)["questions"],
         responses=lambda wildcards: unit_inputs(config, wildcards.units)["responses"],
-        groups=study.optional_file(config["judging"] and config["judging"]["groups"]),
+        groups=study.optional_file(judging["groups"]),
     output:
         texts="<results>/judging/texts/{units}.parquet",
     log:
         "<logs>/draw_units/{units}.log",
     wildcard_constraints:
-        units=any_of(units_to_judge(config)),
+        units=any_of(judging["units"]),
     conda:
         "../envs/fieldwork.yaml"
     params:
         *code("judging/draw_units"),
         key_file=corpus_key_file(config, memory_corpus(config)),
-        kind=lambda wildcards: units_to_judge(config)[wildcards.units]["of"],
+        kind=lambda wildcards: judging["units"][wildcards.units]["of"],
         settings=lambda wildcards: unit_settings(config, wildcards.units),
     script:
         "../scripts/judging/draw_units.py"
@@ -47,7 +47,6 @@ rule prepare_judging:
         "../envs/fieldwork.yaml"
     params:
         *code("judging/prepare_judging"),
-        scales=scale_settings(config),
         scale=lambda wildcards: unit_scale(config, wildcards.units),
     script:
         "../scripts/judging/prepare_judging.py"
@@ -67,7 +66,6 @@ rule collect_judgements:
         "../envs/fieldwork.yaml"
     params:
         *code("judging/collect_judgements"),
-        scales=scale_settings(config),
         scale=lambda wildcards: unit_scale(config, wildcards.units),
     script:
         "../scripts/judging/collect_judgements.py"
@@ -83,8 +81,8 @@ rule make_review_kit:
         content_style=study.resolve("resources/review_kit/content.css"),
         content_script=study.resolve("resources/review_kit/content.js"),
         shipped_texts=str(HOME / "resources/review_kit/texts_en.yaml"),
-        texts=study.resolve(kit_setting(config, "texts")),
-        consent=study.resolve(kit_setting(config, "consent")),
+        texts=study.resolve(judging["kit"]["texts"]),
+        consent=study.resolve(judging["kit"]["consent"]),
         readme_template=study.resolve("resources/review_kit/kit_readme.md"),
     output:
         page="<results>/review_kit/review.html",
@@ -102,9 +100,10 @@ rule make_review_kit:
     params:
         *code("judging/make_review_kit"),
         study_name=study.name,
-        entries=units_to_judge(config),
-        scales=scale_settings(config),
-        settings=kit_settings(config),
+        entries=judging["units"],
+        scales=named_scales(config),
+        sharing=UnitSharing.part_of(judging["kit"]),
+        seed=config["study"]["seed"],
     script:
         "../scripts/judging/make_review_kit.py"
 
@@ -120,8 +119,7 @@ rule plan_raters:
     params:
         *code("judging/plan_raters"),
         assumptions=config["power"]["raters"],
-        overlap=kit_setting(config, "overlap"),
-        shared_by=kit_setting(config, "shared_by"),
+        sharing=UnitSharing.part_of(judging["kit"]),
     script:
         "../scripts/judging/plan_raters.py"
 
@@ -145,8 +143,8 @@ rule import_judgements:
     params:
         *code("judging/import_judgements"),
         sources=judgement_sources(config, study.resolve),
-        scales=scale_settings(config),
-        key_file=(config["judging"] or {}).get("key_file"),
+        scales=named_scales(config),
+        key_file=judging["key_file"],
     script:
         "../scripts/judging/import_judgements.py"
 
@@ -166,15 +164,15 @@ rule import_part:
     log:
         "<logs>/import_part/{units}.log",
     wildcard_constraints:
-        units=any_of(units_to_judge(config)),
+        units=any_of(judging["units"]),
     priority: 100
     conda:
         "../envs/fieldwork.yaml"
     params:
         *code("judging/import_part"),
         sources=judgement_sources(config, study.resolve, is_given=True),
-        scales=scale_settings(config),
-        key_file=(config["judging"] or {}).get("key_file"),
+        scales=named_scales(config),
+        key_file=judging["key_file"],
     script:
         "../scripts/judging/import_part.py"
 
@@ -189,13 +187,12 @@ rule learn_scores:
     log:
         "<logs>/learn_scores/{units}.log",
     wildcard_constraints:
-        units=any_of(learnt_units(config)),
+        units=any_of(judging["learn"]),
     conda:
         "../envs/fieldwork.yaml"
     threads: config["embedding"]["threads"]
     params:
         *code("judging/learn_scores"),
-        scales=scale_settings(config),
         scale=lambda wildcards: unit_scale(config, wildcards.units),
         embedding=config["embedding"],
     script:
@@ -204,7 +201,7 @@ rule learn_scores:
 
 rule measure_interventions:
     input:
-        scores=[f"<results>/judging/learnt/{units}.parquet" for units in learnt_units(config)],
+        scores=[f"<results>/judging/learnt/{units}.parquet" for units in judging["learn"]],
         verifications=verification_tables(config),
         rechecks=[f"<results>/judging/models/{units}.parquet" for units in refined_units(config)],
     output:
@@ -215,9 +212,9 @@ rule measure_interventions:
         "../envs/fieldwork.yaml"
     params:
         *code("judging/measure_interventions"),
-        kinds=dict((name, units_to_judge(config)[name]["of"]) for name in learnt_units(config)),
+        kinds=dict((name, judging["units"][name]["of"]) for name in judging["learn"]),
         verifying_units=(config["memory"]["verify"] or {}).get("units"),
-        yes_options=verifying_options(config),
+        scale=verifying_scale(config),
         rarest_users=config["metrics"]["rarest_users"],
     script:
         "../scripts/judging/measure_interventions.py"
@@ -235,7 +232,7 @@ rule measure_judgements:
         "../envs/fieldwork.yaml"
     params:
         *code("judging/measure_judgements"),
-        scales=scale_settings(config),
+        scales=named_scales(config),
         rarest_users=config["metrics"]["rarest_users"],
     script:
         "../scripts/judging/measure_judgements.py"
@@ -254,6 +251,6 @@ rule plot_raters:
     params:
         *code("judging/plot_raters"),
         drawing=auxiliary_arms.rater_drawing(study),
-        scales=scale_settings(config),
+        scales=named_scales(config),
     script:
         "../scripts/judging/plot_raters.py"

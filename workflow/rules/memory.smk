@@ -17,7 +17,7 @@ rule prepare_reading:
         "../envs/fieldwork.yaml"
     params:
         *code("memory/prepare_reading"),
-        settings=reading_settings(config),
+        rules=reading_rules(config),
         n_users=n_remembered(config),
         at_least=config["memory"]["at_least"],
         seed=config["study"]["seed"],
@@ -42,7 +42,7 @@ rule read_attributes:
     params:
         *code("memory/read_attributes"),
         form=reading_form(config),
-        merging=merge_settings(config),
+        merging=MergeRules.part_of(config["memory"]),
         embedding=config["embedding"],
     script:
         "../scripts/memory/read_attributes.py"
@@ -53,7 +53,7 @@ rule prepare_refining:
     input:
         attributes="<results>/memory/attributes.parquet",
         conversations=f"<results>/corpus/{memory_corpus(config)}/conversations.parquet",
-        scores=verifying_scores(config),
+        scores=verifying_tables(config, "learnt"),
         template=study.resolve(refining_prompt(config)),
     output:
         questions=f"<results>/tasks/{REFINE}.parquet",
@@ -73,7 +73,7 @@ rule verify_attributes:
     input:
         attributes="<results>/memory/attributes.parquet",
         conversations=f"<results>/corpus/{memory_corpus(config)}/conversations.parquet",
-        scores=verifying_scores(config),
+        scores=verifying_tables(config, "learnt"),
         texts=verifying_tables(config, "texts"),
         judgements=verifying_tables(config, "parts"),
         responses=refining_responses(config),
@@ -91,7 +91,6 @@ rule verify_attributes:
         *code("memory/verify_attributes"),
         form=reading_form(config),
         keep_above=(config["memory"]["verify"] or {}).get("keep_above"),
-        scales=scale_settings(config),
         scale=verifying_scale(config),
         embedding=config["embedding"],
     script:
@@ -119,9 +118,11 @@ rule select_attributes:
     input:
         attributes=usable_attributes(config),
         questions="<results>/tasks/{task}.parquet",
-        model_answers=lambda wildcards: selecting_answers(config, wildcards.condition),
-        judgements=lambda wildcards: selecting_judgements(config, wildcards.condition),
-        scores=lambda wildcards: selecting_scores(config, wildcards.condition),
+        model_answers=lambda wildcards: selection_tables(config, wildcards.condition)[
+            "model_answers"
+        ],
+        judgements=lambda wildcards: selection_tables(config, wildcards.condition)["judgements"],
+        scores=lambda wildcards: selection_tables(config, wildcards.condition)["scores"],
         encoder_choice=encoder_choice(study),
     output:
         selection_table="<results>/memory/selected/{task}/{condition}.parquet",
@@ -134,8 +135,10 @@ rule select_attributes:
     threads: config["embedding"]["threads"]
     params:
         *code("memory/select_attributes"),
-        settings=lambda wildcards: selection_settings(study.condition(wildcards.condition)),
-        yes_options=lambda wildcards: accepted_options(config, wildcards.condition),
+        rules=lambda wildcards: selection_rules(study.condition(wildcards.condition)),
+        scale=lambda wildcards: named_scales(config).get(
+            study.condition(wildcards.condition)["select"]["scale"]
+        ),
         embedding=config["embedding"],
     script:
         "../scripts/memory/select_attributes.py"
@@ -159,9 +162,8 @@ rule write_memories:
         "../envs/fieldwork.yaml"
     params:
         *code("memory/write_memories"),
-        n_puppets=setting("task", "runs"),
-        recent=setting("condition", "recent"),
-        token_budget=setting("condition", "token_budget"),
+        n_puppets=lambda wildcards: study.task(wildcards.task)["runs"],
+        limits=lambda wildcards: MemoryLimits.part_of(study.condition(wildcards.condition)),
     script:
         "../scripts/memory/write_memories.py"
 

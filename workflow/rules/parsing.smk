@@ -18,7 +18,7 @@ rule parse_answers:
         "../envs/fieldwork.yaml"
     params:
         *code("parsing/parse_answers"),
-        value_rules=value_rules(config),
+        value_rules=ValueRules.part_of(config["parsing"]),
     script:
         "../scripts/parsing/parse_answers.py"
 
@@ -38,7 +38,7 @@ rule parse_auxiliary:
         "../envs/fieldwork.yaml"
     params:
         *code("parsing/parse_answers"),
-        value_rules=value_rules(config),
+        value_rules=ValueRules.part_of(config["parsing"]),
     script:
         "../scripts/parsing/parse_answers.py"
 
@@ -69,6 +69,7 @@ rule canonicalise_answers:
         mem_mb=8192,
     params:
         *code("parsing/canonicalise_answers"),
-        naming=naming_settings(config),
+        naming=NameRules.part_of(config["parsing"]),
+        smallest_cell=config["metrics"]["smallest_cell"],
     script:
         "../scripts/parsing/canonicalise_answers.py"

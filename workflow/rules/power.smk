@@ -9,7 +9,7 @@ rule power:
         "<results>/power/advice.csv",
         "<results>/power/power.md",
         expand("<results>/figures/power.{suffix}", suffix=["pdf", "svg", "png"]),
-        ["<results>/review_kit/precision.md"] if units_to_judge(config) else [],
+        ["<results>/review_kit/precision.md"] if judging["units"] else [],
 
 
 rule plan_power:

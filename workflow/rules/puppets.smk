@@ -174,7 +174,7 @@ rule build_contexts:
     params:
         *code("puppets/build_contexts"),
         settings=lambda wildcards: study.context_settings(wildcards.condition),
-        n_puppets=setting("task", "runs"),
+        n_puppets=lambda wildcards: study.task(wildcards.task)["runs"],
         embedding=config["embedding"],
         seed=config["study"]["seed"],
     script:

@@ -23,6 +23,7 @@ from fieldwork.puppets.contexts import context_id, estimate_tokens
 from fieldwork.puppets.corpus import prepare_corpus
 from fieldwork.puppets.filters import Filters
 from fieldwork.records.puppets import Context, Conversation
+from fieldwork.sections.asking import NameRules, ValueRules
 from figures import plot
 from generation import generate_responses, plan_requests
 from metrics import (
@@ -163,7 +164,7 @@ class Study:
                 [self._table("responses", *arm) for arm in arms],
                 self._items(task),
                 overrides=[],
-                value_rules={},
+                value_rules=ValueRules(),
                 answers=[self._table("parsed", *arm) for arm in arms],
                 forms=[self._table("forms", *arm) for arm in arms],
             )
@@ -178,7 +179,8 @@ class Study:
             answers=self._path("answers.parquet"),
             merges=self._path("items.csv"),
             questions=[],
-            naming={"near_duplicates": 92, "cut_lists": True, "smallest_cell": 5},
+            naming=NameRules(),
+            smallest_cell=5,
         )
 
     def measure_lists(self) -> None:

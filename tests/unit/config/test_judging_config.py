@@ -5,8 +5,9 @@ from typing import Any
 
 import pytest
 
-from fieldwork.config.judging import broken_judging, judgement_files, pair_sides, scale_settings
+from fieldwork.config.judging import broken_judging, judgement_files, named_scales, pair_sides
 from fieldwork.errors import StudyError
+from fieldwork.sections.judging import Scale
 
 SCALE: dict[str, Any] = {
     "level": "nominal",
@@ -54,17 +55,13 @@ def problems(**changes: Any) -> list[str]:
 def test_a_study_without_judgements_and_a_good_one_have_no_problem() -> None:
     assert [*broken_judging({"judging": None})] == []
     assert problems() == []
-    assert scale_settings({"judging": None}) == []
+    assert named_scales({"judging": None}) == {}
     assert judgement_files({"judging": None}, str) == []
 
 
 def test_options_are_texts_whatever_yaml_makes_of_them() -> None:
-    (settings,) = scale_settings({"judging": JUDGING})
-    assert (settings["name"], settings["options"], settings["accepted"]) == (
-        "right",
-        ["0", "1"],
-        ["1"],
-    )
+    scale = Scale(**named_scales({"judging": JUDGING})["right"])
+    assert (scale.name, scale.options, scale.accepted) == ("right", ["0", "1"], ["1"])
 
 
 @pytest.mark.parametrize(

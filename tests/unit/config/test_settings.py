@@ -148,7 +148,22 @@ def test_shipped_studies_are_valid(study: Path) -> None:
         ),
         ("models/m", {**OPENAI, "encoder": "e"}, "models.m: unknown key 'encoder'"),
         ("models/m", {**OPENAI, "timeout_s": 0}, "models.m.timeout_s: 0 is less"),
-        ("models/m", {"label": "x"}, "models.m: 'provider' is a required property"),
+        (
+            "models/m",
+            {"label": "x"},
+            "models.m: 'provider' is a required property; add the line `provider: embedded` there, or "
+            "one of local_chat, openai, gemini, anthropic, recorded (What kind",
+        ),
+        (
+            "models/m",
+            {"provider": "embedded", "label": "x"},
+            "'encoder' is a required property; add the line `encoder: all-MiniLM-L6-v2` there (Sent",
+        ),
+        (
+            "tasks/t",
+            {"runs": 5, "max_tokens": 5},
+            "'sources' is a required property; add the line `sources:` there, with a list [a, b] (Where",
+        ),
         ("models/m", {**OPENAI, "dispatch": "bach"}, "models.m.dispatch: 'bach' is not one of"),
         ("models/m", {**GEMINI, "dispatch": "slow"}, "models.m.dispatch: 'slow' is not one of"),
         ("models/m", {**GEMINI, "headers": {}}, "models.m: unknown key 'headers'"),

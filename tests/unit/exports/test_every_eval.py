@@ -187,7 +187,7 @@ def test_what_is_exported_is_read_again(tmp_path: Path) -> None:
     (export,) = exported(rows, [score()])
     path = tmp_path / "x_samples.jsonl"
     path.write_text(export.samples)
-    answers = [*read_answers([path], Recording("own", "every_eval_ever", {}, {}))]
+    answers = [*read_answers([path], Recording(name="own", format="every_eval_ever"))]
     assert [(a.item, a.user, a.replicate, a.text) for a in answers] == [
         ("q1", "u1", "0", "A"),
         ("q1", "u1", "1", "B"),

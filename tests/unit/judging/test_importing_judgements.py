@@ -14,10 +14,10 @@ from fieldwork.judging.importing import (
     StudyUnits,
     import_judgements,
 )
-from fieldwork.judging.scales import AnswerScale, answer_scales
 from fieldwork.judging.units import side_code
 from fieldwork.records.judging import SIDES as SIDES_OF_PAIRS
 from fieldwork.records.judging import JudgedUnit, Judgement
+from fieldwork.sections.judging import Scale
 
 SCALES: list[dict[str, Any]] = [
     {
@@ -63,8 +63,8 @@ BETTER: dict[str, Any] = {
 }
 
 
-def scales() -> dict[str, AnswerScale]:
-    return answer_scales([*SCALES, BETTER])
+def scales() -> dict[str, Scale]:
+    return {scale["name"]: Scale(**scale) for scale in (*SCALES, BETTER)}
 
 
 NOTHING = StudyUnits({}, [])

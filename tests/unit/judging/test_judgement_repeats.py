@@ -22,4 +22,4 @@ def test_a_unit_that_was_skipped_at_first_is_no_repeat_later() -> None:
     rows = number_repeats([judgement(None), judgement("accept"), judgement(None)])
     assert [(row.value, row.repeat) for row in rows] == [(None, 1), ("accept", 0), (None, 2)]
     assert labels_of(rows, RIGHT).values == {"a1/task/q": 1.0}
-    assert people_shares(rows, "task", "right", ["accept"]) == {("a1", "q"): 1.0}
+    assert people_shares(rows, "task", RIGHT) == {("a1", "q"): 1.0}

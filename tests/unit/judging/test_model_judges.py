@@ -2,11 +2,12 @@
 
 from typing import Any
 
-from fieldwork.judging.model_judges import JudgePrompt, judge_items, model_judgements
+from fieldwork.judging.model_judges import judge_items, model_judgements
 from fieldwork.records.parsing import Answer
+from fieldwork.text_templates import TextTemplate
 from unit.judging.unit_texts import BETTER, RIGHT, pair, unit_text
 
-PROMPT = JudgePrompt(
+PROMPT = TextTemplate(
     "{% for fact in facts %}{{ fact }};{% endfor %}{{ attribute }}|{{ answer_1 }}|{{ answer_2 }}",
     "t.txt",
 )

@@ -2,25 +2,23 @@
 
 from typing import Any
 
-from fieldwork.judging.scales import AnswerScale
-from fieldwork.records.judging import Scale, UnitText
+from fieldwork.records.judging import UnitText
+from fieldwork.sections.judging import Scale
 
-RIGHT = AnswerScale(
-    Scale("right", "nominal", ("accept", "unsure", "reject"), frozenset({"accept"})),
-    {},
-    {"accept": "It is right"},
+RIGHT = Scale(
+    name="right",
+    options=["accept", "unsure", "reject"],
+    accepted=["accept"],
+    labels={"accept": "It is right"},
 )
-WHY = AnswerScale(Scale("why", "nominal", ("no evidence", "too general")), {}, {})
-BETTER = AnswerScale(
-    Scale(
-        "better",
-        "interval",
-        ("1", "2", "3", "4", "5"),
-        prefers_a=frozenset({"1", "2"}),
-        prefers_b=frozenset({"4", "5"}),
-    ),
-    {},
-    {"1": "Answer 1 is much better"},
+WHY = Scale(name="why", options=["no evidence", "too general"])
+BETTER = Scale(
+    name="better",
+    level="interval",
+    options=["1", "2", "3", "4", "5"],
+    prefers_a=["1", "2"],
+    prefers_b=["4", "5"],
+    labels={"1": "Answer 1 is much better"},
 )
 
 

@@ -8,7 +8,6 @@ import pytest
 
 from fieldwork.encoder import Vectors
 from fieldwork.memory.selection import (
-    SelectionSettings,
     all_scores,
     answered_shares,
     bm25_scores,
@@ -24,6 +23,9 @@ from fieldwork.records.judging import Judgement
 from fieldwork.records.memory import Attribute
 from fieldwork.records.parsing import Answer
 from fieldwork.records.tasks import Item
+from fieldwork.sections.conditions import SelectionRules
+from fieldwork.sections.judging import Scale
+from fieldwork.text_templates import TextTemplate
 
 
 def attribute(text: str, place: int = 0, user: str = "u1") -> Attribute:
@@ -43,7 +45,7 @@ QUESTION = item("Which soup should I cook?")
 
 
 def selected(scores: Any, **settings: Any) -> list[tuple[str, bool]]:
-    chosen = SelectionSettings(**{"by": "all", "n": None, "at_least": None, **settings})
+    chosen = SelectionRules(**{"by": "all", **settings})
     return [
         (r.attribute_id, r.is_selected) for r in select_attributes(SOUP, [QUESTION], scores, chosen)
     ]
@@ -68,14 +70,16 @@ def test_the_best_n_that_reach_the_least_score_are_selected() -> None:
     assert selected(scores, n=1) == [("u1-1", True), ("u1-0", False), ("u1-2", False)]
     assert selected(scores, at_least=0.5) == [("u1-1", True), ("u1-0", False), ("u1-2", False)]
     assert selected(scores, n=2) == [("u1-1", True), ("u1-0", True), ("u1-2", False)]
-    rows = list(select_attributes(SOUP, [QUESTION], scores, SelectionSettings("people", None, 0.5)))
+    rows = list(
+        select_attributes(SOUP, [QUESTION], scores, SelectionRules(by="people", at_least=0.5))
+    )
     assert [(r.score, r.reason) for r in rows][-1] == (None, "nobody judged it")
 
 
 def test_each_user_is_ranked_alone_for_each_question() -> None:
     both = [*SOUP, attribute("Owns a cat", user="u2")]
     items = [QUESTION, item("Dogs?", "q2")]
-    rows = list(select_attributes(both, items, all_scores, SelectionSettings("all", 1, None)))
+    rows = list(select_attributes(both, items, all_scores, SelectionRules(by="all", n=1)))
     assert [(r.user_id, r.item_id, r.place) for r in rows if r.is_selected] == [
         ("u1", "q1", 0),
         ("u1", "q2", 0),
@@ -129,9 +133,8 @@ def test_a_models_letters_count_and_its_probabilities_count_more() -> None:
 
 
 def test_the_question_to_a_model_names_attribute_and_question() -> None:
-    (one,) = selection_items(
-        [SOUP[1]], {"t": [QUESTION]}, "{{ attribute }}|{{ question }}", "t.txt"
-    )
+    template = TextTemplate("{{ attribute }}|{{ question }}", "t.txt")
+    (one,) = selection_items([SOUP[1]], {"t": [QUESTION]}, template)
     assert (one.item_id, one.kind, one.choices) == ("u1-1/t/q1", "choice", ["Yes", "No"])
     assert one.question == "Owns a dog|Which soup should I cook?"
     assert one.prompt == f"{one.question}\nA. Yes\nB. No\nAnswer with only a single letter."
@@ -154,6 +157,13 @@ def judgement(rater: str, value: str | None, repeat: int = 0, kind: str = "perso
     )
 
 
+MATTERS = Scale(
+    name="matters",
+    options=["openly", "in what is chosen", "no"],
+    accepted=["openly", "in what is chosen"],
+)
+
+
 def test_people_vote_once_each_and_models_do_not() -> None:
     rows = [
         judgement("a", "openly"),
@@ -163,8 +173,8 @@ def test_people_vote_once_each_and_models_do_not() -> None:
         judgement("d", None),
         judgement("gpt", "no", kind="model"),
     ]
-    shares = people_shares(rows, "t", "matters", ["openly", "in what is chosen"])
+    shares = people_shares(rows, "t", MATTERS)
     assert shares == {("u1-0", "q1"): pytest.approx(2 / 3)}
-    assert people_shares(rows, "t", "other", ["openly"]) == {}
-    assert people_shares(rows, "u", "matters", ["openly"]) == {}
+    assert people_shares(rows, "t", MATTERS.model_copy(update={"name": "other"})) == {}
+    assert people_shares(rows, "u", MATTERS) == {}
     assert judged_scores(shares)(SOUP, QUESTION) == [pytest.approx(2 / 3), None, None]

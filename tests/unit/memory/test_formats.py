@@ -7,18 +7,19 @@ from pathlib import Path
 import pytest
 
 from fieldwork.errors import StudyError
-from fieldwork.memory.formats import FormatSettings, RememberedUser, memory_texts, remembered_users
-from fieldwork.records.memory import Attribute, Evidence, MemoryUser
+from fieldwork.memory.formats import RememberedUser, memory_texts, remembered_users
+from fieldwork.records.memory import Attribute, Evidence, MemoryText, MemoryUser
+from fieldwork.sections.conditions import MemoryLimits
+from fieldwork.text_templates import TextTemplate, read_template
 from unit.memory.conversations import conversation
 
 SHIPPED = sorted((Path(__file__).parents[3] / "resources/memory").glob("*_202*.txt"))
-PLAIN = FormatSettings(
+PLAIN = TextTemplate(
     "{% for a in attributes %}- {{ a.text }}\n{% endfor %}"
     "{% for c in conversations %}* {{ c.user_messages | first }}\n{% endfor %}",
     "t.txt",
-    recent=2,
-    token_budget=1000,
 )
+LIMITS = MemoryLimits(recent=2, token_budget=1000)
 TALKS = [conversation(f"Message {n}", name=f"c{n}", day=n) for n in (1, 2, 3)]
 
 
@@ -36,8 +37,10 @@ def attribute(number: int, kind: str = "fact") -> Attribute:
     )
 
 
-def text_of(user: RememberedUser, settings: FormatSettings = PLAIN):  # type: ignore[no-untyped-def]
-    (made,) = memory_texts([user], settings)
+def text_of(
+    user: RememberedUser, template: TextTemplate = PLAIN, limits: MemoryLimits = LIMITS
+) -> MemoryText:
+    (made,) = memory_texts([user], template, limits)
     return made
 
 
@@ -49,8 +52,8 @@ def test_attributes_and_the_newest_conversations_are_put_into_the_template() -> 
 
 
 def test_nothing_known_is_no_text() -> None:
-    quiet = PLAIN._replace(recent=0)
-    made = text_of(RememberedUser("u1", "q1", [], TALKS), quiet)
+    quiet = MemoryLimits(token_budget=1000)
+    made = text_of(RememberedUser("u1", "q1", [], TALKS), limits=quiet)
     assert (made.item_id, made.text, made.n_left_out) == ("q1", "", 0)
 
 
@@ -59,7 +62,7 @@ def test_what_does_not_fit_is_left_out_oldest_first_conversations_before_attribu
     whole = text_of(user)
     sizes = {}
     for budget in range(1, 60):
-        made = text_of(user, PLAIN._replace(token_budget=budget))
+        made = text_of(user, limits=MemoryLimits(recent=2, token_budget=budget))
         sizes[len(made.attribute_ids), made.text.count("*")] = made
         assert made.n_left_out == 5 - len(made.attribute_ids) - made.text.count("*")
     assert set(sizes) <= {(3, 2), (3, 1), (3, 0), (2, 0), (1, 0), (0, 0)}
@@ -74,20 +77,20 @@ def test_shipped_templates_say_everything_that_is_known(path: Path) -> None:
     kinds = ["fact", "preference", "interest", "plan"]
     known = [attribute(number, kind) for number, kind in enumerate(kinds)]
     undated = dataclasses.replace(attribute(4), stated_at=None, confidence=None)
-    settings = FormatSettings(path.read_text(encoding="utf-8"), str(path), 2, 10_000)
-    made = text_of(RememberedUser("u1", None, [*known, undated], TALKS), settings)
+    template = read_template(str(path))
+    made = text_of(RememberedUser("u1", None, [*known, undated], TALKS), template)
     assert all(f"Attribute number {number}" in made.text for number in range(5))
     assert "2026-01-02" in made.text
     assert "None" not in made.text
     assert "{" not in made.text
-    assert ("Message 3" in made.text) == ("conversations" in settings.template)
+    assert ("Message 3" in made.text) == ("conversations" in template.text)
 
 
 def test_a_template_that_reaches_for_more_is_refused() -> None:
     user = RememberedUser("u1", None, [attribute(0)], [])
     for template in ("{{ secrets }}", "{{ attributes[0].text.__class__.__mro__ }}", "{% for %}"):
         with pytest.raises(StudyError, match=r"t\.txt: the template cannot be filled in"):
-            text_of(user, PLAIN._replace(template=template))
+            text_of(user, PLAIN._replace(text=template))
 
 
 def test_of_selected_attributes_each_question_has_a_text_even_where_nothing_matters() -> None:

@@ -5,11 +5,12 @@ from collections.abc import Sequence
 import numpy as np
 
 from fieldwork.encoder import Vectors
-from fieldwork.memory.merging import NOT_SURE, MergeSettings, merge_statements
+from fieldwork.memory.merging import NOT_SURE, merge_statements
 from fieldwork.records.memory import Statement
+from fieldwork.sections.memory import MergeRules
 from unit.memory.conversations import conversation
 
-SETTINGS = MergeSettings(merge_above=0.8, least_confidence=0.0, needs_evidence=True)
+RULES = MergeRules(merge_above=0.8)
 TALKS = {
     name: conversation("x", name=name, user=user, day=day)
     for name, user, day in (
@@ -45,7 +46,7 @@ def test_near_equal_statements_become_the_surest_with_all_evidence() -> None:
         ],
         TALKS,
         encode,
-        SETTINGS,
+        RULES,
     )
     nurse, dog = memory.attributes
     assert (nurse.text, nurse.kind, nurse.confidence, nurse.n_statements) == (
@@ -75,7 +76,7 @@ def test_an_attribute_does_not_drift_from_statement_to_statement() -> None:
         statement("works as a nurse", place=1),
         statement("works", place=2),
     ]
-    texts = [a.text for a in merge_statements(rows, TALKS, encode, SETTINGS).attributes]
+    texts = [a.text for a in merge_statements(rows, TALKS, encode, RULES).attributes]
     assert texts == ["is a nurse", "works"]
 
 
@@ -87,14 +88,14 @@ def test_users_are_never_merged_and_undated_conversations_are_the_oldest() -> No
     ]
     found = [
         (a.user_id, a.place, a.text)
-        for a in merge_statements(rows, TALKS, encode, SETTINGS).attributes
+        for a in merge_statements(rows, TALKS, encode, RULES).attributes
     ]
     assert found == [("u1", 0, "has a dog"), ("u1", 1, "is a nurse"), ("u2", 0, "is a nurse")]
 
 
 def test_equal_texts_merge_at_any_threshold_and_ids_differ_by_user() -> None:
     rows = [statement("is a nurse"), statement("is a nurse", "new"), statement("is a nurse", "b")]
-    strict = SETTINGS._replace(merge_above=1.5)
+    strict = MergeRules(merge_above=1.5)
     attributes = merge_statements(rows, TALKS, encode, strict).attributes
     assert [a.n_statements for a in attributes] == [2, 1]
     assert len({a.attribute_id for a in attributes}) == 2
@@ -106,13 +107,15 @@ def test_statements_without_evidence_or_confidence_become_no_attribute() -> None
         statement("has a dog", place=1, confidence=0.2),
         statement("works", place=2, reason="the reply states nothing"),
     ]
-    strict = SETTINGS._replace(least_confidence=0.3)
+    strict = MergeRules(merge_above=0.8, least_confidence=0.3)
     memory = merge_statements(rows, TALKS, encode, strict)
     assert memory.attributes == []
     assert [s.reason for s in memory.statements] == [rows[0].reason, NOT_SURE, rows[2].reason]
-    lenient = merge_statements(rows, TALKS, encode, strict._replace(needs_evidence=False))
+    lenient = merge_statements(
+        rows, TALKS, encode, strict.model_copy(update={"needs_evidence": False})
+    )
     assert [(a.text, a.evidence) for a in lenient.attributes] == [("is a nurse", [])]
 
 
 def test_nothing_stated_is_nothing_known() -> None:
-    assert merge_statements([], TALKS, encode, SETTINGS) == ([], [])
+    assert merge_statements([], TALKS, encode, RULES) == ([], [])

@@ -4,17 +4,18 @@ import pytest
 
 from fieldwork.errors import StudyError
 from fieldwork.memory.reading import (
-    ReadingSettings,
     memory_users,
     reading_items,
     sentences_of,
     transcript,
 )
+from fieldwork.sections.memory import ReadingRules
+from fieldwork.text_templates import TextTemplate
 from unit.memory.conversations import conversation
 
 TEMPLATE = "Read:\n{{ conversation }}\nName {{ n }}."
-STATEMENTS = ReadingSettings(conversations=2, longest=100, form="statements", per_conversation=5)
-SENTENCES = STATEMENTS._replace(form="sentences")
+STATEMENTS = ReadingRules(conversations=2, longest=100, form="statements", per_conversation=5)
+SENTENCES = STATEMENTS.model_copy(update={"form": "sentences"})
 
 
 def test_sentences_are_what_the_user_states_with_the_turns_they_stand_in() -> None:
@@ -59,8 +60,8 @@ def test_the_newest_conversations_that_are_short_enough_are_read() -> None:
 def test_a_free_question_has_no_lines_to_choose_from_and_a_held_one_has() -> None:
     talk = conversation("I am a nurse. I own a dog. I like tea.")
     users = memory_users(["u1"], [talk], STATEMENTS)
-    (free,) = reading_items(users, {"c1": talk}, STATEMENTS, TEMPLATE, "t.txt")
-    (held,) = reading_items(users, {"c1": talk}, SENTENCES, TEMPLATE, "t.txt")
+    (free,) = reading_items(users, {"c1": talk}, STATEMENTS, TextTemplate(TEMPLATE, "t.txt"))
+    (held,) = reading_items(users, {"c1": talk}, SENTENCES, TextTemplate(TEMPLATE, "t.txt"))
     assert (free.kind, free.choices, free.list_length) == ("text", [], None)
     assert (held.kind, held.list_length) == ("text", 3)
     assert held.choices == ["I am a nurse.", "I own a dog.", "I like tea."]
@@ -71,11 +72,11 @@ def test_a_free_question_has_no_lines_to_choose_from_and_a_held_one_has() -> Non
 def test_a_conversation_in_which_the_user_states_nothing_is_not_asked_about() -> None:
     talk = conversation("Why? How?", "Because.")
     users = memory_users(["u1"], [talk], SENTENCES)
-    assert reading_items(users, {"c1": talk}, SENTENCES, TEMPLATE, "t.txt") == []
+    assert reading_items(users, {"c1": talk}, SENTENCES, TextTemplate(TEMPLATE, "t.txt")) == []
 
 
 def test_a_template_with_another_name_is_refused_with_its_file() -> None:
     talk = conversation("I am a nurse.")
     users = memory_users(["u1"], [talk], STATEMENTS)
     with pytest.raises(StudyError, match=r"t\.txt: .*conversation, n"):
-        reading_items(users, {"c1": talk}, STATEMENTS, "{{ chat }}", "t.txt")
+        reading_items(users, {"c1": talk}, STATEMENTS, TextTemplate("{{ chat }}", "t.txt"))

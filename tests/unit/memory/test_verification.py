@@ -14,6 +14,7 @@ from fieldwork.memory.verification import (
 )
 from fieldwork.records.judging import LearntScore
 from fieldwork.records.memory import Attribute, Evidence
+from fieldwork.text_templates import TextTemplate
 from unit.memory.conversations import conversation, reply
 
 TALK = conversation("I am a nurse. I own a dog.", "Fine.", "I like tea.")
@@ -36,13 +37,13 @@ SCORES = [score("good", 0.9), score("bad", 0.0), score("unknown", None)]
 def test_what_raters_would_reject_is_stated_once_more() -> None:
     assert rejected_attributes([GOOD, BAD, UNKNOWN], SCORES, 0.5) == [BAD]
     template = "{{ conversation }}|{{ attribute }}|{{ is_quoted }}"
-    (free,) = refining_items([BAD], TALKS, "statements", template, "t.txt")
+    (free,) = refining_items([BAD], TALKS, "statements", TextTemplate(template, "t.txt"))
     assert (free.item_id, free.kind, free.choices) == ("bad", "text", [])
     assert free.prompt.endswith("|Loves all animals|False")
-    (held,) = refining_items([BAD], TALKS, "sentences", template, "t.txt")
+    (held,) = refining_items([BAD], TALKS, "sentences", TextTemplate(template, "t.txt"))
     assert (held.choices, held.list_length) == (["I am a nurse.", "I own a dog.", "I like tea."], 1)
     quoted = attribute("quoted", "I own a dog.")
-    (other,) = refining_items([quoted], TALKS, "sentences", template, "t.txt")
+    (other,) = refining_items([quoted], TALKS, "sentences", TextTemplate(template, "t.txt"))
     assert other.choices == ["I am a nurse.", "I like tea."]
 
 

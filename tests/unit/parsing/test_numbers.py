@@ -12,8 +12,8 @@ from fieldwork.records.parsing import (
     RANGE,
     REFUSAL,
     SEVERAL_NUMBERS,
-    ValueRules,
 )
+from fieldwork.sections.asking import ValueRules
 
 PLAIN = [
     *(("42", 42), ("-5", -5), ("minus 5", -5), ("– 5 °C", 5), ("–5", -5), ("0,125", 0.125)),
@@ -136,8 +136,8 @@ def test_what_is_not_one_number_has_a_reason(text: str, unit: str | None, reason
 @pytest.mark.parametrize(
     ("text", "rules", "value"),
     [
-        ("In 2020 it was 5.", ValueRules("last"), 5),
-        ("5 it was in 2020.", ValueRules("first"), 5),
+        ("In 2020 it was 5.", ValueRules(several_numbers="last"), 5),
+        ("5 it was in 2020.", ValueRules(several_numbers="first"), 5),
         ("10-20", LENIENT, 15),
         ("10 to 20 million kg", LENIENT, 15e6),
         ("between 10 and 20 million", LENIENT, 15e6),

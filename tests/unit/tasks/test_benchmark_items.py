@@ -12,14 +12,15 @@ import pytest
 from fieldwork.errors import StudyError
 from fieldwork.records.tasks import Item
 from fieldwork.tasks.items import load_items
-from fieldwork.tasks.own_items import SourceOptions
+from fieldwork.tasks.own_items import TaskSource
+from unit.tasks.task_sources import changed
 
 MMLU_ROWS = [
     ["Two and two, is?", "3", "4", "5", "six, or so", "B"],
     ['"Quoted"\nline', *"wxyz", "D"],
 ]
-MMLU = SourceOptions("mmlu", "mmlu")
-ETHICS = SourceOptions("ethics", "ethics")
+MMLU = TaskSource(format="mmlu", dataset="mmlu")
+ETHICS = TaskSource(format="ethics", dataset="ethics")
 
 
 def csv_file(path: Path, rows: Sequence[Sequence[object]]) -> Path:
@@ -29,7 +30,7 @@ def csv_file(path: Path, rows: Sequence[Sequence[object]]) -> Path:
     return path
 
 
-def complaint(files: list[Path], options: SourceOptions) -> str:
+def complaint(files: list[Path], options: TaskSource) -> str:
     with pytest.raises(StudyError) as caught:
         load_items(files, options, {})
     assert "\n" not in str(caught.value)
@@ -63,7 +64,7 @@ def test_both_layouts_of_mmlu_give_the_same_items(tmp_path: Path) -> None:
         for split in ("test", "dev", "validation")
     ]
     for shots in (0, 2):
-        options = MMLU._replace(shots=shots)
+        options = changed(MMLU, shots=shots)
         items = load_items(old, options, {})
         assert load_items(hub, options, {}) == items
         assert [item.item_id for item in items] == ["us_law-000", "us_law-001"]
@@ -93,7 +94,7 @@ def test_shards_of_the_hub_are_one_split(tmp_path: Path) -> None:
 def test_subjects_are_taken_in_the_order_named(tmp_path: Path) -> None:
     files = [csv_file(tmp_path / f"{s}_test.csv", MMLU_ROWS[:1]) for s in ("a", "b_c", "d")]
     assert [i.subject for i in load_items(files, MMLU, {})] == ["a", "b_c", "d"]
-    chosen = load_items(files, MMLU._replace(subjects=("d", "a")), {})
+    chosen = load_items(files, changed(MMLU, subjects=["d", "a"]), {})
     assert [i.item_id for i in chosen] == ["d-000", "a-000"]
 
 
@@ -106,20 +107,18 @@ def test_blank_lines_are_no_rows(tmp_path: Path) -> None:
     ("options", "message"),
     [
         (
-            MMLU._replace(subjects=("physics",)),
+            changed(MMLU, subjects=["physics"]),
             "mmlu: there is no test file of the MMLU subject 'physics'; correct `subjects`, there are "
             "law",
         ),
         (
-            MMLU._replace(shots=5),
+            changed(MMLU, shots=5),
             "mmlu: there is no dev file of the MMLU subject 'law' for the worked examples; add it, or "
             "set `shots: 0`",
         ),
     ],
 )
-def test_missing_files_of_mmlu_are_named(
-    tmp_path: Path, options: SourceOptions, message: str
-) -> None:
+def test_missing_files_of_mmlu_are_named(tmp_path: Path, options: TaskSource, message: str) -> None:
     assert complaint([csv_file(tmp_path / "law_test.csv", MMLU_ROWS)], options) == message
 
 
@@ -193,7 +192,7 @@ def test_subsets_of_ethics_are_known_by_folder_or_name(tmp_path: Path) -> None:
         (item,) = load_items(files, ETHICS, {})
         assert (item.item_id, item.subject) == ("justice-0000", "ethics_justice")
     assert "there are no items of the subjects virtue in" in complaint(
-        files, ETHICS._replace(subjects=("virtue",))
+        files, changed(ETHICS, subjects=["virtue"])
     )
 
 
@@ -231,12 +230,12 @@ needs_real_data = pytest.mark.skipif(
 @pytest.mark.real_data
 @needs_real_data
 def test_helm_lites_mmlu_has_514_items() -> None:
-    subjects = (
+    subjects = [
         *("abstract_algebra", "college_chemistry", "computer_security"),
         *("econometrics", "us_foreign_policy"),
-    )
+    ]
     files = sorted((SHARED / "mmlu").glob("*"))
-    items = load_items(files, MMLU._replace(subjects=subjects, shots=5), {})
+    items = load_items(files, changed(MMLU, subjects=subjects, shots=5), {})
     assert Counter(item.subject for item in items) == dict(
         zip(subjects, (100, 100, 100, 114, 100), strict=True)
     )

@@ -15,15 +15,16 @@ import pytest
 from fieldwork.errors import StudyError
 from fieldwork.records.tasks import Item, ItemKind
 from fieldwork.tasks.items import load_items, read_candidates, read_sources
-from fieldwork.tasks.own_items import SourceOptions, require_distinct
+from fieldwork.tasks.own_items import TaskSource, require_distinct
+from unit.tasks.task_sources import changed
 
 HOME = Path(__file__).resolve().parents[3]
 MMLU_ROWS = [
     ["Two and two, is?", "3", "4", "5", "six, or so", "B"],
     ['"Quoted"\nline', *"wxyz", "D"],
 ]
-OWN = SourceOptions("items", "mine")
-LISTS = OWN._replace(kind="list")
+OWN = TaskSource(format="items", dataset="mine")
+LISTS = changed(OWN, kind="list")
 
 
 def csv_file(path: Path, rows: Sequence[Sequence[object]]) -> Path:
@@ -41,7 +42,7 @@ def own_file(folder: Path, suffix: str, columns: dict[str, list[Any]]) -> Path:
     return csv_file(path, [list(columns), *zip(*columns.values(), strict=True)])
 
 
-def complaint(files: list[Path], options: SourceOptions) -> str:
+def complaint(files: list[Path], options: TaskSource) -> str:
     with pytest.raises(StudyError) as caught:
         load_items(files, options, {})
     assert "\n" not in str(caught.value)
@@ -160,7 +161,7 @@ def test_a_file_may_hold_both_kinds(tmp_path: Path) -> None:
         "option_b": ["", "y"],
     }
     listed, chosen = load_items(
-        [own_file(tmp_path, ".csv", columns)], OWN._replace(kind="mixed"), {"l": ["z"], "c": ["z"]}
+        [own_file(tmp_path, ".csv", columns)], changed(OWN, kind="mixed"), {"l": ["z"], "c": ["z"]}
     )
     assert (listed.kind, listed.choices) == ("list", ["z"])
     assert (chosen.kind, chosen.choices) == ("choice", ["x", "y"])
@@ -173,7 +174,7 @@ def test_an_item_of_another_kind_than_its_source_is_refused(
     columns = {"item_id": ["q"], "kind": [other], "question": ["?"], "choices": ['["x", "y"]']}
     message = f"items.csv: item 'q' is of kind {other}, but the task's source says kind: {kind}"
     with pytest.raises(StudyError, match=message):
-        load_items([own_file(tmp_path, ".csv", columns)], OWN._replace(kind=kind), {})
+        load_items([own_file(tmp_path, ".csv", columns)], changed(OWN, kind=kind), {})
 
 
 @pytest.mark.parametrize(
@@ -255,8 +256,9 @@ GERMAN = {
     "C": ["", "z"],
     "richtig": ["nein", "Z"],
 }
-MAPPED = OWN._replace(
-    columns={"item_id": "Nr.", "question": "Frage", "options": ["A", "B", "C"], "gold": "richtig"}
+MAPPED = changed(
+    OWN,
+    columns={"item_id": "Nr.", "question": "Frage", "options": ["A", "B", "C"], "gold": "richtig"},
 )
 
 
@@ -286,7 +288,7 @@ def test_every_kind_of_file_gives_the_same_items(tmp_path: Path, name: str) -> N
 
 def test_a_column_that_is_mapped_must_be_there(tmp_path: Path) -> None:
     path = own_file(tmp_path, ".csv", GERMAN)
-    refusal = complaint([path], MAPPED._replace(columns={"question": "Question"}))
+    refusal = complaint([path], changed(MAPPED, columns={"question": "Question"}))
     assert refusal == (
         f"{path}: has no column 'Question', which `columns.question` of the task's source names; "
         f"correct that setting, the columns of the file are Nr., Frage, A, B, C, richtig"
@@ -320,7 +322,7 @@ def test_the_right_option_is_a_letter_a_text_or_a_number(
     row = {"item_id": "q", "question": "?", "choices": ["paris", "Lyon", "PARIS"], "gold": gold}
     path = tmp_path / "items.json"
     path.write_text(json.dumps([row]))
-    (item,) = load_items([path], OWN._replace(gold=form), {})
+    (item,) = load_items([path], changed(OWN, gold=form), {})
     assert item.gold == letter
 
 
@@ -332,7 +334,7 @@ def test_a_number_beyond_the_options_is_refused(tmp_path: Path, gold: str, form:
     columns = {"question": ["?"], "choices": ['["x", "y", "z"]'], "gold": [gold]}
     path = own_file(tmp_path, ".csv", columns)
     assert f"the right option {gold!r} is neither the letter nor the text" in complaint(
-        [path], OWN._replace(gold=form)
+        [path], changed(OWN, gold=form)
     )
 
 
@@ -341,11 +343,11 @@ def test_options_in_one_mapped_column_and_cells_that_hold_no_text(tmp_path: Path
     path = tmp_path / "a.jsonl"
     path.write_text(json.dumps(rows[0]))
     columns = {"question": "q", "options": "answers", "gold": "right"}
-    (item,) = load_items([path], OWN._replace(columns=columns), {})
+    (item,) = load_items([path], changed(OWN, columns=columns), {})
     assert (item.item_id, item.choices, item.gold) == ("a-000", ["x", "2", "True"], "B")
     path.write_text(json.dumps({"q": ["?"], "answers": ["x", "y"], "right": "x"}))
     assert "q holds a list or an object; write a text" in complaint(
-        [path], OWN._replace(columns=columns)
+        [path], changed(OWN, columns=columns)
     )
 
 
@@ -363,9 +365,9 @@ def test_a_text_that_excel_made_a_date_is_refused(tmp_path: Path) -> None:
 
 def test_selection_keeps_its_order_and_refuses_what_is_not_there(tmp_path: Path) -> None:
     path = own_file(tmp_path, ".csv", {"item_id": list("abcd"), "prompt": ["p"] * 4})
-    chosen = load_items([path], LISTS._replace(item_ids=("c", "a")), {})
+    chosen = load_items([path], changed(LISTS, item_ids=["c", "a"]), {})
     assert [item.item_id for item in chosen] == ["c", "a"]
-    refusal = complaint([path], LISTS._replace(item_ids=("a", "z")))
+    refusal = complaint([path], changed(LISTS, item_ids=["a", "z"]))
     assert refusal == "mine: has no item 'z'; correct `item_ids`, the items begin with a, b, c"
 
 
@@ -412,13 +414,12 @@ def test_a_task_is_read_source_by_source(tmp_path: Path) -> None:
         ],
     )
     candidates = csv_file(tmp_path / "c.csv", [["item_id", "candidate"], ["dogs", "Beagle"]])
-    plain: dict[str, Any] = {"format": "items", "subjects": [], "item_ids": [], "shots": 0}
-    plain |= {"letter_instruction": True, "rows": {}, "columns": {}, "gold": "auto"}
-    plain |= {"list_length": None, "recording": None, "scale": {}, "number": {}}
-    own = {"dataset": "own", "kind": "list", "files": [str(names)], "candidates": str(candidates)}
-    other = {"dataset": "b", "kind": "choice", "files": [str(letters)], "candidates": None}
-    dogs, ends = read_sources([plain | own, plain | other])
+    own = TaskSource(
+        format="items", dataset="own", kind="list", files=[str(names)], candidates=str(candidates)
+    )
+    other = TaskSource(format="items", dataset="b", files=[str(letters)])
+    dogs, ends = read_sources([own, other])
     assert (dogs.item_id, dogs.kind, dogs.choices) == ("dogs", "list", ["Beagle"])
     assert (ends.item_id, ends.kind, ends.gold) == ("ends", "choice", "B")
     with pytest.raises(StudyError, match="'dogs' occurs twice"):
-        read_sources([plain | own, plain | own])
+        read_sources([own, own])

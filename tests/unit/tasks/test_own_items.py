@@ -8,7 +8,8 @@ import pytest
 from fieldwork.errors import StudyError
 from fieldwork.records.tasks import Item
 from fieldwork.tasks.items import load_items
-from fieldwork.tasks.own_items import SourceOptions, require_distinct, require_sound
+from fieldwork.tasks.own_items import TaskSource, require_distinct, require_sound
+from unit.tasks.task_sources import changed
 
 SOUND: dict[str, Any] = {
     "item_id": "q",
@@ -73,10 +74,10 @@ def test_ids_that_differ_by_blanks_are_one(ids: list[str], words: str) -> None:
 def test_only_questions_that_are_asked_are_looked_at(tmp_path: Path) -> None:
     path = tmp_path / "items.csv"
     path.write_text("item_id,question,option_a,option_b\nq,?,x,y\nr,?,x,x\n")
-    options = SourceOptions("items", "mine")
+    options = TaskSource(format="items", dataset="mine")
     with pytest.raises(StudyError, match="item 'r': options A and B have the same text"):
         load_items([path], options, {})
-    (item,) = load_items([path], options._replace(item_ids=("q",)), {})
+    (item,) = load_items([path], changed(options, item_ids=["q"]), {})
     assert item.choices == ["x", "y"]
 
 
@@ -84,17 +85,17 @@ def test_only_questions_that_are_asked_are_looked_at(tmp_path: Path) -> None:
     ("options", "names", "words"),
     [
         (
-            SourceOptions("items", "mine"),
+            TaskSource(format="items", dataset="mine"),
             "a",
             r"there are no items in .*/a\.csv; `format: items` expects a header",
         ),
         (
-            SourceOptions("mmlu", "mine"),
+            TaskSource(format="mmlu", dataset="mine"),
             "ab",
             r"there are no items in .*/a\.csv, .*/b\.csv; `format: mmlu` expects",
         ),
         (
-            SourceOptions("ethics", "mine", subjects=("virtue",)),
+            TaskSource(format="ethics", dataset="mine", subjects=["virtue"]),
             "abcde",
             r"there are no items of the subjects virtue in .*/a\.csv, .*/c\.csv and 2 more; "
             "`format: ethics` expects",
@@ -102,7 +103,7 @@ def test_only_questions_that_are_asked_are_looked_at(tmp_path: Path) -> None:
     ],
 )
 def test_files_without_items_are_named(
-    tmp_path: Path, options: SourceOptions, names: str, words: str
+    tmp_path: Path, options: TaskSource, names: str, words: str
 ) -> None:
     files = [tmp_path / f"{name}.csv" for name in names]
     for file in files:
@@ -114,7 +115,9 @@ def test_files_without_items_are_named(
 def items_with(tmp_path: Path, rows: dict[str, Any]) -> list[Item]:
     path = tmp_path / "q.csv"
     path.write_text("item_id,question,language\n1,Hva?,no\n2,What?,en\n3,Was?,de\n")
-    return load_items([path], SourceOptions("items", "mine", "list", rows=rows), {})
+    return load_items(
+        [path], TaskSource(format="items", dataset="mine", kind="list", rows=rows), {}
+    )
 
 
 def test_a_rule_that_no_row_fits_says_what_the_column_has(
@@ -135,5 +138,5 @@ def test_a_rule_that_no_row_fits_says_what_the_column_has(
 def test_true_of_json_is_the_word(tmp_path: Path) -> None:
     path = tmp_path / "q.jsonl"
     path.write_text('{"item_id": "1", "question": "What?", "checked": true}\n')
-    options = SourceOptions("items", "mine", "list", rows={"checked": "true"})
+    options = TaskSource(format="items", dataset="mine", kind="list", rows={"checked": "true"})
     assert len(load_items([path], options, {})) == 1

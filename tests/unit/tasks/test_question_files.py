@@ -215,10 +215,10 @@ def test_without_a_column_of_kinds_a_row_is_what_it_offers(tmp_path: Path) -> No
     (tmp_path / "my.csv").write_text(kinds.replace("why,Why?,,,,,\n", ""))
     guesses = {guess.kind: guess for guess in guess_questions(tmp_path / "my.csv")}
     assert {kind: guess.item_ids for kind, guess in guesses.items()} == {
-        "choice": ("car",),
-        "list": ("films",),
-        "scale": ("new", "old"),
-        "number": ("age",),
+        "choice": ["car"],
+        "list": ["films"],
+        "scale": ["new", "old"],
+        "number": ["age"],
     }
     assert all(len(guess.items) == len(guess.item_ids) for guess in guesses.values())
 

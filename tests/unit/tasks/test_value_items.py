@@ -9,14 +9,14 @@ from fieldwork.errors import StudyError
 from fieldwork.records.tasks import Item
 from fieldwork.sections.tasks import NumberForm, ScaleForm
 from fieldwork.tasks.items import load_items
-from fieldwork.tasks.own_items import SourceOptions
+from fieldwork.tasks.own_items import TaskSource
 
 AGREE = ["Disagree", "Neither", "Agree"]
 
 
 def read(tmp_path: Path, text: str, kind: Any, **settings: Any) -> list[Item]:
     (tmp_path / "mine.csv").write_text(text, encoding="utf-8")
-    options = SourceOptions("items", "mine", kind, **settings)
+    options = TaskSource(format="items", dataset="mine", kind=kind, **settings)
     return load_items([tmp_path / "mine.csv"], options, {})
 
 

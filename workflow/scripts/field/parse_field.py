@@ -5,21 +5,21 @@ condition's.
 """
 
 import dataclasses
-from typing import Any
 
 from fieldwork import stage, tables
 from fieldwork.field.pasted import without_prompt
 from fieldwork.parsing.answers import parse_field_answer
 from fieldwork.parsing.corrections import correct_answers, read_corrections
 from fieldwork.records.field import FieldAnswer
-from fieldwork.records.parsing import Answer, ValueRules
+from fieldwork.records.parsing import Answer
+from fieldwork.sections.asking import ValueRules
 
 
 def main(
     field_answers: str,
     questions: list[str],
     overrides: list[str],
-    value_rules: dict[str, Any],
+    value_rules: ValueRules,
     answers: str,
 ) -> None:
     """Parse, correct, write; the overrides are a file each, or none."""
@@ -32,7 +32,7 @@ def main(
             # a question pasted before its answer has options of its own to be read
             text = without_prompt(answer.text, item.prompt) if answer.text else answer.text
             answer_alone = dataclasses.replace(answer, text=text)
-            rows.append(parse_field_answer(answer_alone, item, ValueRules(**value_rules)))
+            rows.append(parse_field_answer(answer_alone, item, value_rules))
             # the page shows the whole text, and its key is of that
             replies.append(answer.text)
     readings = read_corrections(overrides).readings

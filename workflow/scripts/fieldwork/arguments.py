@@ -1,7 +1,8 @@
 """How a script's `main` gets its arguments: by name, from what its rule declares.
 
 An argument is an input, output, param, wildcard or resource of the same name. A name that stands for two
-of them, or for none, is a mistake of the script's author. `tests/workflow/test_rule_arguments.py` holds
+of them, or for none, is a mistake of the script's author. A param becomes the section of the config that
+the argument's type names. `tests/workflow/test_rule_arguments.py` holds
 every script to its rule.
 """
 
@@ -54,7 +55,7 @@ def _value(name: str, hint: Any, job: Any) -> Any:
     ((kind, value),) = homes.items()
     if kind in ("input", "output"):
         return _files(value, hint)
-    return value
+    return _sections(value, hint) if _holds_sections(hint) else value
 
 
 def _files(value: Any, hint: Any) -> str | list[str]:
@@ -65,3 +66,15 @@ def _files(value: Any, hint: Any) -> str | list[str]:
 
 def _is_list(hint: Any) -> bool:
     return typing.get_origin(hint) is list
+
+
+def _holds_sections(hint: Any) -> bool:
+    """Whether a type is a model of pydantic, or made of some."""
+    return hasattr(hint, "model_fields") or any(map(_holds_sections, typing.get_args(hint)))
+
+
+def _sections(value: Any, hint: Any) -> Any:
+    # few scripts take sections, and none else waits for what builds them
+    from pydantic import TypeAdapter
+
+    return TypeAdapter(hint).validate_python(value)

@@ -6,30 +6,35 @@ value for is an error, because a text with a hole in it would be asked and paid 
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from fieldwork.errors import StudyError, first_line
 
 
-def read_template(path: str | Path) -> str:
-    """The text of a template file.
+class TextTemplate(NamedTuple):
+    """A text in the language of Jinja, and its file, for messages."""
+
+    text: str
+    source: str
+
+
+def read_template(path: str) -> TextTemplate:
+    """The template in a file.
 
     Raises:
         StudyError: it cannot be read as UTF-8.
     """
     try:
-        return Path(path).read_text(encoding="utf-8")
+        return TextTemplate(Path(path).read_text(encoding="utf-8"), path)
     except (OSError, UnicodeDecodeError) as error:
         raise StudyError(f"{path}: cannot be read as text ({first_line(error)})") from error
 
 
-def render(template: str, values: Mapping[str, Any], source: str) -> str:
+def render(template: TextTemplate, values: Mapping[str, Any]) -> str:
     """The text of a template.
 
     Args:
-        template: in the language of Jinja.
         values: by the names that the template may use.
-        source: the template's file, for messages.
 
     Raises:
         StudyError: it is no template, or uses a name that there is no value for.
@@ -41,10 +46,10 @@ def render(template: str, values: Mapping[str, Any], source: str) -> str:
         undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, autoescape=False
     )
     try:
-        return environment.from_string(template).render(values).strip()
+        return environment.from_string(template.text).render(values).strip()
     except (TemplateError, TypeError, ValueError, ArithmeticError) as error:
         names = ", ".join(sorted(values))
         raise StudyError(
-            f"{source}: the template cannot be filled in ({first_line(error)}); the names that it may "
-            f"use are {names}"
+            f"{template.source}: the template cannot be filled in ({first_line(error)}); the names that "
+            f"it may use are {names}"
         ) from error

@@ -18,11 +18,11 @@ def main(
     files: list[str],
     questions: str,
     responses: str,
-    recording: dict[str, Any],
+    recording: Recording,
     arm: dict[str, Any],
 ) -> None:
     """Read, match to the study's items and users, and write."""
-    answers = read_answers(local_files(files), Recording(**recording))
+    answers = read_answers(local_files(files), recording)
     items = tables.read_rows(questions, Item)
     tables.write_table(responses, recorded_responses(answers, items, RecordedArm(**arm)), Response)
 

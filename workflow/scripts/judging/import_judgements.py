@@ -8,9 +8,9 @@ from typing import Any
 
 from fieldwork import stage, tables
 from fieldwork.judging.importing import StudyUnits, import_judgements
-from fieldwork.judging.scales import answer_scales
 from fieldwork.judging.units import drawn_units, judged_unit
 from fieldwork.records.judging import JudgedUnit, Judgement, UnitText
+from fieldwork.sections.judging import Scale
 
 
 def main(
@@ -19,7 +19,7 @@ def main(
     judgements: str,
     units: str,
     sources: dict[str, Any],
-    scales: list[dict[str, Any]],
+    scales: dict[str, Scale],
     key_file: str | None,
 ) -> None:
     """Read and write."""
@@ -28,7 +28,7 @@ def main(
         {unit.code: judged_unit(unit) for unit in drawn_units(rows_of_units)},
         [row for path in model_judgements for row in tables.read_rows(path, Judgement)],
     )
-    rows = import_judgements(sources, answer_scales(scales), key_file or "", study)
+    rows = import_judgements(sources, scales, key_file or "", study)
     tables.write_table(judgements, rows.judgements, Judgement)
     tables.write_table(units, rows.units, JudgedUnit)
 

@@ -9,16 +9,15 @@ from fieldwork import stage, tables
 from fieldwork.encoder import VECTORS, Encoder
 from fieldwork.encoder_settings import settings_of
 from fieldwork.judging.learning import learnt_scores
-from fieldwork.judging.scales import answer_scales
 from fieldwork.records.judging import Judgement, LearntScore, UnitText
+from fieldwork.sections.judging import Scale
 
 
 def main(
     texts: str,
     judgements: str,
     scores: str,
-    scales: list[dict[str, Any]],
-    scale: str,
+    scale: Scale,
     encoder_choice: list[str],
     embedding: dict[str, Any],
     threads: int,
@@ -26,7 +25,7 @@ def main(
     """Learn and write."""
     encoder = Encoder(settings_of(embedding, threads, encoder_choice), VECTORS / "judging.sqlite")
     units, rows = tables.read_rows(texts, UnitText), tables.read_rows(judgements, Judgement)
-    score_rows = learnt_scores(units, rows, answer_scales(scales)[scale], encoder.encode)
+    score_rows = learnt_scores(units, rows, scale, encoder.encode)
     tables.write_table(scores, score_rows, LearntScore)
 
 

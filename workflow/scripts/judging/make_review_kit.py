@@ -9,7 +9,7 @@ from typing import Any
 from fieldwork import stage, tables
 from fieldwork.answer_pages import read_template
 from fieldwork.files import texts
-from fieldwork.judging.kit.allocation import KitSettings, allot_units, sharing_sentence
+from fieldwork.judging.kit.allocation import allot_units, sharing_sentence
 from fieldwork.judging.kit.files import (
     KitSources,
     kit_texts,
@@ -18,10 +18,10 @@ from fieldwork.judging.kit.files import (
 )
 from fieldwork.judging.kit.questions import ReviewKit, rater_questions
 from fieldwork.judging.kit.spreadsheets import write_workbooks
-from fieldwork.judging.scales import answer_scales
 from fieldwork.judging.units import drawn_units
 from fieldwork.page_texts import read_words
 from fieldwork.records.judging import Allotment, UnitText
+from fieldwork.sections.judging import Scale, UnitSharing
 
 
 def main(
@@ -30,15 +30,15 @@ def main(
     outputs: dict[str, str],
     study_name: str,
     entries: dict[str, Any],
-    scales: list[dict[str, Any]],
-    settings: dict[str, Any],
+    scales: dict[str, Scale],
+    sharing: UnitSharing,
+    seed: int,
 ) -> None:
     """Allot and write."""
     units = {Path(p).stem: drawn_units(tables.read_rows(p, UnitText)) for p in unit_texts}
-    kit_settings = KitSettings(**settings)
     words = read_words(inputs["texts"], inputs["shipped_texts"])
-    questions = rater_questions(entries, units, answer_scales(scales), words)
-    allotments = [a for name in entries for a in allot_units(units[name], kit_settings, name)]
+    questions = rater_questions(entries, units, scales, words)
+    allotments = [a for name in entries for a in allot_units(units[name], sharing, name, seed=seed)]
     kit = ReviewKit(study_name, questions, allotments)
     sources = KitSources(
         read_template(inputs),
@@ -49,7 +49,7 @@ def main(
         inputs["readme_template"],
     )
     folder = Path(outputs["page"]).parent
-    kit_files = kit_texts(kit, sources, sharing_sentence(kit_settings))
+    kit_files = kit_texts(kit, sources, sharing_sentence(sharing))
     for name, text in (kit_files | label_studio_texts(kit, words)).items():
         tables.write_text(folder / name, text)
     write_workbooks(kit, Path(outputs["spreadsheets"]))

@@ -9,6 +9,7 @@ from fieldwork import stage, tables
 from fieldwork.metrics.interventions import intervention_rows, refining_rows
 from fieldwork.records.judging import InterventionEstimate, Judgement, LearntScore, UnitKind
 from fieldwork.records.memory import Verification
+from fieldwork.sections.judging import Scale
 
 
 def main(
@@ -18,7 +19,7 @@ def main(
     interventions: str,
     kinds: dict[str, UnitKind],
     verifying_units: str | None,
-    yes_options: list[str],
+    scale: Scale | None,
     rarest_users: float,
 ) -> None:
     """Measure and write."""
@@ -33,7 +34,7 @@ def main(
             by_units[verifying_units or ""],
             tables.read_rows(path, Verification),
             [row for recheck in rechecks for row in tables.read_rows(recheck, Judgement)],
-            yes_options,
+            scale.accepted if scale else [],
             rarest_users,
         )
     tables.write_table(interventions, rows, InterventionEstimate)

@@ -4,10 +4,7 @@ In: <results>/judging/judgements.parquet and units.parquet. Out: <results>/metri
 alternative_annotators.
 """
 
-from typing import Any
-
 from fieldwork import stage, tables
-from fieldwork.judging.scales import scale_of
 from fieldwork.metrics.judgements.table import measure_judgements
 from fieldwork.records.judging import (
     AlternativeAnnotator,
@@ -15,6 +12,7 @@ from fieldwork.records.judging import (
     Judgement,
     JudgementEstimate,
 )
+from fieldwork.sections.judging import Scale
 
 
 def main(
@@ -22,14 +20,14 @@ def main(
     unit_table: str,
     judgements: str,
     alternative_annotators: str,
-    scales: list[dict[str, Any]],
+    scales: dict[str, Scale],
     rarest_users: float,
 ) -> None:
     """Read, measure, write."""
     tables_of_raters = measure_judgements(
         tables.read_frame(judgement_table, Judgement),
         tables.read_frame(unit_table, JudgedUnit),
-        [scale_of(settings) for settings in scales],
+        [*scales.values()],
         rarest_users=rarest_users,
     )
     tables.write_table(judgements, tables_of_raters.estimates, JudgementEstimate)

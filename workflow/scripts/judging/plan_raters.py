@@ -3,23 +3,19 @@
 In: nothing but settings. Out: <results>/review_kit/precision.csv and precision.md.
 """
 
-from typing import Any
-
 from fieldwork import stage, tables
 from fieldwork.judging.kit.files import precision_page
 from fieldwork.judging.kit.precision import precision_rows
 from fieldwork.records.judging import RaterPrecision
+from fieldwork.sections.judging import UnitSharing
 from fieldwork.sections.power import RaterAssumptions
 
 
-def main(
-    precision: str, page: str, assumptions: dict[str, Any], overlap: float, shared_by: int
-) -> None:
+def main(precision: str, page: str, assumptions: RaterAssumptions, sharing: UnitSharing) -> None:
     """Compute and write."""
-    raters = RaterAssumptions(**assumptions)
-    rows = list(precision_rows(raters, overlap=overlap, shared_by=shared_by))
+    rows = list(precision_rows(assumptions, sharing))
     tables.write_table(precision, rows, RaterPrecision)
-    tables.write_text(page, precision_page(rows, raters.per_rater, raters.likeness))
+    tables.write_text(page, precision_page(rows, assumptions.per_rater, assumptions.likeness))
 
 
 if __name__ == "__main__":

@@ -9,9 +9,9 @@ from fieldwork import stage, tables
 from fieldwork.figures import raters, style
 from fieldwork.figures.marks import marks_of
 from fieldwork.figures.settings import FigureSettings, ScaleAxis
-from fieldwork.judging.scales import AnswerScale, answer_scales
 from fieldwork.records.figures import FigureMark
 from fieldwork.records.judging import JudgementEstimate
+from fieldwork.sections.judging import Scale
 
 
 def main(
@@ -20,21 +20,21 @@ def main(
     drawings: list[str],
     marks: str,
     drawing: dict[str, Any],
-    scales: list[dict[str, Any]],
+    scales: dict[str, Scale],
 ) -> None:
     """Draw and save."""
     style.use_style(style_sheet)
     table = tables.read_frame(judgements, JudgementEstimate)
-    axes = {name: axis_of(scale) for name, scale in answer_scales(scales).items()}
+    axes = {name: axis_of(scale) for name, scale in scales.items()}
     figure = raters.draw(table, FigureSettings(**drawing, scales=axes))
     style.save(figure, drawings)
     tables.write_table(marks, marks_of(figure), FigureMark)
 
 
-def axis_of(scale: AnswerScale) -> ScaleAxis:
+def axis_of(scale: Scale) -> ScaleAxis:
     """The scale as its panel shows it."""
-    options = scale.scale.options
-    yes_labels = [scale.label(option) for option in options if option in scale.scale.accepted]
+    options = scale.options
+    yes_labels = [scale.label(option) for option in options if option in scale.accepted]
     points = {
         number: scale.label(option)
         for option in options

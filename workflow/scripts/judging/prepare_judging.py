@@ -3,24 +3,19 @@
 In: the units. Out: <results>/tasks/judging.{units}.parquet.
 """
 
-from typing import Any
-
 from fieldwork import stage, tables
-from fieldwork.judging.model_judges import JudgePrompt, judge_items
-from fieldwork.judging.scales import answer_scales
+from fieldwork.judging.model_judges import judge_items
 from fieldwork.judging.units import drawn_units
 from fieldwork.records.judging import UnitText
 from fieldwork.records.tasks import Item
+from fieldwork.sections.judging import Scale
 from fieldwork.text_templates import read_template
 
 
-def main(
-    texts: str, template: str, questions: str, scales: list[dict[str, Any]], scale: str
-) -> None:
+def main(texts: str, template: str, questions: str, scale: Scale) -> None:
     """Write the questions."""
     units = drawn_units(tables.read_rows(texts, UnitText))
-    prompt = JudgePrompt(read_template(template), template)
-    items = judge_items(units, answer_scales(scales)[scale], prompt)
+    items = judge_items(units, scale, read_template(template))
     tables.write_table(questions, list(items), Item)
 
 

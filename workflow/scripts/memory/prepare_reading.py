@@ -3,14 +3,13 @@
 In: conversations. Out: <results>/memory/users.parquet and <results>/tasks/memory.read.parquet.
 """
 
-from typing import Any
-
 from fieldwork import stage, tables
-from fieldwork.memory.reading import ReadingSettings, memory_users, reading_items
+from fieldwork.memory.reading import memory_users, reading_items
 from fieldwork.puppets.contexts import users_in_order
 from fieldwork.records.memory import MemoryUser
 from fieldwork.records.puppets import Conversation
 from fieldwork.records.tasks import Item
+from fieldwork.sections.memory import ReadingRules
 from fieldwork.text_templates import read_template
 
 
@@ -19,7 +18,7 @@ def main(
     template: str,
     users: str,
     questions: str,
-    settings: dict[str, Any],
+    rules: ReadingRules,
     n_users: int,
     at_least: int,
     seed: int,
@@ -29,9 +28,8 @@ def main(
     puppets = users_in_order(ids, n_users, at_least, seed)
     user_conversations = {i for user in puppets for i in ids[user]}
     talks = tables.read_by_key(conversations, Conversation, "conversation_id", user_conversations)
-    reading = ReadingSettings(**settings)
-    memory_rows = memory_users(puppets, talks.values(), reading)
-    items = reading_items(memory_rows, talks, reading, read_template(template), template)
+    memory_rows = memory_users(puppets, talks.values(), rules)
+    items = reading_items(memory_rows, talks, rules, read_template(template))
     tables.write_table(users, memory_rows, MemoryUser)
     tables.write_table(questions, items, Item)
 

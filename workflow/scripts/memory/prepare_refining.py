@@ -32,7 +32,7 @@ def main(
     rows = rejected_attributes(tables.read_rows(attributes, Attribute), score_rows, keep_above)
     ids = evidence_ids(rows)
     talks = tables.read_by_key(conversations, Conversation, "conversation_id", ids)
-    items = refining_items(rows, talks, form, read_template(template), template)
+    items = refining_items(rows, talks, form, read_template(template))
     tables.write_table(questions, list(items), Item)
 
 

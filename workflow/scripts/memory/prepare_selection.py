@@ -13,7 +13,7 @@ from fieldwork.text_templates import read_template
 def main(attributes: str, tasks: list[str], template: str, questions: str) -> None:
     """Write the questions."""
     rows = tables.read_rows(attributes, Attribute)
-    pairs = selection_items(rows, tables.read_tasks(tasks), read_template(template), template)
+    pairs = selection_items(rows, tables.read_tasks(tasks), read_template(template))
     tables.write_table(questions, list(pairs), Item)
 
 

@@ -9,12 +9,13 @@ from typing import Any
 from fieldwork import stage, tables
 from fieldwork.encoder import VECTORS, Encoder
 from fieldwork.encoder_settings import settings_of
-from fieldwork.memory.merging import MergeSettings, merge_statements
+from fieldwork.memory.merging import merge_statements
 from fieldwork.memory.reading import Form
 from fieldwork.memory.statements import read_statements
 from fieldwork.records.generation import Response
 from fieldwork.records.memory import Attribute, MemoryUser, Statement
 from fieldwork.records.puppets import Conversation
+from fieldwork.sections.memory import MergeRules
 
 
 def main(
@@ -24,7 +25,7 @@ def main(
     statements: str,
     attributes: str,
     form: Form,
-    merging: dict[str, Any],
+    merging: MergeRules,
     encoder_choice: list[str],
     embedding: dict[str, Any],
     threads: int,
@@ -38,7 +39,7 @@ def main(
         for statement in read_statements(reply, talks[reply.item_id], form)
     ]
     encoder = Encoder(settings_of(embedding, threads, encoder_choice), VECTORS / "memory.sqlite")
-    memory = merge_statements(rows_stated, talks, encoder.encode, MergeSettings(**merging))
+    memory = merge_statements(rows_stated, talks, encoder.encode, merging)
     tables.write_table(statements, memory.statements, Statement)
     tables.write_table(attributes, memory.attributes, Attribute)
 

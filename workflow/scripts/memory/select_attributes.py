@@ -11,7 +11,6 @@ from fieldwork.encoder import VECTORS, Encoder
 from fieldwork.encoder_settings import settings_of
 from fieldwork.memory.selection import (
     ScoreSources,
-    SelectionSettings,
     scorer,
     select_attributes,
 )
@@ -19,6 +18,8 @@ from fieldwork.records.judging import Judgement, LearntScore
 from fieldwork.records.memory import Attribute, SelectedAttribute
 from fieldwork.records.parsing import Answer
 from fieldwork.records.tasks import Item
+from fieldwork.sections.conditions import SelectionRules
+from fieldwork.sections.judging import Scale
 
 
 def main(
@@ -29,8 +30,8 @@ def main(
     scores: list[str],
     selection_table: str,
     task: str,
-    settings: dict[str, Any],
-    yes_options: dict[str, Any] | None,
+    rules: SelectionRules,
+    scale: Scale | None,
     encoder_choice: list[str],
     embedding: dict[str, Any],
     threads: int,
@@ -42,12 +43,11 @@ def main(
         answers=[a for path in model_answers for a in tables.read_rows(path, Answer)],
         judgements=[j for path in judgements for j in tables.read_rows(path, Judgement)],
         scores=[s for path in scores for s in tables.read_rows(path, LearntScore)],
-        yes_options=yes_options,
+        scale=scale,
         encode=encoder.encode,
     )
-    selection = SelectionSettings(**settings)
-    score = scorer(selection.by, rows, items, task, sources)
-    chosen_rows = select_attributes(rows, items, score, selection)
+    score = scorer(rules.by, rows, items, task, sources)
+    chosen_rows = select_attributes(rows, items, score, rules)
     tables.write_table(selection_table, list(chosen_rows), SelectedAttribute)
 
 

@@ -10,13 +10,13 @@ from fieldwork import stage, tables
 from fieldwork.encoder import VECTORS, Encoder
 from fieldwork.encoder_settings import settings_of
 from fieldwork.judging.learning import Verifier
-from fieldwork.judging.scales import answer_scales
 from fieldwork.judging.units import refined_units
 from fieldwork.memory.verification import evidence_ids, refinements, verify
 from fieldwork.records.generation import Response
 from fieldwork.records.judging import Judgement, LearntScore, UnitText
 from fieldwork.records.memory import Attribute, Verification
 from fieldwork.records.puppets import Conversation
+from fieldwork.sections.judging import Scale
 
 
 def main(
@@ -29,8 +29,7 @@ def main(
     outputs: dict[str, str],
     form: Any,
     keep_above: float,
-    scales: list[dict[str, Any]],
-    scale: str,
+    scale: Scale,
     encoder_choice: list[str],
     embedding: dict[str, Any],
     threads: int,
@@ -43,7 +42,7 @@ def main(
     verifier = Verifier(
         tables.read_rows(texts[0], UnitText),
         tables.read_rows(judgements[0], Judgement),
-        answer_scales(scales)[scale],
+        scale,
         Encoder(settings_of(embedding, threads, encoder_choice), VECTORS / "judging.sqlite").encode,
     )
     new_units = refined_units(new_attributes, talks)

@@ -6,13 +6,12 @@ In: parsed answers, the field's answers, aliases, a person's overrides, question
 Out: <results>/answers/answers.parquet and <results>/answers/items.csv.
 """
 
-from typing import Any
-
 from fieldwork import stage, tables
 from fieldwork.parsing.canonical import read_aliases
-from fieldwork.parsing.canonical_answers import NameSettings, name_options
+from fieldwork.parsing.canonical_answers import name_options
 from fieldwork.parsing.corrections import log_unused, read_corrections
 from fieldwork.records.parsing import Answer, MergedItem
+from fieldwork.sections.asking import NameRules
 
 
 def main(
@@ -23,7 +22,8 @@ def main(
     questions: list[str],
     answers: str,
     merges: str,
-    naming: dict[str, Any],
+    naming: NameRules,
+    smallest_cell: int,
 ) -> None:
     """Merge, apply, write; the field, aliases and overrides are a file each, or none."""
     rows = [row for path in [*parsed_answers, *field] for row in tables.read_rows(path, Answer)]
@@ -32,7 +32,8 @@ def main(
     names = name_options(
         rows,
         tables.read_questions(questions),
-        NameSettings(**naming),
+        naming,
+        smallest_cell=smallest_cell,
         aliases=read_aliases(aliases),
         overrides=corrections.names,
     )

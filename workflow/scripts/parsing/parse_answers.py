@@ -4,8 +4,6 @@ In: responses of a model to one task, its items, a person's corrections.
 Out: <results>/answers/parsed and <results>/answers/forms, each {model}/{task}/{condition}.parquet.
 """
 
-from typing import Any
-
 from fieldwork import stage, tables
 from fieldwork.parsing.answers import parse_responses
 from fieldwork.parsing.corrections import correct_answers, read_corrections
@@ -13,14 +11,15 @@ from fieldwork.parsing.form.readings import read_forms
 from fieldwork.parsing.visible_text import warn_of_later_turns
 from fieldwork.records.answer_form import FormReading
 from fieldwork.records.generation import Response
-from fieldwork.records.parsing import Answer, ValueRules
+from fieldwork.records.parsing import Answer
+from fieldwork.sections.asking import ValueRules
 
 
 def main(
     responses: list[str],
     questions: str,
     overrides: list[str],
-    value_rules: dict[str, Any],
+    value_rules: ValueRules,
     answers: list[str],
     forms: list[str],
 ) -> None:
@@ -29,7 +28,7 @@ def main(
     for path, answers_path, forms_path in zip(responses, answers, forms, strict=True):
         with stage.making(answers_path):
             rows = tables.read_rows(path, Response)
-            parsed_answers = parse_responses(rows, items.values(), ValueRules(**value_rules))
+            parsed_answers = parse_responses(rows, items.values(), value_rules)
             replies = [row.text for row in rows]
             warn_of_later_turns(replies)
             corrected_answers = correct_answers(parsed_answers, replies, items, readings)

@@ -12,11 +12,12 @@ from fieldwork.explorer.unfinished import write_unfinished
 from fieldwork.metrics.accuracy import measure_runs
 from fieldwork.parsing.answers import parse_responses
 from fieldwork.parsing.canonical import read_aliases
-from fieldwork.parsing.canonical_answers import NameSettings, name_options
+from fieldwork.parsing.canonical_answers import name_options
 from fieldwork.parsing.corrections import correct_answers, read_corrections
 from fieldwork.records.generation import Response
 from fieldwork.records.metrics import RunAccuracy
-from fieldwork.records.parsing import Answer, MergedItem, ValueRules
+from fieldwork.records.parsing import Answer, MergedItem
+from fieldwork.sections.asking import NameRules, ValueRules
 
 
 def main(
@@ -35,25 +36,24 @@ def read_replies(
 ) -> dict[str, list[str]]:
     """Read, merge and score the replies that are there; the tables are of use for the page alone."""
     items = tables.read_questions(files["questions"])
-    corrections = read_corrections(reading["overrides"])
+    corrections, rules = read_corrections(reading["overrides"]), ValueRules(**reading["values"])
     answers = [row for path in files["field"] for row in tables.read_rows(path, Answer)]
     for path in files["responses"]:
         rows = tables.read_rows(path, Response)
         own_items = {key: item for key, item in items.items() if key.task == Path(path).parts[-2]}
-        parsed_answers = parse_responses(rows, own_items.values(), ValueRules(**reading["values"]))
+        parsed_answers = parse_responses(rows, own_items.values(), rules)
         texts = [row.text for row in rows]
         answers += correct_answers(parsed_answers, texts, own_items, corrections.readings)
-    naming, aliases = NameSettings(**reading["naming"]), read_aliases(reading["aliases"])
-    names = name_options(answers, items, naming, aliases=aliases, overrides=corrections.names)
-    paths = {n: str(scratch / n) for n in ("answers.parquet", "items.csv", "runs.parquet")}
-    tables.write_table(paths["answers.parquet"], names.answers, Answer)
-    tables.write_table(paths["items.csv"], names.merges, MergedItem)
-    questions = tables.read_items(files["questions"])
-    runs = measure_runs(tables.read_frame(paths["answers.parquet"], Answer), questions)
-    tables.write_rows(paths["runs.parquet"], runs, RunAccuracy)
-    return dict(
-        zip(("answers", "merges", "accuracy_runs"), ([p] for p in paths.values()), strict=True)
-    )
+    naming, cell = NameRules(**reading["naming"]), reading["smallest_cell"]
+    spellings = {"aliases": read_aliases(reading["aliases"]), "overrides": corrections.names}
+    names = name_options(answers, items, naming, smallest_cell=cell, **spellings)
+    paths = [str(scratch / n) for n in ("answers.parquet", "items.csv", "runs.parquet")]
+    tables.write_table(paths[0], names.answers, Answer)
+    tables.write_table(paths[1], names.merges, MergedItem)
+    frame = tables.read_frame(paths[0], Answer)
+    runs = measure_runs(frame, tables.read_items(files["questions"]))
+    tables.write_rows(paths[2], runs, RunAccuracy)
+    return {"answers": paths[:1], "merges": paths[1:2], "accuracy_runs": paths[2:]}
 
 
 if __name__ == "__main__":

@@ -7,6 +7,7 @@ import pytest
 import yaml
 
 from fieldwork.files.recordings.answers import Recording, read_answers
+from fieldwork.sections.corpora import RecordingForm
 
 REPOSITORY = Path(__file__).resolve().parents[4]
 DATA = REPOSITORY.parent / "shared" / "data"
@@ -36,9 +37,7 @@ def test_what_the_studies_read(study: str, n_answers: int, n_users: int, n_items
     name, file = FILES[study]
     text = (REPOSITORY / f"studies/{study}.yaml").read_text(encoding="utf-8")
     entry: dict[str, Any] = yaml.safe_load(text)["recordings"][name]
-    recording = Recording(
-        name, "table", entry["columns"], entry.get("rows", {}), entry.get("blank_users", [])
-    )
+    recording = Recording(name=name, **RecordingForm.part_of(entry))
     answers = [*read_answers([DATA / file], recording)]
     assert len(answers) == n_answers
     assert len({answer.user for answer in answers} - {None}) == n_users

@@ -10,13 +10,25 @@ import pytest
 
 from fieldwork.errors import StudyError
 from fieldwork.files.recordings.answers import RecordedAnswer, Recording, read_answers
+from fieldwork.sections.corpora import RecordingColumns
 
 COLUMNS = {"item": "q", "answer": "said", "user": "who"}
 
 
 def read(path: Path, columns: dict[str, Any] = COLUMNS, **settings: Any) -> list[RecordedAnswer]:
     rows = settings.pop("rows", {})
-    return [*read_answers([path], Recording("mine", "table", columns, rows, **settings))]
+    return [
+        *read_answers(
+            [path],
+            Recording(
+                name="mine",
+                format="table",
+                columns=RecordingColumns(**columns),
+                rows=rows,
+                **settings,
+            ),
+        )
+    ]
 
 
 def csv_file(tmp_path: Path, text: str) -> Path:

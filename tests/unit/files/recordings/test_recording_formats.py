@@ -11,11 +11,19 @@ import pytest
 
 from fieldwork.errors import StudyError
 from fieldwork.files.recordings.answers import RecordedAnswer, Recording, read_answers
+from fieldwork.sections.corpora import RecordingColumns
 
 
 def read(path: Path, form: str, **settings: Any) -> list[RecordedAnswer]:
     columns, rows = settings.pop("columns", {}), settings.pop("rows", {})
-    return [*read_answers([path], Recording("logs", form, columns, rows, **settings))]
+    return [
+        *read_answers(
+            [path],
+            Recording(
+                name="logs", format=form, columns=RecordingColumns(**columns), rows=rows, **settings
+            ),
+        )
+    ]
 
 
 # ---- Inspect -------------------------------------------------------------------------------------

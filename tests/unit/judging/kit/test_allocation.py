@@ -7,10 +7,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fieldwork.errors import StudyError
-from fieldwork.judging.kit.allocation import KitSettings, allot_units, rater_codes
+from fieldwork.judging.kit.allocation import allot_units, rater_codes
+from fieldwork.sections.judging import UnitSharing
 from unit.judging.unit_texts import pair, unit_text
 
-KIT = KitSettings(raters=6, overlap=0.2, shared_by=2, repeat_share=0.05, seed=3)
+KIT = UnitSharing()
 
 
 @settings(deadline=None, max_examples=60)
@@ -24,8 +25,10 @@ KIT = KitSettings(raters=6, overlap=0.2, shared_by=2, repeat_share=0.05, seed=3)
 def test_every_unit_is_judged_and_loads_are_equal(
     n: int, raters: int, overlap: float, shared_by: int, repeats: float
 ) -> None:
-    kit = KitSettings(raters, overlap, min(shared_by, raters), repeats, 1)
-    allotments = allot_units([unit_text(str(i)) for i in range(n)], kit, "mine")
+    kit = UnitSharing(
+        raters=raters, overlap=overlap, shared_by=min(shared_by, raters), repeated=repeats
+    )
+    allotments = allot_units([unit_text(str(i)) for i in range(n)], kit, "mine", seed=1)
     firsts = [a for a in allotments if not a.is_repeat]
     by_unit = defaultdict(set)
     for a in firsts:
@@ -46,7 +49,9 @@ def test_every_unit_is_judged_and_loads_are_equal(
 
 
 def test_sides_are_drawn_for_pairs_alone() -> None:
-    allotments = allot_units([*(pair(str(n)) for n in range(100)), unit_text("one")], KIT, "mine")
+    allotments = allot_units(
+        [*(pair(str(n)) for n in range(100)), unit_text("one")], KIT, "mine", seed=3
+    )
     sides = Counter(a.first_side for a in allotments)
     assert sides[None] in (1, 2, 3)
     assert 30 < sides["a"] < 90
@@ -55,16 +60,16 @@ def test_sides_are_drawn_for_pairs_alone() -> None:
 
 def test_equal_seeds_give_the_equal_kit() -> None:
     units = [unit_text(str(n)) for n in range(30)]
-    assert allot_units(units, KIT, "mine") == allot_units(units[::-1], KIT, "mine")
-    assert allot_units(units, KIT, "mine") != allot_units(units, KIT._replace(seed=4), "mine")
+    assert allot_units(units, KIT, "mine", seed=3) == allot_units(units[::-1], KIT, "mine", seed=3)
+    assert allot_units(units, KIT, "mine", seed=3) != allot_units(units, KIT, "mine", seed=4)
 
 
 def test_more_raters_of_a_unit_than_there_are_is_one_sentence() -> None:
     with pytest.raises(StudyError, match=r"judging\.kit\.shared_by: 7 raters .* there are 6"):
-        allot_units([unit_text()], KIT._replace(shared_by=7), "mine")
+        allot_units([unit_text()], UnitSharing(shared_by=7), "mine", seed=3)
 
 
 def test_no_units_are_no_allotments() -> None:
-    assert allot_units([], KIT, "mine") == []
+    assert allot_units([], KIT, "mine", seed=3) == []
     assert rater_codes(3) == ["R01", "R02", "R03"]
     assert rater_codes(120)[-1] == "R120"

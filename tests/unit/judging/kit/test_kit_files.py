@@ -13,21 +13,21 @@ from openpyxl import Workbook, load_workbook
 
 from fieldwork.errors import StudyError
 from fieldwork.judging.importing import StudyUnits, import_judgements
-from fieldwork.judging.kit.allocation import KitSettings, allot_units
+from fieldwork.judging.kit.allocation import allot_units
 from fieldwork.judging.kit.files import KitSources, kit_texts, label_studio_texts
 from fieldwork.judging.kit.questions import RaterQuestion, ReviewKit, WhyQuestion
 from fieldwork.judging.kit.spreadsheets import write_workbooks
-from fieldwork.judging.scales import AnswerScale
 from fieldwork.judging.units import judged_unit
 from fieldwork.page_texts import read_words
-from fieldwork.records.judging import Judgement, Scale
+from fieldwork.records.judging import Judgement
+from fieldwork.sections.judging import Scale, UnitSharing
 from unit.judging.unit_texts import BETTER, RIGHT, WHY, pair, unit_text
 from unit.shipped_pages import page_template
 
 SHIPPED = Path(__file__).resolve().parents[4] / "resources"
 WORDS = read_words(SHIPPED / "review_kit/texts_en.yaml", SHIPPED / "review_kit/texts_en.yaml")
 HOSTILE = "</script><script>alert(1)</script> =1+1 {{css}} ${x}"
-SCALES: dict[str, AnswerScale] = {s.name: s for s in (RIGHT, WHY, BETTER)}
+SCALES: dict[str, Scale] = {s.name: s for s in (RIGHT, WHY, BETTER)}
 
 
 def kit() -> ReviewKit:
@@ -41,8 +41,8 @@ def kit() -> ReviewKit:
         ),
         RaterQuestion("better", "Which one?", BETTER, None, pairs),
     ]
-    settings = KitSettings(raters=3, overlap=0.5, shared_by=2, repeat_share=0.2, seed=1)
-    allotments = [a for q in questions for a in allot_units(q.units, settings, q.name)]
+    settings = UnitSharing(raters=3, overlap=0.5, shared_by=2, repeated=0.2)
+    allotments = [a for q in questions for a in allot_units(q.units, settings, q.name, seed=1)]
     return ReviewKit("demo", questions, allotments)
 
 
@@ -232,8 +232,10 @@ def test_another_question_unit_or_allotment_makes_another_kit() -> None:
     ]
     made = [first, *(first._replace(questions=[question._replace(**c), *others]) for c in changes)]
     # the page keeps answers by the place of a unit, so more raters make another kit
-    settings = KitSettings(raters=4, overlap=0.5, shared_by=2, repeat_share=0.2, seed=1)
-    allotments = [a for q in first.questions for a in allot_units(q.units, settings, q.name)]
+    settings = UnitSharing(raters=4, overlap=0.5, shared_by=2, repeated=0.2)
+    allotments = [
+        a for q in first.questions for a in allot_units(q.units, settings, q.name, seed=1)
+    ]
     made.append(first._replace(allotments=allotments))
     assert len({kit.digest for kit in made}) == len(made)
     assert first.digest == kit().digest
@@ -248,8 +250,10 @@ def test_nothing_to_judge_is_one_sentence() -> None:
 
 
 def workbook_of(question: RaterQuestion, folder: Path) -> Workbook:
-    settings = KitSettings(raters=2, overlap=1, shared_by=2, repeat_share=0, seed=1)
-    made = ReviewKit("demo", [question], allot_units(question.units, settings, question.name))
+    settings = UnitSharing(raters=2, overlap=1, shared_by=2, repeated=0)
+    made = ReviewKit(
+        "demo", [question], allot_units(question.units, settings, question.name, seed=1)
+    )
     write_workbooks(made, folder)
     return load_workbook(folder / question.name / "R01.xlsx")
 
@@ -273,13 +277,13 @@ def test_a_workbook_does_not_say_whose_answer_it_is_and_is_protected(tmp_path: P
 
 
 def test_options_of_any_length_and_with_commas_are_offered(tmp_path: Path) -> None:
-    options = ("Yes, fully", 'No, not "at all"', "x" * 260)
-    scale = AnswerScale(Scale("long", "nominal", options), {}, {})
+    options = ["Yes, fully", 'No, not "at all"', "x" * 260]
+    scale = Scale(name="long", options=options)
     book = workbook_of(RaterQuestion("long", "?", scale, None, [unit_text("a")]), tmp_path)
     sheet, lists = book.worksheets
     (validation,) = sheet.data_validations.dataValidation
     assert validation.formula1 == "options!$A$1:$A$3"
-    assert tuple(cell.value for cell in lists["A"]) == options
+    assert [cell.value for cell in lists["A"]] == options
     assert lists.sheet_state == "hidden"
 
 

@@ -9,6 +9,7 @@ from fieldwork.judging.kit.precision import (
     precision_rows,
     share_half_width,
 )
+from fieldwork.sections.judging import UnitSharing
 from fieldwork.sections.power import RaterAssumptions
 
 
@@ -70,7 +71,7 @@ def test_rows_say_how_many_raters_it_takes() -> None:
     assumptions = RaterAssumptions(
         users=[50], per_user=[2, 10], shares=[0.5], kappa=0.4, likeness=0.1, per_rater=100
     )
-    small, large = precision_rows(assumptions, overlap=0.2, shared_by=3)
+    small, large = precision_rows(assumptions, UnitSharing(overlap=0.2, shared_by=3))
     assert (small.n_units, small.n_judgements, small.n_raters) == (100, 140, 3)
     assert (large.n_units, large.n_judgements, large.n_raters) == (500, 700, 7)
     assert large.share_half_width < small.share_half_width

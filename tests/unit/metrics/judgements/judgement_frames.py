@@ -5,7 +5,8 @@ from typing import Any
 import pandas as pd
 
 from fieldwork.metrics.judgements.table import measure_judgements
-from fieldwork.records.judging import JudgementEstimate, Scale
+from fieldwork.records.judging import JudgementEstimate
+from fieldwork.sections.judging import Scale
 
 UNIT_COLUMNS = ("user_id", "item_id", "unit_group", "author_a", "author_b", "unit_kind")
 LENGTHS = ("characters_a", "characters_b")

@@ -14,16 +14,17 @@ from fieldwork.metrics.judgements.judges import judge_rows
 from fieldwork.metrics.judgements.prediction_powered import prediction_powered_rows
 from fieldwork.metrics.judgements.sample import freedom_of, sample_of
 from fieldwork.metrics.judgements.table import measure_judgements
-from fieldwork.records.judging import JudgementEstimate, Scale
+from fieldwork.records.judging import JudgementEstimate
+from fieldwork.sections.judging import Scale
 
-RATING = Scale("rating", "interval", ("1", "2", "3", "4", "5"), penalty=0.2)
-RIGHT = Scale("right", "nominal", ("accept", "unsure", "reject"), frozenset({"accept"}))
+RATING = Scale(name="rating", level="interval", options=[*"12345"])
+RIGHT = Scale(name="right", options=["accept", "unsure", "reject"], accepted=["accept"])
 PAIR = Scale(
-    "pair",
-    "interval",
-    ("1", "2", "3", "4", "5"),
-    prefers_a=frozenset({"1", "2"}),
-    prefers_b=frozenset({"4", "5"}),
+    name="pair",
+    level="interval",
+    options=[*"12345"],
+    prefers_a=["1", "2"],
+    prefers_b=["4", "5"],
 )
 JUDGES = {"kind judge": 0.6, "fair judge": 0.0}
 

@@ -10,7 +10,7 @@ from judgement_frames import estimates, tables_of
 
 from fieldwork.metrics.judgements.alternative_annotators import alternative_annotators
 from fieldwork.metrics.judgements.sample import sample_of
-from fieldwork.records.judging import Scale
+from fieldwork.sections.judging import Scale
 
 DATA = Path(__file__).resolve().parents[4].parent / "shared" / "data"
 pytestmark = pytest.mark.skipif(not DATA.is_dir(), reason=f"no real extracts at {DATA}")
@@ -62,7 +62,12 @@ def test_the_alternative_annotator_test_gives_its_published_verdicts(dataset: st
         }
     )
     level = "nominal" if dataset == "wax" else "interval"
-    scale = Scale(dataset, level, tuple(sorted(labels.unique())), penalty=PENALTIES[dataset])  # type: ignore[arg-type]
+    scale = Scale(
+        name=dataset,
+        level=level,  # type: ignore[arg-type]
+        options=sorted(labels.unique()),
+        penalty=PENALTIES[dataset],
+    )
     sample = sample_of(*tables_of(rows, scale), scale, 0.05)
     for judge, published in ANNOTATORS[dataset].items():
         tests = [t for t in alternative_annotators(sample, judge) if t.judge_share is not None]
@@ -82,7 +87,7 @@ def test_ikats_two_groups_of_assessors_agree_as_its_data_say() -> None:
         }
     )
     shared = rows[rows.groupby("unit_id")["rater"].transform("size") == 2]
-    found = estimates(shared, Scale("relevance", "nominal", ("0", "1"), frozenset({"1"})))
+    found = estimates(shared, Scale(name="relevance", options=["0", "1"], accepted=["1"]))
     kappa, exact = (found[measure, "people", "people"] for measure in ("kappa", "exact_agreement"))
     assert (kappa.n_judgements, kappa.n_units) == (398, 398)
     assert kappa.estimate == pytest.approx(0.362, abs=5e-4)
@@ -109,11 +114,10 @@ def test_mt_benchs_people_agree_with_each_other_as_with_gpt_4() -> None:
         }
     )
     scale = Scale(
-        "vote",
-        "nominal",
-        ("model_a", "tie", "model_b"),
-        prefers_a=frozenset({"model_a"}),
-        prefers_b=frozenset({"model_b"}),
+        name="vote",
+        options=["model_a", "tie", "model_b"],
+        prefers_a=["model_a"],
+        prefers_b=["model_b"],
     )
     found = estimates(rows, scale, rarest_users=0.2)
     people = found["exact_agreement", "people", "people"]
@@ -152,7 +156,7 @@ def test_medperturbs_clinicians_agree_as_published(
             "value": frame["answer"].astype(int).astype(str),
         }
     )
-    scale = Scale(question, "nominal", ("0", "1"), frozenset({"1"}))
+    scale = Scale(name=question, options=["0", "1"], accepted=["1"])
     found = estimates(rows, scale, rarest_users=0.1)
     # two texts have the same clinician twice among their three, who counts once here
     assert found["fleiss_kappa", "people", "people"].estimate == pytest.approx(kappa, abs=0.01)

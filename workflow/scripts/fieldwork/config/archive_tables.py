@@ -14,9 +14,7 @@ from fieldwork.config.first_tokens import first_token_tables
 from fieldwork.config.judging import (
     OF_ANSWERS,
     judge_task,
-    unit_model,
-    unit_tasks,
-    units_to_judge,
+    judged_units,
 )
 from fieldwork.config.licences import Source, closed_sources_of
 from fieldwork.config.memory import SELECT
@@ -195,9 +193,9 @@ def _closed_units(study: Study, sources: Sources) -> set[str]:
     models = {*closed_recordings(study, sources)}
     return {
         name
-        for name, units in units_to_judge(study.config).items()
-        if (units["of"] != "attributes" and tasks & {*unit_tasks(study.config, units)})
-        or (units["of"] in OF_ANSWERS and unit_model(study.config, units) in models)
+        for name, units in judged_units(study.config).items()
+        if (units["of"] != "attributes" and tasks & {*units["tasks"]})
+        or (units["of"] in OF_ANSWERS and units["model"] in models)
     }
 
 

@@ -12,8 +12,8 @@ from typing import Any
 from fieldwork.conditions import has_user
 from fieldwork.config.models import held_form
 from fieldwork.config.outline import condition_phrases, question_of
-from fieldwork.config.parsing import naming_settings, value_rules
 from fieldwork.config.study import Study
+from fieldwork.sections.asking import NameRules, ValueRules
 
 Config = dict[str, Any]
 
@@ -200,6 +200,7 @@ def reading_settings(study: Study) -> Config:
     return {
         "aliases": study.optional_file(parsing["aliases"]),
         "overrides": [overrides] if isinstance(overrides, str) else overrides,
-        "naming": naming_settings(study.config),
-        "values": value_rules(study.config),
+        "naming": NameRules.part_of(parsing),
+        "smallest_cell": study.config["metrics"]["smallest_cell"],
+        "values": ValueRules.part_of(parsing),
     }

@@ -5,12 +5,14 @@ Read while Snakemake parses the workflow, so it imports no scientific package.
 
 from collections.abc import Sequence
 from datetime import date
+from functools import cache
 from typing import Any
 
 from pydantic import ValidationError
 
 from fieldwork.config.mistakes import plainest_mistake
 from fieldwork.sections.base import ConfigSection
+from fieldwork.sections.judging import JudgingSection
 from fieldwork.sections.whole import StudyConfig
 
 Config = dict[str, Any]
@@ -32,6 +34,17 @@ def fill(config: Config, measures: Sequence[str] = ()) -> str | None:
         return plainest_mistake(error, config)
     _fill_in(config, sections)
     return None
+
+
+def judging_of(config: Config) -> Config:
+    """The section `judging`; one in which nothing is judged where the study has none."""
+    section: Config = config["judging"] or _no_judging()
+    return section
+
+
+@cache
+def _no_judging() -> Config:
+    return JudgingSection.model_construct(scales={}).model_dump()
 
 
 def _write_dates_as_text(value: Any) -> None:

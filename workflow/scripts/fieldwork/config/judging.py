@@ -9,11 +9,11 @@ from typing import Any
 
 from fieldwork.config.archived import is_left_out
 from fieldwork.config.auxiliaries import Auxiliary
+from fieldwork.config.filling import judging_of
 from fieldwork.config.memory import REFINED_UNITS, memory_conditions, memory_corpus, refines
 from fieldwork.config.models import is_recorded
 from fieldwork.config.paths import files_at
 from fieldwork.errors import StudyError
-from fieldwork.sections.judging import ReviewKitSection
 
 Config = dict[str, Any]
 
@@ -33,21 +33,9 @@ _UNITS_ASSUMED = 200
 """Units that a plan assumes where all are taken."""
 
 
-def scale_settings(config: Config) -> list[Config]:
-    """The scales, with their options as texts; keys are those that `judging/scales` reads."""
-    judging = config["judging"] or {"scales": {}}
-    return [
-        {
-            "name": name,
-            "level": scale["level"],
-            "options": [str(option) for option in scale["options"]],
-            **{side: [str(option) for option in scale[side]] for side in SIDES},
-            "penalty": scale["penalty"],
-            "readings": {text: str(option) for text, option in scale["readings"].items()},
-            "labels": {str(option): text for option, text in scale["labels"].items()},
-        }
-        for name, scale in judging["scales"].items()
-    ]
+def named_scales(config: Config) -> dict[str, Config]:
+    """The scales, each with its name; keys are those of `Scale` in `sections/judging`."""
+    return {name: {"name": name, **scale} for name, scale in judging_of(config)["scales"].items()}
 
 
 def judgement_sources(
@@ -61,10 +49,9 @@ def judgement_sources(
     Raises:
         StudyError: there is nothing at a path.
     """
-    judging = config["judging"] or {"sources": {}}
     return {
         name: {**source, "files": _source_files(config, name, find_shipped)}
-        for name, source in judging["sources"].items()
+        for name, source in judging_of(config)["sources"].items()
         if source["units"] == "given" or not is_given
     }
 
@@ -83,9 +70,9 @@ def judgement_files(
 
 def pair_sides(config: Config) -> dict[str, list[str]]:
     """The two conditions of the pairs of a scale that judges nothing else."""
-    entries = units_to_judge(config).values()
+    entries = judging_of(config)["units"].values()
     # answers of the kit come back as sources whose units are given
-    from_files = (config["judging"] or {"sources": {}})["sources"].values()
+    from_files = judging_of(config)["sources"].values()
     uses = Counter(
         entry["scale"] for entry in (*entries, *from_files) if entry.get("units") != "given"
     )
@@ -98,7 +85,7 @@ def pair_sides(config: Config) -> dict[str, list[str]]:
 
 def unit_settings(config: Config, units: str) -> Config:
     """How units are drawn; keys are those of `UnitSettings` in `judging/units`."""
-    entry = units_to_judge(config)[units]
+    entry = judging_of(config)["units"][units]
     return {
         "name": units,
         "n": entry["n"],
@@ -109,10 +96,10 @@ def unit_settings(config: Config, units: str) -> Config:
 
 def unit_inputs(config: Config, units: str) -> dict[str, list[str]]:
     """The tables that units are made from, by what they hold."""
-    entry = units_to_judge(config)[units]
+    entry = judged_units(config)[units]
     has_memory, kind = bool(memory_conditions(config)), entry["of"]
     has_questions = kind != "attributes"
-    model, tasks = unit_model(config, entry), unit_tasks(config, entry)
+    model, tasks = entry["model"], entry["tasks"]
     conversations = f"<results>/corpus/{memory_corpus(config)}/conversations.parquet"
     return {
         # what is known of the user is shown beside answers as well
@@ -137,36 +124,28 @@ def judges_answers(config: Config, units: str) -> list[str]:
     ]
 
 
-def units_to_judge(config: Config) -> dict[str, Config]:
-    """The entries of `judging.units`."""
-    units: dict[str, Config] = config["judging"]["units"] if config["judging"] else {}
-    return units
-
-
-def unit_model(config: Config, units: Config) -> str:
-    """The model whose answers are judged."""
-    return str(units["model"] or config["study"]["models"][0])
-
-
-def unit_tasks(config: Config, units: Config) -> list[str]:
-    """The tasks whose questions units are made from."""
-    return list(units["tasks"] or config["study"]["tasks"])
+def judged_units(config: Config) -> dict[str, Config]:
+    """The entries of `judging.units`, each with the model and the tasks that it stands for."""
+    study = config["study"]
+    return {
+        name: entry
+        | {
+            "model": entry["model"] or study["models"][0],
+            "tasks": entry["tasks"] or study["tasks"],
+        }
+        for name, entry in judging_of(config)["units"].items()
+    }
 
 
 def unit_tables(config: Config) -> list[str]:
     """The tables of what raters are given."""
-    return [f"<results>/judging/texts/{name}.parquet" for name in units_to_judge(config)]
+    return [f"<results>/judging/texts/{name}.parquet" for name in judging_of(config)["units"]]
 
 
 def judged_by_models(config: Config) -> list[str]:
     """The entries of `judging.units` that models judge."""
-    judges = (config["judging"] or {"judges": None})["judges"]
-    return [] if judges is None else list(judges["units"] or units_to_judge(config))
-
-
-def learnt_units(config: Config) -> list[str]:
-    """The entries of `judging.units` of which it is learnt what raters would say."""
-    return list(config["judging"]["learn"]) if config["judging"] else []
+    judges = judging_of(config)["judges"]
+    return [] if judges is None else list(judges["units"] or judging_of(config)["units"])
 
 
 def verification_tables(config: Config) -> list[str]:
@@ -177,19 +156,25 @@ def verification_tables(config: Config) -> list[str]:
 
 def refined_units(config: Config) -> list[str]:
     """The units that verified attributes add for the study's judges: what was stated once more."""
-    has_judges = (config["judging"] or {"judges": None})["judges"] is not None
+    has_judges = judging_of(config)["judges"] is not None
     return [REFINED_UNITS] if has_judges and refines(config) else []
 
 
-def unit_scale(config: Config, units: str) -> str:
-    """The scale on which units are judged."""
-    return str(_entry_of(config, units)["scale"])
+def unit_scale(config: Config, units: str) -> Config:
+    """The scale on which units are judged, with its name."""
+    return named_scales(config)[_entry_of(config, units)["scale"]]
+
+
+def verifying_scale(config: Config) -> Config | None:
+    """The scale of the attributes that verification learns from; None where nothing is verified."""
+    verify = config["memory"]["verify"]
+    return unit_scale(config, verify["units"]) if verify else None
 
 
 def _entry_of(config: Config, units: str) -> Config:
     """The entry of units; what was stated once more is judged as attributes are."""
     name = config["memory"]["verify"]["units"] if units == REFINED_UNITS else units
-    entry: Config = units_to_judge(config)[name]
+    entry: Config = judging_of(config)["units"][name]
     return entry
 
 
@@ -223,26 +208,9 @@ def judging_auxiliaries(config: Config) -> dict[str, Auxiliary]:
     return auxiliaries
 
 
-def kit_setting(config: Config, key: str) -> Any:
-    """A setting of the kit; its default where the study has no judging."""
-    kit = config["judging"]["kit"] if config["judging"] else ReviewKitSection().defaults()
-    return kit[key]
-
-
-def kit_settings(config: Config) -> Config:
-    """How units are allotted; keys are those of `KitSettings` in `judging/kit/allocation`."""
-    kit = config["judging"]["kit"] if config["judging"] else {}
-    keys = ("raters", "overlap", "shared_by")
-    return {
-        **{key: kit.get(key) for key in keys},
-        "repeat_share": kit.get("repeated"),
-        "seed": config["study"]["seed"],
-    }
-
-
 def judging_files(config: Config) -> Iterator[tuple[str, str]]:
     """The settings that name a file each, with the path."""
-    if units_to_judge(config):
+    if judging_of(config)["units"]:
         for key in ("consent", "texts"):
             yield f"judging.kit.{key}", config["judging"]["kit"][key]
         if config["judging"]["groups"]:

@@ -8,7 +8,10 @@ from typing import Any
 
 from fieldwork.conditions import kind_of
 from fieldwork.config.auxiliaries import Auxiliary
+from fieldwork.config.filling import judging_of
 from fieldwork.config.models import is_recorded, states_probabilities
+from fieldwork.sections.conditions import SelectionRules
+from fieldwork.sections.memory import ReadingRules
 
 Config = dict[str, Any]
 
@@ -104,27 +107,10 @@ def usable_attributes(config: Config) -> str:
     return ATTRIBUTES if config["memory"]["verify"] is None else VERIFIED_ATTRIBUTES
 
 
-def verifying_scores(config: Config) -> list[str]:
-    """The learnt scores by which attributes are verified; none where they are not."""
-    return verifying_tables(config, "learnt")
-
-
 def verifying_tables(config: Config, stage: str) -> list[str]:
     """The table of a stage of the units that verification learns from; none where there is none."""
     verify = config["memory"]["verify"]
     return [f"<results>/judging/{stage}/{verify['units']}.parquet"] if verify else []
-
-
-def verifying_scale(config: Config) -> str | None:
-    """The scale on which the attributes were judged that verification learns from."""
-    verify = config["memory"]["verify"]
-    return str(config["judging"]["units"][verify["units"]]["scale"]) if verify else None
-
-
-def verifying_options(config: Config) -> list[str]:
-    """The options of that scale that say yes."""
-    scale = verifying_scale(config)
-    return [str(o) for o in config["judging"]["scales"][scale]["accepted"]] if scale else []
 
 
 def refining_prompt(config: Config) -> str:
@@ -185,18 +171,9 @@ def memory_auxiliaries(config: Config) -> dict[str, Auxiliary]:
     return auxiliaries
 
 
-def reading_settings(config: Config) -> Config:
-    """How conversations are read; keys are those of `ReadingSettings` in `memory/reading`."""
-    settings = {
-        key: config["memory"][key] for key in ("conversations", "longest", "per_conversation")
-    }
-    return {**settings, "form": reading_form(config)}
-
-
-def merge_settings(config: Config) -> Config:
-    """Which statements become attributes; keys are those of `MergeSettings` in `memory/merging`."""
-    keys = ("merge_above", "least_confidence", "needs_evidence")
-    return {key: config["memory"][key] for key in keys}
+def reading_rules(config: Config) -> Config:
+    """How conversations are read, in a form that is decided."""
+    return ReadingRules.part_of(config["memory"]) | {"form": reading_form(config)}
 
 
 def selected_table(config: Config, condition: str) -> list[str]:
@@ -205,46 +182,28 @@ def selected_table(config: Config, condition: str) -> list[str]:
     return ["<results>/memory/selected/{task}/{condition}.parquet"] if has_questions else []
 
 
-def selecting_answers(config: Config, condition: str) -> list[str]:
-    """The answers of the model that selects attributes for a condition; none where no model does."""
-    model = selecting_model(config, config["conditions"][condition])
-    return [f"<results>/answers/parsed/{model}/{SELECT}/{SELECT}.parquet"] if model else []
+def selection_tables(config: Config, condition: str) -> dict[str, list[str]]:
+    """What the attributes of a condition are selected by, by input.
 
-
-def selecting_judgements(config: Config, condition: str) -> list[str]:
-    """The judgements by which attributes are selected for a condition, where people select them.
-
-    Those of the study's own units alone, as others wait for answers under this very condition.
+    Of judgements those of the study's own units alone, as others wait for answers under this very
+    condition.
     """
-    select = config["conditions"][condition]["select"]
-    if select["by"] != "people":
-        return []
-    units = _units_of_scale(config, select["scale"])
+    entry = config["conditions"][condition]
+    by, units = entry["select"]["by"], _units_of_scale(config, entry["select"]["scale"])
+    model = selecting_model(config, entry)
     table = "judgements" if units is None else f"parts/{units}"
-    return [f"<results>/judging/{table}.parquet"]
+    answers = f"<results>/answers/parsed/{model}/{SELECT}/{SELECT}.parquet"
+    return {
+        "model_answers": [answers] if model else [],
+        "judgements": [f"<results>/judging/{table}.parquet"] if by == "people" else [],
+        "scores": [f"<results>/judging/learnt/{units}.parquet"] if by == "learnt" else [],
+    }
 
 
-def selecting_scores(config: Config, condition: str) -> list[str]:
-    """The learnt scores by which attributes are selected for a condition."""
-    select = config["conditions"][condition]["select"]
-    if select["by"] != "learnt":
-        return []
-    return [f"<results>/judging/learnt/{_units_of_scale(config, select['scale'])}.parquet"]
-
-
-def _units_of_scale(config: Config, scale: str) -> str | None:
+def _units_of_scale(config: Config, scale: str | None) -> str | None:
     """The entry of `judging.units` that is judged on a scale; no two have one."""
-    units = (config["judging"] or {"units": {}})["units"]
+    units = judging_of(config)["units"]
     return next((name for name, entry in units.items() if entry["scale"] == scale), None)
-
-
-def accepted_options(config: Config, condition: str) -> Config | None:
-    """The scale on which people select attributes for a condition, and its options that say yes."""
-    select = config["conditions"][condition]["select"]
-    if select["by"] != "people":
-        return None
-    yes_options = config["judging"]["scales"][select["scale"]]["accepted"]
-    return {"scale": select["scale"], "options": [str(option) for option in yes_options]}
 
 
 def _n_questions(config: Config) -> int:
@@ -254,12 +213,11 @@ def _n_questions(config: Config) -> int:
     return sum(len(part["item_ids"]) or int(config["plan"]["items"]) for part in parts)
 
 
-def selection_settings(condition: Config) -> Config:
-    """How the attributes of a condition are selected; keys are those of `SelectionSettings`."""
-    select = condition["select"]
-    is_judged = select["by"] in ("model", "people", "learnt")
-    at_least = YES_SHARE if is_judged and select["at_least"] is None else select["at_least"]
-    return {"by": select["by"], "n": select["n"], "at_least": at_least}
+def selection_rules(condition: Config) -> Config:
+    """How the attributes of a condition are selected; of judges at least half must say yes."""
+    rules = SelectionRules.part_of(condition["select"])
+    is_judged = rules["by"] in ("model", "people", "learnt")
+    return rules | ({"at_least": YES_SHARE} if is_judged and rules["at_least"] is None else {})
 
 
 def memory_files(config: Config) -> Iterator[tuple[str, str]]:
@@ -315,7 +273,7 @@ def _broken_verification(config: Config) -> Iterator[str]:
     verify = config["memory"]["verify"]
     if verify is None:
         return
-    judging = config["judging"] or {"units": {}, "learn": []}
+    judging = judging_of(config)
     units = judging["units"].get(verify["units"])
     if units is None or units["of"] != "attributes":
         yield (
@@ -342,7 +300,7 @@ def _broken_selection(setting: str, select: Config, config: Config) -> Iterator[
                 f"their entry of judging.units in judging.learn"
             )
     if by in ("people", "learnt"):
-        scales = (config["judging"] or {"scales": {}})["scales"]
+        scales = judging_of(config)["scales"]
         if select["scale"] is None:
             yield f"{setting}.scale: name the scale of judging.scales on which attributes were judged"
         elif select["scale"] not in scales:

@@ -3,6 +3,7 @@
 Read while Snakemake parses the workflow, so it imports no scientific package.
 """
 
+from collections.abc import Sequence
 from itertools import chain
 from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, NamedTuple, Union, get_args, get_origin
@@ -115,10 +116,27 @@ def _mistake_at(place: _Place, rank: int, sentence: str, key: str = "") -> _Mist
 
 
 def _missing(place: _Place, key: str) -> _Mistake:
-    label = _label(place) or "the config: "
-    sentence = f"{label}{key!r} is a required property{_in_brackets(place.hint)}"
+    label, sections = _label(place) or "the config: ", _sections(place.annotation)
+    fields = [one.model_fields[key] for one in sections if key in one.model_fields]
+    sentence = f"{label}{key!r} is a required property; {_line_to_add(key, fields)}"
     # after every unknown key, which may be the one that is missing, misspelt
     return _mistake_at(place, _OF_KEYS, sentence, "\U0010ffff")
+
+
+def _line_to_add(key: str, fields: Sequence[FieldInfo]) -> str:
+    """The way out where a setting is missing: an example, where its section has one, or what it may be.
+
+    Args:
+        fields: the setting in every section that may stand there.
+    """
+    values = [value for field in fields for value in field.examples or get_args(field.annotation)]
+    hint = _in_brackets(next(filter(None, map(_said_of, fields)), ""))
+    if not all(isinstance(value, str | int | float) for value in values) or not values:
+        names = _type_names(fields[0].annotation)
+        return f"add the line `{key}:` there, with {names}{hint}"
+    alternatives = ", ".join(map(str, values[1:]))
+    rest = f", or {'one of ' if values[2:] else ''}{alternatives}" if alternatives else ""
+    return f"add the line `{key}: {values[0]}` there{rest}{hint}"
 
 
 def _label(place: _Place) -> str:
@@ -244,10 +262,15 @@ def _not_among(value: Any, annotation: Any) -> str:
 
 
 def _not_of_type(value: Any, annotation: Any) -> str:
+    names = _type_names(annotation)
+    if isinstance(value, bool) and _TYPES[str] in names:
+        return f"YAML reads this Yes or No as {value!r}, which is not {names}; put it in quotes"
+    return f"{value!r} is not {names}"
+
+
+def _type_names(annotation: Any) -> str:
+    """What a setting may be, in words."""
     types = [
         dict if _is_section(one) else get_origin(one) or one for one in _alternatives(annotation)
     ]
-    names = " or ".join(dict.fromkeys(_TYPES[one] for one in types if one in _TYPES))
-    if isinstance(value, bool) and str in types:
-        return f"YAML reads this Yes or No as {value!r}, which is not {names}; put it in quotes"
-    return f"{value!r} is not {names}"
+    return " or ".join(dict.fromkeys(_TYPES[one] for one in types if one in _TYPES))

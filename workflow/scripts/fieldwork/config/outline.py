@@ -8,7 +8,8 @@ from collections.abc import Mapping
 
 from fieldwork.conditions import WHO_ASKS, kind_of
 from fieldwork.config.figures import leaderboard_note
-from fieldwork.config.judging import pair_sides, units_to_judge
+from fieldwork.config.filling import judging_of
+from fieldwork.config.judging import pair_sides
 from fieldwork.config.settings import Config
 from fieldwork.config.study import Study
 from fieldwork.config.waves import later_waves
@@ -86,7 +87,7 @@ def outline_settings(study: Study) -> Config:
             if kind_of(entry).is_retrieved
         ],
         "unit_kinds": {
-            entry["scale"]: entry["of"] for entry in units_to_judge(study.config).values()
+            entry["scale"]: entry["of"] for entry in judging_of(study.config)["units"].values()
         },
         "pairs": {
             scale: [labels.get(condition, condition) for condition in conditions]

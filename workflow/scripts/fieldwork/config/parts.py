@@ -6,7 +6,7 @@ Read while Snakemake parses the workflow, so it imports no scientific package.
 from typing import Any
 
 from fieldwork.config.figures import has_times, has_values
-from fieldwork.config.judging import learnt_units
+from fieldwork.config.filling import judging_of
 from fieldwork.config.memory import memory_conditions
 from fieldwork.config.nests import nests_of
 from fieldwork.config.settings import controls_of
@@ -38,7 +38,7 @@ def parts_of(config: Config) -> set[Part]:
         "calibration": config["field"] or config["calibration"]["weights"],
         "judging": config["judging"],
         "memory": memory_conditions(config),
-        "learning": learnt_units(config),
+        "learning": judging_of(config)["learn"],
         "memory reference": memory_conditions(config) and config["memory"]["reference"],
     }
     return {part for part, content in contents.items() if content}

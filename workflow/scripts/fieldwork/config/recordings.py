@@ -8,6 +8,7 @@ from typing import Any
 
 from fieldwork.conditions import has_user, kind_of
 from fieldwork.config.models import is_recorded
+from fieldwork.sections.corpora import RecordingForm
 
 Config = dict[str, Any]
 
@@ -25,9 +26,7 @@ def study_recordings(config: Config) -> list[str]:
 
 def reading_of(config: Config, recording: str) -> Config:
     """How a recording's files are read; keys are those of `Recording` in `files/recordings/answers`."""
-    entry = config["recordings"][recording]
-    settings = {key: entry[key] for key in ("format", "columns", "rows", "blank_users", "options")}
-    return {"name": recording, **settings}
+    return {"name": recording, **RecordingForm.part_of(config["recordings"][recording])}
 
 
 def reading_of_source(config: Config, source: Config) -> Config | None:

@@ -20,11 +20,12 @@ from fieldwork.files.rows import cell_text, is_empty
 from fieldwork.judging.answer_places import AnswerPlace, AnswerPlaces
 from fieldwork.judging.raters import RaterKinds
 from fieldwork.judging.repeats import number_repeats
-from fieldwork.judging.scales import AnswerScale
+from fieldwork.judging.scales import option_of
 from fieldwork.judging.unit_names import UnitNames
 from fieldwork.judging.units import side_code
 from fieldwork.privacy import mask, pseudonym, read_key
 from fieldwork.records.judging import SIDES, JudgedUnit, Judgement, Side
+from fieldwork.sections.judging import Scale
 
 logger = logging.getLogger(__name__)
 
@@ -60,7 +61,7 @@ class StudyUnits(NamedTuple):
 
 def import_judgements(
     sources: Mapping[str, Mapping[str, Any]],
-    scales: Mapping[str, AnswerScale],
+    scales: Mapping[str, Scale],
     key_file: str,
     study: StudyUnits,
 ) -> JudgementRows:
@@ -165,7 +166,7 @@ class _SourceReader:
         self,
         name: str,
         source: Mapping[str, Any],
-        scales: Mapping[str, AnswerScale],
+        scales: Mapping[str, Scale],
         key: bytes,
         units: Mapping[str, JudgedUnit],
     ) -> None:
@@ -227,7 +228,7 @@ class _SourceReader:
         """The judgement of a row, its repeat not counted yet."""
         scale = self._scale(row)
         answer = self._text(row, "value")
-        option = None if answer is None else scale.option(answer, row.place)
+        option = None if answer is None else option_of(scale, answer, row.place)
         side = self._side(row)
         is_turned = self._source["sides"] == "shown" and side == "b" and scale.has_sides
         if option is not None and is_turned:
@@ -241,7 +242,7 @@ class _SourceReader:
             rater_kind=kind,
             repeat=0,
             value=option,
-            number=None if option is None else scale.number(option),
+            number=scale.number(option),
             first_side=side,
             seconds=self._number(row, "seconds", _MOST_SECONDS),
             note=None if note is None else mask(note, participant=rater).text,
@@ -292,7 +293,7 @@ class _SourceReader:
             )
         return unit
 
-    def _scale(self, row: _SourceRow) -> AnswerScale:
+    def _scale(self, row: _SourceRow) -> Scale:
         name = self._source["scale"] or self._required_text(row, "scale")
         if name not in self._scales:
             raise StudyError(

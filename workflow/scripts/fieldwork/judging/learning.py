@@ -14,8 +14,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from fieldwork.encoder import Vectors
-from fieldwork.judging.scales import AnswerScale
 from fieldwork.records.judging import Judgement, LearntScore, UnitText
+from fieldwork.sections.judging import Scale
 from fieldwork.statistics.arrays import Floats
 
 FOLDS = 5
@@ -56,19 +56,17 @@ class Labels(NamedTuple):
     is_acceptance: bool
 
 
-def labels_of(judgements: Sequence[Judgement], scale: AnswerScale) -> Labels:
+def labels_of(judgements: Sequence[Judgement], scale: Scale) -> Labels:
     """The labels that units are learnt from: people's, or those of models where there are none."""
     judgements_with_value = [
         j for j in judgements if j.scale == scale.name and j.value is not None and j.repeat == 0
     ]
     people = [j for j in judgements_with_value if j.rater_kind == "person"]
-    is_acceptance = bool(scale.scale.accepted)
+    is_acceptance = bool(scale.accepted)
     votes: dict[str, list[float]] = {}
     for judgement in people or judgements_with_value:
         option = judgement.value or ""
-        number = (
-            float(option in scale.scale.accepted) if is_acceptance else scale.scale.number(option)
-        )
+        number = float(option in scale.accepted) if is_acceptance else scale.worth(option)
         votes.setdefault(judgement.unit_id, []).append(number)
     means = {unit: float(np.mean(numbers)) for unit, numbers in votes.items()}
     return Labels(means, "people" if people else "models", is_acceptance)
@@ -205,7 +203,7 @@ def _fit(values: Floats, targets: Any, *, is_acceptance: bool) -> Any:
 
 
 def learnt_scores(
-    units: Sequence[UnitText], judgements: Sequence[Judgement], scale: AnswerScale, encode: Encode
+    units: Sequence[UnitText], judgements: Sequence[Judgement], scale: Scale, encode: Encode
 ) -> list[LearntScore]:
     """The learnt and the untrained score of every unit, judged or not."""
     if not units:
@@ -242,7 +240,7 @@ class Verifier:
         self,
         units: Sequence[UnitText],
         judgements: Sequence[Judgement],
-        scale: AnswerScale,
+        scale: Scale,
         encode: Encode,
     ) -> None:
         self._encode = encode

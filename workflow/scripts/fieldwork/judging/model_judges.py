@@ -7,41 +7,29 @@ that no side of all units stands first there. What a judge prefers is stored by 
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from string import ascii_uppercase
-from typing import NamedTuple
 
 from fieldwork.judging.repeats import number_repeats
-from fieldwork.judging.scales import AnswerScale
 from fieldwork.records.judging import Judgement, Side, UnitText
 from fieldwork.records.parsing import Answer
 from fieldwork.records.tasks import Item
-from fieldwork.text_templates import render
+from fieldwork.sections.judging import Scale
+from fieldwork.text_templates import TextTemplate, render
 
 _SEPARATOR = "|"
 
 
-class JudgePrompt(NamedTuple):
-    """The question to the judges.
-
-    Attributes:
-        template: Jinja; it may use the texts of a unit (docs/judging.md).
-        source: its file, for messages.
-    """
-
-    template: str
-    source: str
-
-
-def judge_items(
-    units: Iterable[UnitText], scale: AnswerScale, prompt: JudgePrompt
-) -> Iterator[Item]:
+def judge_items(units: Iterable[UnitText], scale: Scale, template: TextTemplate) -> Iterator[Item]:
     """The questions to judges: one a unit, and one for each order of a pair.
+
+    Args:
+        template: it may use the texts of a unit (docs/judging.md).
 
     Raises:
         StudyError: the template cannot be filled in.
     """
     for unit in units:
         for first_side in _orders(unit):
-            yield _judge_item(unit, first_side, scale, prompt)
+            yield _judge_item(unit, first_side, scale, template)
 
 
 def _orders(unit: UnitText) -> Sequence[Side | None]:
@@ -49,7 +37,7 @@ def _orders(unit: UnitText) -> Sequence[Side | None]:
 
 
 def _judge_item(
-    unit: UnitText, first_side: Side | None, scale: AnswerScale, prompt: JudgePrompt
+    unit: UnitText, first_side: Side | None, scale: Scale, template: TextTemplate
 ) -> Item:
     answers = [unit.text_a, unit.text_b]
     if first_side == "b":
@@ -63,8 +51,8 @@ def _judge_item(
         "answer_1": answers[0],
         "answer_2": answers[1],
     }
-    question = render(prompt.template, values, prompt.source)
-    options = [scale.label(option) for option in scale.scale.options]
+    question = render(template, values)
+    options = [scale.label(option) for option in scale.options]
     lines = "\n".join(f"{a}. {b}" for a, b in zip(ascii_uppercase, options, strict=False))
     return Item(
         item_id=unit.unit_id if first_side is None else f"{unit.unit_id}{_SEPARATOR}{first_side}",
@@ -79,7 +67,7 @@ def _judge_item(
 
 
 def model_judgements(
-    answers: Iterable[Answer], units: Mapping[str, UnitText], scale: AnswerScale, source: str
+    answers: Iterable[Answer], units: Mapping[str, UnitText], scale: Scale, source: str
 ) -> Iterator[Judgement]:
     """The letters of judges as judgements, those of each unit and judge numbered.
 
@@ -109,7 +97,7 @@ def _unit_and_side(item_id: str, units: Mapping[str, UnitText]) -> tuple[str, Si
 
 
 def _judgement(
-    answer: Answer, first_side: Side | None, unit_id: str, scale: AnswerScale, source: str
+    answer: Answer, first_side: Side | None, unit_id: str, scale: Scale, source: str
 ) -> Judgement:
     """The judgement that a letter is, its repeats not numbered yet."""
     option = _option(answer, first_side, scale)
@@ -120,7 +108,7 @@ def _judgement(
         rater_kind="model",
         repeat=0,
         value=option,
-        number=None if option is None else scale.number(option),
+        number=scale.number(option),
         first_side=first_side,
         seconds=None,
         note=None,
@@ -129,11 +117,11 @@ def _judgement(
     )
 
 
-def _option(answer: Answer, first_side: Side | None, scale: AnswerScale) -> str | None:
+def _option(answer: Answer, first_side: Side | None, scale: Scale) -> str | None:
     """The option that a letter means; of an answer in prose none."""
     if answer.letter is None:
         return None
-    option = scale.scale.options[ascii_uppercase.index(answer.letter)]
+    option = scale.options[ascii_uppercase.index(answer.letter)]
     return scale.mirror(option) if first_side == "b" else option
 
 

@@ -10,24 +10,9 @@ from typing import Any, NamedTuple
 from fieldwork.memory.reading import age
 from fieldwork.records.memory import Attribute, MemoryText, MemoryUser
 from fieldwork.records.puppets import Conversation
-from fieldwork.text_templates import render
+from fieldwork.sections.conditions import MemoryLimits
+from fieldwork.text_templates import TextTemplate, render
 from fieldwork.token_estimate import message_tokens
-
-
-class FormatSettings(NamedTuple):
-    """How a text is made.
-
-    Attributes:
-        template: Jinja; it may use `attributes` and `conversations`.
-        source: the template's file, for messages.
-        recent: most recent conversations that it quotes.
-        token_budget: estimated tokens that it may have.
-    """
-
-    template: str
-    source: str
-    recent: int
-    token_budget: int
 
 
 class RememberedUser(NamedTuple):
@@ -44,25 +29,30 @@ class RememberedUser(NamedTuple):
     conversations: Sequence[Conversation]
 
 
-def memory_texts(users: Sequence[RememberedUser], settings: FormatSettings) -> Iterator[MemoryText]:
+def memory_texts(
+    users: Sequence[RememberedUser], template: TextTemplate, limits: MemoryLimits
+) -> Iterator[MemoryText]:
     """The text of each user; empty where nothing is known.
+
+    Args:
+        template: it may use `attributes` and `conversations`.
 
     Raises:
         StudyError: the template cannot be filled in.
     """
     for user in users:
-        yield _memory_text(user, settings)
+        yield _memory_text(user, template, limits)
 
 
-def _memory_text(user: RememberedUser, settings: FormatSettings) -> MemoryText:
+def _memory_text(user: RememberedUser, template: TextTemplate, limits: MemoryLimits) -> MemoryText:
     attributes = list(user.attributes)
-    recent = list(user.conversations[-settings.recent :]) if settings.recent else []
+    recent = list(user.conversations[-limits.recent :]) if limits.recent else []
     n_all = len(attributes) + len(recent)
-    text = _fill(attributes, recent, settings)
-    while text and message_tokens(text) > settings.token_budget:
+    text = _fill(attributes, recent, template)
+    while text and message_tokens(text) > limits.token_budget:
         # the oldest comes first
         del (recent or attributes)[0]
-        text = _fill(attributes, recent, settings)
+        text = _fill(attributes, recent, template)
     evidence_ids = [one.conversation_id for a in attributes for one in a.evidence]
     return MemoryText(
         user_id=user.user_id,
@@ -77,7 +67,7 @@ def _memory_text(user: RememberedUser, settings: FormatSettings) -> MemoryText:
 def _fill(
     attributes: Sequence[Attribute],
     conversations: Sequence[Conversation],
-    settings: FormatSettings,
+    template: TextTemplate,
 ) -> str:
     if not attributes and not conversations:
         return ""
@@ -85,7 +75,7 @@ def _fill(
         "attributes": [_attribute_values(attribute) for attribute in attributes],
         "conversations": [_conversation_values(c) for c in conversations],
     }
-    return render(settings.template, values, settings.source)
+    return render(template, values)
 
 
 def _attribute_values(attribute: Attribute) -> dict[str, Any]:

@@ -18,26 +18,13 @@ from fieldwork.encoder import Vectors
 from fieldwork.memory.reading import age
 from fieldwork.records.memory import Attribute, Evidence, Statement
 from fieldwork.records.puppets import Conversation
+from fieldwork.sections.memory import MergeRules
 
 logger = logging.getLogger(__name__)
 
 NOT_SURE = "less sure than memory.least_confidence"
 
 Encode = Callable[[Sequence[str]], Vectors]
-
-
-class MergeSettings(NamedTuple):
-    """Which statements become attributes.
-
-    Attributes:
-        merge_above: cosine from which two statements say the same; above 1 only equal texts do.
-        least_confidence: statements with less are left out; those without one are not.
-        needs_evidence: whether a statement that no turn of the user shows is left out.
-    """
-
-    merge_above: float
-    least_confidence: float
-    needs_evidence: bool
 
 
 class Memory(NamedTuple):
@@ -51,7 +38,7 @@ def merge_statements(
     statements: Sequence[Statement],
     conversations: Mapping[str, Conversation],
     encode: Encode,
-    settings: MergeSettings,
+    rules: MergeRules,
 ) -> Memory:
     """The attributes of every user.
 
@@ -59,7 +46,7 @@ def merge_statements(
         conversations: by id.
         encode: unit vectors of texts.
     """
-    checked_statements = [_check(statement, settings) for statement in statements]
+    checked_statements = [_check(statement, rules) for statement in statements]
     usable = [s for s in checked_statements if s.reason is None and s.text is not None]
     by_user: dict[str, list[Statement]] = {}
     for statement in sorted(usable, key=lambda s: (age(conversations[s.conversation_id]), s.place)):
@@ -69,7 +56,7 @@ def merge_statements(
     attributes: list[Attribute] = []
     ids: dict[tuple[str, int], str] = {}
     for user, rows in sorted(by_user.items()):
-        for place, group in enumerate(_groups(rows, vectors, settings.merge_above)):
+        for place, group in enumerate(_groups(rows, vectors, rules.merge_above)):
             attribute = _attribute(user, place, group, conversations)
             attributes.append(attribute)
             ids |= {(s.conversation_id, s.place): attribute.attribute_id for s in group}
@@ -99,12 +86,12 @@ def attribute_id(user_id: str, text: str) -> str:
     return hashlib.sha256(f"{user_id}\0{text}".encode()).hexdigest()[:16]
 
 
-def _check(statement: Statement, settings: MergeSettings) -> Statement:
+def _check(statement: Statement, rules: MergeRules) -> Statement:
     reason = statement.reason
-    if reason is not None and reason.startswith("no evidence") and not settings.needs_evidence:
+    if reason is not None and reason.startswith("no evidence") and not rules.needs_evidence:
         reason = None
     confidence = statement.confidence
-    if reason is None and confidence is not None and confidence < settings.least_confidence:
+    if reason is None and confidence is not None and confidence < rules.least_confidence:
         reason = NOT_SURE
     return dataclasses.replace(statement, reason=reason)
 

@@ -12,7 +12,8 @@ from typing import Literal, NamedTuple
 from fieldwork.records.memory import MemoryUser
 from fieldwork.records.puppets import Conversation
 from fieldwork.records.tasks import Item
-from fieldwork.text_templates import render
+from fieldwork.sections.memory import ReadingRules
+from fieldwork.text_templates import TextTemplate, render
 
 logger = logging.getLogger(__name__)
 
@@ -23,22 +24,6 @@ _SENTENCE_END = re.compile(r"(?<=[.!?。！？])\s+|[\r\n]+")
 _SPEAKERS = {"user": "User", "assistant": "Assistant", "system": "System"}
 SHORTEST_SENTENCE = 4
 """Letters or digits that a sentence must have to be one."""
-
-
-class ReadingSettings(NamedTuple):
-    """How conversations are read.
-
-    Attributes:
-        conversations: most that are read of a user, the newest.
-        longest: estimated tokens of the longest conversation that is read.
-        form: free `statements`, or the user's own `sentences`.
-        per_conversation: attributes that a reply may state.
-    """
-
-    conversations: int
-    longest: int
-    form: Form
-    per_conversation: int
 
 
 class UserSentence(NamedTuple):
@@ -80,7 +65,7 @@ def age(conversation: Conversation) -> tuple[str, str]:
 
 
 def memory_users(
-    puppets: Sequence[str], conversations: Iterable[Conversation], settings: ReadingSettings
+    puppets: Sequence[str], conversations: Iterable[Conversation], rules: ReadingRules
 ) -> list[MemoryUser]:
     """Which conversations of each puppet are read: the newest ones that are short enough.
 
@@ -94,13 +79,13 @@ def memory_users(
     users = []
     for place, (user, rows) in enumerate(by_user.items()):
         rows.sort(key=age)
-        short = [c for c in rows if c.n_tokens <= settings.longest]
-        read = [c.conversation_id for c in short[-settings.conversations :]]
+        short = [c for c in rows if c.n_tokens <= rules.longest]
+        read = [c.conversation_id for c in short[-rules.conversations :]]
         users.append(MemoryUser(place, user, len(rows), len(rows) - len(short), read))
     if n_long := sum(user.n_long for user in users):
         logger.warning(
             "%d conversations are longer than memory.longest, %d tokens, and are not read",
-            *(n_long, settings.longest),
+            *(n_long, rules.longest),
         )
     return users
 
@@ -108,36 +93,34 @@ def memory_users(
 def reading_items(
     users: Sequence[MemoryUser],
     conversations: Mapping[str, Conversation],
-    settings: ReadingSettings,
-    template: str,
-    source: str,
+    rules: ReadingRules,
+    template: TextTemplate,
 ) -> list[Item]:
     """The question to the reading model, one for each conversation.
 
     Args:
         conversations: by id.
         template: of the prompt; it may use `conversation` and `n`.
-        source: the template's file, for messages.
 
     Raises:
         StudyError: the template cannot be filled in.
     """
     ids = [i for user in users for i in user.conversation_ids]
-    items = [_reading_item(conversations[i], settings, template, source) for i in ids]
+    items = [_reading_item(conversations[i], rules, template) for i in ids]
     return [item for item in items if item is not None]
 
 
 def _reading_item(
-    conversation: Conversation, settings: ReadingSettings, template: str, source: str
+    conversation: Conversation, rules: ReadingRules, template: TextTemplate
 ) -> Item | None:
     sentences = [sentence.text for sentence in sentences_of(conversation)]
     if not sentences:
         return None
-    n = settings.per_conversation
-    n = min(n, len(sentences)) if settings.form == "sentences" else n
+    n = rules.per_conversation
+    n = min(n, len(sentences)) if rules.form == "sentences" else n
     values = {"conversation": transcript(conversation), "n": n}
-    prompt = render(template, values, source)
-    is_quoted = settings.form == "sentences"
+    prompt = render(template, values)
+    is_quoted = rules.form == "sentences"
     return Item(
         item_id=conversation.conversation_id,
         kind="text",

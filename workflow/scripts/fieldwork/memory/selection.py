@@ -5,7 +5,7 @@ that reach `at_least`, or both. Judges say yes or no, so what they select needs 
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 
@@ -14,7 +14,9 @@ from fieldwork.records.judging import Judgement, LearntScore
 from fieldwork.records.memory import Attribute, SelectedAttribute
 from fieldwork.records.parsing import Answer
 from fieldwork.records.tasks import Item
-from fieldwork.text_templates import render
+from fieldwork.sections.conditions import SelectionRules
+from fieldwork.sections.judging import Scale
+from fieldwork.text_templates import TextTemplate, render
 
 By = Literal["all", "bm25", "encoder", "model", "people", "learnt"]
 
@@ -27,25 +29,11 @@ Scorer = Callable[[Sequence[Attribute], Item], Sequence[float | None]]
 """The scores of a user's attributes for a question, None where there is none."""
 
 
-class SelectionSettings(NamedTuple):
-    """How attributes are selected.
-
-    Attributes:
-        by: what gives the scores.
-        n: most that are selected; None for no limit.
-        at_least: least score of a selected attribute; None for none.
-    """
-
-    by: By
-    n: int | None
-    at_least: float | None
-
-
 def select_attributes(
     attributes: Sequence[Attribute],
     items: Sequence[Item],
     scores: Scorer,
-    settings: SelectionSettings,
+    rules: SelectionRules,
 ) -> Iterator[SelectedAttribute]:
     """A row for every attribute beside every question, the best first; ties keep the order of memory.
 
@@ -66,7 +54,7 @@ def select_attributes(
                     attribute_id=attribute.attribute_id,
                     place=place,
                     score=score,
-                    is_selected=_is_selected(place, score, settings),
+                    is_selected=_is_selected(place, score, rules),
                     reason=NOBODY_JUDGED if score is None else None,
                 )
 
@@ -80,10 +68,10 @@ def selected_ids(items: Sequence[str], rows: Iterable[SelectedAttribute]) -> dic
     return ids
 
 
-def _is_selected(place: int, score: float | None, settings: SelectionSettings) -> bool:
-    if score is None or (settings.n is not None and place >= settings.n):
+def _is_selected(place: int, score: float | None, rules: SelectionRules) -> bool:
+    if score is None or (rules.n is not None and place >= rules.n):
         return False
-    return settings.at_least is None or score >= settings.at_least
+    return rules.at_least is None or score >= rules.at_least
 
 
 def _by_user(attributes: Iterable[Attribute]) -> dict[str, list[Attribute]]:
@@ -154,14 +142,14 @@ class ScoreSources(NamedTuple):
         answers: of the model that selects.
         judgements: of people.
         scores: learnt from judgements.
-        yes_options: the scale on which people judged, and its options that say yes.
+        scale: on which people judged.
         encode: unit vectors of texts.
     """
 
     answers: Sequence[Answer]
     judgements: Sequence[Judgement]
     scores: Sequence[LearntScore]
-    yes_options: Mapping[str, Any] | None
+    scale: Scale | None
     encode: Encode
 
 
@@ -173,8 +161,8 @@ def scorer(
         return encoder_scores(attributes, items, sources.encode)
     if by == "model":
         return judged_scores(answered_shares(sources.answers, task))
-    if by == "people" and sources.yes_options is not None:
-        return judged_scores(people_shares(sources.judgements, task, **sources.yes_options))
+    if by == "people" and sources.scale is not None:
+        return judged_scores(people_shares(sources.judgements, task, sources.scale))
     if by == "learnt":
         return judged_scores(learnt_shares(sources.scores, task))
     return bm25_scores if by == "bm25" else all_scores
@@ -191,15 +179,13 @@ def pair_id(attribute_id: str, task: str, item_id: str) -> str:
 def selection_items(
     attributes: Sequence[Attribute],
     items: Mapping[str, Sequence[Item]],
-    template: str,
-    source: str,
+    template: TextTemplate,
 ) -> Iterator[Item]:
     """The question to a model, whether an attribute matters, for each attribute and question.
 
     Args:
         items: of each task.
         template: of the prompt; it may use `attribute` and `question`.
-        source: the template's file, for messages.
 
     Raises:
         StudyError: the template cannot be filled in.
@@ -209,7 +195,7 @@ def selection_items(
     for attribute in attributes:
         for task, item in pairs:
             values = {"attribute": attribute.text, "question": item.question}
-            question = render(template, values, source)
+            question = render(template, values)
             yield Item(
                 item_id=pair_id(attribute.attribute_id, task, item.item_id),
                 kind="choice",
@@ -256,21 +242,20 @@ def learnt_shares(scores: Iterable[LearntScore], task: str) -> dict[tuple[str, s
 
 
 def people_shares(
-    judgements: Iterable[Judgement], task: str, scale: str, options: Sequence[str]
+    judgements: Iterable[Judgement], task: str, scale: Scale
 ) -> dict[tuple[str, str], float]:
     """Share of people who say yes, by attribute id and item id; a person counts once.
 
     Args:
         task: whose questions count.
-        options: those of the scale that say yes.
     """
     votes: dict[tuple[str, str], list[bool]] = {}
     for judgement in judgements:
         is_counted = judgement.rater_kind == "person" and judgement.repeat == 0
-        if is_counted and judgement.scale == scale and judgement.value is not None:
+        if is_counted and judgement.scale == scale.name and judgement.value is not None:
             pair = _pair_of(judgement.unit_id, task)
             if pair is not None:
-                votes.setdefault(pair, []).append(judgement.value in options)
+                votes.setdefault(pair, []).append(judgement.value in scale.accepted)
     return {pair: sum(flags) / len(flags) for pair, flags in votes.items()}
 
 

@@ -16,7 +16,7 @@ from fieldwork.records.judging import LearntScore
 from fieldwork.records.memory import Attribute, Evidence, Verification
 from fieldwork.records.puppets import Conversation
 from fieldwork.records.tasks import Item
-from fieldwork.text_templates import render
+from fieldwork.text_templates import TextTemplate, render
 
 NO_SCORE = "nothing could be learnt, so it is kept"
 NOT_REFINED = "nothing better was stated"
@@ -56,15 +56,13 @@ def refining_items(
     attributes: Sequence[Attribute],
     conversations: Mapping[str, Conversation],
     form: Form,
-    template: str,
-    source: str,
+    template: TextTemplate,
 ) -> Iterator[Item]:
     """The question for another statement, one for each attribute that has evidence.
 
     Args:
         conversations: by id.
         template: of the prompt; it may use `conversation`, `attribute` and `is_quoted`.
-        source: the template's file, for messages.
 
     Raises:
         StudyError: the template cannot be filled in.
@@ -82,7 +80,7 @@ def refining_items(
             "attribute": attribute.text,
             "is_quoted": is_quoted,
         }
-        prompt = render(template, values, source)
+        prompt = render(template, values)
         yield Item(
             item_id=attribute.attribute_id,
             kind="text",

@@ -18,8 +18,9 @@ from fieldwork.parsing.scales import parse_scale
 from fieldwork.readable_texts import without_invisible
 from fieldwork.records.field import FIELD, FieldAnswer
 from fieldwork.records.generation import OptionProbability, Outcome, Response
-from fieldwork.records.parsing import OUTCOME_REASONS, REFUSALS, Answer, MergedItem, ValueRules
+from fieldwork.records.parsing import OUTCOME_REASONS, REFUSALS, Answer, MergedItem
 from fieldwork.records.tasks import LETTER_KINDS, Item
+from fieldwork.sections.asking import ValueRules
 
 logger = logging.getLogger(__name__)
 

@@ -1,7 +1,6 @@
 """Answers with one name for all spellings of an option, and without the words that few people wrote."""
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
 
 from fieldwork.cells import mark_counted
 from fieldwork.parsing.answers import apply_merges, merge_items
@@ -9,27 +8,15 @@ from fieldwork.parsing.rare_options import NumberedAnswers, number_rare_options
 from fieldwork.records.parsing import Answer
 from fieldwork.records.shared import ItemKey
 from fieldwork.records.tasks import Item
-
-
-class NameSettings(NamedTuple):
-    """How spellings become names.
-
-    Attributes:
-        near_duplicates: similarity from which two spellings are one, 0 to 100.
-        cut_lists: only the first options of a list count, as many as its prompt asks for.
-        smallest_cell: people from whom an option of the field has its words.
-    """
-
-    near_duplicates: float
-    cut_lists: bool
-    smallest_cell: int
+from fieldwork.sections.asking import NameRules
 
 
 def name_options(
     answers: Sequence[Answer],
     items: Mapping[ItemKey, Item],
-    settings: NameSettings,
+    rules: NameRules,
     *,
+    smallest_cell: int,
     aliases: Sequence[Mapping[str, str]],
     overrides: Sequence[Mapping[str, str]],
 ) -> NumberedAnswers:
@@ -37,13 +24,14 @@ def name_options(
 
     Args:
         items: those whose candidate answers people may write; others are as good as without.
+        smallest_cell: people from whom an option of the field has its words.
         aliases, overrides: as in `answers.merge_items`.
 
     Raises:
         StudyError: aliases or overrides lack a column.
     """
-    threshold = settings.near_duplicates
+    threshold = rules.near_duplicates
     merges = merge_items(answers, aliases=aliases, overrides=overrides, threshold=threshold)
-    named_answers = apply_merges(answers, merges, is_cut=settings.cut_lists)
-    names = number_rare_options(named_answers, merges, items, settings.smallest_cell)
+    named_answers = apply_merges(answers, merges, is_cut=rules.cut_lists)
+    names = number_rare_options(named_answers, merges, items, smallest_cell)
     return names._replace(answers=mark_counted(names.answers))

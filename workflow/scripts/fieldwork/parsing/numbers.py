@@ -24,8 +24,8 @@ from fieldwork.records.parsing import (
     REFUSAL,
     SEVERAL_NUMBERS,
     Reader,
-    ValueRules,
 )
+from fieldwork.sections.asking import ValueRules
 
 _LARGEST = 1e100
 """Above it a number is a run of digits that did not end."""
@@ -33,7 +33,7 @@ _LARGEST = 1e100
 STRICT = ValueRules()
 """Rules under which only a reply that gives one number has a value."""
 
-LENIENT = ValueRules("last", "middle")
+LENIENT = ValueRules(several_numbers="last", ranges="middle")
 """Rules under which a reply is unreadable only where no setting could read it."""
 
 _COMMA_AND_SPACE = re.compile(rf"(\A[{SIGNS}\s]*\d{{1,3}}),\s(?=\d{{3}}(?:\.\d\d?)?(?![\d,]))")

@@ -5,7 +5,7 @@ answers side by side. No row carries what a person is called elsewhere: `rater` 
 hash, and notes are masked.
 """
 
-from typing import Literal, NamedTuple, get_args
+from typing import Literal, get_args
 
 from fieldwork.records.columns import Name, column, table
 
@@ -20,40 +20,6 @@ SIDES: tuple[Side, ...] = get_args(Side)
 InterventionArm = Literal["all", "untrained", "learnt", "before", "verified", "refined"]
 
 UnitKind = Literal["attributes", "relevance", "answers", "pairs", "mentions"]
-
-
-class Scale(NamedTuple):
-    """What a judgement may say.
-
-    Attributes:
-        level: `nominal` where options have no order, `ordinal` where they have one, `interval` where the
-            steps between them count as equal.
-        options: from the lowest to the highest where they have an order.
-        accepted: options that say yes: the attribute is right, or matters.
-        prefers_a, prefers_b: options that say which of two answers is better; empty where one thing is
-            judged.
-        penalty: what a judge may be worse than a person by, in the alternative-annotator test.
-    """
-
-    name: str
-    level: Level
-    options: tuple[str, ...]
-    accepted: frozenset[str] = frozenset()
-    prefers_a: frozenset[str] = frozenset()
-    prefers_b: frozenset[str] = frozenset()
-    penalty: float = 0.2
-
-    @property
-    def is_ordered(self) -> bool:
-        return self.level != "nominal"
-
-    def number(self, option: str) -> float:
-        """What an option is worth: its number where every option is one, else its place from 1."""
-        try:
-            numbers = [float(text) for text in self.options]
-        except ValueError:
-            return float(self.options.index(option) + 1)
-        return numbers[self.options.index(option)]
 
 
 @table(

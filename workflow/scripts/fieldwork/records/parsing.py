@@ -1,7 +1,7 @@
 """Rows of the tables of parsed answers, and why an answer has no reading."""
 
 from collections.abc import Mapping
-from typing import Literal, NamedTuple
+from typing import Literal
 
 from fieldwork.records.columns import Name, column, table
 from fieldwork.records.generation import OptionProbability, Outcome
@@ -31,13 +31,6 @@ OUTCOME_REASONS: Mapping[Outcome, str] = {
 
 REFUSALS = frozenset({REFUSAL, OUTCOME_REASONS["filtered"]})
 """Reasons for which an answer has nothing to count in it although it is one."""
-
-
-class ValueRules(NamedTuple):
-    """What counts where a reply gives no one value: the settings of `parsing` with these names."""
-
-    several_numbers: Literal["left_out", "first", "last"] = "left_out"
-    ranges: Literal["left_out", "middle"] = "left_out"
 
 
 UNKNOWN = "unknown"

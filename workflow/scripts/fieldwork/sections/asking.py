@@ -41,9 +41,13 @@ class GenerationSection(ConfigSection):
 class PriceEntry(ConfigSection):
     """Prices of a model."""
 
-    as_of: Day = Field(description="Day the price was read.")
-    source: Text = Field(description="Where it was read.")
-    input: float = Field(ge=0, le=1_000_000, description="US dollars for a million input tokens.")
+    as_of: Day = Field(examples=["2026-11-01"], description="Day the price was read.")
+    source: Text = Field(
+        examples=["https://openai.com/api/pricing"], description="Where it was read."
+    )
+    input: float = Field(
+        examples=[0.4], ge=0, le=1_000_000, description="US dollars for a million input tokens."
+    )
     cached: float | None = Field(
         None,
         ge=0,
@@ -68,7 +72,7 @@ class PriceEntry(ConfigSection):
         ),
     )
     output: float = Field(
-        ge=0, le=1_000_000, description="The same for output, reasoning included."
+        examples=[1.6], ge=0, le=1_000_000, description="The same for output, reasoning included."
     )
     batch: float = Field(0.5, ge=0, le=10, description="Factor on every price in a batch.")
     flex: float = Field(0.5, ge=0, le=10, description="Factor on every price of flex calls.")
@@ -133,30 +137,9 @@ class PlanSection(ConfigSection):
     )
 
 
-class ParsingSection(ConfigSection):
-    """How answers are read."""
+class ValueRules(ConfigSection):
+    """What counts where a reply gives no one value."""
 
-    aliases: str | None = Field(
-        "resources/tasks/aliases.csv",
-        description=(
-            "CSV of task, item_id, written, canonical; an empty item_id holds for all items."
-        ),
-    )
-    overrides: str | list[str] | None = Field(
-        None,
-        description=(
-            "CSV, or a list of CSV files, in which a person corrects how answers are read: an edited "
-            "results/{study}/answers/items.csv renames options, and corrections.csv of the study's page "
-            "sets the reading of replies. It wins over all else."
-        ),
-    )
-    cut_lists: bool = Field(
-        True,
-        description=(
-            "Whether only the first options of a list count, as many as the prompt asks for. Longer "
-            "lists would look more varied than they are."
-        ),
-    )
     ranges: Literal["left_out", "middle"] = Field(
         "left_out",
         description=(
@@ -171,11 +154,42 @@ class ParsingSection(ConfigSection):
             "answer: the first, the last, or left_out for none."
         ),
     )
+
+
+class NameRules(ConfigSection):
+    """How spellings become names of options."""
+
+    cut_lists: bool = Field(
+        True,
+        description=(
+            "Whether only the first options of a list count, as many as the prompt asks for. Longer "
+            "lists would look more varied than they are."
+        ),
+    )
     near_duplicates: float = Field(
         92,
         ge=50,
         le=100,
         description=(
             "Similarity, 0 to 100, from which two spellings count as the same option. 100 turns it off."
+        ),
+    )
+
+
+class ParsingSection(ValueRules, NameRules):
+    """How answers are read."""
+
+    aliases: str | None = Field(
+        "resources/tasks/aliases.csv",
+        description=(
+            "CSV of task, item_id, written, canonical; an empty item_id holds for all items."
+        ),
+    )
+    overrides: str | list[str] | None = Field(
+        None,
+        description=(
+            "CSV, or a list of CSV files, in which a person corrects how answers are read: an edited "
+            "results/{study}/answers/items.csv renames options, and corrections.csv of the study's page "
+            "sets the reading of replies. It wins over all else."
         ),
     )

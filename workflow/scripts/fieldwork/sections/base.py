@@ -3,6 +3,7 @@
 Read while Snakemake parses the workflow, so it imports no scientific package.
 """
 
+from collections.abc import Mapping
 from datetime import date
 from typing import Annotated, Any, ClassVar, TypeVar
 
@@ -31,9 +32,19 @@ class ConfigSection(BaseModel):
     )
     fills: ClassVar[bool] = True
 
+    @classmethod
+    def part_of(cls, settings: Mapping[str, Any]) -> dict[str, Any]:
+        """Of the settings of a section, those that this one has: what a job that takes it depends on."""
+        return {name: settings[name] for name in cls.model_fields if name in settings}
+
     def defaults(self) -> dict[str, Any]:
         """The settings that were left out, as they are then."""
         return self.model_dump(exclude=self.model_fields_set) if self.fills else {}
+
+    def user_settings(self) -> dict[str, Any]:
+        """The settings that a user wrote, null among them."""
+        names = [name for name in type(self).model_fields if name in self.model_fields_set]
+        return {name: getattr(self, name) for name in names}
 
 
 def unsaid(**rules: Any) -> Any:

@@ -10,7 +10,7 @@ from fieldwork.sections.base import ConfigSection, Line, Text
 class ConditionEntry(ConfigSection):
     """What every entry of conditions says."""
 
-    label: Line = Field(description="Name in figures, in one line.")
+    label: Line = Field(examples=["With a history"], description="Name in figures, in one line.")
     wave: str | None = Field(
         None,
         description=(
@@ -117,16 +117,9 @@ class ProfileCondition(PuppetCondition):
     )
 
 
-class RemembranceCondition(PuppetCondition):
-    """A condition whose user is a memory."""
+class MemoryLimits(ConfigSection):
+    """What a text of memory may hold."""
 
-    role: Literal["system", "user"] = Field(
-        "system", description="Role of the message that holds the memory."
-    )
-    template: Text = Field(
-        "resources/memory/chatgpt_2026.txt",
-        description="File with the form of the memory, in the language of Jinja (docs/memory.md).",
-    )
     recent: int = Field(
         0,
         ge=0,
@@ -144,14 +137,26 @@ class RemembranceCondition(PuppetCondition):
     )
 
 
+class RemembranceCondition(MemoryLimits, PuppetCondition):
+    """A condition whose user is a memory."""
+
+    role: Literal["system", "user"] = Field(
+        "system", description="Role of the message that holds the memory."
+    )
+    template: Text = Field(
+        "resources/memory/chatgpt_2026.txt",
+        description="File with the form of the memory, in the language of Jinja (docs/memory.md).",
+    )
+
+
 class MemoryCondition(RemembranceCondition):
     """What was read off a user's conversations stands before the question."""
 
     context: Literal["memory"] = Field(description="What the model sees of a user.")
 
 
-class AttributeSelection(ConfigSection):
-    """Which attributes are put before a question."""
+class SelectionRules(ConfigSection):
+    """Which attributes are selected by their scores."""
 
     by: Literal["all", "bm25", "encoder", "model", "people", "learnt"] = Field(
         description=(
@@ -172,6 +177,11 @@ class AttributeSelection(ConfigSection):
             "for none, but half of the judgements of a model or of people must say yes."
         ),
     )
+
+
+class AttributeSelection(SelectionRules):
+    """Which attributes are put before a question."""
+
     model: str | None = Field(
         None, description="Model that is asked; null takes the one that reads conversations."
     )

@@ -30,7 +30,9 @@ class FileLocation(ConfigSection):
         wants = ({"path"}, {"repo", "revision", "files"})
         if not any(names <= self.model_fields_set for names in wants):
             raise PydanticCustomError(
-                "place", "'path' is a required property (or repo, revision and files)"
+                "place",
+                "'path' is a required property (or repo, revision and files); add the line `path: "
+                "resources/my_data.jsonl` there, with the file, folder or pattern that you have",
             )
         return self
 
@@ -172,8 +174,8 @@ class RecordingColumns(ConfigSection):
     started_at: Text | None = unsaid(description="Time of the call, ISO or seconds since 1970.")
 
 
-class RecordingEntry(FileLocation):
-    """Answers that were collected elsewhere."""
+class RecordingForm(ConfigSection):
+    """How files of answers are read."""
 
     format: Literal["table", "inspect", "lm_eval", "helm", "every_eval_ever"] = Field(
         description=(
@@ -189,6 +191,24 @@ class RecordingEntry(FileLocation):
             "Rows that count, by the values of columns. A list allows several; null is an empty cell."
         ),
     )
+    blank_users: Distinct[str] = Field(
+        [],
+        description=(
+            "Values of the user that stand for a call without a user; an empty one always does."
+        ),
+    )
+    options: Distinct[Text] = Field(
+        [],
+        description=(
+            "Options of every choice question where the files do not name them, in letter order. Quote "
+            '"Yes" and "No", which YAML takes for true and false.'
+        ),
+    )
+
+
+class RecordingEntry(FileLocation, RecordingForm):
+    """Answers that were collected elsewhere."""
+
     conditions: dict[str, RowRule] = Field(
         {},
         description=(
@@ -207,19 +227,6 @@ class RecordingEntry(FileLocation):
         description=(
             "secret makes pseudonyms of users with study.key_file. public keeps the names of the files, "
             "for personas that are nobody."
-        ),
-    )
-    blank_users: Distinct[str] = Field(
-        [],
-        description=(
-            "Values of the user that stand for a call without a user; an empty one always does."
-        ),
-    )
-    options: Distinct[Text] = Field(
-        [],
-        description=(
-            "Options of every choice question where the files do not name them, in letter order. Quote "
-            '"Yes" and "No", which YAML takes for true and false.'
         ),
     )
     match: Literal["id", "question"] = Field(

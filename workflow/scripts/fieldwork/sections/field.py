@@ -20,7 +20,9 @@ from fieldwork.sections.base import (
 class StorageProject(ConfigSection):
     """A project of OSF."""
 
-    node: OsfNode = Field(description="Id of the project, what follows osf.io/ in its address.")
+    node: OsfNode = Field(
+        examples=["abc12"], description="Id of the project, what follows osf.io/ in its address."
+    )
     url: Address = Field("https://api.osf.io/v2", description="Address of OSF's API v2.")
 
 
@@ -39,7 +41,9 @@ class FieldStorage(StorageProject):
 class FieldColumnNames(ConfigSection):
     """The columns, by their names in the files."""
 
-    participant: str = Field(description="Participant's id; only its keyed hash is kept.")
+    participant: str = Field(
+        examples=["participant_id"], description="Participant's id; only its keyed hash is kept."
+    )
     platform: Text | None = Field(None, description="What the participant used; null for none.")
     model: Text | None = Field(
         None, description="Model that answered; null takes the platform, or the study's only model."

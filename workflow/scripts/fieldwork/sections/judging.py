@@ -1,8 +1,8 @@
 """Judgements of people and models, and where they come from."""
 
-from typing import Literal
+from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import BeforeValidator, Field
 
 from fieldwork.sections.base import (
     ConfigSection,
@@ -17,8 +17,8 @@ from fieldwork.sections.base import (
 )
 
 
-class ScaleEntry(ConfigSection):
-    """What raters could answer on one scale."""
+class ScaleMeaning(ConfigSection):
+    """What every scale says beside its options."""
 
     level: Literal["nominal", "ordinal", "interval"] = Field(
         "nominal",
@@ -27,15 +27,30 @@ class ScaleEntry(ConfigSection):
             "between them count as equal."
         ),
     )
+    labels: dict[str, Text] = Field(
+        {}, description="What raters read in place of an option, by the option."
+    )
+    penalty: float = Field(
+        0.2,
+        ge=0,
+        le=1,
+        description=(
+            "How much oftener than a person a model may be the worse match of other people and still "
+            "stand in for one. The test's authors take 0.2 for experts, 0.15 for skilled people and 0.1 "
+            "for crowd workers."
+        ),
+    )
+
+
+class ScaleEntry(ScaleMeaning):
+    """What raters could answer on one scale."""
+
     options: Distinct[Option] = Field(
         min_length=2,
         description=(
             'The answers, from the lowest to the highest where they have an order. Quote "Yes" and '
             '"No", which YAML takes for true and false.'
         ),
-    )
-    labels: dict[str, Text] = Field(
-        {}, description="What raters read in place of an option, by the option."
     )
     readings: dict[str, Option] = Field(
         {}, description="Other spellings of options, each with the option that it means."
@@ -49,16 +64,50 @@ class ScaleEntry(ConfigSection):
     prefers_b: Distinct[Option] = Field(
         [], description="Where two answers are compared, the options that say the second is better."
     )
-    penalty: float = Field(
-        0.2,
-        ge=0,
-        le=1,
-        description=(
-            "How much oftener than a person a model may be the worse match of other people and still "
-            "stand in for one. The test's authors take 0.2 for experts, 0.15 for skilled people and 0.1 "
-            "for crowd workers."
-        ),
-    )
+
+
+OptionText = Annotated[str, BeforeValidator(str)]
+"""An option as files and tables have it, where YAML may have a number."""
+
+
+class Scale(ScaleMeaning):
+    """An entry of judging.scales with its name, its options as texts."""
+
+    name: str
+    options: list[OptionText]
+    readings: dict[str, OptionText] = Field({})
+    accepted: list[OptionText] = Field([])
+    prefers_a: list[OptionText] = Field([])
+    prefers_b: list[OptionText] = Field([])
+
+    @property
+    def is_ordered(self) -> bool:
+        return self.level != "nominal"
+
+    @property
+    def has_sides(self) -> bool:
+        """Whether its options prefer one of two answers; reasons and ratings are of no side."""
+        return bool(self.prefers_a or self.prefers_b)
+
+    def label(self, option: str) -> str:
+        """What raters read in place of an option."""
+        return self.labels.get(option, option)
+
+    def mirror(self, option: str) -> str:
+        """The option that says the same once two sides are exchanged."""
+        return self.options[len(self.options) - 1 - self.options.index(option)]
+
+    def worth(self, option: str) -> float:
+        """What an option is worth: its number where every option is one, else its place from 1."""
+        try:
+            numbers = [float(text) for text in self.options]
+        except ValueError:
+            return float(self.options.index(option) + 1)
+        return numbers[self.options.index(option)]
+
+    def number(self, option: str | None) -> float | None:
+        """What an answer is worth; None without one, and where options have no order."""
+        return self.worth(option) if option is not None and self.is_ordered else None
 
 
 class SecondScale(ConfigSection):
@@ -129,8 +178,8 @@ class JudgesSection(ConfigSection):
     )
 
 
-class ReviewKitSection(ConfigSection):
-    """The page, spreadsheets and Label Studio files that `snakemake review_kit` writes."""
+class UnitSharing(ConfigSection):
+    """How units are allotted to raters."""
 
     raters: int = Field(6, ge=1, le=1000, description="People who judge.")
     overlap: float = Field(
@@ -149,6 +198,11 @@ class ReviewKitSection(ConfigSection):
             "themselves."
         ),
     )
+
+
+class ReviewKitSection(UnitSharing):
+    """The page, spreadsheets and Label Studio files that `snakemake review_kit` writes."""
+
     consent: Text = Field(
         "resources/review_kit/consent.md",
         description="File with the text that raters agree to, Markdown.",
@@ -173,8 +227,8 @@ class JudgementColumns(ConfigSection):
     """
 
     unit: Text | Texts | None = Field(description="What is judged.")
-    rater: Text = Field(description="Who judged.")
-    value: Text = Field(description="The answer.")
+    rater: Text = Field(examples=["rater"], description="Who judged.")
+    value: Text = Field(examples=["answer"], description="The answer.")
     rater_kind: Text | None = unsaid(description="Whether a person or a model judged.")
     scale: Text | None = unsaid(description="The scale.")
     user: Text | Texts | None = unsaid(description="The user whom the unit is about.")
@@ -201,7 +255,10 @@ class JudgementColumns(ConfigSection):
 class JudgementSource(ConfigSection):
     """Files of judgements, a judgement a row."""
 
-    path: Text = Field(description="A file, a folder or a pattern; CSV, Excel, Parquet or JSON.")
+    path: Text = Field(
+        examples=["resources/judging/answers.csv"],
+        description="A file, a folder or a pattern; CSV, Excel, Parquet or JSON.",
+    )
     scale: str | None = Field(
         None, description="The scale of all rows; null where columns.scale names it."
     )

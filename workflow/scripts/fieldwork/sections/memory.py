@@ -34,23 +34,9 @@ class MemoryVerification(ConfigSection):
     )
 
 
-class MemorySection(ConfigSection):
-    """How attributes of users are read off their conversations, for conditions of context memory
-    and memory_relevant (docs/memory.md).
-    """
+class ReadingRules(ConfigSection):
+    """How conversations are read."""
 
-    model: str | None = Field(
-        None,
-        description=(
-            "Model that reads conversations; null takes the first of study.models that is asked."
-        ),
-    )
-    corpus: str | None = Field(
-        None, description="Entry of `corpora` whose users are remembered; null takes study.corpus."
-    )
-    at_least: int = Field(
-        1, ge=1, le=100_000, description="Conversations that a user must have to become a puppet."
-    )
     conversations: int = Field(
         10, ge=1, le=100_000, description="Most conversations that are read of a user, the newest."
     )
@@ -71,6 +57,51 @@ class MemorySection(ConfigSection):
             "candidates."
         ),
     )
+    per_conversation: int = Field(
+        5, ge=1, le=100, description="Most attributes that are stated of a conversation."
+    )
+
+
+class MergeRules(ConfigSection):
+    """Which statements become attributes."""
+
+    merge_above: float = Field(
+        0.85,
+        ge=0,
+        le=2,
+        description=(
+            "Cosine from which two statements about a user become one attribute. Above 1 only equal "
+            "texts do."
+        ),
+    )
+    least_confidence: float = Field(
+        0,
+        ge=0,
+        le=1,
+        description="Least confidence of a statement that counts, where the model states one.",
+    )
+    needs_evidence: bool = Field(
+        True, description="Whether statements are left out that no turn of the user shows."
+    )
+
+
+class MemorySection(MergeRules, ReadingRules):
+    """How attributes of users are read off their conversations, for conditions of context memory
+    and memory_relevant (docs/memory.md).
+    """
+
+    model: str | None = Field(
+        None,
+        description=(
+            "Model that reads conversations; null takes the first of study.models that is asked."
+        ),
+    )
+    corpus: str | None = Field(
+        None, description="Entry of `corpora` whose users are remembered; null takes study.corpus."
+    )
+    at_least: int = Field(
+        1, ge=1, le=100_000, description="Conversations that a user must have to become a puppet."
+    )
     prompt: Text | None = Field(
         None,
         description=(
@@ -85,23 +116,8 @@ class MemorySection(ConfigSection):
             "question."
         ),
     )
-    per_conversation: int = Field(
-        5, ge=1, le=100, description="Most attributes that are stated of a conversation."
-    )
     max_tokens: int = Field(800, ge=1, le=1_000_000, description="Longest reply, in tokens.")
     temperature: float = Field(0, ge=0, le=2, description="Sampling temperature of the replies.")
-    merge_above: float = Field(
-        0.85,
-        ge=0,
-        le=2,
-        description=(
-            "Cosine from which two statements about a user become one attribute. Above 1 only equal "
-            "texts do."
-        ),
-    )
-    needs_evidence: bool = Field(
-        True, description="Whether statements are left out that no turn of the user shows."
-    )
     verify: MemoryVerification | None = None
     reference: Text | None = Field(
         None,
@@ -112,10 +128,4 @@ class MemorySection(ConfigSection):
     )
     match_above: float = Field(
         0.7, ge=0, le=1, description="Cosine from which an attribute and a reference say the same."
-    )
-    least_confidence: float = Field(
-        0,
-        ge=0,
-        le=1,
-        description="Least confidence of a statement that counts, where the model states one.",
     )

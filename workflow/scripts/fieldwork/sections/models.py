@@ -16,7 +16,7 @@ from fieldwork.sections.base import (
 class ModelEntry(ConfigSection):
     """What every entry of models says."""
 
-    label: Line = Field(description="Name in figures, in one line.")
+    label: Line = Field(examples=["My model"], description="Name in figures, in one line.")
     note: Line | None = Field(None, description="Sentence printed on figures, in one line.")
     limits: Line | None = Field(
         None, description="What its answers cannot stand for; a line of the findings."
@@ -34,7 +34,7 @@ class EmbeddedEntry(ModelEntry):
     """A model of this machine that chooses by the likeness of texts."""
 
     provider: Literal["embedded"] = Field(description="What kind of interface it has.")
-    encoder: str = Field(description="Sentence encoder.")
+    encoder: str = Field(examples=["all-MiniLM-L6-v2"], description="Sentence encoder.")
     sharpness: float = Field(
         40,
         le=100_000,

@@ -38,8 +38,10 @@ class RaterAssumptions(ConfigSection):
 class SharePair(ConfigSection):
     """Shares of one answer under two conditions."""
 
-    baseline: float = Field(ge=0, le=1, description="Its share in the baseline.")
-    condition: float = Field(ge=0, le=1, description="Its share under the condition.")
+    baseline: float = Field(examples=[0.5], ge=0, le=1, description="Its share in the baseline.")
+    condition: float = Field(
+        examples=[0.4], ge=0, le=1, description="Its share under the condition."
+    )
 
 
 def _reported_shares() -> list[SharePair]:

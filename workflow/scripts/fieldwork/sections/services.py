@@ -190,12 +190,13 @@ class OpenAIEntry(RemoteEntry):
     """A model behind the interface of OpenAI."""
 
     provider: Literal["openai"] = Field(description="What kind of interface it has.")
-    model: str = Field(description="Id the server knows.")
+    model: str = Field(examples=["gpt-4.1-mini"], description="Id the server knows.")
     base_url: Address = Field(
+        examples=["https://api.openai.com/v1"],
         description=(
             "Address up to and including /v1; for Azure, the address of the resource. Without name, "
             "password or query."
-        )
+        ),
     )
     api_key_env: KeyVariable = "OPENAI_API_KEY"
     token_limit_field: Literal["max_tokens", "max_completion_tokens"] = Field(
@@ -246,8 +247,8 @@ class OpenAIEntry(RemoteEntry):
 class VertexEntry(ConfigSection):
     """Vertex AI instead of the Gemini API; null for the Gemini API."""
 
-    project: str = Field(description="Google Cloud project.")
-    location: str = Field(description="Region, or global.")
+    project: str = Field(examples=["my-project"], description="Google Cloud project.")
+    location: str = Field(examples=["global"], description="Region, or global.")
 
 
 class ImplicitCache(CacheEntry):
@@ -266,7 +267,9 @@ class GeminiEntry(RemoteEntry):
     """A model of Google, on Gemini or Vertex."""
 
     provider: Literal["gemini"] = Field(description="What kind of interface it has.")
-    model: str = Field(description="Id the service knows, such as gemini-2.5-flash.")
+    model: str = Field(
+        examples=["gemini-2.5-flash"], description="Id the service knows, such as gemini-2.5-flash."
+    )
     base_url: Address = Field(
         "https://generativelanguage.googleapis.com",
         description="Address of the service, without the version, a name, a password or a query.",
@@ -331,7 +334,10 @@ class AnthropicEntry(RemoteEntry):
     """A model of Anthropic."""
 
     provider: Literal["anthropic"] = Field(description="What kind of interface it has.")
-    model: str = Field(description="Id the service knows, such as claude-haiku-4-5-20251001.")
+    model: str = Field(
+        examples=["claude-haiku-4-5-20251001"],
+        description="Id the service knows, such as claude-haiku-4-5-20251001.",
+    )
     base_url: Address = Field(
         "https://api.anthropic.com",
         description="Address of the service, without /v1, a name, a password or a query.",

@@ -74,10 +74,11 @@ class StudySection(ConfigSection):
     """What is selected from the registries, and the seed of every draw."""
 
     name: Name = Field(
+        examples=["my_study"],
         description=(
             "Name of the study and of its folder in results/: letters, digits, dot, dash and "
             "underscore."
-        )
+        ),
     )
     question: str | None = Field(
         None,
@@ -89,6 +90,7 @@ class StudySection(ConfigSection):
         ),
     )
     seed: int = Field(
+        examples=[1],
         ge=0,
         le=2_147_483_647,
         description=(
@@ -96,7 +98,9 @@ class StudySection(ConfigSection):
             "Models get seeds made from it, so it may not be larger than their interfaces allow."
         ),
     )
-    corpus: str = Field(description="Entry of `corpora` that histories come from.")
+    corpus: str = Field(
+        examples=["sample"], description="Entry of `corpora` that histories come from."
+    )
     key_file: Text = Field(
         "resources/pseudonyms/key",
         description=(
@@ -127,7 +131,8 @@ class ArmsSection(ConfigSection):
     """
 
     figure: Name = Field(
-        description="Name of the figure, and of its files: letters, digits, dot, dash and underscore."
+        examples=["arms"],
+        description="Name of the figure, and of its files: letters, digits, dot, dash and underscore.",
     )
     x: Literal["condition", "conversations"] = Field(
         "condition",

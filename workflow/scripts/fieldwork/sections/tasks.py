@@ -127,7 +127,7 @@ class ItemSource(ConfigSection):
 class WorkedExamples(ConfigSection):
     """Worked examples around a question."""
 
-    shots: int = Field(ge=1, le=100, description="Worked examples.")
+    shots: int = Field(examples=[5], ge=1, le=100, description="Worked examples.")
 
 
 class Wording(ConfigSection):
@@ -178,6 +178,7 @@ class SourceTask(ConfigSection):
         min_length=1, description="Where the items come from, in order."
     )
     runs: int = Field(
+        examples=[20],
         ge=1,
         le=1_000_000,
         description=(
@@ -185,7 +186,9 @@ class SourceTask(ConfigSection):
             "item."
         ),
     )
-    max_tokens: int = Field(ge=1, le=1_000_000, description="Longest answer, in tokens.")
+    max_tokens: int = Field(
+        examples=[300], ge=1, le=1_000_000, description="Longest answer, in tokens."
+    )
     leaderboard: Text | None = Field(
         None,
         description=(

@@ -16,53 +16,32 @@ from fieldwork import tables
 from fieldwork.downloads.manifest import local_files
 from fieldwork.errors import StudyError
 from fieldwork.files import sheets, texts
-from fieldwork.files.recordings.answers import Recording
 from fieldwork.files.rows import cell_text
 from fieldwork.records.tasks import Item
-from fieldwork.sections.tasks import NumberForm, ScaleForm
-from fieldwork.tasks.own_items import SourceOptions, own_items, require_distinct, require_sound
+from fieldwork.tasks.own_items import TaskSource, own_items, require_distinct, require_sound
 from fieldwork.tasks.prompts import ChoiceQuestion, helm_prompt, order_shots, plain_prompt
 from fieldwork.tasks.recording_items import recording_items
 
 
-def read_sources(sources: Sequence[Mapping[str, Any]]) -> list[Item]:
+def read_sources(sources: Sequence[TaskSource]) -> list[Item]:
     """The items of a task, source by source.
 
     Args:
-        sources: entries of the config, with `files` and the path of `candidates` filled in.
+        sources: with their files; `candidates` is a path.
 
     Raises:
         StudyError: a file is gone or does not fit its format, or two items have one id.
     """
     items: list[Item] = []
     for source in sources:
-        candidates = read_candidates(source["candidates"]) if source["candidates"] else {}
-        items += load_items(local_files(source["files"]), _options(source), candidates)
+        candidates = read_candidates(source.candidates) if source.candidates else {}
+        items += load_items(local_files(source.files), source, candidates)
     require_distinct(items)
     return items
 
 
-def _options(source: Mapping[str, Any]) -> SourceOptions:
-    return SourceOptions(
-        format=source["format"],
-        name=source["dataset"],
-        kind=source["kind"],
-        subjects=tuple(source["subjects"]),
-        item_ids=tuple(source["item_ids"]),
-        shots=source["shots"],
-        letter_instruction=source["letter_instruction"],
-        rows=source["rows"],
-        columns=source["columns"],
-        gold=source["gold"],
-        list_length=source["list_length"],
-        recording=Recording(**source["recording"]) if source["recording"] else None,
-        scale=ScaleForm(**source["scale"]),
-        number=NumberForm(**source["number"]),
-    )
-
-
 def load_items(
-    files: Sequence[Path], options: SourceOptions, candidates: Mapping[str, Sequence[str]]
+    files: Sequence[Path], options: TaskSource, candidates: Mapping[str, Sequence[str]]
 ) -> list[Item]:
     """Items of one source.
 
@@ -96,7 +75,7 @@ def load_items(
     return selected_items
 
 
-def _no_items_sentence(files: Sequence[Path], options: SourceOptions) -> str:
+def _no_items_sentence(files: Sequence[Path], options: TaskSource) -> str:
     """The message about files without items, with what their format expects."""
     expectations = {
         "items": "a header row and a row for each item",
@@ -108,12 +87,12 @@ def _no_items_sentence(files: Sequence[Path], options: SourceOptions) -> str:
     rest = f" and {len(files) - 3} more" if len(files) > 3 else ""
     subjects = f" of the subjects {', '.join(options.subjects)}" if options.subjects else ""
     return (
-        f"{options.name}: there are no items{subjects} in {names}{rest}; `format: {options.format}` "
+        f"{options.dataset}: there are no items{subjects} in {names}{rest}; `format: {options.format}` "
         f"expects {expectations[options.format]}"
     )
 
 
-def _require_kind(items: Sequence[Item], options: SourceOptions) -> None:
+def _require_kind(items: Sequence[Item], options: TaskSource) -> None:
     """Raise StudyError for an item of another kind than its source: figures depend on the source's."""
     kinds = {"list", "choice"} if options.kind == "mixed" else {options.kind}
     other = next((item for item in items if item.kind not in kinds), None)
@@ -135,19 +114,19 @@ def read_candidates(path: str) -> dict[str, list[str]]:
     return candidates
 
 
-def _select(items: Sequence[Item], options: SourceOptions) -> list[Item]:
+def _select(items: Sequence[Item], options: TaskSource) -> list[Item]:
     by_id = {item.item_id: item for item in items}
     missing = [i for i in options.item_ids if i not in by_id]
     if missing:
         first_ids = ", ".join(sorted(by_id)[:3])
         raise StudyError(
-            f"{options.name}: has no item {missing[0]!r}; correct `item_ids`, the items begin with "
+            f"{options.dataset}: has no item {missing[0]!r}; correct `item_ids`, the items begin with "
             f"{first_ids}"
         )
     return [by_id[i] for i in options.item_ids]
 
 
-def _mmlu_items(files: Sequence[Path], options: SourceOptions) -> Iterator[Item]:
+def _mmlu_items(files: Sequence[Path], options: TaskSource) -> Iterator[Item]:
     splits = _mmlu_splits(files)
     # the hub's folder `all` holds every subject once more
     subjects_in_files = sorted({s for s, split in splits if split == "test" and s != "all"})
@@ -155,14 +134,14 @@ def _mmlu_items(files: Sequence[Path], options: SourceOptions) -> Iterator[Item]
     for subject in subjects:
         if (subject, "test") not in splits:
             raise StudyError(
-                f"{options.name}: there is no test file of the MMLU subject {subject!r}; correct "
+                f"{options.dataset}: there is no test file of the MMLU subject {subject!r}; correct "
                 f"`subjects`, there are {', '.join(subjects_in_files) or 'none'}"
             )
         shots: list[ChoiceQuestion] = []
         if options.shots:
             if (subject, "dev") not in splits:
                 raise StudyError(
-                    f"{options.name}: there is no dev file of the MMLU subject {subject!r} for the "
+                    f"{options.dataset}: there is no dev file of the MMLU subject {subject!r} for the "
                     f"worked examples; add it, or set `shots: 0`"
                 )
             pool = [q for path in splits[subject, "dev"] for q in _mmlu_questions(path)]
@@ -183,7 +162,7 @@ def _mmlu_items(files: Sequence[Path], options: SourceOptions) -> Iterator[Item]
                 choices=list(question.choices),
                 gold=question.gold,
                 subject=subject,
-                provenance=f"{options.name}: {subject} test row {number}",
+                provenance=f"{options.dataset}: {subject} test row {number}",
             )
 
 
@@ -259,7 +238,7 @@ _ETHICS = {
 }
 
 
-def _ethics_items(files: Sequence[Path], options: SourceOptions) -> Iterator[Item]:
+def _ethics_items(files: Sequence[Path], options: TaskSource) -> Iterator[Item]:
     for path in sorted(files):
         place = f"{path.parent.name}/{path.name}"
         subset = next((name for name in _ETHICS if name in place), "")
@@ -278,7 +257,7 @@ def _ethics_item(
     item_id: str,
     subset: str,
     path: Path,
-    options: SourceOptions,
+    options: TaskSource,
 ) -> Item:
     label = (_text(row, "label") or "").strip()
     if label not in form.gold:
@@ -305,7 +284,7 @@ def _ethics_item(
         choices=list(form.choices),
         gold=gold,
         subject=f"ethics_{subset}",
-        provenance=f"{options.name}: {path.name} row {item_id.rpartition('-')[2]}",
+        provenance=f"{options.dataset}: {path.name} row {item_id.rpartition('-')[2]}",
     )
 
 

@@ -11,18 +11,19 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import date, time
 from pathlib import Path
 from string import ascii_lowercase, ascii_uppercase
-from types import MappingProxyType
 from typing import Any, Literal, NamedTuple, get_args
+
+from pydantic import Field
 
 from fieldwork.errors import StudyError
 from fieldwork.files import sheets
 from fieldwork.files.headers import name_list
 from fieldwork.files.json_values import json_value
-from fieldwork.files.recordings.answers import Recording, RowChoice, RowRule
+from fieldwork.files.recordings.answers import Recording, RowChoice
 from fieldwork.files.rows import cell_text, is_empty
 from fieldwork.readable_texts import look_of
 from fieldwork.records.tasks import LETTER_KINDS, Item, ItemKind
-from fieldwork.sections.tasks import NumberForm, ScaleForm
+from fieldwork.sections.tasks import ItemSource
 from fieldwork.tasks.listed_options import listed_options
 from fieldwork.tasks.prompts import ChoiceQuestion, number_prompt, plain_prompt, scale_prompt
 from fieldwork.tasks.question_kinds import kind_of_word
@@ -35,49 +36,22 @@ MAX_LIST_LENGTH = 100
 GoldForm = Literal["auto", "letter", "text", "from_0", "from_1"]
 """How a row names the right option; `auto` takes a letter, or the text of an option."""
 
-SourceKind = ItemKind | Literal["mixed"]
-"""Kind of the questions in a file; in a mixed file each row names its kind."""
-
 ColumnMap = Mapping[str, str | Sequence[str]]
 """Columns of a file by what they hold: `item_id`, `question`, `prompt`, `options`, `gold`, `subject`,
 `kind`, `list_length`, `reversed`, `unit`, `lowest`, `highest`. `options` names several columns in order,
 or one column of lists or of prompts that list their options by letters."""
 
 
-class SourceOptions(NamedTuple):
-    """Options of one source of items.
+class TaskSource(ItemSource):
+    """A source of a task's items, with what its settings stand for.
 
     Attributes:
-        format: `items`, `mmlu`, `ethics` or `recording`.
-        name: name of the source in the column `provenance`.
-        kind: kind of the items of format `items`; `mixed` where each row names its kind.
-        subjects: MMLU subjects or ETHICS subsets to take; empty takes all that are there.
-        item_ids: items to keep; empty keeps all.
-        shots: worked examples before an MMLU question; 0 asks it as a person would.
-        letter_instruction: whether HELM's line for instruction-tuned models comes first.
-        rows: rows of files of format `items` that are questions, by the values of columns; empty for all.
-        columns: columns of files of format `items` that have other names than the usual ones.
-        gold: how their column of the right option names it.
-        list_length: options that each list question asks for, of format recording.
-        recording: how the files of format recording are read.
-        scale: how the scales of kind scale look.
-        number: what the numbers of kind number are.
+        files: that it is read from, or the manifest of a download.
+        recording: how files of format recording are read.
     """
 
-    format: str
-    name: str
-    kind: SourceKind = "choice"
-    subjects: tuple[str, ...] = ()
-    item_ids: tuple[str, ...] = ()
-    shots: int = 0
-    letter_instruction: bool = True
-    rows: RowRule = MappingProxyType({})
-    columns: ColumnMap = MappingProxyType({})
-    gold: GoldForm = "auto"
-    list_length: int | None = None
+    files: list[str] = Field([])
     recording: Recording | None = None
-    scale: ScaleForm = ScaleForm()
-    number: NumberForm = NumberForm()
 
     @property
     def usual_kind(self) -> ItemKind:
@@ -97,21 +71,21 @@ class _QuestionRow(NamedTuple):
         return _text(self.fields.get(name), f"{self.place}: {name}")
 
 
-def own_items(files: Sequence[Path], source: SourceOptions) -> Iterator[Item]:
+def own_items(files: Sequence[Path], source: TaskSource) -> Iterator[Item]:
     """The questions of some files, in order.
 
     Raises:
         StudyError: a file cannot be read, lacks a column that `columns` names, or a row is not a
             question.
     """
-    choice = RowChoice(source.rows, f"rows of the task's source {source.name}")
+    choice = RowChoice(source.rows, f"rows of the task's source {source.dataset}")
     for path in files:
         for number, (place, fields) in enumerate(sheets.stream_records(path)):
             if not number:
                 _refuse_missing(path, fields, source)
             if not choice.accepts(fields):
                 continue
-            row = _QuestionRow(f"{path}: {place}", fields, source.columns)
+            row = _QuestionRow(f"{path}: {place}", fields, source.columns.user_settings())
             try:
                 item = _item(row, path, number, source)
             except StudyError:
@@ -123,8 +97,10 @@ def own_items(files: Sequence[Path], source: SourceOptions) -> Iterator[Item]:
     choice.require_some(name_list([path.name for path in files]))
 
 
-def _refuse_missing(path: Path, fields: Mapping[str, Any], source: SourceOptions) -> None:
-    settings = {f"columns.{role}": column for role, column in source.columns.items()}
+def _refuse_missing(path: Path, fields: Mapping[str, Any], source: TaskSource) -> None:
+    settings = {
+        f"columns.{role}": column for role, column in source.columns.user_settings().items()
+    }
     settings |= {f"rows.{column}": column for column in source.rows}
     for setting, column in settings.items():
         for name in [column] if isinstance(column, str) else column:
@@ -135,7 +111,7 @@ def _refuse_missing(path: Path, fields: Mapping[str, Any], source: SourceOptions
                 )
 
 
-def _item(row: _QuestionRow, path: Path, number: int, source: SourceOptions) -> Item:
+def _item(row: _QuestionRow, path: Path, number: int, source: TaskSource) -> Item:
     item_id = _item_id(row, path, number)
     row = row._replace(place=f"{row.place}: item {item_id!r}")
     question = row.text("question") or row.text("prompt")
@@ -159,13 +135,13 @@ def _item(row: _QuestionRow, path: Path, number: int, source: SourceOptions) -> 
         choices=_choices(row) if kind != "number" else [],
         gold=None,
         subject=row.text("subject") or row.text("domain"),
-        provenance=f"{source.name}: {path.name}",
+        provenance=f"{source.dataset}: {path.name}",
     )
     item = dataclasses.replace(item, **_fields_of_kind(item, row, source))
     return dataclasses.replace(item, prompt=row.text("prompt") or item.prompt)
 
 
-def _fields_of_kind(item: Item, row: _QuestionRow, source: SourceOptions) -> dict[str, Any]:
+def _fields_of_kind(item: Item, row: _QuestionRow, source: TaskSource) -> dict[str, Any]:
     """What is said of an item by questions of its kind alone, and its usual prompt."""
     match item.kind:
         case "choice":

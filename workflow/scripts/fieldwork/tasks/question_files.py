@@ -16,8 +16,7 @@ from fieldwork.files.json_values import json_value
 from fieldwork.files.rows import cell_text, is_empty
 from fieldwork.files.sheets import stream_records
 from fieldwork.records.tasks import Item, ItemKind
-from fieldwork.sections.tasks import ScaleForm
-from fieldwork.tasks.own_items import ColumnMap, GoldForm, SourceOptions, own_items, usual_id
+from fieldwork.tasks.own_items import ColumnMap, GoldForm, TaskSource, own_items, usual_id
 from fieldwork.tasks.question_kinds import is_missing_option, kind_of_word, scale_order
 
 _NAMES = {
@@ -142,12 +141,10 @@ def _guess_kind(file: _FileRows, kinds: Sequence[ItemKind], kind: ItemKind) -> Q
     gold: GoldForm = "auto"
     if kind == "choice" and "gold" in columns:
         gold = _gold_form(rows, columns, doubts)
-    source = SourceOptions("items", file.path.stem, kind, columns=columns, gold=gold)
-    if len({*kinds}) > 1:
-        source = source._replace(**_rows_of_kind(file, kinds, kind, columns))
     scale = _scale_setting(rows, file, doubts) if kind == "scale" else {}
-    if scale:
-        source = source._replace(scale=ScaleForm(**scale))
+    settings: dict[str, Any] = {"kind": kind, "columns": columns, "gold": gold, "scale": scale}
+    settings |= _rows_of_kind(file, kinds, kind, columns) if len({*kinds}) > 1 else {}
+    source = TaskSource(format="items", dataset=file.path.stem, **settings)
     ids = {*source.item_ids}
     items = [row for row in own_items([file.path], source) if not ids or row.item_id in ids]
     used_columns = {name for value in columns.values() for name in _as_list(value)} | {*source.rows}
@@ -160,7 +157,7 @@ def _guess_kind(file: _FileRows, kinds: Sequence[ItemKind], kind: ItemKind) -> Q
         items,
         unused_columns,
         doubts,
-        {name: list(values) for name, values in source.rows.items()},
+        settings.get("rows", {}),
         source.item_ids,
         scale,
     )
@@ -214,11 +211,11 @@ def _rows_of_kind(
             return {"rows": {column: [word for word in by_word if by_word[word] == {kind}]}}
     id_column = str(columns.get("item_id", "item_id"))
     return {
-        "item_ids": tuple(
+        "item_ids": [
             cell_text(row[id_column]) if id_column in row else usual_id(file.path, place)
             for place, (row, one) in enumerate(zip(file.rows, kinds, strict=True))
             if one == kind
-        )
+        ]
     }
 
 

@@ -16,7 +16,7 @@ from fieldwork.files.recordings.answers import RecordedAnswer, read_answers
 from fieldwork.files.rows import cell_text
 from fieldwork.records.tasks import LETTER_KINDS, Item
 from fieldwork.tasks.listed_options import listed_options
-from fieldwork.tasks.own_items import MAX_CHOICES, SourceOptions, gold_letter
+from fieldwork.tasks.own_items import MAX_CHOICES, TaskSource, gold_letter
 from fieldwork.tasks.value_items import MAX_OPTIONS, number_fields, scale_of
 
 logger = logging.getLogger(__name__)
@@ -25,7 +25,7 @@ TABLE = "table"
 """The format whose columns anybody may have made: only there the source says how the right option is."""
 
 
-def recording_items(files: Sequence[Path], options: SourceOptions) -> Iterator[Item]:
+def recording_items(files: Sequence[Path], options: TaskSource) -> Iterator[Item]:
     """The items of a recording, in the order in which they first occur.
 
     A choice question with more options than are read, or with one at most, is left out with a warning.
@@ -36,8 +36,8 @@ def recording_items(files: Sequence[Path], options: SourceOptions) -> Iterator[I
     assert options.recording is not None, "the format comes with how its files are read"
     if options.gold != "auto" and options.recording.format != TABLE:
         raise StudyError(
-            f"recordings.{options.name}: files of format {options.recording.format} say themselves which "
-            f"option is right; remove `gold: {options.gold}` from the task's source"
+            f"recordings.{options.dataset}: files of format {options.recording.format} say themselves "
+            f"which option is right; remove `gold: {options.gold}` from the task's source"
         )
     item_ids: set[str] = set()
     refusals: list[str] = []
@@ -46,8 +46,8 @@ def recording_items(files: Sequence[Path], options: SourceOptions) -> Iterator[I
             continue
         if answer.item is None:
             raise StudyError(
-                f"recordings.{options.name}: {answer.source} names no item; name the column with its id "
-                f"in columns.item"
+                f"recordings.{options.dataset}: {answer.source} names no item; name the column with its "
+                f"id in columns.item"
             )
         if answer.item in item_ids:
             continue
@@ -62,13 +62,13 @@ def recording_items(files: Sequence[Path], options: SourceOptions) -> Iterator[I
     _judge(refusals, len(item_ids), options)
 
 
-def _judge(refusals: Sequence[str], n_items: int, options: SourceOptions) -> None:
+def _judge(refusals: Sequence[str], n_items: int, options: TaskSource) -> None:
     """Warn of questions that are left out, or refuse a recording in which all are."""
     if not refusals:
         return
     kind, limit = ("scale", MAX_OPTIONS) if options.kind == "scale" else ("choice", MAX_CHOICES)
     problem = (
-        f"recordings.{options.name}: {len(refusals)} of {n_items} {kind} questions do not have 2 to "
+        f"recordings.{options.dataset}: {len(refusals)} of {n_items} {kind} questions do not have 2 to "
         f"{limit} options: {refusals[0]}"
     )
     if len(refusals) == n_items:
@@ -82,12 +82,12 @@ def _judge(refusals: Sequence[str], n_items: int, options: SourceOptions) -> Non
 
 
 def _item(
-    answer: RecordedAnswer, item_id: str, choices: list[str] | None, options: SourceOptions
+    answer: RecordedAnswer, item_id: str, choices: list[str] | None, options: TaskSource
 ) -> Item:
     wording = answer.question or answer.prompt
     note = "" if wording else "; it does not hold the wording"
     kind = options.usual_kind if options.kind != "mixed" or choices else "list"
-    place = f"recordings.{options.name}: item {item_id!r} ({answer.source})"
+    place = f"recordings.{options.dataset}: item {item_id!r} ({answer.source})"
     has_gold = bool(choices) and kind == "choice"
     item = Item(
         item_id=item_id,
@@ -97,7 +97,7 @@ def _item(
         choices=choices or [],
         gold=_gold(answer.gold, choices or [], place, options) if has_gold else None,
         subject=answer.subject,
-        provenance=f"{options.name}: {answer.source}{note}",
+        provenance=f"{options.dataset}: {answer.source}{note}",
         list_length=options.list_length if kind == "list" else None,
     )
     match kind:
@@ -114,7 +114,7 @@ def _no_cell(role: str) -> None:
     """Recordings have no cells for what is said of scales and numbers: the source says it."""
 
 
-def _choices(answer: RecordedAnswer, options: SourceOptions) -> list[str] | None:
+def _choices(answer: RecordedAnswer, options: TaskSource) -> list[str] | None:
     """The options of a question of letters; None for others."""
     if options.kind not in ("mixed", *LETTER_KINDS):
         return None
@@ -122,7 +122,7 @@ def _choices(answer: RecordedAnswer, options: SourceOptions) -> list[str] | None
     return None if options.kind == "mixed" and not choices else choices
 
 
-def _gold(gold: Any, choices: Sequence[str], place: str, options: SourceOptions) -> str | None:
+def _gold(gold: Any, choices: Sequence[str], place: str, options: TaskSource) -> str | None:
     """The letter of the right option; None where the file names none, or not one alone."""
     if isinstance(gold, list):
         gold = gold[0] if len(gold) == 1 else None

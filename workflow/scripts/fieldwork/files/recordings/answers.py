@@ -13,6 +13,7 @@ from fieldwork.files.json_values import json_value
 from fieldwork.files.recordings.formats import FORMATS
 from fieldwork.files.recordings.rows import ABSENT, RecordedRow, joined_text, value_at
 from fieldwork.files.rows import cell_text, is_empty
+from fieldwork.sections.corpora import RecordingForm
 
 logger = logging.getLogger(__name__)
 
@@ -23,24 +24,10 @@ RowRule = Mapping[str, Any]
 """Values by the path of a field: a text, a list of texts, or None for an empty field."""
 
 
-class Recording(NamedTuple):
-    """How the files of an entry of `recordings` are read.
-
-    Attributes:
-        name: of the entry, for messages.
-        format: a key of `FORMATS`.
-        columns: fields by role, where the format has others or none; None takes a role away.
-        rows: rows that count; those of other values are left out.
-        blank_users: values of the user that stand for no user, as an empty one does.
-        options: of every choice question where no field has them, in letter order.
-    """
+class Recording(RecordingForm):
+    """How the files of an entry of `recordings` are read; its name is for messages."""
 
     name: str
-    format: str
-    columns: Mapping[str, str | Sequence[str] | None]
-    rows: RowRule
-    blank_users: Sequence[str] = ()
-    options: Sequence[str] = ()
 
 
 class RecordedAnswer(NamedTuple):
@@ -195,7 +182,7 @@ def _listing(values: Iterable[str]) -> str:
 
 def _values(row: RecordedRow, recording: Recording, seen_paths: set[str]) -> dict[str, Any]:
     values: dict[str, Any] = dict(row.values.items())
-    for role, column in recording.columns.items():
+    for role, column in recording.columns.user_settings().items():
         if column is None:
             values.pop(role, None)
             continue
@@ -218,7 +205,7 @@ def _require_paths(
         return
     columns = [
         (f"columns.{role}", path)
-        for role, column in recording.columns.items()
+        for role, column in recording.columns.user_settings().items()
         for path in ([column] if isinstance(column, str) else column or [])
     ]
     for setting, path in [*columns, *((f"rows.{path}", path) for path in recording.rows)]:

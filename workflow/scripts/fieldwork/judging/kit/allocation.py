@@ -8,28 +8,10 @@ seed: equal settings give the equal kit.
 import math
 import random
 from collections.abc import Sequence
-from typing import NamedTuple
 
 from fieldwork.errors import StudyError
 from fieldwork.records.judging import Allotment, Side, UnitText
-
-
-class KitSettings(NamedTuple):
-    """How units are allotted.
-
-    Attributes:
-        raters: how many people judge.
-        overlap: share of the units that several raters judge.
-        shared_by: how many raters judge such a unit.
-        repeat_share: share of a rater's units that come twice.
-        seed: of every draw.
-    """
-
-    raters: int
-    overlap: float
-    shared_by: int
-    repeat_share: float
-    seed: int
+from fieldwork.sections.judging import UnitSharing
 
 
 def rater_codes(n: int) -> list[str]:
@@ -38,44 +20,45 @@ def rater_codes(n: int) -> list[str]:
     return [f"R{number:0{digits}}" for number in range(1, n + 1)]
 
 
-def sharing_sentence(settings: KitSettings) -> str:
+def sharing_sentence(sharing: UnitSharing) -> str:
     """How units are shared, for a reader."""
     return (
-        f"{settings.overlap:.0%} of the units are judged by {settings.shared_by} of them, and "
-        f"{settings.repeat_share:.0%} of a rater's units come twice."
+        f"{sharing.overlap:.0%} of the units are judged by {sharing.shared_by} of them, and "
+        f"{sharing.repeated:.0%} of a rater's units come twice."
     )
 
 
-def allot_units(units: Sequence[UnitText], settings: KitSettings, name: str) -> list[Allotment]:
+def allot_units(
+    units: Sequence[UnitText], sharing: UnitSharing, name: str, *, seed: int
+) -> list[Allotment]:
     """The units of one entry of `judging.units`, allotted.
 
     Args:
         name: of the entry.
+        seed: of every draw.
 
     Raises:
         StudyError: fewer raters than a unit is to have.
     """
-    if settings.shared_by > settings.raters:
+    if sharing.shared_by > sharing.raters:
         raise StudyError(
-            f"judging.kit.shared_by: {settings.shared_by} raters are to judge a unit, and there are "
-            f"{settings.raters} (judging.kit.raters); lower the one, or raise the other"
+            f"judging.kit.shared_by: {sharing.shared_by} raters are to judge a unit, and there are "
+            f"{sharing.raters} (judging.kit.raters); lower the one, or raise the other"
         )
-    generator = random.Random(f"kit:{settings.seed}:{name}")
+    generator = random.Random(f"kit:{seed}:{name}")
     codes = sorted(unit.code for unit in units)
     generator.shuffle(codes)
-    n_shared = min(len(codes), math.ceil(settings.overlap * len(codes)))
-    by_rater: dict[str, list[str]] = {rater: [] for rater in rater_codes(settings.raters)}
+    n_shared = min(len(codes), math.ceil(sharing.overlap * len(codes)))
+    by_rater: dict[str, list[str]] = {rater: [] for rater in rater_codes(sharing.raters)}
     for place, code in enumerate(codes):
-        n_raters = settings.shared_by if place < n_shared else 1
+        n_raters = sharing.shared_by if place < n_shared else 1
         for rater in _least_busy(by_rater, n_raters, generator):
             by_rater[rater].append(code)
     has_sides = {unit.code for unit in units if unit.text_b is not None}
     return [
         Allotment(rater, place, name, code, _side(code in has_sides, generator), is_repeat)
         for rater, own_codes in by_rater.items()
-        for place, (code, is_repeat) in enumerate(
-            _in_order(own_codes, settings.repeat_share, generator)
-        )
+        for place, (code, is_repeat) in enumerate(_in_order(own_codes, sharing.repeated, generator))
     ]
 
 

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping
 
 from fieldwork.judging.kit.questions import RaterQuestion, option_labels, question_line
 from fieldwork.judging.kit.sides import drawn_side, shown_answers, shown_side
-from fieldwork.judging.scales import AnswerScale
 from fieldwork.records.judging import UnitText
+from fieldwork.sections.judging import Scale
 
 
 def configuration(question: RaterQuestion, words: Mapping[str, str]) -> str:
@@ -38,7 +38,7 @@ def configuration(question: RaterQuestion, words: Mapping[str, str]) -> str:
     return "\n".join([*lines, "</View>"]) + "\n"
 
 
-def _choices(name: str, target: str, scale: AnswerScale, condition: str) -> Iterator[str]:
+def _choices(name: str, target: str, scale: Scale, condition: str) -> Iterator[str]:
     yield f'  <Choices name="{name}" toName="{target}" choice="single"{condition}>'
     # an export holds the values, so they are the options and not what raters read in their place
     for option, _ in option_labels(scale):

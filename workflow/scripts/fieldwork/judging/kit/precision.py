@@ -15,6 +15,7 @@ from collections.abc import Iterator
 from itertools import product
 
 from fieldwork.records.judging import RaterPrecision
+from fieldwork.sections.judging import UnitSharing
 from fieldwork.sections.power import RaterAssumptions
 
 NORMAL_95 = 1.959964
@@ -53,19 +54,13 @@ def design_effect(per_user: float, likeness: float) -> float:
     return 1 + (max(per_user, 1) - 1) * likeness
 
 
-def precision_rows(
-    assumptions: RaterAssumptions, *, overlap: float, shared_by: int
-) -> Iterator[RaterPrecision]:
-    """What to expect, by the share of yes and the numbers of users and of units.
-
-    Args:
-        overlap, shared_by: as in `KitSettings`.
-    """
+def precision_rows(assumptions: RaterAssumptions, sharing: UnitSharing) -> Iterator[RaterPrecision]:
+    """What to expect, by the share of yes and the numbers of users and of units."""
     cases = product(assumptions.shares, assumptions.users, assumptions.per_user)
     for share, n_users, m in cases:
         n_units = n_users * m
-        n_shared = math.ceil(overlap * n_units)
-        n_judgements = n_units + n_shared * (shared_by - 1)
+        n_shared = math.ceil(sharing.overlap * n_units)
+        n_judgements = n_units + n_shared * (sharing.shared_by - 1)
         kappa, likeness = assumptions.kappa, assumptions.likeness
         yield RaterPrecision(
             share=share,
@@ -73,12 +68,12 @@ def precision_rows(
             n_users=n_users,
             n_units=n_units,
             n_judgements=n_judgements,
-            n_raters=max(shared_by, math.ceil(n_judgements / assumptions.per_rater)),
+            n_raters=max(sharing.shared_by, math.ceil(n_judgements / assumptions.per_rater)),
             share_half_width=share_half_width(
                 share, kappa, units=n_units, per_user=m, raters=1, likeness=likeness
             ),
             # a user has as many shared units as the overlap leaves
             kappa_half_width=kappa_half_width(
-                share, kappa, units=n_shared, per_user=m * overlap, likeness=likeness
+                share, kappa, units=n_shared, per_user=m * sharing.overlap, likeness=likeness
             ),
         )

@@ -5,8 +5,8 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from fieldwork.judging.scales import AnswerScale
 from fieldwork.records.judging import Allotment, UnitText
+from fieldwork.sections.judging import Scale
 
 PAGE_COLUMNS = (
     "rater",
@@ -28,7 +28,7 @@ PAGE_COLUMNS = (
 class WhyQuestion(NamedTuple):
     """A question for reasons, which follows some options of another one."""
 
-    scale: AnswerScale
+    scale: Scale
     options: Sequence[str]
 
 
@@ -43,7 +43,7 @@ class RaterQuestion(NamedTuple):
 
     name: str
     text: str
-    scale: AnswerScale
+    scale: Scale
     reason: WhyQuestion | None
     units: Sequence[UnitText]
 
@@ -88,7 +88,7 @@ class ReviewKit(NamedTuple):
 def rater_questions(
     entries: Mapping[str, Mapping[str, Any]],
     units: Mapping[str, Sequence[UnitText]],
-    scales: Mapping[str, AnswerScale],
+    scales: Mapping[str, Scale],
     words: Mapping[str, str],
 ) -> list[RaterQuestion]:
     """The questions of a study, in the order of its config.
@@ -114,12 +114,12 @@ def rater_questions(
     ]
 
 
-def option_labels(scale: AnswerScale) -> list[tuple[str, str]]:
+def option_labels(scale: Scale) -> list[tuple[str, str]]:
     """The options of a scale, each with what raters read."""
-    return [(option, scale.label(option)) for option in scale.scale.options]
+    return [(option, scale.label(option)) for option in scale.options]
 
 
-def question_line(text: str, scale: AnswerScale) -> str:
+def question_line(text: str, scale: Scale) -> str:
     """A question with what its options mean, where they are not said in full."""
     meanings = [f"{option}: {label}" for option, label in option_labels(scale) if option != label]
     return f"{text} ({'; '.join(meanings)})" if meanings else text
@@ -160,14 +160,12 @@ def label_studio_sources(questions: Sequence[RaterQuestion], folder: str) -> dic
     }
 
 
-def _scales_of(question: RaterQuestion) -> list[tuple[str, str, AnswerScale]]:
+def _scales_of(question: RaterQuestion) -> list[tuple[str, str, Scale]]:
     scales = [("", "value", question.scale)]
     return scales + ([("_why", "why", question.reason.scale)] if question.reason else [])
 
 
-def _source(
-    path: str, columns: Mapping[str, str], scale: AnswerScale | None = None
-) -> dict[str, Any]:
+def _source(path: str, columns: Mapping[str, str], scale: Scale | None = None) -> dict[str, Any]:
     # what every answer of the kit has in common
     common = {"rater_kind": "person", "units": "given"}
     # a reason means the same whatever stood first

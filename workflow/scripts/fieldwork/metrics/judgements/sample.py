@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from fieldwork.records.judging import Scale
+from fieldwork.sections.judging import Scale
 from fieldwork.statistics.arrays import Flags, Floats, Indices
 from fieldwork.statistics.intervals import (
     NO_ERROR,
@@ -65,7 +65,7 @@ class JudgementSample(NamedTuple):
 
     def numbers(self) -> Floats:
         """What each option is worth, in the order of the scale."""
-        return np.array([self.scale.number(option) for option in self.scale.options])
+        return np.array([self.scale.worth(option) for option in self.scale.options])
 
     def interval(
         self,

@@ -14,7 +14,8 @@ from fieldwork.metrics.judgements.prediction_powered import prediction_powered_r
 from fieldwork.metrics.judgements.rows import EstimateName, EstimateValue, basis_of, estimate_row
 from fieldwork.metrics.judgements.sample import PEOPLE, JudgementSample, sample_of
 from fieldwork.metrics.judgements.shares import share_rows
-from fieldwork.records.judging import AlternativeAnnotator, JudgementEstimate, Scale
+from fieldwork.records.judging import AlternativeAnnotator, JudgementEstimate
+from fieldwork.sections.judging import Scale
 from fieldwork.statistics.user_intervals import RAREST_USERS
 
 

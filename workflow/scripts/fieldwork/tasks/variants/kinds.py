@@ -14,6 +14,7 @@ from fieldwork.errors import StudyError
 from fieldwork.list_lengths import list_length
 from fieldwork.records.tasks import Item
 from fieldwork.tasks.items import read_sources
+from fieldwork.tasks.own_items import TaskSource
 from fieldwork.tasks.variants import names, scaffolds, translations
 from fieldwork.tasks.variants.casual import put_casual, read_chat_words
 from fieldwork.tasks.variants.dialects import put_dialect, read_dialect
@@ -142,7 +143,9 @@ def _scaffold(step: Step, items: Sequence[Item]) -> ItemChange:  # noqa: ARG001
 
 
 def _translation(step: Step, items: Sequence[Item]) -> ItemChange:
-    texts = translations.read_translations(items, read_sources([step.value]), step.setting)
+    texts = translations.read_translations(
+        items, read_sources([TaskSource(**step.value)]), step.setting
+    )
     return lambda item, _: translations.translate(item, texts[item.item_id])
 
 
