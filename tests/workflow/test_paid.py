@@ -155,7 +155,8 @@ def test_a_budget_is_never_passed_and_raising_it_goes_on(folder: Checkout, serve
 def test_what_cannot_be_paid_or_is_gone_is_told_before_spending(
     folder: Checkout, server: Chat
 ) -> None:
-    models = {"odd": gpt(server, "gpt-odd"), "gone": gpt(server, "gpt-ending")}
+    gone = {**gpt(server, "gpt-ending"), "label": "Gone"}
+    models = {"odd": gpt(server, "gpt-odd"), "gone": gone}
     arguments = study(
         folder, server, models=models, selected=[*models], conditions=["offline"], budget_usd=1.0
     )
