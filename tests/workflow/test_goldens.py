@@ -1,4 +1,4 @@
-"""Six small studies come out as they did: tables, marks tables, pages and three exports, by their digests.
+"""Six small studies come out as they did: tables, marks, pages and three exports, by their digests.
 
 Pages of three of them are opened too: each kind of study has sections of its own, and axe reads them.
 """
