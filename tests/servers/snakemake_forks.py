@@ -8,7 +8,6 @@ too: first the child's process id, then its exit status.
 """
 
 import atexit
-import gc
 import importlib
 import json
 import os
@@ -97,8 +96,6 @@ def main() -> None:
         importlib.import_module(name)
     library = library_files(PROJECT)
     import_library()
-    # no child looks for garbage among what is imported
-    gc.freeze()
     for line in sys.stdin:
         process = os.fork()
         if not process:

@@ -13,7 +13,6 @@ interpreter's own end, where it frees what is imported.
 
 import atexit
 import ctypes
-import gc
 import importlib
 import json
 import os
@@ -176,8 +175,6 @@ class _Server:
         _, streams, _, _ = socket.recv_fds(client, 1, 3)
         with client.makefile("rb") as lines:
             line = lines.readline()
-        # else each child looks through all that is imported for garbage, which copies it
-        gc.freeze()
         child = os.fork()
         if not child:
             signal.set_wakeup_fd(-1)
