@@ -9,8 +9,19 @@ from fieldwork.script_forks import ScriptForks
 
 MOST_PROCESSES = 2
 
+# nearly every study has scripts that encode, measure and draw
+IMPORTED = (
+    "sentence_transformers",
+    "transformers.models.auto.modeling_auto",
+    "pandas",
+    "scipy.stats",
+    "matplotlib.pyplot",
+    "pyarrow.parquet",
+    "duckdb",
+)
+
 # no library looks at these when it is imported
-_READ_LATER = re.compile(r"_API_KEY$|^PYTEST_|^FOR_JOBS$")
+_READ_LATER = re.compile(r"_API_KEY$|_TOKEN$|^HTTPS?_PROXY$|^PYTEST_|^FOR_JOBS$")
 
 
 class ScriptForksByEnvironment:
@@ -22,7 +33,7 @@ class ScriptForksByEnvironment:
     def interpreter(self, env: Mapping[str, str]) -> Path:
         """What Snakemake is to start scripts with."""
         key = json.dumps({name: env[name] for name in sorted(env) if not _READ_LATER.search(name)})
-        forks = self._forks.pop(key, None) or ScriptForks(env)
+        forks = self._forks.pop(key, None) or ScriptForks(env, IMPORTED)
         self._forks[key] = forks
         # each holds what it imported in memory
         if len(self._forks) > MOST_PROCESSES:

@@ -22,6 +22,7 @@ import yaml
 from fieldwork.provenance import READINGS_FILE
 from servers.script_forks import ScriptForksByEnvironment
 from servers.snakemake_forks import SnakemakeForks
+from workflow.word_encoder import write_word_encoder
 
 REPOSITORY = Path(__file__).parents[2]
 NOT_COPIED = (
@@ -201,9 +202,9 @@ BASELINE = """
 models:
   embedded:
     provider: embedded
-    label: Embedded (MiniLM)
+    label: Embedded (words)
     note: Embedded model, a sentence-encoder baseline and not a chat model
-    encoder: all-MiniLM-L6-v2
+    encoder: ENCODER
     sharpness: 40
     context_weight: 0.3
 """
@@ -224,9 +225,10 @@ def copy_project(to: Path, *, with_vectors: bool = True) -> Checkout:
     """`copy_shipped`, where a sentence encoder answers, and more questions are asked of it.
 
     With the vectors of texts that the quickstart of the same test run encoded, once it has run: they
-    depend on text and encoder alone.
+    depend on text and encoder alone. Without them, conversations are encoded as they are in a study.
     """
     made = copy_shipped(to)
+    encoder = write_word_encoder((to / "resources/models").resolve())
     stores = [folder / "quickstart/results/vectors" for folder in to.parents]
     for store in [store for store in stores if with_vectors and store.is_dir()][:1]:
         shutil.copytree(store, to / "results/vectors")
@@ -235,7 +237,10 @@ def copy_project(to: Path, *, with_vectors: bool = True) -> Checkout:
         for shipped, changed in changes.items():
             assert text.count(shipped) == 1, f"{file}: {shipped}"
             text = text.replace(shipped, changed)
-        (to / file).write_text(text, encoding="utf-8")
+        (to / file).write_text(text.replace("ENCODER", str(encoder)), encoding="utf-8")
+    if with_vectors:
+        with (to / "config.yaml").open("a", encoding="utf-8") as config:
+            config.write(f"\nembedding: {{model: {encoder}}}\n")
     return made
 
 

@@ -27,7 +27,7 @@ import tempfile
 import threading
 import warnings
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from types import ModuleType, TracebackType
@@ -79,18 +79,21 @@ sys.exit(status)
 class ScriptForks:
     """The process that forks, for jobs of one environment; it ends with the process that made it.
 
+    Args:
+        imports: what it imports at once, without learning that scripts need it.
+
     Raises:
         OSError: it cannot be started.
     """
 
-    def __init__(self, env: Mapping[str, str]) -> None:
+    def __init__(self, env: Mapping[str, str], imports: Sequence[str] = ()) -> None:
         self._folder = Path(tempfile.mkdtemp(prefix=_PREFIX))
         self.interpreter = self._folder / "python"
         self.interpreter.write_text(CLIENT.format(python=sys.executable, folder=str(self._folder)))
         self.interpreter.chmod(0o755)
         self._process = subprocess.Popen(
             # -P: modules beside this file are not to be found by their bare names
-            [sys.executable, "-P", __file__],
+            [sys.executable, "-P", __file__, *imports],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             cwd=self._folder,
@@ -227,10 +230,14 @@ class _Server:
         names_to_import = [
             n for n in names if self._n_scripts[n] >= IMPORTED_BY and n not in sys.modules
         ]
-        for name in names_to_import:
-            # some can only be imported by those that do, and old names warn
-            with suppress(Exception), warnings.catch_warnings(action="ignore"):
-                importlib.import_module(name)
+        _import(names_to_import)
+
+
+def _import(names: Iterable[str]) -> None:
+    for name in names:
+        # some can only be imported by those that do, and old names warn
+        with suppress(Exception), warnings.catch_warnings(action="ignore"):
+            importlib.import_module(name)
 
 
 def _send(child: int, number: int) -> None:
@@ -304,6 +311,7 @@ def main() -> None:
         signal.signal(number, signal.SIG_IGN)
     folder, server = Path.cwd(), _Server()
     print("ready", flush=True)
+    _import(sys.argv[1:])
     request = server.request()
     if request is not None:
         status = run_script(*request, folder)

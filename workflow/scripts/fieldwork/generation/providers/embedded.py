@@ -97,14 +97,13 @@ class EmbeddedModel(LocalModel):
         return Exchange(json.dumps(reply).encode())
 
     def _scores(self, call: dict[str, Any], head: bytes) -> Scores:
-        query = self._vector(call["question"])
+        query, *choices = self._text_vectors([call["question"], *call["choices"]])
         context = self._context(head)
         if context is not None:
             weight = self._settings.context_weight
             query = (1 - weight) * query + weight * context
-        choices = np.stack([self._vector(choice) for choice in call["choices"]])
         # differences between machines are far smaller than five decimals, those that matter far larger
-        return np.round(choices @ _unit(query), 5)
+        return np.round(np.stack(choices) @ _unit(query), 5)
 
     def _context(self, head: bytes) -> Scores | None:
         """The vector of a body's context; None where no message holds text."""
@@ -112,18 +111,19 @@ class EmbeddedModel(LocalModel):
         if key not in self._contexts:
             messages = json.loads(head.rstrip(b", ") + b"]}")["messages"]
             texts = [text for role, text in messages if role != "assistant" and text.strip()]
-            vectors = [self._vector(text) for text in texts]
+            vectors = self._text_vectors(texts)
             self._contexts[key] = _unit(np.mean(vectors, axis=0)) if vectors else None
         return self._contexts[key]
 
-    def _vector(self, text: str) -> Scores:
-        key = text_key(text)
-        vector = self._vectors.get(key)
-        if vector is None:
-            vector = self._encoder.encode([text])[0].astype(np.float64)
-            # under a hash of the text: the texts of all contexts may take gigabytes
-            self._vectors[key] = vector
-        return vector
+    def _text_vectors(self, texts: Sequence[str]) -> list[Scores]:
+        """The vectors of texts; those that are new are stored together, as a disk takes its time."""
+        # by hashes of the texts: those of all contexts may take gigabytes
+        keys = [text_key(text) for text in texts]
+        new = {k: text for k, text in zip(keys, texts, strict=True) if k not in self._vectors}
+        vectors = self._encoder.encode([*new.values()]) if new else ()
+        for key, vector in zip(new, vectors, strict=True):
+            self._vectors[key] = vector.astype(np.float64)
+        return [self._vectors[key] for key in keys]
 
     def read(self, raw: bytes) -> Reply:
         """Read the text; there is nothing else in a reply."""
