@@ -16,7 +16,6 @@ import shutil
 import statistics
 import sys
 import tempfile
-import zipfile
 from collections.abc import Sequence
 from datetime import date
 from pathlib import Path
@@ -91,13 +90,11 @@ def main() -> None:
 
 
 class StudyCopy:
-    """A copy of the project whose quickstart has its answers."""
+    """A folder in which a copy of the project has a quickstart with its answers."""
 
     def __init__(self, folder: Path, home: Path) -> None:
-        self._folder = folder
-        replay.copy_project(folder, home)
-        with zipfile.ZipFile(replay.stored_file(STUDY)) as archive:
-            archive.extractall(folder)
+        self._folder, self._home = folder, home
+        replay.fill(folder, STUDY)
         startup = folder / "without_forks"
         startup.mkdir()
         (startup / "sitecustomize.py").write_text(NO_FORKS, encoding="utf-8")
@@ -120,11 +117,11 @@ class StudyCopy:
         hidden = re.compile(r"_API_KEY$|^HF_|^SNAKEMAKE_|^PYTHONPATH$")
         environment = {name: text for name, text in os.environ.items() if not hidden.search(name)}
         if not is_forked:
-            parts = ("without_forks", "workflow/scripts")
-            environment["PYTHONPATH"] = ":".join(str(self._folder / part) for part in parts)
+            parts = (self._folder / "without_forks", self._home / "workflow/scripts")
+            environment["PYTHONPATH"] = ":".join(map(str, parts))
         overlay = replay.HERE / "studies" / f"{STUDY}.yaml"
         command = [sys.executable, "-m", "snakemake", "--directory", self._folder, "--cores", "2"]
-        command += ["--snakefile", self._folder / "Snakefile", "--configfile", overlay]
+        command += ["--snakefile", self._home / "Snakefile", "--configfile", overlay]
         command += [*(["-n"] if is_planned else []), "--", target]
         log = self._folder / "benchmark.log"
         limits = {"limit_s": LIMIT_S, "limit_mib": LIMIT_MIB}

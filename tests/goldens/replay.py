@@ -1,4 +1,4 @@
-"""Runs the small studies from their stored answers, in copies of the project.
+"""Runs the small studies from their stored answers, in folders of their own.
 
     tests/goldens/replay.py make FOLDER [STUDY ...]     their results, from the stored answers
     tests/goldens/replay.py compare OLD NEW             which files differ, row by row
@@ -17,7 +17,7 @@ import shutil
 import subprocess
 import sys
 import zipfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -32,9 +32,8 @@ from goldens.loop_model import LoopModel  # noqa: E402
 HERE = Path(__file__).resolve().parent
 DIGESTS = HERE / "digests.csv"
 PORT = 8377
-TARGETS = ("all", "explorer", "export")
+TARGETS = ("all",)
 STORED = ("resources/ledger", "resources/waves", "results/vectors")
-NOT_COPIED = ("results", "__pycache__", ".*", "logs", "tests", "benchmarks", "*.egg-info")
 MOST_LINES = 20
 
 CLOCK = """
@@ -55,22 +54,33 @@ class Golden(NamedTuple):
         files: study files, laid over config.yaml in turn; those without a folder are of this package.
         times: when it is run to be recorded; at the last of them it is replayed. None where it asks
             no clock.
+        is_exported: whether its tables are written for other programs too: kinds of tables and of
+            columns, not of studies, are what differs there.
     """
 
     files: Sequence[str]
     times: Sequence[str | None] = (None,)
+    is_exported: bool = False
+
+
+Finished = subprocess.CompletedProcess[str]
+
+Start = Callable[[Path, Path, Sequence[str], Mapping[str, str]], Finished]
+"""Runs a copy of the project in a folder, with arguments and environment, to its end."""
 
 
 GOLDENS: Mapping[str, Golden] = {
     "quickstart": Golden(["quickstart.yaml"]),
-    "field": Golden(["model.yaml", "field.yaml"]),
+    "field": Golden(["model.yaml", "field.yaml"], is_exported=True),
     "practice": Golden(["studies/practice.yaml", "model.yaml", "practice.yaml"]),
     "waves": Golden(
         ["studies/drift.yaml", "model.yaml", "waves.yaml"],
         [f"2026-12-{day:02}T12:00:00+00:00" for day in (7, 14, 21)],
     ),
-    "memory": Golden(["studies/personalisation.yaml", "model.yaml", "memory.yaml"]),
-    "values": Golden(["model.yaml", "values.yaml"]),
+    "memory": Golden(
+        ["studies/personalisation.yaml", "model.yaml", "memory.yaml"], is_exported=True
+    ),
+    "values": Golden(["model.yaml", "values.yaml"], is_exported=True),
 }
 
 
@@ -105,12 +115,15 @@ def main() -> int:
     return 0
 
 
-def replay(name: str, folder: Path, home: Path = HOME) -> Path:
-    """Run a study from its stored answers in a new copy of the project; returns its results."""
-    copy_project(folder, home)
-    with zipfile.ZipFile(stored_file(name)) as archive:
-        archive.extractall(folder)
-    run(name, folder, GOLDENS[name].times[-1])
+def replay(name: str, folder: Path, home: Path = HOME, start: Start | None = None) -> Path:
+    """Run a study from its stored answers in a new folder; returns its results.
+
+    Args:
+        home: the copy of the project that runs.
+        start: what runs Snakemake, if not a process of its own.
+    """
+    fill(folder, name)
+    run(name, folder, GOLDENS[name].times[-1], home, start or start_snakemake)
     return folder / "results" / name
 
 
@@ -119,14 +132,14 @@ def record(name: str) -> None:
     golden = GOLDENS[name]
     folder = HOME / ".work/goldens" / name
     shutil.rmtree(folder, ignore_errors=True)
-    copy_project(folder, HOME)
+    fill(folder)
     for version, time in enumerate(golden.times):
         # behind the same name there is another model at the last time
         is_last = len(golden.times) > 1 and time == golden.times[-1]
         with (
             served(LoopModel(version if is_last else 0)) if name != "quickstart" else nullcontext()
         ):
-            run(name, folder, time)
+            run(name, folder, time, HOME, start_snakemake)
     pack(folder, stored_file(name))
 
 
@@ -135,45 +148,48 @@ def stored_file(name: str) -> Path:
     return HERE / "stored" / f"{name}.zip"
 
 
-def copy_project(folder: Path, home: Path) -> None:
-    """The project's files, with the inputs of all studies, and nothing computed."""
-    shutil.copytree(home, folder, ignore=shutil.ignore_patterns(*NOT_COPIED))
-    for own in ("downloads", "field", "judging", "ledger", "pseudonyms", "recorded", "waves"):
-        shutil.rmtree(folder / "resources" / own, ignore_errors=True)
+def fill(folder: Path, name: str | None = None) -> None:
+    """Write the inputs of all studies into a folder, and the stored answers of one."""
+    (folder / "resources").mkdir(parents=True)
     write_inputs(folder / "resources")
+    if name is not None:
+        with zipfile.ZipFile(stored_file(name)) as archive:
+            archive.extractall(folder)
 
 
-def run(name: str, folder: Path, time: str | None) -> None:
+def run(name: str, folder: Path, time: str | None, home: Path, start: Start) -> None:
     """Make everything of a study; raises RuntimeError with the end of Snakemake's words."""
-    files = [
-        str(folder / file if "/" in file else HERE / "studies" / file)
-        for file in GOLDENS[name].files
-    ]
-    command = [sys.executable, "-m", "snakemake", "--cores", "2", "--configfile", *files]
-    finished = subprocess.run(
-        [*command, "--", *TARGETS],
-        cwd=folder,
-        env=_environment(folder, time),
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    golden = GOLDENS[name]
+    files = [str((home if "/" in file else HERE / "studies") / file) for file in golden.files]
+    environment = {} if time is None else _clock(folder, time, home)
+    targets = (*TARGETS, "export") if golden.is_exported else TARGETS
+    finished = start(home, folder, ["--configfile", *files, "--", *targets], environment)
     if finished.returncode:
         raise RuntimeError(f"{name}: {finished.stderr[-4000:]}")
 
 
-def _environment(folder: Path, time: str | None) -> dict[str, str]:
+def start_snakemake(
+    home: Path, folder: Path, arguments: Sequence[str], environment: Mapping[str, str]
+) -> Finished:
+    """Run Snakemake as users do, without keys and without what would steer downloads."""
     hidden = re.compile(r"_API_KEY$|^HF_|^SNAKEMAKE_")
-    environment = {name: value for name, value in os.environ.items() if not hidden.search(name)}
-    if time:
-        clock = folder / "clock"
-        clock.mkdir(exist_ok=True)
-        (clock / "sitecustomize.py").write_text(CLOCK, encoding="utf-8")
-        environment |= {
-            "STUDY_TIME": time,
-            "PYTHONPATH": f"{clock}:{folder / 'workflow/scripts'}",
-        }
-    return environment
+    kept = {name: value for name, value in os.environ.items() if not hidden.search(name)}
+    return subprocess.run(
+        [sys.executable, "-m", "snakemake", "--cores", "2", "--directory", folder, *arguments],
+        cwd=home,
+        env={**kept, **environment},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def _clock(folder: Path, time: str, home: Path) -> dict[str, str]:
+    """The environment in which it is that time."""
+    clock = folder / "clock"
+    clock.mkdir(exist_ok=True)
+    (clock / "sitecustomize.py").write_text(CLOCK, encoding="utf-8")
+    return {"STUDY_TIME": time, "PYTHONPATH": f"{clock}:{home / 'workflow/scripts'}"}
 
 
 @contextmanager

@@ -30,7 +30,6 @@ NOT_COPIED = (
     ".venv",
     ".environments",
     ".work",
-    "__pycache__",
     "results",
     ".snakemake",
     "logs",
@@ -61,14 +60,17 @@ class Checkout:
                 are forks of a process that has imported libraries.
         """
         command, whole_env = self.command(*arguments, cores=cores), clean_environment(env or {})
+        copy_readings(REPOSITORY, self.directory)
         if not as_users_do and "PYTHONPATH" not in (env or {}):
-            return forks().run(
+            done = forks().run(
                 command[3:],
                 cwd=self.root,
                 env=whole_env,
                 timeout=900,
                 interpreter=script_forks().interpreter(whole_env),
             )
+            copy_readings(self.directory, REPOSITORY)
+            return done
         # Python reads it when it starts
         return subprocess.run(
             command,
@@ -164,27 +166,31 @@ def digests(folder: Path, *patterns: str) -> dict[str, str]:
 
 def rows_of(checkout: Checkout, sql: str) -> list[tuple[Any, ...]]:
     """What a query over the files under RESULTS finds."""
-    here = sql.replace("RESULTS", f"{checkout.root}/results")
+    here = sql.replace("RESULTS", f"{checkout.directory}/results")
     found: list[tuple[Any, ...]] = duckdb.sql(here).fetchall()
     return found
 
 
 def copy_shipped(to: Path) -> Checkout:
     """The project's files as they are now, without anything computed."""
-    shutil.copytree(REPOSITORY, to, ignore=shutil.ignore_patterns(*NOT_COPIED))
     # else each of the first jobs compiles the whole library
-    compileall.compile_dir(to / "workflow/scripts", quiet=1)
+    compileall.compile_dir(REPOSITORY / "workflow/scripts", quiet=1)
+    shutil.copytree(REPOSITORY, to, ignore=shutil.ignore_patterns(*NOT_COPIED))
     # a developer's own; the library has folders of the same names
     own = ("downloads", "field", "judging", "ledger", "models", "precision", "recorded", "waves")
     for folder in own:
         shutil.rmtree(to / "resources" / folder, ignore_errors=True)
-    # what the code means is the same in every copy
-    readings = REPOSITORY / READINGS_FILE
-    if readings.exists():
-        (to / READINGS_FILE).parent.mkdir()
-        shutil.copy(readings, to / READINGS_FILE)
     share_models(to)
     return Checkout(to, to)
+
+
+def copy_readings(of: Path, to: Path) -> None:
+    """What the code means takes seconds to read, and is the same in every copy."""
+    part = (to / READINGS_FILE).with_suffix(f".{os.getpid()}")
+    if (of / READINGS_FILE).exists() and not (to / READINGS_FILE).exists():
+        part.parent.mkdir(exist_ok=True)
+        shutil.copy(of / READINGS_FILE, part)
+        part.replace(to / READINGS_FILE)
 
 
 def share_models(to: Path) -> None:
