@@ -256,6 +256,12 @@ def checkout(tmp_path: Path) -> Checkout:
     return copy_project(tmp_path / "project")
 
 
+@pytest.fixture
+def folder(tmp_path: Path) -> Checkout:
+    """A folder of its own for a study that names all it asks: nothing of the project is copied."""
+    return Checkout(REPOSITORY, tmp_path)
+
+
 @pytest.fixture(scope="session")
 def quickstart(tmp_path_factory: pytest.TempPathFactory) -> Checkout:
     """A copy of the project in which the study of its config.yaml has run; not to be changed by a test.

@@ -3,16 +3,16 @@
 from collections import Counter
 from typing import Any
 
-import duckdb
 import pytest
 
 from servers.provider import BatchRules, Chat, ModelSpec, serve_provider
-from workflow.conftest import ONCE, Checkout, answers_only
+from workflow.conftest import ONCE, Checkout, rows_of
 
 pytestmark = pytest.mark.workflow
 
 KEY = "secret-of-this-test-9876543210"
 ENVIRONMENT = {"LOOPBACK_API_KEY": KEY}
+COST = "results/batches/cost.csv"
 N_REQUESTS = 2 * (9 + 4) * 2
 # of the server's clock, so that a batch of a minute ends in a fifth of a second
 SPEED = 300.0
@@ -50,53 +50,54 @@ def run_count(chat: Chat) -> Counter[str]:
     return Counter(row.custom_id for job in ran for row in job.rows)
 
 
-def tiers(checkout: Checkout) -> list[tuple[Any, ...]]:
-    folder = f"{checkout.directory}/results/batches/responses/served"
-    return duckdb.sql(
-        f"SELECT count(*), count(DISTINCT text), count(latency_s) FROM '{folder}/*/*.parquet'"
-    ).fetchall()
+def tiers(folder: Checkout) -> list[tuple[Any, ...]]:
+    return rows_of(
+        folder,
+        "SELECT count(*), count(DISTINCT text), count(latency_s)"
+        " FROM 'RESULTS/batches/responses/served/*/*.parquet'",
+    )
 
 
-def test_a_study_in_batches_asks_once_and_nothing_live(checkout: Checkout) -> None:
+def test_a_study_in_batches_asks_once_and_nothing_live(folder: Checkout) -> None:
     with serve_provider(specs=[ModelSpec("gpt-x")], speed=SPEED, api_key=KEY) as chat:
-        study = checkout.study("batches", batch_study(chat))
-        arguments = (*answers_only("batches"), "--configfile", str(study))
-        finished = checkout.snakemake(*arguments, env=ENVIRONMENT)
+        study = folder.study("batches", batch_study(chat))
+        arguments = (COST, "--configfile", str(study))
+        finished = folder.snakemake(*arguments, env=ENVIRONMENT)
         assert finished.returncode == 0, finished.stderr[-3000:]
         assert {tier for _, tier in chat.bill.lines} == {"batch"}
         assert set(run_count(chat).values()) == {1}
         assert sum(run_count(chat).values()) == N_REQUESTS
-        again = checkout.snakemake(*arguments, env=ENVIRONMENT)
+        again = folder.snakemake(*arguments, env=ENVIRONMENT)
         assert "Nothing to be done" in again.stderr
-    assert tiers(checkout) == [(N_REQUESTS, N_REQUESTS, 0)]
-    written = [p for p in (checkout.root / "resources/ledger").rglob("*") if p.is_file()]
+    assert tiers(folder) == [(N_REQUESTS, N_REQUESTS, 0)]
+    written = [p for p in (folder.directory / "resources/ledger").rglob("*") if p.is_file()]
     assert not any(KEY.encode() in path.read_bytes() for path in written)
 
 
-def test_rows_that_failed_are_asked_again_by_the_next_run(checkout: Checkout) -> None:
+def test_rows_that_failed_are_asked_again_by_the_next_run(folder: Checkout) -> None:
     with serve_provider(specs=[ModelSpec("gpt-x")], speed=SPEED) as chat:
         chat.batch = BatchRules(missing=1, duplicate=1, unknown=1)
-        study = checkout.study("batches", batch_study(chat))
-        arguments = (*answers_only("batches"), "--configfile", str(study))
-        failed = checkout.snakemake(*arguments, env=ENVIRONMENT)
+        study = folder.study("batches", batch_study(chat))
+        arguments = (COST, "--configfile", str(study))
+        failed = folder.snakemake(*arguments, env=ENVIRONMENT)
         assert failed.returncode != 0
         assert "have no answer" in failed.stderr
         n_before = sum(run_count(chat).values())
         chat.batch = BatchRules()
-        finished = checkout.snakemake(*arguments, env=ENVIRONMENT)
+        finished = folder.snakemake(*arguments, env=ENVIRONMENT)
         assert finished.returncode == 0, finished.stderr[-3000:]
         assert sum(run_count(chat).values()) > n_before
-    assert tiers(checkout)[0][0] == N_REQUESTS
+    assert tiers(folder)[0][0] == N_REQUESTS
 
 
-def test_a_killed_study_goes_on_with_what_it_submitted(checkout: Checkout) -> None:
+def test_a_killed_study_goes_on_with_what_it_submitted(folder: Checkout) -> None:
     with serve_provider(specs=[ModelSpec("gpt-x")], speed=SPEED) as chat:
-        study = checkout.study("batches", batch_study(chat))
-        arguments = (*answers_only("batches"), "--configfile", str(study))
+        study = folder.study("batches", batch_study(chat))
+        arguments = (COST, "--configfile", str(study))
         chat.batch = BatchRules(running_s=600)
-        checkout.kill_once(lambda: len(chat.jobs) >= 4, *arguments, env=ENVIRONMENT)
-        finished = checkout.snakemake(*arguments, env=ENVIRONMENT)
+        folder.kill_once(lambda: len(chat.jobs) >= 4, *arguments, env=ENVIRONMENT)
+        finished = folder.snakemake(*arguments, env=ENVIRONMENT)
         assert finished.returncode == 0, finished.stderr[-3000:]
         assert set(run_count(chat).values()) == {1}
         assert sum(run_count(chat).values()) == N_REQUESTS
-    assert tiers(checkout) == [(N_REQUESTS, N_REQUESTS, 0)]
+    assert tiers(folder) == [(N_REQUESTS, N_REQUESTS, 0)]

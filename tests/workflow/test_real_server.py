@@ -12,11 +12,12 @@ import duckdb
 import pytest
 
 from servers.llama import WINDOW, LlamaServer, serve_llama
-from workflow.conftest import ONCE, Checkout, answers_only
+from workflow.conftest import ONCE, Checkout
 
 pytestmark = pytest.mark.workflow
 
 GATEWAYS = "studies/gateways.yaml"
+COST = "results/real/cost.csv"
 N_REQUESTS = 2 * 4 * 3
 
 
@@ -50,8 +51,8 @@ def real_study(server: LlamaServer, **history: Any) -> dict[str, Any]:
     }
 
 
-def n_stored(checkout: Checkout) -> int:
-    path = checkout.directory / "resources/ledger/llama_cpp.sqlite"
+def n_stored(folder: Checkout) -> int:
+    path = folder.directory / "resources/ledger/llama_cpp.sqlite"
     if not path.exists():
         return 0
     with sqlite3.connect(f"file:{path}?mode=ro", uri=True) as ledger:
@@ -62,33 +63,33 @@ def n_stored(checkout: Checkout) -> int:
     return int(count)
 
 
-def kill_after(server: LlamaServer, checkout: Checkout, n: int, is_over: Event) -> None:
-    while n_stored(checkout) < n and not is_over.wait(0.05):
+def kill_after(server: LlamaServer, folder: Checkout, n: int, is_over: Event) -> None:
+    while n_stored(folder) < n and not is_over.wait(0.05):
         pass
     server.kill()
 
 
 def test_a_server_killed_in_the_middle_costs_no_answer(
-    checkout: Checkout, llama: LlamaServer
+    folder: Checkout, llama: LlamaServer
 ) -> None:
-    study = checkout.study("real", real_study(llama))
-    arguments = (*answers_only("real"), "--configfile", GATEWAYS, str(study))
+    study = folder.study("real", real_study(llama))
+    arguments = (COST, "--configfile", GATEWAYS, str(study))
     is_over = Event()
-    killer = Thread(target=kill_after, args=(llama, checkout, 10, is_over))
+    killer = Thread(target=kill_after, args=(llama, folder, 10, is_over))
     killer.start()
-    failed = checkout.snakemake(*arguments)
+    failed = folder.snakemake(*arguments)
     is_over.set()
     killer.join()
-    kept = n_stored(checkout)
+    kept = n_stored(folder)
     assert 10 <= kept < N_REQUESTS, "the server was killed in the middle"
     assert failed.returncode != 0
     assert "Traceback" not in failed.stderr
     assert "run again" in failed.stderr
     llama.start()
-    finished = checkout.snakemake(*arguments)
+    finished = folder.snakemake(*arguments)
     assert finished.returncode == 0, finished.stderr[-3000:]
-    assert n_stored(checkout) == N_REQUESTS
-    responses = f"'{checkout.root}/results/real/responses/llama_cpp/*/*.parquet'"
+    assert n_stored(folder) == N_REQUESTS
+    responses = f"'{folder.directory}/results/real/responses/llama_cpp/*/*.parquet'"
     rows = duckdb.sql(
         f"""SELECT count(*), count(input_tokens), count(output_tokens), min(returned_model),
         count(DISTINCT finish_reason) FROM {responses}"""
@@ -101,14 +102,14 @@ def test_a_server_killed_in_the_middle_costs_no_answer(
 
 
 def test_a_context_over_the_window_is_counted_with_the_way_out(
-    checkout: Checkout, llama: LlamaServer
+    folder: Checkout, llama: LlamaServer
 ) -> None:
     """Ten conversations do not fit; each such request fails by itself, and blank calls do not."""
-    study = checkout.study("real", real_study(llama, conversations=10, pool="corpus"))
-    failed = checkout.snakemake(
-        *answers_only("real"), "--keep-going", "--configfile", GATEWAYS, str(study)
+    study = folder.study("real", real_study(llama, conversations=10, pool="corpus"))
+    failed = folder.snakemake(
+        COST, "--keep-going", "--configfile", GATEWAYS, str(study)
     )
     assert failed.returncode != 0
     assert f"exceeds the available context size ({WINDOW} tokens)" in failed.stderr
     assert "lower conditions.*.token_budget" in failed.stderr
-    assert n_stored(checkout) == N_REQUESTS // 2
+    assert n_stored(folder) == N_REQUESTS // 2

@@ -41,7 +41,7 @@ def chat(texts: list[str]) -> Iterator[Chat]:
         yield running
 
 
-def study(checkout: Checkout, chat: Chat, runs: int = RUNS, **generation: Any) -> tuple[str, str]:
+def study(folder: Checkout, chat: Chat, runs: int = RUNS, **generation: Any) -> tuple[str, str]:
     served = {
         "provider": "openai",
         "label": "GPT",
@@ -65,7 +65,7 @@ def study(checkout: Checkout, chat: Chat, runs: int = RUNS, **generation: Any) -
         "prices": {"gpt-loop": price},
         "generation": generation,
     }
-    return ("--configfile", str(checkout.study("unreadable", overlay)))
+    return ("--configfile", str(folder.study("unreadable", overlay)))
 
 
 def errors(finished: subprocess.CompletedProcess[str]) -> list[str]:
@@ -76,37 +76,37 @@ def n_asked(chat: Chat) -> int:
     return sum(request.method == "POST" for request in chat.requests)
 
 
-def test_answers_that_cannot_be_read_are_no_result(checkout: Checkout, chat: Chat) -> None:
+def test_answers_that_cannot_be_read_are_no_result(folder: Checkout, chat: Chat) -> None:
     for _ in range(2):
-        failed = checkout.snakemake(FINDINGS, *study(checkout, chat))
+        failed = folder.snakemake(FINDINGS, *study(folder, chat))
         assert failed.returncode != 0
         (error,) = errors(failed)
         assert re.match(r"ERROR: gpt, probe, offline: 1\d\d of 1\d\d answers cannot be read", error)
         assert error.count("“It depends on many things") == 3
         assert "generation.max_unreadable" in error
         assert 100 <= n_asked(chat) <= 104
-    accepted = checkout.snakemake(FINDINGS, *study(checkout, chat, max_unreadable=1))
+    accepted = folder.snakemake(FINDINGS, *study(folder, chat, max_unreadable=1))
     assert accepted.returncode == 0, accepted.stderr[-3000:]
     assert n_asked(chat) == N
-    text = (checkout.root / FINDINGS).read_text()
+    text = (folder.directory / FINDINGS).read_text()
     warning = f"**Warning:** Without a user, probe: of {N} answers {N} (100 %) cannot be read, so"
     head = text.partition("## What this cannot say")[0]
     assert f"\n{warning}" in head
     assert "- **Doubt:** 1 warning below." in head
     assert "|0.0 (" not in text
     assert f"|no test: none of {RUNS} runs is complete and has an answer that can be read|" in text
-    again = checkout.snakemake(FINDINGS, *study(checkout, chat))
+    again = folder.snakemake(FINDINGS, *study(folder, chat))
     assert again.returncode != 0, "a study that was accepted is refused again by the old setting"
     assert n_asked(chat) == N
 
 
 def test_what_answers_lack_is_said_and_marked(
-    checkout: Checkout, chat: Chat, texts: list[str]
+    folder: Checkout, chat: Chat, texts: list[str]
 ) -> None:
     texts.append("B")
     lacking = {"reply": {"model": "", "usage": [1]}, "choice": {"finish_reason": "length"}}
     chat.faults.append(Fault(**lacking, times=5))
-    finished = checkout.snakemake(RESPONSES, *study(checkout, chat, runs=3))
+    finished = folder.snakemake(RESPONSES, *study(folder, chat, runs=3))
     assert finished.returncode == 0, finished.stderr[-3000:]
     for phrase in (
         "answers are cut off",
@@ -116,7 +116,7 @@ def test_what_answers_lack_is_said_and_marked(
         assert re.search(rf"WARNING: gpt, probe, offline: 5 of 12 \w* ?{phrase}", finished.stderr)
     rows = duckdb.sql(
         f"""SELECT defects, outcome, count(*), count(cost_usd), count(returned_model)
-        FROM '{checkout.root}/{RESPONSES}' GROUP BY ALL ORDER BY ALL"""
+        FROM '{folder.directory}/{RESPONSES}' GROUP BY ALL ORDER BY ALL"""
     ).fetchall()
     assert rows == [([], "ok", 7, 7, 7), (["usage", "model"], "truncated", 5, 0, 0)]
 
@@ -141,15 +141,15 @@ def on_a_terminal(command: list[str], folder: Path) -> list[str]:
 
 
 def test_a_terminal_has_a_live_line_and_the_path_of_the_log(
-    checkout: Checkout, chat: Chat, texts: list[str]
+    folder: Checkout, chat: Chat, texts: list[str]
 ) -> None:
     texts.append("B")
     chat.latency_s = 0.2
-    arguments = (RESPONSES, "--quiet", "all", *study(checkout, chat, runs=6))
-    lines = on_a_terminal(checkout.command(*arguments), checkout.root)
+    arguments = (RESPONSES, "--quiet", "all", *study(folder, chat, runs=6))
+    lines = on_a_terminal(folder.command(*arguments), folder.root)
     log = "logs/unreadable/generate_responses/gpt/probe/offline.log"
     assert f"INFO: asking gpt (probe, offline) for 24 answers in all; the log is {log}" in lines
     live = r"gpt, probe, offline: \d+/24, \S+ answers/s, \d\d:\d\d left, 0 unreadable, \$0\.00"
     assert [line for line in lines if re.match(live, line)]
-    written = (checkout.root / log).read_text()
+    written = (folder.directory / log).read_text()
     assert re.search(r"gpt, probe, offline: 24 of 24 answers, .*, 0 unreadable, \$0\.00", written)
