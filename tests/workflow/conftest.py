@@ -67,7 +67,9 @@ class Checkout:
                 cwd=self.root,
                 env=whole_env,
                 timeout=900,
-                interpreter=script_forks().interpreter(whole_env),
+                interpreter=script_forks().interpreter(
+                    whole_env, is_library_here=self.root == REPOSITORY
+                ),
             )
             copy_readings(self.directory, REPOSITORY)
             return done

@@ -7,6 +7,7 @@ from contextlib import closing
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
@@ -14,9 +15,10 @@ from workflow.conftest import Checkout, copy_project
 
 pytestmark = pytest.mark.workflow
 
+# vectors are stored 128 at a time: there is time to be killed in after the first
+N_CONVERSATIONS = 160
 STUDY = {
     "study": {"name": "killed", "corpus": "few", "conditions": ["rag"], "tasks": ["probe"]},
-    # vectors are stored 128 at a time: there is time to be killed in after the first
     "corpora": {"few": {"path": "few.parquet", "format": "wildchat"}},
     "filters": {"min_user_turns": 1, "languages": [], "exclude_toxic": False},
     "embedding": {"shards": 1},
@@ -48,7 +50,12 @@ def n_stored(checkout: Checkout) -> int:
 
 def test_a_killed_embedding_computes_no_vector_twice(checkout: Checkout) -> None:
     sample = pq.read_table(checkout.root / "resources/sample/conversations.parquet")
-    pq.write_table(sample.slice(0, 260), checkout.root / "few.parquet")
+    rows = sample.slice(0, N_CONVERSATIONS).to_pylist()
+    for number, row in enumerate(rows):
+        for turn in row["conversation"]:
+            # short and not alike, as each is encoded
+            turn["content"] = f"{number} {turn['content'][:80]}"
+    pq.write_table(pa.Table.from_pylist(rows, sample.schema), checkout.root / "few.parquet")
     arguments = (TARGET, "--configfile", str(checkout.study("killed", STUDY)))
     checkout.kill_once(lambda: n_stored(checkout) > 0, *arguments)
     before = n_stored(checkout)

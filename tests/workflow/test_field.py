@@ -10,9 +10,12 @@ import pandas as pd
 import pytest
 
 from field_data.synthetic import MODEL_IN_FILE, SyntheticField, make_field
-from workflow.conftest import TINY, Checkout, copy_project, rows_of
+from workflow.conftest import REPOSITORY, TINY, Checkout, rows_of
 
 pytestmark = pytest.mark.workflow
+
+# no model is asked for what these tests look at
+STUDY = TINY | {"study": {**TINY["study"], "models": ["smollm2"], "conditions": ["offline"]}}
 
 
 @pytest.fixture(scope="module")
@@ -31,7 +34,7 @@ def field_setting(synthetic: SyntheticField) -> dict[str, Any]:
             "groups": {"group": "group", "age": "age_band"},
         },
         "prompts": {f"{task}/{item_id}": f"Q_{item_id}" for task, item_id in synthetic.items},
-        "models": {MODEL_IN_FILE: "embedded"},
+        "models": {MODEL_IN_FILE: "smollm2"},
     }
 
 
@@ -49,16 +52,16 @@ def write_survey(folder: Path, rows: Sequence[Mapping[str, str]]) -> None:
 
 @pytest.fixture(scope="module")
 def surveyed(synthetic: SyntheticField, tmp_path_factory: pytest.TempPathFactory) -> Checkout:
-    made = copy_project(tmp_path_factory.mktemp("field") / "project")
-    write_survey(made.root / "resources/field", synthetic.wide)
-    study = made.study("field", TINY | {"field": field_setting(synthetic)})
+    made = Checkout(REPOSITORY, tmp_path_factory.mktemp("field"))
+    write_survey(made.directory / "resources/field", synthetic.wide)
+    study = made.study("field", STUDY | {"field": field_setting(synthetic)})
     finished = made.snakemake("results/field/answers/field.parquet", "--configfile", str(study))
     assert finished.returncode == 0, finished.stderr[-3000:]
     return made
 
 
 def read_table(checkout: Checkout, path: str) -> list[dict[str, str]]:
-    with (checkout.root / path).open(newline="", encoding="utf-8") as handle:
+    with (checkout.directory / path).open(newline="", encoding="utf-8") as handle:
         return list(csv.DictReader(handle))
 
 
@@ -92,17 +95,16 @@ def test_what_was_planted_is_found_counted_and_left_out(
 
 
 def test_a_map_that_does_not_fit_is_refused_in_a_sentence_that_names_nobody(
-    checkout: Checkout, synthetic: SyntheticField
+    folder: Checkout, synthetic: SyntheticField
 ) -> None:
-    write_survey(checkout.root / "resources/field", synthetic.wide)
+    write_survey(folder.directory / "resources/field", synthetic.wide)
     setting = field_setting(synthetic)
     setting["columns"] |= {"participant": "panelid"}
-    blank = {"study": {**TINY["study"], "conditions": ["offline"]}}
-    study = checkout.study("field", TINY | blank | {"field": setting})
-    failed = checkout.snakemake("results/field/field/answers.parquet", "--configfile", str(study))
+    study = folder.study("field", STUDY | {"field": setting})
+    failed = folder.snakemake("results/field/field/answers.parquet", "--configfile", str(study))
     assert failed.returncode != 0
     (sentence,) = {line for line in failed.stderr.splitlines() if line.startswith("ERROR: ")}
     assert "resources/field/wave_1.csv: row 1 has no column 'panelid'" in sentence
     assert "(field.columns.participant) (nearest: 'panel_id')" in sentence
-    assert not (checkout.root / "results/field/field").exists()
+    assert not (folder.directory / "results/field/field").exists()
     assert not any(secret in failed.stderr + failed.stdout for secret in synthetic.planted)

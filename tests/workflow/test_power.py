@@ -18,7 +18,7 @@ pytestmark = pytest.mark.workflow
 # without `rag`, which would have the corpus embedded
 FEW: dict[str, Any] = {
     "study": {"conditions": ["offline_t0", "offline", "history", "profile"]},
-    "power": {"simulations": 20, "sizes": [5, 20, 60]},
+    "power": {"simulations": 20, "sizes": [5, 20]},
 }
 FILES = ("results/few/power/*", "results/few/figures/power.*")
 
@@ -37,7 +37,7 @@ def test_the_quickstart_has_its_power_simulated(checkout: Checkout) -> None:
     assert done.returncode == 0, done.stderr[-3000:]
     assert "consent.md: replace what is marked REPLACE" in done.stderr
     kit = checkout.results("few") / "field_kit"
-    assert "| with 5 | with 20 | with 60 |" in (kit / "sample_size.md").read_text(encoding="utf-8")
+    assert "| with 5 | with 20 |" in (kit / "sample_size.md").read_text(encoding="utf-8")
     told = yaml.safe_load((kit / "field_page.yaml").read_text(encoding="utf-8"))["field"]
     assert len(told["prompts"]) == 9 + 4
     assert told["models"] == {"embedded": "embedded"}
@@ -49,7 +49,7 @@ def test_the_quickstart_has_its_power_simulated(checkout: Checkout) -> None:
     assert not (checkout.results("few") / "responses").exists()
     assert not (checkout.root / "resources/ledger").exists()
     rows = rows_of(checkout, "few")
-    assert {row["n_users"] for row in rows} == {"5", "20", "60"}
+    assert {row["n_users"] for row in rows} == {"5", "20"}
     assert {(row["task"], row["n_items"]) for row in rows} == {
         *(("recommendations", "9"), ("probe", "4"), ("mmlu_lite", "75"))
     }

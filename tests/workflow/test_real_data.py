@@ -8,7 +8,6 @@ import json
 import re
 import subprocess
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pandas as pd
@@ -21,13 +20,15 @@ from workflow.conftest import ONCE, REPOSITORY, Checkout, copy_project, rows_of
 
 DATA = REPOSITORY.parent / "shared" / "data"
 
-STUDY = "studies/wildchat.yaml"
+STUDY = str(REPOSITORY / "studies/wildchat.yaml")
 # each puppet is asked once here, and there are two of them, so that 514 questions take no four minutes
 RUNS = 2
 FEWER = {
     "tasks": {name: {"runs": RUNS} for name in ("recommendations", "probe", "mmlu_lite")},
     "conditions": ONCE,
     "metrics": {"permutations": 99},
+    # of this encoder it is known what it scores
+    "models": {"embedded": {"encoder": "all-MiniLM-L6-v2"}},
 }
 
 pytestmark = [
@@ -154,7 +155,12 @@ def real_study(hub: Hub, tmp_path_factory: pytest.TempPathFactory) -> Checkout:
 
 def run_whole(checkout: Checkout, hub: Hub) -> subprocess.CompletedProcess[str]:
     """The whole study; its shards are for a million conversations: each starts torch anew."""
-    arguments = ("all", "--configfile", STUDY, str(checkout.study("fewer", FEWER)))
+    arguments = (
+        "all",
+        "--configfile",
+        "studies/wildchat.yaml",
+        str(checkout.study("fewer", FEWER)),
+    )
     shards = ("--set-scatter", "embedding=2")
     return checkout.snakemake(*arguments, *shards, env={"HF_ENDPOINT": hub.endpoint})
 
@@ -235,9 +241,8 @@ def test_figures_and_findings_are_drawn_from_real_data(real_study: Checkout) -> 
     assert not re.search(r"\bnan\b", (real_study.root / "results/fewer/findings.md").read_text())
 
 
-def test_no_network_is_one_line_with_the_two_ways_out(tmp_path: Path) -> None:
-    checkout = copy_project(tmp_path / "project")
-    failed = checkout.snakemake(
+def test_no_network_is_one_line_with_the_two_ways_out(folder: Checkout) -> None:
+    failed = folder.snakemake(
         "results/wildchat/corpus/wildchat_1m/conversations.parquet",
         "--configfile",
         STUDY,
@@ -250,10 +255,9 @@ def test_no_network_is_one_line_with_the_two_ways_out(tmp_path: Path) -> None:
     assert "Traceback" not in failed.stderr
 
 
-def test_an_interrupted_download_resumes(tmp_path: Path) -> None:
+def test_an_interrupted_download_resumes(folder: Checkout) -> None:
     from servers.hub import Fault
 
-    checkout = copy_project(tmp_path / "project")
     content = wildchat_file()
     file = "data/train-00000-of-00001.parquet"
     target = "resources/downloads/wildchat_1m/manifest.json"
@@ -261,9 +265,9 @@ def test_an_interrupted_download_resumes(tmp_path: Path) -> None:
     with serve_hub(
         {"allenai/WildChat-1M": {file: content}}, faults=[Fault(file, status=404)]
     ) as hub:
-        failed = checkout.snakemake(*arguments, env={"HF_ENDPOINT": hub.endpoint})
+        failed = folder.snakemake(*arguments, env={"HF_ENDPOINT": hub.endpoint})
         assert failed.returncode != 0
-        finished = checkout.snakemake(*arguments, env={"HF_ENDPOINT": hub.endpoint})
+        finished = folder.snakemake(*arguments, env={"HF_ENDPOINT": hub.endpoint})
         assert finished.returncode == 0, finished.stderr[-2000:]
-    stored = checkout.root / "resources/downloads/wildchat_1m" / file
+    stored = folder.directory / "resources/downloads/wildchat_1m" / file
     assert stored.read_bytes() == content

@@ -12,13 +12,13 @@ import duckdb
 import pytest
 
 from servers.llama import WINDOW, LlamaServer, serve_llama
-from workflow.conftest import ONCE, Checkout
+from workflow.conftest import ONCE, REPOSITORY, Checkout
 
 pytestmark = pytest.mark.workflow
 
-GATEWAYS = "studies/gateways.yaml"
+GATEWAYS = str(REPOSITORY / "studies/gateways.yaml")
 COST = "results/real/cost.csv"
-N_REQUESTS = 2 * 4 * 3
+N_REQUESTS = 2 * 4 * 2
 
 
 @pytest.fixture
@@ -44,7 +44,7 @@ def real_study(server: LlamaServer, **history: Any) -> dict[str, Any]:
             }
         },
         "conditions": {"history": {**ONCE["history"], **history}},
-        "tasks": {"probe": {"runs": 3, "max_tokens": 24}},
+        "tasks": {"probe": {"runs": 2, "max_tokens": 8}},
         # the model is too small to keep to one letter
         "generation": {"attempts": 2, "max_unreadable": 1},
         "metrics": {"permutations": 99},
@@ -75,13 +75,13 @@ def test_a_server_killed_in_the_middle_costs_no_answer(
     study = folder.study("real", real_study(llama))
     arguments = (COST, "--configfile", GATEWAYS, str(study))
     is_over = Event()
-    killer = Thread(target=kill_after, args=(llama, folder, 10, is_over))
+    killer = Thread(target=kill_after, args=(llama, folder, 6, is_over))
     killer.start()
     failed = folder.snakemake(*arguments)
     is_over.set()
     killer.join()
     kept = n_stored(folder)
-    assert 10 <= kept < N_REQUESTS, "the server was killed in the middle"
+    assert 6 <= kept < N_REQUESTS, "the server was killed in the middle"
     assert failed.returncode != 0
     assert "Traceback" not in failed.stderr
     assert "run again" in failed.stderr
@@ -104,11 +104,9 @@ def test_a_server_killed_in_the_middle_costs_no_answer(
 def test_a_context_over_the_window_is_counted_with_the_way_out(
     folder: Checkout, llama: LlamaServer
 ) -> None:
-    """Ten conversations do not fit; each such request fails by itself, and blank calls do not."""
-    study = folder.study("real", real_study(llama, conversations=10, pool="corpus"))
-    failed = folder.snakemake(
-        COST, "--keep-going", "--configfile", GATEWAYS, str(study)
-    )
+    """Twenty conversations do not fit; each such request fails by itself, and blank calls do not."""
+    study = folder.study("real", real_study(llama, conversations=20, pool="corpus"))
+    failed = folder.snakemake(COST, "--keep-going", "--configfile", GATEWAYS, str(study))
     assert failed.returncode != 0
     assert f"exceeds the available context size ({WINDOW} tokens)" in failed.stderr
     assert "lower conditions.*.token_budget" in failed.stderr

@@ -194,18 +194,20 @@ def test_a_file_that_matches_nothing_is_one_sentence(tmp_path: Path) -> None:
     )
 
 
-def test_the_table_and_the_study_of_the_page_run_as_they_are_printed(checkout: Checkout) -> None:
+def test_the_table_and_the_study_of_the_page_run_as_they_are_printed(folder: Checkout) -> None:
     page = (REPOSITORY / "docs/recorded.md").read_text(encoding="utf-8")
     (table,) = re.findall(r"```csv\n(.*?)```", page, re.DOTALL)
     study = re.findall(r"```yaml\n(.*?)```", page, re.DOTALL)[0]
-    (checkout.directory / "resources/recorded").mkdir()
-    (checkout.directory / "resources/recorded/answers.csv").write_text(table, encoding="utf-8")
-    (checkout.directory / "old.yaml").write_text(study, encoding="utf-8")
-    done = checkout.snakemake(
-        "results/old_answers/answers/answers.parquet", "--configfile", "old.yaml"
+    (folder.directory / "resources/recorded").mkdir(parents=True)
+    (folder.directory / "resources/recorded/answers.csv").write_text(table, encoding="utf-8")
+    (folder.directory / "old.yaml").write_text(study, encoding="utf-8")
+    done = folder.snakemake(
+        "results/old_answers/answers/answers.parquet",
+        "--configfile",
+        str(folder.directory / "old.yaml"),
     )
     assert done.returncode == 0, done.stderr
-    path = checkout.results("old_answers") / "answers/answers.parquet"
+    path = folder.results("old_answers") / "answers/answers.parquet"
     rows = duckdb.sql(
         f"SELECT item_id, condition, letter FROM '{path}' ORDER BY item_id, condition"
     ).fetchall()

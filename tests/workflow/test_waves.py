@@ -62,7 +62,7 @@ class WeeklyStudy:
             "metrics": {"permutations": 99},
         }
         self.path = checkout.study("drift", overlay)
-        clock = checkout.root.parent / "clock"
+        clock = checkout.directory / "clock"
         clock.mkdir(exist_ok=True)
         (clock / "sitecustomize.py").write_text(CLOCK, encoding="utf-8")
         self._paths = f"{clock}:{checkout.root / 'workflow/scripts'}"
@@ -108,9 +108,9 @@ def test_snapshots_of_gpt_4_give_the_published_scores(tmp_path: Path) -> None:
 
 
 @pytest.fixture
-def weekly(checkout: Checkout) -> Iterator[WeeklyStudy]:
+def weekly(folder: Checkout) -> Iterator[WeeklyStudy]:
     with serve_chat(answer=settled, models=[{"id": "loop"}]) as server:
-        yield WeeklyStudy(checkout, server)
+        yield WeeklyStudy(folder, server)
 
 
 def test_every_week_adds_a_wave_and_says_whether_anything_moved(weekly: WeeklyStudy) -> None:
