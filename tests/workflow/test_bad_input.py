@@ -217,7 +217,7 @@ def test_a_disk_that_refuses_is_named(study_folder: Checkout) -> None:
         preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (40_000, 40_000)),
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=600,
         check=False,
     )
     assert failed.returncode != 0

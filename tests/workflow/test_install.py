@@ -19,9 +19,9 @@ pytestmark = pytest.mark.workflow
 def test_an_editable_install_is_imported_from_any_folder(
     checkout: Checkout, tmp_path: Path
 ) -> None:
-    venv.create(tmp_path / "env", with_pip=False)
+    venv.create(tmp_path / "env", with_pip=True)
     python = tmp_path / "env/bin/python"
-    # pip and what it depends on are taken from this environment: downloading it again would prove nothing
+    # what it depends on is taken from this environment: downloading it again would prove nothing
     (purelib,) = (tmp_path / "env/lib").glob("python*/site-packages")
     (purelib / "shared.pth").write_text(sysconfig.get_paths()["purelib"] + "\n")
     pip = [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
