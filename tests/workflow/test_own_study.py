@@ -225,7 +225,8 @@ def test_a_questionnaire_of_many_kinds_is_one_study(checkout: Checkout) -> None:
     assert "survey.csv: 2 scale questions." in made.stdout
     text = (checkout.root / "studies/survey.yaml").read_text()
     assert "conditions: [offline, offline_again, history, memory]" in text
-    few = checkout.study("few", {"study": {"name": "survey"}, "metrics": {"permutations": 99}})
+    small = {"memory": {"conversations": 2}, "metrics": {"permutations": 99}}
+    few = checkout.study("few", {"study": {"name": "survey"}, **small})
     with serve_chat(answer=answer_survey) as chat:
         (checkout.root / "studies/survey.yaml").write_text(
             text.replace("http://127.0.0.1:8000/v1", chat.base_url).replace("runs: 40", "runs: 6")
