@@ -31,6 +31,8 @@ IMPORTED = (
     "smart_open",
     "nbformat",
 )
+# the first request waits for the imports, on a machine that is busy too
+START_SECONDS = 300
 PROJECT = Path(__file__).resolve().parents[2]
 LIBRARY = Path("workflow/scripts")
 
@@ -144,7 +146,7 @@ class SnakemakeForks:
                 **files,
             }
             self._process.stdin.write(json.dumps(request).encode() + b"\n")
-            child = int(self._line(60))
+            child = int(self._line(START_SECONDS))
             try:
                 status = int(self._line(timeout))
             except TimeoutError:

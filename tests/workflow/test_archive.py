@@ -11,7 +11,7 @@ import socket
 import subprocess
 import sys
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -135,6 +135,22 @@ def test_a_study_from_an_archive_asks_no_model(unpacked: Path) -> None:
     assert not (unpacked / table).exists()
 
 
+def planned_again(folder: Path, plan: Mapping[str, Any]) -> set[str]:
+    """The rules of the tables that a second machine makes again from those that an archive has."""
+    (folder / "study.yaml").write_text(yaml.safe_dump(plan["config"]))
+    results = Path("results") / plan["config"]["study"]["name"]
+    for path in plan["first_tables"]:
+        table = folder / results / path
+        table.parent.mkdir(parents=True, exist_ok=True)
+        table.touch()
+        os.utime(table, (0, 0))
+    targets = [str(results / path) for path in plan["remade"]]
+    study = ("--configfile", str(folder / "study.yaml"))
+    ran = Checkout(REPOSITORY, folder).snakemake("-n", *targets, *study)
+    assert ran.returncode == 0, ran.stderr[-3000:]
+    return planned_rules(ran.stdout + ran.stderr)
+
+
 @pytest.mark.parametrize("is_shared", [True, False])
 def test_a_second_machine_needs_no_file_of_the_field(tmp_path: Path, is_shared: bool) -> None:
     """Without the answers of real users only the corrected tests are made again."""
@@ -147,17 +163,7 @@ def test_a_second_machine_needs_no_file_of_the_field(tmp_path: Path, is_shared: 
     (tmp_path / "raw.csv").write_text("id,Q1\n")
     plan = archive_plan(study_of(field=field, archive={"field": is_shared}))
     (tmp_path / "raw.csv").unlink()
-    (tmp_path / "study.yaml").write_text(yaml.safe_dump(plan["config"]))
-    for path in plan["first_tables"]:
-        table = tmp_path / "results/quickstart" / path
-        table.parent.mkdir(parents=True, exist_ok=True)
-        table.touch()
-        os.utime(table, (0, 0))
-    targets = [f"results/quickstart/{path}" for path in plan["remade"]]
-    second = Checkout(REPOSITORY, tmp_path)
-    ran = second.snakemake("-n", *targets, "--configfile", str(tmp_path / "study.yaml"))
-    assert ran.returncode == 0, ran.stderr[-3000:]
-    rules = planned_rules(ran.stdout + ran.stderr)
+    rules = planned_again(tmp_path, plan)
     assert "measure_claims" in rules
     assert ("parse_field" in rules) is is_shared
     assert not rules & {"import_field", "ask_local_model", "build_contexts", "prepare_corpus"}
@@ -183,17 +189,7 @@ def test_a_second_machine_takes_the_estimates_of_groups_as_they_are(
     grouped = study_of("studies/personalisation.yaml", judging={"groups": "groups.csv"})
     plan = archive_plan(grouped)
     (tmp_path / "groups.csv").unlink()
-    (tmp_path / "study.yaml").write_text(yaml.safe_dump(plan["config"]))
-    for path in plan["first_tables"]:
-        table = tmp_path / "results/personalisation" / path
-        table.parent.mkdir(parents=True, exist_ok=True)
-        table.touch()
-        os.utime(table, (0, 0))
-    targets = [f"results/personalisation/{path}" for path in plan["remade"]]
-    second = Checkout(REPOSITORY, tmp_path)
-    ran = second.snakemake("-n", *targets, "--configfile", str(tmp_path / "study.yaml"))
-    assert ran.returncode == 0, ran.stderr[-3000:]
-    rules = planned_rules(ran.stdout + ran.stderr)
+    rules = planned_again(tmp_path, plan)
     assert {"measure_interventions", "measure_claims"} <= rules
     assert not rules & {"measure_judgements", "import_judgements", "draw_units", "read_memory"}
 

@@ -45,15 +45,11 @@ def the_sentence(failed: subprocess.CompletedProcess[str]) -> str:
     ("overlay", "words"),
     [
         ({"stduy": {}}, ["bad.yaml", "stduy", "unknown key"]),
-        ({"study": {"models": ["gpt-9"]}}, ["study.models", "gpt-9", "embedded"]),
-        ({"conditions": {"history": {"conversation": 3}}}, ["conditions.history", "conversation"]),
         (
             {"models": {"../etc": {"provider": "embedded", "label": "x", "encoder": "y"}}},
             ["../etc"],
         ),
         ({"corpora": {"sample": {"path": "nowhere.parquet"}}}, ["corpora.sample.path", "nowhere"]),
-        ({"datasets": {"sample_ethics": {"path": "no.csv"}}}, ["datasets.sample_ethics", "no.csv"]),
-        ({"field": "nowhere.parquet"}, ["field", "nowhere.parquet"]),
         (
             {
                 "tasks": {
@@ -100,46 +96,26 @@ def test_a_config_mistake_is_told_before_anything_runs(
 
 
 @pytest.mark.parametrize(
-    ("content", "words"),
+    ("content", "profile", "words"),
     [
-        (b"study:\n  name: mine\n\tseed: 3\n", ["bad.yaml, line 3", "tab"]),
-        (b"study:\n  name: caf\xe9\n", ["bad.yaml, line 2", "UTF-8"]),
-        (b"tasks: {}\nstudy: {}\ntasks: {}\n", ["bad.yaml, line 3", "'tasks' stands on line 1"]),
-        (b"__use_yte__: true\na: ?open('ran', 'w')\n", ["bad.yaml", "__use_yte__", "Python"]),
+        ("study:\n  name: mine\n\tseed: 3\n", (), ["line 3", "tab"]),
+        ("__use_yte__: true\na: ?open('ran', 'w')\n", (), ["__use_yte__", "Python"]),
+        ("tasks: {}\nstudy: {}\ntasks: {}\n", ("none",), ["line 3", "'tasks' stands on line 1"]),
+        ("__use_yte__: true\nstudy: {}\n", ("none",), ["line 1", "__use_yte__ has Snakemake run"]),
     ],
 )
 def test_a_study_file_is_looked_at_before_snakemake_reads_it(
-    study_folder: Checkout, content: bytes, words: list[str]
+    study_folder: Checkout, content: str, profile: tuple[str, ...], words: list[str]
 ) -> None:
-    bad = study_folder.study("bad", {})
-    bad.write_bytes(content)
-    failed = study_folder.snakemake("-n", "all", "--configfile", str(bad))
-    assert failed.returncode != 0
-    sentence = the_sentence(failed)
-    assert all(word in sentence for word in words)
-    assert not (study_folder.root / "ran").exists()
-
-
-@pytest.mark.parametrize(
-    ("content", "words"),
-    [
-        ("tasks: {}\nstudy: {}\ntasks: {}\n", "bad.yaml, line 3: the key 'tasks' stands on line 1"),
-        (
-            "__use_yte__: true\nstudy: {}\n",
-            "bad.yaml, line 1: the key __use_yte__ has Snakemake run",
-        ),
-    ],
-)
-def test_a_study_file_is_looked_at_without_the_profile_too(
-    study_folder: Checkout, content: str, words: str
-) -> None:
+    """By the shipped profile, and without one after Snakemake itself."""
     bad = study_folder.study("bad", {})
     bad.write_text(content)
-    failed = study_folder.snakemake(
-        "-n", "all", "--workflow-profile", "none", "--configfile", str(bad)
-    )
+    options = [part for name in profile for part in ("--workflow-profile", name)]
+    failed = study_folder.snakemake("-n", "all", *options, "--configfile", str(bad))
     assert failed.returncode != 0
-    assert words in the_sentence(failed)
+    sentence = the_sentence(failed)
+    assert all(word in sentence for word in ["bad.yaml", *words])
+    assert not (study_folder.root / "ran").exists()
 
 
 def garbage(path: Path) -> None:
@@ -167,47 +143,12 @@ def test_a_broken_corpus_file_is_named(study_folder: Checkout, write: Any) -> No
     assert str(corpus) in the_sentence(failed)
 
 
-@pytest.mark.parametrize(
-    ("overlay", "target", "words"),
-    [
-        (
-            {"filters": {"min_user_turns": 900}},
-            "results/bad/corpus/sample/conversations.parquet",
-            ["min_user_turns"],
-        ),
-        (
-            {
-                "tasks": {
-                    "probe": {
-                        "sources": [
-                            {
-                                "format": "mmlu",
-                                "dataset": "sample_mmlu",
-                                "item_ids": ["sample_medicine-999"],
-                            }
-                        ]
-                    }
-                }
-            },
-            "results/bad/tasks/probe.parquet",
-            ["sample_medicine-999"],
-        ),
-        (
-            {"embedding": {"model": "no/such-encoder"}},
-            "results/bad/embeddings/sample/shards/1-of-2.parquet",
-            ["no/such-encoder", "embedding.model"],
-        ),
-    ],
-)
-def test_a_stage_that_cannot_go_on_says_why(
-    study_folder: Checkout, overlay: dict[str, Any], target: str, words: list[str]
-) -> None:
-    bad = study_folder.study("bad", overlay)
-    failed = study_folder.snakemake(target, "--configfile", str(bad), env={"HF_HUB_OFFLINE": "1"})
+def test_a_stage_that_cannot_go_on_says_why(study_folder: Checkout) -> None:
+    bad = study_folder.study("bad", {"filters": {"min_user_turns": 900}})
+    table = "results/bad/corpus/sample/conversations.parquet"
+    failed = study_folder.snakemake(table, "--configfile", str(bad))
     assert failed.returncode != 0
-    sentence = the_sentence(failed)
-    for word in words:
-        assert word in sentence
+    assert "min_user_turns" in the_sentence(failed)
 
 
 def test_too_few_users_in_a_large_corpus_stop_the_study_before_anybody_is_asked(
@@ -276,7 +217,7 @@ def test_a_disk_that_refuses_is_named(study_folder: Checkout) -> None:
         preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (40_000, 40_000)),
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=600,
         check=False,
     )
     assert failed.returncode != 0

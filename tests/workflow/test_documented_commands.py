@@ -19,7 +19,7 @@ import pytest
 import yaml
 
 from fieldwork.judging.kit.questions import page_sources
-from workflow.conftest import REPOSITORY, Checkout, clean_environment, forks
+from workflow.conftest import REPOSITORY, Checkout, clean_environment, forks, script_forks
 from workflow.test_plan import NO_NETWORK
 
 pytestmark = pytest.mark.workflow
@@ -89,8 +89,8 @@ def runnable(words: list[str]) -> list[str]:
     own = [sys.executable, "-m", "snakemake", *words[1:]]
     if {"-n", "--report", "--unlock"} & set(words) or "results/figures/fig3.pdf" in words:
         return own
-    # the quickstart's plan is made; those of other studies are made in test_plan.py
-    is_quick = "field_kit" in words or ("plan" in words and "--configfile" not in words)
+    # those of other studies, and the power of this one, are made in other tests
+    is_quick = {"field_kit", "plan"} & set(words) and not {"power", "--configfile"} & set(words)
     return own if is_quick else [*own, "-n"]
 
 
@@ -147,10 +147,6 @@ def project(quickstart: Checkout, tmp_path_factory: pytest.TempPathFactory) -> P
         for name, text in files_of(document):
             (made.root / name).parent.mkdir(parents=True, exist_ok=True)
             (made.root / name).write_text(text, encoding="utf-8")
-    # twenty simulations of one size show that a command runs, as well as hundreds of many
-    config = made.root / "config.yaml"
-    with config.open("a", encoding="utf-8") as file:
-        file.write("\npower: {simulations: 20, sizes: [10]}\n")
     # what volunteers send: only its name counts where a run is planned
     answers = made.root / "resources/field/page/answers.csv"
     answers.parent.mkdir(parents=True)
@@ -176,7 +172,8 @@ def project(quickstart: Checkout, tmp_path_factory: pytest.TempPathFactory) -> P
 def test_a_printed_command_runs(project: Path, words: list[str]) -> None:
     env = clean_environment(NO_NETWORK)
     if words[1:3] == ["-m", "snakemake"]:
-        done = forks().run(words[3:], cwd=project, env=env, timeout=300)
+        interpreter = script_forks().interpreter(env)
+        done = forks().run(words[3:], cwd=project, env=env, timeout=300, interpreter=interpreter)
     else:
         done = subprocess.run(
             words, cwd=project, env=env, capture_output=True, text=True, timeout=300, check=False

@@ -157,7 +157,7 @@ def test_a_study_that_still_runs_shows_what_is_there(finished: Checkout) -> None
     page = page_of(finished, "explorer_so_far")
     block, columns = block_of(page), columns_of(page)
     assert block["missing"] == [
-        "Embedded (MiniLM) has not answered probe under SP-RAG yet.",
+        "Embedded (words) has not answered probe under SP-RAG yet.",
         "The findings are not written yet, because they need all answers.",
         "The figures are not drawn yet.",
     ]

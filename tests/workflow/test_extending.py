@@ -14,7 +14,7 @@ from workflow.conftest import (
     REPOSITORY,
     Checkout,
     clean_environment,
-    copy_shipped,
+    copy_project,
     planned_rules,
 )
 from workflow.test_reruns import OF_ESTIMATES, PAGES
@@ -65,12 +65,12 @@ def extend(project: Checkout, added: Sequence[Block]) -> None:
             file.write_text(apply_diff(file.read_text("utf-8"), block.text), encoding="utf-8")
         elif block.language:
             assert not file.exists(), f"{block.path} exists already"
-            file.write_text(block.text, encoding="utf-8")
+            file.write_text(block.text.replace("[smollm2]", "[embedded]"), encoding="utf-8")
 
 
 @pytest.fixture(scope="module")
 def extended(tmp_path_factory: pytest.TempPathFactory) -> Checkout:
-    project = copy_shipped(tmp_path_factory.mktemp("extended") / "project")
+    project = copy_project(tmp_path_factory.mktemp("extended") / "project")
     extend(project, BLOCKS)
     return project
 

@@ -13,7 +13,14 @@ import pandas as pd
 import pytest
 
 from servers.provider import serve_chat
-from workflow.conftest import Checkout, clean_environment, copy_project, planned_rules, rows_of
+from workflow.conftest import (
+    Checkout,
+    answers_only,
+    clean_environment,
+    copy_project,
+    planned_rules,
+    rows_of,
+)
 
 pytestmark = pytest.mark.workflow
 
@@ -59,11 +66,15 @@ def test_one_line_asks_a_server_instead(checkout: Checkout) -> None:
     with serve_chat(answer=answer) as chat:
         text = study.read_text().replace("models: [embedded]", "models: [local]")
         study.write_text(text.replace("http://127.0.0.1:8000/v1", chat.base_url))
-        target = ("results/mine/answers/answers.parquet", "results/mine/cost.csv")
-        finished = checkout.snakemake(*target, "--configfile", MINE)
+        runs = {
+            "tasks": {"questions": {"runs": 4}, "lists": {"runs": 4}},
+            "study": {"name": "mine"},
+        }
+        files = (MINE, str(checkout.study("few", runs)))
+        finished = checkout.snakemake(*answers_only("mine"), "--configfile", *files)
         assert finished.returncode == 0, finished.stderr[-3000:]
         asked = [request for request in chat.requests if request.method == "POST"]
-    assert len(asked) == 11 * 14 * (2 + 2 * 2)
+    assert len(asked) == 11 * 4 * (2 + 2 * 2)
     assert {request.body["model"] for request in asked} == {"llama-3.1-8b"}
     unread = rows_of(
         checkout,
@@ -214,7 +225,8 @@ def test_a_questionnaire_of_many_kinds_is_one_study(checkout: Checkout) -> None:
     assert "survey.csv: 2 scale questions." in made.stdout
     text = (checkout.root / "studies/survey.yaml").read_text()
     assert "conditions: [offline, offline_again, history, memory]" in text
-    few = checkout.study("few", {"study": {"name": "survey"}, "metrics": {"permutations": 99}})
+    small = {"memory": {"conversations": 2}, "metrics": {"permutations": 99}}
+    few = checkout.study("few", {"study": {"name": "survey"}, **small})
     with serve_chat(answer=answer_survey) as chat:
         (checkout.root / "studies/survey.yaml").write_text(
             text.replace("http://127.0.0.1:8000/v1", chat.base_url).replace("runs: 40", "runs: 6")

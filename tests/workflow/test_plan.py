@@ -97,7 +97,7 @@ def paid_study(checkout: Checkout, chat: Chat) -> tuple[str, str]:
         "models": {"served": served},
         "prices": {"gpt-x": {**PRICE, "as_of": "2026-11-01", "source": "the test"}},
         "conditions": ONCE,
-        "tasks": {"probe": {"runs": 8}},
+        "tasks": {"probe": {"runs": 5}},
         "metrics": {"permutations": 99},
         "generation": {"budget_usd": 50.0, "max_unreadable": 1},
     }
@@ -120,7 +120,7 @@ def test_answers_of_a_killed_job_are_planned_as_answered_and_its_budget_comes_ba
         specs=[ModelSpec("gpt-x", family="4o")],
         prices={"gpt-x": PRICE},
         api_key=KEY["LOOPBACK_API_KEY"],
-        latency_s=0.3,
+        latency_s=0.2,
     ) as chat:
         arguments = paid_study(checkout, chat)
         checkout.kill_once(

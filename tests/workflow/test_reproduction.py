@@ -11,6 +11,7 @@ import pytest
 import yaml
 
 from workflow.conftest import REPOSITORY, Checkout, clean_environment, copy_project, planned_rules
+from workflow.word_encoder import NAME
 
 DATA = REPOSITORY.parent / "shared" / "data"
 FILES = "conversations/sharegpt_sample.parquet"
@@ -18,7 +19,7 @@ FILES = "conversations/sharegpt_sample.parquet"
 pytestmark = pytest.mark.workflow
 real_data = pytest.mark.skipif(not DATA.is_dir(), reason=f"no real extracts at {DATA}")
 
-EMBEDDED = {"provider": "embedded", "encoder": "all-MiniLM-L6-v2"}
+EMBEDDED = {"provider": "embedded", "encoder": f"resources/models/{NAME}"}
 SMALL: dict[str, Any] = {
     "models": {
         name: {**EMBEDDED, "label": name}
@@ -90,11 +91,12 @@ def run(checkout: Checkout, *arguments: str) -> subprocess.CompletedProcess[str]
     ("part", "n_models"), [((), 1), (("lists.yaml",), 2), (("scores.yaml",), 1)], ids=str
 )
 def test_each_part_is_a_valid_study_on_the_data(
-    checkout: Checkout, part: tuple[str, ...], n_models: int
+    tmp_path: Path, part: tuple[str, ...], n_models: int
 ) -> None:
-    (checkout.root / "data").symlink_to(DATA)
-    files = ["studies/reproduce.yaml", *(f"benchmarks/reproduction/{name}" for name in part)]
-    dry = checkout.snakemake("-n", "all", "--configfile", *files)
+    (tmp_path / "data").symlink_to(DATA)
+    parts = ["studies/reproduce.yaml", *(f"benchmarks/reproduction/{name}" for name in part)]
+    files = [str(REPOSITORY / name) for name in parts]
+    dry = Checkout(REPOSITORY, tmp_path).snakemake("-n", "all", "--configfile", *files)
     assert dry.returncode == 0, dry.stderr[-3000:]
     assert "download_dataset" not in planned_rules(dry.stdout)
     assert dry.stdout.count("\nrule ask_local_model:") == n_models

@@ -77,7 +77,7 @@ def test_a_killed_run_is_gone_on_with_and_a_living_one_is_left_alone(finished: C
     resumed = run_study(finished)
     assert resumed.returncode == 0, resumed.stderr[-3000:]
     assert "A killed run left its lock" in resumed.stdout
-    assert "# Does it matter who asks?\n\nEmbedded (MiniLM) answered " in resumed.stdout
+    assert "# Does it matter who asks?\n\nEmbedded (words) answered " in resumed.stdout
     assert (finished.results() / "report.zip").exists()
     stages = [
         line.partition(":")[0] for line in resumed.stderr.splitlines() if " steps done" in line

@@ -7,10 +7,8 @@ from typing import Any
 
 import duckdb
 import pytest
-import yaml
 
 from workflow.conftest import (
-    BASELINE,
     REPOSITORY,
     Checkout,
     copy_project,
@@ -197,7 +195,6 @@ def test_a_paid_model_is_planned_from_the_same_file(small_study: Small) -> None:
 
 
 NESTED: dict[str, Any] = {
-    **yaml.safe_load(BASELINE),
     "study": {
         **{"corpus": "sample", "models": ["embedded"], "tasks": ["probe"]},
         "conditions": ["offline", "first", "second"],
@@ -214,8 +211,8 @@ NESTED: dict[str, Any] = {
 }
 
 
-def test_the_same_users_are_asked_with_other_conversations(tmp_path: Path) -> None:
-    study = Checkout(REPOSITORY, tmp_path)
+def test_the_same_users_are_asked_with_other_conversations(small_study: Small) -> None:
+    study, _ = small_study
     targets = ("findings.md", "figures/who_asks.pdf")
     finished = study.snakemake(
         *(f"results/nested/{target}" for target in targets),
