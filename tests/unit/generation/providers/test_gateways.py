@@ -10,7 +10,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
-from gateway_entries import gateway_entries
+from gateway_entries import HOME, gateway_entries
 from provider_cases import CONTEXTS, KEY, item, models_of, wire_of
 from provider_cases import send as send_wire
 
@@ -70,6 +70,8 @@ def ask(provider: Provider, **arguments: Any) -> Reply:
 
 def test_every_gateway_of_the_file_is_asked_here_or_runs_itself() -> None:
     assert {*gateway_entries()} == {*GATEWAYS, "llama_cpp"}
+    page = (HOME / "docs/gateways.md").read_text(encoding="utf-8")
+    assert [name for name in gateway_entries() if f"| `{name}`" not in page] == [], "the page's table"
 
 
 # --- calls --------------------------------------------------------------------------------------------

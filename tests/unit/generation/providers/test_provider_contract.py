@@ -306,7 +306,7 @@ def test_equal_contexts_give_equal_bytes_and_bodies_are_json(name: str) -> None:
         wire = wire_of(provider, context, context_id="c")
         for body in (wire.body(), wire._replace(delivery=b"").body()):
             assert isinstance(json.loads(body), dict)
-            assert body.count(b"Which one?") == 1
+            assert body.count(b"Which one?") == 1 or not CASES[name].has_wire
     if CASES[name].has_wire:
         written = wire_of(provider, [Message("system", LONE), Message("user", LONE)], prompt=LONE)
         assert (

@@ -18,7 +18,6 @@ from fieldwork.generation.ledger import Entry, ledger_key, open_ledger
 from fieldwork.generation.recovery.pages import open_pages
 from fieldwork.generation.recovery.salvage import Recovery, recover, sentence_of
 
-SCRIPTS = Path(__file__).parents[4] / "workflow" / "scripts"
 STARTED = datetime(2026, 11, 20, 10, 30, tzinfo=UTC)
 FOREIGN = b"from another model"
 
