@@ -71,7 +71,9 @@ def ask(provider: Provider, **arguments: Any) -> Reply:
 def test_every_gateway_of_the_file_is_asked_here_or_runs_itself() -> None:
     assert {*gateway_entries()} == {*GATEWAYS, "llama_cpp"}
     page = (HOME / "docs/gateways.md").read_text(encoding="utf-8")
-    assert [name for name in gateway_entries() if f"| `{name}`" not in page] == [], "the page's table"
+    assert [name for name in gateway_entries() if f"| `{name}`" not in page] == [], (
+        "the page's table"
+    )
 
 
 # --- calls --------------------------------------------------------------------------------------------
