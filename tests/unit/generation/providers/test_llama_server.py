@@ -287,11 +287,11 @@ def test_stated_probabilities_are_those_that_letters_are_drawn_with(llama: Llama
         finally:
             await provider.close()
 
-    replies = asyncio.run(draw(60))
+    replies = asyncio.run(draw(120))
     stated = replies[0].option_probabilities
     assert stated is not None
     assert all(reply.option_probabilities for reply in replies)
     assert 0 < sum(one.probability for one in stated) <= 1.0001
     for letter, share in ((one.option, one.probability) for one in stated):
         drawn = sum((reply.text or "").strip() == letter for reply in replies) / len(replies)
-        assert drawn == pytest.approx(share, abs=4 * (share * (1 - share) / 60) ** 0.5 + 0.02)
+        assert drawn == pytest.approx(share, abs=4 * (share * (1 - share) / 120) ** 0.5 + 0.01)
