@@ -7,7 +7,6 @@ this module does not know is refused.
 """
 
 import json
-import math
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
@@ -17,7 +16,6 @@ from servers.faults import Fault, anthropic_error
 from servers.model_server import Call, Chat, ChatRequest, Done, ModelSpec, question_of
 from servers.prefix_cache import Lookup, Part, Prompt
 from servers.routes import Received, Reply, Route, json_reply
-from servers.throttle import Denial
 
 VERSIONS = ("2023-06-01", "2026-10-21")
 MOST_BREAKPOINTS = 4
@@ -68,23 +66,7 @@ async def complete(received: Received) -> Reply:
     if chat.penniless:
         return refused(400, "Your credit balance is too low to access the Anthropic API.")
     done = await chat.run(call, str(number), received.fault.wait_s)
-    headers |= _limits(chat, call)
-    if isinstance(done, Denial):
-        wait = {} if done.wait_s is None else {"retry-after": str(max(1, math.ceil(done.wait_s)))}
-        message = f"This request would exceed your organization's rate limit of {done.kind}"
-        return refused(429, message)._replace(headers={**headers, **wait})
     return json_reply(message_of(chat, call, done, f"msg_{number}", received.fault), headers)
-
-
-def _limits(chat: Chat, call: Call) -> dict[str, str]:
-    """Of tokens those of input alone: what is written is not counted before it is there."""
-    found = {}
-    for kind, level in chat.throttle(call.model).levels().items():
-        name = "anthropic-ratelimit-" + {"tokens": "input-tokens"}.get(kind, kind)
-        found[f"{name}-limit"] = f"{level.limit:.0f}"
-        found[f"{name}-remaining"] = f"{max(level.left, 0):.0f}"
-        found[f"{name}-reset"] = timestamp(chat.clock.now() + level.full_in_s)
-    return found
 
 
 # -- what is refused
@@ -110,7 +92,6 @@ def read_call(
         body=body,
         tier=tier,
         implicit=False,
-        most_output=int(body["max_tokens"]),
     )
 
 
@@ -233,14 +214,13 @@ def message_of(
     content: list[dict[str, Any]] = [{"type": "text", "text": done.text, "citations": None}]
     if done.spent.reasoning:
         content.insert(0, {"type": "thinking", "thinking": "", "signature": "c2lnbmVk"})
-    is_full = chat.cut_at_limit and chat.count(done.text) >= call.most_output
     body = {
         "id": name,
         "type": "message",
         "role": "assistant",
         "model": (spec and spec.returns) or call.model,
         "content": content,
-        "stop_reason": "max_tokens" if is_full else "end_turn",
+        "stop_reason": "end_turn",
         "stop_sequence": None,
         "stop_details": None,
         "usage": _usage(done.spent, call.tier),

@@ -23,8 +23,6 @@ def routes() -> list[Route]:
         Route("GET", BATCHES, "batches.list", list_batches),
         Route("GET", one, "batches.get", get_batch),
         Route("GET", f"{one}/results", "files.content", get_results),
-        Route("POST", f"{one}/cancel", "batches.cancel", cancel_batch),
-        Route("DELETE", one, "batches.delete", delete_batch),
     ]
 
 
@@ -133,27 +131,3 @@ def _result(job: Job, result: Result) -> Mapping[str, Any]:
     if kind == "succeeded":
         return {"type": kind, "message": result.body}
     return {"type": kind, **({"error": result.body} if kind == "errored" else {})}
-
-
-async def cancel_batch(received: Received) -> Reply:
-    """POST /v1/messages/batches/{id}/cancel."""
-    job = received.chat.jobs.get(received.match["id"])
-    if job is None:
-        return _no_batch()
-    _refresh(received.chat, job)
-    if job.state in ENDED:
-        return refused(400, "The batch has ended.")
-    job.cancelled_at = job.cancelled_at or received.chat.clock.now()
-    return json_reply(_batch_object(received.chat, job))
-
-
-async def delete_batch(received: Received) -> Reply:
-    """DELETE /v1/messages/batches/{id}; only a batch that has ended can be deleted."""
-    job = received.chat.jobs.get(received.match["id"])
-    if job is None:
-        return _no_batch()
-    _refresh(received.chat, job)
-    if job.state not in ENDED:
-        return refused(400, "The batch has not ended; cancel it first.")
-    del received.chat.jobs[job.id]
-    return json_reply({"id": job.id, "type": "message_batch_deleted"})

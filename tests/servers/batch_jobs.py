@@ -30,7 +30,6 @@ class BatchRules:
         validating_s, running_s, finalizing_s: what the steps take.
         window_s: after it an unfinished batch expires.
         max_requests, max_bytes: of a file.
-        max_inline_bytes: of a Gemini batch without a file.
         done_share: below 1, the batch never finishes and expires with this share of its rows.
         duplicate, missing, unknown: so many rows come twice, never, or under an id nobody gave.
         hidden_s: seconds after its creation in which a batch is in no listing.
@@ -44,7 +43,6 @@ class BatchRules:
     window_s: float = 86_400.0
     max_requests: int = 50_000
     max_bytes: int = 200_000_000
-    max_inline_bytes: int = 20_000_000
     done_share: float = 1.0
     duplicate: int = 0
     missing: int = 0
@@ -55,12 +53,11 @@ class BatchRules:
 
 
 class Row(NamedTuple):
-    """A request of a batch; `extra` comes back with its result."""
+    """A request of a batch."""
 
     custom_id: str
     body: Mapping[str, Any]
     tokens: int
-    extra: Any = None
 
 
 class Result(NamedTuple):
@@ -69,7 +66,6 @@ class Result(NamedTuple):
     custom_id: str
     status: int
     body: Mapping[str, Any]
-    extra: Any = None
 
 
 class JobError(NamedTuple):
@@ -165,7 +161,7 @@ def _end(
     job.state, job.ended_at = state, at
     n_done = int(len(job.rows) * share)
     done = [answer(row, n) for n, row in enumerate(job.rows[:n_done], start=1)]
-    left = [Result(row.custom_id, 0, {}, row.extra) for row in job.rows[n_done:]]
+    left = [Result(row.custom_id, 0, {}) for row in job.rows[n_done:]]
     job.results = _disturbed(done, rules, f"{rules.seed}:{job.id}") + left
 
 

@@ -19,7 +19,3 @@ class Clock:
     def skip(self, seconds: float) -> None:
         """Move on at once."""
         self._skipped += seconds
-
-    def real(self, seconds: float) -> float:
-        """How long a client, which has a real clock, waits for `seconds` of this one."""
-        return seconds / self.speed

@@ -10,7 +10,6 @@ from servers.faults import Fault, google_error
 from servers.model_server import Call, Chat, Done, question_of
 from servers.prefix_cache import Lookup, Part, Prompt
 from servers.routes import Received, Reply, Route, json_reply
-from servers.throttle import Denial
 
 VERSION = "/v1(?:alpha|beta|beta1)?"
 VERTEX = f"{VERSION}/projects/[^/]+/locations/[^/]+"
@@ -41,16 +40,14 @@ def routes() -> list[Route]:
         Route("GET", f"{VERSION}/models/{model}", "models", get_model),
         Route("GET", f"{VERSION}/publishers/google/models", "models", list_models),
         Route("POST", held, "caches", create_cache),
-        Route("GET", held, "caches", list_caches),
-        Route("GET", one, "caches", get_cache),
         Route("PATCH", one, "caches", update_cache),
         Route("DELETE", one, "caches", delete_cache),
     ]
 
 
-def refused(status: int, message: str, retry_s: float | None = None) -> Reply:
+def refused(status: int, message: str) -> Reply:
     """An error as Google words it."""
-    return Reply(status, google_error(status, message, retry_s=retry_s))
+    return Reply(status, google_error(status, message))
 
 
 def timestamp(seconds: float) -> str:
@@ -66,8 +63,6 @@ async def generate(received: Received) -> Reply:
     if received.chat.penniless:
         return refused(429, "You exceeded your current quota, please check your plan and billing")
     done = await received.chat.run(call, str(received.seen.number), received.fault.wait_s)
-    if isinstance(done, Denial):
-        return refused(429, f"Quota exceeded for {done.kind} per minute", done.wait_s)
     return json_reply(
         response(
             received.chat, call, done, name=f"response-{received.seen.number}", fault=received.fault
@@ -98,7 +93,6 @@ def read_call(
         tier="flex" if tier == "live" and body.get("serviceTier") == "flex" else tier,
         key=str(body.get("cachedContent") or ""),
         held=held,
-        most_output=int(options.get("maxOutputTokens") or 0),
     )
 
 
@@ -135,9 +129,7 @@ def response(
     fault = fault or Fault()
     spec = chat.spec(call.model)
     content = {"parts": [{"text": done.text}], "role": "model", **fault.message}
-    full = chat.cut_at_limit and 0 < call.most_output <= chat.count(done.text)
-    finish = "MAX_TOKENS" if full else "STOP"
-    candidate = {"content": content, "finishReason": finish, "index": 0, **fault.choice}
+    candidate = {"content": content, "finishReason": "STOP", "index": 0, **fault.choice}
     body = {
         "candidates": [candidate],
         "usageMetadata": _usage(done.spent),
@@ -254,20 +246,6 @@ def _live_cache(chat: Chat, name: str) -> Held | None:
 def _end_cache(chat: Chat, name: str, at: float) -> None:
     held: Held = chat.caches.pop(name)
     chat.bill.charge_storage(held.model, held.prompt.n_tokens, (at - held.created) / 3600)
-
-
-async def list_caches(received: Received) -> Reply:
-    """GET cachedContents."""
-    live = [
-        held for name in list(received.chat.caches) if (held := _live_cache(received.chat, name))
-    ]
-    return json_reply({"cachedContents": [_cache_object(held) for held in live]})
-
-
-async def get_cache(received: Received) -> Reply:
-    """GET cachedContents/{id}."""
-    held = _live_cache(received.chat, received.match["id"])
-    return json_reply(_cache_object(held)) if held else _no_cache()
 
 
 def _no_cache() -> Reply:

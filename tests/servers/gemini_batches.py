@@ -28,7 +28,6 @@ def routes() -> list[Route]:
     model = f"{VERSION}/models/(?P<model>[^/:]+)"
     return [
         Route("POST", f"/upload{VERSION}/files", "files.upload", upload_file),
-        Route("GET", f"{VERSION}/files", "files.list", list_files),
         Route("GET", file, "files.get", get_file),
         Route("GET", f"{file}:download", "files.content", download_file),
         Route(
@@ -41,8 +40,6 @@ def routes() -> list[Route]:
         Route("POST", f"{model}:batchGenerateContent", "batches.create", create_batch),
         Route("GET", f"{VERSION}/batches", "batches.list", list_batches),
         Route("GET", batch, "batches.get", get_batch),
-        Route("POST", f"{batch}:cancel", "batches.cancel", cancel_batch),
-        Route("DELETE", batch, "batches.delete", delete_batch),
     ]
 
 
@@ -81,13 +78,6 @@ def _file_object(stored: StoredFile) -> dict[str, Any]:
         "source": "GENERATED" if made else "UPLOADED",
     }
     return found | ({"downloadUri": f"files/{stored.id}:download?alt=media"} if made else {})
-
-
-async def list_files(received: Received) -> Reply:
-    """GET files."""
-    kinds = ("uploaded", "generated")
-    shown = [_file_object(f) for f in reversed(received.chat.files.values()) if f.purpose in kinds]
-    return _page("files", shown, received.seen.query)
 
 
 def _page(name: str, entries: list[dict[str, Any]], query: Mapping[str, str]) -> Reply:
@@ -130,30 +120,19 @@ async def create_batch(received: Received) -> Reply:
     source = asked.get("inputConfig") or {}
     if received.chat.spec(model) is None:
         return refused(404, f"models/{model} is not found for API version v1beta")
-    inline = (source.get("requests") or {}).get("requests")
-    if inline is not None and len(received.seen.raw) > received.chat.batch.max_inline_bytes:
-        return refused(
-            400, f"Inline requests are over {received.chat.batch.max_inline_bytes} bytes"
-        )
     stored = received.chat.files.get(str(source.get("fileName", "")).rpartition("/")[2])
-    if inline is None and stored is None:
+    if stored is None:
         return _no_file()
-    about = {"displayName": asked.get("displayName", ""), "inline": inline is not None}
+    about = {"displayName": asked.get("displayName", ""), "service": "gemini"}
     job = Job(received.chat.new_name("b"), model, received.chat.clock.now(), [], about)
-    if stored is not None and inline is None:
-        job.rows = _file_rows(received.chat, job, stored.data)
-    else:
-        job.rows = [
-            _row(received.chat, job, str(n), entry.get("request") or {}, entry.get("metadata"))
-            for n, entry in enumerate(inline or [])
-        ]
+    job.rows = _file_rows(received.chat, job, stored.data)
     received.chat.jobs[job.id] = job
     return json_reply(_operation(received.chat, job))
 
 
-def _row(chat: Chat, job: Job, key: str, body: Mapping[str, Any], extra: Any = None) -> Row:
+def _row(chat: Chat, job: Job, key: str, body: Mapping[str, Any]) -> Row:
     call = read_call(chat, body, job.model)
-    return Row(key, body, 0 if isinstance(call, Reply) else call.prompt.n_tokens, extra)
+    return Row(key, body, 0 if isinstance(call, Reply) else call.prompt.n_tokens)
 
 
 def _file_rows(chat: Chat, job: Job, data: bytes) -> list[Row]:
@@ -170,7 +149,7 @@ def _file_rows(chat: Chat, job: Job, data: bytes) -> list[Row]:
 def _operation(chat: Chat, job: Job) -> dict[str, Any]:
     def answer(row: Row, number: int) -> Result:
         status, body = batch_row(chat, row.body, job.model, f"{job.id}.{number}")
-        return Result(row.custom_id, status, body, row.extra)
+        return Result(row.custom_id, status, body)
 
     bring_up_to_date(job, chat.clock.now(), chat.batch, answer, lambda j: over_limit(chat, j))
     metadata: dict[str, Any] = {
@@ -195,24 +174,12 @@ def _operation(chat: Chat, job: Job) -> dict[str, Any]:
 
 
 def _output(chat: Chat, job: Job) -> dict[str, Any]:
-    if job.about["inline"]:
-        given = sorted(job.results, key=_place)
-        return {"inlinedResponses": {"inlinedResponses": [_inline(result) for result in given]}}
     if not job.outputs:
         lines = [{"key": result.custom_id} | _outcome(result) for result in job.results]
         data = b"".join(json.dumps(line).encode() + b"\n" for line in lines)
         stored = chat.store_file(data, name=job.id, purpose="generated", prefix="batch-")
         job.outputs = {"file": stored.id}
     return {"responsesFile": f"files/{job.outputs['file']}"}
-
-
-def _place(result: Result) -> int:
-    return int(result.custom_id) if result.custom_id.isdigit() else len(result.custom_id) * 10**6
-
-
-def _inline(result: Result) -> dict[str, Any]:
-    found = _outcome(result)
-    return found | ({"metadata": result.extra} if result.extra is not None else {})
 
 
 def _outcome(result: Result) -> dict[str, Any]:
@@ -229,7 +196,7 @@ async def list_batches(received: Received) -> Reply:
         for j in reversed(received.chat.jobs.values())
         if now >= j.created + received.chat.batch.hidden_s
     ]
-    ours = [j for j in shown if "inline" in j.about]
+    ours = [j for j in shown if "service" in j.about]
     return _page(
         "operations", [_operation(received.chat, job) for job in ours], received.seen.query
     )
@@ -239,24 +206,3 @@ async def get_batch(received: Received) -> Reply:
     """GET batches/{id}."""
     job = received.chat.jobs.get(received.match["id"])
     return json_reply(_operation(received.chat, job)) if job else refused(404, "no such batch")
-
-
-async def cancel_batch(received: Received) -> Reply:
-    """POST batches/{id}:cancel."""
-    job = received.chat.jobs.get(received.match["id"])
-    if job is None:
-        return refused(404, "no such batch")
-    _operation(received.chat, job)
-    if job.state in ENDED:
-        return refused(400, "The batch has ended.")
-    job.cancelled_at = job.cancelled_at or received.chat.clock.now()
-    return json_reply({})
-
-
-async def delete_batch(received: Received) -> Reply:
-    """DELETE batches/{id}."""
-    return (
-        refused(404, "no such batch")
-        if received.chat.jobs.pop(received.match["id"], None) is None
-        else json_reply({})
-    )

@@ -18,7 +18,6 @@ from servers.prefix_cache import (
     count_tokens,
     family_named,
 )
-from servers.throttle import Denial, Quota, Throttle
 
 Answer = Callable[[Mapping[str, Any]], str]
 
@@ -28,7 +27,6 @@ class ModelSpec(NamedTuple):
 
     Attributes:
         family: how it caches; see `prefix_cache.family_named`.
-        quota: what it lets through.
         returns: the id its answers carry, if another than the one asked for.
         shutdown_date: as in OpenAI's list of models, 2027-01-14.
         reasoning: tokens it thinks before each answer.
@@ -38,7 +36,6 @@ class ModelSpec(NamedTuple):
 
     id: str
     family: str = "4o"
-    quota: Quota = Quota()
     returns: str | None = None
     shutdown_date: str | None = None
     reasoning: int = 0
@@ -101,7 +98,6 @@ class Call(NamedTuple):
     key: str = ""
     implicit: bool = True
     held: int = 0
-    most_output: int = 0
 
 
 class Done(NamedTuple):
@@ -123,7 +119,6 @@ class Chat:
         api_key: the only key that is let in; None: any.
         credit_usd: the account is empty once the bill has reached it.
         count: tokens of a text.
-        cut_at_limit: answers end at the request's token limit.
         records: whether `requests` is kept.
         listen: false closes the door and every open connection, true opens it again.
         base_url: of OpenAI's API, up to /v1.
@@ -149,7 +144,6 @@ class Chat:
     api_key: str | None = None
     credit_usd: float | None = None
     count: Count = count_tokens
-    cut_at_limit: bool = False
     records: bool = True
     prices: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     clock: Clock = field(default_factory=Clock)
@@ -165,7 +159,6 @@ class Chat:
     def __post_init__(self) -> None:
         self.cache = PrefixCache(self.clock)
         self.bill = Bill(self.prices, self.family)
-        self._throttles: dict[str, Throttle] = {}
         self._n_names = 0
 
     def questions(self) -> list[str]:
@@ -187,13 +180,6 @@ class Chat:
         spec = self.specs.get(model)
         return family_named(spec.family if spec else self.default_family)
 
-    def throttle(self, model: str) -> Throttle:
-        """A model's gate."""
-        if model not in self._throttles:
-            spec = self.spec(model)
-            self._throttles[model] = Throttle(self.clock, spec.quota if spec else Quota())
-        return self._throttles[model]
-
     def new_name(self, prefix: str) -> str:
         """A name that is not used yet."""
         self._n_names += 1
@@ -210,12 +196,8 @@ class Chat:
         """Whether the account is empty."""
         return self.credit_usd is not None and self.bill.usd >= self.credit_usd
 
-    async def run(self, call: Call, unique: str, wait_s: float) -> Done | Denial:
-        """Admit a live call, answer it and bill it."""
-        throttle = self.throttle(call.model)
-        denial = throttle.admit(call.prompt.n_tokens + call.held + call.most_output)
-        if denial is not None:
-            return denial
+    async def run(self, call: Call, unique: str, wait_s: float) -> Done:
+        """Answer a live call and bill it."""
         self.n_under_way += 1
         self.most_under_way = max(self.most_under_way, self.n_under_way)
         try:
@@ -230,13 +212,10 @@ class Chat:
             return self.finish(call, lookup, unique)
         finally:
             self.n_under_way -= 1
-            throttle.leave()
 
     def finish(self, call: Call, lookup: Lookup, unique: str) -> Done:
         """Make the answer; from here on it is billed and its prefix can be read."""
         text = self.answer(call.body) if self.answer else f"answer {unique}"
-        if self.cut_at_limit and call.most_output:
-            text = text.encode("utf-8", "replace")[: 4 * call.most_output].decode("utf-8", "ignore")
         self.cache.keep(lookup)
         spec = self.spec(call.model)
         reasoning = spec.reasoning if spec else 0

@@ -10,7 +10,6 @@ from servers.faults import Fault, openai_error
 from servers.model_server import Call, Chat, Done, question_of
 from servers.prefix_cache import Lookup, Part, Prompt
 from servers.routes import Received, Reply, Route, json_reply
-from servers.throttle import Denial
 
 
 def routes() -> list[Route]:
@@ -69,13 +68,10 @@ async def complete(received: Received) -> Reply:
         )
     done = await received.chat.run(call, str(received.seen.number), received.fault.wait_s)
     headers = {"x-request-id": f"req_{received.seen.number:08d}", "openai-processing-ms": "1"}
-    if isinstance(done, Denial):
-        reply = _denied(call, done)
-        return reply._replace(headers={**headers, **reply.headers, **_limits(received.chat, call)})
     body = completion(
         received.chat, call, done, name=f"chatcmpl-{received.seen.number}", fault=received.fault
     )
-    reply = json_reply(body, headers={**headers, **_limits(received.chat, call)})
+    reply = json_reply(body, headers=headers)
     return streamed(reply, call.body, received.chat.piece_s) if call.body.get("stream") else reply
 
 
@@ -101,10 +97,6 @@ def streamed(reply: Reply, body: Mapping[str, Any], piece_s: float) -> Reply:
     return reply._replace(body=sent, content_type="text/event-stream", pauses_s=pauses)
 
 
-def _limits(chat: Chat, call: Call) -> dict[str, str]:
-    return chat.throttle(call.model).headers()
-
-
 def read_call(
     chat: Chat, body: Mapping[str, Any], *, deployment: str | None = None, tier: Tier = "live"
 ) -> Call | Reply:
@@ -123,7 +115,6 @@ def read_call(
         return refused(400, f"Unsupported parameter: '{name}'.", "unsupported_parameter")
     if body.get("service_tier") == "flex" and tier == "live":
         tier = "flex"
-    limit = body.get("max_completion_tokens") or body.get("max_tokens") or 0
     options = body.get("prompt_cache_options") or {}
     return Call(
         model=model,
@@ -132,7 +123,6 @@ def read_call(
         tier=tier,
         key=str(body.get("prompt_cache_key") or ""),
         implicit=options.get("mode") != "explicit",
-        most_output=int(limit),
     )
 
 
@@ -147,19 +137,6 @@ def _parts(message: Mapping[str, Any]) -> list[Part]:
     ]
 
 
-def _denied(call: Call, denial: Denial) -> Reply:
-    kind = denial.kind
-    if denial.wait_s is None:
-        message = f"Request too large for {call.model} on {kind} per min: reduce it to run."
-        return refused(429, message, "rate_limit_exceeded", kind)
-    message = f"Rate limit reached for {call.model} on {kind} per min. Please try again later."
-    headers = {
-        "retry-after": str(max(1, -(-int(denial.wait_s * 1000) // 1000))),
-        "retry-after-ms": str(int(denial.wait_s * 1000) + 1),
-    }
-    return refused(429, message, "rate_limit_exceeded", kind)._replace(headers=headers)
-
-
 def completion(
     chat: Chat, call: Call, done: Done, *, name: str, fault: Fault | None = None
 ) -> dict[str, Any]:
@@ -167,8 +144,7 @@ def completion(
     fault = fault or Fault()
     spec = chat.spec(call.model)
     message = {"role": "assistant", "content": done.text, "refusal": None, **fault.message}
-    finish = "length" if chat.cut_at_limit and _full(chat, call, done) else "stop"
-    choice = {"index": 0, "message": message, "logprobs": None, "finish_reason": finish}
+    choice = {"index": 0, "message": message, "logprobs": None, "finish_reason": "stop"}
     body = {
         "id": name,
         "object": "chat.completion",
@@ -182,10 +158,6 @@ def completion(
     }
     unwanted = {*fault.drop, "modelVersion"}
     return {key: value for key, value in body.items() if key not in unwanted}
-
-
-def _full(chat: Chat, call: Call, done: Done) -> bool:
-    return bool(call.most_output) and chat.count(done.text) >= call.most_output
 
 
 def _usage(chat: Chat, call: Call, done: Done) -> dict[str, Any]:

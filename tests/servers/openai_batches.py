@@ -20,14 +20,12 @@ def routes() -> list[Route]:
     file, batch = f"{PREFIX}/files/(?P<id>[^/]+)", f"{PREFIX}/batches/(?P<id>[^/]+)"
     return [
         Route("POST", f"{PREFIX}/files", "files.upload", upload_file),
-        Route("GET", f"{PREFIX}/files", "files.list", list_files),
         Route("GET", file, "files.get", get_file),
         Route("DELETE", file, "files.delete", delete_file),
         Route("GET", f"{file}/content", "files.content", get_content),
         Route("POST", f"{PREFIX}/batches", "batches.create", create_batch),
         Route("GET", f"{PREFIX}/batches", "batches.list", list_batches),
         Route("GET", batch, "batches.get", get_batch),
-        Route("POST", f"{batch}/cancel", "batches.cancel", cancel_batch),
     ]
 
 
@@ -72,13 +70,6 @@ def _file_object(stored: StoredFile) -> dict[str, Any]:
         "purpose": stored.purpose,
         "status": "processed",
     }
-
-
-async def list_files(received: Received) -> Reply:
-    """GET /v1/files, newest first."""
-    wanted = received.seen.query.get("purpose")
-    shown = [f for f in reversed(received.chat.files.values()) if wanted in (None, f.purpose)]
-    return _page([_file_object(f) for f in shown], received.seen.query)
 
 
 def _page(entries: Sequence[Mapping[str, Any]], query: Mapping[str, str]) -> Reply:
@@ -295,15 +286,3 @@ async def get_batch(received: Received) -> Reply:
         if job
         else _no_such("Batch", received.match["id"])
     )
-
-
-async def cancel_batch(received: Received) -> Reply:
-    """POST /v1/batches/{id}/cancel."""
-    job = received.chat.jobs.get(received.match["id"])
-    if job is None:
-        return _no_such("Batch", received.match["id"])
-    _refresh(received.chat, job)
-    if job.state in ENDED:
-        return refused(409, f"Cannot cancel a batch with status '{job.state}'.")
-    job.cancelled_at = job.cancelled_at or received.chat.clock.now()
-    return json_reply(_batch_object(received.chat, job))

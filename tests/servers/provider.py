@@ -3,10 +3,9 @@
     with serve_provider(specs=[ModelSpec("gpt-x", family="5.6")], speed=60) as server:
         settings = OpenAISettings(base_url=server.base_url, ...)
 
-Every answer is a new one, unless `answer` computes it from the request. Prefix caches, quotas, batches
-and the bill go by documented rules (see `prefix_cache`, `throttle`, `batch_jobs`, `bill`), on a clock
-that may run fast. `server.faults` may be added to at any time; a request meets the first fault that
-fits it (see `faults`).
+Every answer is a new one, unless `answer` computes it from the request. Prefix caches, batches and the
+bill go by documented rules (see `prefix_cache`, `batch_jobs`, `bill`), on a clock that may run fast.
+`server.faults` may be added to at any time; a request meets the first fault that fits it (see `faults`).
 
 As a process: `python -m servers.provider --port 8000`, with `--fast` for benchmarks (see `fast`).
 `GET /server/bill` tells the bill to other processes.
@@ -35,7 +34,6 @@ from servers.faults import (
 from servers.model_server import Answer, Chat, ChatRequest, ModelSpec
 from servers.prefix_cache import Count, count_tokens
 from servers.serving import running, serve
-from servers.throttle import Quota
 
 __all__ = [
     "FOREVER",
@@ -45,7 +43,6 @@ __all__ = [
     "ChatRequest",
     "Fault",
     "ModelSpec",
-    "Quota",
     "gemini_error",
     "http_error",
     "no_credit",
@@ -66,7 +63,7 @@ def serve_chat(
     models: Sequence[Mapping[str, Any]] = ({"id": "loopback"},),
     latency_s: float = 0.0,
 ) -> Iterator[Chat]:
-    """A server with no rules but its faults: any model, no quota, no prices.
+    """A server with no rules but its faults: any model, no prices.
 
     `models` are entries of the list of models; `latency_s` passes before every completion.
     """
@@ -89,13 +86,12 @@ def serve_provider(
     api_key: str | None = None,
     credit_usd: float | None = None,
     count: Count = count_tokens,
-    cut_at_limit: bool = False,
     batch: BatchRules | None = None,
 ) -> Iterator[Chat]:
     """A server by the rules; see `Chat` for the arguments, `Bill` for `prices`.
 
     Args:
-        speed: how fast its clock runs: time to live, quotas and batches go by it.
+        speed: how fast its clock runs: time to live and batches go by it.
         ttl_s: how long a prefix lives unused, instead of every family's own.
         prefix_requests_per_minute: how many of them reach the same machine.
     """
@@ -109,7 +105,6 @@ def serve_provider(
         api_key=api_key,
         credit_usd=credit_usd,
         count=count,
-        cut_at_limit=cut_at_limit,
         prices=prices or {},
         clock=Clock(speed),
         batch=batch or BatchRules(),

@@ -64,14 +64,6 @@ def run(
     return asyncio.run(drain(Agenda(iter(groups), ScriptedProvider(), ledger, cache)))
 
 
-def test_every_question_is_handed_out_once(ledger: Ledger) -> None:
-    groups = [group("a", *"123"), group(None, *"456"), group("b", *"12"), group("c")]
-    started = [name for what, name in run(groups, ledger) if what == "start"]
-    assert sorted(started) == sorted(
-        ["a:1", "a:2", "a:3", "None:4", "None:5", "None:6", "b:1", "b:2"]
-    )
-
-
 def test_the_first_question_after_a_context_is_answered_before_the_rest_begin(
     ledger: Ledger,
 ) -> None:
@@ -147,26 +139,6 @@ def test_keys_are_those_of_the_joined_body_without_delivery(ledger: Ledger) -> N
         ledger_key(hashlib.sha256(body).digest(), "scripted", 0, context_digest=context)
         for body in bodies
     ]
-
-
-def test_what_the_ledger_knows_is_not_handed_out(ledger: Ledger) -> None:
-    first = Agenda(iter([group("a", *"123")]), ScriptedProvider(), ledger, CACHE)
-    asyncio.run(drain(first, seconds=0.0))
-    ledger.store([Entry(first.keys[1], "scripted", 0, b"x", None, None, 1)])
-    second = Agenda(iter([group("a", *"123")]), ScriptedProvider(), ledger, CACHE)
-    started = [name for what, name in asyncio.run(drain(second)) if what == "start"]
-    assert sorted(started) == ["a:1", "a:3"]
-    assert second.keys == first.keys
-    assert second.n_known == 1
-
-
-def test_equal_requests_are_handed_out_once(ledger: Ledger) -> None:
-    agenda = Agenda(
-        iter([group("a", "1", "1"), group("a", "1")]), ScriptedProvider(), ledger, CACHE
-    )
-    started = [name for what, name in asyncio.run(drain(agenda)) if what == "start"]
-    assert started == ["a:1"]
-    assert len(agenda.keys) == 3
 
 
 def test_contexts_held_stay_within_the_bound(

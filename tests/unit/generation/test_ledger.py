@@ -143,8 +143,8 @@ def test_all_keys_of_a_table(path: Path) -> None:
         assert ledger.keys("damaged") == []
 
 
-def test_a_hundred_thousand_keys_are_looked_up_at_once(path: Path) -> None:
-    many = [entry(str(i)) for i in range(100_000)]
+def test_more_keys_than_a_statement_has_room_for_are_looked_up_at_once(path: Path) -> None:
+    many = [entry(str(i)) for i in range(40_000)]
     with open_ledger(path) as ledger:
         ledger.store(many)
         assert len(ledger.answered_keys([e.key for e in many])) == len(many)

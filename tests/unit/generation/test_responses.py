@@ -23,7 +23,7 @@ from fieldwork.generation.sending import Sender
 from fieldwork.records.generation import Request, Response
 from fieldwork.records.puppets import Context, Message
 from fieldwork.records.tasks import Item
-from servers.provider import Chat, Fault, http_error, serve_chat
+from servers.provider import Chat, http_error, serve_chat
 
 ARM = GenerationArm("gpt", "mmlu", "history", temperature=0.7, max_tokens=9, seed=3)
 ITEMS = {name: Item(name, "choice", name, f"prompt {name}", [], None, None, "") for name in "abc"}
@@ -179,19 +179,6 @@ def test_every_column_is_filled(chat: Chat, ledger: Ledger) -> None:
     assert ledger.answered_keys([bytes.fromhex(key)]) == {bytes.fromhex(key)}
 
 
-def test_the_arms_sampling_is_sent(chat: Chat, ledger: Ledger) -> None:
-    ask(chat, ledger, blank("a"), temperature=0.0)
-    assert chat.requests[0].body["temperature"] == 0.0
-    assert chat.requests[0].body["max_tokens"] == 9
-
-
-def test_a_second_run_asks_nothing_and_gives_the_same_rows(chat: Chat, ledger: Ledger) -> None:
-    first = ask(chat, ledger, *MIXED)
-    n_asked = len(chat.requests)
-    assert ask(chat, ledger, *MIXED) == first
-    assert len(chat.requests) == n_asked
-
-
 def test_replicates_of_studies_with_neighbouring_seeds_do_not_meet(
     chat: Chat, ledger: Ledger
 ) -> None:
@@ -260,16 +247,6 @@ def test_a_disk_that_damages_what_it_keeps_is_told(
 def damage(folder: Path, key: str) -> None:
     with closing(sqlite3.connect(folder / "gpt.sqlite")) as connection, connection:
         connection.execute("UPDATE answers SET attempts = 77 WHERE key = ?", (bytes.fromhex(key),))
-
-
-def test_no_requests_no_rows(chat: Chat, ledger: Ledger) -> None:
-    assert ask(chat, ledger) == []
-
-
-def test_what_is_no_answer_text_is_a_row_all_the_same(chat: Chat, ledger: Ledger) -> None:
-    chat.faults.append(Fault(message={"content": None, "refusal": "No."}))
-    (row,) = ask(chat, ledger, blank("a"))
-    assert (row.text, row.outcome) == (None, "refused")
 
 
 def test_failures_are_counted_in_one_sentence_and_the_rest_is_safe(

@@ -1,17 +1,14 @@
 """Whatever goes wrong with a call in the middle of a job, the final table is the undisturbed run's."""
 
-import json
 import os
 import socket
 import threading
 import time
-from collections import Counter
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
-from google.genai import types
 from survival_study import (
     KEY,
     KEY_ENV,
@@ -26,7 +23,6 @@ from survival_study import (
 )
 
 from fieldwork.errors import StudyError
-from fieldwork.generation.providers.gemini_outcomes import ACCOUNT_STOPPED, outcome_of
 from servers.faults import google_error, openai_error
 from servers.provider import (
     FOREVER,
@@ -34,11 +30,9 @@ from servers.provider import (
     Fault,
     ModelSpec,
     no_credit,
-    prompt_blocked,
     refuse_connections,
     rerouted,
     serve_provider,
-    stopped,
 )
 
 SKIP, TIMES, TIMEOUT_S = 11, 3, 0.3
@@ -71,7 +65,7 @@ def passing(api: str) -> dict[str, Case]:
     """Faults of the way there and back, met by both interfaces."""
     usage = ("usage", "prompt_tokens") if api == "openai" else ("usageMetadata", "promptTokenCount")
     no_answer = {"reply": {"choices": []}} if api == "openai" else {"drop": ["candidates"]}
-    statuses = (408, 429, 500, 502, 503, 504, 529)
+    statuses = (429, 500, 504)
     wait = {"headers": {"Retry-After": "0.01"}}
     if api == "gemini":
         wait = {"body": google_error(429, "slow down", retry_s=0.01)}
@@ -132,11 +126,12 @@ def gemini_outcomes() -> dict[str, Case]:
     }
 
 
-CASES = {
-    (api, name): case
-    for api, outcomes in (("openai", openai_outcomes()), ("gemini", gemini_outcomes()))
-    for name, case in {**passing(api), **outcomes}.items()
-}
+# the way there and back is the same for both interfaces; what a reply holds is not
+READING = ("429 with a wait", "504 after the answer was made", "no choices", "no UTF-8", "raw NUL")
+READING += ("infinite tokens", "endless tokens", "half an emoji", "odd model")
+CASES = {("openai", name): case for name, case in (passing("openai") | openai_outcomes()).items()}
+CASES |= {("gemini", name): passing("gemini")[name] for name in READING}
+CASES |= {("gemini", name): case for name, case in gemini_outcomes().items()}
 
 
 class Bench(NamedTuple):
@@ -219,9 +214,10 @@ def test_a_fault_leaves_the_table_as_it_would_have_been(
     assert bench.posts() == sent, "a second run asks nothing"
 
 
-@pytest.mark.parametrize("again_s", [0.001, 0.02])
-@pytest.mark.parametrize("status", [200, 504])
-@pytest.mark.parametrize("api", MODELS)
+@pytest.mark.parametrize(
+    ("api", "status", "again_s"),
+    [("openai", 200, 0.001), ("openai", 504, 0.02), ("gemini", 200, 0.02), ("gemini", 504, 0.001)],
+)
 def test_a_reply_that_comes_again_or_late_is_no_other_calls_answer(
     api: str, status: int, again_s: float, bench: Bench, tmp_path: Path
 ) -> None:
@@ -251,57 +247,22 @@ def changes_the_reply(case: Case) -> bool:
     return bool({"choice", "reply", "message"} & set(case.fault)) and not case.made
 
 
-def test_each_of_geminis_reasons_is_an_outcome(bench: Bench, tmp_path: Path) -> None:
-    finished = sorted({*(r.value for r in types.FinishReason), "A_NEW_REASON"} - ACCOUNT_STOPPED)
-    blocked = sorted({*(r.value for r in types.BlockedReason), "ANOTHER_NEW_REASON"})
-    bench.chat.faults += [stopped(reason) for reason in finished]
-    bench.chat.faults += [prompt_blocked(reason, times=1) for reason in blocked]
-    assert len(bench.chat.faults) <= N
-    expected = Counter((reason, outcome_of(reason, None)) for reason in finished)
-    expected += Counter((reason, "filtered") for reason in blocked)
-    expected["STOP", "ok"] += N - expected.total()
-    table = bench.study(tmp_path, "gemini").run()
-    assert Counter((row["finish_reason"], row["outcome"]) for row in table) == expected
-    assert bench.study(tmp_path, "gemini").run() == table
-    assert bench.posts() == N
-
-
 # -- what stops the job
 
 STOPS = {
     "no credit": ("openai", lambda: no_credit(times=FOREVER), "add credit"),
-    "the day's quota": (
-        "gemini",
-        lambda: Fault(status=429, body=DAY_OVER, times=FOREVER),
-        "run again tomorrow",
-    ),
     "account stopped": (
         "gemini",
         lambda: Fault(choice={"finishReason": "PUP_LIMITED_DISABLED"}, times=FOREVER),
         "limited or disabled",
     ),
     "key revoked": ("openai", lambda: error_of("openai", 401), "api_key_env"),
-    "key revoked, Gemini": ("gemini", lambda: error_of("gemini", 403), "api_key_env"),
-    "model retired": ("openai", lambda: error_of("openai", 404), r"models\.\*\.model"),
-    "a wait of hours": ("openai", lambda: error_of("openai", 429, WAIT), r"2\.0 hours"),
     "down for good": ("gemini", lambda: error_of("gemini", 503), "have no answer"),
-    "moved": ("openai", lambda: error_of("openai", 307), "not followed"),
 }
-WAIT = {"Retry-After": "7200"}
-DAY_OVER = json.dumps(
-    {
-        "error": {
-            "code": 429,
-            "status": "RESOURCE_EXHAUSTED",
-            "message": "quota",
-            "details": [{"violations": [{"quotaId": "GenerateRequestsPerDayPerProject"}]}],
-        }
-    }
-).encode()
 
 
-def error_of(api: str, status: int, headers: Mapping[str, str] | None = None) -> Fault:
-    return Fault(**error(api, status), times=FOREVER, headers=headers or {})
+def error_of(api: str, status: int) -> Fault:
+    return Fault(**error(api, status), times=FOREVER)
 
 
 @pytest.mark.parametrize("name", STOPS)
@@ -342,8 +303,8 @@ def test_an_answer_of_another_model_is_paid_for_once(
     assert bench.answers.made.total() == N
 
 
-@pytest.mark.parametrize("api", MODELS)
-def test_a_server_that_goes_away_for_a_while(api: str, bench: Bench, tmp_path: Path) -> None:
+def test_a_server_that_goes_away_for_a_while(bench: Bench, tmp_path: Path) -> None:
+    api = "openai"
     bench.chat.latency_s = 0.01
     stop = threading.Thread(target=away_for_a_while, args=(bench,))
     stop.start()

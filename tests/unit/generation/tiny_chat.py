@@ -66,6 +66,22 @@ def make_tiny_chat(folder: Path, *, template: str | None = TEMPLATE, seed: int =
     return folder
 
 
+def digest_of(source: Path, folder: Path) -> str:
+    """Of the packed weights and of one pass over ninety tokens: the same on every processor."""
+    import hashlib
+
+    from fieldwork.generation.chat.attention import Segment
+    from fieldwork.generation.chat.packing import pack
+
+    pack(source, folder, "tiny")
+    model = Transformer(folder, "cpu")
+    model.slots.take(90)
+    states = model.read([Segment(range(90), model.new_context(0), 0, (), range(90))])
+    shares = model.log_shares(states, [[1, 2, 3]] * 90)
+    content = (folder / "weights.safetensors").read_bytes() + states.integers.numpy().tobytes()
+    return hashlib.sha256(content + repr(shares).encode()).hexdigest()
+
+
 class TinyModel(NamedTuple):
     """The model, from which every test makes its own responders."""
 

@@ -7,7 +7,7 @@ import openai
 from google import genai
 from google.genai import types as google_types
 
-from servers.provider import BatchRules, Chat, ModelSpec, Quota
+from servers.provider import BatchRules, Chat, ModelSpec
 
 KEY = "key-of-the-loopback-test"
 PRICES = {
@@ -18,12 +18,9 @@ PRICES = {
 }
 SPECS = (
     ModelSpec("gpt-4o"),
-    ModelSpec("gpt-5", family="5", reasoning=7, refuses=frozenset({"temperature", "max_tokens"})),
+    ModelSpec("gpt-5", family="5", reasoning=7),
     ModelSpec("gpt-5.6", family="5.6"),
-    ModelSpec("gpt-old", shutdown_date="2027-01-14", returns="gpt-new"),
     ModelSpec("gemini-pro", family="gemini", reasoning=5),
-    ModelSpec("tight", quota=Quota(requests_per_minute=2, tokens_per_minute=1000)),
-    ModelSpec("small", enqueued_tokens=60),
 )
 QUICK_S = 12.0  # what a batch by `quick_batches` takes
 # 16,000 bytes: 4,000 tokens and 4 that open the message

@@ -1,14 +1,12 @@
-"""Messages, models and batches of the loopback server, through Anthropic's SDK."""
+"""Messages of the loopback server, through Anthropic's SDK."""
 
-import json
 from typing import Any
 
 import anthropic
 import pytest
-from provider_clients import KEY, LONG, QUICK_S
+from provider_clients import KEY, LONG
 
-from servers.faults import anthropic_error
-from servers.provider import Chat, Fault, ModelSpec, Quota, rerouted
+from servers.provider import Chat, ModelSpec
 
 MODEL = "claude-pro"
 OLD = "2023-06-01"
@@ -19,10 +17,8 @@ QUESTION: dict[str, Any] = {"role": "user", "content": "Why?"}
 @pytest.fixture
 def claude(server: Chat) -> anthropic.Anthropic:
     specs = (
-        ModelSpec(MODEL, family="claude", reasoning=5, shutdown_date="2099-01-01"),
-        ModelSpec("claude-dated-20260101", family="claude"),
+        ModelSpec(MODEL, family="claude", reasoning=5),
         ModelSpec("claude-new", refuses=frozenset({"temperature"})),
-        ModelSpec("claude-tight", quota=Quota(requests_per_minute=2)),
     )
     server.specs.update({spec.id: spec for spec in specs})
     server.bill.prices = {MODEL: {"input": 1.0, "output": 5.0}}
@@ -44,16 +40,6 @@ def ask(claude: anthropic.Anthropic, **changes: Any) -> Any:
 def context(text: str = LONG, **more: Any) -> dict[str, Any]:
     block = {"type": "text", "text": text, "cache_control": MARK, **more}
     return {"role": "user", "content": [block]}
-
-
-def test_an_answer_says_its_tokens_and_its_model(claude: anthropic.Anthropic) -> None:
-    first, second = (ask(claude, system="Be brief.") for _ in range(2))
-    assert [block.type for block in first.content] == ["thinking", "text"]
-    assert first.content[1].text != second.content[1].text
-    assert (first.model, first.stop_reason) == (MODEL, "end_turn")
-    # 9 bytes of system text are 3 tokens, and four bytes of the question one
-    assert first.usage.input_tokens == 4 + 3 + 4 + 1
-    assert first.usage.output_tokens_details.thinking_tokens == 5
 
 
 def test_a_context_is_cached_up_to_its_breakpoint(
@@ -122,101 +108,3 @@ def test_versions_and_keys(server: Chat, claude: anthropic.Anthropic) -> None:
     with pytest.raises(anthropic.AuthenticationError):
         ask(client(server, key="another"))
     assert ask(claude).stop_reason == "end_turn"
-
-
-def test_limits_are_told_and_kept(claude: anthropic.Anthropic) -> None:
-    raw = claude.messages.with_raw_response.create(
-        model="claude-tight", max_tokens=8, messages=[QUESTION]
-    )
-    assert raw.headers["anthropic-ratelimit-requests-limit"] == "2"
-    assert raw.headers["anthropic-ratelimit-requests-remaining"] == "1"
-    assert raw.headers["anthropic-ratelimit-requests-reset"].endswith("Z")
-    ask(claude, model="claude-tight")
-    with pytest.raises(anthropic.RateLimitError) as caught:
-        ask(claude, model="claude-tight")
-    assert 25 <= int(caught.value.response.headers["retry-after"]) <= 30
-
-
-def test_errors_and_other_models(server: Chat, claude: anthropic.Anthropic) -> None:
-    busy = anthropic_error("Overloaded", "overloaded_error")
-    server.faults += [Fault(status=529, body=busy), rerouted("claude-other")]
-    with pytest.raises(anthropic.OverloadedError):
-        ask(claude)
-    assert ask(claude).model == "claude-other"
-    with pytest.raises(anthropic.NotFoundError):
-        ask(claude, model="nobody")
-    server.credit_usd = 0.0
-    with pytest.raises(anthropic.BadRequestError, match="credit balance is too low"):
-        ask(claude)
-
-
-def test_models_come_in_pages(server: Chat, claude: anthropic.Anthropic) -> None:
-    found = list(claude.models.list(limit=2))
-    assert [model.id for model in found] == list(server.specs)
-    assert str(claude.models.retrieve(MODEL).retires_at)[:10] == "2099-01-01"
-    assert claude.models.retrieve("claude-dated").id == "claude-dated-20260101"
-    with pytest.raises(anthropic.NotFoundError):
-        claude.models.retrieve("nobody")
-
-
-def params(**changes: Any) -> Any:
-    return {"model": MODEL, "max_tokens": 8, "messages": [QUESTION], **changes}
-
-
-def test_a_batch_goes_its_way(server: Chat, claude: anthropic.Anthropic) -> None:
-    requests: Any = [
-        {"custom_id": "sound", "params": params()},
-        {"custom_id": "wrong", "params": params(max_tokens=0)},
-    ]
-    made = claude.messages.batches.create(requests=requests)
-    assert (made.processing_status, made.request_counts.processing) == ("in_progress", 2)
-    with pytest.raises(anthropic.AnthropicError, match="Has it finished"):
-        claude.messages.batches.results(made.id)
-    server.clock.skip(QUICK_S)
-    ended = claude.messages.batches.retrieve(made.id)
-    assert ended.processing_status == "ended"
-    counts = ended.request_counts
-    assert (counts.succeeded, counts.errored, counts.processing) == (1, 1, 0)
-    results = {row.custom_id: row.result for row in claude.messages.batches.results(made.id)}
-    assert results["sound"].type == "succeeded"
-    assert results["sound"].message.usage.service_tier == "batch"
-    assert results["wrong"].type == "errored"
-    assert results["wrong"].error.error.type == "invalid_request_error"
-    assert [batch.id for batch in claude.messages.batches.list(limit=1)] == [made.id]
-    claude.messages.batches.delete(made.id)
-    with pytest.raises(anthropic.NotFoundError):
-        claude.messages.batches.retrieve(made.id)
-
-
-def test_a_batch_is_canceled(server: Chat, claude: anthropic.Anthropic) -> None:
-    requests: Any = [{"custom_id": f"r{n}", "params": params()} for n in range(4)]
-    made = claude.messages.batches.create(requests=requests)
-    server.clock.skip(6.0)
-    assert claude.messages.batches.cancel(made.id).processing_status == "canceling"
-    server.clock.skip(QUICK_S)
-    counts = claude.messages.batches.retrieve(made.id).request_counts
-    assert (counts.succeeded, counts.canceled) == (2, 2)
-
-
-WRONG_BATCHES: list[tuple[list[Any], str]] = [
-    ([], "requests"),
-    ([{"custom_id": "a b", "params": params()}], "match the pattern"),
-    ([{"custom_id": "a" * 65, "params": params()}], "match the pattern"),
-    ([{"custom_id": "a", "params": params()}] * 2, "is not unique"),
-    ([{"custom_id": "a"}], "are required"),
-]
-
-
-@pytest.mark.parametrize(("requests", "told"), WRONG_BATCHES)
-def test_batches_that_are_refused(
-    claude: anthropic.Anthropic, requests: list[Any], told: str
-) -> None:
-    with pytest.raises(anthropic.BadRequestError, match=told):
-        claude.messages.batches.create(requests=requests)
-
-
-def test_a_batch_that_is_too_large_is_refused(server: Chat, claude: anthropic.Anthropic) -> None:
-    server.batch.max_bytes = len(json.dumps(params()))
-    with pytest.raises(anthropic.APIStatusError) as caught:
-        claude.messages.batches.create(requests=[{"custom_id": "a", "params": params()}])
-    assert caught.value.status_code == 413

@@ -88,20 +88,30 @@ def write_study(name: str, people: Sequence[str], key_file: Path = KEY_FILE) -> 
     write(f"{folder}/provenance/config.yaml", setting)
 
 
-@pytest.fixture(autouse=True)
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+@pytest.fixture(scope="module")
+def pristine(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder in which one study was made of three participants, and another of other people."""
+    place = tmp_path_factory.mktemp("pristine")
+    with pytest.MonkeyPatch.context() as patched:
+        patched.chdir(place)
+        write(RAW, f"id,movies\n{ONE},Alien\n{OTHER},Brazil\n{ONE},Cube\n{THIRD},Dune\n")
+        write(GROUPS, f"id,age\n{THIRD},old\n{OTHER},young\n{ONE},young\n")
+        key = read_key(KEY_FILE)
+        write_study("mine", [pseudonym(who, key) for who in (ONE, OTHER, THIRD)])
+        write_study("blank", [])
+        write("results/figures/fig1.svg")
+        write("results/vectors/corpora/c.sqlite")
+        write("logs/mine/import_field.log", "2 file(s)")
+        write(".snakemake/log/old.snakemake.log", "rule import_field")
+        write("resources/ledger/m.sqlite", "paid")
+    return place
+
+
+@pytest.fixture(autouse=True)
+def folder(pristine: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A copy of the folder to work in."""
+    shutil.copytree(pristine, tmp_path, dirs_exist_ok=True)
     monkeypatch.chdir(tmp_path)
-    write(RAW, f"id,movies\n{ONE},Alien\n{OTHER},Brazil\n{ONE},Cube\n{THIRD},Dune\n")
-    write(GROUPS, f"id,age\n{THIRD},old\n{OTHER},young\n{ONE},young\n")
-    key = read_key(KEY_FILE)
-    write_study("mine", [pseudonym(who, key) for who in (ONE, OTHER, THIRD)])
-    write_study("blank", [])
-    write("results/figures/fig1.svg")
-    write("results/vectors/corpora/c.sqlite")
-    write("logs/mine/import_field.log", "2 file(s)")
-    write(".snakemake/log/old.snakemake.log", "rule import_field")
-    write("resources/ledger/m.sqlite", "paid")
     return tmp_path
 
 

@@ -129,6 +129,8 @@ def test_requests_are_split_answered_and_stored_as_batch_answers(desk: Desk) -> 
     assert desk.settle() == Counter()
     assert desk.answers() == EXPECTED
     assert desk.service.ran() == once()
+    first = (desk.folder / "service" / desk.service.batches()[0]["file"]).read_bytes()
+    assert CALLS[0].wire.body() in first, "the body is joined in as it is sent"
     assert [len(desk.service.lines(batch)) for batch in desk.service.batches()] == [3, 3, 1]
     assert desk.states() == ["settled"] * 3
     assert sum(n for n, _ in desk.shown) == 7
@@ -139,6 +141,8 @@ def test_requests_are_split_answered_and_stored_as_batch_answers(desk: Desk) -> 
     assert entry.request_id == f"request of {CALLS[0].key.hex()[:4]}"
     assert entry.started_at is not None
     assert entry.started_at.timestamp() == 1_000
+    assert desk.settle() == Counter()
+    assert len(desk.service.batches()) == 3, "a second run asks nothing"
 
 
 def test_a_folder_that_is_removed_while_batches_run_comes_back(desk: Desk) -> None:
@@ -155,19 +159,6 @@ def test_a_folder_that_is_removed_while_batches_run_comes_back(desk: Desk) -> No
     assert desk.settle() == Counter()
     assert desk.answers() == EXPECTED
     assert desk.service.ran() == once()
-
-
-def test_a_second_run_asks_nothing(desk: Desk) -> None:
-    desk.settle()
-    assert desk.settle() == Counter()
-    assert len(desk.service.batches()) == 3
-
-
-def test_the_body_is_joined_in_as_it_is_sent(desk: Desk) -> None:
-    desk.settle(CALLS[:1])
-    (batch,) = desk.service.batches()
-    raw = (desk.folder / "service" / batch["file"]).read_bytes()
-    assert CALLS[0].wire.body() in raw
 
 
 def line(custom_id: str, body: bytes) -> bytes:
@@ -646,21 +637,6 @@ def test_of_a_batch_that_ended_early_what_finished_is_kept(state: str, desk: Des
     assert len(desk.answers()) == 3
 
 
-def test_a_batch_that_failed_fails_its_requests(desk: Desk) -> None:
-    failed = BatchStatus("failed", is_over=True, error="the batch failed: no such model")
-    desk.service.status_of = lambda batch_id, status: failed if batch_id == "batch-000" else status
-    assert desk.settle() == Counter({"the batch failed: no such model": 3})
-    assert len(desk.answers()) == 4
-
-
-def test_results_that_are_gone_are_told(desk: Desk) -> None:
-    desk.service.faults = {"download": [RejectedError("HTTP 404: no such file")]}
-    failures = desk.settle()
-    assert failures == Counter(
-        {"the provider no longer has results batch-000: HTTP 404: no such file": 3}
-    )
-
-
 def test_answers_of_another_model_are_kept_apart_and_stop_the_run(desk: Desk) -> None:
     def reroute(lines: Lines) -> Lines:
         return [{**lines[0], "body": {"text": "x", "model": "cheaper"}}, *lines[1:]]
@@ -773,70 +749,79 @@ def test_what_fits_the_budget_is_settled_before_the_run_stops(desk: Desk) -> Non
     assert purse.paid == [Usage(10, output=1)] * 4
 
 
-def test_a_row_with_an_error_costs_nothing(desk: Desk) -> None:
+FAILED = BatchStatus("failed", is_over=True, error="the batch failed: no such model")
+GONE = "the provider no longer has results batch-000: HTTP 404: no such file"
+PAID, ALL_SET_ASIDE = Usage(10, output=1), Usage()
+
+
+def broken_off(row: dict[str, Any]) -> dict[str, Any]:
+    return {**row, "body": {**row["body"], "error": True}}
+
+
+def first_failed(batch_id: str, status: BatchStatus) -> BatchStatus:
+    return FAILED if batch_id == "batch-000" else status
+
+
+def cancelled_after_one(_: str, status: BatchStatus) -> BatchStatus:
+    return status._replace(state="cancelled", n_done=1) if status.is_over else status
+
+
+MONEY: dict[str, tuple[dict[str, Any], dict[Usage | None, int], str]] = {
+    "a row with an error costs nothing": (
+        {"spoil": lambda lines: [error_row(row, 400, "bad", "no") for row in lines]},
+        {None: 7},
+        "HTTP 400: no",
+    ),
+    "an answer that cannot be read may cost all that was set aside": (
+        {"spoil": lambda lines: [{**row, "body": {}} for row in lines]},
+        {ALL_SET_ASIDE: 7},
+        "unreadable reply",
+    ),
+    "an answer that broke off costs what it says": (
+        {"spoil": lambda lines: [broken_off(row) for row in lines]},
+        {PAID: 7},
+        "",
+    ),
+    "results that are gone may cost all that was set aside": (
+        {"faults": {"download": [RejectedError("HTTP 404: no such file")]}},
+        {ALL_SET_ASIDE: 3, PAID: 4},
+        GONE,
+    ),
+    "a request without a row counts as billed": (
+        {"spoil": lambda lines: lines[1:]},
+        {ALL_SET_ASIDE: 3, PAID: 4},
+        "so it counts as billed",
+    ),
+    "a request that the provider never ran costs nothing": (
+        {"spoil": lambda lines: lines[:1], "status_of": cancelled_after_one},
+        {None: 4, PAID: 3},
+        "",
+    ),
+    "a batch that failed as a whole costs nothing": (
+        {"status_of": first_failed},
+        {None: 3, PAID: 4},
+        "the batch failed: no such model",
+    ),
+    "a line that cannot be read may be an answer that was billed": (
+        {"spoil": lambda lines: b"{cut\n" + written(lines[1:])},
+        {ALL_SET_ASIDE: 3, PAID: 4},
+        "",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", MONEY)
+def test_what_a_batch_costs(case: str, desk: Desk, caplog: pytest.LogCaptureFixture) -> None:
+    changes, paid, cause = MONEY[case]
+    vars(desk.service).update(changes)
     purse = Purse(7)
-    desk.service.spoil = lambda lines: [error_row(row, 400, "bad", "no") for row in lines]
-    desk.settle(account=purse)
-    assert purse.paid == [None] * 7
-
-
-def test_an_answer_that_cannot_be_read_may_cost_all_that_was_set_aside(desk: Desk) -> None:
-    purse = Purse(7)
-    desk.service.spoil = lambda lines: [{**row, "body": {}} for row in lines]
-    desk.settle(account=purse)
-    assert purse.paid == [Usage()] * 7
-
-
-def test_an_answer_that_broke_off_costs_what_it_says(desk: Desk) -> None:
-    purse = Purse(7)
-    desk.service.spoil = lambda lines: [
-        {**row, "body": {**row["body"], "error": True}} for row in lines
-    ]
-    desk.settle(account=purse)
-    assert purse.paid == [Usage(10, output=1)] * 7
-
-
-def test_results_that_are_gone_may_cost_all_that_was_set_aside(desk: Desk) -> None:
-    purse = Purse(7)
-    desk.service.faults = {"download": [RejectedError("HTTP 404: no such file")]}
-    desk.settle(account=purse)
-    assert Counter(purse.paid) == Counter({Usage(): 3, Usage(10, output=1): 4})
-
-
-def test_a_request_without_a_row_counts_as_billed(
-    desk: Desk, caplog: pytest.LogCaptureFixture
-) -> None:
-    purse = Purse(7)
-    desk.service.spoil = lambda lines: lines[1:]
-    desk.settle(account=purse)
-    assert Counter(purse.paid) == Counter({Usage(): 3, Usage(10, output=1): 4})
-    assert "defects of its results: 1 missing rows" in caplog.text
-
-
-def test_a_request_that_the_provider_never_ran_costs_nothing(desk: Desk) -> None:
-    purse = Purse(7)
-    desk.service.spoil = lambda lines: lines[:1]
-    desk.service.status_of = lambda _, status: (
-        status._replace(state="cancelled", n_done=1) if status.is_over else status
-    )
-    desk.settle(account=purse)
+    failures = desk.settle(account=purse)
     assert purse.open == set()
-    assert Counter(purse.paid) == Counter({None: 4, Usage(10, output=1): 3})
-
-
-def test_a_batch_that_failed_as_a_whole_costs_nothing(desk: Desk) -> None:
-    purse = Purse(7)
-    failed = BatchStatus("failed", is_over=True, error="the batch failed: no such model")
-    desk.service.status_of = lambda batch_id, status: failed if batch_id == "batch-000" else status
-    desk.settle(account=purse)
-    assert Counter(purse.paid) == Counter({None: 3, Usage(10, output=1): 4})
-
-
-def test_a_line_that_cannot_be_read_may_be_an_answer_that_was_billed(desk: Desk) -> None:
-    purse = Purse(7)
-    desk.service.spoil = lambda lines: b"{cut\n" + written(lines[1:])
-    desk.settle(account=purse)
-    assert purse.paid.count(Usage()) == 3
+    assert Counter(purse.paid) == Counter(paid)
+    assert failures.total() == 7 - paid.get(PAID, 0) or cause == ""
+    assert all(cause in told for told in failures)
+    if "without a row" in case:
+        assert "defects of its results: 1 missing rows" in caplog.text
 
 
 def test_an_answer_that_came_live_meanwhile_is_not_asked_for(desk: Desk) -> None:

@@ -79,7 +79,7 @@ GROWING = st.lists(WORDS, min_size=1, max_size=4).map(
 )
 
 
-@settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(
     names=st.lists(WORDS, max_size=5), family=GROWING, seed=st.integers(0, 99), cold=st.booleans()
 )
@@ -177,9 +177,8 @@ def test_an_answer_is_cut_at_its_limit_of_tokens(model: TinyModel) -> None:
 # --- other forms --------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("seed", range(2))
-def test_five_lines_are_five_lines(model: TinyModel, seed: int) -> None:
-    answer = the_answer(model, call(form="five_lines", seed=seed, max_tokens=450))
+def test_five_lines_are_five_lines(model: TinyModel) -> None:
+    answer = the_answer(model, call(form="five_lines", max_tokens=450))
     lines = answer.text.split("\n")
     if answer.finish_reason == "stop":
         assert len(lines) == 5
@@ -189,7 +188,7 @@ def test_five_lines_are_five_lines(model: TinyModel, seed: int) -> None:
 
 
 def test_free_text_ends_with_the_turn_or_at_the_limit(model: TinyModel) -> None:
-    answers = [the_answer(model, call(form="none", seed=s, max_tokens=60)) for s in range(6)]
+    answers = [the_answer(model, call(form="none", seed=s, max_tokens=60)) for s in range(3)]
     for answer in answers:
         assert answer.finish_reason == ("length" if answer.output == 60 else "stop")
         assert "<|end|>" not in answer.text
@@ -265,8 +264,7 @@ def calls() -> list[bytes]:
         call(**form, context=context, prompt=prompt, seed=seed)
         for form in forms
         for context in contexts
-        for prompt in ("Which one?", "Recommend five haircuts.")
-        for seed in range(2)
+        for seed, prompt in enumerate(("Which one?", "Recommend five haircuts."))
     ]
 
 
@@ -283,10 +281,10 @@ def test_an_answer_depends_on_its_call_alone(
     monkeypatch.setattr(passes, "CONTEXT_BYTES", 0)
     monkeypatch.setattr(answering, "BYTES_UNDER_WAY", 40 * model.transformer.shape.bytes_per_token)
     responder = model.responder()
-    first = answers_of(responder, *shuffled_calls[:20])
-    assert first == [together[one] for one in shuffled_calls[:20]]
-    rest = answers_of(responder, *shuffled_calls[20:])
-    assert rest == [together[one] for one in shuffled_calls[20:]]
+    first = answers_of(responder, *shuffled_calls[:10])
+    assert first == [together[one] for one in shuffled_calls[:10]]
+    rest = answers_of(responder, *shuffled_calls[10:])
+    assert rest == [together[one] for one in shuffled_calls[10:]]
 
 
 def test_everything_is_free_again_after_the_answers(model: TinyModel) -> None:

@@ -7,7 +7,6 @@ import sqlite3
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
 from contextlib import closing
 from importlib.util import find_spec
 from pathlib import Path
@@ -45,38 +44,26 @@ def provider(folder: Path, n_workers: int) -> LocalChat:
 
 
 def groups() -> list[ContextGroup]:
+    """Every form, and long answers, so that a run can be killed while they are written."""
     contexts: list[list[Message]] = [[], [Message("user", "Hi")], [Message("system", "Zoë")]]
+    text = Item("text", "text", "Which?", "Tell me.", [], None, None, "t")
     asks = [Ask(item, Sampling(1.0, 64, seed), seed) for item in ITEMS for seed in range(3)]
+    asks += [Ask(text, Sampling(1.0, 120, seed), seed) for seed in range(12)]
     return [ContextGroup(str(i) if c else None, c, asks) for i, c in enumerate(contexts)]
 
 
-def answers(model: LocalChat, path: Path, parts: Sequence[Sequence[ContextGroup]]) -> list[bytes]:
-    """The replies in the ledger after the parts were asked one after another."""
-    keys: list[bytes] = []
+def answers(model: LocalChat, path: Path) -> list[bytes]:
+    """The replies in the ledger after all was asked."""
     with open_ledger(path) as ledger:
         limits = Limits(ceiling=model.concurrency, requests_per_minute=None, tokens_per_minute=None)
         sender = Sender(model, ledger, limits, Account(None, "live", 64), attempts=1)
-        for part in parts:
-            keys = settle(part, sender, total=18).keys
+        keys = settle(groups(), sender, total=54).keys
         replies = {entry.key: entry.raw for entry in ledger.entries(keys)}
     return [replies[key] for key in keys]
 
 
 def children() -> set[int]:
     return {child.pid for child in psutil.Process().children(recursive=True)}
-
-
-def test_any_number_of_processes_and_any_cut_give_the_same_bytes(
-    tiny_folder: Path, tmp_path: Path
-) -> None:
-    before = children()
-    whole = answers(provider(tiny_folder, 1), tmp_path / "1.sqlite", [groups()])
-    assert len(set(whole)) > 6
-    first, second, third = groups()
-    cut = [second._replace(asks=second.asks[1:4]), first._replace(asks=first.asks[:1]), third]
-    parts = [cut, groups()]
-    assert answers(provider(tiny_folder, 2), tmp_path / "2.sqlite", parts) == whole
-    assert children() == before
 
 
 def job(folder: Path) -> WorkerJob:
@@ -106,7 +93,7 @@ def test_a_model_that_cannot_be_loaded_is_a_sentence(tmp_path: Path) -> None:
     model = provider(tmp_path, 1)
     before = children()
     with pytest.raises(StudyError, match="its architecture no such architecture") as caught:
-        answers(model, tmp_path / "m.sqlite", [groups()])
+        answers(model, tmp_path / "m.sqlite")
     assert children() == before
     assert "\n" not in str(caught.value)
 
@@ -121,15 +108,16 @@ def test_a_file_that_cannot_be_read_is_tried_once(
         caplog.at_level("INFO"),
         pytest.raises(StudyError, match=r"odd\.gguf cannot be read"),
     ):
-        answers(provider(path, 1), tmp_path / "m.sqlite", [groups()])
+        answers(provider(path, 1), tmp_path / "m.sqlite")
     assert caplog.text.count("rounding the weights of odd.gguf") == 1
 
 
-def test_a_run_that_is_killed_within_a_pass_asks_the_rest_alone(
+def test_any_number_of_processes_and_a_kill_give_the_same_bytes(
     tiny_folder: Path, tmp_path: Path
 ) -> None:
-    """Answers that arrived are kept, and the others are the same as if nothing had happened."""
-    whole = answers(provider(tiny_folder, 1), tmp_path / "whole.sqlite", [many_groups()])
+    """Answers that arrived are kept, the rest is asked alone, and all are as if nothing had happened."""
+    whole = answers(provider(tiny_folder, 1), tmp_path / "whole.sqlite")
+    assert len(set(whole)) > 20
     program = f"""
 import sys
 sys.path[:0] = {[str(LIBRARY), str(Path(__file__).parent), str(Path(__file__).parents[1])]!r}
@@ -140,7 +128,6 @@ import test_workers
 test_workers.answers(
     test_workers.provider(Path({str(tiny_folder)!r}), 2),
     Path({str(tmp_path / "cut.sqlite")!r}),
-    [test_workers.many_groups()],
 )
 """
     before = children()
@@ -161,16 +148,9 @@ test_workers.answers(
         return await send(body)
 
     model.send = note  # type: ignore[method-assign]
-    assert answers(model, tmp_path / "cut.sqlite", [many_groups()]) == whole
+    assert answers(model, tmp_path / "cut.sqlite") == whole
     assert len(sent) == len(whole) - n_kept
     assert children() == before
-
-
-def many_groups() -> list[ContextGroup]:
-    """Long answers, so that a run can be killed while they are written."""
-    text = Item("text", "text", "Which?", "Tell me.", [], None, None, "t")
-    asks = [Ask(text, Sampling(1.0, 120, seed), seed) for seed in range(20)]
-    return [ContextGroup(str(i), [Message("user", f"Hi {i}")], asks) for i in range(4)]
 
 
 def n_stored(path: Path) -> int:

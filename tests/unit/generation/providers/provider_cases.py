@@ -1,19 +1,25 @@
 """A server that notes calls as they came and says what it is told to, and what to ask with."""
 
+import asyncio
 import json
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
-from fieldwork.generation.providers.base import Provider, Sampling, Wire
+from fieldwork.generation.providers.anthropic import Anthropic, AnthropicSettings
+from fieldwork.generation.providers.base import Exchange, ModelInfo, Provider, Sampling, Wire
+from fieldwork.generation.providers.gemini import Gemini, GeminiSettings
 from fieldwork.generation.providers.openai import OpenAI, OpenAISettings
+from fieldwork.generation.providers.vertex import VertexSettings
 from fieldwork.records.puppets import Message
 from fieldwork.records.tasks import Item
 
 KEY = "sk-secret-0123456789"
+T = TypeVar("T")
+NOWHERE = "http://127.0.0.1:9"
 SAMPLING = Sampling(temperature=1.0, max_tokens=16, seed=42)
 ODD = 'Line one\n\tline "two" \\ 😀 \u2028 end\x00'
 CONTEXTS = {
@@ -45,6 +51,23 @@ def make_openai(base_url: str = "http://127.0.0.1:9/v1", **changes: Any) -> Open
     return OpenAI(replace(settings, **changes))
 
 
+def make_anthropic(base_url: str = NOWHERE, **changes: Any) -> Anthropic:
+    settings = AnthropicSettings(model="claude-x", base_url=base_url, api_key=KEY)
+    return Anthropic(replace(settings, **changes))
+
+
+def make_gemini(base_url: str | None = NOWHERE, **changes: Any) -> Gemini:
+    settings = GeminiSettings(model="gemini-x", base_url=base_url, api_key=KEY)
+    return Gemini(replace(settings, **changes))
+
+
+def make_vertex(base_url: str = NOWHERE, **changes: Any) -> Gemini:
+    """With a token out of VERTEX_TOKEN."""
+    place: dict[str, Any] = {"vertex": VertexSettings("a-project", "europe-west4")}
+    place |= {"api_key": None, "api_version": "v1beta1", "token_env": "VERTEX_TOKEN"}
+    return make_gemini(base_url, **place | changes)
+
+
 def wire_of(
     provider: Provider,
     context: Sequence[Message] = (),
@@ -59,6 +82,27 @@ def wire_of(
         provider.question(item(prompt), sampling),
         provider.delivery(context_id),
     )
+
+
+def closing_after(provider: Provider, call: Awaitable[T]) -> T:
+    """What a call comes to; the provider is closed whatever that is."""
+
+    async def session() -> T:
+        try:
+            return await call
+        finally:
+            await provider.close()
+
+    return asyncio.run(session())
+
+
+def send(provider: Provider, wire: Wire | None = None) -> Exchange:
+    """One call, by default the question without a context."""
+    return closing_after(provider, provider.send((wire or wire_of(provider)).body()))
+
+
+def models_of(provider: Provider) -> list[ModelInfo] | None:
+    return closing_after(provider, provider.models())
 
 
 class Call(NamedTuple):

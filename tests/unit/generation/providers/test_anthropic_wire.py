@@ -1,35 +1,36 @@
 """Messages as sent: our bytes say what the official SDK's say, and breakpoints change nothing else."""
 
-import asyncio
 import json
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 import anthropic
 import pytest
-from provider_cases import CONTEXTS, KEY, SAMPLING, Recorder, Said, item, wire_of
+from provider_cases import (
+    CONTEXTS,
+    KEY,
+    SAMPLING,
+    Recorder,
+    Said,
+    item,
+    make_anthropic,
+    models_of,
+    send,
+    wire_of,
+)
 
 from fieldwork.errors import StudyError
 from fieldwork.generation.providers.anthropic import (
     FIRST_TURN,
     LAST_VERSION_WITH_TEMPERATURE,
-    Anthropic,
-    AnthropicSettings,
 )
-from fieldwork.generation.providers.base import ModelInfo, Sampling, TransientError
+from fieldwork.generation.providers.base import ModelInfo, Provider, TransientError
 from fieldwork.records.puppets import Message
 
 MODEL = "claude-x"
 VERSION = "2026-10-21"
 ANSWER = Said({"content": [], "model": MODEL, "usage": {"input_tokens": 1, "output_tokens": 1}})
 MARK = {"type": "ephemeral"}
-
-
-def make(base_url: str = "http://127.0.0.1:9", **changes: Any) -> Anthropic:
-    return Anthropic(
-        replace(AnthropicSettings(model=MODEL, base_url=base_url, api_key=KEY), **changes)
-    )
 
 
 def sdk(recorder: Recorder, version: str = LAST_VERSION_WITH_TEMPERATURE) -> anthropic.Anthropic:
@@ -50,12 +51,8 @@ def expected(context: Sequence[Message]) -> dict[str, Any]:
     return {"messages": turns, **({"system": system} if system else {})}
 
 
-def sent(provider: Anthropic, context: Sequence[Message], sampling: Sampling = SAMPLING) -> None:
-    async def session() -> None:
-        await provider.send(wire_of(provider, context, sampling=sampling, context_id="c").body())
-        await provider.close()
-
-    asyncio.run(session())
+def sent(provider: Provider, context: Sequence[Message]) -> None:
+    send(provider, wire_of(provider, context, context_id="c"))
 
 
 OPTIONS: list[tuple[dict[str, Any], dict[str, Any]]] = [
@@ -78,8 +75,11 @@ STARTS_WITH_ANSWER = [Message("assistant", "Hello, I am here."), Message("user",
 ALL_CONTEXTS = {**CONTEXTS, "starts with an answer": STARTS_WITH_ANSWER}
 
 
-@pytest.mark.parametrize("context", ALL_CONTEXTS.values(), ids=ALL_CONTEXTS)
-@pytest.mark.parametrize(("changes", "options"), OPTIONS, ids=[str(c) for c, _ in OPTIONS])
+CALLS = [(CONTEXTS["history"], *options) for options in OPTIONS]
+CALLS += [(context, *OPTIONS[0]) for context in ALL_CONTEXTS.values()]
+
+
+@pytest.mark.parametrize(("context", "changes", "options"), CALLS)
 def test_the_call_is_the_one_the_official_sdk_makes(
     recorder: Recorder, changes: dict[str, Any], options: dict[str, Any], context: list[Message]
 ) -> None:
@@ -87,7 +87,7 @@ def test_the_call_is_the_one_the_official_sdk_makes(
     version = changes.get("api_version", LAST_VERSION_WITH_TEMPERATURE)
     client = sdk(recorder, version)
     client.messages.create(model=MODEL, max_tokens=16, **expected(context), **options)
-    sent(make(recorder.url, **changes), context)
+    sent(make_anthropic(recorder.url, **changes), context)
     theirs, ours = recorder.calls
     assert ours.body == theirs.body
     assert (ours.method, ours.path) == (theirs.method, theirs.path) == ("POST", "/v1/messages")
@@ -111,14 +111,14 @@ def test_a_breakpoint_ends_the_context_and_changes_nothing_else(
         marked["system"] = [{"type": "text", "text": marked["system"], "cache_control": MARK}]
     extra = {"temperature": 1.0}
     sdk(recorder).messages.create(model=MODEL, max_tokens=16, **marked, extra_body=extra)
-    sent(make(recorder.url, cache_breakpoint=True), context)
+    sent(make_anthropic(recorder.url, cache_breakpoint=True), context)
     theirs, ours = recorder.calls
     assert ours.body == theirs.body
 
 
 def test_breakpoints_are_no_part_of_the_key() -> None:
     for context in CONTEXTS.values():
-        plain, marked = make(), make(cache_breakpoint=True)
+        plain, marked = make_anthropic(), make_anthropic(cache_breakpoint=True)
         wires = [wire_of(provider, context, context_id="c") for provider in (plain, marked)]
         assert wires[0] == wires[1]
         assert plain.endpoint == marked.endpoint
@@ -127,38 +127,33 @@ def test_breakpoints_are_no_part_of_the_key() -> None:
 
 def test_messages_without_a_word_are_left_out() -> None:
     blank = [Message("system", " "), Message("user", ""), Message("assistant", "\n")]
-    assert make().prefix(blank) == make().prefix([])
+    assert make_anthropic().prefix(blank) == make_anthropic().prefix([])
     words = [Message("user", "Hi"), Message("assistant", "Hello")]
-    assert make().prefix([*blank, *words]) == make().prefix(words)
+    assert make_anthropic().prefix([*blank, *words]) == make_anthropic().prefix(words)
 
 
 def test_a_seed_is_not_sent() -> None:
     one, other = (
-        make(send_seed=True).question(item(), SAMPLING._replace(seed=seed)) for seed in (1, 2)
+        make_anthropic(send_seed=True).question(item(), SAMPLING._replace(seed=seed))
+        for seed in (1, 2)
     )
     assert one == other
-
-
-def test_lone_surrogates_are_mended() -> None:
-    context = [Message("system", "a\ud83d"), Message("user", "b\ude00")]
-    body = wire_of(make(), context, prompt="c\ud83d").body().decode()
-    assert [f'"{letter}\ufffd"' in body for letter in "abc"] == [True] * 3
 
 
 def test_the_version_is_part_of_the_endpoint_and_no_part_of_the_address(
     recorder: Recorder,
 ) -> None:
-    old, new = make(), make(send_temperature=False, api_version=VERSION)
+    old, new = make_anthropic(), make_anthropic(send_temperature=False, api_version=VERSION)
     assert old.endpoint == "http://127.0.0.1:9/v1/messages#2023-06-01"
     assert new.endpoint != old.endpoint
     recorder.replies = [ANSWER]
-    sent(make(f"{recorder.url}/"), [])
+    sent(make_anthropic(f"{recorder.url}/"), [])
     assert recorder.calls[0].path == "/v1/messages"
 
 
 def test_a_version_without_temperatures_is_refused_with_a_way_out() -> None:
     with pytest.raises(StudyError, match=r"send_temperature to false, or api_version to 2023"):
-        make(api_version=VERSION)
+        make_anthropic(api_version=VERSION)
 
 
 def listed(*names: str, more: bool = False, **entry: Any) -> Said:
@@ -166,21 +161,11 @@ def listed(*names: str, more: bool = False, **entry: Any) -> Said:
     return Said({"data": models, "has_more": more, "last_id": names[-1] if names else None})
 
 
-def models_of(provider: Anthropic) -> list[ModelInfo] | None:
-    async def session() -> list[ModelInfo] | None:
-        try:
-            return await provider.models()
-        finally:
-            await provider.close()
-
-    return asyncio.run(session())
-
-
 def test_the_list_of_models_is_read_page_by_page_as_the_sdk_reads_it(recorder: Recorder) -> None:
     pages = [listed("claude-a", more=True), listed("claude-x")]
     recorder.replies = [*pages, *pages]
     theirs = [model.id for model in sdk(recorder).models.list(limit=1000)]
-    ours = models_of(make(recorder.url))
+    ours = models_of(make_anthropic(recorder.url))
     assert ours == [ModelInfo("claude-a"), ModelInfo("claude-x")]
     assert theirs == [model.id for model in ours]
     paths = [call.path for call in recorder.calls]
@@ -190,12 +175,18 @@ def test_the_list_of_models_is_read_page_by_page_as_the_sdk_reads_it(recorder: R
 def test_a_name_without_its_date_is_looked_up(recorder: Recorder) -> None:
     dated = Said({"id": "claude-x-20260101", "retires_at": "2099-01-01T00:00:00Z"})
     recorder.replies = [listed("claude-x-20260101"), dated]
-    found = models_of(make(recorder.url))
+    found = models_of(make_anthropic(recorder.url))
     assert found is not None
     assert [model.id for model in found] == ["claude-x-20260101", "claude-x"]
     assert str(found[1].shutdown) == "2099-01-01"
     recorder.replies = [listed("claude-a"), Said({"error": {}}, 404)]
-    assert models_of(make(recorder.url)) == [ModelInfo("claude-a")]
+    assert models_of(make_anthropic(recorder.url)) == [ModelInfo("claude-a")]
+
+
+@pytest.mark.parametrize("status", [405, 501])
+def test_a_server_that_looks_up_no_name_has_its_list(recorder: Recorder, status: int) -> None:
+    recorder.replies = [listed("claude-a"), Said({"error": {}}, status)]
+    assert models_of(make_anthropic(recorder.url)) == [ModelInfo("claude-a")]
 
 
 @pytest.mark.parametrize("status", [429, 500, 529])
@@ -204,13 +195,7 @@ def test_a_name_that_cannot_be_looked_up_now_is_not_taken_for_unknown(
 ) -> None:
     recorder.replies = [listed("claude-x-20260101"), Said({"error": {}}, status)]
     with pytest.raises(TransientError):
-        models_of(make(recorder.url))
-
-
-@pytest.mark.parametrize("status", [404, 405, 501])
-def test_a_name_that_is_not_there_is_in_no_list(recorder: Recorder, status: int) -> None:
-    recorder.replies = [listed("claude-a"), Said({"error": {}}, status)]
-    assert models_of(make(recorder.url)) == [ModelInfo("claude-a")]
+        models_of(make_anthropic(recorder.url))
 
 
 @pytest.mark.parametrize(
@@ -220,5 +205,5 @@ def test_a_name_that_is_not_there_is_in_no_list(recorder: Recorder, status: int)
 )
 def test_the_day_of_retirement(recorder: Recorder, retires_at: str | None, shutdown: str) -> None:
     recorder.replies = [listed("claude-x", retires_at=retires_at)]
-    (model,) = models_of(make(recorder.url)) or []
+    (model,) = models_of(make_anthropic(recorder.url)) or []
     assert str(model.shutdown) == shutdown

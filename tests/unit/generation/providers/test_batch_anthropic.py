@@ -1,24 +1,20 @@
-"""Anthropic's batches against the loopback server, and their bodies against the official SDK's."""
+"""Anthropic's batches: their bodies against the official SDK's, and which batch is whose."""
 
 import io
 import json
-from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import anthropic
 import pytest
-from batch_desk import SPEED, Desk, is_in, n_run, seen
+from batch_desk import SPEED, seen
 from provider_cases import Recorder, Said
 
 from fieldwork.errors import StudyError
-from fieldwork.generation.providers.anthropic import Anthropic, AnthropicSettings
-from fieldwork.generation.providers.anthropic_errors import HTTP_STATUS
+from fieldwork.generation.providers.anthropic import AnthropicSettings
 from fieldwork.generation.providers.base import RejectedError, TransientError
 from fieldwork.generation.providers.batch_anthropic import AnthropicBatches
-from fieldwork.generation.providers.jsontext import loads
-from servers.faults import anthropic_error
 from servers.provider import BatchRules, Chat, Fault, ModelSpec, serve_provider
 
 KEY = "sk-ant-loopback-secret-1"
@@ -44,38 +40,6 @@ def client(chat: Chat, tmp_path: Path) -> AnthropicBatches:
     return AnthropicBatches(settings_for(chat.anthropic_url), tmp_path)
 
 
-@pytest.fixture
-def desk(chat: Chat, client: AnthropicBatches, tmp_path: Path) -> Desk:
-    provider = Anthropic(settings_for(chat.anthropic_url, cache_breakpoint=True))
-    return Desk(tmp_path, client, provider)
-
-
-def test_requests_are_answered_once_at_the_batch_tier(
-    desk: Desk, chat: Chat, tmp_path: Path
-) -> None:
-    assert desk.settle() == Counter()
-    assert len(set(desk.texts())) == 6
-    assert {tier for _, tier in chat.bill.lines} == {"batch"}
-    assert n_run(chat) == 6
-    entry = next(iter(desk.entries().values()))
-    assert (entry.tier, entry.started_at is not None) == ("batch", True)
-    assert not is_in([KEY], desk.files())
-    assert not [path.name for path in tmp_path.iterdir() if ".jsonl" in path.name]
-    assert desk.settle() == Counter()
-    assert n_run(chat) == 6
-
-
-def test_a_line_holds_a_live_call_without_its_breakpoint(
-    client: AnthropicBatches, desk: Desk
-) -> None:
-    body = desk.calls[0].wire.body()
-    assert b"\n" in body
-    line = client.line("id", body)
-    assert line.count(b"\n") == 1
-    assert json.loads(line) == {"custom_id": "id", "params": json.loads(body)}
-    assert b"cache_control" not in line
-
-
 def test_a_batch_is_the_one_the_official_sdk_makes(recorder: Recorder, tmp_path: Path) -> None:
     batch = {"id": "b1", "processing_status": "in_progress", "request_counts": {}}
     recorder.replies = [Said(batch), Said({"data": []}), Said(batch)]
@@ -98,35 +62,6 @@ def test_a_batch_is_the_one_the_official_sdk_makes(recorder: Recorder, tmp_path:
         assert ours.headers[header] == theirs.headers[header]
     # so that a proxy need not wait for the end to know how long it is
     assert int(ours.headers["content-length"]) == len(ours.raw)
-
-
-FAULTS: dict[str, dict[str, Any]] = {
-    "status_500": {"status": 500, "body": b"{}"},
-    "status_529_late": {"status": 529, "body": b"busy", "late": True},
-    "throttled": {"status": 429, "body": anthropic_error("slow", "rate_limit_error")},
-    "reset": {"reset": True},
-    "cut": {"cut": True},
-    "html": {"status": 200, "body": b"<html>hello</html>", "late": True},
-}
-STEPS = ["batches.get", "batches.list", "files.content"]
-
-
-@pytest.mark.parametrize(
-    ("step", "fault"),
-    [(step, name) for n, step in enumerate(STEPS) for name in list(FAULTS)[n % 2 :: 2]]
-    + [("batches.create", name) for name in FAULTS],
-)
-def test_a_step_that_goes_wrong_is_mended_and_no_request_is_run_twice(
-    step: str, fault: str, desk: Desk, chat: Chat
-) -> None:
-    # the second listing is for a batch of which it is not known whether it was made
-    is_list = step == "batches.list"
-    lost = Fault(step="batches.create", status=500, body=b"{}", late=True)
-    chat.faults += [lost] * is_list
-    chat.faults.append(Fault(step=step, skip=int(is_list), **FAULTS[fault]))
-    assert desk.settle() == Counter()
-    assert len(desk.entries()) == 6
-    assert n_run(chat) == 6
 
 
 # --- which batch is whose ------------------------------------------------------------------------
@@ -227,11 +162,10 @@ def test_the_list_is_read_page_by_page(
     assert seen(chat, "GET", BATCHES) - before == 3
 
 
-def test_the_same_requests_are_kept_once(client: AnthropicBatches, tmp_path: Path) -> None:
+def test_a_file_of_requests_is_kept_once_and_told_when_it_is_gone(
+    client: AnthropicBatches, tmp_path: Path
+) -> None:
     assert make_file(client, tmp_path, "a") == make_file(client, tmp_path, "a")
-
-
-def test_a_file_of_requests_that_is_gone_is_told(client: AnthropicBatches) -> None:
     with pytest.raises(RejectedError, match="is gone; run again"):
         client.create("none", "run")
 
@@ -272,67 +206,7 @@ def test_a_note_that_is_damaged_is_told(client: AnthropicBatches, tmp_path: Path
         client.find("run")
 
 
-# --- errors --------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("step", "status", "kind", "told"),
-    [
-        ("get", 400, RejectedError, "HTTP 400: bad"),
-        ("get", 404, RejectedError, "HTTP 404: bad"),
-        ("get", 529, TransientError, "HTTP 529"),
-        ("list", 401, StudyError, "api_key_env"),
-        ("list", 307, StudyError, "redirects calls"),
-        ("create", 413, RejectedError, "HTTP 413"),
-        ("create", 402, StudyError, "add credit"),
-    ],
-)
-def test_refusals_are_sorted_and_nothing_is_tried_twice(
-    step: str,
-    status: int,
-    kind: type[Exception],
-    told: str,
-    client: AnthropicBatches,
-    chat: Chat,
-    tmp_path: Path,
-) -> None:
-    name = make_file(client, tmp_path, "a")
-    body = anthropic_error(f"bad {KEY}")
-    chat.faults.append(Fault(step=f"batches.{step}", status=status, body=body, times=5))
-    with pytest.raises(kind, match=told) as caught:
-        {
-            "get": lambda: client.status("b1"),
-            "list": lambda: client.create(name, "run"),
-            "create": lambda: client.create(name, "run"),
-        }[step]()
-    assert KEY not in str(caught.value)
-    assert len(chat.requests) == (2 if step == "create" else 1)
-
-
-@pytest.mark.parametrize(
-    ("step", "status", "is_made"),
-    [("create", 429, False), ("create", 500, True), ("list", 500, False)],
-)
-def test_what_passes_says_whether_it_may_have_taken_effect(
-    step: str, status: int, is_made: bool, client: AnthropicBatches, chat: Chat, tmp_path: Path
-) -> None:
-    name = make_file(client, tmp_path, "a")
-    body = anthropic_error("no")
-    chat.faults.append(Fault(step=f"batches.{step}", status=status, body=body))
-    with pytest.raises(TransientError) as caught:
-        client.create(name, "run")
-    assert caught.value.maybe_billed == is_made
-
-
-def test_a_file_of_certificates_that_is_none_is_told(chat: Chat, tmp_path: Path) -> None:
-    settings = settings_for(chat.anthropic_url, ca_file=str(tmp_path / "none.pem"))
-    with pytest.raises(StudyError, match="ca_file to a PEM file"):
-        AnthropicBatches(settings, tmp_path)
-
-
 def test_results_that_are_gone_are_told(client: AnthropicBatches, chat: Chat) -> None:
-    with pytest.raises(RejectedError):
-        client.download("none", io.BytesIO())
     archived = {
         "id": "b1",
         "processing_status": "ended",
@@ -345,31 +219,6 @@ def test_results_that_are_gone_are_told(client: AnthropicBatches, chat: Chat) ->
     assert (status.is_over, status.n_done, status.files) == (True, 2, ())
     assert status.is_lost
     assert status.error == "the provider no longer has its results"
-
-
-# --- results -------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("rules", "n_missing"),
-    [
-        (BatchRules(duplicate=2, unknown=3), 0),
-        (BatchRules(missing=1), 2),
-        (BatchRules(done_share=0.5, window_s=300), 3),
-        (BatchRules(failure="broken"), 6),
-    ],
-    ids=["duplicates_and_unknown", "missing", "expired_half_way", "failed"],
-)
-def test_what_came_is_settled_and_the_rest_is_asked_in_the_next_run(
-    rules: BatchRules, n_missing: int, desk: Desk, chat: Chat
-) -> None:
-    chat.batch = rules
-    assert sum(desk.settle().values()) == n_missing
-    before = desk.entries()
-    chat.batch = BatchRules()
-    assert desk.settle() == Counter()
-    assert {key: desk.entries()[key] for key in before} == before
-    assert len(set(desk.texts())) == 6
 
 
 def test_a_canceled_batch_keeps_what_was_done(
@@ -385,71 +234,3 @@ def test_a_canceled_batch_keeps_what_was_done(
     rows = {row.custom_id: row for row in map(client.row, spool.getvalue().splitlines())}
     assert (rows["a"].status, rows["b"].status) == (200, 0)
     assert b"canceled before this request was run" in rows["b"].raw
-
-
-@pytest.mark.parametrize(
-    ("fault", "cause", "n_stored"),
-    [
-        (Fault(step="row", status=500, body=anthropic_error("Oops")), "HTTP 500: Oops", 5),
-        (
-            Fault(step="row", status=529, body=anthropic_error("Busy", "overloaded_error")),
-            "HTTP 529: Busy",
-            5,
-        ),
-        (Fault(step="row", reply={"stop_reason": "refusal", "content": []}), None, 6),
-        (Fault(step="row", drop=("content",)), "no message", 5),
-    ],
-)
-def test_rows_are_read_as_live_answers_are(
-    fault: Fault, cause: str | None, n_stored: int, desk: Desk, chat: Chat
-) -> None:
-    chat.faults.append(fault)
-    failures = desk.settle()
-    assert len(desk.entries()) == n_stored
-    assert bool(failures) is (cause is not None)
-    assert all((cause or "") in told for told in failures)
-
-
-def test_another_model_is_quarantined(desk: Desk, chat: Chat) -> None:
-    chat.faults.append(Fault(step="row", reply={"model": "claude-cheap"}))
-    with pytest.raises(StudyError, match="came from claude-cheap"):
-        desk.settle()
-    assert len(desk.entries()) in (3, 5)
-
-
-@pytest.mark.parametrize("kind", HTTP_STATUS)
-def test_rows_carry_the_status_of_their_error(kind: str, client: AnthropicBatches) -> None:
-    error = {"type": "error", "error": {"type": kind, "message": f"m {KEY}"}, "request_id": "r"}
-    line = {"custom_id": "a", "result": {"type": "errored", "error": error}}
-    row = client.row(json.dumps(line).encode())
-    assert (row.custom_id, row.status, row.request_id) == ("a", HTTP_STATUS[kind], "r")
-    assert loads(row.raw)["error"]["message"] == "m ***masked***"
-
-
-def test_an_answer_that_the_filter_withheld_is_an_outcome(desk: Desk, chat: Chat) -> None:
-    provider = Anthropic(settings_for(chat.anthropic_url))
-    raw = anthropic_error("Output blocked by content filtering policy", "invalid_request_error")
-    chat.faults.append(Fault(status=400, body=raw, step="row", times=1))
-    assert desk.settle() == Counter()
-    replies = [provider.read(entry.raw) for entry in desk.entries().values()]
-    assert Counter(reply.outcome for reply in replies) == Counter(ok=5, filtered=1)
-
-
-@pytest.mark.parametrize(
-    "line",
-    [
-        b"",
-        b"null",
-        b"{}",
-        b'{"custom_id": 1, "result": {"type": "expired"}}',
-        b'{"custom_id": "a"}',
-        b'{"custom_id": "a", "result": "x"}',
-        b'{"custom_id": "a", "result": {"type": []}}',
-        b'{"custom_id": "a", "result": {"type": "else"}}',
-        b'{"custom_id": "a", "result": {"type": "succeeded"}}',
-        b'{"custom_id": "a", "result": {"type": "errored", "error": "x"}}',
-    ],
-)
-def test_a_line_that_is_no_row_is_refused(line: bytes, client: AnthropicBatches) -> None:
-    with pytest.raises(ValueError):  # noqa: PT011 - any will do
-        client.row(line)

@@ -192,7 +192,7 @@ def test_calls_that_differ_are_drawn_apart(change: dict[str, Any]) -> None:
 
 
 # the seeds are fixed, yet a changed wire format draws anew: rare enough not to fail for that, while a
-# wrong distribution comes out below 1e-30
+# wrong distribution comes out below 1e-10
 BY_CHANCE = 1e-4
 
 
@@ -204,7 +204,7 @@ def softmax(scores: Sequence[float], sharpness: float) -> Vectors:
 
 @pytest.mark.parametrize("temperature", [0.5, 1.0, 2.0])
 def test_letters_come_as_often_as_softmax_says(temperature: float) -> None:
-    n = 3_000
+    n = 1_000
     answers = many(make(), FOUR, n, temperature)
     counts = Counter(answer["text"] for answer in answers)
     expected = n * softmax(answers[0]["scores"], SETTINGS.sharpness / temperature)
@@ -213,7 +213,7 @@ def test_letters_come_as_often_as_softmax_says(temperature: float) -> None:
 
 def test_lists_are_drawn_without_replacement() -> None:
     asked = item("north", "east", "south", kind="list")
-    n = 3_000
+    n = 1_000
     answers = many(make(), asked, n, 1.0)
     p = softmax(answers[0]["scores"], SETTINGS.sharpness)
     orders = [(0, 1, 2), (0, 2, 1), (1, 0, 2), (1, 2, 0), (2, 0, 1), (2, 1, 0)]

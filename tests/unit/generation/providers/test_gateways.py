@@ -3,9 +3,7 @@
 llama.cpp's entry is asked on the real server (test_llama_server.py).
 """
 
-import asyncio
 import json
-import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -13,7 +11,8 @@ from urllib.parse import urlsplit
 
 import pytest
 from gateway_entries import HOME, gateway_entries
-from provider_cases import CONTEXTS, KEY, item, wire_of
+from provider_cases import CONTEXTS, KEY, item, models_of, wire_of
+from provider_cases import send as send_wire
 
 from fieldwork.errors import StudyError
 from fieldwork.generation.agenda import Ask, ContextGroup
@@ -61,14 +60,8 @@ def provider_of(name: str, server: GatewayServer, **changes: Any) -> Provider:
 
 
 def send(provider: Provider, **arguments: Any) -> Exchange:
-    async def session() -> Exchange:
-        try:
-            wire = wire_of(provider, arguments.pop("context", CONTEXTS["history"]), **arguments)
-            return await provider.send(wire.body())
-        finally:
-            await provider.close()
-
-    return asyncio.run(session())
+    wire = wire_of(provider, arguments.pop("context", CONTEXTS["history"]), **arguments)
+    return send_wire(provider, wire)
 
 
 def ask(provider: Provider, **arguments: Any) -> Reply:
@@ -77,6 +70,10 @@ def ask(provider: Provider, **arguments: Any) -> Reply:
 
 def test_every_gateway_of_the_file_is_asked_here_or_runs_itself() -> None:
     assert {*gateway_entries()} == {*GATEWAYS, "llama_cpp"}
+    page = (HOME / "docs/gateways.md").read_text(encoding="utf-8")
+    assert [name for name in gateway_entries() if f"| `{name}`" not in page] == [], (
+        "the page's table"
+    )
 
 
 # --- calls --------------------------------------------------------------------------------------------
@@ -359,19 +356,9 @@ def test_some_servers_cut_and_do_not_say_so() -> None:
 # --- models -------------------------------------------------------------------------------------------
 
 
-def listed(provider: Provider) -> list[ModelInfo] | None:
-    async def session() -> list[ModelInfo] | None:
-        try:
-            return await provider.models()
-        finally:
-            await provider.close()
-
-    return asyncio.run(session())
-
-
 def test_the_list_of_models_is_read(name: str, server: GatewayServer) -> None:
     expected = None if server.gateway.models is None else [ModelInfo(server.model)]
-    assert listed(provider_of(name, server)) == expected
+    assert models_of(provider_of(name, server)) == expected
 
 
 def test_openrouters_last_day_of_a_model_is_read() -> None:
@@ -380,17 +367,5 @@ def test_openrouters_last_day_of_a_model_is_read() -> None:
 
     gateway: Gateway = GATEWAYS["openrouter"]._replace(models=models)
     with serve_gateway(gateway) as server:
-        first, second = listed(provider_of("openrouter", server)) or []
+        first, second = models_of(provider_of("openrouter", server)) or []
     assert (str(first.shutdown), second.shutdown) == ("2027-02-01", None)
-
-
-# --- the document -------------------------------------------------------------------------------------
-
-
-def test_the_document_has_a_section_and_a_row_for_each() -> None:
-    text = (HOME / "docs/gateways.md").read_text(encoding="utf-8")
-    table, _, rest = text.partition("How far to trust")
-    assert re.findall(r"^\| `(\w+)`", table, re.MULTILINE) == [*gateway_entries()]
-    sections = re.findall(r"^### (.+)", rest.partition("## The entries")[2], re.MULTILINE)
-    words = [re.sub(r"\W", "_", section.lower()) for section in sections]
-    assert all(name in word for name, word in zip(gateway_entries(), words, strict=True))

@@ -1,7 +1,5 @@
 """generateContent as sent: our bytes say what the official SDK's say, on both of Gemini's services."""
 
-import asyncio
-from dataclasses import replace
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
@@ -9,11 +7,23 @@ import pytest
 from google import genai
 from google.genai import types
 from google.oauth2.credentials import Credentials
-from provider_cases import CONTEXTS, KEY, SAMPLING, Call, Recorder, Said, wire_of
+from provider_cases import (
+    CONTEXTS,
+    KEY,
+    NOWHERE,
+    SAMPLING,
+    Call,
+    Recorder,
+    Said,
+    make_gemini,
+    models_of,
+    send,
+    wire_of,
+)
 
 from fieldwork.errors import StudyError
-from fieldwork.generation.providers.base import ModelInfo, Sampling
-from fieldwork.generation.providers.gemini import Gemini, GeminiSettings
+from fieldwork.generation.providers.base import ModelInfo
+from fieldwork.generation.providers.gemini import Gemini
 from fieldwork.generation.providers.vertex import VertexSettings
 from fieldwork.records.puppets import Message
 
@@ -24,8 +34,8 @@ ANSWER = Said(
 PROJECT = VertexSettings("my-project", "europe-west1")
 
 
-def make(base_url: str | None = "http://127.0.0.1:9", **changes: Any) -> Gemini:
-    return Gemini(replace(GeminiSettings(model=MODEL, base_url=base_url, api_key=KEY), **changes))
+def make(base_url: str | None = NOWHERE, **changes: Any) -> Gemini:
+    return make_gemini(base_url, model=MODEL, **changes)
 
 
 def sdk(recorder: Recorder, **options: Any) -> genai.Client:
@@ -44,14 +54,6 @@ def asked(client: genai.Client, context: list[Message], options: dict[str, Any])
     ]
     config = types.GenerateContentConfig(system_instruction=system or None, **options)  # type: ignore[arg-type]
     client.models.generate_content(model=MODEL, contents=contents, config=config)
-
-
-def sent(provider: Gemini, context: list[Message], sampling: Sampling = SAMPLING) -> None:
-    async def session() -> None:
-        await provider.send(wire_of(provider, context, sampling=sampling).body())
-        await provider.close()
-
-    asyncio.run(session())
 
 
 def plain(value: Any) -> Any:
@@ -100,14 +102,18 @@ OPTIONS: list[tuple[dict[str, Any], dict[str, Any]]] = [
 ]
 
 
-@pytest.mark.parametrize("context", CONTEXTS.values(), ids=CONTEXTS)
-@pytest.mark.parametrize(("changes", "options"), OPTIONS, ids=[str(c) for c, _ in OPTIONS])
+CALLS = [(CONTEXTS["history"], *options) for options in OPTIONS]
+CALLS += [(context, *OPTIONS[0]) for context in CONTEXTS.values()]
+
+
+@pytest.mark.parametrize(("context", "changes", "options"), CALLS)
 def test_the_call_is_the_one_the_official_sdk_makes(
     recorder: Recorder, changes: dict[str, Any], options: dict[str, Any], context: list[Message]
 ) -> None:
     recorder.replies = [ANSWER]
     asked(sdk(recorder, api_key=KEY), context, options)
-    sent(make(recorder.url, **changes), context)
+    provider = make(recorder.url, **changes)
+    send(provider, wire_of(provider, context))
     theirs, ours = recorder.calls
     assert ours.path == f"/v1beta/models/{MODEL}:generateContent"
     assert same(ours, theirs)
@@ -135,7 +141,7 @@ def test_vertex_is_called_as_the_sdk_calls_it(
         token_env="VERTEX_TOKEN",
         api_version="v1beta1",
     )
-    sent(provider, context)
+    send(provider, wire_of(provider, context))
     theirs, ours = recorder.calls
     assert same(ours, theirs)
     assert ours.headers["authorization"] == "Bearer oauth-token"
@@ -145,7 +151,7 @@ def test_a_token_that_is_not_set_is_named(monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.delenv("VERTEX_TOKEN", raising=False)
     provider = make(api_key=None, vertex=PROJECT, token_env="VERTEX_TOKEN")
     with pytest.raises(StudyError, match=r"VERTEX_TOKEN.*models\.\*\.token_env"):
-        sent(provider, [])
+        send(provider)
 
 
 @pytest.mark.parametrize(
@@ -178,7 +184,8 @@ def test_the_endpoint_names_service_version_and_model(
 )
 def test_a_seed_fits_the_interface(recorder: Recorder, seed: int) -> None:
     recorder.replies = [ANSWER]
-    sent(make(recorder.url, send_seed=True), [], SAMPLING._replace(seed=seed))
+    provider = make(recorder.url, send_seed=True)
+    send(provider, wire_of(provider, sampling=SAMPLING._replace(seed=seed)))
     found = recorder.calls[0].body["generationConfig"]["seed"]
     assert 0 <= found < 2**31
     assert (found - seed) % 2**31 == 0
@@ -189,21 +196,6 @@ def test_one_threshold_for_every_category() -> None:
     assert body.count(b'"threshold":"BLOCK_NONE"') == 4
 
 
-def test_lone_surrogates_are_mended() -> None:
-    context = [Message("system", "a\ud83d"), Message("user", "b\ude00")]
-    body = wire_of(make(), context, prompt="c\ud83d").body().decode()
-    assert [f'"{letter}\ufffd"' in body for letter in "abc"] == [True] * 3
-
-
-def test_equal_contexts_are_equal_bytes_and_delivery_is_no_part_of_them() -> None:
-    seen = set()
-    for context in CONTEXTS.values():
-        cached = make(explicit_cache=True, flex=True)
-        assert wire_of(make(), context)[:2] == wire_of(cached, list(context))[:2]
-        seen.add(make().prefix(context))
-    assert len(seen) == len(CONTEXTS)
-
-
 def test_the_list_of_models_is_read_page_by_page_as_the_sdk_reads_it(recorder: Recorder) -> None:
     pages = [
         Said({"models": [{"name": "models/gemini-a"}], "nextPageToken": "p/2+ "}),
@@ -212,21 +204,16 @@ def test_the_list_of_models_is_read_page_by_page_as_the_sdk_reads_it(recorder: R
     recorder.replies = [*pages, *pages]
     client = sdk(recorder, api_key=KEY)
     theirs = [model.name for model in client.models.list()]
-
-    async def session() -> list[ModelInfo] | None:
-        provider = make(recorder.url)
-        try:
-            return await provider.models()
-        finally:
-            await provider.close()
-
-    ours = asyncio.run(session())
+    ours = models_of(make(recorder.url))
     assert ours == [ModelInfo("gemini-a"), ModelInfo("gemini-b")]
     assert theirs == [f"models/{model.id}" for model in ours]
     assert {call.path.partition("?")[0] for call in recorder.calls} == {"/v1beta/models"}
     queries = [parse_qs(urlsplit(call.path).query).get("pageToken") for call in recorder.calls]
     assert queries == [None, ["p/2+ "]] * 2
+    assert models_of(make(vertex=PROJECT, api_key=None)) is None
 
 
-def test_vertex_has_no_list() -> None:
-    assert asyncio.run(make(vertex=PROJECT, api_key=None).models()) is None
+def test_delivery_is_no_part_of_the_key() -> None:
+    cached = make(explicit_cache=True, flex=True)
+    for context in CONTEXTS.values():
+        assert wire_of(make(), context)[:2] == wire_of(cached, context)[:2]

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 from gateway_entries import gateway_entries
-from provider_cases import CONTEXTS, item, make_openai, wire_of
+from provider_cases import CONTEXTS, item, make_openai, send, wire_of
 from stream_contract import check_error, check_stream
 
 from fieldwork.errors import StudyError
@@ -65,14 +65,7 @@ def exchange(
     provider = provider_of(server)
     question = provider.question(item(prompt), Sampling(temperature, max_tokens, seed))
     wire = Wire(provider.prefix(context), question)
-
-    async def session() -> Exchange:
-        try:
-            return await provider.send(wire.body())
-        finally:
-            await provider.close()
-
-    return asyncio.run(session())
+    return send(provider, wire)
 
 
 def ask(server: LlamaServer, context: Sequence[Message] = (), **changes: object) -> Reply:
@@ -81,7 +74,7 @@ def ask(server: LlamaServer, context: Sequence[Message] = (), **changes: object)
 
 @pytest.mark.parametrize("context", CONTEXTS)
 def test_a_real_server_answers_after_every_context(llama: LlamaServer, context: str) -> None:
-    sent = exchange(llama, CONTEXTS[context])
+    sent = exchange(llama, CONTEXTS[context], max_tokens=8)
     reply = provider_of(llama).read(sent.raw)
     assert reply.outcome in ("ok", "truncated", "empty")
     assert sent.latency_s is not None
@@ -180,7 +173,7 @@ def answers(server: LlamaServer, path: Path, keys: Sequence[bytes]) -> list[Repl
 def test_two_jobs_at_once_get_their_own_answers(llama: LlamaServer, tmp_path: Path) -> None:
     """Prompts differ in length, so that the tokens counted show whose answer came."""
     prompts = {
-        name: [f"Say {name} {'again ' * n}." for n in range(8)] for name in ("yes", "nonsense")
+        name: [f"Say {name} {'again ' * n}." for n in range(4)] for name in ("yes", "nonsense")
     }
     tallies: dict[str, AnswerTally] = {}
 
@@ -193,7 +186,7 @@ def test_two_jobs_at_once_get_their_own_answers(llama: LlamaServer, tmp_path: Pa
     for thread in threads:
         thread.join()
     for name, tally in tallies.items():
-        assert (tally.n_asked, sum(tally.failures.values())) == (8, 0)
+        assert (tally.n_asked, sum(tally.failures.values())) == (4, 0)
         replies = answers(llama, tmp_path / f"{name}.sqlite", tally.keys)
         tokens = [reply.usage.input or 0 for reply in replies]
         alone = [ask(llama, prompt=p, max_tokens=1).usage.input for p in prompts[name]]

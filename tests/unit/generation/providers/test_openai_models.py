@@ -1,14 +1,12 @@
 """Which models an OpenAI-compatible server offers, and which of them counts as the one asked for."""
 
-import asyncio
 from datetime import date
 
 import pytest
-from provider_cases import KEY, Recorder, Said, make_openai
+from provider_cases import KEY, Recorder, Said, make_openai, models_of
 
 from fieldwork.errors import StudyError
 from fieldwork.generation.providers.base import ModelInfo, RejectedError, TransientError
-from fieldwork.generation.providers.openai import OpenAI
 
 
 def test_who_counts_as_the_model() -> None:
@@ -16,16 +14,6 @@ def test_who_counts_as_the_model() -> None:
     asked = ["gpt-test", "gpt-test-2024-07-18", "other", "other-2025-01-01"]
     assert all(provider.is_asked_for(model) for model in asked)
     assert not provider.is_asked_for("gpt-test-mini")
-
-
-def listed(provider: OpenAI) -> list[ModelInfo] | None:
-    async def session() -> list[ModelInfo] | None:
-        try:
-            return await provider.models()
-        finally:
-            await provider.close()
-
-    return asyncio.run(session())
 
 
 def test_the_list_of_models(recorder: Recorder) -> None:
@@ -39,7 +27,9 @@ def test_the_list_of_models(recorder: Recorder) -> None:
     recorder.replies = [Said({"object": "list", "data": entries})]
     day = date(2027, 1, 14)
     expected = [("a", day), ("b", None), ("c", None), ("d", day), ("e", None)]
-    assert listed(make_openai(f"{recorder.url}/v1/")) == [ModelInfo(*entry) for entry in expected]
+    assert models_of(make_openai(f"{recorder.url}/v1/")) == [
+        ModelInfo(*entry) for entry in expected
+    ]
     (call,) = recorder.calls
     assert (call.method, call.path) == ("GET", "/v1/models")
     assert call.headers["authorization"] == f"Bearer {KEY}"
@@ -48,17 +38,17 @@ def test_the_list_of_models(recorder: Recorder) -> None:
 def test_a_bare_list_is_a_list_too(recorder: Recorder) -> None:
     recorder.replies = [Said([{"id": "a"}, {"id": "b", "expiration_date": "2027-01-14"}])]
     expected = [ModelInfo("a"), ModelInfo("b", date(2027, 1, 14))]
-    assert listed(make_openai(recorder.url)) == expected
+    assert models_of(make_openai(recorder.url)) == expected
 
 
 @pytest.mark.parametrize("status", [404, 405, 501])
 def test_a_server_without_a_list(recorder: Recorder, status: int) -> None:
     recorder.replies = [Said(b"nothing here", status)]
-    assert listed(make_openai(recorder.url)) is None
+    assert models_of(make_openai(recorder.url)) is None
 
 
 def test_azure_has_no_list_of_deployments() -> None:
-    assert listed(make_openai(azure_version="2024-10-21")) is None
+    assert models_of(make_openai(azure_version="2024-10-21")) is None
 
 
 @pytest.mark.parametrize(
@@ -76,4 +66,4 @@ def test_azure_has_no_list_of_deployments() -> None:
 def test_a_list_that_cannot_be_had(recorder: Recorder, said: Said, error: type[Exception]) -> None:
     recorder.replies = [said]
     with pytest.raises(error):
-        listed(make_openai(recorder.url))
+        models_of(make_openai(recorder.url))

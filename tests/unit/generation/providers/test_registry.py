@@ -162,20 +162,6 @@ GEMINI: dict[str, Any] = {
 }
 
 
-def test_gemini_has_the_settings_of_the_config(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    monkeypatch.setenv("TEST_MODEL_KEY", "k")
-    provider = make_provider(GEMINI, tmp_path)
-    assert isinstance(provider, Gemini)
-    found = asdict(provider.settings)
-    made = {"accept_models": ("gemini-y",), "api_key": "k", "cache_min_tokens": 2048, "flex": False}
-    expected = {name: GEMINI[name] for name in found if name in GEMINI} | made
-    assert {name: found[name] for name in expected} == expected
-    assert set(found) - set(expected) == {"headers", "secrets"}
-    assert (provider.concurrency, provider.sends_temperature) == (3, False)
-
-
 def test_vertex_needs_no_key_and_has_its_own_address(tmp_path: Path) -> None:
     vertex = {"project": "p", "location": "us-central1"}
     provider = make_provider({**GEMINI, "vertex": vertex}, tmp_path)
@@ -206,21 +192,36 @@ ANTHROPIC: dict[str, Any] = {
 }
 
 
-def test_anthropic_has_the_settings_of_the_config(
+MADE = {
+    "gemini": {"accept_models": ("gemini-y",), "cache_min_tokens": 2048, "flex": False},
+    "anthropic": {"accept_models": ("claude-y",), "cache_breakpoint": True},
+}
+
+
+@pytest.mark.parametrize("model", [GEMINI, ANTHROPIC], ids=MADE)
+def test_a_model_has_the_settings_of_the_config(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, model: dict[str, Any]
+) -> None:
+    monkeypatch.setenv("TEST_MODEL_KEY", "k")
+    provider = make_provider(model, tmp_path)
+    assert isinstance(provider, Gemini | Anthropic)
+    found = asdict(provider.settings)
+    made = {"api_key": "k", **MADE[model["provider"]]}
+    expected = {name: model[name] for name in found if name in model} | made
+    assert {name: found[name] for name in expected} == expected
+    if model is GEMINI:
+        assert set(found) - set(expected) == {"headers", "secrets"}
+    assert (provider.concurrency, provider.sends_temperature) == (3, False)
+
+
+def test_anthropic_without_a_cache_and_with_batches(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setenv("TEST_MODEL_KEY", "k")
-    provider = make_provider(ANTHROPIC, tmp_path)
-    assert isinstance(provider, Anthropic)
-    found = asdict(provider.settings)
-    made = {"accept_models": ("claude-y",), "api_key": "k", "cache_breakpoint": True}
-    expected = {name: ANTHROPIC[name] for name in found if name in ANTHROPIC} | made
-    assert {name: found[name] for name in expected} == expected
-    assert (provider.concurrency, provider.sends_temperature) == (3, False)
     uncached = make_provider({**ANTHROPIC, "prefix_cache": None}, tmp_path)
     assert isinstance(uncached, Anthropic)
     assert not uncached.settings.cache_breakpoint
-    client = make_batch_client(provider, tmp_path)
+    client = make_batch_client(uncached, tmp_path)
     assert isinstance(client, AnthropicBatches)
     client.close()
 

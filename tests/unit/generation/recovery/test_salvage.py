@@ -1,11 +1,11 @@
 """Damaged ledgers: what is whole comes back as it was, nothing else does, the damaged file is kept."""
 
+import multiprocessing
 import os
 import random
 import shutil
+import signal
 import sqlite3
-import subprocess
-import sys
 from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -18,7 +18,6 @@ from fieldwork.generation.ledger import Entry, ledger_key, open_ledger
 from fieldwork.generation.recovery.pages import open_pages
 from fieldwork.generation.recovery.salvage import Recovery, recover, sentence_of
 
-SCRIPTS = Path(__file__).parents[4] / "workflow" / "scripts"
 STARTED = datetime(2026, 11, 20, 10, 30, tzinfo=UTC)
 FOREIGN = b"from another model"
 
@@ -62,20 +61,17 @@ def filled(path: Path) -> bytes:
 
 def killed(path: Path) -> None:
     """A ledger whose job was killed: its answers are in the log."""
-    code = """
-import os, sys
-sys.path[:0] = sys.argv[2:]
-from pathlib import Path
-from test_salvage import ENTRIES
-from fieldwork.generation.ledger import open_ledger
-with open_ledger(Path(sys.argv[1])) as ledger:
-    for start in range(0, len(ENTRIES), 10):
-        ledger.store(ENTRIES[start : start + 10])
-    os.kill(os.getpid(), 9)
-"""
-    folders = [str(SCRIPTS), str(Path(__file__).parent)]
-    dead = subprocess.run([sys.executable, "-c", code, str(path), *folders], check=False)
-    assert dead.returncode == -9
+
+    def store_and_die() -> None:
+        with open_ledger(path) as ledger:
+            for start in range(0, len(ENTRIES), 10):
+                ledger.store(ENTRIES[start : start + 10])
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    dead = multiprocessing.get_context("fork").Process(target=store_and_die)
+    dead.start()
+    dead.join(60)
+    assert dead.exitcode == -signal.SIGKILL
     assert path.with_name(f"{path.name}-wal").stat().st_size > 100_000
 
 

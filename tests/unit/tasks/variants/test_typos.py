@@ -86,17 +86,14 @@ def test_first_letters_are_hit_too_and_capitals_stay() -> None:
 
 
 @STEADY
-@given(pair=protected_texts, rate=st.sampled_from([*RATES, 1.0]), seed=st.integers(0, 999))
-def test_protected_parts_survive_in_order(
+@given(
+    pair=st.one_of(protected_texts, negated_texts),
+    rate=st.sampled_from([*RATES, 1.0]),
+    seed=st.integers(0, 999),
+)
+def test_protected_parts_and_negations_survive_in_order(
     pair: tuple[str, list[str]], rate: float, seed: int
 ) -> None:
-    text, kept = pair
-    assert survive(kept, put_typos(text, rate, random.Random(seed)))
-
-
-@STEADY
-@given(pair=negated_texts, rate=st.sampled_from([*RATES, 1.0]), seed=st.integers(0, 999))
-def test_negations_survive_in_order(pair: tuple[str, list[str]], rate: float, seed: int) -> None:
     text, kept = pair
     assert survive(kept, put_typos(text, rate, random.Random(seed)))
 

@@ -1,0 +1,661 @@
+"""The replies of the three services: each is read or refused, and every error names a way out.
+
+What all providers do alike is in test_provider_contract.py; here is what each service says.
+"""
+
+import asyncio
+import json
+from datetime import UTC, datetime, timedelta
+from email.utils import format_datetime
+from typing import Any, get_args
+
+import pytest
+from anthropic.types import Message as SdkMessage
+from anthropic.types import StopReason
+from anthropic.types.shared import ErrorType
+from google.genai import types
+from provider_cases import KEY, Recorder, Said, make_anthropic, make_gemini, make_openai, send
+
+from fieldwork.errors import StudyError
+from fieldwork.generation.limits import Limits
+from fieldwork.generation.providers import anthropic as claude
+from fieldwork.generation.providers import gemini_outcomes as google
+from fieldwork.generation.providers.anthropic import limit_headers
+from fieldwork.generation.providers.anthropic_errors import HTTP_STATUS
+from fieldwork.generation.providers.base import Provider, RejectedError, TransientError, Usage
+
+MAKERS: dict[str, Any] = {"openai": make_openai, "anthropic": make_anthropic, "gemini": make_gemini}
+PATHS = {
+    "openai": "/chat/completions: ",
+    "anthropic": "/v1/messages",
+    "gemini": "/v1beta/models/gemini-x:generateContent: ",
+}
+NO_REPLY_WORDS = {
+    "openai": "no chat completion",
+    "anthropic": "no message: ",
+    "gemini": "no generated content",
+}
+Body = dict[str, Any]
+
+
+def read(api: str, body: Any) -> Any:
+    return MAKERS[api]().read(body if isinstance(body, bytes) else json.dumps(body).encode())
+
+
+def completion(content: Any = "A", finish: str | None = "stop", **message: Any) -> Body:
+    message = {"role": "assistant", "content": content, **message}
+    return {"choices": [{"message": message, "finish_reason": finish}]}
+
+
+def message(*blocks: Any, stop: str | None = "end_turn", **fields: Any) -> Body:
+    body = {"id": "msg_1", "type": "message", "role": "assistant", "model": "claude-x"}
+    usage = {"input_tokens": 3, "output_tokens": 1}
+    return {**body, "content": list(blocks), "stop_reason": stop, "usage": usage, **fields}
+
+
+def candidate(parts: Any = None, finish: str | None = "STOP", **fields: Any) -> Body:
+    one = {} if parts is None else {"content": {"role": "model", "parts": parts}}
+    return {"candidates": [one | ({} if finish is None else {"finishReason": finish})], **fields}
+
+
+# --- outcomes -----------------------------------------------------------------------------------------
+
+TEXT, A = {"type": "text", "text": "A"}, {"text": "A"}
+THOUGHT = {"type": "thinking", "thinking": "hm", "signature": "s"}
+HALF = "cut \ud83d"
+OUTCOMES: list[tuple[str, Body, str, str | None]] = [
+    ("openai", completion(finish="length"), "truncated", "A"),
+    ("openai", completion("", "length"), "truncated", ""),
+    ("openai", completion(finish="content_filter"), "filtered", "A"),
+    ("openai", completion(None, "content_filter"), "filtered", None),
+    ("openai", completion(None, refusal="No."), "refused", None),
+    ("openai", completion(finish=None), "ok", "A"),
+    ("openai", completion(HALF), "ok", "cut \ufffd"),
+    ("openai", completion([THOUGHT, TEXT, {"type": "text", "text": " So B."}]), "ok", "A So B."),
+    ("anthropic", message(TEXT, {"type": "text", "text": "b"}), "ok", "Ab"),
+    ("anthropic", message(THOUGHT, TEXT), "ok", "A"),
+    ("anthropic", message({"type": "redacted_thinking", "data": "x"}, TEXT), "ok", "A"),
+    ("anthropic", message(THOUGHT), "empty", None),
+    (
+        "anthropic",
+        message({"type": "tool_use", "id": "t", "name": "n", "input": {}}),
+        "empty",
+        None,
+    ),
+    ("anthropic", message({"type": "text", "text": HALF}), "ok", "cut \ufffd"),
+    ("gemini", candidate([{"text": "a"}, {"text": "b"}]), "ok", "ab"),
+    ("gemini", candidate([{"text": "hm", "thought": True}, {"text": "b"}]), "ok", "b"),
+    ("gemini", candidate([{"text": "hm", "thought": True}]), "empty", None),
+    ("gemini", candidate([{"functionCall": {"name": "f"}}]), "empty", None),
+    ("gemini", candidate([{"text": ""}]), "empty", ""),
+    ("gemini", candidate([]), "empty", None),
+    (
+        "gemini",
+        {"candidates": [{"content": {"parts": None}, "finishReason": "STOP"}]},
+        "empty",
+        None,
+    ),
+    ("gemini", candidate([{"text": HALF}]), "ok", "cut \ufffd"),
+]
+
+
+@pytest.mark.parametrize(("api", "body", "outcome", "text"), OUTCOMES)
+def test_outcomes(api: str, body: Body, outcome: str, text: str | None) -> None:
+    reply = read(api, body)
+    assert (reply.outcome, reply.text) == (outcome, text)
+    if api == "openai":
+        assert reply.finish_reason == body["choices"][0]["finish_reason"]
+
+
+# what nobody offers the model, tools and pictures, it may try; what it wrote besides is its answer
+REASONS = {
+    "anthropic": {
+        **dict.fromkeys(["end_turn", "stop_sequence", "tool_use"], "ended"),
+        **dict.fromkeys(["max_tokens", "model_context_window_exceeded", "pause_turn"], "truncated"),
+        "refusal": "refused",
+    },
+    "gemini": {
+        **dict.fromkeys(["FINISH_REASON_UNSPECIFIED", "STOP", "NO_IMAGE"], "ended"),
+        **dict.fromkeys(["MALFORMED_FUNCTION_CALL", "UNEXPECTED_TOOL_CALL"], "ended"),
+        **dict.fromkeys(["TOO_MANY_TOOL_CALLS", "MISSING_THOUGHT_SIGNATURE"], "ended"),
+        "MALFORMED_RESPONSE": "ended",
+        **dict.fromkeys(google.LIMIT_REASONS, "truncated"),
+        **dict.fromkeys(google.FILTER_REASONS, "filtered"),
+    },
+}
+BLOCK_REASONS = ["BLOCKED_REASON_UNSPECIFIED", "SAFETY", "OTHER", "BLOCKLIST", "PROHIBITED_CONTENT"]
+BLOCK_REASONS += ["IMAGE_SAFETY", "MODEL_ARMOR", "JAILBREAK"]
+
+
+def test_the_tables_hold_every_reason_the_sdks_know() -> None:
+    assert set(get_args(StopReason)) == set(REASONS["anthropic"])
+    assert set(REASONS["anthropic"]) > claude.LIMIT_REASONS | claude.REFUSAL_REASONS
+    assert {reason.value for reason in types.FinishReason} == set(REASONS["gemini"])
+    assert {"MAX_TOKENS"} <= google.LIMIT_REASONS
+    matter = {"SAFETY", "RECITATION", "SPII", "BLOCKLIST", "PROHIBITED_CONTENT"}
+    assert matter <= google.FILTER_REASONS
+    assert {reason.value for reason in types.BlockedReason} == set(BLOCK_REASONS)
+    assert set(REASONS["gemini"]) > google.ACCOUNT_STOPPED
+    # those of managed memories concern nobody here, and that of large requests comes from the gateway
+    known = {kind for kind in get_args(ErrorType) if not kind.startswith("memory_")}
+    assert set(HTTP_STATUS) == known | {"request_too_large"}
+
+
+@pytest.mark.parametrize("api", REASONS)
+def test_every_reason_to_stop_is_an_outcome(api: str) -> None:
+    for reason, meaning in {**REASONS[api], "SOMETHING_NEW": "ended", None: "ended"}.items():
+        if reason in google.ACCOUNT_STOPPED:
+            with pytest.raises(StudyError, match="limited or disabled"):
+                read(api, candidate([A], reason))
+            continue
+        if api == "gemini":
+            replies = [read(api, candidate(parts, reason)) for parts in ([A], None)]
+        else:
+            replies = [read(api, message(*blocks, stop=reason)) for blocks in ([TEXT], [])]
+        outcomes = [(reply.outcome, reply.text, reply.finish_reason) for reply in replies]
+        names = ("ok", "empty") if meaning == "ended" else (meaning, meaning)
+        assert outcomes == [(names[0], "A", reason), (names[1], None, reason)]
+
+
+def test_a_blocked_prompt_is_filtered() -> None:
+    for reason in [*BLOCK_REASONS, "SOMETHING_NEW"]:
+        reply = read("gemini", {"promptFeedback": {"blockReason": reason}, "modelVersion": "g"})
+        assert (reply.outcome, reply.finish_reason, reply.text) == ("filtered", reason, None)
+        assert reply.returned_model == "g"
+
+
+# --- tokens and names ---------------------------------------------------------------------------------
+
+USAGE: list[tuple[str, Any, Usage]] = [
+    (
+        "openai",
+        {
+            "prompt_tokens": 100,
+            "completion_tokens": 20,
+            "prompt_tokens_details": {"cached_tokens": 64, "cache_write_tokens": 8},
+            "completion_tokens_details": {"reasoning_tokens": 12},
+        },
+        Usage(input=100, cache_read=64, cache_write=8, output=20, reasoning=12),
+    ),
+    (
+        "openai",
+        {"prompt_tokens": 9, "completion_tokens": 2, "prompt_tokens_details": None},
+        Usage(input=9, output=2),
+    ),
+    (
+        "openai",
+        {"prompt_tokens": 9, "completion_tokens": 1, "prompt_tokens_details": {"cached_tokens": 0}},
+        Usage(input=9, cache_read=0, output=1),
+    ),
+    (
+        "anthropic",
+        {
+            "input_tokens": 20,
+            "cache_read_input_tokens": 4096,
+            "cache_creation_input_tokens": 1000,
+            "output_tokens": 12,
+            "output_tokens_details": {"thinking_tokens": 7},
+        },
+        Usage(input=5116, cache_read=4096, cache_write=1000, output=12, reasoning=7),
+    ),
+    (
+        "anthropic",
+        {"input_tokens": 9, "cache_read_input_tokens": None, "output_tokens": 2},
+        Usage(input=9, cache_read=0, cache_write=0, output=2),
+    ),
+    (
+        "anthropic",
+        {"input_tokens": 9, "cache_read_input_tokens": -1, "output_tokens": 1},
+        Usage(output=1),
+    ),
+    ("anthropic", {}, Usage()),
+    (
+        "gemini",
+        {
+            "promptTokenCount": 100,
+            "cachedContentTokenCount": 64,
+            "candidatesTokenCount": 5,
+            "thoughtsTokenCount": 7,
+            "totalTokenCount": 112,
+        },
+        Usage(input=100, cache_read=64, output=12, reasoning=7),
+    ),
+    (
+        "gemini",
+        {"promptTokenCount": 9, "candidatesTokenCount": 2},
+        Usage(input=9, cache_read=0, output=2, reasoning=0),
+    ),
+    ("gemini", {"promptTokenCount": 9}, Usage()),
+    ("gemini", {}, Usage()),
+]
+
+
+@pytest.mark.parametrize(("api", "counts", "expected"), USAGE)
+def test_usage(api: str, counts: Any, expected: Usage) -> None:
+    bodies = {
+        "openai": completion() | {"usage": counts, "model": "gpt-test"},
+        "anthropic": message(TEXT, usage=counts),
+        "gemini": candidate([A], usageMetadata=counts, modelVersion="gemini-x"),
+    }
+    reply = read(api, bodies[api])
+    assert reply.usage == expected
+    assert reply.defects == (("usage",) if expected.input is None else ())
+
+
+NAMED = {
+    "openai": completion()
+    | {"id": "c1", "model": "gpt-test-0613", "system_fingerprint": "fp", "service_tier": "flex"},
+    "anthropic": message(
+        TEXT,
+        model="claude-x-20260101",
+        usage={"input_tokens": 3, "output_tokens": 1, "service_tier": "standard"},
+    ),
+    "gemini": candidate(
+        [A],
+        modelVersion="gemini-x-001",
+        responseId="r1",
+        usageMetadata={"trafficType": "ON_DEMAND"},
+    ),
+}
+SAYS = {
+    "openai": ("gpt-test-0613", "fp", "flex", None),
+    "anthropic": ("claude-x-20260101", None, "standard", "msg_1"),
+    "gemini": ("gemini-x-001", "gemini-x-001", "ON_DEMAND", "r1"),
+}
+HEADERS: list[tuple[str, dict[str, str], str | None, dict[str, str]]] = [
+    ("openai", {"X-Request-Id": "req_1"}, "req_1", {"x-request-id": "req_1"}),
+    ("openai", {"apim-request-id": "a-1"}, "a-1", {"apim-request-id": "a-1"}),
+    ("anthropic", {"request-id": "req_1"}, "req_1", {"request-id": "req_1"}),
+    ("gemini", {}, None, {}),
+]
+
+
+@pytest.mark.parametrize(("api", "headers", "request_id", "kept"), HEADERS)
+def test_what_else_a_reply_says(
+    recorder: Recorder,
+    api: str,
+    headers: dict[str, str],
+    request_id: str | None,
+    kept: dict[str, str],
+) -> None:
+    limits = {"X-RateLimit-Remaining-Requests": "59", "Set-Cookie": "secret"}
+    recorder.replies = [Said(NAMED[api], headers={**headers, **limits})]
+    provider = MAKERS[api](recorder.url)
+    began = datetime.now(UTC)
+    exchange = send(provider)
+    assert exchange.started_at is not None
+    assert began <= exchange.started_at <= datetime.now(UTC)
+    assert exchange.latency_s is not None
+    assert 0 < exchange.latency_s < 5
+    assert (exchange.raw, exchange.request_id) == (json.dumps(NAMED[api]).encode(), request_id)
+    assert exchange.headers.items() >= {"x-ratelimit-remaining-requests": "59", **kept}.items()
+    assert "set-cookie" not in exchange.headers
+    reply = provider.read(exchange.raw)
+    names = (reply.returned_model, reply.fingerprint, reply.service_tier, reply.request_id)
+    assert names == SAYS[api]
+    assert provider.is_asked_for(reply.returned_model)
+    if api == "anthropic":
+        SdkMessage.model_validate_json(exchange.raw, strict=True)
+
+
+# --- what is no reply ---------------------------------------------------------------------------------
+
+NO_REPLY: dict[str, list[Any]] = {
+    "openai": [
+        {"choices": []},
+        {"choices": None},
+        {"choices": [None]},
+        {"choices": [{}]},
+        {"choices": [{"message": None}]},
+        {"choices": [{"message": "text"}]},
+        completion(["part"]),
+    ],
+    "anthropic": [
+        {"content": "A"},
+        {"content": [None]},
+        {"content": [{"type": "text"}]},
+        {"content": [{"type": "text", "text": 1}]},
+        {"type": "error", "error": {"type": "api_error", "message": "upstream"}},
+    ],
+    "gemini": [
+        {"candidates": []},
+        {"candidates": [None]},
+        candidate([{"text": 1}]),
+        {"candidates": [{"content": "x"}]},
+        {"promptFeedback": {}},
+    ],
+}
+SHAPELESS: list[Any] = [b"", b"<html>Bad gateway</html>", b"\xff\xfe", None, [], {}, 7]
+SHAPELESS += [{"error": {"message": "upstream timed out"}}]
+
+
+@pytest.mark.parametrize("api", NO_REPLY)
+def test_a_body_at_200_that_is_no_reply_is_no_answer(api: str) -> None:
+    for body in [*SHAPELESS, *NO_REPLY[api]]:
+        with pytest.raises(TransientError, match=NO_REPLY_WORDS[api]) as caught:
+            read(api, body)
+        assert caught.value.maybe_billed
+
+
+@pytest.mark.parametrize(
+    ("body", "said"),
+    [
+        ({"id": "x1", "choices": []}, "its choices are empty"),
+        ({"id": "x2", "error": None}, "it has no 'choices'"),
+        ({"id": "x3"} | completion(7), "content is of type int, not text"),
+        ({"id": "x4", "error": {"message": "upstream timed out"}}, "upstream timed out"),
+    ],
+)
+def test_what_fails_alike_is_told_alike(body: Body, said: str) -> None:
+    with pytest.raises(TransientError, match=said) as caught:
+        read("openai", body)
+    assert '"id"' not in str(caught.value)
+
+
+# --- errors that may pass -----------------------------------------------------------------------------
+
+
+def failed(status: int, words: str = "no", /, **error: Any) -> Said:
+    """As OpenAI writes it."""
+    return Said({"error": {"message": words, **error}}, status)
+
+
+def refused(status: int, kind: str, words: str = "no", **details: Any) -> Said:
+    """As Anthropic writes it."""
+    body = {"type": kind, "message": words, **({"details": details} if details else {})}
+    return Said({"type": "error", "error": body, "request_id": "req_1"}, status)
+
+
+def status_of(code: int, status: str, words: str = "no", *details: Body) -> Said:
+    """As Google writes it."""
+    body = {"code": code, "message": words, "status": status, "details": list(details)}
+    return Said({"error": body}, code)
+
+
+def retry_info(delay: str) -> Body:
+    return {"@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": delay}
+
+
+def quota(period: str) -> Body:
+    violation = {"quotaId": f"GenerateRequestsPer{period}PerProjectPerModel-FreeTier"}
+    return {"@type": "type.googleapis.com/google.rpc.QuotaFailure", "violations": [violation]}
+
+
+def headed(said: Said, **headers: str) -> Said:
+    return said._replace(headers={name.replace("_", "-"): text for name, text in headers.items()})
+
+
+USED_UP = (429, "RESOURCE_EXHAUSTED", "no")
+BLOCKED = "Output blocked by content filtering policy"
+MINUTE = "Rate limit reached for gpt-4o on tokens per min (TPM): Limit 30000, Used 29000."
+PASSING: list[tuple[str, Said, float | None, bool]] = [
+    *(("openai", failed(s), None, False) for s in (408, 409, 500, 502, 504, 520)),
+    *(("openai", failed(s), None, True) for s in (429, 503, 529)),
+    ("openai", failed(429, MINUTE, type="tokens", code="rate_limit_exceeded"), None, True),
+    ("openai", headed(failed(429), retry_after_ms="250"), 0.25, True),
+    ("openai", headed(failed(429), Retry_After_Ms="250", Retry_After="9"), 0.25, True),
+    ("openai", headed(failed(429), retry_after_ms="soon", Retry_After="9"), 9.0, True),
+    ("openai", headed(failed(429), retry_after_ms="-1"), 0.0, True),
+    ("anthropic", headed(refused(429, "rate_limit_error"), retry_after="7"), 7.0, True),
+    (
+        "anthropic",
+        headed(
+            refused(429, "rate_limit_error", error_code="ramp_limit_exceeded"), retry_after="30"
+        ),
+        30.0,
+        True,
+    ),
+    ("anthropic", refused(529, "overloaded_error", "Overloaded"), None, True),
+    ("anthropic", refused(500, "api_error"), None, False),
+    ("anthropic", refused(504, "timeout_error"), None, False),
+    ("anthropic", Said(b"<html>502</html>", 502), None, False),
+    ("anthropic", refused(409, "conflict_error"), None, False),
+    # the sentence of a filter in another error
+    *(("anthropic", refused(s, "api_error", BLOCKED), None, s > 428) for s in (429, 529)),
+    ("anthropic", refused(500, "api_error", BLOCKED), None, False),
+    ("gemini", status_of(*USED_UP, quota("Minute"), retry_info("7s")), 7.0, True),
+    ("gemini", status_of(*USED_UP, retry_info("0.25s")), 0.25, True),
+    ("gemini", status_of(*USED_UP, retry_info("soon")), None, True),
+    ("gemini", headed(status_of(*USED_UP), Retry_After="3"), 3.0, True),
+    ("gemini", status_of(503, "UNAVAILABLE", "overloaded"), None, True),
+    ("gemini", status_of(500, "INTERNAL"), None, False),
+    ("gemini", status_of(504, "DEADLINE_EXCEEDED"), None, False),
+    ("gemini", Said(b"<html>502</html>", 502), None, False),
+    ("gemini", status_of(499, "CANCELLED"), None, False),
+]
+
+
+@pytest.mark.parametrize(("api", "said", "wait", "throttled"), PASSING)
+def test_errors_that_may_pass(
+    recorder: Recorder, api: str, said: Said, wait: float | None, throttled: bool
+) -> None:
+    recorder.replies = [said]
+    with pytest.raises(TransientError, match=f"^HTTP {said.status}: ") as caught:
+        send(MAKERS[api](recorder.url))
+    assert (caught.value.retry_after_s, caught.value.is_throttled) == (wait, throttled)
+    assert caught.value.maybe_billed == (said.status == 504)
+
+
+@pytest.mark.parametrize(
+    ("header", "low", "high"),
+    [
+        ("0", 0, 0),
+        ("7", 7, 7),
+        ("1.5", 1.5, 1.5),
+        ("in a minute", 30, 60),
+        ("Wed, 21 Oct 2015 07:28:00 GMT", 0, 0),
+        ("-3", 0, 0),
+        *((odd, None, None) for odd in ("soon", "nan", "inf", "", "Wed, 99 Foo")),
+        (f"Fri, 31 Dec {9 * 10**19} 23:59:59 GMT", None, None),
+    ],
+)
+def test_retry_after(
+    recorder: Recorder, header: str, low: float | None, high: float | None
+) -> None:
+    if header == "in a minute":
+        header = format_datetime(datetime.now(UTC) + timedelta(seconds=60), usegmt=True)
+    recorder.replies = [headed(failed(429), Retry_After=header)]
+    with pytest.raises(TransientError) as caught:
+        send(make_openai(recorder.url))
+    wait = caught.value.retry_after_s
+    if low is None or high is None:
+        assert wait is None
+    else:
+        assert wait is not None
+        assert low <= wait <= high
+
+
+# --- errors that stop, and calls that are refused alone -----------------------------------------------
+
+LOW = "Your credit balance is too low to access the Anthropic API."
+REACHED = "You have reached your specified API usage limits. You will regain access on 2026-12-01."
+STOPPING = [
+    ("openai", failed(401, f"Incorrect API key provided: {KEY}"), "models.*.api_key_env"),
+    ("openai", failed(403, "not in your country"), "models.*.api_key_env"),
+    ("openai", Said(f"bad key {KEY}".encode(), 401), "models.*.api_key_env"),
+    ("openai", failed(404, "no such model"), "models.*.model"),
+    ("openai", failed(402, "pay first"), "add credit"),
+    ("openai", failed(429, code="insufficient_quota"), "add credit"),
+    ("openai", failed(429, type="insufficient_quota"), "add credit"),
+    ("openai", failed(400, code="billing_hard_limit_reached"), "add credit"),
+    ("anthropic", refused(400, "invalid_request_error", LOW), "add credit"),
+    ("anthropic", refused(400, "invalid_request_error", REACHED), "raise its spending limit"),
+    ("anthropic", refused(402, "billing_error"), "add credit"),
+    (
+        "anthropic",
+        refused(429, "rate_limit_error", error_code="enforced_spend_limit_reached"),
+        "raise its spending limit",
+    ),
+    ("anthropic", refused(401, "authentication_error"), "models.*.api_key_env"),
+    ("anthropic", refused(403, "permission_error"), "models.*.api_key_env"),
+    ("anthropic", refused(404, "not_found_error", f"model: {KEY}"), "the model may be retired"),
+    ("gemini", status_of(*USED_UP, quota("Day"), retry_info("7s")), "quota GenerateRequestsPerDay"),
+    (
+        "gemini",
+        status_of(400, "INVALID_ARGUMENT", "no", {"reason": "API_KEY_INVALID"}),
+        "models.*.api_key_env",
+    ),
+    ("gemini", status_of(401, "UNAUTHENTICATED"), "models.*.api_key_env"),
+    ("gemini", status_of(403, "PERMISSION_DENIED"), "models.*.api_key_env"),
+    ("gemini", status_of(404, "NOT_FOUND", KEY), "models.*.model: the model may be retired"),
+    ("gemini", status_of(400, "FAILED_PRECONDITION", "not in your country"), "enable billing"),
+    ("gemini", status_of(402, "X"), "add credit"),
+]
+
+
+@pytest.mark.parametrize(("api", "said", "way_out"), STOPPING)
+def test_what_only_the_user_can_mend_is_a_study_error(
+    recorder: Recorder, api: str, said: Said, way_out: str
+) -> None:
+    recorder.replies = [said]
+    with pytest.raises(StudyError) as caught:
+        send(MAKERS[api](recorder.url))
+    words = str(caught.value)
+    assert way_out in words
+    assert words.startswith(f"{recorder.url}{PATHS[api]}")
+    assert f"HTTP {said.status}: " in words
+    assert KEY not in words
+    assert "\n" not in words
+
+
+TOO_LONG = "; the prompt is too long for the model: lower conditions.*.token_budget"
+COUNT = "The input token count (9) exceeds the maximum number of tokens allowed (8)."
+# as OpenAI and Azure word it, and with the code that throttled calls have too
+ABOVE_THE_LIMIT = (
+    "Request too large for gpt-4o in organization org-x on tokens per min (TPM): Limit 30000, Requested "
+    "36278. The input or output tokens must be reduced in order to run successfully."
+)
+TOKENS = {"type": "tokens", "code": "rate_limit_exceeded"}
+INVALID = (400, "invalid_request_error")
+REFUSED = [
+    ("openai", failed(400, "too long"), "HTTP 400: too long$"),
+    ("openai", Said(b"<p>no\n\nJSON</p>", 422), "HTTP 422: <p>no JSON</p>$"),
+    ("openai", Said(b"", 400), "HTTP 400: an empty body$"),
+    ("openai", Said({"error": "text"}, 400), "HTTP 400: text$"),
+    ("openai", Said({"error": 7}, 400), 'HTTP 400: {"error": 7}$'),
+    ("openai", Said({"message": {"detail": "odd"}}, 400), "HTTP 400: odd$"),
+    ("openai", Said({"detail": [7, {"loc": 3, "msg": "odd"}]}, 400), "HTTP 400: odd$"),
+    ("openai", Said(b"x" * 5000, 400), "HTTP 400: " + "x" * 120 + "$"),
+    ("openai", failed(400, f"you sent {KEY}"), r"HTTP 400: you sent \*\*\*masked"),
+    ("openai", Said(b"x" * 110 + KEY.encode(), 400), r"HTTP 400: x+\*\*\*"),
+    ("openai", failed(400, "bad role", code="invalid_prompt"), "HTTP 400: bad role$"),
+    ("openai", failed(400, code="context_length_exceeded"), r"too long for the.*token_budget"),
+    ("openai", failed(400, type="exceed_context_size_error"), r"too long for the.*token_budget"),
+    ("openai", failed(400, "This model's maximum context length is 8192 tokens."), "token_budget"),
+    ("openai", failed(422, "the context window is 8192 tokens"), "token_budget"),
+    ("openai", failed(413, "too large"), r"too long for the model.*token_budget"),
+    ("openai", failed(429, ABOVE_THE_LIMIT, **TOKENS), r"lower conditions\.\*\.token_budget"),
+    (
+        "openai",
+        failed(429, "Limit 9. The input must be reduced in order to run successfully.", **TOKENS),
+        r"lower conditions\.\*\.token_budget",
+    ),
+    (
+        "openai",
+        failed(429, "request too large for this account", **TOKENS),
+        r"lower conditions\.\*\.token_budget",
+    ),
+    ("anthropic", refused(*INVALID, "bad"), "HTTP 400: bad$"),
+    ("anthropic", refused(*INVALID, "prompt is too long: 9 tokens > 8 maximum"), TOO_LONG),
+    ("anthropic", refused(413, "request_too_large", "too large"), f"HTTP 413: too large{TOO_LONG}"),
+    ("anthropic", Said(b"", 400), "HTTP 400: an empty body$"),
+    ("anthropic", refused(*INVALID, f"you sent {KEY}"), r"HTTP 400: you sent \*\*\*masked\*\*\*$"),
+    ("gemini", status_of(400, "INVALID_ARGUMENT", "bad"), "HTTP 400: bad$"),
+    ("gemini", Said([status_of(400, "X", "in a list").body], 400), "HTTP 400: in a list$"),
+    ("gemini", Said(b"", 400), "HTTP 400: an empty body$"),
+    ("gemini", Said(b"x" * 5000, 413), "HTTP 413: " + "x" * 120 + "$"),
+    ("gemini", status_of(400, "INVALID_ARGUMENT", COUNT), TOO_LONG),
+    ("gemini", status_of(400, "X", f"you sent {KEY}"), r"HTTP 400: you sent \*\*\*masked\*\*\*$"),
+]
+
+
+@pytest.mark.parametrize(("api", "said", "words"), REFUSED)
+def test_a_refused_call_is_refused_alone(
+    recorder: Recorder, api: str, said: Said, words: str
+) -> None:
+    recorder.replies = [said]
+    with pytest.raises(RejectedError, match=words) as caught:
+        send(MAKERS[api](recorder.url))
+    assert str(caught.value).startswith(f"HTTP {said.status}: ")
+    assert KEY not in str(caught.value)
+
+
+@pytest.mark.parametrize("status", [200, 500])
+def test_no_other_error_repeats_the_key(recorder: Recorder, status: int) -> None:
+    recorder.replies = [failed(status, f"you sent {KEY}"), Said(b"x" * 110 + KEY.encode(), status)]
+
+    def ask() -> None:
+        provider = make_openai(recorder.url)
+        provider.read(send(provider).raw)
+
+    for words in (r"you sent \*\*\*masked", r"xxx\*\*\*"):
+        with pytest.raises(TransientError, match=words):
+            ask()
+
+
+POLICY = {"code": "ResponsibleAIPolicyViolation"}
+FLAGGED = "Your prompt was flagged as potentially violating"
+FILTERED = [
+    *(("openai", failed(s, code="content_filter", param="prompt")) for s in (400, 403)),
+    *(("openai", failed(s, code=None, innererror=POLICY)) for s in (400, 403)),
+    *(("openai", failed(s, code="content_policy_violation")) for s in (400, 403)),
+    *(("openai", failed(s, FLAGGED, code="invalid_prompt")) for s in (400, 403)),
+    ("anthropic", refused(*INVALID, BLOCKED)),
+]
+
+
+@pytest.mark.parametrize(("api", "said"), FILTERED)
+def test_a_filter_beside_the_model_is_an_outcome(recorder: Recorder, api: str, said: Said) -> None:
+    recorder.replies = [said]
+    provider: Provider = MAKERS[api](recorder.url)
+    reply = provider.read(send(provider).raw)
+    assert (reply.outcome, reply.text, reply.usage) == ("filtered", None, Usage())
+    assert reply.finish_reason == "content_filter"
+
+
+# --- limits in Anthropic's headers --------------------------------------------------------------------
+
+
+def test_limits_of_requests_and_of_input_are_learnt() -> None:
+    headers = {
+        "anthropic-ratelimit-requests-limit": "50",
+        "anthropic-ratelimit-requests-remaining": "49",
+        "anthropic-ratelimit-requests-reset": "2026-11-01T00:00:01Z",
+        "anthropic-ratelimit-input-tokens-limit": "30000",
+        "anthropic-ratelimit-input-tokens-remaining": "1000",
+        "anthropic-ratelimit-output-tokens-limit": "8000",
+        "anthropic-ratelimit-output-tokens-remaining": "8000",
+        "anthropic-ratelimit-tokens-limit": "8000",
+        "retry-after": "7",
+    }
+    assert limit_headers(headers) == headers | {
+        "x-ratelimit-limit-requests": "50",
+        "x-ratelimit-remaining-requests": "49",
+        "x-ratelimit-limit-tokens": "30000",
+        "x-ratelimit-remaining-tokens": "1000",
+    }
+
+
+def test_a_learnt_limit_holds_calls_back() -> None:
+    now = 0.0
+
+    async def sleep(seconds: float) -> None:
+        nonlocal now
+        now += seconds
+
+    async def session() -> None:
+        limits = Limits(
+            ceiling=4,
+            requests_per_minute=None,
+            tokens_per_minute=None,
+            clock=lambda: now,
+            sleep=sleep,
+        )
+        await limits.acquire(10)
+        headers = {"limit": "60", "remaining": "0"}
+        named = {f"anthropic-ratelimit-requests-{part}": n for part, n in headers.items()}
+        limits.release(error=None, headers=limit_headers(named))
+        await limits.acquire(10)
+
+    asyncio.run(session())
+    assert now == pytest.approx(1.0)
