@@ -89,8 +89,9 @@ def runnable(words: list[str]) -> list[str]:
     own = [sys.executable, "-m", "snakemake", *words[1:]]
     if {"-n", "--report", "--unlock"} & set(words) or "results/figures/fig3.pdf" in words:
         return own
-    # those of other studies, and the power of this one, are made in other tests
-    is_quick = {"field_kit", "plan"} & set(words) and not {"power", "--configfile"} & set(words)
+    # plans of other studies, and the power of this one, are made in other tests; later commands need kits
+    is_plan = "plan" in words and not {"power", "--configfile"} & set(words)
+    is_quick = "field_kit" in words or is_plan
     return own if is_quick else [*own, "-n"]
 
 

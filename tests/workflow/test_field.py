@@ -23,7 +23,7 @@ def synthetic() -> SyntheticField:
     return make_field()
 
 
-def field_setting(synthetic: SyntheticField) -> dict[str, Any]:
+def field_setting(synthetic: SyntheticField, model: str = "smollm2") -> dict[str, Any]:
     return {
         "path": "resources/field",
         "layout": "wide",
@@ -34,7 +34,7 @@ def field_setting(synthetic: SyntheticField) -> dict[str, Any]:
             "groups": {"group": "group", "age": "age_band"},
         },
         "prompts": {f"{task}/{item_id}": f"Q_{item_id}" for task, item_id in synthetic.items},
-        "models": {MODEL_IN_FILE: "smollm2"},
+        "models": {MODEL_IN_FILE: model},
     }
 
 

@@ -55,7 +55,7 @@ def field_study(synthetic: SyntheticField, tmp_path_factory: pytest.TempPathFact
     first = synthetic.wide[0]["panel_id"]
     write_page(folder / "page", first, synthetic.wide[0])
     blank = {"study": {**TINY["study"], "conditions": ["offline"]}}
-    study = made.study(STUDY, TINY | blank | {"field": field_setting(synthetic)})
+    study = made.study(STUDY, TINY | blank | {"field": field_setting(synthetic, "embedded")})
     for arguments in (TARGETS, ("--report", f"results/{STUDY}/report.zip", *TARGETS[:2])):
         finished = made.snakemake(*arguments, "--configfile", str(study))
         assert finished.returncode == 0, finished.stderr[-3000:]
