@@ -148,6 +148,9 @@ def project(quickstart: Checkout, tmp_path_factory: pytest.TempPathFactory) -> P
         for name, text in files_of(document):
             (made.root / name).parent.mkdir(parents=True, exist_ok=True)
             (made.root / name).write_text(text, encoding="utf-8")
+    # twenty simulations of one size show that a command runs, as well as hundreds of many
+    with (made.root / "config.yaml").open("a", encoding="utf-8") as file:
+        file.write("\npower: {simulations: 20, sizes: [10]}\n")
     # what volunteers send: only its name counts where a run is planned
     answers = made.root / "resources/field/page/answers.csv"
     answers.parent.mkdir(parents=True)
