@@ -20,15 +20,15 @@ def test_every_step_of_the_study_runs(tmp_path: Path, monkeypatch: pytest.Monkey
     few = pd.read_csv(ROOT / "resources/tasks/candidates.csv").groupby("item_id").head(6)
     few.to_csv(tmp_path / "candidates.csv", index=False)
     sources = study._sources
+    fewer = {"candidates": str(tmp_path / "candidates.csv"), "shots": 0}
     monkeypatch.setattr(
         study,
         "_sources",
         lambda task: [
-            source | {"shots": 0 if source["shots"] else None}
-            | ({"candidates": str(tmp_path / "candidates.csv")} if source["candidates"] else {})
+            source.model_copy(update={k: v for k, v in fewer.items() if getattr(source, k)})
             for source in sources(task)
         ],
-    )  # fmt: skip
+    )
     study.prepare()
     for step in study.steps().values():
         step()

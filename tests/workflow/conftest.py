@@ -190,7 +190,7 @@ def copy_readings(of: Path, to: Path) -> None:
     """What the code means takes seconds to read, and is the same in every copy."""
     part = (to / READINGS_FILE).with_suffix(f".{os.getpid()}")
     if (of / READINGS_FILE).exists() and not (to / READINGS_FILE).exists():
-        part.parent.mkdir(exist_ok=True)
+        part.parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(of / READINGS_FILE, part)
         part.replace(to / READINGS_FILE)
 

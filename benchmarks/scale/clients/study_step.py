@@ -24,6 +24,7 @@ from fieldwork.puppets.corpus import prepare_corpus
 from fieldwork.puppets.filters import Filters
 from fieldwork.records.puppets import Context, Conversation
 from fieldwork.sections.asking import NameRules, ValueRules
+from fieldwork.tasks.own_items import TaskSource
 from figures import plot
 from generation import generate_responses, plan_requests
 from metrics import (
@@ -323,28 +324,19 @@ class Study:
     def _arms(self) -> list[tuple[str, str]]:
         return [(task, condition) for task in TASKS for condition in CONDITIONS]
 
-    def _sources(self, task: str) -> list[dict[str, Any]]:
-        plain: dict[str, Any] = {
-            "item_ids": [],
-            "subjects": [],
-            "shots": None,
-            "letter_instruction": True,
-        }
-        plain |= {"columns": {}, "gold": "auto", "list_length": None, "recording": None, "rows": {}}
-        plain |= {"scale": {}, "number": {}}
+    def _sources(self, task: str) -> list[TaskSource]:
         if task == "recommendations":
-            source: dict[str, Any] = {
-                "format": "items",
-                "dataset": task,
-                "kind": "list",
-                "files": [str(ROOT / "resources/tasks/recommendations.csv")],
-                "candidates": str(ROOT / "resources/tasks/candidates.csv"),
-            }
-        else:
-            files = sorted((ROOT / "resources/sample/mmlu").rglob("*.csv"))
-            source = {"format": "mmlu", "dataset": "sample_mmlu", "kind": "choice", "shots": 5}
-            source |= {"files": [str(file) for file in files], "candidates": None}
-        return [plain | source]
+            return [
+                TaskSource(
+                    format="items",
+                    dataset=task,
+                    kind="list",
+                    files=[str(ROOT / "resources/tasks/recommendations.csv")],
+                    candidates=str(ROOT / "resources/tasks/candidates.csv"),
+                )
+            ]
+        files = [*map(str, sorted((ROOT / "resources/sample/mmlu").rglob("*.csv")))]
+        return [TaskSource(format="mmlu", dataset="sample_mmlu", shots=5, files=files)]
 
     def _path(self, name: str) -> str:
         return str(self._folder / name)
