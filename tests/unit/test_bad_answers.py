@@ -268,10 +268,10 @@ class Run:
         )
         measure_exactly.main(
             rows,
-            **questions,
-            **out("variance", "novelty", "exact_estimates"),
+            **out("variance", "novelty", "comparisons", "exact_estimates"),
             accuracy=self.path("metrics/estimates/accuracy"),
             baseline="offline",
+            seed=1,
             **user_settings,
         )
         metrics = [str(path) for path in sorted(self.folder.glob("*.parquet"))]

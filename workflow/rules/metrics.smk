@@ -62,14 +62,14 @@ rule write_views:
         "../scripts/metrics/write_views.py"
 
 
-# estimates from probabilities of letters, where models state them, beside those of the tables above
+# what probabilities of letters add to the tables above, where models state them
 rule measure_exactly:
     input:
         answers=ANSWERS,
-        questions=study.task_tables(),
         variance="<results>/metrics/variance.parquet",
         accuracy=ESTIMATES_OF.format(question="accuracy"),
         novelty="<results>/metrics/novelty.parquet",
+        comparisons="<results>/metrics/comparisons.parquet",
     output:
         **metric_tables("exact_estimates"),
     log:
@@ -80,6 +80,7 @@ rule measure_exactly:
         *code("metrics/measure_exactly"),
         rarest_users=config["metrics"]["rarest_users"],
         baseline=study.baseline,
+        seed=config["study"]["seed"],
     script:
         "../scripts/metrics/measure_exactly.py"
 

@@ -101,6 +101,8 @@ class Case(NamedTuple):
                 *(reply.model, reply.task, reply.condition, 0, reply.user, reply.replicate),
                 *[self.number(reply.number)] * 3,
                 *(RUN_SIZE, 1, False),
+                *[self.number(reply.number) if self.measure.is_stated else None] * 3,
+                n_stated=RUN_SIZE if self.measure.is_stated else 0,
             )
             for reply in replies
             if reply.number is not None and reply.item == "a" and reply.outcome != "failed"

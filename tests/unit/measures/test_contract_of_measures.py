@@ -48,7 +48,7 @@ def road(name: str) -> tuple[object, ...]:
     """What decides how a measure is estimated; the rest are its words, units and column."""
     names = ("statistic", "exact", "bounds", "noun", "is_by_item", "is_over_items", "is_tested")
     measure = CASES[name].measure
-    of_options = measure.of == "options", measure.is_for_other_prompts
+    of_options = measure.of == "options", measure.is_for_other_prompts, measure.is_stated
     return name.partition("-")[0], *of_options, *(getattr(measure, one) for one in names)
 
 

@@ -1,35 +1,40 @@
-"""Measure what the probabilities of letters say, beside what the drawn letters say.
+"""Measure what the probabilities of letters add, beside what the letters drawn say.
 
-In: <results>/answers/answers.parquet, items, variance, estimates/accuracy and novelty.
+In: <results>/answers/answers.parquet, variance, estimates/accuracy, novelty and comparisons.
 Out: <results>/metrics/exact_estimates.
 """
 
 from fieldwork import stage, tables
-from fieldwork.metrics.exact_estimates import measure_exactly
+from fieldwork.metrics.exact_estimates import MeasuredTables, measure_exactly
 from fieldwork.records.estimates import Estimate
-from fieldwork.records.metrics import ExactEstimate, Novelty, VarianceShare
+from fieldwork.records.metrics import Comparison, ExactEstimate, Novelty, VarianceShare
 from fieldwork.records.parsing import Answer
 
 
 def main(
     answers: str,
-    questions: list[str],
     variance: str,
     accuracy: str,
     novelty: str,
+    comparisons: str,
     exact_estimates: str,
     baseline: str,
     rarest_users: float,
+    seed: int,
 ) -> None:
     """Measure and write."""
-    rows = measure_exactly(
-        tables.read_frame(answers, Answer),
-        tables.read_items(questions),
+    measured = MeasuredTables(
         tables.read_rows(variance, VarianceShare),
         tables.read_rows(accuracy, Estimate),
         tables.read_rows(novelty, Novelty),
+        tables.read_rows(comparisons, Comparison),
+    )
+    rows = measure_exactly(
+        tables.read_frame(answers, Answer),
+        measured,
         baseline=baseline,
         rarest_users=rarest_users,
+        seed=seed,
     )
     tables.write_table(exact_estimates, rows, ExactEstimate)
 

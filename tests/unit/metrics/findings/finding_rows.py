@@ -110,7 +110,7 @@ def without_links(text: str) -> str:
 
 def filled(row_type: type[Any], **values: Any) -> Any:
     """A row of any table; what is not given is NULL, 0 or an empty text, as its type allows."""
-    defaults = {"str": "", "int": 0, "float": 0.0}
+    defaults = {"str": "", "int": 0, "float": 0.0, "bool": False}
     hints = {field.name: str(field.type) for field in dataclasses.fields(row_type)}
     where = {"model": "m", "task": "rec", "condition": "rag"}
     missing = {

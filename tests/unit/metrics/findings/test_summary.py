@@ -145,20 +145,12 @@ def test_what_is_shown_over_all_questions_and_what_is_not() -> None:
     assert texts["Not detected"] == "a difference in variety of answers and spread of scores."
 
 
-def test_known_probabilities_say_what_drawn_answers_cannot() -> None:
-    exact = [
-        exact_row("score", estimate=0.385, condition="offline", ci_low=None, n_users=0),
-        exact_row("score", estimate=0.255, ci_low=0.239, ci_high=0.271),
-        exact_row("score", estimate=0.384, ci_low=0.37, ci_high=0.40, condition="history"),
-    ]
-    texts = sentences(
-        exact_estimates=exact, estimates=[score_row(0.9)], score_spreads=[spread_row(0.9)]
-    )
-    assert texts["Right answers"] == (
-        "25.5 % (23.9 to 27.1) after the most similar conversation, 38.5 % without, by the "
-        "probabilities of all options."
-    )
-    # nothing on the page says that scores do not differ
+def test_scores_of_probabilities_are_claimed_in_the_place_of_letters_drawn() -> None:
+    known = score_row(1e-9, measure="expected_score", value=0.255, difference=-0.13)
+    baseline = score_row(None, condition="offline", measure="expected_score", value=0.385)
+    texts = sentences(estimates=[score_row(0.9), known, baseline], score_spreads=[spread_row(0.9)])
+    score = "25.5 % of answers are right after the most similar conversation, 38.5 % without"
+    assert score in texts[""]
     assert texts["Not detected"] == "a difference in spread of scores."
 
 

@@ -60,9 +60,11 @@ METRIC_STEPS: Mapping[str, MetricStep] = {
         (*OF_TESTS, "rarest_users"),
     ),
     "comparisons": MetricStep(
-        {"comparisons": "comparisons:measure_comparisons"}, settings=OF_TESTS
+        {"comparisons": "comparisons:measure_comparisons"}, settings=(*OF_TESTS, "rarest_users")
     ),
-    "shifts": MetricStep({"shifts": "shifts:measure_shifts"}, settings=("baseline",)),
+    "shifts": MetricStep(
+        {"shifts": "shifts:measure_shifts"}, settings=("baseline", "rarest_users")
+    ),
     "variance": MetricStep(
         {"variance": "variance:measure_variance"}, settings=(*OF_TESTS, "rarest_users")
     ),

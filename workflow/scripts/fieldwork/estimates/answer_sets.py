@@ -3,6 +3,7 @@
 Owns how an answers table is read where lists and letters are alike. An answer by letter is
 the set of its one letter, or of `unknown` where it has none. A list answer without a readable option is
 counted and left out. Numbers and texts are no options, and left out. Responses that failed are no data.
+An answer may state how probable each letter was: then it says more than the letter that was drawn.
 Promises an order that does not depend on the order of the rows.
 """
 
@@ -15,9 +16,13 @@ import pandas as pd
 
 from fieldwork.records.parsing import UNKNOWN
 from fieldwork.records.tasks import LETTER_KINDS, OPTION_KINDS
+from fieldwork.statistics.arrays import Floats
 from fieldwork.statistics.first_answers import first_answers
 
 Options = tuple[str, ...]
+
+ROUNDING = 1e-4
+"""Probabilities that differ by less are alike: servers round, and sums in another order differ."""
 
 _COLUMNS = ("model", "task", "kind", "condition", "item_id", "puppet_id", "replicate")
 
@@ -59,11 +64,44 @@ class Arm(NamedTuple):
 
 
 class AnswerSet(NamedTuple):
-    """The options of one answer; `puppet` is empty where the model is asked without a user."""
+    """The options of one answer; `puppet` is empty where the model is asked without a user.
+
+    Attributes:
+        probabilities: of the letters, in alphabetical order; none where the answer does not state them.
+    """
 
     puppet: str
     replicate: int
     options: Options
+    probabilities: tuple[float, ...] = ()
+
+
+class StatedShares(NamedTuple):
+    """The probabilities of the letters of an item, as each unit states them.
+
+    Attributes:
+        users: in alphabetical order; an empty text for each call without a user.
+        calls: of each unit, of shape (calls, letters), letters in alphabetical order.
+    """
+
+    users: list[str]
+    calls: list[Floats]
+
+    @property
+    def has_users(self) -> bool:
+        """Whether users gave the answers."""
+        return any(self.users)
+
+    @property
+    def shares(self) -> Floats:
+        """The means of each unit's calls: shape (units, letters)."""
+        return np.array([of_unit.mean(axis=0) for of_unit in self.calls])
+
+    @property
+    def repeats(self) -> list[Floats]:
+        """Calls that ask the same, two or more of each."""
+        asked_alike = self.calls if self.has_users else [np.concatenate(self.calls)]
+        return [calls for calls in asked_alike if len(calls) > 1]
 
 
 class ItemAnswers(NamedTuple):
@@ -75,6 +113,19 @@ class ItemAnswers(NamedTuple):
     def first_answers(self) -> list[AnswerSet]:
         """The first answer of each puppet, or all answers without a user, in order."""
         return first_answers(self.answers, lambda answer: answer.puppet)
+
+    def stated_shares(self) -> StatedShares | None:
+        """The probabilities of the letters; None where a unit has no answer that states them."""
+        if not any(answer.probabilities for answer in self.answers):
+            return None
+        calls: dict[tuple[str, int], list[tuple[float, ...]]] = {}
+        for answer in self.answers:
+            unit = (answer.puppet, 0 if answer.puppet else answer.replicate)
+            of_unit = calls.setdefault(unit, [])
+            of_unit += [answer.probabilities] if answer.probabilities else []
+        if not all(calls.values()):
+            return None
+        return StatedShares([user for user, _ in calls], [np.array(c) for c in calls.values()])
 
     def independent(self) -> list[Options]:
         """The options of the first answers, in alphabetical order."""
@@ -114,21 +165,41 @@ def read_answer_sets(answers: pd.DataFrame) -> dict[Arm, dict[str, ItemAnswers]]
             None if outcome == "failed" else answer_options(kind, items, letter)
             for outcome, kind, items, letter in zip(*columns, strict=True)
         ],
+        letter_probabilities(rows),
     )
 
 
+def letter_probabilities(answers: pd.DataFrame) -> list[tuple[float, ...]]:
+    """Of each answer by letter, the probabilities of the letters; none where it does not state them."""
+    if "option_probabilities" not in answers:
+        return [()] * len(answers)
+    stated = answers["option_probabilities"].where(answers["kind"].isin(LETTER_KINDS), None)
+    return [
+        ()
+        if shares is None or isinstance(shares, float)
+        else tuple(s["probability"] for s in shares)
+        for shares in stated
+    ]
+
+
 def collect_answers(
-    rows: pd.DataFrame, readings: Iterable[Options | None]
+    rows: pd.DataFrame,
+    readings: Iterable[Options | None],
+    probabilities: Iterable[tuple[float, ...]] | None = None,
 ) -> dict[Arm, dict[str, ItemAnswers]]:
     """Rows of answers as `read_answer_sets` gives them.
 
     Args:
         readings: the options of each row, none where it cannot be read; None where nothing arrived.
+        probabilities: of the letters of each row, as `letter_probabilities` gives them.
     """
     arms: dict[Arm, dict[str, list[AnswerSet]]] = {}
     n_unread: Counter[tuple[Arm, str]] = Counter()
     names = rows[[*_COLUMNS]].itertuples(index=False, name=None)
-    for (*arm_names, item, puppet, replicate), options in zip(names, readings, strict=True):
+    stated = [()] * len(rows) if probabilities is None else probabilities
+    for (*arm_names, item, puppet, replicate), options, shares in zip(
+        names, readings, stated, strict=True
+    ):
         arm = Arm(*arm_names)
         answer_sets = arms.setdefault(arm, {}).setdefault(item, [])
         if options is None:
@@ -136,7 +207,7 @@ def collect_answers(
         n_unread[arm, item] += not options
         if options or arm.kind in LETTER_KINDS:
             user = puppet if isinstance(puppet, str) else ""
-            answer_sets.append(AnswerSet(user, int(replicate), options or (UNKNOWN,)))
+            answer_sets.append(AnswerSet(user, int(replicate), options or (UNKNOWN,), shares))
     return {
         arm: {item: ItemAnswers(sorted(items[item]), n_unread[arm, item]) for item in sorted(items)}
         for arm, items in sorted(arms.items())

@@ -54,6 +54,7 @@ class Measure:
         exact: its value at equal n without subsamples, where there is a formula; then it has no interval.
         bounds: what its value can reach with at most so many mentions, of numbers 1; None for no bounds.
         noun: what is counted: an answer, or a whole run.
+        is_stated: whether it is made of probabilities that answers state; without any it has no rows.
         absence: what one lacks that has no value, to complete "no answer ...".
         is_by_item: whether each prompt has a row, too.
         is_over_items: whether the mean over prompts has one.
@@ -75,6 +76,7 @@ class Measure:
     exact: Callable[[EqualSize], float] | None = None
     bounds: Callable[[int], tuple[float, float]] | None = None
     noun: Literal["answer", "run"] = "answer"
+    is_stated: bool = False
     absence: str = "gives an option"
     is_by_item: bool = False
     is_over_items: bool = True

@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from fieldwork.estimates.answer_sets import ROUNDING
 from fieldwork.estimates.samples import NumberSample
 from fieldwork.statistics.arrays import Floats, Indices
 from fieldwork.statistics.crossed import PeopleVariance, crossed_interval
@@ -74,6 +75,7 @@ class Mean(NamedTuple):
         freedom: degrees of freedom of the error.
         n_units: users; without users the fewest answers to a prompt.
         prompt_variance: of a single prompt's value, mean over the prompts.
+        is_stated: whether the numbers are probabilities that a model states, and no draws.
     """
 
     values: Floats
@@ -82,6 +84,7 @@ class Mean(NamedTuple):
     has_users: bool
     n_units: int
     prompt_variance: float
+    is_stated: bool = False
 
     @property
     def value(self) -> float:
@@ -95,9 +98,19 @@ class Mean(NamedTuple):
         return float((deviations**2).sum()) * self.freedom / len(self.moves)
 
     @property
+    def is_exact(self) -> bool:
+        """Whether nothing is left to chance: stated without a user, and twice or more the same."""
+        return self.is_stated and not self.has_users and len(self.moves) > 1 and not self.varies
+
+    @property
+    def varies(self) -> bool:
+        """Whether leaving out one unit moves the mean otherwise than leaving out another."""
+        return self.variance > NO_ERROR**2
+
+    @property
     def is_settled(self) -> bool:
         """Whether so many answers never varied that they are taken to be always alike."""
-        return not self.variance > NO_ERROR**2 and len(self.moves) >= MIN_ALIKE
+        return self.is_exact or (not self.varies and len(self.moves) >= MIN_ALIKE)
 
     @property
     def n_movers(self) -> int:
@@ -107,11 +120,14 @@ class Mean(NamedTuple):
     def interval(self, rarest_users: float, confidence: float = CONFIDENCE) -> Interval | None:
         """Empirical likelihood over users; without users Student's t over answers.
 
-        None with too few users, or where leaving out a unit never changes the mean.
+        None with too few users, or where leaving out a unit never changes the mean; the value itself
+        where it is exact.
 
         Args:
             rarest_users: share of users of the rarest kind to cover.
         """
+        if self.is_exact:
+            return Interval(self.value, self.value)
         return unit_interval(
             self.value,
             self.moves,
@@ -194,6 +210,7 @@ def mean_of_numbers(numbers: NumberSample) -> Mean | None:
         has_users=has_users,
         n_units=n_units if has_users else int(counts.min()),
         prompt_variance=math.fsum((moves**2).tolist()) / len(counts) * freedom / n_units,
+        is_stated=numbers.n_unstated == 0,
     )
 
 
@@ -207,8 +224,8 @@ def mean_test(first: Mean, second: Mean) -> StudentTest | None:
     return student_test(
         first.value - second.value,
         [side.variance for side in sides],
-        [side.freedom for side in sides],
-        [len(side.moves) for side in sides],
+        [max(side.freedom, 1) if side.is_exact else side.freedom for side in sides],
+        [MIN_ALIKE if side.is_exact else len(side.moves) for side in sides],
     )
 
 
@@ -222,6 +239,9 @@ def difference_of_means(first: Mean, second: Mean, rarest_users: float) -> MeanD
         rarest_users: share of users of the rarest kind to cover.
     """
     value, test = first.value - second.value, mean_test(first, second)
+    is_stated = first.is_stated and second.is_stated
+    if is_stated and (test is None or abs(value) <= ROUNDING):
+        return _difference_without_error(value, first, second)
     if test is None:
         return MeanDifference(value)
     if not (first.has_users or second.has_users):
@@ -229,6 +249,25 @@ def difference_of_means(first: Mean, second: Mean, rarest_users: float) -> MeanD
     interval_at = partial(_difference_interval, (first, second), rarest_users)
     p_value = p_value_with_interval(test.p_value, interval_at)
     return MeanDifference(value, interval_at(CONFIDENCE), p_value)
+
+
+def _difference_without_error(value: float, first: Mean, second: Mean) -> MeanDifference:
+    """Of stated probabilities that are alike but for rounding, or vary on neither side.
+
+    Two exact sides differ or do not. Users who all differ alike from an exact side are tested by their
+    signs; anything else has no test.
+    """
+    is_alike = abs(value) <= ROUNDING
+    if first.is_exact and second.is_exact:
+        return MeanDifference(value, Interval(value, value), float(is_alike))
+    units = [side for side in (first, second) if not side.is_exact]
+    if any(len(side.moves) < MIN_UNITS for side in units):
+        return MeanDifference(value)
+    if is_alike:
+        return MeanDifference(value, None, 1.0)
+    if len(units) > 1 or not units[0].has_users:
+        return MeanDifference(value)
+    return MeanDifference(value, None, 2.0 ** (1 - len(units[0].moves)))
 
 
 def _difference_interval(

@@ -84,6 +84,22 @@ def missing_parts(
     )
 
 
+ASKED_ONCE = (
+    "no test: the baseline's probabilities were asked for once, so that nothing shows whether the model "
+    "states the same twice; set tasks.*.runs to 2 or more"
+)
+
+
+def drawn_among_stated(n_here: int, n_there: int, versus: str) -> str | None:
+    """That probabilities and drawn answers are mixed; None where they are not."""
+    places = [
+        f"{n:,} {place}" for n, place in ((n_here, "here"), (n_there, f"under {versus}")) if n
+    ]
+    if not places:
+        return None
+    return f"answers that state no probabilities count as drawn: {' and '.join(places)}"
+
+
 def no_other_prompts(mean: Mean, interval: Interval | None, rarest_prompts: float) -> str | None:
     """Why nothing is said of prompts like these; None where something is."""
     reason = too_few_prompts(len(mean.values), rarest_prompts)

@@ -5,7 +5,7 @@ to a prompt the first counts that has what a measure takes. Promises an order th
 order of the rows.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -41,6 +41,8 @@ class NumberSample(NamedTuple):
         n_without: answers that count and have no number.
         n_truncated: answers that were cut off; None of a table that does not say.
         run_size: prompts behind each number where it is that of a whole run; None of single answers.
+        n_unstated: answers behind the numbers that state no probabilities and count as drawn; None where
+            the numbers are made of no probabilities.
     """
 
     values: Floats
@@ -51,6 +53,7 @@ class NumberSample(NamedTuple):
     n_without: int
     n_truncated: int | None
     run_size: int | None = None
+    n_unstated: int | None = None
 
     def at(self, names: Sequence[str]) -> "NumberSample":
         """The numbers of some prompts."""
@@ -123,8 +126,14 @@ def split_groups(
                 yield arm._replace(variable=str(variable), group=str(group)), rows
 
 
-def number_samples(frame: pd.DataFrame, columns: Sequence[str]) -> dict[str, NumberSample]:
-    """Columns of the rows of an arm, which are in order of prompt, user and replicate."""
+def number_samples(
+    frame: pd.DataFrame, columns: Sequence[str], stated: Collection[str] = ()
+) -> dict[str, NumberSample]:
+    """Columns of the rows of an arm, which are in order of prompt, user and replicate.
+
+    Args:
+        stated: columns that are made of probabilities, where a row's answers state them.
+    """
     is_user = frame["puppet_id"].notna().to_numpy()
     has_users = bool(is_user.any())
     items, item_names = pd.factorize(frame["item_id"], sort=True)
@@ -137,6 +146,7 @@ def number_samples(frame: pd.DataFrame, columns: Sequence[str]) -> dict[str, Num
         n_truncated = int(frame["is_truncated"].to_numpy(dtype=bool)[firsts].sum())
     is_of_run = "run" in frame
     counts = frame["is_counted"].to_numpy(dtype=bool) if is_of_run else True
+    n_unstated = (frame["n_items"] - frame["n_stated"]).to_numpy() if stated else np.empty(0)
     samples = {}
     for column in columns:
         numbers = frame[column].to_numpy(dtype=float, na_value=np.nan)
@@ -153,5 +163,6 @@ def number_samples(frame: pd.DataFrame, columns: Sequence[str]) -> dict[str, Num
             len(firsts) - len(rows),
             n_truncated,
             int(frame["n_items"].max()) if is_of_run else None,
+            int(n_unstated[rows].sum()) if column in stated else None,
         )
     return samples

@@ -28,6 +28,8 @@ from fieldwork.estimates.quantity import Quantity
 from fieldwork.estimates.reasons import (
     FEW_ANSWERS,
     MIN_ANSWERS,
+    drawn_among_stated,
+    join_reasons,
     missing_parts,
     no_interval,
     no_other_prompts,
@@ -96,6 +98,10 @@ class ArmValues(Protocol):
         """Answers cut off."""
 
     @property
+    def n_unstated(self) -> int:
+        """Answers that state no probabilities, among others that do."""
+
+    @property
     def run_size(self) -> int | None:
         """Prompts of a run, where runs are what is counted."""
 
@@ -114,6 +120,7 @@ class OptionValues:
     prompts: Mapping[str, PromptValue]
     n_truncated: int | None = None
     run_size: int | None = None
+    n_unstated: int = 0
 
     @property
     def items(self) -> Sequence[str]:
@@ -147,6 +154,10 @@ class NumberValues:
     @property
     def n_truncated(self) -> int | None:
         return self.sample.n_truncated
+
+    @property
+    def n_unstated(self) -> int:
+        return self.sample.n_unstated or 0
 
     @property
     def run_size(self) -> int | None:
@@ -260,9 +271,12 @@ def _number_rows(
     participants: pd.DataFrame | None,
 ) -> Iterator[Estimate]:
     columns = [measure.of for measure in measures]
+    stated = [measure.of for measure in measures if measure.is_stated]
     frames = dict(number_frames(answers))
-    samples = {arm: number_samples(frame, columns) for arm, frame in frames.items()}
+    samples = {arm: number_samples(frame, columns, stated) for arm, frame in frames.items()}
     for measure in measures:
+        if measure.is_stated and not any(len(s[measure.of].values) for s in samples.values()):
+            continue
         of_arms = {arm: NumberValues(sample[measure.of]) for arm, sample in samples.items()}
         for arm in of_arms:
             yield from _mean_rows(question, measure, arm, of_arms, settings)
@@ -364,14 +378,17 @@ def _mean_row(
         n_truncated=values.n_truncated,
         has_users=mean.has_users,
         n_higher=int((mean.values > reference.values + _NOTHING).sum()) if reference else None,
-        reason=missing_parts(
-            measure,
-            mean,
-            interval,
-            difference,
-            against.versus if is_compared else None,
-            reference,
-            settings.rarest_users,
+        reason=join_reasons(
+            missing_parts(
+                measure,
+                mean,
+                interval,
+                difference,
+                against.versus if is_compared else None,
+                reference,
+                settings.rarest_users,
+            ),
+            drawn_among_stated(values.n_unstated, other.n_unstated if other else 0, against.versus),
         ),
         **_other_prompts(measure, mean, reference, interval, difference, settings),
     )
@@ -385,7 +402,7 @@ def _difference(
     settings: EstimateSettings,
 ) -> MeanDifference:
     """Of two means; of runs tested by permutation of the runs."""
-    if measure.noun == "answer":
+    if measure.noun == "answer" or all(mean.is_stated for mean in means):
         return difference_of_means(*means, settings.rarest_users)
     return permuted_difference(
         [side.sample for side in sides if isinstance(side, NumberValues)],

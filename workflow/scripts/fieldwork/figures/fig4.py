@@ -226,6 +226,7 @@ def _mark(row: Any, option: OptionShift, style: ConditionStyle, condition: str) 
     is_baseline = condition != row.condition
     of = "baseline_" if is_baseline else "share_"
     share = "baseline_share" if is_baseline else "share"
+    n_named = row.n_named_baseline if is_baseline else row.n_named
     return PageMark(
         measure=f"Share of {option.answer} in {option.item.item_id}",
         label=style.label,
@@ -240,7 +241,7 @@ def _mark(row: Any, option: OptionShift, style: ConditionStyle, condition: str) 
         condition=condition,
         answer=option.answer,
         base="first",
-        n=int(row.n_named_baseline if is_baseline else row.n_named),
+        n=None if pd.isna(n_named) else int(n_named),
     )
 
 

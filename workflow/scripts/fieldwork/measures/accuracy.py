@@ -11,6 +11,29 @@ _MEANINGS = {
     ),
 }
 
+
+def _brier_bounds(_: int) -> tuple[float, float]:
+    return 0.0, 2.0
+
+
+_OF_PROBABILITIES = (
+    (
+        *("expected_score", "Score to expect"),
+        "probability of the right letter, mean over subjects: the score without the chance of a draw",
+        *(share_bounds, 100.0),
+    ),
+    (
+        *("brier_score", "Brier score"),
+        "mean squared distance of the probabilities from the right letter, 0 to 2: lower is better",
+        *(_brier_bounds, 1.0),
+    ),
+    (
+        *("calibration_error", "Calibration error"),
+        "how far the probability of the likeliest letter is from how often it is right, in ten bins",
+        *(share_bounds, 100.0),
+    ),
+)
+
 QUESTION = ReaderQuestion(
     title="Scores",
     sentence="How many answers are right, and is it as many with a user? Means over runs: one run is all "
@@ -31,5 +54,22 @@ QUESTION = ReaderQuestion(
             digits=1,
         )
         for name, (title, meaning) in _MEANINGS.items()
+    ]
+    + [
+        Measure(
+            name=name,
+            title=title,
+            meaning=meaning,
+            of=name,
+            noun="run",
+            absence="is complete and states probabilities",
+            bounds=bounds,
+            is_tested=True,
+            is_stated=True,
+            unit="points" if scale == 100 else "",
+            scale=scale,
+            digits=1 if scale == 100 else 2,
+        )
+        for name, title, meaning, bounds, scale in _OF_PROBABILITIES
     ],
 )

@@ -3,18 +3,23 @@
 A run answers every item once: without users it is a rerun, else one puppet's pass over the task. The
 score is HELM Lite's: exact match, averaged within a subject and then over subjects. Responses that
 failed are no data, and a run that lacks them is incomplete. Other unreadable answers are wrong; an arm
-without any readable answer has no score. One run counts for each unit: a puppet's first complete one,
-or each complete rerun, so that arms with replicates have as many counted runs as arms without.
+without any readable answer has no score. Where answers state how probable each letter was, a run has a
+score to expect, too, without the chance of drawing a letter. One run counts for each unit: a puppet's
+first complete one, or each complete rerun, so that arms with replicates have as many counted runs as arms
+without.
 """
 
 import math
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
+from string import ascii_uppercase
 
+import numpy as np
 import pandas as pd
 
 from fieldwork.errors import StudyError
-from fieldwork.estimates.answer_sets import Arm
+from fieldwork.estimates.answer_sets import Arm, letter_probabilities
+from fieldwork.estimates.quantity import none_if_nan
 from fieldwork.metrics.distributions import (
     QuestionKey,
     choice_answers,
@@ -28,6 +33,10 @@ from fieldwork.statistics.first_answers import first_answers
 
 NOTHING = 1e-12
 """Spreads below this are rounding."""
+
+CALIBRATION_BINS = 10
+STATED_MEASURES = ("expected_score", "brier_score", "calibration_error")
+"""Columns of a run that are made of probabilities; NULL where its answers do not state them."""
 
 
 READERS: Mapping[str, Callable[[RunAccuracy], float]] = {
@@ -53,15 +62,22 @@ def measure_runs(answers: pd.DataFrame, items: pd.DataFrame) -> list[RunAccuracy
     """
     grades = _grade(answers, items)
     runs_of, shares = grades.groupby(_RUN), grades.groupby([*_RUN, "subject"])
-    by_subject = shares[["em_strict", "em_flexible"]].mean().groupby(level=_RUN)
+    by_subject = shares[["em_strict", "em_flexible", "expected_score"]].mean().groupby(level=_RUN)
     table = by_subject.agg(mean).assign(
         format_failure=runs_of["format_failure"].mean(),
         n_items=runs_of.size(),
         n_subjects=by_subject.size(),
+        **_stated_columns(grades),
     )
+    is_silent = table.groupby(level=_ARM)["n_stated"].transform("sum") == 0
+    table.loc[is_silent, "expected_score"] = math.nan
     table = table.assign(run=table.groupby(level=_ARM).cumcount()).reset_index()
     runs = [
-        RunAccuracy(**row | {"puppet_id": row["puppet_id"] or None, "is_counted": False})
+        RunAccuracy(
+            **row
+            | {name: none_if_nan(row[name]) for name in STATED_MEASURES}
+            | {"puppet_id": row["puppet_id"] or None, "is_counted": False}
+        )
         for row in table.to_dict("records")
     ]
     readable = grades.groupby(_ARM)["is_answer"].any()
@@ -72,6 +88,7 @@ def _grade(answers: pd.DataFrame, items: pd.DataFrame) -> pd.DataFrame:
     """The answers to items with a gold letter, with their subject and what of them is right."""
     columns = ("puppet_id", "replicate", "letter_strict", "letter", "reason")
     choices = choice_answers(answers, *columns)
+    stated = letter_probabilities(answers.loc[choices.index])
     questions = read_questions(items, sorted(set(choices["task"])))
     keys = map(QuestionKey, choices["task"], choices["item_id"])
     letter_questions = [find_question(questions, key) for key in keys]
@@ -83,8 +100,18 @@ def _grade(answers: pd.DataFrame, items: pd.DataFrame) -> pd.DataFrame:
         em_strict=strict == gold,
         em_flexible=letter == gold,
         format_failure=strict.isna(),
+        probabilities=pd.Series(stated, choices.index, dtype=object),
+        gold=gold,
         is_answer=letter.notna() | choices["reason"].isin(REFUSALS),
     )[gold.notna()]
+    grades = grades.assign(
+        expected_score=[
+            shares[ascii_uppercase.index(letter)] if shares else float(is_right)
+            for shares, letter, is_right in zip(
+                grades["probabilities"], grades["gold"], grades["em_flexible"], strict=True
+            )
+        ]
+    )
     for row in grades[grades.duplicated([*_RUN, "item_id"])].itertuples(index=False):
         puppet = text_or_none(row.puppet_id) or "no puppet"
         raise StudyError(
@@ -92,6 +119,40 @@ def _grade(answers: pd.DataFrame, items: pd.DataFrame) -> pd.DataFrame:
             f"{row.condition}, {puppet}, replicate {row.replicate}; give each repeat its own replicate"
         )
     return grades
+
+
+def _stated_columns(grades: pd.DataFrame) -> dict[str, pd.Series]:
+    """Of each run: answers that state probabilities, and how well these are calibrated if all do.
+
+    The Brier score is the mean squared distance from the right letter over all letters (Brier 1950). The
+    calibration error is that of the likeliest letter in `CALIBRATION_BINS` bins of equal width (Naeini,
+    Cooper and Hauskrecht 2015).
+    """
+    confidence, is_right, distance = [], [], []
+    for shares, gold in zip(grades["probabilities"], grades["gold"], strict=True):
+        likeliest = ascii_uppercase[int(np.argmax(shares))] if shares else None
+        confidence.append(max(shares, default=math.nan))
+        is_right.append(float(likeliest == gold))
+        squares = (
+            (share - (letter == gold)) ** 2
+            for letter, share in zip(ascii_uppercase, shares, strict=False)
+        )
+        distance.append(math.fsum(squares) if shares else math.nan)
+    stated = grades[_RUN].assign(
+        brier_score=distance,
+        # a bin's mean confidence less its share of right answers, times its share of the answers
+        surplus=np.array(confidence) - is_right,
+        bin=np.minimum(np.array(confidence) * CALIBRATION_BINS, CALIBRATION_BINS - 1) // 1,
+    )
+    runs_of = stated.groupby(_RUN)
+    n_items, n_stated = runs_of.size(), runs_of["brier_score"].count()
+    surpluses = stated.groupby([*_RUN, "bin"])["surplus"].sum().abs().groupby(level=_RUN).sum()
+    is_whole = n_stated == n_items
+    return {
+        "n_stated": n_stated,
+        "brier_score": runs_of["brier_score"].mean().where(is_whole),
+        "calibration_error": (surpluses / n_items).reindex(n_items.index).where(is_whole),
+    }
 
 
 def mean(values: Sequence[float] | pd.Series) -> float:

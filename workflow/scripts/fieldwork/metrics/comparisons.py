@@ -1,20 +1,23 @@
 """How far the answers under a condition are from the baseline's, item by item.
 
 Owns Jensen-Shannon divergence and total variation distance at equal n, their value by chance alone,
-and the permutation tests. A puppet's first answer to an item
-counts, so that the answers that are exchanged are independent.
+and the permutation tests. A puppet's first answer to an item counts, so that the answers that are
+exchanged are independent. Where all answers to an item by letter state probabilities, it is the distance
+of their means over users, which has no chance of a draw.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 
-from fieldwork.estimates.answer_sets import Options
+from fieldwork.estimates.answer_sets import ItemAnswers, Options, StatedShares, read_answer_sets
 from fieldwork.estimates.pairs import Pair, pairs, unread_side
 from fieldwork.estimates.prompts import equal_sizes
+from fieldwork.estimates.reasons import ASKED_ONCE
 from fieldwork.estimates.samples import OptionSample, indicator_of, option_samples
+from fieldwork.estimates.stated import letter_differences, p_of_letters, stated_sides
 from fieldwork.records.metrics import Comparison
 from fieldwork.statistics.arrays import Counts, Floats
 from fieldwork.statistics.entropy import jensen_shannon_bits
@@ -27,6 +30,7 @@ from fieldwork.statistics.permutation import (
     require_permutations,
 )
 from fieldwork.statistics.seeds import generator
+from fieldwork.statistics.user_intervals import RAREST_USERS
 
 METRICS = ("js_bits", "total_variation")
 
@@ -56,6 +60,7 @@ def measure_comparisons(
     n_permutations: int,
     seed: int,
     metrics: Sequence[str] = METRICS,
+    rarest_users: float = RAREST_USERS,
 ) -> list[Comparison]:
     """The `metrics` of each item under every condition but the baseline.
 
@@ -71,10 +76,18 @@ def measure_comparisons(
     sizes = equal_sizes(arms)
     compared_items = [*pairs(arms, baseline, OptionSample([], [], 0))]
     n_most = permutations_to_resolve(len(compared_items), LEVEL)
-    rows = [
-        row
-        for pair in compared_items
-        for row in _compare(
+    stated = {
+        (pair.arm._replace(kind=None), pair.item): sides
+        for pair in pairs(read_answer_sets(answers), baseline, ItemAnswers([], 0))
+        if (sides := stated_sides(pair))
+    }
+    rows: list[Comparison] = []
+    for pair in compared_items:
+        sides = stated.get((pair.arm, pair.item))
+        if sides:
+            rows += _compare_stated(pair, sides, metrics, rarest_users)
+            continue
+        rows += _compare(
             pair,
             metrics,
             sizes.get((*pair.arm.family, pair.item), 0),
@@ -82,7 +95,6 @@ def measure_comparisons(
             n_permutations=n_permutations,
             n_most=n_most,
         )
-    ]
     return sorted(rows, key=lambda r: (r.model, r.task, r.condition, r.item_id, r.metric))
 
 
@@ -132,7 +144,42 @@ def _compare(
             n_unread=first.n_without,
             n_unread_baseline=second.n_without,
             unit="puppet" if any(first.users) else "response",
+            is_stated=False,
             reason=reason,
+        )
+
+
+def _compare_stated(
+    pair: Pair[str, OptionSample],
+    sides: tuple[StatedShares, StatedShares],
+    metrics: Sequence[str],
+    rarest_users: float,
+) -> Iterator[Comparison]:
+    p_value = p_of_letters(letter_differences(*sides, rarest_users))
+    first, second = (side.shares.mean(axis=0) for side in sides)
+    for metric in metrics:
+        distance = float(DISTANCES[metric](first, second))
+        yield Comparison(
+            model=pair.arm.model,
+            task=pair.arm.task,
+            condition=pair.arm.condition,
+            baseline=pair.versus,
+            item_id=pair.item,
+            metric=metric,
+            distance=distance,
+            expected_same=0.0,
+            excess=distance,
+            p_value=p_value,
+            p_least=None,
+            n_permutations=None,
+            n_units=len(sides[0].users),
+            n_units_baseline=len(sides[1].users),
+            n_equal=len(sides[0].users),
+            n_unread=pair.first.n_without,
+            n_unread_baseline=pair.second.n_without,
+            unit="puppet" if sides[0].has_users else "response",
+            is_stated=True,
+            reason=None if p_value is not None else ASKED_ONCE,
         )
 
 
@@ -149,7 +196,7 @@ def sample_tables(answers: Sequence[Options], offline: Sequence[Options]) -> Sam
 
 def option_distance(metric: str, names: Counts) -> Statistic:
     """Distance of two samples' shares of mentions, from their tables over kinds of answers."""
-    measure = {"js_bits": jensen_shannon_bits, "total_variation": total_variation}[metric]
+    measure = DISTANCES[metric]
 
     def statistic(first: Counts, second: Counts) -> Floats:
         return measure(_shares(first @ names), _shares(second @ names))
@@ -166,6 +213,13 @@ def total_variation(first: Floats, second: Floats) -> Floats:
     """Half the sum of absolute differences of shares, 0 to 1, along the last axis."""
     distance: Floats = np.abs(first - second).sum(axis=-1) / 2
     return distance
+
+
+DISTANCES: Mapping[str, Callable[[Floats, Floats], Floats]] = {
+    "js_bits": jensen_shannon_bits,
+    "total_variation": total_variation,
+}
+"""Of shares, along the last axis."""
 
 
 def distance_at_equal_n(

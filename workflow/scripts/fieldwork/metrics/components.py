@@ -11,11 +11,12 @@ each item alike.
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import groupby
+from string import ascii_uppercase
 from typing import NamedTuple
 
 import numpy as np
 
-from fieldwork.estimates.answer_sets import ItemAnswers, Options
+from fieldwork.estimates.answer_sets import ItemAnswers, Options, StatedShares
 from fieldwork.estimates.samples import indicator_of
 from fieldwork.statistics.arrays import Counts, Flags, Floats, Indices
 
@@ -31,6 +32,8 @@ class ItemCells(NamedTuple):
         means: mean indicator vectors, shape (cells, options).
         indicator: which options each answer names, cell by cell, shape (answers, options).
         options: names of the columns, in alphabetical order.
+        is_stated: whether means are probabilities that answers state, of letters; then `indicator` still
+            has the letters drawn.
     """
 
     units: Indices
@@ -40,6 +43,22 @@ class ItemCells(NamedTuple):
     means: Floats
     indicator: Counts
     options: Sequence[str]
+    is_stated: bool = False
+
+    def with_probabilities(self, stated: StatedShares) -> "ItemCells":
+        """The cells with the probabilities of their letters in the place of letters drawn.
+
+        Two answers of one cell then differ with the chance that two draws do; without users there is one
+        cell, whose probabilities are the mean of all calls.
+        """
+        means = stated.shares if stated.has_users else stated.shares.mean(axis=0, keepdims=True)
+        return self._replace(
+            length=np.ones(len(means)),
+            rerun=1 - (means**2).sum(axis=1),
+            means=means,
+            options=ascii_uppercase[: means.shape[1]],
+            is_stated=True,
+        )
 
 
 class Cells(NamedTuple):
@@ -52,6 +71,11 @@ class Cells(NamedTuple):
     def has_puppets(self) -> bool:
         """Whether the answers have users."""
         return self.units != [""]
+
+    @property
+    def is_stated(self) -> bool:
+        """Whether all of them are probabilities that answers state."""
+        return bool(self.items) and all(item.is_stated for item in self.items.values())
 
     @property
     def n_repeated(self) -> int:
@@ -95,7 +119,10 @@ def item_cells(cells: Sequence[tuple[int, Sequence[Options]]]) -> ItemCells:
 
 
 def cells_of(items: Mapping[str, ItemAnswers]) -> Cells:
-    """Answers by item and puppet; items without an answer are left out."""
+    """Answers by item and puppet; items without an answer are left out.
+
+    Where every item's answers state the probabilities of letters, these are the cells' means.
+    """
     answers_by_item = {name: item.answers for name, item in items.items() if item.answers}
     units = sorted({answer.puppet for answers in answers_by_item.values() for answer in answers})
     places = {unit: place for place, unit in enumerate(units)}
@@ -108,6 +135,13 @@ def cells_of(items: Mapping[str, ItemAnswers]) -> Cells:
         )
         for name, answers in answers_by_item.items()
     }
+    stated = {name: items[name].stated_shares() for name in cells}
+    if all(stated.values()):
+        cells = {
+            name: cell.with_probabilities(shares)
+            for name, cell in cells.items()
+            if (shares := stated[name])
+        }
     return Cells(cells, units)
 
 

@@ -2,23 +2,27 @@
 
 Owns the answer shares of each item under each condition, and how these answers and their items are
 read. Letters are the flexible reading. Responses that failed are no data and are left out; refused and
-unreadable ones count as `unknown`.
+unreadable ones count as `unknown`. Where all answers to an item state how probable each letter was,
+shares are means of that.
 """
 
 import math
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
+from dataclasses import replace
 from string import ascii_uppercase
 from typing import NamedTuple
 
 import pandas as pd
 
 from fieldwork.errors import StudyError
-from fieldwork.estimates.answer_sets import Arm
+from fieldwork.estimates.answer_sets import Arm, StatedShares, read_answer_sets
+from fieldwork.estimates.quantity import Quantity
+from fieldwork.estimates.stated import share_mean
 from fieldwork.records.metrics import AnswerShare
 from fieldwork.records.parsing import UNKNOWN
 from fieldwork.records.tasks import LETTER_KINDS, ItemKind
-from fieldwork.statistics.intervals import wilson_interval
+from fieldwork.statistics.intervals import Interval, wilson_interval
 
 
 class ChoiceItem(NamedTuple):
@@ -65,13 +69,49 @@ def measure_distributions(answers: pd.DataFrame, items: pd.DataFrame) -> list[An
         letters.counts[answer] += 1
         if isinstance(puppet, str):
             letters.counts_by_puppet.setdefault(puppet, Counter())[answer] += 1
+    stated = {
+        (arm._replace(kind=None), item): shares
+        for arm, items_of_arm in read_answer_sets(answers).items()
+        if arm.kind in LETTER_KINDS
+        for item, of_item in items_of_arm.items()
+        if (shares := of_item.stated_shares())
+    }
     return [
         row
         for (arm, item), letters in sorted(letters_by_item.items(), key=lambda entry: entry[0])
-        for row in _answer_shares(
-            arm, item, letters, find_question(questions, QuestionKey(arm.task, item))
+        for row in _with_probabilities(
+            [
+                *_answer_shares(
+                    arm, item, letters, find_question(questions, QuestionKey(arm.task, item))
+                )
+            ],
+            stated.get((arm, item)),
         )
     ]
+
+
+def _with_probabilities(rows: list[AnswerShare], stated: StatedShares | None) -> list[AnswerShare]:
+    """The shares that answers state in the place of those drawn; no answer is `unknown` then."""
+    if stated is None:
+        return rows
+    means = [share_mean(stated, letter) for letter in range(stated.shares.shape[1])]
+    shares = [*(mean.value for mean in means), 0.0]
+    is_exact = means[0].is_exact
+    return [
+        replace(
+            row,
+            n_units=len(stated.users),
+            **Quantity(share, _share_interval(share, len(stated.users), is_exact)).columns("share"),
+            is_stated=True,
+        )
+        for row, share in zip(rows, shares, strict=True)
+    ]
+
+
+def _share_interval(share: float, n_units: int, is_exact: bool) -> Interval:
+    if is_exact:
+        return Interval(share, share)
+    return wilson_interval(min(share, 1.0) * n_units, n_units)
 
 
 def _answer_shares(
@@ -95,6 +135,7 @@ def _answer_shares(
             share=share,
             ci_low=interval.low,
             ci_high=interval.high,
+            is_stated=False,
         )
 
 

@@ -3,7 +3,8 @@
 Owns the share of choice items with a new letter at equal numbers of users and reruns, its interval,
 and its excess over a control arm of further offline reruns, with a test. Letters are the flexible
 reading; responses that failed are no data. A unit is a puppet, with its first answer to each item, or
-a rerun; unreadable letters are not new.
+a rerun; unreadable letters are not new. Where all answers state the probabilities of letters, the share
+is the one to expect over all draws, at the same numbers of users and reruns.
 """
 
 import math
@@ -14,8 +15,11 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from fieldwork.estimates.answer_sets import Arm
+from fieldwork.estimates.answer_sets import Arm, StatedShares, read_answer_sets
+from fieldwork.estimates.means import difference_of_means, mean_of_numbers
 from fieldwork.estimates.quantity import Quantity
+from fieldwork.estimates.reasons import ASKED_ONCE, join_reasons
+from fieldwork.estimates.samples import NumberSample
 from fieldwork.metrics.distributions import choice_answers
 from fieldwork.records.metrics import Novelty
 from fieldwork.statistics.arrays import Flags, Floats
@@ -29,6 +33,7 @@ from fieldwork.statistics.intervals import (
     welch_freedom,
     wilson_interval,
 )
+from fieldwork.statistics.new_letters import MOST_LETTERS, new_answer_chances, new_letter_chance
 from fieldwork.statistics.permutation import p_value_of_first, require_permutations, unit_splits
 from fieldwork.statistics.richness import rarefaction_table
 from fieldwork.statistics.seeds import generator
@@ -39,6 +44,10 @@ from fieldwork.statistics.user_intervals import (
     unit_interval,
 )
 
+NO_INTERVAL = (
+    "no interval: a letter is new once a single user gives it, so few users decide it, and an interval "
+    "over users covered as little as 87 % in simulations"
+)
 _NOTHING = 1e-12
 _NO_SHARE: Mapping[str, Any] = dict.fromkeys(
     (
@@ -103,16 +112,123 @@ def measure_novelty(
     """
     require_permutations(n_permutations)
     arms = _read_letters(answers)
+    stated = _read_probabilities(answers)
     rows = []
     for arm, letters in sorted(arms.items(), key=lambda entry: entry[0]):
         if arm.condition == baseline:
             continue
-        row = Novelty(**arm.columns, baseline=baseline, control=control, n_items=0, **_NO_SHARE)
+        row = Novelty(
+            **arm.columns,
+            baseline=baseline,
+            control=control,
+            n_items=0,
+            is_stated=False,
+            **_NO_SHARE,
+        )
         offline, fresh = (arms.get(arm._replace(condition=c or "")) for c in (baseline, control))
         random = generator(seed, "novelty", *arm.columns.values())
         rarest = rarest_users if letters.n_users else None
-        rows.append(_novelty(row, letters, offline, fresh, n_permutations, random, rarest))
+        row = _novelty(row, letters, offline, fresh, n_permutations, random, rarest)
+        sides = [stated.get(arm._replace(condition=c)) for c in (arm.condition, baseline)]
+        again = stated.get(arm._replace(condition=row.control)) if row.control else None
+        if sides[0] and sides[1] and row.n_equal and (again or row.control_share is None):
+            row = _expected_novelty(row, sides[0], sides[1], again, rarest_users)
+        rows.append(row)
     return rows
+
+
+ArmShares = Mapping[str, StatedShares]
+"""What an arm's answers state of each item."""
+
+
+def _read_probabilities(answers: pd.DataFrame) -> dict[Arm, ArmShares]:
+    """The arms of which all answers to choices state probabilities, of few enough letters."""
+    stated: dict[Arm, ArmShares] = {}
+    for arm, items in read_answer_sets(answers).items():
+        shares = {item: of_item.stated_shares() for item, of_item in items.items()}
+        of_items = {
+            item: s for item, s in shares.items() if s and s.shares.shape[1] <= MOST_LETTERS
+        }
+        if arm.kind == "choice" and len(of_items) == len(items):
+            stated[arm._replace(kind=None)] = of_items
+    return stated
+
+
+def _expected_novelty(
+    row: Novelty,
+    users: ArmShares,
+    offline: ArmShares,
+    control: ArmShares | None,
+    rarest_users: float,
+) -> Novelty:
+    """The row with the shares to expect over all draws, of as many users and reruns as it has.
+
+    No interval of such a share was reliable. The test is of one answer: that a user's is new no more
+    often than a rerun's.
+    """
+    items = sorted(set.intersection(*(set(side) for side in (users, offline, control) if side)))
+    n_equal, n_baseline = row.n_equal or 0, row.n_baseline or 0
+    share = _expected_share(users, offline, items, n_equal, n_baseline)
+    row = replace(
+        row,
+        n_items=len(items),
+        **Quantity(share).columns("share"),
+        is_stated=True,
+        reason=NO_INTERVAL,
+    )
+    if not control:
+        return row
+    control_share = _expected_share(control, offline, items, n_equal, n_baseline)
+    row = replace(row, control_share=control_share)
+    if row.condition == row.control:
+        return row
+    sides = [_new_answers(side, offline, items, n_baseline) for side in (users, control)]
+    means = [mean_of_numbers(side) for side in sides]
+    p_value = None
+    if means[0] and means[1]:
+        p_value = difference_of_means(means[0], means[1], rarest_users).p_value
+    is_more = share > control_share
+    return replace(
+        row,
+        **Quantity(share - control_share).columns("excess", "excess_low", "excess_high"),
+        p_value=p_value if p_value is None else (p_value / 2 if is_more else 1 - p_value / 2),
+        n_permutations=None,
+        reason=join_reasons(NO_INTERVAL, ASKED_ONCE if p_value is None else None),
+    )
+
+
+def _expected_share(
+    side: ArmShares, offline: ArmShares, items: Sequence[str], n_equal: int, n_baseline: int
+) -> float:
+    chances = []
+    for item in items:
+        shares, reruns = side[item].shares, offline[item].shares.mean(axis=0)
+        if not side[item].has_users:
+            shares = np.repeat(shares.mean(axis=0)[None], n_equal, axis=0)
+        chances.append(new_letter_chance(shares, reruns, n_baseline, min(n_equal, len(shares))))
+    return math.fsum(chances) / len(chances)
+
+
+def _new_answers(
+    side: ArmShares, offline: ArmShares, items: Sequence[str], n_baseline: int
+) -> NumberSample:
+    """The chance that each unit's answer to each item is new."""
+    users = sorted({user for item in items for user in side[item].users})
+    values: list[float] = []
+    places: list[int] = []
+    units: list[int] = []
+    for place, item in enumerate(items):
+        stated = side[item]
+        reruns = offline[item].shares.mean(axis=0)
+        values += new_answer_chances(stated.shares, reruns, n_baseline).tolist()
+        places += [place] * len(stated.users)
+        # calls without users are each their own
+        units += [users.index(u) if u else len(units) + k for k, u in enumerate(stated.users)]
+    numbers = np.unique(units, return_inverse=True)[1].astype(np.int64)
+    return NumberSample(
+        np.array(values), np.array(places, dtype=np.int64), numbers, [*items], any(users), 0, None,
+        n_unstated=0,
+    )  # fmt: skip
 
 
 def _read_letters(answers: pd.DataFrame) -> dict[Arm, _ArmLetters]:

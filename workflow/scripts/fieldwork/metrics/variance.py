@@ -4,22 +4,25 @@ Owns the split of the variance of answers into prompt, puppet and rerun, and `sh
 of the variance within a prompt that lies between puppets, each a user with one context. Answers are
 indicator vectors over the options; half the squared distance of two of them is the number of options
 in which they differ. All components are unbiased means over pairs of answers, so that unequal numbers
-of answers move none.
+of answers move none. Where answers state the probabilities of letters, the components are those of all
+draws that could have been: one call of each context says them.
 """
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pandas as pd
 
 from fieldwork.estimates.answer_sets import (
+    ROUNDING,
     Arm,
     ItemAnswers,
     count_unread,
     has_readable_answer,
 )
 from fieldwork.estimates.quantity import ChanceSettings, Quantity, none_if_nan
+from fieldwork.estimates.reasons import ASKED_ONCE, join_reasons
 from fieldwork.metrics.components import (
     Cells,
     Distances,
@@ -32,10 +35,16 @@ from fieldwork.metrics.components import (
 from fieldwork.metrics.ordered_answers import read_ordered_answers
 from fieldwork.records.field import FIELD
 from fieldwork.records.metrics import VarianceShare
+from fieldwork.statistics.arrays import Floats
 from fieldwork.statistics.permutation import p_value_of_first, require_permutations
 from fieldwork.statistics.user_intervals import RAREST_USERS, too_few_users, variance_share_interval
 
 UNIT = "puppet"
+CERTAIN = "one letter is certain for all users and items: there is no variance to share out"
+NOT_REPEATED = (
+    "no test: the same call states different probabilities, so that differences between users may be the "
+    "server's"
+)
 NO_SPREAD = "no interval: without one of the puppets, no differences or none between reruns remain"
 
 
@@ -62,20 +71,41 @@ def measure_variance(
     settings = ChanceSettings(n_permutations, seed, rarest_users)
     arms = read_ordered_answers(answers)
     cells = {arm: cells_of(items) for arm, items in arms.items()}
-    rows = [_row(arm, arms[arm], cells, baseline, settings) for arm in arms]
+    rows = [
+        _row(
+            arm,
+            arms[arm],
+            arms.get(arm._replace(condition=baseline), {}),
+            cells,
+            baseline,
+            settings,
+        )
+        for arm in arms
+    ]
     return sorted(rows, key=lambda r: (r.model, r.task, r.kind, r.condition))
 
 
 def _row(
     arm: Arm,
     items: Mapping[str, ItemAnswers],
+    baseline_items: Mapping[str, ItemAnswers],
     cells_by_arm: Mapping[Arm, Cells],
     baseline: str,
     settings: ChanceSettings,
 ) -> VarianceShare:
     cells = cells_by_arm[arm]
     distances = cells.distances()
-    share = _who_share(arm, items, cells, distances, settings)
+    if cells.is_stated and cells.has_puppets:
+        repeats = [
+            calls
+            for side in (items, baseline_items)
+            for item in side.values()
+            if (stated := item.stated_shares())
+            for calls in stated.repeats
+        ]
+        share = _stated_share(cells, distances, repeats, settings)
+    else:
+        share = _who_share(arm, items, cells, distances, settings)
     var_rerun, var_answers = (float(part[0]) for part in distances)
     return VarianceShare(
         model=arm.model,
@@ -84,7 +114,9 @@ def _row(
         kind=arm.kind,
         **share.columns("share_who"),
         p_value=share.p_value,
-        n_permutations=settings.n_permutations if share.p_value is not None else None,
+        n_permutations=None
+        if share.p_value is None or cells.is_stated
+        else settings.n_permutations,
         var_prompt=none_if_nan(prompt_variance(cells)),
         var_who=none_if_nan(var_answers - var_rerun),
         var_rerun=none_if_nan(var_rerun),
@@ -96,8 +128,41 @@ def _row(
         n_responses=cells.n_answers,
         n_unread=count_unread(items),
         unit=UNIT,
+        is_stated=cells.is_stated,
         reason=share.reason,
     )
+
+
+def _stated_share(
+    cells: Cells, distances: Distances, repeats: Sequence[Floats], settings: ChanceSettings
+) -> Quantity:
+    """The share where answers state probabilities, which need no second answer of a user.
+
+    Whether contexts change anything is known where the model states the same twice: then users' differ or
+    do not, and p is 0 or 1.
+
+    Args:
+        repeats: calls that ask the same, each of shape (calls, letters).
+    """
+    if math.isnan(distances.two_cells[0]):
+        return Quantity(reason="no item is answered by two puppets")
+    if distances.two_cells[0] <= ROUNDING:
+        return Quantity(reason=CERTAIN)
+    rerun_shares = ratio(distances.rerun, distances.two_cells)
+    value, interval = 1 - float(rerun_shares[0]), None
+    shortage = too_few_users(len(cells.units), settings.rarest_users)
+    if shortage is None:
+        interval = variance_share_interval(value, rerun_shares[1:], len(cells.units) - 1)
+        shortage = None if interval else NO_SPREAD
+    p_value = no_test = None
+    if not repeats:
+        no_test = ASKED_ONCE
+    elif max(np.ptp(calls, axis=0).max() for calls in repeats) > ROUNDING:
+        no_test = NOT_REPEATED
+    else:
+        spread = max(float(np.ptp(item.means, axis=0).max()) for item in cells.items.values())
+        p_value = float(spread <= ROUNDING)
+    return Quantity(value, interval, p_value, join_reasons(shortage, no_test))
 
 
 def _who_share(

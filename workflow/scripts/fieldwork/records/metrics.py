@@ -28,9 +28,17 @@ class AnswerShare(ItemRow):
     n_answers: int = column("responses with this answer")
     n_responses: int = column("all responses to the item")
     n_units: int = column("users; without users, responses: what the interval counts")
-    share: float = column("n_answers / n_responses; each puppet alike if some answer more often")
-    ci_low: float = column("lower end of the 95 % Wilson interval")
-    ci_high: float = column("upper end of the 95 % Wilson interval")
+    share: float = column(
+        "n_answers / n_responses; each puppet alike if some answer more often; mean of the probabilities "
+        "where answers state them"
+    )
+    ci_low: float = column(
+        "lower end of the 95 % Wilson interval; the share itself where it is certain"
+    )
+    ci_high: float = column("upper end of the same interval")
+    is_stated: bool = column(
+        "whether the share is of probabilities that answers state", default=False
+    )
 
 
 @table("metrics/novelty.parquet", "model, task, condition")
@@ -57,6 +65,9 @@ class Novelty(ArmRow):
     )
     n_permutations: int | None = column("random permutations, 0 where all permutations were listed")
     reason: str | None = column("why there is no share, no excess or no interval")
+    is_stated: bool = column(
+        "whether shares are those to expect by the probabilities that answers state", default=False
+    )
 
 
 @table("metrics/accuracy_runs.parquet", "model, task, condition, run")
@@ -75,6 +86,22 @@ class RunAccuracy(ArmRow):
         "complete, and the first such run of its puppet; each offline rerun; none of an arm of which "
         "no answer can be read"
     )
+    expected_score: float | None = column(
+        "score of probabilities: that of the gold letter, or 1 and 0 for an answer that states none; "
+        "NULL where none of the condition does",
+        default=None,
+    )
+    brier_score: float | None = column(
+        "mean squared distance of the probabilities from the right letter, 0 to 2; NULL where an answer "
+        "states none",
+        default=None,
+    )
+    calibration_error: float | None = column(
+        "how far the probability of the likeliest letter is from how often it is right, in ten bins; "
+        "NULL where an answer states none",
+        default=None,
+    )
+    n_stated: int = column("items of the run whose answers state probabilities", default=0)
 
 
 @table("metrics/score_spreads.parquet", "model, task, condition, metric")
@@ -153,7 +180,9 @@ class Comparison(BaselineRow):
     )
     expected_same: float | None = column("the same if both answered alike: chance alone")
     excess: float | None = column("distance - expected_same")
-    p_value: float | None = column("permutation test that both answer alike")
+    p_value: float | None = column(
+        "permutation test that both answer alike; of probabilities the least of their letters' tests"
+    )
     p_least: float | None = column("smallest p-value that these answers could have had")
     n_permutations: int | None = column("random permutations, 0 where all permutations were listed")
     n_units: int = column("independent answers of the condition")
@@ -163,6 +192,7 @@ class Comparison(BaselineRow):
     n_unread_baseline: int = column("the same of the baseline")
     unit: str = column("what is permuted: `puppet` or `response`")
     reason: str | None = column("why there is no distance")
+    is_stated: bool = column("whether it is of the probabilities that answers state", default=False)
 
 
 @table("metrics/variance.parquet", "model, task, condition, kind")
@@ -195,6 +225,7 @@ class VarianceShare(ArmRow):
     n_unread: int = column("answers that cannot be read: `unknown` for letters, left out for lists")
     unit: str = column("unit of resampling")
     reason: str | None = column("why there is no share, or no interval")
+    is_stated: bool = column("whether it is of the probabilities that answers state", default=False)
 
 
 @table("metrics/users_and_contexts.parquet", "model, task, condition, kind", part="nests")
@@ -238,7 +269,7 @@ class NestedVariance(ArmRow):
     reason: str | None = column("why there is no share, interval or test")
 
 
-ExactMeasure = Literal["share_who", "score", "novelty"]
+ExactMeasure = Literal["distance", "novelty", "score", "share_who"]
 
 
 @table("metrics/exact_estimates.parquet", "model, task, condition, measure")
@@ -246,12 +277,13 @@ class ExactEstimate(ArmRow):
     """An estimate from the probabilities of the options, without the chance of drawing one."""
 
     measure: ExactMeasure = column(
-        "`share_who` of `variance`, `score` (em_flexible) of `accuracy`, or `share` of `novelty`"
+        "`share_who` of `variance`, score of `estimates/accuracy`, `share` of `novelty`, or `distance`: "
+        "the mean excess of `comparisons` (js_bits) over items"
     )
     estimate: float | None = column("value from the probabilities, NULL with a reason")
     ci_low: float | None = column("lower end of the 95 % interval over users")
     ci_high: float | None = column("upper end of the 95 % interval over users")
-    sampled: float | None = column("value from the drawn letters, of the table named")
+    sampled: float | None = column("value from the letters drawn, by the same measure")
     sampled_low: float | None = column("lower end of its interval")
     sampled_high: float | None = column("upper end of its interval")
     n_items: int = column("choice items whose answers have probabilities")
@@ -307,20 +339,27 @@ class Shift(BaselineRow):
     baseline_share: float | None = column("share of the baseline's answers that give it")
     baseline_ci_low: float | None = column("lower end of its 95 % Wilson interval")
     baseline_ci_high: float | None = column("upper end of its 95 % Wilson interval")
-    n_named_baseline: int = column("answers of the baseline that give it")
+    n_named_baseline: int | None = column(
+        "answers of the baseline that give it, NULL of probabilities"
+    )
     n_baseline: int = column("independent answers of the baseline")
     share: float | None = column("share of the condition's answers that give it")
     share_ci_low: float | None = column("lower end of its 95 % Wilson interval")
     share_ci_high: float | None = column("upper end of its 95 % Wilson interval")
-    n_named: int = column("answers of the condition that give it")
+    n_named: int | None = column("answers of the condition that give it, NULL of probabilities")
     n_answers: int = column("independent answers of the condition")
     shift: float | None = column("share - baseline_share, NULL with a reason")
     ci_low: float | None = column("lower end of the 95 % interval of the shift (Newcombe)")
     ci_high: float | None = column("upper end of the 95 % interval of the shift (Newcombe)")
-    p_value: float | None = column("Fisher's exact test, two-sided, that both shares are equal")
+    p_value: float | None = column(
+        "test that both shares are equal, two-sided: Fisher's exact one; of probabilities that of means"
+    )
     n_family: int = column("options tested for this model, task and condition")
     unit: str = column("what one answer is: `puppet` or `response`")
     reason: str | None = column("why there is no shift")
+    is_stated: bool = column(
+        "whether shares are means of probabilities that answers state", default=False
+    )
 
 
 @table("metrics/list_lengths.parquet", "model, task, condition")

@@ -78,9 +78,14 @@ def _tables_against(
     seed, n, rarest = settings.seed, settings.permutations, settings.rarest_users
     return {
         "distance": measure_comparisons(
-            answers, baseline=control, n_permutations=n, seed=seed, metrics=("js_bits",)
+            answers,
+            baseline=control,
+            n_permutations=n,
+            seed=seed,
+            metrics=("js_bits",),
+            rarest_users=rarest,
         ),
-        "option_share": measure_shifts(answers, baseline=control),
+        "option_share": measure_shifts(answers, baseline=control, rarest_users=rarest),
         "score_spread": measure_score_spreads(
             runs, baseline=control, n_permutations=n, seed=seed, rarest_users=rarest
         ),

@@ -86,6 +86,8 @@ class ClaimMeasure(NamedTuple):
         tendency: what is above 0 or below it where a row shows a direction, instead of the estimate; None
             where it shows that answers differ, and not which way.
         confirmation: a further test, of which the row itself has the p-value.
+        instead: rows that stand in the place of another one of the same test, and need no other to show
+            the difference.
     """
 
     row_type: type[Any]
@@ -103,6 +105,7 @@ class ClaimMeasure(NamedTuple):
     confirmed_by: tuple[Callable[[Any], bool], str] | None = None
     tendency: Callable[[Any], float | None] | None = None
     confirmation: Callable[[Any], Confirmation] | None = None
+    instead: Callable[[Any], bool] | None = None
 
 
 def score_reading(condition: str) -> str:
@@ -114,18 +117,24 @@ def _has_metric(metrics: Sequence[str], row: Any) -> bool:
     return row.metric in metrics
 
 
-def _is_read_score(row: Estimate) -> bool:
+def _is_score(row: Estimate) -> bool:
     """Beside the baseline's."""
-    return (
-        row.measure == score_reading(row.condition)
-        and row.reference == "baseline"
-        and row.condition != row.versus
-    )
+    is_read = row.measure == score_reading(row.condition)
+    is_compared = row.reference == "baseline" and row.condition != row.versus
+    return is_compared and (is_read or is_known_score(row))
+
+
+def is_known_score(row: Estimate) -> bool:
+    """Whether it is made of probabilities on both sides, which say more than the letters drawn."""
+    return row.measure == EXPECTED_SCORE and row.difference is not None
 
 
 def _is_other_reading(row: Estimate) -> bool:
     return (row.measure, row.reference) == ("em_flexible", "baseline") and row.condition != FIELD
 
+
+EXPECTED_SCORE = "expected_score"
+"""The score of probabilities, which takes the place of the readings where both sides have it."""
 
 IN_ANY_FORM = "of answers in any form"
 """A lost form is no lost score: a score is claimed where the flexible reading shows it too."""
@@ -136,6 +145,15 @@ def _tendency(row: ValueComparison) -> float | None:
     if row.kind == "number":
         return None if row.superiority is None else row.superiority - _HALF
     return row.difference if row.ci_low is not None else None
+
+
+def _moved(row: Shift) -> float | None:
+    """Of probabilities of few users the test says that they differ, and the interval which way."""
+    if row.is_stated and (
+        row.ci_low is None or row.ci_high is None or row.ci_low <= 0 <= row.ci_high
+    ):
+        return None
+    return row.shift
 
 
 def _missing_values(row: ValueComparison) -> Confirmation:
@@ -241,6 +259,7 @@ MEASURES: Mapping[str, ClaimMeasure] = {
         INTERVAL,
         margin="share",
         detail=lambda row: row.answer,
+        tendency=_moved,
     ),
     **{
         name: _declared_measure(measure)
@@ -254,8 +273,9 @@ MEASURES: Mapping[str, ClaimMeasure] = {
         ("higher", "lower"),
         ("difference_low", "difference_high"),
         margin="score",
-        is_claimed=_is_read_score,
+        is_claimed=_is_score,
         confirmed_by=(_is_other_reading, IN_ANY_FORM),
+        instead=is_known_score,
     ),
     "score_spread": ClaimMeasure(
         ScoreSpread,
@@ -384,15 +404,18 @@ def study_tests(measure: str, rows: Sequence[Any]) -> Iterator[StudyTest]:
     """The tests of one measure: rows that share a test, as categories do, give one."""
     form = MEASURES[measure]
     tests: dict[ClaimKey, StudyTest] = {}
+    replaced = {claim_key(measure, row) for row in rows if form.instead and form.instead(row)}
     for row in rows:
         key = claim_key(measure, row)
-        if key not in tests and (form.is_claimed is None or form.is_claimed(row)):
+        is_replaced = key in replaced and not (form.instead and form.instead(row))
+        is_claimed = form.is_claimed is None or form.is_claimed(row)
+        if key not in tests and is_claimed and not is_replaced:
             tests[key] = _test(key, form, row)
     if form.confirmed_by:
         is_other, words = form.confirmed_by
         for row in filter(is_other, rows):
             key = claim_key(measure, row)
-            if key in tests:
+            if key in tests and key not in replaced:
                 other = _test(key, form, row)
                 tests[key] = confirm(tests[key], other.p_value, other.direction, words)
     return iter(tests.values())
@@ -443,6 +466,8 @@ def _direction(form: ClaimMeasure, row: Any) -> str:
 def _support(row: Any) -> Support:
     """The p-values that a row's test could have had."""
     if isinstance(row, Shift):
+        if row.n_named is None or row.n_named_baseline is None:
+            return 0.0
         n_named = row.n_named + row.n_named_baseline
         return Margins(n_named, row.n_answers, row.n_baseline)
     p_least: float | None = getattr(row, "p_least", None)

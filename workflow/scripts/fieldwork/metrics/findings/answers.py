@@ -198,6 +198,11 @@ def _option(row: Shift, _: StudyEvidence) -> str:
     return f"{name} ({literal(row.item_id)})"
 
 
+def _named_of(n_named: int | None, n_answers: int) -> str:
+    """How many answers a share is of; a mean of probabilities is none of whole answers."""
+    return "" if n_named is None else f" ({n_named}/{n_answers})"
+
+
 OPTIONS_MOVED = Section(
     "Options that moved",
     f"Which options do users move? Listed: the {TOP_SHIFTS} furthest that moved in a task, or else "
@@ -211,12 +216,13 @@ OPTIONS_MOVED = Section(
         TableColumn(
             lambda study: f"{study.outline.label(study.outline.baseline)}, %",
             lambda row, _: (
-                f"{number_cell(row.baseline_share, 1, 100)} ({row.n_named_baseline}/{row.n_baseline})"
+                number_cell(row.baseline_share, 1, 100)
+                + _named_of(row.n_named_baseline, row.n_baseline)
             ),
         ),
         TableColumn(
             "With user, %",
-            lambda row, _: f"{number_cell(row.share, 1, 100)} ({row.n_named}/{row.n_answers})",
+            lambda row, _: number_cell(row.share, 1, 100) + _named_of(row.n_named, row.n_answers),
         ),
         TableColumn("Points", interval("shift", PERCENT.as_difference)),
         TableColumn("p", p_value("option_share")),

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from fieldwork.markdown_text import literal
 from fieldwork.metrics.claims.keys import arm_of
-from fieldwork.metrics.claims.measures import score_reading
+from fieldwork.metrics.claims.measures import EXPECTED_SCORE, is_known_score, score_reading
 from fieldwork.metrics.findings.evidence import StudyEvidence
 from fieldwork.metrics.findings.outline import groups
 from fieldwork.metrics.findings.sections import (
@@ -49,9 +49,16 @@ from fieldwork.records.metrics import (
 
 
 def read_scores(study: StudyEvidence) -> list[Estimate]:
-    """The score of each arm beside the baseline's, in the reading that claims are made of."""
+    """The score of each arm beside the baseline's: of probabilities, or in the reading of claims."""
     rows = study.rows(Estimate, reference="baseline")
-    return [row for row in rows if row.measure == score_reading(row.condition)]
+    baseline = study.outline.baseline
+    stated = {
+        arm_of(row): row
+        for row in rows
+        if is_known_score(row) or (row.measure == EXPECTED_SCORE and row.condition == baseline)
+    }
+    readings = [row for row in rows if row.measure == score_reading(row.condition)]
+    return [stated.get(arm_of(row), row) for row in readings]
 
 
 def _in_any_form(row: Estimate, study: StudyEvidence) -> str:
@@ -65,6 +72,7 @@ def _is_form_lost(study: StudyEvidence) -> bool:
         study.rows_beside(Estimate, row, measure="em_flexible", reference="baseline")
         and _in_any_form(row, study) != number_cell(row.value, 1, 100)
         for row in read_scores(study)
+        if row.measure != EXPECTED_SCORE
     )
 
 
@@ -73,6 +81,11 @@ def _score_question(study: StudyEvidence) -> str:
         "Do users change the mean score (%), or do their contexts spread scores wider than reruns do? "
         "One run is all questions, asked by one user or rerun."
     )
+    if any(row.measure == EXPECTED_SCORE for row in read_scores(study)):
+        question += (
+            " Scores are the probability of the right letter where answers state it, and their spread "
+            "is that of single answers."
+        )
     if any(row.condition == FIELD for row in read_scores(study)):
         question += " Letters of real users are read out of whole answers."
     if _is_form_lost(study):
@@ -89,7 +102,8 @@ def _is_baseline(row: Estimate | Rank | ExactEstimate, study: StudyEvidence) -> 
 
 
 def _spread(row: Estimate, study: StudyEvidence) -> ScoreSpread | None:
-    return next(iter(study.rows_beside(ScoreSpread, row, metric=row.measure)), None)
+    reading = score_reading(row.condition)
+    return next(iter(study.rows_beside(ScoreSpread, row, metric=reading)), None)
 
 
 def _spread_beside(row: Estimate, study: StudyEvidence) -> ScoreSpread | None:
@@ -255,6 +269,7 @@ _MEASURES: Mapping[ExactMeasure, str] = {
     "share_who": "variance between contexts, %",
     "score": "mean score, %",
     "novelty": "questions with a new answer, %",
+    "distance": "distance from the baseline, % of a bit",
 }
 
 
@@ -269,9 +284,9 @@ def _exact_rows(study: StudyEvidence) -> list[ExactEstimate]:
 
 EXACT_ESTIMATES = Section(
     "Without the chance of a draw",
-    "How do questions with options look by the model's own probabilities, of which an answer is one "
-    "draw? Intervals are over users; the baseline has none, nor have new answers, which few users "
-    "decide. A probability takes one call, however many answers are drawn from it.",
+    "What do the model's own probabilities say that answers drawn from them do not? The tables above "
+    "take them where answers state them; here the same measures of the drawn letters stand beside them. "
+    "A probability takes one call, however many answers are drawn from it.",
     ["exact_estimates"],
     _exact_rows,
     [

@@ -10,7 +10,6 @@ from typing import NamedTuple
 
 from fieldwork.conditions import WHO_ASKS
 from fieldwork.metrics.claims.families import PRIMARY, is_control
-from fieldwork.metrics.claims.keys import arm_of
 from fieldwork.metrics.findings.cautions import control_tests
 from fieldwork.metrics.findings.drift import drift_scores, drift_sentence
 from fieldwork.metrics.findings.evidence import StudyEvidence
@@ -40,7 +39,6 @@ from fieldwork.metrics.findings.wording import (
 from fieldwork.metrics.findings.wordings import wording_sentence
 from fieldwork.records.claims import Claim
 from fieldwork.records.drift import Drift
-from fieldwork.records.metrics import ExactEstimate
 from fieldwork.records.shared import ItemKey
 from fieldwork.records.tasks import VALUE_KINDS
 
@@ -254,9 +252,6 @@ def _overall_claims(study: StudyEvidence) -> list[Claim]:
 
 def _overall_sentences(study: StudyEvidence) -> Iterator[ShortSentence]:
     claims = _overall_claims(study)
-    exact = _exact_score(study)
-    if exact:
-        yield ShortSentence("Right answers", exact, True)
     not_shown = []
     for measure, name in _OVERALL.items():
         tests = [claim for claim in claims if claim.measure == measure]
@@ -265,7 +260,7 @@ def _overall_sentences(study: StudyEvidence) -> Iterator[ShortSentence]:
             furthest = max(claims_shown, key=lambda claim: abs(claim.estimate or 0.0))
             text = _shown_text(furthest, study)
             yield ShortSentence("Overall", text, brief=f"{name} too")
-        elif tests and not (exact and measure == "score"):
+        elif tests:
             not_shown.append(name)
     if not_shown:
         yield ShortSentence("Not detected", f"a difference in {join_words(not_shown)}")
@@ -305,32 +300,6 @@ def _scores_alone(study: StudyEvidence) -> str:
         if row.condition == study.outline.baseline and row.value is not None
     ]
     return join_words(scores[:NAMED_SCORES])
-
-
-def _exact_score(study: StudyEvidence) -> str:
-    """By known probabilities: the score furthest from the baseline's, whose interval excludes it."""
-    baselines = {
-        arm_of(row)[:2]: row.estimate
-        for row in study.rows(ExactEstimate, [study.outline.baseline], measure="score")
-    }
-    distances = [
-        (abs(row.estimate - baseline), row, baseline)
-        for row in study.rows(ExactEstimate, study.outline.simulated_users, measure="score")
-        if row.estimate is not None
-        and (baseline := baselines.get(arm_of(row)[:2])) is not None
-        and row.ci_low is not None
-        and row.ci_high is not None
-        and not row.ci_low <= baseline <= row.ci_high
-    ]
-    if not distances:
-        return ""
-    _, row, baseline = max(distances, key=lambda distance: distance[0])
-    low, high = (number_text(100 * (end or 0.0), 1) for end in (row.ci_low, row.ci_high))
-    return (
-        f"{percent(row.estimate or 0.0, digits=1)} ({low} to {high}) "
-        f"{study.outline.phrase(row.condition)}, {percent(baseline, digits=1)} without, by the "
-        "probabilities of all options"
-    )
 
 
 # ---- what does not follow, and what would decide -----------------------------------------------------

@@ -1,0 +1,111 @@
+"""Probabilities of letters that answers state: their means over users, and differences of two sides.
+
+A letter that is drawn is one draw of these, so what is left of chance is which users are asked, and
+whether a server states the same twice. Where a side is without users and states the same twice or more,
+nothing of it is left to chance.
+"""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from fieldwork.estimates.answer_sets import ItemAnswers, StatedShares
+from fieldwork.estimates.means import Mean, MeanDifference, difference_of_means, mean_of_numbers
+from fieldwork.estimates.pairs import Pair
+from fieldwork.estimates.samples import NumberSample
+from fieldwork.statistics.arrays import Indices
+from fieldwork.statistics.intervals import (
+    BoundedValue,
+    Interval,
+    difference_interval,
+    wilson_interval,
+)
+
+LEAST_SHARE = 0.01
+"""A letter is compared where one side gives it at least so often."""
+
+
+class LetterDifference(NamedTuple):
+    """The shares of a letter on two sides, and their difference with its test."""
+
+    first: Mean
+    second: Mean
+    of_both: MeanDifference
+
+    @property
+    def is_compared(self) -> bool:
+        """Whether a side gives the letter often enough to be compared."""
+        return max(self.first.value, self.second.value) >= LEAST_SHARE
+
+    def interval(self, rarest_users: float) -> Interval | None:
+        """Of the difference; with few users that of as many drawn answers, which is wider."""
+        if self.of_both.interval:
+            return self.of_both.interval.clip(-1.0, 1.0)
+        sides = [share_interval(side, rarest_users) for side in (self.first, self.second)]
+        if sides[0] is None or sides[1] is None:
+            return None
+        first, second = (
+            BoundedValue(side.value, interval)
+            for side, interval in zip((self.first, self.second), sides, strict=True)
+            if interval
+        )
+        return difference_interval(first, [second]).clip(-1.0, 1.0)
+
+
+def stated_sides(
+    pair: Pair[str, ItemAnswers],
+) -> tuple[StatedShares, StatedShares] | None:
+    """Both sides' probabilities; None where an answer of a side states none."""
+    first = pair.first.stated_shares()
+    second = pair.second.stated_shares() if first else None
+    return (first, second) if first and second else None
+
+
+def share_mean(stated: StatedShares, letter: int) -> Mean:
+    """The mean share of a letter, by its place."""
+    n = len(stated.users)
+    units: Indices = np.arange(n, dtype=np.int64)
+    sample = NumberSample(
+        stated.shares[:, letter], np.zeros_like(units), units, [""], stated.has_users, 0, None,
+        n_unstated=0,
+    )  # fmt: skip
+    mean = mean_of_numbers(sample)
+    assert mean
+    return mean
+
+
+def share_interval(mean: Mean, rarest_users: float) -> Interval | None:
+    """Of a mean share; with few users that of as many drawn answers, which is wider.
+
+    A number between 0 and 1 varies no more than a draw with that chance. None for a single call without a
+    user, which says nothing of the next.
+    """
+    interval = mean.interval(rarest_users)
+    if interval is None and mean.n_units > 1:
+        n = mean.n_units
+        interval = wilson_interval(min(max(mean.value, 0.0), 1.0) * n, n)
+    return interval.clip(0.0, 1.0) if interval else None
+
+
+def letter_differences(
+    first: StatedShares, second: StatedShares, rarest_users: float
+) -> list[LetterDifference]:
+    """Every letter of an item on two sides, in alphabetical order."""
+    differences = []
+    for letter in range(first.shares.shape[1]):
+        sides = share_mean(first, letter), share_mean(second, letter)
+        differences.append(LetterDifference(*sides, difference_of_means(*sides, rarest_users)))
+    return differences
+
+
+def p_of_letters(differences: Sequence[LetterDifference]) -> float | None:
+    """That no letter differs: the least p-value times the letters compared (Bonferroni).
+
+    Of two letters one test says all. None where a letter has no test.
+    """
+    p_values = [letter.of_both.p_value for letter in differences if letter.is_compared]
+    tested = [p for p in p_values if p is not None]
+    if len(tested) < len(p_values) or not tested:
+        return None
+    return min(1.0, min(tested) * (len(tested) if len(tested) > 2 else 1))
