@@ -3,8 +3,13 @@
 Six questions with four options, as in the quickstart: four open ones, one that is nearly settled and one
 that is settled. The truth is that of the population of users. Beside each share and score stands the one
 from two letters of each user, drawn from the same probabilities; of these a score counts the first.
+
+Tests are of users whose mean is what the baseline states, so that answers differ between users and not on
+average, and of users who differ on average. A server may state less than it knows: rounded, without the
+least letters, or with a part of a letter at other spellings of it.
 """
 
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -24,10 +29,12 @@ from populations import (
 from simulations import Line, Lines, Sets, Simulation, columns_of, line_of
 
 from fieldwork.metrics.accuracy import measure_runs
-from fieldwork.metrics.exact_estimates import measure_exactly
+from fieldwork.metrics.comparisons import measure_comparisons
+from fieldwork.metrics.exact_estimates import MeasuredTables, measure_exactly
 from fieldwork.metrics.novelty import measure_novelty
+from fieldwork.metrics.shifts import measure_shifts
 from fieldwork.metrics.variance import measure_variance
-from fieldwork.records.metrics import ExactEstimate
+from fieldwork.records.metrics import ExactEstimate, Novelty
 from fieldwork.statistics.arrays import Flags
 
 DRAWS = 2
@@ -136,15 +143,13 @@ def _study(shares: Floats, random: np.random.Generator) -> dict[str, ExactEstima
     """Rows of one data set by measure; `shares` has shape (users, items, letters)."""
     frame = _answers(shares, "c", DRAWS, random)
     rarest = rarest_covered(len(shares))
-    rows = measure_exactly(
-        frame,
-        ITEMS,
+    measured = MeasuredTables(
         measure_variance(frame, baseline="offline", n_permutations=1, seed=1, rarest_users=rarest),
         score_estimates(measure_runs(frame, ITEMS), rarest_users=rarest),
         [],
-        baseline="offline",
-        rarest_users=rarest,
+        [],
     )
+    rows = measure_exactly(frame, measured, baseline="offline", seed=1, rarest_users=rarest)
     return {row.measure: row for row in rows}
 
 
@@ -175,7 +180,7 @@ def _new_letters(users: Users, n_reruns: int, sets: Sets) -> Lines:
     rows = [
         _novelty(users.draw(N_USERS, sets.random), n_reruns, sets.random) for _ in range(sets.n)
     ]
-    yield line_of("novelty", rows, truth, value="estimate", interval="ci")
+    yield line_of("novelty", rows, truth, value="share", interval="ci")
 
 
 def _new_letter_truth(users: Users, n_reruns: int, random: np.random.Generator) -> float:
@@ -190,15 +195,84 @@ def _new_letter_truth(users: Users, n_reruns: int, random: np.random.Generator) 
     return float(1 - staying.mean())
 
 
-def _novelty(shares: Floats, n_reruns: int, random: np.random.Generator) -> ExactEstimate:
+def _novelty(shares: Floats, n_reruns: int, random: np.random.Generator) -> Novelty:
     """The row of one data set; `shares` has shape (users, items, letters)."""
     frame = pd.concat(
         [_answers(shares, "c", 1, random), _answers(MEANS[None], "offline", n_reruns, random)]
     )
-    rarest = rarest_covered(N_USERS)
-    novelty = measure_novelty(frame, baseline="offline", n_permutations=1, rarest_users=rarest)
-    rows = measure_exactly(frame, ITEMS, [], [], novelty, baseline="offline", rarest_users=rarest)
-    return next(row for row in rows if (row.condition, row.measure) == ("c", "novelty"))
+    (row,) = measure_novelty(
+        frame, baseline="offline", n_permutations=1, rarest_users=rarest_covered(N_USERS)
+    )
+    return row
+
+
+# ---- tests against a baseline that is known ----------------------------------------------------------
+
+DISTORTIONS: Mapping[str, Callable[[Floats], Floats]] = {
+    "": lambda shares: shares,
+    "rounded to two digits": lambda shares: _whole(shares.round(2)),
+    "without the least letter": lambda shares: _whole(
+        np.where(shares == shares.min(axis=-1, keepdims=True), 0.0, shares)
+    ),
+    "a tenth of A at other spellings": lambda shares: _whole(shares * [0.9, 1.0, 1.0, 1.0]),
+}
+"""What a server states of the probabilities that it draws from."""
+MOVED = Users("one user in eight odd, others differ, correlation 0.1", 0.1, odd=0.125)
+TESTED_ITEM, TESTED_LETTER = "00000", "A"
+
+
+def _whole(shares: Floats) -> Floats:
+    whole: Floats = shares / shares.sum(axis=-1, keepdims=True)
+    return whole
+
+
+def _tests(users: Users, n_users: int, distortion: str, sets: Sets) -> Lines:
+    """p-values of each measure; of sources whose mean is the baseline's they are false."""
+    distort = DISTORTIONS[distortion]
+    truth = float((users.population(sets.random)[:, 0, 0] - MEANS[0, 0]).mean())
+    drawn = columns_of(
+        dict(_tested_study(users.draw(n_users, sets.random), distort, sets.random))
+        for _ in range(sets.n)
+    )
+    for measure, rows in drawn.items():
+        if measure == "option_share":
+            yield line_of(
+                f"{measure} (test)", rows, truth, value="shift", interval="ci", p_value="p_value"
+            )
+        else:
+            yield line_of(f"{measure} (test)", rows, p_value="p_value")
+
+
+def _tested_study(
+    shares: Floats, distort: Callable[[Floats], Floats], random: np.random.Generator
+) -> Iterator[tuple[str, object]]:
+    """Rows of one data set, of one call a user and question and two of the baseline."""
+    arms = {"c": shares, "offline": MEANS[None], "again": MEANS[None]}
+    frame = pd.concat(
+        [
+            _answers(distort(values), name, 1 if name == "c" else 2, random)
+            for name, values in arms.items()
+        ],
+        ignore_index=True,
+    )
+    frame.loc[frame["condition"] == "again", "puppet_id"] = None
+    rarest = rarest_covered(max(len(shares), N_USERS))
+    settings = {"baseline": "offline", "rarest_users": rarest}
+    item = {"condition": "c", "item_id": TESTED_ITEM}
+    compared = measure_comparisons(frame, metrics=["js_bits"], n_permutations=1, seed=1, **settings)
+    yield "distance", _row_of(compared, **item)
+    yield "option_share", _row_of(measure_shifts(frame, **settings), **item, answer=TESTED_LETTER)
+    scores = score_estimates(measure_runs(frame, ITEMS), rarest_users=rarest)
+    yield (
+        "score",
+        _row_of(scores, condition="c", measure="expected_score", reference="baseline"),
+    )
+    new = measure_novelty(frame, control="again", n_permutations=1, **settings)
+    yield "novelty", _row_of(new, condition="c")
+
+
+def _row_of(rows: Sequence[object], **values: object) -> object:
+    return next(row for row in rows if all(getattr(row, n) == v for n, v in values.items()))
 
 
 SIMULATIONS = (
@@ -216,5 +290,16 @@ SIMULATIONS = (
             (2, n_reruns, *users.name.encode()), 4,
         )
         for users, n_reruns in NOVELTIES
+    ),
+    *(
+        Simulation(
+            "exact", _tests, (users, n, distortion), f"{users.name}{', ' * bool(distortion)}{distortion}",
+            f"{n} users, one call each, {len(MEANS)} questions",
+            (3, n, *users.name.encode(), *distortion.encode()), 3,
+        )
+        for users, n, distortion in (
+            *((users, n, "") for users in (*USERS[:5], MOVED) for n in (N_FEW, N_USERS)),
+            *((users, N_USERS, name) for users in (CORRELATED, MOVED) for name in DISTORTIONS if name),
+        )
     ),
 )  # fmt: skip

@@ -91,12 +91,33 @@ def share_interval(mean: Mean, rarest_users: float) -> Interval | None:
 def letter_differences(
     first: StatedShares, second: StatedShares, rarest_users: float
 ) -> list[LetterDifference]:
-    """Every letter of an item on two sides, in alphabetical order."""
+    """Every letter of an item on two sides, in alphabetical order.
+
+    The p-value of a difference is at least the chance that the users asked are not those who make up for
+    it: `chance_of_unseen`.
+    """
     differences = []
     for letter in range(first.shares.shape[1]):
         sides = share_mean(first, letter), share_mean(second, letter)
-        differences.append(LetterDifference(*sides, difference_of_means(*sides, rarest_users)))
+        of_both = difference_of_means(*sides, rarest_users)
+        if of_both.p_value is not None and first.has_users:
+            unseen = chance_of_unseen(sides[0].value, sides[1].value, len(first.users))
+            of_both = of_both._replace(p_value=max(of_both.p_value, unseen))
+        differences.append(LetterDifference(*sides, of_both))
     return differences
+
+
+def chance_of_unseen(share: float, other: float, n_users: int) -> float:
+    """The chance that so many users are all of those who leave a mean share where it is.
+
+    Users who are sure of a letter, or sure of others, may be so rare that none was asked. A part e of
+    them would bring the share to the other one, so that nothing differs: with e = 1 - other / share of
+    those who never give it, or 1 - (1 - other) / (1 - share) of those who always do. They are missed with
+    a chance of (1 - e) to the power of the users. Few numbers between 0 and 1 can say no more.
+    """
+    if share <= other:
+        share, other = 1 - share, 1 - other
+    return float((min(max(other, 0.0), 1.0) / share) ** n_users) if share > 0 else 1.0
 
 
 def p_of_letters(differences: Sequence[LetterDifference]) -> float | None:

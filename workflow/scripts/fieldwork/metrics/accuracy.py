@@ -86,9 +86,9 @@ def measure_runs(answers: pd.DataFrame, items: pd.DataFrame) -> list[RunAccuracy
 
 def _grade(answers: pd.DataFrame, items: pd.DataFrame) -> pd.DataFrame:
     """The answers to items with a gold letter, with their subject and what of them is right."""
-    columns = ("puppet_id", "replicate", "letter_strict", "letter", "reason")
-    choices = choice_answers(answers, *columns)
-    stated = letter_probabilities(answers.loc[choices.index])
+    columns = ("puppet_id", "replicate", "letter_strict", "letter", "reason", "kind")
+    of_probabilities = [name for name in ("option_probabilities",) if name in answers]
+    choices = choice_answers(answers, *columns, *of_probabilities)
     questions = read_questions(items, sorted(set(choices["task"])))
     keys = map(QuestionKey, choices["task"], choices["item_id"])
     letter_questions = [find_question(questions, key) for key in keys]
@@ -100,7 +100,7 @@ def _grade(answers: pd.DataFrame, items: pd.DataFrame) -> pd.DataFrame:
         em_strict=strict == gold,
         em_flexible=letter == gold,
         format_failure=strict.isna(),
-        probabilities=pd.Series(stated, choices.index, dtype=object),
+        probabilities=pd.Series(letter_probabilities(choices), choices.index, dtype=object),
         gold=gold,
         is_answer=letter.notna() | choices["reason"].isin(REFUSALS),
     )[gold.notna()]
