@@ -333,6 +333,10 @@ def test_new_answers_are_tested_one_by_one() -> None:
     assert (row.is_stated, row.ci_low, row.excess_low) == (True, None, None)
     assert (row.excess or 0) == pytest.approx((row.share or 0) - (row.control_share or 0))
     assert (row.p_value or 1) < 1e-6
+    twice = [a for a in answers if a.puppet_id or a.replicate < 2]
+    frame = answer_frame(twice)
+    rows = measure_novelty(frame, control="again", reruns={"t": 5}, **SETTINGS)
+    assert {r.condition: r for r in rows}["history"] == row
     same = answers_of(np.repeat(np.array([[[0.9, 0.1, 0.0]]]), 20, axis=0))
     alike = [*same, *(answer for answer in answers if answer.puppet_id is None)]
     row, _ = measure_novelty(answer_frame(alike), control="again", **SETTINGS)[::-1]

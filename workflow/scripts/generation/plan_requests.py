@@ -13,7 +13,7 @@ from fieldwork.config.primary import require_items
 from fieldwork.generation.requests import ContextRef, plan_requests
 from fieldwork.records.generation import Request
 from fieldwork.records.puppets import Context
-from fieldwork.records.tasks import Item
+from fieldwork.records.tasks import Item, ItemKind
 
 
 def main(
@@ -27,25 +27,35 @@ def main(
     """Plan and write; each of `requests` is of the arm in its place.
 
     Args:
-        arms: `task` and `condition`, the `replicates` of a context, and the number of the `first`.
+        arms: `task` and `condition`, the `replicates` of a context, and the number of the `first`;
+            `option_calls`, where questions with options are asked less often; scales are not, as their
+            values need answers.
     """
-    require_items(primary, _item_ids(primary_questions))
-    item_ids = _item_ids(questions)
+    require_items(primary, {task: [*kinds] for task, kinds in _kinds(primary_questions).items()})
+    kinds_of = _kinds(questions)
     context_paths = {tuple(Path(path).with_suffix("").parts[-2:]): path for path in contexts}
     for arm, path in zip(arms, requests, strict=True):
         refs = [ContextRef(None, None, None)]
         if context_path := context_paths.get((arm["task"], arm["condition"])):
             columns = tables.read_columns(context_path, Context, ContextRef._fields)
             refs = [ContextRef(*row) for row in columns]
+        kinds = kinds_of[arm["task"]]
+        with_options = [item for item, kind in kinds.items() if kind == "choice"]
         with stage.making(path):
-            rows = plan_requests(item_ids[arm["task"]], refs, arm["replicates"], first=arm["first"])
+            rows = plan_requests(
+                [*kinds],
+                refs,
+                arm["replicates"],
+                first=arm["first"],
+                fewer=dict.fromkeys(with_options, arm.get("option_calls", arm["replicates"])),
+            )
             tables.write_table(path, rows, Request)
 
 
-def _item_ids(questions: list[str]) -> dict[str, list[str]]:
-    """The items of each task."""
+def _kinds(questions: list[str]) -> dict[str, dict[str, ItemKind]]:
+    """The kind of each item of each task."""
     return {
-        Path(path).stem: [item.item_id for item in tables.read_rows(path, Item)]
+        Path(path).stem: {item.item_id: item.kind for item in tables.read_rows(path, Item)}
         for path in questions
     }
 

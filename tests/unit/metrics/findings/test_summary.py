@@ -25,7 +25,6 @@ from unit.metrics.findings.finding_rows import (
     comparison_row,
     entropy_row,
     evidence,
-    exact_row,
     filled,
     novelty_row,
     order_row,

@@ -49,7 +49,7 @@ METRIC_STEPS: Mapping[str, MetricStep] = {
             "novelty": "novelty:measure_novelty",
         },
         WITH_QUESTIONS,
-        (*OF_TESTS, "rarest_users", "control"),
+        (*OF_TESTS, "rarest_users", "control", "reruns"),
     ),
     "accuracy_runs": MetricStep(
         {
@@ -163,6 +163,7 @@ def step_settings(study: "Study", steps: Iterable[str]) -> dict[str, Any]:
         "seed": study.config["study"]["seed"],
         "rarest_users": metrics["rarest_users"],
         "nests": study.nests(),
+        "reruns": {name: task["runs"] for name, task in study.entries("tasks").items()},
     }
     names = {name for step in steps for name in METRIC_STEPS[step].settings}
     return {name: value for name, value in settings.items() if name in names}

@@ -92,6 +92,15 @@ def held_form(model: Mapping[str, Any]) -> str | None:
 
 
 def broken_models(config: Config) -> Iterator[str]:
+    if config["study"]["probabilities"] == "instead":
+        for name in config["study"]["models"]:
+            model = config["models"][name]
+            if not (states_probabilities(model) or is_recorded(model)):
+                yield (
+                    f"study.probabilities: instead needs answers with the probabilities of options, and "
+                    f"{name} states none; set models.{name}.top_logprobs, or choices: likelihood for a "
+                    f"chat model on this machine, or study.probabilities to beside"
+                )
     for name, model in config["models"].items():
         for setting in ("base_url", "proxy"):
             if model.get(setting) and not _has_host(model[setting]):

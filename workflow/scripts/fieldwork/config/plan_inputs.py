@@ -208,6 +208,7 @@ def plan_settings(study: Study) -> Config:
         "assumptions": study.config["plan"],
         "folder": study.results,
         "seed": study.config["study"]["seed"],
+        "is_by_probabilities": study.config["study"]["probabilities"] == "instead",
     }
 
 

@@ -317,7 +317,18 @@ class Study(NamedTuple):
             "condition": condition,
             "replicates": entry.get("replicates", 1) if has_contexts else self.task(task)["runs"],
             "first": 0 if has_contexts else self.first_replicate(task, condition),
+            **self.option_calls(task, condition),
         }
+
+    def option_calls(self, task: str, condition: str) -> Config:
+        """How often questions with options are asked, where their probabilities say the rest.
+
+        Without a user it is twice, which shows whether a model states the same again.
+        """
+        if self.config["study"]["probabilities"] == "beside":
+            return {}
+        n_most = 1 if kind_of(self.condition(condition)).has_contexts else 2
+        return {"option_calls": min(n_most, self.task(task)["runs"])}
 
     def generation_arm(self, model: str, task: str, condition: str) -> Config:
         """How a model is asked; keys are those of `GenerationArm` in `generation/rows`."""

@@ -1,6 +1,7 @@
 """Which requests a study makes: every item after every context, so many times each."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import NamedTuple
 
 from fieldwork.errors import StudyError
@@ -26,9 +27,17 @@ class ContextRef(NamedTuple):
 
 
 def plan_requests(
-    item_ids: Sequence[str], contexts: Sequence[ContextRef], replicates: int, *, first: int = 0
+    item_ids: Sequence[str],
+    contexts: Sequence[ContextRef],
+    replicates: int,
+    *,
+    first: int = 0,
+    fewer: Mapping[str, int] = MappingProxyType({}),
 ) -> list[Request]:
     """Every item after every context made for it, `replicates` times each, counted from `first`.
+
+    Args:
+        fewer: how often items are asked that are asked less often.
 
     Raises:
         StudyError: there would be more requests than a study may have.
@@ -39,5 +48,5 @@ def plan_requests(
         Request(item_id, context.context_id, context.puppet_id, replicate)
         for context in contexts
         for item_id in ([context.item_id] if context.item_id else item_ids)
-        for replicate in range(first, first + replicates)
+        for replicate in range(first, first + fewer.get(item_id, replicates))
     ]

@@ -10,6 +10,7 @@ is the one to expect over all draws, at the same numbers of users and reruns.
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -96,6 +97,7 @@ def measure_novelty(
     n_permutations: int = 1999,
     seed: int = 0,
     rarest_users: float = RAREST_USERS,
+    reruns: Mapping[str, int] = MappingProxyType({}),
 ) -> list[Novelty]:
     """Share of items with a readable letter that is absent from the baseline's letters.
 
@@ -106,6 +108,8 @@ def measure_novelty(
 
     Args:
         rarest_users: share of users of the rarest kind that intervals cover.
+        reruns: that each task is meant to have without a user; by probabilities, of which fewer calls are
+            enough, letters are new that so many would not give.
 
     Raises:
         StudyError: no permutations.
@@ -132,6 +136,7 @@ def measure_novelty(
         sides = [stated.get(arm._replace(condition=c)) for c in (arm.condition, baseline)]
         again = stated.get(arm._replace(condition=row.control)) if row.control else None
         if sides[0] and sides[1] and row.n_equal and (again or row.control_share is None):
+            row = _at_equal_n(row, sides[0], reruns.get(arm.task, 0))
             row = _expected_novelty(row, sides[0], sides[1], again, rarest_users)
         rows.append(row)
     return rows
@@ -152,6 +157,15 @@ def _read_probabilities(answers: pd.DataFrame) -> dict[Arm, ArmShares]:
         if arm.kind == "choice" and len(of_items) == len(items):
             stated[arm._replace(kind=None)] = of_items
     return stated
+
+
+def _at_equal_n(row: Novelty, users: ArmShares, n_reruns: int) -> Novelty:
+    """The row with as many reruns as there are meant to be, and as many users."""
+    n_reruns = max(n_reruns, row.n_baseline or 0)
+    n_users = min(
+        (len(stated.users) for stated in users.values() if stated.has_users), default=n_reruns
+    )
+    return replace(row, n_baseline=n_reruns, n_equal=min(n_users, n_reruns))
 
 
 def _expected_novelty(

@@ -114,6 +114,15 @@ class StudySection(ConfigSection):
         description="Entries of `conditions` to use, in the order in which figures show them."
     )
     tasks: Selection = Field(description="Entries of `tasks` to ask.")
+    probabilities: Literal["beside", "instead"] = Field(
+        "beside",
+        description=(
+            "Where answers state the probabilities of options: `beside` asks as often as `runs` and "
+            "`replicates` say, so that measures of drawn answers stand beside them; `instead` asks a "
+            "choice once after each context, and twice without a user. All models of the study have to "
+            "state them (docs/models.md). Scales are asked as before."
+        ),
+    )
     primary: list[PrimaryEntry] = Field(
         default_factory=_first_comparisons,
         description=(

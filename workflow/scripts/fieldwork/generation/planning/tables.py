@@ -43,6 +43,7 @@ class PlanInputs(NamedTuple):
         seed: of the study; part of some calls.
         recorded_models: selected models whose answers are recorded, so that nothing is planned for them.
         auxiliaries: auxiliary tasks, each with its `task`, its `condition` and its `models`.
+        is_by_probabilities: whether probabilities of options stand in the place of asking again.
     """
 
     tasks: Mapping[str, Any]
@@ -57,6 +58,7 @@ class PlanInputs(NamedTuple):
     seed: int = 0
     recorded_models: Sequence[str] = ()
     auxiliaries: Mapping[str, Mapping[str, Any]] = {}
+    is_by_probabilities: bool = False
 
     def parts(self) -> Iterator["PlanInputs"]:
         """The study, and each auxiliary task as a study of its own."""
@@ -67,6 +69,7 @@ class PlanInputs(NamedTuple):
                 conditions={name: one["condition"]},
                 models=one["models"],
                 auxiliaries={},
+                is_by_probabilities=False,
             )
 
     def table(self, stage: str, *names: str) -> str:
@@ -100,6 +103,7 @@ class PlannedRequests(NamedTuple):
         context_tokens: estimated tokens of each context, by id.
         assumed_groups: empty where there are tables.
         list_share: share of the items whose answer is a list.
+        n_saved: requests that probabilities of options save.
     """
 
     basis: str
@@ -108,6 +112,7 @@ class PlannedRequests(NamedTuple):
     context_tokens: Mapping[str | None, int]
     assumed_groups: Sequence[PlannedGroup]
     list_share: float
+    n_saved: int = 0
 
 
 def read_all_requests(study: PlanInputs) -> dict[tuple[str, str], PlannedRequests]:
@@ -120,17 +125,22 @@ def read_requests(study: PlanInputs, task: str, condition: str) -> PlannedReques
     """The requests of one task and condition, from tables as far as they are there."""
     item_path = study.table("tasks", task)
     prompts: dict[str, str] = {}
+    with_options: set[str] = set()
     kinds = {source["kind"] for source in study.tasks[task]["sources"]}
     share = float(not kinds.isdisjoint({"list", "mixed", "text"}))
     if item_path in study.files:
         rows = tables.read_columns(item_path, Item, ["item_id", "prompt", "kind"])
         prompts = {item_id: prompt for item_id, prompt, _ in rows}
+        with_options = {item_id for item_id, _, kind in rows if kind == "choice"}
         share = sum(kind in ("list", "text") for *_, kind in rows) / max(len(rows), 1)
     request_path = study.table("requests", task, condition)
     if not prompts or request_path not in study.files:
-        groups = _assumed_groups(study, task, condition, prompts)
+        is_of_options = [item in with_options for item in sorted(prompts)]
+        if not prompts:
+            is_of_options = [kinds == {"choice"}]
+        groups, n_saved = _assumed_groups(study, task, condition, prompts, is_of_options)
         basis = "contexts assumed" if prompts else "all assumed"
-        return PlannedRequests(basis, (), {}, {}, groups, share)
+        return PlannedRequests(basis, (), {}, {}, groups, share, n_saved)
     requests = [
         Request(*row) for row in tables.read_columns(request_path, Request, REQUEST_COLUMNS)
     ]
@@ -139,36 +149,63 @@ def read_requests(study: PlanInputs, task: str, condition: str) -> PlannedReques
     if context_path in study.files:
         columns = ["context_id", "n_tokens"]
         context_tokens |= dict(tables.read_columns(context_path, Context, columns))
-    return PlannedRequests("tables", requests, prompts, context_tokens, (), share)
+    n_times, n_once = _repeats(study, task, condition)
+    n_saved = sum(request.item_id in with_options for request in requests) // n_once
+    return PlannedRequests(
+        *("tables", requests, prompts, context_tokens, (), share), n_saved * (n_times - n_once)
+    )
+
+
+def _repeats(study: PlanInputs, task: str, condition: str) -> tuple[int, int]:
+    """How often a prompt is asked after each context, and how often one with options."""
+    settings, runs = study.conditions[condition], study.tasks[task]["runs"]
+    has_contexts = kind_of(settings).has_contexts
+    n_times = settings["replicates"] if has_contexts else runs
+    n_once = min(1 if has_contexts else 2, n_times)
+    return n_times, n_once if study.is_by_probabilities else n_times
 
 
 def _assumed_groups(
-    study: PlanInputs, task: str, condition: str, prompts: Mapping[str, str]
-) -> list[PlannedGroup]:
+    study: PlanInputs,
+    task: str,
+    condition: str,
+    prompts: Mapping[str, str],
+    is_of_options: Sequence[bool],
+) -> tuple[list[PlannedGroup], int]:
+    """The groups, and how many requests probabilities save.
+
+    Args:
+        is_of_options: whether each prompt, in order of the items, or else any has options.
+    """
     settings, runs = study.conditions[condition], study.tasks[task]["runs"]
     questions = questions_of([prompts[item] for item in sorted(prompts)]) or _assumed_questions(
         study, task
     )
     check_request_count(len(questions) * runs * settings.get("replicates", 1))
+    n_times, n_once = _repeats(study, task, condition)
+    has_options = [*is_of_options] if prompts else [*is_of_options] * len(questions)
+    times = [n_once if has else n_times for has in has_options]
+    n_saved = sum(n_times - n for n in times)
     if not has_user(settings):
-        return [PlannedGroup(0, tuple(_replicates(questions, runs)))]
-    prefix, replicates = _assumed_context(study.assumptions, settings), settings["replicates"]
+        return [PlannedGroup(0, tuple(_replicates(questions, times)))], n_saved
+    prefix = _assumed_context(study.assumptions, settings)
     if kind_of(settings).context_for == "puppet and item":
         # each question has a context of its own: nothing else was sent after it
-        singles = [(PlannedQuestion(question.tokens),) for question in questions]
-        return [
-            PlannedGroup(prefix, tuple(_replicates(single, replicates)))
-            for _ in range(runs)
-            for single in singles
+        groups = [
+            PlannedGroup(prefix, tuple(_replicates([PlannedQuestion(question.tokens)], [n])))
+            for question, n in zip(questions, times, strict=True)
         ]
-    return [PlannedGroup(prefix, tuple(_replicates(questions, replicates)))] * runs
+        return groups * runs, n_saved * runs
+    return [PlannedGroup(prefix, tuple(_replicates(questions, times)))] * runs, n_saved * runs
 
 
-def _replicates(questions: Iterable[PlannedQuestion], n: int) -> list[PlannedQuestion]:
-    """Each question `n` times in a row: from the second on, all of it was sent before."""
+def _replicates(
+    questions: Iterable[PlannedQuestion], times: Iterable[int]
+) -> list[PlannedQuestion]:
+    """Each question so many times in a row: from the second on, all of it was sent before."""
     return [
         question._replace(shared_tokens=question.tokens) if replicate else question
-        for question in questions
+        for question, n in zip(questions, times, strict=True)
         for replicate in range(n)
     ]
 
