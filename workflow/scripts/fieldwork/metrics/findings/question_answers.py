@@ -47,6 +47,7 @@ class QuestionAnswers(NamedTuple):
     Attributes:
         options: names or letters whose shares are shown, none of a question with values.
         rows: the baseline first.
+        is_stated: whether shares are means of probabilities that answers state.
     """
 
     model: str
@@ -55,6 +56,7 @@ class QuestionAnswers(NamedTuple):
     kind: ItemKind
     options: Sequence[str]
     rows: Sequence[ConditionAnswers]
+    is_stated: bool = False
 
     @property
     def baseline(self) -> ConditionAnswers:
@@ -143,7 +145,9 @@ def _options_of(
         )
         for name, rows in shifts.items()
     ]
-    return QuestionAnswers(*key, first.kind, options, [baseline, *_in_order(rows, outline)])
+    is_stated = any(row.is_stated for rows in shifts.values() for row in rows)
+    all_rows = [baseline, *_in_order(rows, outline)]
+    return QuestionAnswers(*key, first.kind, options, all_rows, is_stated)
 
 
 def _option_claims(shifts: Sequence[Shift], study: StudyEvidence) -> list[Claim]:

@@ -67,6 +67,10 @@ def _intro(questions: Sequence[QuestionAnswers], outline: StudyOutline) -> str:
         sentences.append(f"*{CANNOT_TELL.capitalize()}* means too few answers, or always the same.")
     if any(question.options for question in questions):
         sentences.append("Shares are of answers, one for each user or repeat.")
+    if any(question.is_stated for question in questions):
+        sentences.append(
+            "Of a choice they are means of the probabilities that the model itself states."
+        )
     if any(question.kind == "list" for question in questions):
         sentences.append("A list names several options; of these the telling ones are shown.")
     return " ".join(sentences)
