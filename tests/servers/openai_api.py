@@ -1,6 +1,7 @@
 """Chat Completions and the list of models, as OpenAI and Azure speak them."""
 
 import json
+import math
 import re
 from collections.abc import Mapping
 from typing import Any
@@ -144,7 +145,12 @@ def completion(
     fault = fault or Fault()
     spec = chat.spec(call.model)
     message = {"role": "assistant", "content": done.text, "refusal": None, **fault.message}
-    choice = {"index": 0, "message": message, "logprobs": None, "finish_reason": "stop"}
+    choice = {
+        "index": 0,
+        "message": message,
+        "logprobs": _logprobs(call, done.text) if call.body.get("logprobs") else None,
+        "finish_reason": "stop",
+    }
     body = {
         "id": name,
         "object": "chat.completion",
@@ -158,6 +164,20 @@ def completion(
     }
     unwanted = {*fault.drop, "modelVersion"}
     return {key: value for key, value in body.items() if key not in unwanted}
+
+
+def _logprobs(call: Call, text: str) -> dict[str, Any]:
+    """Of an answer of one letter, which has more of the probability the longer the prompt is."""
+    share = 0.5 + 0.4 * (call.prompt.n_tokens % 97) / 97
+    others = [token for token in (" A", "B", "C", "D") if token.strip() != text]
+    shares = {text: share, **dict.fromkeys(others, (0.98 - share) / len(others)), "The": 0.02}
+    alternatives = [
+        {"token": token, "logprob": math.log(p), "bytes": [*token.encode()]}
+        for token, p in sorted(shares.items(), key=lambda entry: -entry[1])
+    ]
+    best = alternatives[: call.body.get("top_logprobs", 0)]
+    content = {**alternatives[0], "token": text, "top_logprobs": best}
+    return {"content": [content], "refusal": None}
 
 
 def _usage(chat: Chat, call: Call, done: Done) -> dict[str, Any]:

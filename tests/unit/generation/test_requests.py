@@ -54,6 +54,16 @@ def test_no_request_is_planned_twice() -> None:
     assert len(planned) == len(set(planned)) == 2 * 2 * 4 + 4
 
 
+def test_some_items_are_asked_less_often() -> None:
+    planned = plan_requests(["q1", "q2"], [ANNA], 3, first=2, fewer={"q2": 1})
+    assert [(r.item_id, r.replicate) for r in planned] == [
+        ("q1", 2),
+        ("q1", 3),
+        ("q1", 4),
+        ("q2", 2),
+    ]
+
+
 def test_a_second_arm_is_numbered_on_after_the_first() -> None:
     first, again = (plan_requests(["q1"], [BLANK], 3, first=first) for first in (0, 3))
     assert [r.replicate for r in [*first, *again]] == [0, 1, 2, 3, 4, 5]

@@ -26,6 +26,8 @@ logger = logging.getLogger(__name__)
 
 LEAST_LETTER_SHARE = 0.9
 """Of the probability, that an item's letters must have together."""
+MOST_LETTER_SHARE = 1.01
+"""Rounding may lift their sum a little above 1."""
 
 
 def parse_responses(
@@ -41,7 +43,25 @@ def parse_responses(
         if item.kind == "list":
             length = expected_length(item) or "an unknown number of"
             logger.info("%s asks for %s options", item.item_id, length)
-    return [parse_response(response, by_id[response.item_id], rules) for response in responses]
+    answers = [parse_response(response, by_id[response.item_id], rules) for response in responses]
+    _log_unstated(answers)
+    return answers
+
+
+def _log_unstated(answers: Sequence[Answer]) -> None:
+    """Warn of models that state the probabilities of options in some answers and not in others."""
+    stated: dict[tuple[str, str, str], Counter[bool]] = {}
+    for answer in answers:
+        if answer.kind in LETTER_KINDS and answer.outcome != "failed":
+            arm = (answer.model, answer.task, answer.condition)
+            stated.setdefault(arm, Counter())[answer.option_probabilities is not None] += 1
+    for (model, task, condition), counts in stated.items():
+        if counts[True] and counts[False]:
+            logger.warning(
+                "%s, %s, %s: of %d answers %d state no probabilities of their options, or letters have "
+                "less than %s or more than 1 of it; these count as drawn",
+                *(model, task, condition, counts.total(), counts[False], LEAST_LETTER_SHARE),
+            )
 
 
 def parse_response(response: Response, item: Item, rules: ValueRules = STRICT) -> Answer:
@@ -62,12 +82,13 @@ def letter_shares(
     """The probability of each letter of an item, in all 1.
 
     None where other letters and words have more than a tenth of it: then the letters say too little of
-    what the model answers.
+    what the model answers. None, too, where they have more than 1, which are no probabilities.
     """
     shares = dict.fromkeys(letters, 0.0)
     shares |= {p.option: p.probability for p in probabilities if p.option in shares}
     total = math.fsum(shares.values())
-    if total < LEAST_LETTER_SHARE:
+    # NaN fails both
+    if not LEAST_LETTER_SHARE <= total <= MOST_LETTER_SHARE:
         return None
     return [OptionProbability(letter, share / total) for letter, share in shares.items()]
 
