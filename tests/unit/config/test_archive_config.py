@@ -240,7 +240,7 @@ def test_an_unfinished_study_is_one_sentence(
 
 def test_texts_of_an_entry_that_is_nowhere() -> None:
     with pytest.raises(
-        StudyError, match=r"archive\.texts: 'sampel' is not in corpora, datasets or"
+        StudyError, match=r"archive\.texts: 'sampel' is not in corpora or datasets or"
     ):
         study(archive={"texts": {"sampel": True}})
 

@@ -140,12 +140,16 @@ def test_a_named_task_and_null_hold() -> None:
 @pytest.mark.parametrize(
     ("tasks", "figures", "message"),
     [
-        (["trivia"], {"fig1": "nope"}, "figures.fig1: 'nope' is not in tasks (there are both, "),
+        (
+            ["trivia"],
+            {"fig1": "nope"},
+            "figures.fig1: 'nope' is not in study.tasks (there are trivia",
+        ),
         (
             ["trivia", "wishes"],
             {"fig1": "recommendations"},
-            "figures.fig1: 'recommendations' is not in study.tasks (trivia, wishes); select it there, "
-            "name one of these, or write auto, or null",
+            "figures.fig1: 'recommendations' is not in study.tasks (there are trivia, wishes); select "
+            "it there, or correct the name",
         ),
         (
             ["trivia"],
@@ -161,7 +165,7 @@ def test_a_named_task_and_null_hold() -> None:
             {"categories": "wishes"},
             "of kind list (kind in tasks.wishes.sources); name another task, or write null",
         ),
-        (["trivia"], {"categories": "auto"}, "figures.categories: 'auto' is not in tasks"),
+        (["trivia"], {"categories": "auto"}, "figures.categories: 'auto' is not in study.tasks"),
     ],
 )
 def test_a_task_that_does_not_suit_is_told(

@@ -165,7 +165,7 @@ def test_limits_of_a_model_are_one_line_or_none(entry: dict[str, Any]) -> None:
 def test_styles_are_of_conditions_and_look_different() -> None:
     look = {"colour": "#112233", "marker": "s"}
     for styles, words in (
-        ({"nobody": look}, "figure_styles.nobody: there is no such condition"),
+        ({"nobody": look}, "figure_styles: 'nobody' is not in conditions"),
         ({"history": look, "rag": look}, "figure_styles.rag: looks like history"),
         ({"rag": {"colour": "blue"}}, "figure_styles.rag.colour"),
     ):

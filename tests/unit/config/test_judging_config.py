@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from fieldwork.config.judging import broken_judging, judgement_files, named_scales, pair_sides
+from fieldwork.config.references import REFERENCES, broken_references
 from fieldwork.errors import StudyError
 from fieldwork.sections.judging import Scale
 
@@ -41,6 +42,12 @@ JUDGING: dict[str, Any] = {
 }
 
 
+def problems_of(config: dict[str, Any]) -> list[str]:
+    """References first, as all else takes it that they are right."""
+    references = [row for row in REFERENCES if row.setting.startswith("judging.")]
+    return [*broken_references(config, references)] or [*broken_judging(config)]
+
+
 def problems(**changes: Any) -> list[str]:
     judging = copy.deepcopy(JUDGING)
     for path, value in changes.items():
@@ -49,7 +56,7 @@ def problems(**changes: Any) -> list[str]:
         for place in places:
             entry = entry[place]
         entry[last] = value
-    return [*broken_judging({"judging": judging})]
+    return problems_of({"judging": judging})
 
 
 def test_a_study_without_judgements_and_a_good_one_have_no_problem() -> None:
@@ -67,18 +74,21 @@ def test_options_are_texts_whatever_yaml_makes_of_them() -> None:
 @pytest.mark.parametrize(
     ("changes", "sentence"),
     [
-        ({"scales__right__accepted": ["2"]}, "judging.scales.right.accepted: '2' is no option"),
+        (
+            {"scales__right__accepted": ["2"]},
+            "judging.scales.right.accepted: '2' is not in judging.scales.right",
+        ),
         ({"scales__right__options": [1, "1"]}, "two options are alike as texts (1, 1)"),
         (
             {"scales__right__readings": {"yes": "2"}},
-            "judging.scales.right.readings.yes: '2' is no option of the scale (0, 1)",
+            "readings.yes: '2' is not in judging.scales.right.options (there are 0, 1); cor",
         ),
         ({"scales__right__prefers_a": [0]}, "give both prefers_a and prefers_b, or neither"),
         (
             {"scales__right__prefers_a": [0], "scales__right__prefers_b": [0]},
             "'0' prefers both answers",
         ),
-        ({"sources__mine__scale": "mood"}, "'mood' is not in judging.scales (right)"),
+        ({"sources__mine__scale": "mood"}, "'mood' is not in judging.scales (there are right)"),
         (
             {"sources__mine__scale": None},
             "neither is given of scale and columns.scale; give one of them",
@@ -159,7 +169,7 @@ def test_a_study_that_gives_pairs_to_judges_has_no_problem() -> None:
         ),
         ({"units": {"conditions": ["offline", "rag"]}}, "'rag' is not in study.conditions"),
         ({"units": {"scale": "right"}}, "prefers_b must be the mirror of prefers_a"),
-        ({"units": {"tasks": ["letters"]}}, "'letters' is not in study.tasks (lists)"),
+        ({"units": {"tasks": ["letters"]}}, "'letters' is not in study.tasks (there are lists)"),
         ({"units": {"model": "old"}}, "judging.units.mine.model: 'old' is not in study.models"),
         (
             {"units": {"why": {"scale": "right", "after": [9]}}},
@@ -176,7 +186,7 @@ def test_a_study_that_gives_pairs_to_judges_has_no_problem() -> None:
     ],
 )
 def test_a_mistake_in_what_is_given_is_one_sentence(changes: dict[str, Any], sentence: str) -> None:
-    assert any(sentence in problem for problem in broken_judging(study(**changes)))
+    assert any(sentence in problem for problem in problems_of(study(**changes)))
 
 
 def test_units_of_memory_need_a_memory() -> None:

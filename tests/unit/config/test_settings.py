@@ -113,7 +113,11 @@ def test_shipped_studies_are_valid(study: Path) -> None:
     ("setting", "value", "message"),
     [
         ("stdy", 1, "unknown key 'stdy'"),
-        ("calibration/tasks", ["x"], "calibration.tasks: 'x' is not in study.tasks (recommend"),
+        (
+            "calibration/tasks",
+            ["x"],
+            "calibration.tasks: 'x' is not in study.tasks (there are recommend",
+        ),
         ("calibration/conditions", ["web"], "calibration.conditions: 'web' is not in study.cond"),
         ("calibration/weights", "no.parquet", "calibration.weights: no file no.parquet; give the"),
         ("calibration/over", ["people"], "calibration.over.0: 'people' is not one of"),
@@ -269,7 +273,7 @@ def test_shipped_studies_are_valid(study: Path) -> None:
         (
             "arms",
             {"figure": "a", "conditions": ["ofline"]},
-            "arms.conditions: 'ofline' is not among study.conditions (offline_t0, offline",
+            "arms.conditions: 'ofline' is not in study.conditions (there are offline_t0, offline",
         ),
         (
             "arms",
@@ -406,7 +410,7 @@ def test_shipped_studies_are_valid(study: Path) -> None:
         (
             "field",
             FIELD | {"models": {"ChatGPT": "gpt-4o-mini"}},
-            "field.models: 'ChatGPT' is 'gpt-4o-mini', which is not among study.models (smollm2)",
+            "field.models.ChatGPT: 'gpt-4o-mini' is not in study.models (there are smollm2); select",
         ),
         ("metrics/baseline", "ofline", "metrics.baseline: 'ofline' is not in conditions"),
         ("power/targets", 0.8, "power: unknown key 'targets'; known here: answer_share, effects"),
@@ -470,7 +474,7 @@ def test_shipped_studies_are_valid(study: Path) -> None:
         ),
         ("power/sd_reruns", 0, "power.sd_reruns: 0 is less than or equal to"),
         ("power/field_cost_usd", -1, "power.field_cost_usd: -1 is less than"),
-        ("figures/fig1", "recomendations", "figures.fig1: 'recomendations' is not in tasks"),
+        ("figures/fig1", "recomendations", "figures.fig1: 'recomendations' is not in study.tasks"),
         ("parsing/near_duplicates", 10, "parsing.near_duplicates: 10 is less"),
     ],
 )

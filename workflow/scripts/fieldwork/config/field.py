@@ -115,18 +115,8 @@ def _broken_participant(field: Config) -> Iterator[str]:
 
 
 def _broken_models(field: Config, config: Config) -> Iterator[str]:
-    models = config["study"]["models"]
-    for value, name in field["models"].items():
-        if name is not None and name not in models:
-            yield (
-                f"field.models: {value!r} is {name!r}, which is not among study.models "
-                f"({', '.join(models)}); select it there, or write null to leave such rows out"
-            )
-    if (
-        len(models) > 1
-        and field["columns"]["model"] is None
-        and field["columns"]["platform"] is None
-    ):
+    models, columns = config["study"]["models"], field["columns"]
+    if len(models) > 1 and columns["model"] is None and columns["platform"] is None:
         yield (
             f"field.columns.model: the study asks {len(models)} models, so name the column that says "
             f"which one answered"

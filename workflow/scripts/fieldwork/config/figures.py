@@ -173,8 +173,8 @@ def broken_figures(config: Config) -> Iterator[str]:
         if task is not None and not (task == AUTO and figure != "categories"):
             yield from _broken_figure(figure, task, config)
     for task in config["study"]["tasks"]:
-        entry = config["tasks"].get(task)
-        if entry and entry["leaderboard"] and "choice" not in kinds_of(entry):
+        entry = config["tasks"][task]
+        if entry["leaderboard"] and "choice" not in kinds_of(entry):
             yield (
                 f"tasks.{task}.leaderboard: only questions with options have scores, and this task "
                 f"has none; remove the leaderboard"
@@ -183,16 +183,7 @@ def broken_figures(config: Config) -> Iterator[str]:
 
 def _broken_figure(figure: str, task: str, config: Config) -> Iterator[str]:
     instead = "null" if figure == "categories" else f"{AUTO}, or null"
-    if task not in config["tasks"]:
-        names = ", ".join(sorted(config["tasks"]))
-        yield f"figures.{figure}: {task!r} is not in tasks (there are {names})"
-    elif task not in config["study"]["tasks"]:
-        names = ", ".join(config["study"]["tasks"])
-        yield (
-            f"figures.{figure}: {task!r} is not in study.tasks ({names}); select it there, name one "
-            f"of these, or write {instead}"
-        )
-    elif not kinds_of(config["tasks"][task]) & SUITABLE[figure]:
+    if not kinds_of(config["tasks"][task]) & SUITABLE[figure]:
         kinds, own_kinds = (
             " or ".join(sorted(kinds))
             for kinds in (SUITABLE[figure], kinds_of(config["tasks"][task]))
@@ -220,15 +211,9 @@ def broken_labels(registry: str, config: Config) -> Iterator[str]:
 
 
 def broken_styles(config: Config) -> Iterator[str]:
-    """Styles of conditions that there are not, and two conditions of one look, a sentence each."""
+    """Two conditions of one look, a sentence each."""
     looks: dict[tuple[Any, ...], str] = {}
-    known_names = {*config["conditions"], "field"}
     for name, style in config["figure_styles"].items():
-        if name not in known_names:
-            yield (
-                f"figure_styles.{name}: there is no such condition; take one of "
-                f"{', '.join(sorted(known_names))}"
-            )
         look = (style["colour"], style["marker"], style["filled"])
         if None not in look and look in looks:
             yield (
@@ -256,8 +241,5 @@ def broken_arms(config: Config) -> Iterator[str]:
     if name in FIGURES or (name.startswith("fig") and name[3:].isdecimal()):
         yield f"arms.figure: {arms['figure']} is the name of another figure; choose one of its own"
     for name in arms["conditions"] or ():
-        if name not in config["study"]["conditions"]:
-            conditions = ", ".join(config["study"]["conditions"])
-            yield f"arms.conditions: {name!r} is not among study.conditions ({conditions})"
-        elif arms["x"] == "conversations" and not counts_conversations(config["conditions"][name]):
+        if arms["x"] == "conversations" and not counts_conversations(config["conditions"][name]):
             yield f"arms.conditions: {name!r} has no number of conversations; leave it out"

@@ -11,13 +11,11 @@ from fieldwork.config.archived import is_left_out
 from fieldwork.config.auxiliaries import Auxiliary
 from fieldwork.config.filling import judging_of
 from fieldwork.config.memory import REFINED_UNITS, memory_conditions, memory_corpus, refines
-from fieldwork.config.models import is_recorded
 from fieldwork.config.paths import files_at
 from fieldwork.errors import StudyError
 
 Config = dict[str, Any]
 
-SIDES = ("accepted", "prefers_a", "prefers_b")
 OF_MEMORY = frozenset({"attributes", "relevance", "mentions"})
 """Kinds of units that are made from attributes of users."""
 OF_ANSWERS = frozenset({"answers", "pairs", "mentions"})
@@ -245,10 +243,10 @@ def broken_judging(config: Config) -> Iterator[str]:
                 f"be counted together; give {name!r} a scale of its own, with the same options"
             )
         yield from _broken_units(f"judging.units.{name}", units, config)
-    yield from _broken_judges(config)
+    if judging["judges"] is not None and not judging["units"]:
+        yield "judging.judges: there is nothing to judge; describe it in judging.units"
     for name in judging["learn"]:
-        kind = judging["units"].get(name, {"of": None})["of"]
-        if kind not in LEARNT_KINDS:
+        if judging["units"][name]["of"] not in LEARNT_KINDS:
             kinds = ", ".join(LEARNT_KINDS)
             yield f"judging.learn: {name!r} is no entry of judging.units of {kinds}; correct the name"
     for name, source in judging["sources"].items():
@@ -257,18 +255,9 @@ def broken_judging(config: Config) -> Iterator[str]:
 
 def _broken_scale(setting: str, scale: Config) -> Iterator[str]:
     options = [str(option) for option in scale["options"]]
-    names = ", ".join(options)
     if len(set(options)) < len(options):
+        names = ", ".join(options)
         yield f"{setting}.options: two options are alike as texts ({names}); name each once"
-    for key in SIDES:
-        for option in scale[key]:
-            if str(option) not in options:
-                yield f"{setting}.{key}: {str(option)!r} is no option of the scale ({names})"
-    for spelling, option in scale["readings"].items():
-        if str(option) not in options:
-            yield (
-                f"{setting}.readings.{spelling}: {str(option)!r} is no option of the scale ({names})"
-            )
     shared_options = {str(o) for o in scale["prefers_a"]} & {str(o) for o in scale["prefers_b"]}
     if shared_options:
         yield (
@@ -280,15 +269,9 @@ def _broken_scale(setting: str, scale: Config) -> Iterator[str]:
 
 
 def _broken_units(setting: str, units: Config, config: Config) -> Iterator[str]:
-    kind, scales, study = units["of"], config["judging"]["scales"], config["study"]
-    names = ", ".join(scales)
-    reasons = units["why"] or {"scale": units["scale"], "after": []}
-    for key, scale in (("scale", units["scale"]), ("why.scale", reasons["scale"])):
-        if scale not in scales:
-            yield f"{setting}.{key}: {scale!r} is not in judging.scales ({names})"
-            return
+    kind, scales = units["of"], config["judging"]["scales"]
     options = [str(option) for option in scales[units["scale"]]["options"]]
-    for option in reasons["after"]:
+    for option in (units["why"] or {"after": []})["after"]:
         if str(option) not in options:
             yield f"{setting}.why.after: {str(option)!r} is no option of the scale ({', '.join(options)})"
     if kind in OF_MEMORY and not memory_conditions(config):
@@ -296,27 +279,12 @@ def _broken_units(setting: str, units: Config, config: Config) -> Iterator[str]:
             f"{setting}.of: {kind} are made from what is known of users, and the study remembers nobody; "
             f"select a condition with context memory"
         )
-    yield from _broken_answers(setting, units, config)
+    n_conditions = len(units["conditions"])
+    if kind in OF_ANSWERS and (n_conditions != 2 if kind == "pairs" else n_conditions < 1):
+        number = "two conditions" if kind == "pairs" else "a condition or more"
+        yield f"{setting}.conditions: {kind} are answers under {number}; name them"
     if kind in OF_PAIRS:
         yield from _one_sided(f"judging.scales.{units['scale']}", scales[units["scale"]])
-    for task in units["tasks"] or ():
-        if task not in study["tasks"]:
-            yield f"{setting}.tasks: {task!r} is not in study.tasks ({', '.join(study['tasks'])})"
-
-
-def _broken_answers(setting: str, units: Config, config: Config) -> Iterator[str]:
-    kind, study = units["of"], config["study"]
-    n_conditions = {"pairs": "two conditions"}.get(kind, "a condition or more")
-    is_number = len(units["conditions"]) == 2 if kind == "pairs" else bool(units["conditions"])
-    if kind in OF_ANSWERS and not is_number:
-        yield f"{setting}.conditions: {kind} are answers under {n_conditions}; name them"
-    for condition in units["conditions"]:
-        if condition not in study["conditions"]:
-            names = ", ".join(study["conditions"])
-            yield f"{setting}.conditions: {condition!r} is not in study.conditions ({names})"
-    if units["model"] is not None and units["model"] not in study["models"]:
-        names = ", ".join(study["models"])
-        yield f"{setting}.model: {units['model']!r} is not in study.models ({names})"
 
 
 def _one_sided(setting: str, scale: Config) -> Iterator[str]:
@@ -329,27 +297,6 @@ def _one_sided(setting: str, scale: Config) -> Iterator[str]:
             f"{setting}: it is for pairs, whose sides are shown in both orders, so prefers_b must be the "
             f"mirror of prefers_a in the order of the options"
         )
-
-
-def _broken_judges(config: Config) -> Iterator[str]:
-    judges, units = config["judging"]["judges"], config["judging"]["units"]
-    if judges is None:
-        return
-    for model in judges["models"]:
-        if model not in config["models"]:
-            names = ", ".join(sorted(config["models"]))
-            yield f"judging.judges.models: {model!r} is not in models (there are {names})"
-        elif is_recorded(config["models"][model]):
-            yield (
-                f"judging.judges.models: the answers of {model!r} are recorded, so it cannot be asked; "
-                f"read its judgements from files (judging.sources)"
-            )
-    for key, names_of_units in (("units", judges["units"] or ()), ("prompts", judges["prompts"])):
-        for name in names_of_units:
-            if name not in units:
-                yield f"judging.judges.{key}: {name!r} is not in judging.units ({', '.join(units)})"
-    if not units:
-        yield "judging.judges: there is nothing to judge; describe it in judging.units"
 
 
 def _broken_source(setting: str, source: Config, judging: Config) -> Iterator[str]:
@@ -370,6 +317,3 @@ def _broken_source(setting: str, source: Config, judging: Config) -> Iterator[st
         if (source[key] is None) == (columns.get(key) is None):
             problem = "both are given" if source[key] is not None else "neither is given"
             yield f"{setting}: {problem} of {key} and columns.{key}; give one of them"
-    if source["scale"] is not None and source["scale"] not in scales:
-        names = ", ".join(scales)
-        yield f"{setting}.scale: {source['scale']!r} is not in judging.scales ({names})"

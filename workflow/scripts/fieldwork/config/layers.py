@@ -165,6 +165,19 @@ def settings_in(value: Any, prefix: str = "") -> Iterator[tuple[str, Any, Any]]:
         yield from settings_in(inner, f"{setting}.")
 
 
+def values_at(
+    part: Any, place: Sequence[str], around: Any = None, way: tuple[str, ...] = ()
+) -> Iterator[tuple[tuple[str, ...], Any, Any]]:
+    """Every value at a place, whose `*` stands for each entry: its keys, it, and what it stands in."""
+    if not place:
+        yield way, part, around
+        return
+    entries = dict(enumerate(part)) if isinstance(part, list) else part
+    if isinstance(entries, Mapping):
+        for key in [*entries] if place[0] == "*" else [k for k in entries if k == place[0]]:
+            yield from values_at(entries[key], place[1:], part, (*way, str(key)))
+
+
 def check_command_line(arguments: Sequence[str]) -> None:
     """End the program where a file after `--configfile` cannot be read, before Snakemake reads it.
 

@@ -238,28 +238,14 @@ def memory_files(config: Config) -> Iterator[tuple[str, str]]:
 def broken_memory(config: Config) -> Iterator[str]:
     """What is wrong with `memory` and the conditions that need it, a sentence each."""
     settings = config["memory"]
-    if settings["corpus"] is not None and settings["corpus"] not in config["corpora"]:
-        names = ", ".join(sorted(config["corpora"]))
-        yield f"memory.corpus: {settings['corpus']!r} is not in corpora (there are {names})"
     if settings["at_least"] > settings["conversations"]:
         yield (
             f"memory.at_least: users need {settings['at_least']} conversations, but only "
             f"{settings['conversations']} of each are read; lower it, or raise memory.conversations"
         )
-    models = [("memory.model", settings["model"])]
     for name, condition in config["conditions"].items():
-        select = condition.get("select")
-        if select is None:
-            continue
-        setting = f"conditions.{name}.select"
-        models.append((f"{setting}.model", select["model"]))
-        yield from _broken_selection(setting, select, config)
-    for setting, model in models:
-        if model is not None and model not in config["models"]:
-            names = ", ".join(sorted(config["models"]))
-            yield f"{setting}: {model!r} is not in models (there are {names})"
-        elif model is not None and is_recorded(config["models"][model]):
-            yield f"{setting}: the answers of {model!r} are recorded, so it cannot be asked; name another"
+        if select := condition.get("select"):
+            yield from _broken_selection(f"conditions.{name}.select", select, config)
     yield from _broken_verification(config)
     if memory_conditions(config) and reading_model(config) is None:
         name = next(iter(memory_conditions(config)))
@@ -273,9 +259,9 @@ def _broken_verification(config: Config) -> Iterator[str]:
     verify = config["memory"]["verify"]
     if verify is None:
         return
-    judging = judging_of(config)
-    units = judging["units"].get(verify["units"])
-    if units is None or units["of"] != "attributes":
+    judging = config["judging"]
+    units = judging["units"][verify["units"]]
+    if units["of"] != "attributes":
         yield (
             f"memory.verify.units: {verify['units']!r} is no entry of judging.units of attributes; name "
             f"one"
@@ -284,7 +270,7 @@ def _broken_verification(config: Config) -> Iterator[str]:
         yield (
             f"memory.verify.units: nothing is learnt from {verify['units']!r}; name it in judging.learn"
         )
-    elif not config["judging"]["scales"].get(units["scale"], {"accepted": [1]})["accepted"]:
+    elif not judging["scales"][units["scale"]]["accepted"]:
         yield f"judging.scales.{units['scale']}.accepted: name the options that say yes"
 
 
@@ -303,7 +289,5 @@ def _broken_selection(setting: str, select: Config, config: Config) -> Iterator[
         scales = judging_of(config)["scales"]
         if select["scale"] is None:
             yield f"{setting}.scale: name the scale of judging.scales on which attributes were judged"
-        elif select["scale"] not in scales:
-            yield f"{setting}.scale: {select['scale']!r} is not in judging.scales"
         elif not scales[select["scale"]]["accepted"]:
             yield f"judging.scales.{select['scale']}.accepted: name the options that say yes"

@@ -6,7 +6,7 @@ Read while Snakemake parses the workflow, so it imports no scientific package.
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from difflib import get_close_matches
-from itertools import takewhile
+from itertools import combinations, takewhile
 from pathlib import Path
 from typing import Any
 
@@ -93,6 +93,9 @@ def broken_names(config: Config) -> Iterator[str]:
                 )
             yield from _unusable(setting, name)
         yield from _alike(registry, list(config[registry]))
+    for one, other in combinations(("corpora", "datasets", "recordings"), 2):
+        for name in sorted({*config[one]} & {*config[other]}):
+            yield f"{name!r} is in {one} and in {other}; downloads need distinct names"
     # what is downloaded for both lies in one folder
     yield from _alike("corpora and datasets", [*config["corpora"], *config["datasets"]])
 

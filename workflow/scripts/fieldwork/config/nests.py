@@ -48,11 +48,7 @@ def broken_nests(config: Config) -> Iterator[str]:
 
 
 def _broken_nest(setting: str, name: str, first: str, config: Config) -> Iterator[str]:
-    conditions = config["conditions"]
-    if first not in conditions:
-        yield f"{setting}: {first!r} is not in conditions (there are {', '.join(sorted(conditions))})"
-        return
-    entry, original = conditions[name], conditions[first]
+    entry, original = config["conditions"][name], config["conditions"][first]
     if (
         original["context"] != "history"
         or original["pool"] != "user"

@@ -4,31 +4,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from fieldwork.errors import StudyError
-from fieldwork.records.field import FIELD
 
 Config = dict[str, Any]
 
 
 def broken_primary(config: Config) -> Iterator[str]:
-    """Primary comparisons of what the study does not select, as far as the config lists it."""
-    study = config["study"]
-    selections = {
-        "models": study["models"],
-        "tasks": study["tasks"],
-        "conditions": [*study["conditions"], *([FIELD] if config["field"] else [])],
-    }
-    for number, entry in enumerate(study["primary"]):
-        for setting, names in selections.items():
-            for name in entry[setting] or ():
-                if name not in names:
-                    yield (
-                        f"study.primary.{number}.{setting}: {name!r} is not in study.{setting} "
-                        f"({', '.join(names)}); select it, or correct the name"
-                    )
-    items = {task: _listed_items(config["tasks"].get(task, {})) for task in study["tasks"]}
+    """Primary comparisons of items that are not asked, as far as the config lists them."""
+    items = {task: _listed_items(config["tasks"][task]) for task in config["study"]["tasks"]}
     for setting, entry in primary_items(config).items():
-        listed_items = [items.get(task) for task in entry["tasks"]]
-        yield from _absent_items(setting, entry["items"], listed_items)
+        yield from _absent_items(setting, entry["items"], [items[task] for task in entry["tasks"]])
 
 
 def primary_items(config: Config) -> dict[str, dict[str, list[str]]]:
@@ -87,7 +71,6 @@ def _absent_items(
 
 def _listed_items(task: Mapping[str, Any]) -> list[str] | None:
     """The items of a task where each of its sources lists them."""
-    sources = task.get("sources") or []
-    if not sources or not all(source.get("item_ids") for source in sources):
+    if not all(source["item_ids"] for source in task["sources"]):
         return None
-    return [item for source in sources for item in source["item_ids"]]
+    return [item for source in task["sources"] for item in source["item_ids"]]

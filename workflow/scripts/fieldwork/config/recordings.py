@@ -42,43 +42,20 @@ def reading_of_source(config: Config, source: Config) -> Config | None:
 
 def broken_recordings(config: Config) -> Iterator[str]:
     """What is wrong with recordings, and with what a study selects beside them, a sentence each."""
-    study = config["study"]
-    for name in study["models"]:
-        model = config["models"].get(name, {"provider": ""})
-        if is_recorded(model) and model["recording"] not in config["recordings"]:
-            names = ", ".join(sorted(config["recordings"])) or "none"
-            yield (
-                f"models.{name}.recording: {model['recording']!r} is not in recordings ({names})"
-            )
-            return
     for name, entry in config["recordings"].items():
-        yield from _broken_recording(name, entry, config)
+        if entry["format"] == "table" and not entry["columns"]:
+            yield (
+                f"recordings.{name}.columns: a table needs to know its columns; name at least item and "
+                f"answer"
+            )
     yield from _mixed_selection(config)
-
-
-def _broken_recording(name: str, entry: Config, config: Config) -> Iterator[str]:
-    if entry["format"] == "table" and not entry["columns"]:
-        yield (
-            f"recordings.{name}.columns: a table needs to know its columns; name at least item and answer"
-        )
-    for registry in ("conditions", "tasks"):
-        for key in entry[registry]:
-            if key not in config[registry]:
-                yield (
-                    f"recordings.{name}.{registry}: {key!r} is not in {registry} (there are "
-                    f"{', '.join(sorted(config[registry]))})"
-                )
 
 
 def _mixed_selection(config: Config) -> Iterator[str]:
     """Conditions that a selected model cannot have answers under."""
     study = config["study"]
-    models = {name: config["models"][name] for name in study["models"] if name in config["models"]}
-    conditions = {
-        name: config["conditions"][name]
-        for name in study["conditions"]
-        if name in config["conditions"]
-    }
+    models = {name: config["models"][name] for name in study["models"]}
+    conditions = {name: config["conditions"][name] for name in study["conditions"]}
     for name, condition in conditions.items():
         is_of_recordings = condition["context"] == "recorded"
         for model, entry in models.items():

@@ -5,7 +5,7 @@ Read while Snakemake parses the workflow, so it imports no scientific package.
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import chain, combinations
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -29,8 +29,9 @@ from fieldwork.config.nests import broken_nests
 from fieldwork.config.primary import broken_primary
 from fieldwork.config.pseudonyms import broken_key_files
 from fieldwork.config.recordings import broken_recordings
+from fieldwork.config.references import OF_ORIGINS, broken_references
 from fieldwork.config.unsafe_texts import markup_in, secrets_in
-from fieldwork.config.variants import complete_variants, source_settings
+from fieldwork.config.variants import complete_variants
 from fieldwork.config.waves import add_waves
 from fieldwork.errors import StudyError
 from fieldwork.measures import claimed_measures
@@ -50,6 +51,7 @@ def check_config(config: Config, source: str | Places) -> None:
         StudyError: naming the file and the setting.
     """
     problem = next(secrets_in(config), None) or fill(config, claimed_measures())
+    problem = problem or next(broken_references(config, OF_ORIGINS), None)
     problem = problem or complete_variants(config) or add_waves(config)
     problem = problem or next(_problems(config), None)
     if problem is not None:
@@ -66,8 +68,9 @@ def _problems(config: Config) -> Iterator[str]:
         markup_in(config),
         _not_finite(config),
         broken_names(config),
-        _broken_references(config),
+        broken_references(config),
         broken_primary(config),
+        _broken_controls(config),
         _too_many_requests(config),
         broken_baseline(config),
         broken_labels("models", config),
@@ -87,7 +90,6 @@ def _problems(config: Config) -> Iterator[str]:
         broken_judging(config),
         broken_memory(config),
         _broken_calibration(config),
-        _broken_archive(config),
     )
 
 
@@ -117,34 +119,6 @@ def _not_finite(config: Config) -> Iterator[str]:
             yield f"{setting}: {value} is no finite number"
 
 
-def _broken_references(config: Config) -> Iterator[str]:
-    study = config["study"]
-    for setting in ("models", "conditions", "tasks"):
-        for name in study[setting]:
-            yield from _missing(f"study.{setting}", name, setting, config)
-    yield from _missing("study.corpus", study["corpus"], "corpora", config)
-    for part in ("personas", "sentences"):
-        dataset = config["profiles"][part]["dataset"]
-        yield from _missing(f"profiles.{part}.dataset", dataset, "datasets", config)
-    for task in study["tasks"]:
-        if task not in config["tasks"]:
-            continue
-        for setting, source in source_settings(config, task).items():
-            registry = "recordings" if source["format"] == "recording" else "datasets"
-            yield from _missing(f"{setting}.dataset", source["dataset"], registry, config)
-    for name, condition in config["conditions"].items():
-        if condition.get("corpus"):
-            setting = f"conditions.{name}.corpus"
-            yield from _missing(setting, condition["corpus"], "corpora", config)
-        if condition.get("after"):
-            yield from _broken_control(f"conditions.{name}.after", condition, config)
-    yield from _missing("metrics.baseline", config["metrics"]["baseline"], "conditions", config)
-    for one, other in combinations(("corpora", "datasets", "recordings"), 2):
-        names_in_both = sorted(set(config[one]) & set(config[other]))
-        if names_in_both:
-            yield f"{names_in_both[0]!r} is in {one} and in {other}; downloads need distinct names"
-
-
 def _too_many_requests(config: Config) -> Iterator[str]:
     """A study that asks more than any can pay or hold, as far as its items are listed."""
     study, total = config["study"], 0
@@ -162,17 +136,17 @@ def _too_many_requests(config: Config) -> Iterator[str]:
         )
 
 
-def _broken_control(setting: str, condition: Config, config: Config) -> Iterator[str]:
+def _broken_controls(config: Config) -> Iterator[str]:
     """A control repeats its twin: the same blank calls, numbered on."""
-    twin = condition["after"]
-    if twin not in config["conditions"]:
-        yield from _missing(setting, twin, "conditions", config)
-        return
-    original = config["conditions"][twin]
-    if has_user(original) or original.get("after"):
-        yield f"{setting}: name a condition with context: none that follows no other, not {twin!r}"
-    elif original["temperature"] != condition["temperature"]:
-        yield f"{setting}: give both the same temperature, as {twin!r} is to be asked again"
+    for name, condition in config["conditions"].items():
+        if twin := condition.get("after"):
+            original, setting = config["conditions"][twin], f"conditions.{name}.after"
+            if has_user(original) or original.get("after"):
+                yield (
+                    f"{setting}: name a condition with context: none that follows no other, not {twin!r}"
+                )
+            elif original["temperature"] != condition["temperature"]:
+                yield f"{setting}: give both the same temperature, as {twin!r} is to be asked again"
 
 
 def _broken_draws(config: Config) -> Iterator[str]:
@@ -206,12 +180,7 @@ def _broken_corpora(config: Config) -> Iterator[str]:
 
 
 def _broken_kit(config: Config) -> Iterator[str]:
-    kit = config["field_kit"]
-    for task in kit["tasks"] or ():
-        yield from _missing("field_kit.tasks", task, "tasks", config)
-    for model in kit["platforms"]:
-        yield from _missing("field_kit.platforms", model, "models", config)
-    for name, group in kit["groups"].items():
+    for name, group in config["field_kit"]["groups"].items():
         options = [look_of(option).casefold() for option in group["options"]]
         if len(set(options)) < len(options):
             yield (
@@ -242,28 +211,12 @@ def arms_of(config: Config) -> list[str]:
 
 
 def _broken_calibration(config: Config) -> Iterator[str]:
-    calibration = config["calibration"]
-    for setting in ("tasks", "conditions"):
-        for name in calibration[setting] or ():
-            if name not in config["study"][setting]:
-                names = ", ".join(config["study"][setting])
-                yield f"calibration.{setting}: {name!r} is not in study.{setting} ({names})"
-    weights = calibration["weights"]
+    weights = config["calibration"]["weights"]
     if weights and not Path(weights).is_file():
         yield (
             f"calibration.weights: no file {weights}; give the calibration_weights.parquet of another "
             f"study, or null"
         )
-
-
-def _broken_archive(config: Config) -> Iterator[str]:
-    names = {*config["corpora"], *config["datasets"], *config["recordings"]}
-    for name in config["archive"]["texts"]:
-        if name not in names:
-            yield (
-                f"archive.texts: {name!r} is not in corpora, datasets or recordings (there are "
-                f"{', '.join(sorted(names))})"
-            )
 
 
 def study_corpora(config: Config) -> list[str]:
@@ -278,12 +231,6 @@ def study_corpora(config: Config) -> list[str]:
 def filters_of(config: Config, corpus: str) -> Config:
     """The filters of a corpus: those of the study, and over them its own."""
     return {**config["filters"], **config["corpora"][corpus].get("filters", {})}
-
-
-def _missing(setting: str, name: str, registry: str, config: Config) -> Iterator[str]:
-    if name not in config[registry]:
-        names = ", ".join(sorted(config[registry]))
-        yield f"{setting}: {name!r} is not in {registry} (there are {names})"
 
 
 def _short_lists(config: Config) -> Iterator[str]:

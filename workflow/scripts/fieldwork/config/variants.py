@@ -153,12 +153,6 @@ def _broken_origin(name: str, tasks: Config) -> Iterator[str]:
     names = [name]
     while is_variant(tasks[names[-1]]):
         origin = tasks[names[-1]]["of"]
-        if origin not in tasks:
-            yield (
-                f"tasks.{names[-1]}.of: {origin!r} is not in tasks (there are "
-                f"{', '.join(sorted(tasks))})"
-            )
-            return
         if origin in names:
             circle = " of ".join([*names[names.index(origin) :], origin])
             yield (

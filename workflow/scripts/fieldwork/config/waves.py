@@ -138,9 +138,7 @@ def _broken_wave(setting: str, name: str, time: datetime, *, is_selected: bool) 
 def _broken_rule(config: Config) -> Iterator[str]:
     rule, conditions = config["waves"], config["conditions"]
     for name in rule["of"]:
-        if name not in conditions:
-            yield f"waves.of: {name!r} is not in conditions (there are {', '.join(sorted(conditions))})"
-        elif conditions[name].get("wave"):
+        if conditions[name].get("wave"):
             yield f"waves.of: {name!r} is a wave itself; name the condition without `wave`"
         for other in config["study"]["conditions"]:
             twin = {conditions.get(other, {}).get(key) for key in ("after", "same_users_as")}

@@ -1,0 +1,71 @@
+"""The table of settings that name entries: each row refuses a name that nothing has."""
+
+from typing import Any
+
+import pytest
+
+from fieldwork.config.references import OF_ORIGINS, REFERENCES, Reference, broken_references
+
+
+def config_of(place: str, value: Any) -> Any:
+    """A config in which a value stands at a place, whose `*` is an entry `one`."""
+    first, _, rest = place.partition(".")
+    return {"one" if first == "*" else first: config_of(rest, value) if rest else value}
+
+
+@pytest.mark.parametrize("row", [*OF_ORIGINS, *REFERENCES], ids=lambda row: row.setting)
+def test_every_row_refuses_what_there_is_not(row: Reference) -> None:
+    config = config_of(row.setting, ["nobody"])
+    around = config
+    for key in row.setting.split(".")[:-1]:
+        around = around["one" if key == "*" else key]
+    if row.formats:
+        around["format"] = row.formats[0]
+    (problem,) = broken_references(config, [row])
+    setting = row.setting.replace("*", "one")
+    homes = " or ".join(place.replace("*", "one") for place in row.among if place != "field")
+    assert problem.startswith(f"{setting}: 'nobody' is not in {homes} (there are ")
+
+
+@pytest.mark.parametrize(
+    ("setting", "config", "n_problems"),
+    [
+        ("study.corpus", {"study": {"corpus": "a"}, "corpora": {"a": {}}}, 0),
+        ("archive.texts", {"archive": {"texts": {"a": True}}, "recordings": {"a": {}}}, 0),
+        ("figures.*", {"figures": {"fig1": "auto", "fig2": None}, "study": {"tasks": []}}, 0),
+        (
+            "memory.model",
+            {"memory": {"model": "a"}, "models": {"a": {"provider": "recorded"}}},
+            1,
+        ),
+        (
+            "study.primary.*.conditions",
+            {
+                "study": {"primary": [{"conditions": ["field"]}], "conditions": []},
+                "field": {"a": 1},
+            },
+            0,
+        ),
+        (
+            "study.primary.*.conditions",
+            {"study": {"primary": [{"conditions": ["field"]}], "conditions": []}, "field": None},
+            1,
+        ),
+        # the options are those of the same scale, and texts whatever YAML makes of them
+        (
+            "judging.scales.*.accepted",
+            {
+                "judging": {
+                    "scales": {
+                        "x.y": {"accepted": ["1"], "options": [1]},
+                        "z": {"accepted": [1], "options": ["2"]},
+                    }
+                }
+            },
+            1,
+        ),
+    ],
+)
+def test_a_name_is_one_of_its_own_place(setting: str, config: Any, n_problems: int) -> None:
+    rows = [row for row in REFERENCES if row.setting == setting]
+    assert len([*broken_references(config, rows)]) == n_problems
