@@ -9,7 +9,6 @@ import pytest
 from fieldwork.errors import StudyError
 from fieldwork.files.recordings.answers import Recording
 from fieldwork.records.tasks import Item
-from fieldwork.sections.corpora import RecordingColumns
 from fieldwork.sections.tasks import ScaleForm
 from fieldwork.tasks.items import load_items
 from fieldwork.tasks.listed_options import listed_options
@@ -23,7 +22,7 @@ def read(tmp_path: Path, rows: list[dict[str, Any]], **options: Any) -> list[Ite
     path = tmp_path / "answers.jsonl"
     path.write_text("\n".join(map(json.dumps, rows)))
     columns = {role: name for role, name in COLUMNS.items() if any(name in row for row in rows)}
-    recording = Recording(name="old", format="table", columns=RecordingColumns(**columns))
+    recording = Recording(name="old", format="table", columns=columns)
     source = TaskSource(format="recording", dataset="old", **{"recording": recording, **options})
     return load_items([path], source, {})
 
@@ -71,9 +70,7 @@ def test_labels_of_a_recorded_scale_stand_once_in_the_task_s_source(tmp_path: Pa
 def test_options_of_all_questions_stand_in_the_settings(tmp_path: Path) -> None:
     rows = [{"q": "2", "said": "[Yes]", "right": "yes"}, {"q": "4", "said": "no", "right": "No"}]
     columns = {"item": "q", "answer": "said", "gold": "right"}
-    recording = Recording(
-        name="primes", format="table", columns=RecordingColumns(**columns), options=["Yes", "No"]
-    )
+    recording = Recording(name="primes", format="table", columns=columns, options=["Yes", "No"])
     items = read(tmp_path, rows, recording=recording)
     assert [(item.choices, item.gold) for item in items] == [
         (["Yes", "No"], "A"),
@@ -136,7 +133,7 @@ def test_a_number_without_its_form_is_refused(tmp_path: Path) -> None:
 
 
 def test_what_a_log_says_itself_no_setting_says(tmp_path: Path) -> None:
-    recording = Recording(name="old", format="helm", columns=RecordingColumns(**COLUMNS))
+    recording = Recording(name="old", format="helm", columns=COLUMNS)
     with pytest.raises(StudyError, match="remove `gold: from_1` from the task's source"):
         read(tmp_path, [{"q": "1"}], recording=recording, gold="from_1")
 

@@ -10,7 +10,6 @@ import pytest
 
 from fieldwork.errors import StudyError
 from fieldwork.files.recordings.answers import RecordedAnswer, Recording, read_answers
-from fieldwork.sections.corpora import RecordingColumns
 
 COLUMNS = {"item": "q", "answer": "said", "user": "who"}
 
@@ -23,7 +22,7 @@ def read(path: Path, columns: dict[str, Any] = COLUMNS, **settings: Any) -> list
             Recording(
                 name="mine",
                 format="table",
-                columns=RecordingColumns(**columns),
+                columns=columns,
                 rows=rows,
                 **settings,
             ),

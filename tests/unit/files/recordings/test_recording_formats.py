@@ -11,7 +11,6 @@ import pytest
 
 from fieldwork.errors import StudyError
 from fieldwork.files.recordings.answers import RecordedAnswer, Recording, read_answers
-from fieldwork.sections.corpora import RecordingColumns
 
 
 def read(path: Path, form: str, **settings: Any) -> list[RecordedAnswer]:
@@ -19,9 +18,7 @@ def read(path: Path, form: str, **settings: Any) -> list[RecordedAnswer]:
     return [
         *read_answers(
             [path],
-            Recording(
-                name="logs", format=form, columns=RecordingColumns(**columns), rows=rows, **settings
-            ),
+            Recording(name="logs", format=form, columns=columns, rows=rows, **settings),
         )
     ]
 

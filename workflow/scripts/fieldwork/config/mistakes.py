@@ -3,15 +3,16 @@
 Read while Snakemake parses the workflow, so it imports no scientific package.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import chain
 from types import NoneType, UnionType
-from typing import Annotated, Any, Literal, NamedTuple, Union, get_args, get_origin
+from typing import Annotated, Any, Literal, NamedTuple, Union, get_args, get_origin, get_type_hints
 
 from pydantic import ValidationError
 from pydantic.fields import FieldInfo
+from typing_extensions import is_typeddict
 
-from fieldwork.sections.base import ConfigSection
+from fieldwork.sections.base import Columns, ConfigSection
 from fieldwork.sections.whole import StudyConfig
 
 SECRET_SETTINGS = frozenset(
@@ -117,7 +118,7 @@ def _mistake_at(place: _Place, rank: int, sentence: str, key: str = "") -> _Mist
 
 def _missing(place: _Place, key: str) -> _Mistake:
     label, sections = _label(place) or "the config: ", _sections(place.annotation)
-    fields = [one.model_fields[key] for one in sections if key in one.model_fields]
+    fields = [_fields(one)[key] for one in sections if key in _fields(one)]
     sentence = f"{label}{key!r} is a required property; {_line_to_add(key, fields)}"
     # after every unknown key, which may be the one that is missing, misspelt
     return _mistake_at(place, _OF_KEYS, sentence, "\U0010ffff")
@@ -148,7 +149,7 @@ def _in_brackets(hint: str) -> str:
 
 
 def _known_keys(place: _Place) -> str:
-    names = sorted(chain.from_iterable(one.model_fields for one in _sections(place.annotation)))
+    names = sorted(chain.from_iterable(map(_fields, _sections(place.annotation))))
     return f"; known here: {', '.join(names)}" if names else ""
 
 
@@ -183,8 +184,11 @@ def _place_of(location: tuple[Any, ...], config: Any) -> _Place:
 def _inside(annotation: Any, key: Any, value: Any) -> _Place | None:
     """The place of a key within a value of this type; None where the key is the name of a type."""
     if _is_section(annotation):
-        field = annotation.model_fields.get(key)
-        return None if field is None else _Place(annotation=field.annotation, hint=_said_of(field))
+        field = _fields(annotation).get(key)
+        if field is None:
+            return None
+        forms = (one.form for one in field.metadata if isinstance(one, Columns))
+        return _Place(annotation=next(forms, field.annotation), hint=_said_of(field))
     origin, arguments = get_origin(annotation), get_args(annotation)
     if origin is dict and isinstance(value, dict) and key in value:
         return _Place(annotation=arguments[1], hint=_hint_of(arguments[1]))
@@ -203,16 +207,26 @@ def _alternatives(annotation: Any) -> list[Any]:
 
 
 def _is_section(annotation: Any) -> bool:
-    return isinstance(annotation, type) and issubclass(annotation, ConfigSection)
+    is_class = isinstance(annotation, type) and issubclass(annotation, ConfigSection)
+    return is_class or is_typeddict(annotation)
+
+
+def _fields(section: Any) -> Mapping[str, FieldInfo]:
+    """The settings of a section, or the columns of a mapping of some."""
+    if hasattr(section, "model_fields"):
+        fields: Mapping[str, FieldInfo] = section.model_fields
+        return fields
+    hints = get_type_hints(section, include_extras=True)
+    return {name: FieldInfo.from_annotation(hint) for name, hint in hints.items()}
 
 
 def _sections(annotation: Any) -> list[Any]:
     return [one for one in _alternatives(annotation) if _is_section(one)]
 
 
-def _names_of(section: type[ConfigSection]) -> set[Any]:
+def _names_of(section: Any) -> set[Any]:
     """By what pydantic names an alternative: its class, or the kinds that it is for."""
-    kinds = [field for field in section.model_fields.values() if field.is_required()]
+    kinds = [field for field in _fields(section).values() if field.is_required()]
     return {section.__name__, *chain.from_iterable(get_args(field.annotation) for field in kinds)}
 
 

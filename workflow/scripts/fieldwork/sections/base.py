@@ -7,8 +7,9 @@ from collections.abc import Mapping
 from datetime import date
 from typing import Annotated, Any, ClassVar, TypeVar
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field
-from pydantic_core import PydanticCustomError
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, GetCoreSchemaHandler
+from pydantic_core import CoreSchema, PydanticCustomError
+from typing_extensions import TypedDict
 
 T = TypeVar("T")
 
@@ -41,10 +42,25 @@ class ConfigSection(BaseModel):
         """The settings that were left out, as they are then."""
         return self.model_dump(exclude=self.model_fields_set) if self.fills else {}
 
-    def user_settings(self) -> dict[str, Any]:
-        """The settings that a user wrote, null among them."""
-        names = [name for name in type(self).model_fields if name in self.model_fields_set]
-        return {name: getattr(self, name) for name in names}
+
+class Columns:
+    """Columns by what they hold: a mapping of those that a user names.
+
+    Args:
+        name: of the mapping.
+        values: what the name of a column may be.
+        roles: what columns hold, each with a sentence.
+        special_roles: those whose columns may be something else.
+    """
+
+    def __init__(
+        self, name: str, values: Any, roles: Mapping[str, str], **special_roles: Any
+    ) -> None:
+        plain = {role: Annotated[values, Field(description=text)] for role, text in roles.items()}
+        self.form: Any = TypedDict(name, special_roles | plain, total=False)  # type: ignore[misc]
+
+    def __get_pydantic_core_schema__(self, _: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        return handler.generate_schema(self.form)
 
 
 def unsaid(**rules: Any) -> Any:

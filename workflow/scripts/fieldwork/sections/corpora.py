@@ -1,11 +1,20 @@
 """Files of conversations, of other data and of recorded answers, and what is made of them."""
 
-from typing import ClassVar, Literal, Self
+from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
-from fieldwork.sections.base import ConfigSection, Day, Distinct, RowRule, Text, Texts, unsaid
+from fieldwork.sections.base import (
+    Columns,
+    ConfigSection,
+    Day,
+    Distinct,
+    RowRule,
+    Text,
+    Texts,
+    unsaid,
+)
 
 
 class FileLocation(ConfigSection):
@@ -78,36 +87,33 @@ class CorpusFilters(FiltersSection):
     fills: ClassVar[bool] = False
 
 
-class CorpusColumns(ConfigSection):
-    """Columns of files of format messages, by what they hold.
-
-    A column that is not named here is recognised by its name. Null means that the file has none.
-    """
-
-    conversation: Text | None = unsaid(description="The conversation's id.")
-    user: Text | None = unsaid(
-        description="Who the user is; without it each conversation is a user."
-    )
-    messages: Text | None = unsaid(
-        description="The list of messages, where a row is a conversation."
-    )
-    role: Text | None = unsaid(description="Who speaks.")
-    text: Text | None = unsaid(description="Text of the message.")
-    prompt: Text | None = unsaid(description="What the user says, where a row is an exchange.")
-    prompt_input: Text | None = unsaid(description="What the prompt is about; it is put below it.")
-    response: Text | None = unsaid(description="What the assistant answers to `prompt`.")
-    time: Text | None = unsaid(description="Time of the message.")
-    order: Text | None = unsaid(description="Place in the conversation, a number.")
-    message: Text | None = unsaid(description="The message's id.")
-    parent: Text | None = unsaid(
-        description="The message that it follows; the path to the last one is the conversation."
-    )
-    leaf: Text | None = unsaid(description="The last message of the path; without it the latest.")
-    plain_text: Text | None = unsaid(description="Text of a message whose `text` has none.")
-    model: Text | None = unsaid(description="Model that answered.")
-    language: Text | None = unsaid(description="The language, for `filters.languages`.")
-    toxic: Text | None = unsaid(description="A flag, for `filters.exclude_toxic`.")
-    redacted: Text | None = unsaid(description="A flag, for `filters.exclude_redacted`.")
+CorpusColumns = Annotated[
+    dict[str, Any],
+    Columns(
+        "CorpusColumns",
+        Text | None,
+        {
+            "conversation": "The conversation's id.",
+            "user": "Who the user is; without it each conversation is a user.",
+            "messages": "The list of messages, where a row is a conversation.",
+            "role": "Who speaks.",
+            "text": "Text of the message.",
+            "prompt": "What the user says, where a row is an exchange.",
+            "prompt_input": "What the prompt is about; it is put below it.",
+            "response": "What the assistant answers to `prompt`.",
+            "time": "Time of the message.",
+            "order": "Place in the conversation, a number.",
+            "message": "The message's id.",
+            "parent": "The message that it follows; the path to the last one is the conversation.",
+            "leaf": "The last message of the path; without it the latest.",
+            "plain_text": "Text of a message whose `text` has none.",
+            "model": "Model that answered.",
+            "language": "The language, for `filters.languages`.",
+            "toxic": "A flag, for `filters.exclude_toxic`.",
+            "redacted": "A flag, for `filters.exclude_redacted`.",
+        },
+    ),
+]
 
 
 class CorpusEntry(FileLocation):
@@ -130,7 +136,13 @@ class CorpusEntry(FileLocation):
             "whose ids name nobody."
         ),
     )
-    columns: CorpusColumns = Field(default_factory=CorpusColumns)
+    columns: CorpusColumns = Field(
+        {},
+        description=(
+            "Columns of files of format messages, by what they hold. A column that is not named here is "
+            "recognised by its name. Null means that the file has none."
+        ),
+    )
     roles: dict[str, Literal["user", "assistant", "system"] | None] = Field(
         {},
         description=(
@@ -141,37 +153,38 @@ class CorpusEntry(FileLocation):
     filters: CorpusFilters = unsaid()
 
 
-class RecordingColumns(ConfigSection):
-    """Columns by what they hold, or paths such as metadata.user in logs.
-
-    For a table all that it has; for logs those that differ from the usual ones. Null takes one
-    away.
-    """
-
-    item: Text | Texts | None = unsaid(
-        description="The item's id; several columns are joined with a slash."
-    )
-    answer: Text | None = unsaid(description="Text of the answer.")
-    question: Text | None = unsaid(description="The bare question.")
-    prompt: Text | None = unsaid(description="The whole message that was sent.")
-    options: Text | None = unsaid(description="The list of options.")
-    gold: Text | None = unsaid(
-        description="The right option; of a table as `gold` of the task's source says."
-    )
-    subject: Text | None = unsaid(description="What the question is about.")
-    model: Text | None = unsaid(description="Model that answered.")
-    user: Text | None = unsaid(description="Who was before the question; each value is a puppet.")
-    replicate: Text | None = unsaid(description="What tells repeats of an item and user apart.")
-    error: Text | None = unsaid(description="Why a call failed; empty where it did not.")
-    finish_reason: Text | None = unsaid(description="Why the answer ended.")
-    returned_model: Text | None = unsaid(description="Model that the provider named.")
-    temperature: Text | None = unsaid(description="Sampling temperature.")
-    input_tokens: Text | None = unsaid(description="Tokens of the prompt.")
-    cached_tokens: Text | None = unsaid(description="Of these, read from a cache.")
-    output_tokens: Text | None = unsaid(description="Tokens of the answer.")
-    reasoning_tokens: Text | None = unsaid(description="Of these, hidden reasoning.")
-    latency_s: Text | None = unsaid(description="Seconds that the call took.")
-    started_at: Text | None = unsaid(description="Time of the call, ISO or seconds since 1970.")
+RecordingColumns = Annotated[
+    dict[str, Any],
+    Columns(
+        "RecordingColumns",
+        Text | None,
+        {
+            "answer": "Text of the answer.",
+            "question": "The bare question.",
+            "prompt": "The whole message that was sent.",
+            "options": "The list of options.",
+            "gold": "The right option; of a table as `gold` of the task's source says.",
+            "subject": "What the question is about.",
+            "model": "Model that answered.",
+            "user": "Who was before the question; each value is a puppet.",
+            "replicate": "What tells repeats of an item and user apart.",
+            "error": "Why a call failed; empty where it did not.",
+            "finish_reason": "Why the answer ended.",
+            "returned_model": "Model that the provider named.",
+            "temperature": "Sampling temperature.",
+            "input_tokens": "Tokens of the prompt.",
+            "cached_tokens": "Of these, read from a cache.",
+            "output_tokens": "Tokens of the answer.",
+            "reasoning_tokens": "Of these, hidden reasoning.",
+            "latency_s": "Seconds that the call took.",
+            "started_at": "Time of the call, ISO or seconds since 1970.",
+        },
+        item=Annotated[
+            Text | Texts | None,
+            Field(description="The item's id; several columns are joined with a slash."),
+        ],
+    ),
+]
 
 
 class RecordingForm(ConfigSection):
@@ -184,7 +197,13 @@ class RecordingForm(ConfigSection):
             "instance files of every_eval_ever."
         )
     )
-    columns: RecordingColumns = Field(default_factory=RecordingColumns)
+    columns: RecordingColumns = Field(
+        {},
+        description=(
+            "Columns by what they hold, or paths such as metadata.user in logs. For a table all that it "
+            "has; for logs those that differ from the usual ones. Null takes one away."
+        ),
+    )
     rows: RowRule = Field(
         {},
         description=(

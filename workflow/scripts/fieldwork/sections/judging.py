@@ -1,10 +1,11 @@
 """Judgements of people and models, and where they come from."""
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal, Required
 
 from pydantic import BeforeValidator, Field
 
 from fieldwork.sections.base import (
+    Columns,
     ConfigSection,
     Distinct,
     Name,
@@ -13,7 +14,6 @@ from fieldwork.sections.base import (
     Selection,
     Text,
     Texts,
-    unsaid,
 )
 
 
@@ -220,36 +220,35 @@ class RaterKindNames(ConfigSection):
     model: list[str] = Field(["model"], description="What models are called.")
 
 
-class JudgementColumns(ConfigSection):
-    """Columns by what they hold.
-
-    Several columns of a unit, an item or a user are joined with a slash.
-    """
-
-    unit: Text | Texts | None = Field(description="What is judged.")
-    rater: Text = Field(examples=["rater"], description="Who judged.")
-    value: Text = Field(examples=["answer"], description="The answer.")
-    rater_kind: Text | None = unsaid(description="Whether a person or a model judged.")
-    scale: Text | None = unsaid(description="The scale.")
-    user: Text | Texts | None = unsaid(description="The user whom the unit is about.")
-    item: Text | Texts | None = unsaid(description="The question that it is about.")
-    group: Text | None = unsaid(description="A part of the units, such as real or synthetic.")
-    author_a: Text | None = unsaid(description="Who wrote it, or the first of two.")
-    author_b: Text | None = unsaid(description="Who wrote the second of two.")
-    characters_a: Text | None = unsaid(description="Length of the text, or of the first of two.")
-    characters_b: Text | None = unsaid(description="Length of the second of two.")
-    first_side: Text | None = unsaid(
-        description="Which of two was shown first: a, b or the kit's code."
-    )
-    seconds: Text | None = unsaid(description="Time that the judgement took.")
-    note: Text | None = unsaid(description="What the rater wrote.")
-    position: Text | None = unsaid(
-        description=(
-            "The rater's place in the kit. Rows of a rater and unit at one place are copies, and count "
-            "once; a file may lack the column."
-        )
-    )
-    kit: Text | None = unsaid(description="The kit that the place is of; a file may lack it.")
+JudgementColumns = Annotated[
+    dict[str, Any],
+    Columns(
+        "JudgementColumns",
+        Text | None,
+        {
+            "rater_kind": "Whether a person or a model judged.",
+            "scale": "The scale.",
+            "group": "A part of the units, such as real or synthetic.",
+            "author_a": "Who wrote it, or the first of two.",
+            "author_b": "Who wrote the second of two.",
+            "characters_a": "Length of the text, or of the first of two.",
+            "characters_b": "Length of the second of two.",
+            "first_side": "Which of two was shown first: a, b or the kit's code.",
+            "seconds": "Time that the judgement took.",
+            "note": "What the rater wrote.",
+            "position": (
+                "The rater's place in the kit. Rows of a rater and unit at one place are copies, "
+                "and count once; a file may lack the column."
+            ),
+            "kit": "The kit that the place is of; a file may lack it.",
+        },
+        unit=Required[Annotated[Text | Texts | None, Field(description="What is judged.")]],
+        rater=Required[Annotated[Text, Field(description="Who judged.", examples=["rater"])]],
+        value=Required[Annotated[Text, Field(description="The answer.", examples=["answer"])]],
+        user=Annotated[Text | Texts | None, Field(description="The user whom the unit is about.")],
+        item=Annotated[Text | Texts | None, Field(description="The question that it is about.")],
+    ),
+]
 
 
 class JudgementSource(ConfigSection):
@@ -281,7 +280,12 @@ class JudgementSource(ConfigSection):
         ),
     )
     rows: RowRule = Field({}, description="Rows that count, by the values of columns.")
-    columns: JudgementColumns
+    columns: JudgementColumns = Field(
+        description=(
+            "Columns by what they hold. Several columns of a unit, an item or a user are joined with a "
+            "slash."
+        )
+    )
 
 
 class JudgingSection(ConfigSection):

@@ -116,7 +116,10 @@ def _table(place: str, section: Rule) -> str:
         lines.append(
             "| " + " | ".join(" ".join(cell.split()).replace("|", "\\|") for cell in cells) + " |"
         )
-    return f"{heading}{' '.join(section['description'].split())}\n\n" + "\n".join(lines) + "\n"
+    text = " ".join(section.get("description", "").split())
+    return (
+        "\n".join([f"{heading}{text}\n", *lines, ""]) if text else heading + "\n".join(lines) + "\n"
+    )
 
 
 def _values(rule: Rule) -> str:

@@ -4,26 +4,43 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Discriminator, Field, Tag
 
-from fieldwork.sections.base import ConfigSection, Distinct, Line, RowRule, Text, Texts, unsaid
+from fieldwork.sections.base import (
+    Columns,
+    ConfigSection,
+    Distinct,
+    Line,
+    RowRule,
+    Text,
+    Texts,
+    unsaid,
+)
 
-
-class ItemColumns(ConfigSection):
-    """Columns whose names differ from those in docs/own_data.md, for format items."""
-
-    item_id: Text = unsaid(description="A question's id.")
-    question: Text = unsaid(description="The bare question.")
-    prompt: Text = unsaid(description="The whole message that is sent.")
-    options: Text | Texts = unsaid(
-        description="The options' columns in order, or the one that holds a list of them."
-    )
-    gold: Text = unsaid(description="The right option.")
-    subject: Text = unsaid(description="What the question is about.")
-    kind: Text = unsaid(description="The kind of each question, where a file holds several.")
-    list_length: Text = unsaid(description="How many options a list question asks for.")
-    reversed: Text = unsaid(description="Yes where a scale is put the other way round.")
-    unit: Text = unsaid(description="What a number counts or measures.")
-    lowest: Text = unsaid(description="The least number that counts.")
-    highest: Text = unsaid(description="The most that counts.")
+ItemColumns = Annotated[
+    dict[str, Any],
+    Columns(
+        "ItemColumns",
+        Text,
+        {
+            "item_id": "A question's id.",
+            "question": "The bare question.",
+            "prompt": "The whole message that is sent.",
+            "gold": "The right option.",
+            "subject": "What the question is about.",
+            "kind": "The kind of each question, where a file holds several.",
+            "list_length": "How many options a list question asks for.",
+            "reversed": "Yes where a scale is put the other way round.",
+            "unit": "What a number counts or measures.",
+            "lowest": "The least number that counts.",
+            "highest": "The most that counts.",
+        },
+        options=Annotated[
+            Text | Texts,
+            Field(
+                description="The options' columns in order, or the one that holds a list of them."
+            ),
+        ],
+    ),
+]
 
 
 class ScaleForm(ConfigSection):
@@ -111,7 +128,10 @@ class ItemSource(ConfigSection):
             "allows several; null is an empty cell."
         ),
     )
-    columns: ItemColumns = Field(default_factory=ItemColumns)
+    columns: ItemColumns = Field(
+        {},
+        description="Columns whose names differ from those in docs/own_data.md, for format items.",
+    )
     scale: ScaleForm = Field(default_factory=ScaleForm)
     number: NumberForm = Field(default_factory=NumberForm)
     gold: Literal["auto", "letter", "text", "from_0", "from_1"] = Field(

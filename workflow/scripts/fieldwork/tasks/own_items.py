@@ -85,7 +85,7 @@ def own_items(files: Sequence[Path], source: TaskSource) -> Iterator[Item]:
                 _refuse_missing(path, fields, source)
             if not choice.accepts(fields):
                 continue
-            row = _QuestionRow(f"{path}: {place}", fields, source.columns.user_settings())
+            row = _QuestionRow(f"{path}: {place}", fields, source.columns)
             try:
                 item = _item(row, path, number, source)
             except StudyError:
@@ -99,7 +99,7 @@ def own_items(files: Sequence[Path], source: TaskSource) -> Iterator[Item]:
 
 def _refuse_missing(path: Path, fields: Mapping[str, Any], source: TaskSource) -> None:
     settings = {
-        f"columns.{role}": column for role, column in source.columns.user_settings().items()
+        f"columns.{role}": column for role, column in source.columns.items()
     }
     settings |= {f"rows.{column}": column for column in source.rows}
     for setting, column in settings.items():

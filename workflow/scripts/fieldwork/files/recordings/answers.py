@@ -182,7 +182,7 @@ def _listing(values: Iterable[str]) -> str:
 
 def _values(row: RecordedRow, recording: Recording, seen_paths: set[str]) -> dict[str, Any]:
     values: dict[str, Any] = dict(row.values.items())
-    for role, column in recording.columns.user_settings().items():
+    for role, column in recording.columns.items():
         if column is None:
             values.pop(role, None)
             continue
@@ -205,7 +205,7 @@ def _require_paths(
         return
     columns = [
         (f"columns.{role}", path)
-        for role, column in recording.columns.user_settings().items()
+        for role, column in recording.columns.items()
         for path in ([column] if isinstance(column, str) else column or [])
     ]
     for setting, path in [*columns, *((f"rows.{path}", path) for path in recording.rows)]:
