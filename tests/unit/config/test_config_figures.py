@@ -155,7 +155,7 @@ def test_a_named_task_and_null_hold() -> None:
             ["trivia"],
             {"fig1": "trivia"},
             "figures.fig1: the figure draws questions of kind list, and those of 'trivia' are of kind "
-            "choice (kind in tasks.trivia.sources); name another task, or write auto, or null",
+            "choice (kind in tasks.trivia.sources); name another task, or write null",
         ),
         (["wishes"], {"fig2": "wishes"}, "draws questions of kind choice or scale, and those of"),
         (["wishes"], {"fig3": "wishes"}, "draws questions of kind choice, and those of 'wishes'"),

@@ -5,7 +5,8 @@ from typing import Any
 
 import pytest
 
-from fieldwork.config.judging import broken_judging, judgement_files, named_scales, pair_sides
+from fieldwork.config.checks import CHECKS, broken_settings
+from fieldwork.config.judging import judgement_files, named_scales, pair_sides
 from fieldwork.config.references import REFERENCES, broken_references
 from fieldwork.errors import StudyError
 from fieldwork.sections.judging import Scale
@@ -45,7 +46,8 @@ JUDGING: dict[str, Any] = {
 def problems_of(config: dict[str, Any]) -> list[str]:
     """References first, as all else takes it that they are right."""
     references = [row for row in REFERENCES if row.setting.startswith("judging.")]
-    return [*broken_references(config, references)] or [*broken_judging(config)]
+    checks = [row for row in CHECKS if row.setting.startswith("judging.")]
+    return [*broken_references(config, references)] or [*broken_settings(config, checks)]
 
 
 def problems(**changes: Any) -> list[str]:
@@ -60,7 +62,7 @@ def problems(**changes: Any) -> list[str]:
 
 
 def test_a_study_without_judgements_and_a_good_one_have_no_problem() -> None:
-    assert [*broken_judging({"judging": None})] == []
+    assert problems_of({"judging": None}) == []
     assert problems() == []
     assert named_scales({"judging": None}) == {}
     assert judgement_files({"judging": None}, str) == []
@@ -156,7 +158,7 @@ def study(**changes: Any) -> dict[str, Any]:
 
 
 def test_a_study_that_gives_pairs_to_judges_has_no_problem() -> None:
-    assert [*broken_judging(study())] == []
+    assert problems_of(study()) == []
 
 
 @pytest.mark.parametrize(
@@ -173,7 +175,7 @@ def test_a_study_that_gives_pairs_to_judges_has_no_problem() -> None:
         ({"units": {"model": "old"}}, "judging.units.mine.model: 'old' is not in study.models"),
         (
             {"units": {"why": {"scale": "right", "after": [9]}}},
-            "judging.units.mine.why.after: '9' is no option of the scale (1, 2, 3)",
+            "judging.units.mine.why.after: '9' is no option of the scale better",
         ),
         ({"judges": {"models": ["gem"]}}, "judging.judges.models: 'gem' is not in models"),
         ({"judges": {"models": ["old"]}}, "are recorded, so it cannot be asked"),
@@ -191,9 +193,9 @@ def test_a_mistake_in_what_is_given_is_one_sentence(changes: dict[str, Any], sen
 
 def test_units_of_memory_need_a_memory() -> None:
     config = study(units={"of": "attributes", "scale": "right", "conditions": []})
-    assert [*broken_judging(config)] == []
+    assert problems_of(config) == []
     config["study"]["conditions"] = ["offline"]
-    (problem,) = broken_judging(config)
+    (problem,) = problems_of(config)
     assert (
         "attributes are made from what is known of users, and the study remembers nobody" in problem
     )
@@ -202,7 +204,7 @@ def test_units_of_memory_need_a_memory() -> None:
 def test_two_entries_do_not_share_a_scale() -> None:
     config = study()
     config["judging"]["units"]["yours"] = config["judging"]["units"]["mine"]
-    (problem,) = broken_judging(config)
+    (problem,) = problems_of(config)
     assert "'mine' has this scale too, and their judgements would be counted together" in problem
 
 

@@ -27,12 +27,7 @@ def broken_field(config: Config) -> Iterator[str]:
     field = config["field"]
     if field is None:
         return
-    if (field["path"] is None) == (field["osf"] is None):
-        problem = "both are given" if field["path"] is not None else "neither is given"
-        yield f"field: {problem}; give path for files on this machine, or osf for a project to fetch"
-        return
-    yield from _broken_layout(field)
-    yield from _broken_models(field, config)
+    yield from _broken_participant(field)
     for name in field["prompts"]:
         yield from _broken_prompt(name, config)
     try:
@@ -79,25 +74,6 @@ def _is_of_others(file: str) -> bool:
     )
 
 
-def _broken_layout(field: Config) -> Iterator[str]:
-    columns, layout = field["columns"], field["layout"]
-    if layout == "wide" and not field["prompts"]:
-        yield "field.prompts: layout wide needs the column of each prompt (item_id: column)"
-    for role in ("prompt", "answer"):
-        if layout == "long" and columns[role] is None:
-            yield f"field.columns.{role}: layout long needs this column; name it, or say layout: wide"
-        if layout == "wide" and columns[role] is not None:
-            yield f"field.columns.{role}: layout wide has field.prompts instead; remove it"
-    if layout == "wide" and field["skip_prompts"]:
-        yield "field.skip_prompts: layout wide reads no other columns; remove it"
-    yield from _broken_participant(field)
-    values = [value.strip() for value in field["prompts"].values()]
-    for value in values:
-        if values.count(value) > 1:
-            yield f"field.prompts: {value!r} is given for several items; each needs its own"
-            return
-
-
 def _broken_participant(field: Config) -> Iterator[str]:
     """Other columns are kept as the file says them, so none may be the one that says who answered."""
     columns = field["columns"]
@@ -112,15 +88,6 @@ def _broken_participant(field: Config) -> Iterator[str]:
                 f"{setting}: {column!r} is field.columns.participant, which nothing else may be: ids "
                 f"are never kept; name another column"
             )
-
-
-def _broken_models(field: Config, config: Config) -> Iterator[str]:
-    models, columns = config["study"]["models"], field["columns"]
-    if len(models) > 1 and columns["model"] is None and columns["platform"] is None:
-        yield (
-            f"field.columns.model: the study asks {len(models)} models, so name the column that says "
-            f"which one answered"
-        )
 
 
 def _broken_prompt(name: str, config: Config) -> Iterator[str]:

@@ -8,9 +8,7 @@ Snakemake parses the workflow, so it imports no scientific package.
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from fieldwork.conditions import counts_conversations
 from fieldwork.config.models import is_local, is_recorded
-from fieldwork.config.names import FIGURES
 from fieldwork.readable_texts import look_of
 
 Config = dict[str, Any]
@@ -166,34 +164,6 @@ def leaderboard_note(config: Config, task: str) -> str | None:
     )
 
 
-def broken_figures(config: Config) -> Iterator[str]:
-    if AUTO in config["tasks"]:
-        yield f"tasks.{AUTO}: the settings of figures mean something else by this name; choose another"
-    for figure, task in config["figures"].items():
-        if task is not None and not (task == AUTO and figure != "categories"):
-            yield from _broken_figure(figure, task, config)
-    for task in config["study"]["tasks"]:
-        entry = config["tasks"][task]
-        if entry["leaderboard"] and "choice" not in kinds_of(entry):
-            yield (
-                f"tasks.{task}.leaderboard: only questions with options have scores, and this task "
-                f"has none; remove the leaderboard"
-            )
-
-
-def _broken_figure(figure: str, task: str, config: Config) -> Iterator[str]:
-    instead = "null" if figure == "categories" else f"{AUTO}, or null"
-    if not kinds_of(config["tasks"][task]) & SUITABLE[figure]:
-        kinds, own_kinds = (
-            " or ".join(sorted(kinds))
-            for kinds in (SUITABLE[figure], kinds_of(config["tasks"][task]))
-        )
-        yield (
-            f"figures.{figure}: the figure draws questions of kind {kinds}, and those of {task!r} are of "
-            f"kind {own_kinds} (kind in tasks.{task}.sources); name another task, or write {instead}"
-        )
-
-
 def broken_labels(registry: str, config: Config) -> Iterator[str]:
     """Labels of selected entries that no reader could tell apart, a sentence each."""
     owners = (
@@ -221,25 +191,3 @@ def broken_styles(config: Config) -> Iterator[str]:
                 f"no figure can tell them apart"
             )
         looks[look] = name
-
-
-def broken_baseline(config: Config) -> Iterator[str]:
-    """A baseline that is not asked: every comparison with it would be empty."""
-    baseline, conditions = config["metrics"]["baseline"], config["study"]["conditions"]
-    if baseline not in conditions and len(conditions) > 1:
-        yield (
-            f"metrics.baseline: {baseline!r} is not in study.conditions ({', '.join(conditions)}), so "
-            f"nothing can be compared with it; select it there, or name one of these"
-        )
-
-
-def broken_arms(config: Config) -> Iterator[str]:
-    arms = config["arms"]
-    if arms is None:
-        return
-    name = arms["figure"].lower()
-    if name in FIGURES or (name.startswith("fig") and name[3:].isdecimal()):
-        yield f"arms.figure: {arms['figure']} is the name of another figure; choose one of its own"
-    for name in arms["conditions"] or ():
-        if arms["x"] == "conversations" and not counts_conversations(config["conditions"][name]):
-            yield f"arms.conditions: {name!r} has no number of conversations; leave it out"

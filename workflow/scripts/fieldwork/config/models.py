@@ -3,15 +3,10 @@
 Read while Snakemake parses the workflow, so it imports no scientific package.
 """
 
-import json
-from collections.abc import Iterable, Iterator, Mapping
-from datetime import timedelta
+from collections.abc import Iterable, Mapping
 from typing import Any
-from urllib.parse import urlsplit
 
 from fieldwork.errors import StudyError
-from fieldwork.masking import is_secret_header
-from fieldwork.waves import present
 
 Config = dict[str, Any]
 
@@ -89,82 +84,3 @@ def held_form(model: Mapping[str, Any]) -> str | None:
     forms = [_LIST_FORMS[decoding["grammar"]], _CHOICE_FORMS[model["choices"]]]
     forms += [f"min-p {decoding['min_p']:g}"] if decoding["min_p"] else []
     return f"{model['label']}: {', '.join(forms)}"
-
-
-def broken_models(config: Config) -> Iterator[str]:
-    if config["study"]["probabilities"] == "instead":
-        for name in config["study"]["models"]:
-            model = config["models"][name]
-            if not (states_probabilities(model) or is_recorded(model)):
-                yield (
-                    f"study.probabilities: instead needs answers with the probabilities of options, and "
-                    f"{name} states none; set models.{name}.top_logprobs, or choices: likelihood for a "
-                    f"chat model on this machine, or study.probabilities to beside"
-                )
-    for name, model in config["models"].items():
-        for setting in ("base_url", "proxy"):
-            if model.get(setting) and not _has_host(model[setting]):
-                yield (
-                    f"models.{name}.{setting}: not a valid URL; write the host, and a port only if it is "
-                    f"not the usual one"
-                )
-        yield from _secret_headers(name, model.get("headers") or {})
-        yield from _broken_fields(name, model.get("extra_body") or {})
-    # a day more, as it may be tomorrow already where the price was read
-    today = present().date()
-    latest = (today + timedelta(days=1)).isoformat()
-    for name, price in config["prices"].items():
-        if price["as_of"] > latest:
-            yield (
-                f"prices.{name}.as_of: {price['as_of']} is in the future (today is {today} on this "
-                f"machine); write the day on which you read the price"
-            )
-
-
-_WRITTEN_FIELDS: Mapping[str, str] = {
-    "model": "models.*.model",
-    "messages": "conditions and tasks",
-    "max_tokens": "tasks.*.max_tokens",
-    "max_completion_tokens": "tasks.*.max_tokens",
-    "temperature": "conditions.*.temperature",
-    "seed": "models.*.send_seed",
-    "random_seed": "models.*.send_seed",
-    "logprobs": "models.*.top_logprobs",
-    "top_logprobs": "models.*.top_logprobs",
-    "n": "conditions.*.replicates",
-    "stream": "models.*.first_token_sample",
-    "stream_options": "models.*.first_token_sample",
-    "service_tier": "models.*.dispatch",
-    "prompt_cache_key": "models.*.prefix_cache",
-    "prompt_cache_options": "models.*.prefix_cache",
-}
-"""Fields of a call, and the settings that write them."""
-
-
-def _broken_fields(model: str, fields: Mapping[str, Any]) -> Iterator[str]:
-    setting = f"models.{model}.extra_body"
-    for field in fields:
-        if field in _WRITTEN_FIELDS:
-            yield f"{setting}.{field}: take it out; {_WRITTEN_FIELDS[field]} writes this field"
-    try:
-        json.dumps(fields, sort_keys=True)
-    except (TypeError, ValueError) as error:
-        yield f"{setting}: cannot be written as JSON ({error}); write names and dates in quotes"
-
-
-def _has_host(address: str) -> bool:
-    try:
-        parts = urlsplit(address)
-        return bool(parts.hostname) and parts.port != 0
-    except ValueError:
-        return False
-
-
-def _secret_headers(model: str, headers: Mapping[str, str]) -> Iterator[str]:
-    for header in headers:
-        if is_secret_header(header):
-            yield (
-                f"models.{model}.headers.{header}: a header of this name holds a secret, and a config "
-                f"is published with the results; set it in the environment, and write models.{model}."
-                f"headers_env: {{{header}: NAME_OF_THE_VARIABLE}}"
-            )

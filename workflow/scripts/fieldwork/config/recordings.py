@@ -40,19 +40,8 @@ def reading_of_source(config: Config, source: Config) -> Config | None:
     return {**reading, "rows": {**reading["rows"], **source["rows"]}}
 
 
-def broken_recordings(config: Config) -> Iterator[str]:
-    """What is wrong with recordings, and with what a study selects beside them, a sentence each."""
-    for name, entry in config["recordings"].items():
-        if entry["format"] == "table" and not entry["columns"]:
-            yield (
-                f"recordings.{name}.columns: a table needs to know its columns; name at least item and "
-                f"answer"
-            )
-    yield from _mixed_selection(config)
-
-
-def _mixed_selection(config: Config) -> Iterator[str]:
-    """Conditions that a selected model cannot have answers under."""
+def broken_selection(config: Config) -> Iterator[str]:
+    """Conditions that a selected model cannot have answers under, a sentence each."""
     study = config["study"]
     models = {name: config["models"][name] for name in study["models"]}
     conditions = {name: config["conditions"][name] for name in study["conditions"]}
