@@ -4,14 +4,17 @@ from typing import Any
 
 import pytest
 
-from fieldwork.config.checks import CHECKS, broken_settings
+from fieldwork.config.checks import broken_settings
+from fieldwork.config.judging_checks import JUDGING_CHECKS
+from fieldwork.config.study_checks import STUDY_CHECKS
 
 UNITS = {"of": "attributes", "scale": "right"}
 JUDGING = {"units": {"mine": UNITS}, "learn": ["mine"], "scales": {"right": {"accepted": [1]}}}
 
 
 def problems(setting: str, config: dict[str, Any]) -> list[str]:
-    return [*broken_settings(config, [row for row in CHECKS if row.setting == setting])]
+    rows = (*STUDY_CHECKS, *JUDGING_CHECKS)
+    return [*broken_settings(config, [row for row in rows if row.setting == setting])]
 
 
 def select(**rules: Any) -> dict[str, Any]:

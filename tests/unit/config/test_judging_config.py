@@ -5,8 +5,9 @@ from typing import Any
 
 import pytest
 
-from fieldwork.config.checks import CHECKS, broken_settings
+from fieldwork.config.checks import broken_settings
 from fieldwork.config.judging import judgement_files, named_scales, pair_sides
+from fieldwork.config.judging_checks import JUDGING_CHECKS
 from fieldwork.config.references import REFERENCES, broken_references
 from fieldwork.errors import StudyError
 from fieldwork.sections.judging import Scale
@@ -46,7 +47,7 @@ JUDGING: dict[str, Any] = {
 def problems_of(config: dict[str, Any]) -> list[str]:
     """References first, as all else takes it that they are right."""
     references = [row for row in REFERENCES if row.setting.startswith("judging.")]
-    checks = [row for row in CHECKS if row.setting.startswith("judging.")]
+    checks = [row for row in JUDGING_CHECKS if row.setting.startswith("judging.")]
     return [*broken_references(config, references)] or [*broken_settings(config, checks)]
 
 

@@ -4,7 +4,12 @@ from typing import Any
 
 import pytest
 
-from fieldwork.config.references import OF_ORIGINS, REFERENCES, Reference, broken_references
+from fieldwork.config.references import (
+    REFERENCES,
+    REFERENCES_OF_ORIGINS,
+    Reference,
+    broken_references,
+)
 
 
 def config_of(place: str, value: Any) -> Any:
@@ -13,7 +18,7 @@ def config_of(place: str, value: Any) -> Any:
     return {"one" if first == "*" else first: config_of(rest, value) if rest else value}
 
 
-@pytest.mark.parametrize("row", [*OF_ORIGINS, *REFERENCES], ids=lambda row: row.setting)
+@pytest.mark.parametrize("row", [*REFERENCES_OF_ORIGINS, *REFERENCES], ids=lambda row: row.setting)
 def test_every_row_refuses_what_there_is_not(row: Reference) -> None:
     config = config_of(row.setting, ["nobody"])
     around = config

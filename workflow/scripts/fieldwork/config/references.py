@@ -36,7 +36,7 @@ _SELECTED_CONDITIONS = ("study.conditions", FIELD)
 _SOURCES = ("corpora", "datasets", "recordings")
 _OF_FILES = ("items", "mmlu", "ethics")
 
-OF_ORIGINS = (
+REFERENCES_OF_ORIGINS = (
     Reference("tasks.*.of", ("tasks",)),
     Reference("waves.of", ("conditions",)),
 )

@@ -9,17 +9,19 @@ from pathlib import Path
 from typing import Any
 
 from fieldwork.conditions import counts_conversations
-from fieldwork.config.checks import CHECKS, broken_settings
+from fieldwork.config.checks import broken_settings
 from fieldwork.config.field import broken_field
 from fieldwork.config.figures import broken_labels, broken_styles, figure_tasks
 from fieldwork.config.filling import fill
+from fieldwork.config.judging_checks import JUDGING_CHECKS
 from fieldwork.config.layers import Places, with_place
 from fieldwork.config.memory import memory_conditions, memory_corpus
 from fieldwork.config.names import broken_names
 from fieldwork.config.nests import broken_nests
 from fieldwork.config.primary import broken_primary
 from fieldwork.config.recordings import broken_selection
-from fieldwork.config.references import OF_ORIGINS, broken_references
+from fieldwork.config.references import REFERENCES_OF_ORIGINS, broken_references
+from fieldwork.config.study_checks import OF_ORIGINS, STUDY_CHECKS
 from fieldwork.config.unsafe_texts import markup_in, secrets_in
 from fieldwork.config.variants import complete_variants
 from fieldwork.config.waves import add_waves
@@ -40,15 +42,22 @@ def check_config(config: Config, source: str | Places) -> None:
         StudyError: naming the file and the setting.
     """
     problem = next(secrets_in(config), None) or fill(config, claimed_measures())
-    problem = problem or next(broken_references(config, OF_ORIGINS), None)
-    problem = problem or complete_variants(config) or add_waves(config)
-    problem = problem or next(_problems(config), None)
+    problem = problem or next(_problems_of_origins(config), None) or complete_variants(config)
+    if problem is None:
+        add_waves(config)
+        problem = next(_problems(config), None)
     if problem is not None:
         raise StudyError(with_place(problem, source))
     for condition in config["conditions"].values():
         if "corpus" in condition:
             condition["corpus"] = condition["corpus"] or config["study"]["corpus"]
     config["figures"] = figure_tasks(config)
+
+
+def _problems_of_origins(config: Config) -> Iterator[str]:
+    """What is wrong with tasks that are derived, and with conditions that are asked anew."""
+    yield from broken_references(config, REFERENCES_OF_ORIGINS)
+    yield from broken_settings(config, OF_ORIGINS)
 
 
 def _problems(config: Config) -> Iterator[str]:
@@ -59,7 +68,7 @@ def _problems(config: Config) -> Iterator[str]:
         broken_references(config),
         broken_primary(config),
         _too_many_requests(config),
-        broken_settings(config, CHECKS),
+        broken_settings(config, (*STUDY_CHECKS, *JUDGING_CHECKS)),
         broken_labels("models", config),
         broken_labels("conditions", config),
         broken_styles(config),

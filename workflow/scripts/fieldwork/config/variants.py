@@ -5,7 +5,6 @@ Snakemake parses the workflow, so it imports no scientific package.
 """
 
 import copy
-from collections.abc import Iterator
 from typing import Any
 
 Config = dict[str, Any]
@@ -31,9 +30,9 @@ def is_variant(task: Config) -> bool:
     return "of" in task
 
 
-def kind_of_put(put: Config) -> str:
-    """What a `put` does; it names one kind."""
-    return next(key for key in put if key not in SETTINGS)
+def kinds_of_put(put: Config) -> list[str]:
+    """What a `put` does; it is to name one kind."""
+    return [key for key in put if key not in SETTINGS]
 
 
 def lineage_of(config: Config, task: str) -> list[str]:
@@ -52,7 +51,7 @@ def steps_of(config: Config, task: str) -> list[Config]:
     steps = []
     for name in lineage_of(config, task)[1:]:
         put = config["tasks"][name]["put"]
-        kind = kind_of_put(put)
+        (kind,) = kinds_of_put(put)
         steps.append(
             {
                 "setting": f"tasks.{name}.put.{kind}",
@@ -109,11 +108,8 @@ def complete_variants(config: Config) -> str | None:
     """Give derived tasks the sources and settings of the tasks they are derived from, in place.
 
     Returns:
-        What is wrong with one of them, beginning with the setting; None where all is right.
+        The sentence on one that has sources of its own; None where none has.
     """
-    problem = next(_broken_variants(config), None)
-    if problem is not None:
-        return problem
     for name, task in config["tasks"].items():
         if is_variant(task):
             lineage = [config["tasks"][one] for one in lineage_of(config, name)]
@@ -136,63 +132,3 @@ def _set_shots(sources: list[Config], step: Config) -> None:
     if step["kind"] == "scaffold" and isinstance(step["value"], dict):
         for source in sources:
             source["shots"] = step["value"]["shots"]
-
-
-def _broken_variants(config: Config) -> Iterator[str]:
-    tasks = config["tasks"]
-    for name, task in tasks.items():
-        if is_variant(task):
-            yield from _broken_origin(name, tasks)
-    for name, task in tasks.items():
-        if is_variant(task):
-            yield from _broken_put(f"tasks.{name}", task, tasks)
-            yield from _broken_scaffold(name, config)
-
-
-def _broken_origin(name: str, tasks: Config) -> Iterator[str]:
-    names = [name]
-    while is_variant(tasks[names[-1]]):
-        origin = tasks[names[-1]]["of"]
-        if origin in names:
-            circle = " of ".join([*names[names.index(origin) :], origin])
-            yield (
-                f"tasks.{names[-1]}.of: the tasks are derived from one another ({circle}); derive one of "
-                f"them from a task with sources"
-            )
-            return
-        names.append(origin)
-
-
-def _broken_put(setting: str, task: Config, tasks: Config) -> Iterator[str]:
-    kinds = [key for key in task["put"] if key not in SETTINGS]
-    if len(kinds) != 1:
-        wish = "name one" if not kinds else "leave one, and derive another task from this one"
-        yield f"{setting}.put: it names {len(kinds)} kinds of change ({', '.join(kinds)}); {wish}"
-        return
-    if task["put"]["table"] and kinds[0] not in TABLES:
-        yield f"{setting}.put.table: {kinds[0]} has no table; remove it"
-    if kinds[0] == "translated" and is_variant(tasks[task["of"]]):
-        yield (
-            f"{setting}.put.translated: a translation replaces the whole text, and {task['of']!r} is "
-            f"derived itself; translate {tasks[task['of']]['of']!r}, and derive {task['of']!r} from that"
-        )
-
-
-def _broken_scaffold(name: str, config: Config) -> Iterator[str]:
-    task = config["tasks"][name]
-    value = task["put"].get("scaffold")
-    if value == "think" and not task.get("max_tokens"):
-        yield (
-            f"tasks.{name}.max_tokens: it is missing, and an answer that begins with its reasons does "
-            f"not end within the tokens of {task['of']!r}; add one, such as max_tokens: 1024"
-        )
-    if isinstance(value, dict):
-        origin = lineage_of(config, name)[0]
-        for source in config["tasks"][origin].get("sources", []):
-            if source["format"] != "mmlu":
-                yield (
-                    f"tasks.{name}.put.scaffold.shots: {origin!r} has questions of format "
-                    f"{source['format']}, and worked examples come with format mmlu alone; choose raw, "
-                    f"instruction or think"
-                )
-                return

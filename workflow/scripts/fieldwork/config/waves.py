@@ -60,20 +60,15 @@ def condition_name(name: str, wave: str) -> str:
     return f"{name}_{wave.replace('-', '_').lower()}"
 
 
-def add_waves(config: Config, time: datetime | None = None) -> str | None:
+def add_waves(config: Config, time: datetime | None = None) -> None:
     """Put waves in the place of the conditions that `waves` names, in `config`.
 
     They are those in which the study was run, and the present one. A config that has them already gains
     only the new ones, and that of an archive none.
-
-    Returns:
-        What is wrong with a wave, beginning with the setting; None where all is right.
     """
-    time = time or present()
-    problem = next(_broken_waves(config, time), None)
-    rule = config["waves"]
-    if problem is not None or rule is None or is_archived(config):
-        return problem
+    time, rule = time or present(), config["waves"]
+    if rule is None or is_archived(config):
+        return
     study, conditions = config["study"], config["conditions"]
     waves = {*_recorded_waves(study["name"], rule["every"]), wave_of(time.date(), rule["every"])}
     for name in rule["of"]:
@@ -85,7 +80,6 @@ def add_waves(config: Config, time: datetime | None = None) -> str | None:
         study["conditions"] = _with_waves(study["conditions"], name, names)
         if config["metrics"]["baseline"] == name:
             config["metrics"]["baseline"] = names[0]
-    return None
 
 
 def _recorded_waves(study: str, span: Span) -> Iterator[Wave]:
@@ -106,59 +100,6 @@ def _with_waves(conditions: list[str], name: str, names: list[str]) -> list[str]
         for part in (conditions[:place], conditions[place:])
     ]
     return [*sides[0], *names, *sides[1]]
-
-
-def _broken_waves(config: Config, time: datetime) -> Iterator[str]:
-    for name, entry in config["conditions"].items():
-        if entry.get("wave"):
-            is_selected = name in config["study"]["conditions"]
-            setting = f"conditions.{name}.wave"
-            yield from _broken_wave(setting, entry["wave"], time, is_selected=is_selected)
-    if config["waves"] is not None:
-        yield from _broken_rule(config)
-    yield from _batches(config)
-
-
-def _broken_wave(setting: str, name: str, time: datetime, *, is_selected: bool) -> Iterator[str]:
-    try:
-        wave = read_wave(name)
-    except ValueError:
-        yield (
-            f"{setting}: {name!r} is no wave; name a week, a month or a day, such as "
-            f"{', '.join(wave_of(time.date(), span).name for span in ('week', 'month', 'day'))}"
-        )
-        return
-    if is_selected and wave.is_ahead(time):
-        yield (
-            f"{setting}: {name} begins on {wave.start}, and today is {time:%Y-%m-%d} (UTC); a wave is "
-            f"asked in its time, so run the study then"
-        )
-
-
-def _broken_rule(config: Config) -> Iterator[str]:
-    rule, conditions = config["waves"], config["conditions"]
-    for name in rule["of"]:
-        if conditions[name].get("wave"):
-            yield f"waves.of: {name!r} is a wave itself; name the condition without `wave`"
-        for other in config["study"]["conditions"]:
-            twin = {conditions.get(other, {}).get(key) for key in ("after", "same_users_as")}
-            if name in twin:
-                yield (
-                    f"waves.of: {other!r} repeats {name!r}, which is asked anew in every wave; leave "
-                    f"{other!r} out of study.conditions"
-                )
-
-
-def _batches(config: Config) -> Iterator[str]:
-    has_waves = config["waves"] or any(
-        config["conditions"].get(name, {}).get("wave") for name in config["study"]["conditions"]
-    )
-    for name in config["study"]["models"] if has_waves else ():
-        if config["models"].get(name, {}).get("dispatch") == "batch":
-            yield (
-                f"models.{name}.dispatch: a batch may be answered a day later, when its wave is over; "
-                f"choose live or flex for a study with waves"
-            )
 
 
 def wave_settings(config: Config, condition: str) -> dict[str, str | None]:

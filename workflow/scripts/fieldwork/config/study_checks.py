@@ -1,0 +1,377 @@
+"""Mistakes in what a study selects, asks and shows.
+
+Read while Snakemake parses the workflow, so it imports no scientific package.
+"""
+
+import json
+from collections.abc import Mapping
+from datetime import timedelta
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from fieldwork.conditions import counts_conversations, has_user, kind_of
+from fieldwork.config.checks import Check, Spot, repeated_text
+from fieldwork.config.figures import AUTO, SUITABLE, kinds_of
+from fieldwork.config.names import FIGURES
+from fieldwork.config.variants import TABLES, kinds_of_put, lineage_of
+from fieldwork.masking import is_secret_header
+from fieldwork.readable_texts import look_of
+from fieldwork.waves import Wave, present, read_wave, wave_of
+
+WRITTEN_FIELDS: Mapping[str, str] = {
+    "model": "models.*.model",
+    "messages": "conditions and tasks",
+    "max_tokens": "tasks.*.max_tokens",
+    "max_completion_tokens": "tasks.*.max_tokens",
+    "temperature": "conditions.*.temperature",
+    "seed": "models.*.send_seed",
+    "random_seed": "models.*.send_seed",
+    "logprobs": "models.*.top_logprobs",
+    "top_logprobs": "models.*.top_logprobs",
+    "n": "conditions.*.replicates",
+    "stream": "models.*.first_token_sample",
+    "stream_options": "models.*.first_token_sample",
+    "service_tier": "models.*.dispatch",
+    "prompt_cache_key": "models.*.prefix_cache",
+    "prompt_cache_options": "models.*.prefix_cache",
+}
+"""Fields of a call, and the settings that write them."""
+
+
+def _no_host(spot: Spot) -> bool:
+    try:
+        parts = urlsplit(spot.value)
+        return not parts.hostname or parts.port == 0
+    except ValueError:
+        return True
+
+
+def _not_json(spot: Spot) -> str:
+    try:
+        json.dumps(spot.value, sort_keys=True, allow_nan=False)
+    except (TypeError, ValueError) as error:
+        return str(error)
+    return ""
+
+
+def _is_future(day: str) -> bool:
+    # a day more, as it may be tomorrow already where the price was read
+    return day > (present().date() + timedelta(days=1)).isoformat()
+
+
+def _wave(name: str) -> Wave | None:
+    try:
+        return read_wave(name)
+    except ValueError:
+        return None
+
+
+def _present_waves() -> str:
+    return ", ".join(wave_of(present().date(), span).name for span in ("week", "month", "day"))
+
+
+def _circle(spot: Spot) -> str | None:
+    """The way by which a task is derived from itself."""
+    names = [spot.value]
+    while (origin := spot.config["tasks"][names[-1]].get("of")) not in (None, *names):
+        names.append(origin)
+    return origin and " of ".join([*names[names.index(origin) :], origin])
+
+
+def _format_without_examples(spot: Spot) -> list[str] | None:
+    """The task that another is derived from, and its format, where there are no worked examples."""
+    if not isinstance(spot.value.get("put", {}).get("scaffold"), dict):
+        return None
+    origin = lineage_of(spot.config, spot.name)[0]
+    forms = (source["format"] for source in spot.config["tasks"][origin]["sources"])
+    return next(([origin, form] for form in forms if form != "mmlu"), None)
+
+
+_NO_URL = "not a valid URL; write the host, and a port only if it is not the usual one"
+_KEY_SHARED = (
+    "{value} lies under results, which may be deleted and shared; keep the key elsewhere, as in "
+    "resources/{entry}/key"
+)
+
+OF_ORIGINS = (
+    Check(
+        "tasks.*.of",
+        _circle,
+        "the tasks are derived from one another ({found}); derive one of them from a task with sources",
+    ),
+    Check(
+        "tasks.*.put",
+        lambda at: not kinds_of_put(at.value),
+        "it names 0 kinds of change; name one",
+    ),
+    Check(
+        "tasks.*.put",
+        lambda at: len(kinds := kinds_of_put(at.value)) > 1 and ", ".join(kinds),
+        "it names several kinds of change ({found}); leave one, and derive another task from this one",
+    ),
+    Check(
+        "tasks.*.put.table",
+        lambda at: (kind := kinds_of_put(at.around)[0]) not in TABLES and kind,
+        "{found} has no table; remove it",
+    ),
+    Check(
+        "tasks.*",
+        lambda at: "translated" in at.value.get("put", ()) and at.around[at.value["of"]].get("of"),
+        "a translation replaces the whole text, and {value[of]!r} is derived itself; translate "
+        "{found!r}, and derive {value[of]!r} from that",
+        place="tasks.{name}.put.translated",
+    ),
+    Check(
+        "tasks.*",
+        lambda at: (
+            at.value.get("put", {}).get("scaffold") == "think" and not at.value.get("max_tokens")
+        ),
+        "it is missing, and an answer that begins with its reasons does not end within the tokens of "
+        "{value[of]!r}; add one, such as max_tokens: 1024",
+        place="tasks.{name}.max_tokens",
+    ),
+    Check(
+        "tasks.*",
+        _format_without_examples,
+        "{found[0]!r} has questions of format {found[1]}, and worked examples come with format mmlu "
+        "alone; choose raw, instruction or think",
+        place="tasks.{name}.put.scaffold.shots",
+    ),
+    Check(
+        "waves.of.*",
+        lambda at: at.entry("conditions").get("wave"),
+        "{value!r} is a wave itself; name the condition without `wave`",
+        place="waves.of",
+    ),
+    Check(
+        "waves.of.*",
+        lambda at: next(
+            (
+                name
+                for name in at.config["study"]["conditions"]
+                for key in ("after", "same_users_as")
+                if at.config["conditions"].get(name, {}).get(key) == at.value
+            ),
+            None,
+        ),
+        "{found!r} repeats {value!r}, which is asked anew in every wave; leave {found!r} out of "
+        "study.conditions",
+        place="waves.of",
+    ),
+)
+"""Mistakes in what adds to the config: tasks that are derived, and conditions that are asked anew."""
+
+STUDY_CHECKS = (
+    Check(
+        "conditions.*.wave",
+        lambda at: not _wave(at.value) and _present_waves(),
+        "{value!r} is no wave; name a week, a month or a day, such as {found}",
+    ),
+    Check(
+        "study.conditions.*",
+        lambda at: (
+            (wave := _wave(at.entry("conditions").get("wave") or ""))
+            and wave.is_ahead(present())
+            and [wave.name, wave.start, present().date()]
+        ),
+        "{found[0]} begins on {found[1]}, and today is {found[2]} (UTC); a wave is asked in its time, so "
+        "run the study then",
+        place="conditions.{value}.wave",
+    ),
+    Check(
+        "study.models.*",
+        lambda at: (
+            at.entry("models").get("dispatch") == "batch"
+            and any(
+                at.config["conditions"][c].get("wave") for c in at.config["study"]["conditions"]
+            )
+        ),
+        "a batch may be answered a day later, when its wave is over; choose live or flex for a study "
+        "with waves",
+        place="models.{value}.dispatch",
+    ),
+    Check(
+        "conditions.*.after",
+        lambda at: has_user(at.entry("conditions")) or at.entry("conditions").get("after"),
+        "name a condition with context: none that follows no other, not {value!r}",
+    ),
+    Check(
+        "conditions.*.after",
+        lambda at: at.entry("conditions").get("temperature") != at.around["temperature"],
+        "give both the same temperature, as {value!r} is to be asked again",
+    ),
+    Check(
+        "metrics.baseline",
+        lambda at: (
+            len(names := at.config["study"]["conditions"]) > 1
+            and at.value not in names
+            and ", ".join(names)
+        ),
+        "{value!r} is not in study.conditions ({found}), so nothing can be compared with it; select it "
+        "there, or name one of these",
+    ),
+    Check(
+        "tasks",
+        lambda at: AUTO in at.value,
+        "the settings of figures mean something else by this name; choose another",
+        place="tasks.auto",
+    ),
+    Check(
+        "figures.*",
+        lambda at: (
+            at.value != AUTO
+            and not kinds_of(at.entry("tasks")) & SUITABLE[at.name]
+            and [" or ".join(sorted(k)) for k in (SUITABLE[at.name], kinds_of(at.entry("tasks")))]
+        ),
+        "the figure draws questions of kind {found[0]}, and those of {value!r} are of kind {found[1]} "
+        "(kind in tasks.{value}.sources); name another task, or write null",
+    ),
+    Check(
+        "study.tasks.*",
+        lambda at: at.entry("tasks")["leaderboard"] and "choice" not in kinds_of(at.entry("tasks")),
+        "only questions with options have scores, and this task has none; remove the leaderboard",
+        place="tasks.{value}.leaderboard",
+    ),
+    Check(
+        "power.lists.named",
+        lambda at: at.value >= at.around["options"],
+        "a list of {value} leaves none of {around[options]} options out; make power.lists.options larger",
+    ),
+    Check(
+        "conditions.*.out_of",
+        lambda at: at.value < at.around["conversations"],
+        "{value} are drawn, but a puppet is to bring {around[conversations]}; raise it, or lower "
+        "conversations",
+    ),
+    Check(
+        "conditions.*.out_of",
+        lambda at: kind_of(at.around).is_retrieved and at.around["pool"] == "corpus",
+        "what is retrieved from the pool corpus is not drawn; remove it, or say pool: user",
+    ),
+    *(
+        Check(
+            f"corpora.*.{setting}",
+            lambda at: at.value and at.around["format"] not in (None, "messages"),
+            "files of format {around[format]} have columns of their own; remove it, or say format: "
+            "messages",
+        )
+        for setting in ("columns", "roles")
+    ),
+    Check(
+        "field_kit.groups.*.options",
+        lambda at: repeated_text(look_of(option).casefold() for option in at.value),
+        "two of them have the same text, so nobody could tell them apart; change one, or remove it",
+    ),
+    Check(
+        "arms.figure",
+        lambda at: (
+            (name := at.value.lower()) in FIGURES or (name[:3] == "fig" and name[3:].isdecimal())
+        ),
+        "{value} is the name of another figure; choose one of its own",
+    ),
+    Check(
+        "arms.conditions.*",
+        lambda at: (
+            at.config["arms"]["x"] == "conversations"
+            and not counts_conversations(at.entry("conditions"))
+        ),
+        "{value!r} has no number of conversations; leave it out",
+        place="arms.conditions",
+    ),
+    Check("models.*.base_url", _no_host, _NO_URL),
+    Check("models.*.proxy", _no_host, _NO_URL),
+    Check(
+        "models.*.headers.*",
+        lambda at: is_secret_header(at.name),
+        "a header of this name holds a secret, and a config is published with the results; set it in the "
+        "environment, and write {entry}_env: {{{name}: NAME_OF_THE_VARIABLE}}",
+    ),
+    Check(
+        "models.*.extra_body.*",
+        lambda at: WRITTEN_FIELDS.get(at.name),
+        "take it out; {found} writes this field",
+    ),
+    Check(
+        "models.*.extra_body",
+        _not_json,
+        "cannot be written as JSON ({found}); write names and dates in quotes, and finite numbers",
+    ),
+    Check(
+        "prices.*.as_of",
+        lambda at: _is_future(at.value) and present().date(),
+        "{value} is in the future (today is {found} on this machine); write the day on which you read "
+        "the price",
+    ),
+    Check(
+        "recordings.*.columns",
+        lambda at: at.around["format"] == "table" and not at.value,
+        "a table needs to know its columns; name at least item and answer",
+    ),
+    *(
+        Check(
+            f"{section}.key_file",
+            lambda at: Path(at.value).parts[:1] == ("results",),
+            _KEY_SHARED,
+        )
+        for section in ("study", "field", "judging")
+    ),
+    Check(
+        "calibration.weights",
+        lambda at: at.value and not Path(at.value).is_file(),
+        "no file {value}; give the calibration_weights.parquet of another study, or null",
+    ),
+    # ---- real users ------------------------------------------------------------------------------
+    Check(
+        "field",
+        lambda at: (
+            (at.value["path"] is None) == (at.value["osf"] is None)
+            and ("both are given" if at.value["osf"] is not None else "neither is given")
+        ),
+        "{found}; give path for files on this machine, or osf for a project to fetch",
+    ),
+    Check(
+        "field.prompts",
+        lambda at: at.around["layout"] == "wide" and not at.value,
+        "layout wide needs the column of each prompt (item_id: column)",
+    ),
+    *(
+        check
+        for role in ("prompt", "answer")
+        for check in (
+            Check(
+                "field",
+                lambda at, role=role: (
+                    at.value["layout"] == "long" and at.value["columns"][role] is None
+                ),
+                "layout long needs this column; name it, or say layout: wide",
+                place=f"field.columns.{role}",
+            ),
+            Check(
+                f"field.columns.{role}",
+                lambda at: at.config["field"]["layout"] == "wide",
+                "layout wide has field.prompts instead; remove it",
+            ),
+        )
+    ),
+    Check(
+        "field.skip_prompts",
+        lambda at: at.value and at.around["layout"] == "wide",
+        "layout wide reads no other columns; remove it",
+    ),
+    Check(
+        "field.prompts",
+        lambda at: repeated_text(value.strip() for value in at.value.values()),
+        "{found!r} is given for several items; each needs its own",
+    ),
+    Check(
+        "field.columns",
+        lambda at: (
+            at.value["model"] is None
+            and at.value["platform"] is None
+            and (n_models := len(at.config["study"]["models"])) > 1
+            and n_models
+        ),
+        "the study asks {found} models, so name the column that says which one answered",
+        place="field.columns.model",
+    ),
+)
