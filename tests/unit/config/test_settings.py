@@ -56,9 +56,6 @@ def complaint(config: dict[str, Any]) -> str:
 
 def repeated_defaults(part: Any, where: str = "") -> Iterator[str]:
     """Settings that a user wrote as they are without being written."""
-    if where in ("/models", "/conditions"):
-        # entries of registries say what an article says of them
-        return
     if isinstance(part, ConfigSection):
         for name in part.model_fields_set:
             field = type(part).model_fields[name]
