@@ -11,6 +11,8 @@ from fieldwork.config.study_checks import STUDY_CHECKS
 UNITS = {"of": "attributes", "scale": "right"}
 JUDGING = {"units": {"mine": UNITS}, "learn": ["mine"], "scales": {"right": {"accepted": [1]}}}
 
+FIELD = {"path": "x.csv", "osf": None, "layout": "long"}
+
 
 def problems(setting: str, config: dict[str, Any]) -> list[str]:
     rows = (*STUDY_CHECKS, *JUDGING_CHECKS)
@@ -144,9 +146,15 @@ def judged(**changes: Any) -> dict[str, Any]:
         ),
         (
             "field.columns.prompt",
-            {"field": {"layout": "long", "columns": {"prompt": "p"}}},
-            {"field": {"layout": "wide", "columns": {"prompt": "p"}}},
+            {"field": {"layout": "long", "columns": {"participant": "i", "prompt": "p"}}},
+            {"field": {"layout": "wide", "columns": {"participant": "i", "prompt": "p"}}},
             "field.columns.prompt: layout wide has field.prompts instead",
+        ),
+        (
+            "field",
+            {"field": {**FIELD, "columns": {"prompt": "p", "answer": "a"}}},
+            {"field": {**FIELD, "columns": {"prompt": "p", "answer": None}}},
+            "field.columns.answer: layout long needs this column",
         ),
     ],
 )

@@ -99,7 +99,7 @@ def test_which_rows_an_arm_has() -> None:
             {"tasks__survey__sources": [{"format": "recording", "dataset": "x"}]},
             r"not in recordings",
         ),
-        ({"datasets__old": {"path": "x"}}, r"'old' is in datasets and in recordings"),
+        ({"datasets__old": {"path": "x"}}, r"'old' is in datasets too"),
     ],
 )
 def test_recordings_that_do_not_fit(changes: dict[str, Any], message: str) -> None:

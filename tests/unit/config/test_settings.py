@@ -290,7 +290,11 @@ def test_shipped_studies_are_valid(study: Path) -> None:
             {"path": False},
             "datasets.d.path: YAML reads this Yes or No as False, which is not a text or null; put it in",
         ),
-        ("datasets/sample", {"path": "x"}, "'sample' is in corpora and in datasets"),
+        (
+            "datasets/sample",
+            {"path": "x"},
+            "datasets.sample: 'sample' is in corpora too; downloads",
+        ),
         ("filters", None, "filters: None is not a mapping (key: value)"),
         ("filters/started_after", "2023-13-01", "filters.started_after: '2023-13-01' is not a"),
         ("filters/languages", "English", "filters.languages: 'English' is not a list [a, b]"),

@@ -16,14 +16,19 @@ class Spot(NamedTuple):
     Attributes:
         value: its value, which is not null.
         around: what it stands in.
-        name: its last key.
+        keys: its keys from the top.
         config: all settings.
     """
 
     value: Any
     around: Any
-    name: str
+    keys: tuple[str, ...]
     config: Config
+
+    @property
+    def name(self) -> str:
+        """Its last key."""
+        return self.keys[-1]
 
     def entry(self, registry: str) -> Any:
         """The entry of a registry that the setting names."""
@@ -55,9 +60,10 @@ def broken_settings(config: Config, checks: Iterable[Check]) -> Iterator[str]:
     """What is wrong with a config, a sentence each, in the order of the checks."""
     for check in checks:
         for keys, value, around in values_at(config, check.setting.split(".")):
-            spot = Spot(value, around, keys[-1], config)
+            spot = Spot(value, around, keys, config)
             if value is not None and (found := check.find(spot)):
-                words = {**spot._asdict(), "found": found, "entry": ".".join(keys[:-1])}
+                entry = ".".join(keys[:-1])
+                words = {**spot._asdict(), "name": spot.name, "found": found, "entry": entry}
                 place = check.place.format(**words) or ".".join(keys)
                 yield f"{place}: {check.sentence.format(**words)}"
 

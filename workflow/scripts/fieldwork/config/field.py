@@ -27,7 +27,6 @@ def broken_field(config: Config) -> Iterator[str]:
     field = config["field"]
     if field is None:
         return
-    yield from _broken_participant(field)
     for name in field["prompts"]:
         yield from _broken_prompt(name, config)
     try:
@@ -72,22 +71,6 @@ def _is_of_others(file: str) -> bool:
     return (
         Path(file).name.startswith("~$") or Path(file).resolve() == Path(DELETIONS_FILE).resolve()
     )
-
-
-def _broken_participant(field: Config) -> Iterator[str]:
-    """Other columns are kept as the file says them, so none may be the one that says who answered."""
-    columns = field["columns"]
-    roles = ("platform", "model", "prompt", "answer", "position")
-    named_columns = {f"field.columns.{role}": columns[role] for role in roles}
-    named_columns |= {f"field.columns.groups.{name}": c for name, c in columns["groups"].items()}
-    if field["layout"] == "wide":
-        named_columns |= {f"field.prompts.{name}": c for name, c in field["prompts"].items()}
-    for setting, column in named_columns.items():
-        if column is not None and column.strip() == columns["participant"].strip():
-            yield (
-                f"{setting}: {column!r} is field.columns.participant, which nothing else may be: ids "
-                f"are never kept; name another column"
-            )
 
 
 def _broken_prompt(name: str, config: Config) -> Iterator[str]:

@@ -4,12 +4,13 @@ Read while Snakemake parses the workflow, so it imports no scientific package.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from itertools import combinations, takewhile
 from pathlib import Path
 from typing import Any
 
+from fieldwork.config.checks import Check, Spot
 from fieldwork.errors import StudyError
 
 Config = dict[str, Any]
@@ -74,45 +75,71 @@ def words_after(target: str, arguments: Sequence[str]) -> list[str]:
     return [*takewhile(lambda word: not word.startswith("-"), rest)]
 
 
-def broken_names(config: Config) -> Iterator[str]:
-    """What is wrong with the names of a study and of its registries, a sentence each."""
-    study = config["study"]["name"]
-    if study.lower() in SHARED_FOLDERS:
-        yield f"study.name: results/{study} is shared by all studies; choose another name"
-    yield from _unusable("study.name", study)
-    for registry in ("models", "conditions", "tasks", "corpora", "datasets"):
-        for name in config[registry]:
-            setting = f"{registry}.{name}"
-            reason = _RESERVED_NAMES.get(registry, {}).get(name.lower())
-            if reason:
-                yield f"{setting}: {reason}; choose another name"
-            if registry == "models" and name.lower().endswith(".batches"):
-                yield (
-                    f"{setting}: the file of this name is where the batches of "
-                    f"{name[: -len('.batches')]!r} are kept; choose another name"
-                )
-            yield from _unusable(setting, name)
-        yield from _alike(registry, list(config[registry]))
-    for one, other in combinations(("corpora", "datasets", "recordings"), 2):
-        for name in sorted({*config[one]} & {*config[other]}):
-            yield f"{name!r} is in {one} and in {other}; downloads need distinct names"
+def _file_name(spot: Spot) -> str:
+    return spot.value if isinstance(spot.value, str) else spot.name
+
+
+def _other_spelling(spot: Spot) -> str | None:
+    """The first name of the registry that is this one but for its capitals."""
+    first = next(name for name in spot.around if name.lower() == spot.name.lower())
+    return first if first != spot.name else None
+
+
+_ALIKE = (
+    "{found!r} is the same name on macOS and Windows, where capitals do not count in the names of files; "
+    "choose another name"
+)
+_NAMED = [f"{registry}.*" for registry in ("models", "conditions", "tasks", "corpora", "datasets")]
+
+NAME_CHECKS = (
+    Check(
+        "study.name",
+        lambda at: at.value.lower() in SHARED_FOLDERS,
+        "results/{value} is shared by all studies; choose another name",
+    ),
+    *(
+        Check(setting, find, sentence)
+        for setting in ("study.name", *_NAMED)
+        for find, sentence in (
+            (
+                lambda at: _file_name(at).lower().partition(".")[0] in _DEVICES,
+                "Windows keeps this name for a device; choose another name",
+            ),
+            (
+                lambda at: _file_name(at).endswith("."),
+                "Windows drops the dot at its end; choose another name",
+            ),
+        )
+    ),
+    *(
+        Check(
+            setting,
+            lambda at: _RESERVED_NAMES.get(at.keys[0], {}).get(at.name.lower()),
+            "{found}; choose another name",
+        )
+        for setting in _NAMED
+    ),
+    Check(
+        "models.*",
+        lambda at: at.name.lower().endswith(".batches") and at.name.rpartition(".")[0],
+        "the file of this name is where the batches of {found!r} are kept; choose another name",
+    ),
+    *(Check(setting, _other_spelling, _ALIKE) for setting in _NAMED),
+    *(
+        Check(
+            f"{second}.*",
+            lambda at, first=first: at.name in at.config[first] and first,
+            "{name!r} is in {found} too; downloads need distinct names",
+        )
+        for first, second in combinations(("corpora", "datasets", "recordings"), 2)
+    ),
     # what is downloaded for both lies in one folder
-    yield from _alike("corpora and datasets", [*config["corpora"], *config["datasets"]])
-
-
-def _unusable(setting: str, name: str) -> Iterator[str]:
-    if name.lower().partition(".")[0] in _DEVICES:
-        yield f"{setting}: Windows keeps this name for a device; choose another name"
-    if name.endswith("."):
-        yield f"{setting}: Windows drops the dot at its end; choose another name"
-
-
-def _alike(registry: str, names: list[str]) -> Iterator[str]:
-    spellings: dict[str, str] = {}
-    for name in names:
-        first = spellings.setdefault(name.lower(), name)
-        if first != name:
-            yield (
-                f"{registry}.{name}: {first!r} is the same name on macOS and Windows, where capitals do "
-                f"not count in the names of files; choose another name"
-            )
+    Check(
+        "datasets.*",
+        lambda at: next(
+            (one for one in at.config["corpora"] if one.lower() == at.name.lower()), None
+        ),
+        _ALIKE,
+    ),
+)
+"""What is wrong with the names of a study and of its registries."""

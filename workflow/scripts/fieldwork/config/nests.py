@@ -4,8 +4,9 @@ Owns which conditions form a nest and which conversations of a user each of them
 Snakemake parses the workflow, so it imports no scientific package.
 """
 
-from collections.abc import Iterator
 from typing import Any
+
+from fieldwork.config.checks import Check, Spot
 
 Config = dict[str, Any]
 
@@ -39,45 +40,57 @@ def _followers(config: Config, first: str) -> list[str]:
     return [name for name in config["conditions"] if _first(config, name) == first]
 
 
-def broken_nests(config: Config) -> Iterator[str]:
-    """What is wrong with conditions that share users, a sentence each."""
-    for name in config["conditions"]:
-        first = _first(config, name)
-        if first:
-            yield from _broken_nest(f"conditions.{name}.same_users_as", name, first, config)
+def _different_setting(spot: Spot) -> str | None:
+    """A setting in which a condition differs from the one whose users it has."""
+    default, original = {"corpus": spot.config["study"]["corpus"]}, spot.entry("conditions")
+
+    def value_of(condition: Config, key: str) -> Any:
+        value = condition.get(key)
+        return default.get(key) if value is None else value
+
+    names = [key for key in original if key not in _FREE_SETTINGS]
+    return next((k for k in names if value_of(spot.around, k) != value_of(original, k)), None)
 
 
-def _broken_nest(setting: str, name: str, first: str, config: Config) -> Iterator[str]:
-    entry, original = config["conditions"][name], config["conditions"][first]
-    if (
-        original["context"] != "history"
-        or original["pool"] != "user"
-        or original.get("same_users_as")
-    ):
-        yield (
-            f"{setting}: {first!r} has no users of its own to ask again; name a condition with context: "
-            f"history and pool: user that has no same_users_as"
-        )
-        return
-    defaults = {"corpus": config["study"]["corpus"]}
-    for key in original:
-        if key not in _FREE_SETTINGS and _differs(entry.get(key), original[key], defaults.get(key)):
-            yield (
-                f"{setting}: {name!r} and {first!r} have different {key}; give both the same, as only "
-                f"their conversations are to differ"
-            )
-            return
-    n_needed = (1 + len(_followers(config, first))) * original["conversations"]
-    if (original["out_of"] or 0) < n_needed:
-        yield (
-            f"conditions.{first}.out_of: the contexts of a user need {n_needed} conversations; set "
-            f"out_of to {n_needed} or more in {first!r} and all conditions with its users"
-        )
-    selection = config["study"]["conditions"]
-    if name in selection and first not in selection:
-        yield f"{setting}: {first!r} is not in study.conditions; select it, or leave {name!r} out"
+def _conversations_needed(spot: Spot) -> int:
+    """How many conversations of a user are needed for all contexts, where fewer are drawn; else 0."""
+    original = spot.entry("conditions")
+    n_needed = (1 + len(_followers(spot.config, spot.value))) * int(original["conversations"])
+    return n_needed if (original["out_of"] or 0) < n_needed else 0
 
 
-def _differs(value: Any, original: Any, default: Any) -> bool:
-    values = [default if one is None else one for one in (value, original)]
-    return bool(values[0] != values[1])
+_SAME_USERS = "conditions.*.same_users_as"
+
+NEST_CHECKS = (
+    Check(
+        _SAME_USERS,
+        lambda at: (
+            (one := at.entry("conditions"))["context"] != "history"
+            or one["pool"] != "user"
+            or one.get("same_users_as")
+        ),
+        "{value!r} has no users of its own to ask again; name a condition with context: history and "
+        "pool: user that has no same_users_as",
+    ),
+    Check(
+        _SAME_USERS,
+        _different_setting,
+        "{keys[1]!r} and {value!r} have different {found}; give both the same, as only their "
+        "conversations are to differ",
+    ),
+    Check(
+        _SAME_USERS,
+        _conversations_needed,
+        "the contexts of a user need {found} conversations; set out_of to {found} or more in {value!r} "
+        "and all conditions with its users",
+        place="conditions.{value}.out_of",
+    ),
+    Check(
+        _SAME_USERS,
+        lambda at: (
+            at.keys[1] in (names := at.config["study"]["conditions"]) and at.value not in names
+        ),
+        "{value!r} is not in study.conditions; select it, or leave {keys[1]!r} out",
+    ),
+)
+"""What is wrong with conditions that share users."""

@@ -3,10 +3,10 @@
 Read while Snakemake parses the workflow, so it imports no scientific package.
 """
 
-from collections.abc import Iterator
 from typing import Any
 
 from fieldwork.conditions import has_user, kind_of
+from fieldwork.config.checks import Check, Spot
 from fieldwork.config.models import is_recorded
 from fieldwork.sections.corpora import RecordingForm
 
@@ -40,42 +40,51 @@ def reading_of_source(config: Config, source: Config) -> Config | None:
     return {**reading, "rows": {**reading["rows"], **source["rows"]}}
 
 
-def broken_selection(config: Config) -> Iterator[str]:
-    """Conditions that a selected model cannot have answers under, a sentence each."""
-    study = config["study"]
-    models = {name: config["models"][name] for name in study["models"]}
-    conditions = {name: config["conditions"][name] for name in study["conditions"]}
-    for name, condition in conditions.items():
-        is_of_recordings = condition["context"] == "recorded"
-        for model, entry in models.items():
-            if is_of_recordings and not is_recorded(entry):
-                yield (
-                    f"study.conditions: {name!r} has the users of a recording, and {model!r} would be "
-                    f"asked; leave one of them out of the study"
-                )
-                return
-            if is_recorded(entry) and kind_of(condition).has_contexts:
-                yield (
-                    f"study.conditions: {name!r} makes contexts to ask with, and the answers of "
-                    f"{model!r} are recorded; select conditions with context: none or recorded"
-                )
-                return
-    for recording in {m["recording"] for m in models.values() if is_recorded(m)}:
-        yield from _shared_rows(recording, conditions, config)
+def _model(spot: Spot, *, recorded: bool) -> str | None:
+    """The first selected model that is recorded, or that is not."""
+    models = spot.config["models"]
+    names = spot.config["study"]["models"]
+    return next((name for name in names if is_recorded(models[name]) == recorded), None)
 
 
-def _shared_rows(recording: str, conditions: dict[str, Config], config: Config) -> Iterator[str]:
-    """Conditions of one kind that would have the same rows."""
-    rules = config["recordings"][recording]["conditions"]
-    for is_of_users in (False, True):
+def _shared_rows(spot: Spot) -> list[str] | None:
+    """The recording of a model, and conditions of one kind that would have the same rows of it."""
+    recording = spot.entry("models").get("recording")
+    rules = spot.config["recordings"][recording]["conditions"] if recording else {}
+    for is_of_users in (False, True) if recording else ():
         names = [
             name
-            for name, entry in conditions.items()
-            if has_user(entry) == is_of_users and not entry.get("after") and not rules.get(name)
+            for name in spot.config["study"]["conditions"]
+            if has_user(entry := spot.config["conditions"][name]) == is_of_users
+            and not entry.get("after")
+            and not rules.get(name)
         ]
         if len(names) > 1:
-            yield (
-                f"recordings.{recording}.conditions: {names[0]!r} and {names[1]!r} would have the same "
-                f"rows; say which rows each has, or select one of them"
-            )
-            return
+            return [recording, *names]
+    return None
+
+
+RECORDING_CHECKS = (
+    Check(
+        "study.conditions.*",
+        lambda at: at.entry("conditions")["context"] == "recorded" and _model(at, recorded=False),
+        "{value!r} has the users of a recording, and {found!r} would be asked; leave one of them out of "
+        "the study",
+        place="study.conditions",
+    ),
+    Check(
+        "study.conditions.*",
+        lambda at: kind_of(at.entry("conditions")).has_contexts and _model(at, recorded=True),
+        "{value!r} makes contexts to ask with, and the answers of {found!r} are recorded; select "
+        "conditions with context: none or recorded",
+        place="study.conditions",
+    ),
+    Check(
+        "study.models.*",
+        _shared_rows,
+        "{found[1]!r} and {found[2]!r} would have the same rows; say which rows each has, or select one "
+        "of them",
+        place="recordings.{found[0]}.conditions",
+    ),
+)
+"""What a study selects beside recordings that they cannot have."""

@@ -16,10 +16,10 @@ from fieldwork.config.filling import fill
 from fieldwork.config.judging_checks import JUDGING_CHECKS
 from fieldwork.config.layers import Places, with_place
 from fieldwork.config.memory import memory_conditions, memory_corpus
-from fieldwork.config.names import broken_names
-from fieldwork.config.nests import broken_nests
+from fieldwork.config.names import NAME_CHECKS
+from fieldwork.config.nests import NEST_CHECKS
 from fieldwork.config.primary import broken_primary
-from fieldwork.config.recordings import broken_selection
+from fieldwork.config.recordings import RECORDING_CHECKS
 from fieldwork.config.references import REFERENCES_OF_ORIGINS, broken_references
 from fieldwork.config.study_checks import OF_ORIGINS, STUDY_CHECKS
 from fieldwork.config.unsafe_texts import markup_in, secrets_in
@@ -64,16 +64,14 @@ def _problems(config: Config) -> Iterator[str]:
     """What is wrong with a config that fits its sections, a sentence each."""
     return chain(
         markup_in(config),
-        broken_names(config),
+        broken_settings(config, NAME_CHECKS),
         broken_references(config),
         broken_primary(config),
         _too_many_requests(config),
-        broken_settings(config, (*STUDY_CHECKS, *JUDGING_CHECKS)),
+        broken_settings(config, (*STUDY_CHECKS, *RECORDING_CHECKS, *NEST_CHECKS, *JUDGING_CHECKS)),
         broken_labels("models", config),
         broken_labels("conditions", config),
         broken_styles(config),
-        broken_nests(config),
-        broken_selection(config),
         broken_field(config),
     )
 

@@ -87,6 +87,16 @@ def _format_without_examples(spot: Spot) -> list[str] | None:
     return next(([origin, form] for form in forms if form != "mmlu"), None)
 
 
+def _is_participant(spot: Spot) -> bool:
+    """Other columns are kept as the field says them, so none may be the one that says who answered."""
+    participant: str = spot.config["field"]["columns"]["participant"]
+    return bool(spot.value.strip() == participant.strip())
+
+
+_KEPT_ID = (
+    "{value!r} is field.columns.participant, which nothing else may be: ids are never kept; name another "
+    "column"
+)
 _NO_URL = "not a valid URL; write the host, and a port only if it is not the usual one"
 _KEY_SHARED = (
     "{value} lies under results, which may be deleted and shared; keep the key elsewhere, as in "
@@ -373,5 +383,20 @@ STUDY_CHECKS = (
         ),
         "the study asks {found} models, so name the column that says which one answered",
         place="field.columns.model",
+    ),
+    *(
+        Check(setting, _is_participant, _KEPT_ID)
+        for setting in (
+            *(
+                f"field.columns.{role}"
+                for role in ("platform", "model", "prompt", "answer", "position")
+            ),
+            "field.columns.groups.*",
+        )
+    ),
+    Check(
+        "field.prompts.*",
+        lambda at: at.config["field"]["layout"] == "wide" and _is_participant(at),
+        _KEPT_ID,
     ),
 )
