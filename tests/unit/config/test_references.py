@@ -7,7 +7,7 @@ import pytest
 from fieldwork.config.references import (
     REFERENCES,
     REFERENCES_OF_ORIGINS,
-    Reference,
+    NameReference,
     broken_references,
 )
 
@@ -19,7 +19,7 @@ def config_of(place: str, value: Any) -> Any:
 
 
 @pytest.mark.parametrize("row", [*REFERENCES_OF_ORIGINS, *REFERENCES], ids=lambda row: row.setting)
-def test_every_row_refuses_what_there_is_not(row: Reference) -> None:
+def test_every_row_refuses_what_there_is_not(row: NameReference) -> None:
     config = config_of(row.setting, ["nobody"])
     around = config
     for key in row.setting.split(".")[:-1]:
@@ -28,7 +28,7 @@ def test_every_row_refuses_what_there_is_not(row: Reference) -> None:
         around["format"] = row.formats[0]
     (problem,) = broken_references(config, [row])
     setting = row.setting.replace("*", "one")
-    homes = " or ".join(place.replace("*", "one") for place in row.among if place != "field")
+    homes = " or ".join(place.replace("*", "one") for place in row.registries if place != "field")
     assert problem.startswith(f"{setting}: 'nobody' is not in {homes} (there are ")
 
 

@@ -40,13 +40,13 @@ class Spot(NamedTuple):
         return self.config["judging"]["scales"][self.value]
 
 
-class Check(NamedTuple):
+class SettingCheck(NamedTuple):
     """A mistake in a setting.
 
     Attributes:
         setting: its keys from the top, where `*` stands for every entry.
         find: what is wrong there, for the sentence; nothing where all is right.
-        sentence: what is wrong, and the way out; `found` is what `find` gives.
+        sentence: what is wrong, and the way out; `detail` is what `find` gives.
         place: the setting that the sentence is about, where it is another one.
     """
 
@@ -56,14 +56,14 @@ class Check(NamedTuple):
     place: str = ""
 
 
-def broken_settings(config: Config, checks: Iterable[Check]) -> Iterator[str]:
+def broken_settings(config: Config, checks: Iterable[SettingCheck]) -> Iterator[str]:
     """What is wrong with a config, a sentence each, in the order of the checks."""
     for check in checks:
         for keys, value, around in values_at(config, check.setting.split(".")):
             spot = Spot(value, around, keys, config)
-            if value is not None and (found := check.find(spot)):
+            if value is not None and (detail := check.find(spot)):
                 entry = ".".join(keys[:-1])
-                words = {**spot._asdict(), "name": spot.name, "found": found, "entry": entry}
+                words = {**spot._asdict(), "name": spot.name, "detail": detail, "entry": entry}
                 place = check.place.format(**words) or ".".join(keys)
                 yield f"{place}: {check.sentence.format(**words)}"
 

@@ -5,7 +5,7 @@ Read while Snakemake parses the workflow, so it imports no scientific package.
 
 from typing import Any
 
-from fieldwork.config.checks import Check, Spot, option_texts, repeated_text
+from fieldwork.config.checks import SettingCheck, Spot, option_texts, repeated_text
 from fieldwork.config.judging import LEARNT_KINDS, OF_ANSWERS, OF_MEMORY, OF_PAIRS
 from fieldwork.config.layers import Config
 from fieldwork.config.memory import memory_conditions, reading_model
@@ -39,12 +39,12 @@ _BY_JUDGES = ("people", "learnt")
 
 JUDGING_CHECKS = (
     # ---- judgements ------------------------------------------------------------------------------
-    Check(
+    SettingCheck(
         "judging.scales.*.options",
         lambda at: repeated_text(option_texts(at.value)) and ", ".join(option_texts(at.value)),
-        "two options are alike as texts ({found}); name each once",
+        "two options are alike as texts ({detail}); name each once",
     ),
-    Check(
+    SettingCheck(
         "judging.scales.*",
         lambda at: next(
             (
@@ -54,21 +54,21 @@ JUDGING_CHECKS = (
             ),
             None,
         ),
-        "{found!r} prefers both answers; name it in one of prefers_a and prefers_b",
+        "{detail!r} prefers both answers; name it in one of prefers_a and prefers_b",
     ),
-    Check(
+    SettingCheck(
         "judging.scales.*",
         lambda at: bool(at.value["prefers_a"]) != bool(at.value["prefers_b"]),
         "give both prefers_a and prefers_b, or neither",
     ),
-    Check(
+    SettingCheck(
         "judging.units.*",
         _first_of_scale,
-        "{found!r} has this scale too, and their judgements would be counted together; give {name!r} a "
+        "{detail!r} has this scale too, and their judgements would be counted together; give {name!r} a "
         "scale of its own, with the same options",
         place="judging.units.{name}.scale",
     ),
-    Check(
+    SettingCheck(
         "judging.units.*",
         lambda at: next(
             (
@@ -79,57 +79,57 @@ JUDGING_CHECKS = (
             ),
             None,
         ),
-        "{found!r} is no option of the scale {value[scale]}; correct it",
+        "{detail!r} is no option of the scale {value[scale]}; correct it",
         place="judging.units.{name}.why.after",
     ),
-    Check(
+    SettingCheck(
         "judging.units.*.of",
         lambda at: at.value in OF_MEMORY and not memory_conditions(at.config),
         "{value} are made from what is known of users, and the study remembers nobody; select a "
         "condition with context memory",
     ),
-    Check(
+    SettingCheck(
         "judging.units.*.conditions",
         lambda at: at.around["of"] == "pairs" and len(at.value) != 2,
         "pairs are answers under two conditions; name them",
     ),
-    Check(
+    SettingCheck(
         "judging.units.*.conditions",
         lambda at: at.around["of"] in OF_ANSWERS and not at.value,
         "{around[of]} are answers under a condition or more; name them",
     ),
-    Check(
+    SettingCheck(
         "judging.units.*.scale",
         lambda at: at.around["of"] in OF_PAIRS and _is_one_sided(at.scale),
         "it is for pairs, whose sides are shown in both orders, so prefers_b must be the mirror of "
         "prefers_a in the order of the options",
         place="judging.scales.{value}",
     ),
-    Check(
+    SettingCheck(
         "judging.judges",
         lambda at: not at.around["units"],
         "there is nothing to judge; describe it in judging.units",
     ),
-    Check(
+    SettingCheck(
         "judging.learn.*",
         lambda at: (
             at.config["judging"]["units"][at.value]["of"] not in LEARNT_KINDS
             and ", ".join(LEARNT_KINDS)
         ),
-        "{value!r} is no entry of judging.units of {found}; correct the name",
+        "{value!r} is no entry of judging.units of {detail}; correct the name",
         place="judging.learn",
     ),
-    Check(
+    SettingCheck(
         "judging.sources.*.units",
         lambda at: at.value == "given" and not at.config["judging"]["units"],
         "no units are given; describe them in judging.units",
     ),
-    Check(
+    SettingCheck(
         "judging.sources.*.sides",
         lambda at: at.value == "shown" and at.around["columns"].get("first_side") is None,
         "it takes columns.first_side to know what was shown first; name the column",
     ),
-    Check(
+    SettingCheck(
         "judging.sources.*.scale",
         lambda at: (
             (at.around["sides"], at.around["units"]) == ("shown", "described")
@@ -139,24 +139,24 @@ JUDGING_CHECKS = (
         "and prefers_b, or leave sides out",
         place="{entry}.sides",
     ),
-    Check(
+    SettingCheck(
         "judging.sources.*",
         lambda at: _given_twice(at, "scale"),
-        "{found} of scale and columns.scale; give one of them",
+        "{detail} of scale and columns.scale; give one of them",
     ),
-    Check(
+    SettingCheck(
         "judging.sources.*",
         lambda at: _given_twice(at, "rater_kind"),
-        "{found} of rater_kind and columns.rater_kind; give one of them",
+        "{detail} of rater_kind and columns.rater_kind; give one of them",
     ),
     # ---- memory ----------------------------------------------------------------------------------
-    Check(
+    SettingCheck(
         "memory.at_least",
         lambda at: at.value > at.around["conversations"],
         "users need {value} conversations, but only {around[conversations]} of each are read; lower it, "
         "or raise memory.conversations",
     ),
-    Check(
+    SettingCheck(
         "conditions.*.select",
         lambda at: (
             at.value["by"] in ("bm25", "encoder")
@@ -164,13 +164,13 @@ JUDGING_CHECKS = (
         ),
         "{value[by]} gives every attribute a score; say how many by n, or at_least",
     ),
-    Check(
+    SettingCheck(
         "conditions.*.select",
         lambda at: at.value["by"] in _BY_JUDGES and at.value["scale"] is None,
         "name the scale of judging.scales on which attributes were judged",
         place="{entry}.select.scale",
     ),
-    Check(
+    SettingCheck(
         "conditions.*.select.scale",
         lambda at: (
             at.around["by"] == "learnt"
@@ -182,23 +182,23 @@ JUDGING_CHECKS = (
         "nothing is learnt of units on the scale {value!r}; name their entry of judging.units in "
         "judging.learn",
     ),
-    Check(
+    SettingCheck(
         "conditions.*.select.scale",
         lambda at: at.around["by"] in _BY_JUDGES and not at.scale["accepted"],
         _SAY_YES,
         place="judging.scales.{value}.accepted",
     ),
-    Check(
+    SettingCheck(
         "memory.verify.units",
         lambda at: at.config["judging"]["units"][at.value]["of"] != "attributes",
         "{value!r} is no entry of judging.units of attributes; name one",
     ),
-    Check(
+    SettingCheck(
         "memory.verify.units",
         lambda at: at.value not in at.config["judging"]["learn"],
         "nothing is learnt from {value!r}; name it in judging.learn",
     ),
-    Check(
+    SettingCheck(
         "memory.verify.units",
         lambda at: (
             not at.config["judging"]["scales"][
@@ -207,14 +207,14 @@ JUDGING_CHECKS = (
             and name
         ),
         _SAY_YES,
-        place="judging.scales.{found}.accepted",
+        place="judging.scales.{detail}.accepted",
     ),
-    Check(
+    SettingCheck(
         "memory",
         lambda at: (
             reading_model(at.config) is None and next(iter(memory_conditions(at.config)), None)
         ),
-        "condition {found!r} needs a model that reads conversations, and the study asks none; name one "
+        "condition {detail!r} needs a model that reads conversations, and the study asks none; name one "
         "of models",
         place="memory.model",
     ),

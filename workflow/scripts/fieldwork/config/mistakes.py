@@ -12,7 +12,7 @@ from pydantic import ValidationError
 from pydantic.fields import FieldInfo
 from typing_extensions import is_typeddict
 
-from fieldwork.sections.base import Columns, ConfigSection
+from fieldwork.sections.base import ColumnRoles, ConfigSection
 from fieldwork.sections.whole import StudyConfig
 
 SECRET_SETTINGS = frozenset(
@@ -187,7 +187,7 @@ def _inside(annotation: Any, key: Any, value: Any) -> _Place | None:
         field = _fields(annotation).get(key)
         if field is None:
             return None
-        forms = (one.form for one in field.metadata if isinstance(one, Columns))
+        forms = (one.form for one in field.metadata if isinstance(one, ColumnRoles))
         return _Place(annotation=next(forms, field.annotation), hint=_said_of(field))
     origin, arguments = get_origin(annotation), get_args(annotation)
     if origin is dict and isinstance(value, dict) and key in value:

@@ -10,7 +10,7 @@ from itertools import combinations, takewhile
 from pathlib import Path
 from typing import Any
 
-from fieldwork.config.checks import Check, Spot
+from fieldwork.config.checks import SettingCheck, Spot
 from fieldwork.errors import StudyError
 
 Config = dict[str, Any]
@@ -86,20 +86,22 @@ def _other_spelling(spot: Spot) -> str | None:
 
 
 _ALIKE = (
-    "{found!r} is the same name on macOS and Windows, where capitals do not count in the names of files; "
-    "choose another name"
+    "{detail!r} is the same name on macOS and Windows, where capitals do not count in the names of "
+    "files; choose another name"
 )
-_NAMED = [f"{registry}.*" for registry in ("models", "conditions", "tasks", "corpora", "datasets")]
+_ENTRIES = [
+    f"{registry}.*" for registry in ("models", "conditions", "tasks", "corpora", "datasets")
+]
 
 NAME_CHECKS = (
-    Check(
+    SettingCheck(
         "study.name",
         lambda at: at.value.lower() in SHARED_FOLDERS,
         "results/{value} is shared by all studies; choose another name",
     ),
     *(
-        Check(setting, find, sentence)
-        for setting in ("study.name", *_NAMED)
+        SettingCheck(setting, find, sentence)
+        for setting in ("study.name", *_ENTRIES)
         for find, sentence in (
             (
                 lambda at: _file_name(at).lower().partition(".")[0] in _DEVICES,
@@ -112,29 +114,29 @@ NAME_CHECKS = (
         )
     ),
     *(
-        Check(
+        SettingCheck(
             setting,
             lambda at: _RESERVED_NAMES.get(at.keys[0], {}).get(at.name.lower()),
-            "{found}; choose another name",
+            "{detail}; choose another name",
         )
-        for setting in _NAMED
+        for setting in _ENTRIES
     ),
-    Check(
+    SettingCheck(
         "models.*",
         lambda at: at.name.lower().endswith(".batches") and at.name.rpartition(".")[0],
-        "the file of this name is where the batches of {found!r} are kept; choose another name",
+        "the file of this name is where the batches of {detail!r} are kept; choose another name",
     ),
-    *(Check(setting, _other_spelling, _ALIKE) for setting in _NAMED),
+    *(SettingCheck(setting, _other_spelling, _ALIKE) for setting in _ENTRIES),
     *(
-        Check(
+        SettingCheck(
             f"{second}.*",
             lambda at, first=first: at.name in at.config[first] and first,
-            "{name!r} is in {found} too; downloads need distinct names",
+            "{name!r} is in {detail} too; downloads need distinct names",
         )
         for first, second in combinations(("corpora", "datasets", "recordings"), 2)
     ),
     # what is downloaded for both lies in one folder
-    Check(
+    SettingCheck(
         "datasets.*",
         lambda at: next(
             (one for one in at.config["corpora"] if one.lower() == at.name.lower()), None

@@ -6,7 +6,7 @@ Snakemake parses the workflow, so it imports no scientific package.
 
 from typing import Any
 
-from fieldwork.config.checks import Check, Spot
+from fieldwork.config.checks import SettingCheck, Spot
 
 Config = dict[str, Any]
 
@@ -62,7 +62,7 @@ def _conversations_needed(spot: Spot) -> int:
 _SAME_USERS = "conditions.*.same_users_as"
 
 NEST_CHECKS = (
-    Check(
+    SettingCheck(
         _SAME_USERS,
         lambda at: (
             (one := at.entry("conditions"))["context"] != "history"
@@ -72,20 +72,20 @@ NEST_CHECKS = (
         "{value!r} has no users of its own to ask again; name a condition with context: history and "
         "pool: user that has no same_users_as",
     ),
-    Check(
+    SettingCheck(
         _SAME_USERS,
         _different_setting,
-        "{keys[1]!r} and {value!r} have different {found}; give both the same, as only their "
+        "{keys[1]!r} and {value!r} have different {detail}; give both the same, as only their "
         "conversations are to differ",
     ),
-    Check(
+    SettingCheck(
         _SAME_USERS,
         _conversations_needed,
-        "the contexts of a user need {found} conversations; set out_of to {found} or more in {value!r} "
+        "the contexts of a user need {detail} conversations; set out_of to {detail} or more in {value!r} "
         "and all conditions with its users",
         place="conditions.{value}.out_of",
     ),
-    Check(
+    SettingCheck(
         _SAME_USERS,
         lambda at: (
             at.keys[1] in (names := at.config["study"]["conditions"]) and at.value not in names

@@ -6,7 +6,7 @@ Read while Snakemake parses the workflow, so it imports no scientific package.
 from typing import Any
 
 from fieldwork.conditions import has_user, kind_of
-from fieldwork.config.checks import Check, Spot
+from fieldwork.config.checks import SettingCheck, Spot
 from fieldwork.config.models import is_recorded
 from fieldwork.sections.corpora import RecordingForm
 
@@ -40,11 +40,11 @@ def reading_of_source(config: Config, source: Config) -> Config | None:
     return {**reading, "rows": {**reading["rows"], **source["rows"]}}
 
 
-def _model(spot: Spot, *, recorded: bool) -> str | None:
+def _model(spot: Spot, *, with_recording: bool) -> str | None:
     """The first selected model that is recorded, or that is not."""
     models = spot.config["models"]
     names = spot.config["study"]["models"]
-    return next((name for name in names if is_recorded(models[name]) == recorded), None)
+    return next((name for name in names if is_recorded(models[name]) == with_recording), None)
 
 
 def _shared_rows(spot: Spot) -> list[str] | None:
@@ -65,26 +65,28 @@ def _shared_rows(spot: Spot) -> list[str] | None:
 
 
 RECORDING_CHECKS = (
-    Check(
+    SettingCheck(
         "study.conditions.*",
-        lambda at: at.entry("conditions")["context"] == "recorded" and _model(at, recorded=False),
-        "{value!r} has the users of a recording, and {found!r} would be asked; leave one of them out of "
+        lambda at: (
+            at.entry("conditions")["context"] == "recorded" and _model(at, with_recording=False)
+        ),
+        "{value!r} has the users of a recording, and {detail!r} would be asked; leave one of them out of "
         "the study",
         place="study.conditions",
     ),
-    Check(
+    SettingCheck(
         "study.conditions.*",
-        lambda at: kind_of(at.entry("conditions")).has_contexts and _model(at, recorded=True),
-        "{value!r} makes contexts to ask with, and the answers of {found!r} are recorded; select "
+        lambda at: kind_of(at.entry("conditions")).has_contexts and _model(at, with_recording=True),
+        "{value!r} makes contexts to ask with, and the answers of {detail!r} are recorded; select "
         "conditions with context: none or recorded",
         place="study.conditions",
     ),
-    Check(
+    SettingCheck(
         "study.models.*",
         _shared_rows,
-        "{found[1]!r} and {found[2]!r} would have the same rows; say which rows each has, or select one "
-        "of them",
-        place="recordings.{found[0]}.conditions",
+        "{detail[1]!r} and {detail[2]!r} would have the same rows; say which rows each has, or select "
+        "one of them",
+        place="recordings.{detail[0]}.conditions",
     ),
 )
 """What a study selects beside recordings that they cannot have."""

@@ -12,22 +12,22 @@ from fieldwork.config.models import is_recorded
 from fieldwork.records.field import FIELD
 
 
-class Reference(NamedTuple):
+class NameReference(NamedTuple):
     """Settings that name entries.
 
     Attributes:
         setting: its keys from the top, where `*` stands for every entry. It names what its text says, or
             each text of its list, or each key of its mapping; null names nothing.
-        among: the settings that have entries of these names, a `*` for what it is in `setting`; `field`
-            has one where the study has real users.
-        others: names that mean something else there.
+        registries: the settings that have entries of these names, a `*` for what it is in `setting`;
+            `field` has one where the study has real users.
+        other_names: names that mean something else there.
         is_asked: whether the model that is named must be one that can be asked.
         formats: only entries of these formats name it; empty for all.
     """
 
     setting: str
-    among: tuple[str, ...]
-    others: tuple[str, ...] = ()
+    registries: tuple[str, ...]
+    other_names: tuple[str, ...] = ()
     is_asked: bool = False
     formats: tuple[str, ...] = ()
 
@@ -37,65 +37,65 @@ _SOURCES = ("corpora", "datasets", "recordings")
 _OF_FILES = ("items", "mmlu", "ethics")
 
 REFERENCES_OF_ORIGINS = (
-    Reference("tasks.*.of", ("tasks",)),
-    Reference("waves.of", ("conditions",)),
+    NameReference("tasks.*.of", ("tasks",)),
+    NameReference("waves.of", ("conditions",)),
 )
 """What tasks are derived from, and which conditions are asked anew: they add to the config."""
 
 REFERENCES = (
-    Reference("study.models", ("models",)),
-    Reference("study.conditions", ("conditions",)),
-    Reference("study.tasks", ("tasks",)),
-    Reference("study.corpus", ("corpora",)),
-    Reference("study.primary.*.models", ("study.models",)),
-    Reference("study.primary.*.tasks", ("study.tasks",)),
-    Reference("study.primary.*.conditions", _SELECTED_CONDITIONS),
-    Reference("models.*.recording", ("recordings",)),
-    Reference("conditions.*.corpus", ("corpora",)),
-    Reference("conditions.*.after", ("conditions",)),
-    Reference("conditions.*.same_users_as", ("conditions",)),
-    Reference("conditions.*.select.model", ("models",), is_asked=True),
-    Reference("conditions.*.select.scale", ("judging.scales",)),
-    Reference("recordings.*.conditions", ("conditions",)),
-    Reference("recordings.*.tasks", ("tasks",)),
-    Reference("profiles.*.dataset", ("datasets",)),
-    Reference("tasks.*.sources.*.dataset", ("datasets",), formats=_OF_FILES),
-    Reference("tasks.*.sources.*.dataset", ("recordings",), formats=("recording",)),
-    Reference("tasks.*.put.translated.dataset", ("datasets",), formats=_OF_FILES),
-    Reference("tasks.*.put.translated.dataset", ("recordings",), formats=("recording",)),
-    Reference("memory.corpus", ("corpora",)),
-    Reference("memory.model", ("models",), is_asked=True),
-    Reference("memory.verify.units", ("judging.units",)),
-    Reference("judging.scales.*.accepted", ("judging.scales.*.options",)),
-    Reference("judging.scales.*.prefers_a", ("judging.scales.*.options",)),
-    Reference("judging.scales.*.prefers_b", ("judging.scales.*.options",)),
-    Reference("judging.scales.*.readings.*", ("judging.scales.*.options",)),
-    Reference("judging.units.*.scale", ("judging.scales",)),
-    Reference("judging.units.*.why.scale", ("judging.scales",)),
-    Reference("judging.units.*.model", ("study.models",)),
-    Reference("judging.units.*.conditions", ("study.conditions",)),
-    Reference("judging.units.*.tasks", ("study.tasks",)),
-    Reference("judging.judges.models", ("models",), is_asked=True),
-    Reference("judging.judges.units", ("judging.units",)),
-    Reference("judging.judges.prompts", ("judging.units",)),
-    Reference("judging.learn", ("judging.units",)),
-    Reference("judging.sources.*.scale", ("judging.scales",)),
-    Reference("field.models.*", ("study.models",)),
-    Reference("field_kit.tasks", ("tasks",)),
-    Reference("field_kit.platforms", ("models",)),
-    Reference("metrics.baseline", ("conditions",)),
-    Reference("calibration.tasks", ("study.tasks",)),
-    Reference("calibration.conditions", ("study.conditions",)),
-    Reference("figures.categories", ("study.tasks",)),
-    Reference("figures.*", ("study.tasks",), ("auto",)),
-    Reference("figure_styles", ("conditions",), (FIELD,)),
-    Reference("arms.conditions", ("study.conditions",)),
-    Reference("archive.texts", _SOURCES),
+    NameReference("study.models", ("models",)),
+    NameReference("study.conditions", ("conditions",)),
+    NameReference("study.tasks", ("tasks",)),
+    NameReference("study.corpus", ("corpora",)),
+    NameReference("study.primary.*.models", ("study.models",)),
+    NameReference("study.primary.*.tasks", ("study.tasks",)),
+    NameReference("study.primary.*.conditions", _SELECTED_CONDITIONS),
+    NameReference("models.*.recording", ("recordings",)),
+    NameReference("conditions.*.corpus", ("corpora",)),
+    NameReference("conditions.*.after", ("conditions",)),
+    NameReference("conditions.*.same_users_as", ("conditions",)),
+    NameReference("conditions.*.select.model", ("models",), is_asked=True),
+    NameReference("conditions.*.select.scale", ("judging.scales",)),
+    NameReference("recordings.*.conditions", ("conditions",)),
+    NameReference("recordings.*.tasks", ("tasks",)),
+    NameReference("profiles.*.dataset", ("datasets",)),
+    NameReference("tasks.*.sources.*.dataset", ("datasets",), formats=_OF_FILES),
+    NameReference("tasks.*.sources.*.dataset", ("recordings",), formats=("recording",)),
+    NameReference("tasks.*.put.translated.dataset", ("datasets",), formats=_OF_FILES),
+    NameReference("tasks.*.put.translated.dataset", ("recordings",), formats=("recording",)),
+    NameReference("memory.corpus", ("corpora",)),
+    NameReference("memory.model", ("models",), is_asked=True),
+    NameReference("memory.verify.units", ("judging.units",)),
+    NameReference("judging.scales.*.accepted", ("judging.scales.*.options",)),
+    NameReference("judging.scales.*.prefers_a", ("judging.scales.*.options",)),
+    NameReference("judging.scales.*.prefers_b", ("judging.scales.*.options",)),
+    NameReference("judging.scales.*.readings.*", ("judging.scales.*.options",)),
+    NameReference("judging.units.*.scale", ("judging.scales",)),
+    NameReference("judging.units.*.why.scale", ("judging.scales",)),
+    NameReference("judging.units.*.model", ("study.models",)),
+    NameReference("judging.units.*.conditions", ("study.conditions",)),
+    NameReference("judging.units.*.tasks", ("study.tasks",)),
+    NameReference("judging.judges.models", ("models",), is_asked=True),
+    NameReference("judging.judges.units", ("judging.units",)),
+    NameReference("judging.judges.prompts", ("judging.units",)),
+    NameReference("judging.learn", ("judging.units",)),
+    NameReference("judging.sources.*.scale", ("judging.scales",)),
+    NameReference("field.models.*", ("study.models",)),
+    NameReference("field_kit.tasks", ("tasks",)),
+    NameReference("field_kit.platforms", ("models",)),
+    NameReference("metrics.baseline", ("conditions",)),
+    NameReference("calibration.tasks", ("study.tasks",)),
+    NameReference("calibration.conditions", ("study.conditions",)),
+    NameReference("figures.categories", ("study.tasks",)),
+    NameReference("figures.*", ("study.tasks",), ("auto",)),
+    NameReference("figure_styles", ("conditions",), (FIELD,)),
+    NameReference("arms.conditions", ("study.conditions",)),
+    NameReference("archive.texts", _SOURCES),
 )
 
 
 def broken_references(
-    config: Config, references: Iterable[Reference] = REFERENCES
+    config: Config, references: Iterable[NameReference] = REFERENCES
 ) -> Iterator[str]:
     """Names of what there is not, a sentence each, in the order of the table."""
     for one in references:
@@ -106,13 +106,13 @@ def broken_references(
 
 
 def _broken_name(
-    keys: Sequence[str], name: str, reference: Reference, config: Config
+    keys: Sequence[str], name: str, reference: NameReference, config: Config
 ) -> Iterator[str]:
-    setting, places = ".".join(keys), [place.split(".") for place in reference.among]
+    setting, places = ".".join(keys), [place.split(".") for place in reference.registries]
     # the same entry of the same mapping
     places = [[*keys[: len(p) - 1], p[-1]] if "*" in p else p for p in places]
     names = [one for place in places for one in _names_at(config, place)]
-    if name not in (*names, *reference.others):
+    if name not in (*names, *reference.other_names):
         homes = " or ".join(".".join(place) for place in places if place != [FIELD])
         way_out = "select it there, or correct" if homes.startswith("study.") else "correct"
         yield (

@@ -10,7 +10,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from fieldwork.conditions import counts_conversations, has_user, kind_of
-from fieldwork.config.checks import Check, Spot, repeated_text
+from fieldwork.config.checks import SettingCheck, Spot, repeated_text
 from fieldwork.config.figures import AUTO, SUITABLE, kinds_of
 from fieldwork.config.names import FIGURES
 from fieldwork.config.variants import TABLES, kinds_of_put, lineage_of
@@ -104,34 +104,34 @@ _KEY_SHARED = (
 )
 
 OF_ORIGINS = (
-    Check(
+    SettingCheck(
         "tasks.*.of",
         _circle,
-        "the tasks are derived from one another ({found}); derive one of them from a task with sources",
+        "the tasks are derived from one another ({detail}); derive one of them from a task with sources",
     ),
-    Check(
+    SettingCheck(
         "tasks.*.put",
         lambda at: not kinds_of_put(at.value),
         "it names 0 kinds of change; name one",
     ),
-    Check(
+    SettingCheck(
         "tasks.*.put",
         lambda at: len(kinds := kinds_of_put(at.value)) > 1 and ", ".join(kinds),
-        "it names several kinds of change ({found}); leave one, and derive another task from this one",
+        "it names several kinds of change ({detail}); leave one, and derive another task from this one",
     ),
-    Check(
+    SettingCheck(
         "tasks.*.put.table",
         lambda at: (kind := kinds_of_put(at.around)[0]) not in TABLES and kind,
-        "{found} has no table; remove it",
+        "{detail} has no table; remove it",
     ),
-    Check(
+    SettingCheck(
         "tasks.*",
         lambda at: "translated" in at.value.get("put", ()) and at.around[at.value["of"]].get("of"),
         "a translation replaces the whole text, and {value[of]!r} is derived itself; translate "
-        "{found!r}, and derive {value[of]!r} from that",
+        "{detail!r}, and derive {value[of]!r} from that",
         place="tasks.{name}.put.translated",
     ),
-    Check(
+    SettingCheck(
         "tasks.*",
         lambda at: (
             at.value.get("put", {}).get("scaffold") == "think" and not at.value.get("max_tokens")
@@ -140,20 +140,20 @@ OF_ORIGINS = (
         "{value[of]!r}; add one, such as max_tokens: 1024",
         place="tasks.{name}.max_tokens",
     ),
-    Check(
+    SettingCheck(
         "tasks.*",
         _format_without_examples,
-        "{found[0]!r} has questions of format {found[1]}, and worked examples come with format mmlu "
+        "{detail[0]!r} has questions of format {detail[1]}, and worked examples come with format mmlu "
         "alone; choose raw, instruction or think",
         place="tasks.{name}.put.scaffold.shots",
     ),
-    Check(
+    SettingCheck(
         "waves.of.*",
         lambda at: at.entry("conditions").get("wave"),
         "{value!r} is a wave itself; name the condition without `wave`",
         place="waves.of",
     ),
-    Check(
+    SettingCheck(
         "waves.of.*",
         lambda at: next(
             (
@@ -164,7 +164,7 @@ OF_ORIGINS = (
             ),
             None,
         ),
-        "{found!r} repeats {value!r}, which is asked anew in every wave; leave {found!r} out of "
+        "{detail!r} repeats {value!r}, which is asked anew in every wave; leave {detail!r} out of "
         "study.conditions",
         place="waves.of",
     ),
@@ -172,23 +172,23 @@ OF_ORIGINS = (
 """Mistakes in what adds to the config: tasks that are derived, and conditions that are asked anew."""
 
 STUDY_CHECKS = (
-    Check(
+    SettingCheck(
         "conditions.*.wave",
         lambda at: not _wave(at.value) and _present_waves(),
-        "{value!r} is no wave; name a week, a month or a day, such as {found}",
+        "{value!r} is no wave; name a week, a month or a day, such as {detail}",
     ),
-    Check(
+    SettingCheck(
         "study.conditions.*",
         lambda at: (
             (wave := _wave(at.entry("conditions").get("wave") or ""))
             and wave.is_ahead(present())
             and [wave.name, wave.start, present().date()]
         ),
-        "{found[0]} begins on {found[1]}, and today is {found[2]} (UTC); a wave is asked in its time, so "
-        "run the study then",
+        "{detail[0]} begins on {detail[1]}, and today is {detail[2]} (UTC); a wave is asked in its "
+        "time, so run the study then",
         place="conditions.{value}.wave",
     ),
-    Check(
+    SettingCheck(
         "study.models.*",
         lambda at: (
             at.entry("models").get("dispatch") == "batch"
@@ -200,66 +200,66 @@ STUDY_CHECKS = (
         "with waves",
         place="models.{value}.dispatch",
     ),
-    Check(
+    SettingCheck(
         "conditions.*.after",
         lambda at: has_user(at.entry("conditions")) or at.entry("conditions").get("after"),
         "name a condition with context: none that follows no other, not {value!r}",
     ),
-    Check(
+    SettingCheck(
         "conditions.*.after",
         lambda at: at.entry("conditions").get("temperature") != at.around["temperature"],
         "give both the same temperature, as {value!r} is to be asked again",
     ),
-    Check(
+    SettingCheck(
         "metrics.baseline",
         lambda at: (
             len(names := at.config["study"]["conditions"]) > 1
             and at.value not in names
             and ", ".join(names)
         ),
-        "{value!r} is not in study.conditions ({found}), so nothing can be compared with it; select it "
+        "{value!r} is not in study.conditions ({detail}), so nothing can be compared with it; select it "
         "there, or name one of these",
     ),
-    Check(
+    SettingCheck(
         "tasks",
         lambda at: AUTO in at.value,
         "the settings of figures mean something else by this name; choose another",
         place="tasks.auto",
     ),
-    Check(
+    SettingCheck(
         "figures.*",
         lambda at: (
             at.value != AUTO
             and not kinds_of(at.entry("tasks")) & SUITABLE[at.name]
             and [" or ".join(sorted(k)) for k in (SUITABLE[at.name], kinds_of(at.entry("tasks")))]
         ),
-        "the figure draws questions of kind {found[0]}, and those of {value!r} are of kind {found[1]} "
+        "the figure draws questions of kind {detail[0]}, and those of {value!r} are of kind {detail[1]} "
         "(kind in tasks.{value}.sources); name another task, or write null",
     ),
-    Check(
+    SettingCheck(
         "study.tasks.*",
         lambda at: at.entry("tasks")["leaderboard"] and "choice" not in kinds_of(at.entry("tasks")),
         "only questions with options have scores, and this task has none; remove the leaderboard",
         place="tasks.{value}.leaderboard",
     ),
-    Check(
+    SettingCheck(
         "power.lists.named",
         lambda at: at.value >= at.around["options"],
         "a list of {value} leaves none of {around[options]} options out; make power.lists.options larger",
     ),
-    Check(
+    SettingCheck(
         "conditions.*.out_of",
         lambda at: at.value < at.around["conversations"],
         "{value} are drawn, but a puppet is to bring {around[conversations]}; raise it, or lower "
         "conversations",
     ),
-    Check(
+    SettingCheck(
         "conditions.*.out_of",
         lambda at: kind_of(at.around).is_retrieved and at.around["pool"] == "corpus",
         "what is retrieved from the pool corpus is not drawn; remove it, or say pool: user",
     ),
     *(
-        Check(
+        SettingCheck(
             f"corpora.*.{setting}",
             lambda at: at.value and at.around["format"] not in (None, "messages"),
             "files of format {around[format]} have columns of their own; remove it, or say format: "
@@ -267,19 +267,19 @@ STUDY_CHECKS = (
         )
         for setting in ("columns", "roles")
     ),
-    Check(
+    SettingCheck(
         "field_kit.groups.*.options",
         lambda at: repeated_text(look_of(option).casefold() for option in at.value),
         "two of them have the same text, so nobody could tell them apart; change one, or remove it",
     ),
-    Check(
+    SettingCheck(
         "arms.figure",
         lambda at: (
             (name := at.value.lower()) in FIGURES or (name[:3] == "fig" and name[3:].isdecimal())
         ),
         "{value} is the name of another figure; choose one of its own",
     ),
-    Check(
+    SettingCheck(
         "arms.conditions.*",
         lambda at: (
             at.config["arms"]["x"] == "conversations"
@@ -288,58 +288,58 @@ STUDY_CHECKS = (
         "{value!r} has no number of conversations; leave it out",
         place="arms.conditions",
     ),
-    Check("models.*.base_url", _no_host, _NO_URL),
-    Check("models.*.proxy", _no_host, _NO_URL),
-    Check(
+    SettingCheck("models.*.base_url", _no_host, _NO_URL),
+    SettingCheck("models.*.proxy", _no_host, _NO_URL),
+    SettingCheck(
         "models.*.headers.*",
         lambda at: is_secret_header(at.name),
         "a header of this name holds a secret, and a config is published with the results; set it in the "
         "environment, and write {entry}_env: {{{name}: NAME_OF_THE_VARIABLE}}",
     ),
-    Check(
+    SettingCheck(
         "models.*.extra_body.*",
         lambda at: WRITTEN_FIELDS.get(at.name),
-        "take it out; {found} writes this field",
+        "take it out; {detail} writes this field",
     ),
-    Check(
+    SettingCheck(
         "models.*.extra_body",
         _not_json,
-        "cannot be written as JSON ({found}); write names and dates in quotes, and finite numbers",
+        "cannot be written as JSON ({detail}); write names and dates in quotes, and finite numbers",
     ),
-    Check(
+    SettingCheck(
         "prices.*.as_of",
         lambda at: _is_future(at.value) and present().date(),
-        "{value} is in the future (today is {found} on this machine); write the day on which you read "
+        "{value} is in the future (today is {detail} on this machine); write the day on which you read "
         "the price",
     ),
-    Check(
+    SettingCheck(
         "recordings.*.columns",
         lambda at: at.around["format"] == "table" and not at.value,
         "a table needs to know its columns; name at least item and answer",
     ),
     *(
-        Check(
+        SettingCheck(
             f"{section}.key_file",
             lambda at: Path(at.value).parts[:1] == ("results",),
             _KEY_SHARED,
         )
         for section in ("study", "field", "judging")
     ),
-    Check(
+    SettingCheck(
         "calibration.weights",
         lambda at: at.value and not Path(at.value).is_file(),
         "no file {value}; give the calibration_weights.parquet of another study, or null",
     ),
     # ---- real users ------------------------------------------------------------------------------
-    Check(
+    SettingCheck(
         "field",
         lambda at: (
             (at.value["path"] is None) == (at.value["osf"] is None)
             and ("both are given" if at.value["osf"] is not None else "neither is given")
         ),
-        "{found}; give path for files on this machine, or osf for a project to fetch",
+        "{detail}; give path for files on this machine, or osf for a project to fetch",
     ),
-    Check(
+    SettingCheck(
         "field.prompts",
         lambda at: at.around["layout"] == "wide" and not at.value,
         "layout wide needs the column of each prompt (item_id: column)",
@@ -348,7 +348,7 @@ STUDY_CHECKS = (
         check
         for role in ("prompt", "answer")
         for check in (
-            Check(
+            SettingCheck(
                 "field",
                 lambda at, role=role: (
                     at.value["layout"] == "long" and at.value["columns"][role] is None
@@ -356,24 +356,24 @@ STUDY_CHECKS = (
                 "layout long needs this column; name it, or say layout: wide",
                 place=f"field.columns.{role}",
             ),
-            Check(
+            SettingCheck(
                 f"field.columns.{role}",
                 lambda at: at.config["field"]["layout"] == "wide",
                 "layout wide has field.prompts instead; remove it",
             ),
         )
     ),
-    Check(
+    SettingCheck(
         "field.skip_prompts",
         lambda at: at.value and at.around["layout"] == "wide",
         "layout wide reads no other columns; remove it",
     ),
-    Check(
+    SettingCheck(
         "field.prompts",
         lambda at: repeated_text(value.strip() for value in at.value.values()),
-        "{found!r} is given for several items; each needs its own",
+        "{detail!r} is given for several items; each needs its own",
     ),
-    Check(
+    SettingCheck(
         "field.columns",
         lambda at: (
             at.value["model"] is None
@@ -381,11 +381,11 @@ STUDY_CHECKS = (
             and (n_models := len(at.config["study"]["models"])) > 1
             and n_models
         ),
-        "the study asks {found} models, so name the column that says which one answered",
+        "the study asks {detail} models, so name the column that says which one answered",
         place="field.columns.model",
     ),
     *(
-        Check(setting, _is_participant, _KEPT_ID)
+        SettingCheck(setting, _is_participant, _KEPT_ID)
         for setting in (
             *(
                 f"field.columns.{role}"
@@ -394,7 +394,7 @@ STUDY_CHECKS = (
             "field.columns.groups.*",
         )
     ),
-    Check(
+    SettingCheck(
         "field.prompts.*",
         lambda at: at.config["field"]["layout"] == "wide" and _is_participant(at),
         _KEPT_ID,

@@ -43,7 +43,7 @@ class ConfigSection(BaseModel):
         return self.model_dump(exclude=self.model_fields_set) if self.fills else {}
 
 
-class Columns:
+class ColumnRoles:
     """Columns by what they hold: a mapping of those that a user names.
 
     Args:

@@ -6,7 +6,7 @@ from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
 from fieldwork.sections.base import (
-    Columns,
+    ColumnRoles,
     ConfigSection,
     Day,
     Distinct,
@@ -89,7 +89,7 @@ class CorpusFilters(FiltersSection):
 
 CorpusColumns = Annotated[
     dict[str, Any],
-    Columns(
+    ColumnRoles(
         "CorpusColumns",
         Text | None,
         {
@@ -155,7 +155,7 @@ class CorpusEntry(FileLocation):
 
 RecordingColumns = Annotated[
     dict[str, Any],
-    Columns(
+    ColumnRoles(
         "RecordingColumns",
         Text | None,
         {

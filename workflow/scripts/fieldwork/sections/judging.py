@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal, Required
 from pydantic import BeforeValidator, Field
 
 from fieldwork.sections.base import (
-    Columns,
+    ColumnRoles,
     ConfigSection,
     Distinct,
     Name,
@@ -222,7 +222,7 @@ class RaterKindNames(ConfigSection):
 
 JudgementColumns = Annotated[
     dict[str, Any],
-    Columns(
+    ColumnRoles(
         "JudgementColumns",
         Text | None,
         {

@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Discriminator, Field, Tag
 
 from fieldwork.sections.base import (
-    Columns,
+    ColumnRoles,
     ConfigSection,
     Distinct,
     Line,
@@ -17,7 +17,7 @@ from fieldwork.sections.base import (
 
 ItemColumns = Annotated[
     dict[str, Any],
-    Columns(
+    ColumnRoles(
         "ItemColumns",
         Text,
         {

@@ -98,9 +98,7 @@ def own_items(files: Sequence[Path], source: TaskSource) -> Iterator[Item]:
 
 
 def _refuse_missing(path: Path, fields: Mapping[str, Any], source: TaskSource) -> None:
-    settings = {
-        f"columns.{role}": column for role, column in source.columns.items()
-    }
+    settings = {f"columns.{role}": column for role, column in source.columns.items()}
     settings |= {f"rows.{column}": column for column in source.rows}
     for setting, column in settings.items():
         for name in [column] if isinstance(column, str) else column:
