@@ -20,13 +20,10 @@ sys.path.insert(0, str(SCRIPTS))
 
 from fieldwork.config import (
     archive,
-    auxiliary_arms,
+    arms,
     explorer,
-    first_tokens,
-    local_arms,
     outline,
     plan_inputs,
-    recorded_arms,
     variants,
     waves,
 )
@@ -188,7 +185,7 @@ MEASURES = [f"fieldwork/measures/{name}" for name in question_names()]
 
 # of the models that the study asks: a new provider, or another one, makes nothing run again
 PROVIDERS = provider_modules(
-    entry["provider"] for entry in auxiliary_arms.askable_models(study).values()
+    entry["provider"] for entry in arms.askable_models(study).values()
 )
 
 # imported by name, by scripts of these parts

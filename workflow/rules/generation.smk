@@ -53,7 +53,7 @@ rule plan_requests:
 
 # Where one job asks (below), one job plans. Where arms are asked by jobs of their own, as those of paid models, each
 # is planned by itself, so that a change of one starts no other.
-if local_arms.is_asked_here(study):
+if arms.is_asked_here(study):
 
     rule plan_all_requests:
         input:
@@ -68,7 +68,7 @@ if local_arms.is_asked_here(study):
             "../envs/fieldwork.yaml"
         params:
             *code("generation/plan_requests"),
-            arms=local_arms.request_arms(study),
+            arms=arms.request_arms(study),
             primary=primary_items(study.config),
         script:
             "../scripts/generation/plan_requests.py"
@@ -87,7 +87,7 @@ rule generate_responses:
     log:
         "<logs>/generate_responses/{model}/{task}/{condition}.log",
     wildcard_constraints:
-        model=any_of(auxiliary_arms.askable_models(study)),
+        model=any_of(arms.askable_models(study)),
     conda:
         "../envs/fieldwork.yaml"
     threads: lambda wildcards: answer_threads(config["models"][wildcards.model])
@@ -103,7 +103,7 @@ rule generate_responses:
     params:
         *code("generation/generate_responses", *PROVIDERS),
         arm=lambda wildcards: study.generation_arm(*wildcards),
-        settings=lambda wildcards: first_tokens.call_settings(study, wildcards.model),
+        settings=lambda wildcards: arms.call_settings(study, wildcards.model),
         generation=generation_settings(config),
         prices=lambda wildcards: study.price(wildcards.model),
     script:
@@ -123,7 +123,7 @@ rule ask_local_model:
     log:
         "<logs>/ask_local_model/{model}.log",
     wildcard_constraints:
-        model=any_of(local_arms.local_models(study)),
+        model=any_of(arms.local_models(study)),
     conda:
         "../envs/fieldwork.yaml"
     threads: lambda wildcards: answer_threads(config["models"][wildcards.model])
@@ -134,8 +134,8 @@ rule ask_local_model:
         local_chat=lambda wildcards: study.uses(wildcards.model, "local_chat"),
     params:
         *code("generation/ask_local_model", *PROVIDERS),
-        arms=lambda wildcards: local_arms.generation_arms(study, wildcards.model),
-        settings=lambda wildcards: first_tokens.call_settings(study, wildcards.model),
+        arms=lambda wildcards: arms.generation_arms(study, wildcards.model),
+        settings=lambda wildcards: arms.call_settings(study, wildcards.model),
         generation=generation_settings(config),
         prices=lambda wildcards: study.price(wildcards.model),
     script:
@@ -157,7 +157,7 @@ rule sample_first_tokens:
     log:
         "<logs>/sample_first_tokens/{model}/{task}/{condition}.log",
     wildcard_constraints:
-        model=any_of(first_tokens.streaming_models(study)),
+        model=any_of(arms.streaming_models(study)),
     conda:
         "../envs/fieldwork.yaml"
     resources:
@@ -166,9 +166,9 @@ rule sample_first_tokens:
         openai=1,
     params:
         *code("generation/sample_first_tokens", *PROVIDERS),
-        size=lambda wildcards: first_tokens.sample_size(study, wildcards.model),
+        size=lambda wildcards: config["models"][wildcards.model]["first_token_sample"],
         arm=lambda wildcards: study.generation_arm(*wildcards),
-        settings=lambda wildcards: first_tokens.call_settings(study, wildcards.model),
+        settings=lambda wildcards: arms.call_settings(study, wildcards.model),
         generation=generation_settings(config),
         prices=lambda wildcards: study.price(wildcards.model),
     script:
@@ -177,20 +177,20 @@ rule sample_first_tokens:
 
 rule read_recorded:
     input:
-        files=lambda wildcards: recorded_arms.recording_files(study, wildcards.model),
+        files=lambda wildcards: arms.recording_files(study, wildcards.model),
         questions="<results>/tasks/{task}.parquet",
     output:
         responses="<results>/responses/{model}/{task}/{condition}.parquet",
     log:
         "<logs>/read_recorded/{model}/{task}/{condition}.log",
     wildcard_constraints:
-        model=any_of(recorded_arms.recorded_models(study)),
+        model=any_of(arms.recorded_models(study)),
     conda:
         "../envs/fieldwork.yaml"
     params:
         *code("generation/read_recorded"),
-        recording=lambda wildcards: recorded_arms.recording_of(study, wildcards.model),
-        arm=lambda wildcards: recorded_arms.recorded_arm(study, *wildcards),
+        recording=lambda wildcards: arms.recording_of(study, wildcards.model),
+        arm=lambda wildcards: arms.recorded_arm(study, *wildcards),
     script:
         "../scripts/generation/read_recorded.py"
 
@@ -205,7 +205,7 @@ rule recover_ledgers:
         runtime=120,
     params:
         *code("generation/recover_ledgers"),
-        models=recorded_arms.registered_models(study),
+        models=arms.registered_models(study),
     script:
         "../scripts/generation/recover_ledgers.py"
 
@@ -214,11 +214,11 @@ rule reconcile_costs:
     input:
         responses=[
             *study.tables("responses", study.asked_models()),
-            *auxiliary_arms.auxiliary_tables(study, "responses"),
+            *arms.auxiliary_tables(study, "responses"),
         ],
-        first_token_tables=first_tokens.first_token_tables(study),
+        first_token_tables=arms.first_token_tables(study),
         questions=study.task_tables(),
-        requests=[*study.request_tables(), *auxiliary_arms.auxiliary_requests(study)],
+        requests=[*study.request_tables(), *arms.auxiliary_requests(study)],
         contexts=study.context_tables(),
     output:
         cost="<results>/cost.csv",

@@ -250,7 +250,7 @@ rule plot_raters:
         "../envs/fieldwork.yaml"
     params:
         *code("judging/plot_raters"),
-        drawing=auxiliary_arms.rater_drawing(study),
+        drawing=arms.rater_drawing(study),
         scales=named_scales(config),
     script:
         "../scripts/judging/plot_raters.py"

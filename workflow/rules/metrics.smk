@@ -179,7 +179,7 @@ rule measure_ranks:
 rule measure_service:
     input:
         responses=study.tables("responses"),
-        first_token_tables=first_tokens.first_token_tables(study),
+        first_token_tables=arms.first_token_tables(study),
         questions=study.task_tables(),
         accuracy=ESTIMATES_OF.format(question="accuracy"),
     output:

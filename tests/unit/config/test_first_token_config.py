@@ -5,10 +5,9 @@ from typing import Any
 
 from tests.unit.shipped_config import shipped_config
 
-from fieldwork.config.first_tokens import (
+from fieldwork.config.arms import (
     call_settings,
     first_token_tables,
-    sample_size,
     streaming_models,
 )
 from fieldwork.config.settings import check_config
@@ -44,7 +43,6 @@ def test_models_with_a_sample_have_a_table_for_each_task_and_condition() -> None
         "<results>/first_tokens/sampled/probe/offline.parquet",
         "<results>/first_tokens/sampled/probe/history.parquet",
     ]
-    assert (sample_size(both, "sampled"), sample_size(both, "smollm2")) == (8, 0)
 
 
 def test_without_a_sample_there_are_none() -> None:

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from tests.unit.shipped_config import shipped_config
 
-from fieldwork.config import recorded_arms
+from fieldwork.config import arms
 from fieldwork.config.plan_inputs import plan_settings, plan_tables
 from fieldwork.config.settings import check_config
 from fieldwork.config.study import Study
@@ -48,7 +48,7 @@ def test_a_study_of_recordings_asks_nothing() -> None:
     assert settings["recorded_models"] == ["gpt"]
     assert "<results>/cost.csv" not in study.outputs()
     assert study.tables("responses", study.asked_models()) == []
-    assert "gpt" not in recorded_arms.registered_models(study)
+    assert "gpt" not in arms.registered_models(study)
     assert study.drawing()["note"] == "Answers were recorded elsewhere; this study sent no calls"
 
 
@@ -65,12 +65,12 @@ def test_which_rows_an_arm_has() -> None:
         recordings__old__conditions={"offline": {"day": "mon"}},
         models__gpt__recorded_as="gpt-4o",
     )
-    blank = recorded_arms.recorded_arm(study, "gpt", "survey", "offline")
+    blank = arms.recorded_arm(study, "gpt", "survey", "offline")
     assert (blank["rows"], blank["first"], blank["runs"]) == ({"day": "mon"}, 0, 3)
     assert (blank["has_user"], blank["temperature"]) == (False, 1)
-    control = recorded_arms.recorded_arm(study, "gpt", "survey", "offline_again")
+    control = arms.recorded_arm(study, "gpt", "survey", "offline_again")
     assert (control["rows"], control["first"]) == ({"day": "mon"}, 3)
-    people = recorded_arms.recorded_arm(study, "gpt", "survey", "people")
+    people = arms.recorded_arm(study, "gpt", "survey", "people")
     assert (people["rows"], people["has_user"], people["temperature"]) == ({}, True, None)
     assert people["recorded_model"] == "gpt-4o"
 

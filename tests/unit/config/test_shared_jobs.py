@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
+from fieldwork.config.arms import is_asked_here, request_arms
 from fieldwork.config.estimates import estimate_settings, measured_tables, question_jobs
-from fieldwork.config.local_arms import is_asked_here, request_arms
 from fieldwork.config.metric_steps import (
     METRIC_STEPS,
     job_files,

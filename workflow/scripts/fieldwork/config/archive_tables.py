@@ -8,9 +8,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from fieldwork.conditions import kind_of
-from fieldwork.config.auxiliary_arms import askable_models, auxiliary_requests, auxiliary_tables
+from fieldwork.config.arms import (
+    askable_models,
+    auxiliary_requests,
+    auxiliary_tables,
+    first_token_tables,
+)
 from fieldwork.config.estimates import study_views
-from fieldwork.config.first_tokens import first_token_tables
 from fieldwork.config.judging import (
     OF_ANSWERS,
     judge_task,

@@ -12,16 +12,16 @@ from pathlib import Path
 
 from fieldwork.conditions import has_user, kind_of, materials_of
 from fieldwork.config.archived import is_archived
-from fieldwork.config.auxiliary_arms import (
+from fieldwork.config.arms import (
     askable_models,
     auxiliary_requests,
     auxiliary_tables,
+    call_settings,
+    recorded_models,
 )
 from fieldwork.config.figures import task_of
-from fieldwork.config.first_tokens import call_settings
 from fieldwork.config.memory import READ, memory_conditions, memory_corpus
 from fieldwork.config.needs import are_small
-from fieldwork.config.recorded_arms import recorded_models
 from fieldwork.config.settings import Config
 from fieldwork.config.study import Study
 from fieldwork.errors import StudyError
