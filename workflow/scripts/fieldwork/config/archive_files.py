@@ -145,7 +145,7 @@ def _named_files(study: Study, sources: Sources) -> Iterator[tuple[str, str]]:
     yield from ((file, file) for file in [*([weights] if weights else []), *kept_files])
 
 
-def private_settings(study: Study, sources: Sources) -> tuple[Keys, ...]:
+def _private_settings(study: Study, sources: Sources) -> tuple[Keys, ...]:
     """The settings whose files are in no archive of the study."""
     corrections = () if has_merges(study, sources) else CORRECTION_SETTINGS
     return (*PRIVATE_SETTINGS, *corrections)
@@ -155,7 +155,7 @@ def private_files(study: Study, sources: Sources) -> set[str]:
     """The files that say something of people, wherever they lie."""
     return _real(
         file
-        for _, path in paths_in(study.config, private_settings(study, sources))
+        for _, path in paths_in(study.config, _private_settings(study, sources))
         for place in (path, study.resolve(path))
         for file in files_at(place)
     )
@@ -178,7 +178,7 @@ def key_files(study: Study) -> Iterator[str]:
 def archived_config(study: Study, sources: Sources) -> Config:
     """The config that the archive is run with: no path of this machine, and what was left out."""
     left_out = [source.origin for source in sources.values() if source.files and not source.is_open]
-    left_out += [path for _, path in paths_in(study.config, private_settings(study, sources))]
+    left_out += [path for _, path in paths_in(study.config, _private_settings(study, sources))]
     places = outside_places(study.config)
     config = with_paths(study.config, lambda _, path: places.get(path, path))
     is_closed = any(not source.is_open for source in sources.values())

@@ -14,7 +14,7 @@ from fieldwork.config.recordings import reading_of
 from fieldwork.config.settings import Config
 from fieldwork.config.study import Study
 
-_STREAMED = "first_token_sample"
+_SAMPLE_SIZE = "first_token_sample"
 
 # ---- models on this machine, which one job asks together -----------------------------------------
 
@@ -139,7 +139,7 @@ def recorded_arm(study: Study, model: str, task: str, condition: str) -> Config:
 
 def streaming_models(study: Study) -> list[str]:
     """The selected models of which some calls are sent once more as streams."""
-    return [name for name, entry in study.asked_models().items() if entry.get(_STREAMED)]
+    return [name for name, entry in study.asked_models().items() if entry.get(_SAMPLE_SIZE)]
 
 
 def first_token_tables(study: Study) -> list[str]:
@@ -154,4 +154,4 @@ def first_token_tables(study: Study) -> list[str]:
 
 def call_settings(study: Study, model: str) -> Config:
     """A model's entry as its usual calls need it: a larger sample of streams makes none of them again."""
-    return {key: value for key, value in study.config["models"][model].items() if key != _STREAMED}
+    return {key: value for key, value in study.config["models"][model].items() if key != _SAMPLE_SIZE}

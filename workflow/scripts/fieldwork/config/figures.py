@@ -44,7 +44,7 @@ def kinds_of(task: Config) -> frozenset[str]:
     return frozenset(kinds)
 
 
-def is_whole_benchmark(task: Config) -> bool:
+def _is_whole_benchmark(task: Config) -> bool:
     """Whether a task takes a benchmark, or subjects of one, without naming its questions."""
     return any(
         part["format"] not in OWN_FORMATS and not part["item_ids"] for part in task["sources"]
@@ -54,12 +54,12 @@ def is_whole_benchmark(task: Config) -> bool:
 def figure_tasks(config: Config) -> dict[str, str | None]:
     """The task that each figure draws; None for a figure that is not drawn."""
     return {
-        figure: first_suitable(config, figure) if task == AUTO else task
+        figure: _first_suitable(config, figure) if task == AUTO else task
         for figure, task in config["figures"].items()
     }
 
 
-def first_suitable(config: Config, figure: str) -> str | None:
+def _first_suitable(config: Config, figure: str) -> str | None:
     """The selected task that `auto` takes for a figure; None where none suits.
 
     It is the first that suits. For figure 2 chosen choices go before scales and whole benchmarks, for
@@ -74,7 +74,7 @@ def first_suitable(config: Config, figure: str) -> str | None:
 def _is_second_best(figure: str, task: Config) -> bool:
     match figure:
         case "fig2":
-            return "choice" not in kinds_of(task) or is_whole_benchmark(task)
+            return "choice" not in kinds_of(task) or _is_whole_benchmark(task)
         case "fig3":
             return task["leaderboard"] is None
         case "fig4":
@@ -86,7 +86,7 @@ def _is_second_best(figure: str, task: Config) -> bool:
 def task_of(config: Config, figure: str) -> str | None:
     """The task of a figure, also where the figure itself is switched off."""
     task: str | None = config["figures"][figure]
-    return first_suitable(config, figure) if task in (None, AUTO) else task
+    return _first_suitable(config, figure) if task in (None, AUTO) else task
 
 
 def has_trade_offs(config: Config) -> bool:
@@ -97,7 +97,7 @@ def has_trade_offs(config: Config) -> bool:
 
 def has_values(config: Config) -> bool:
     """Whether a study asks for points of scales, or for numbers."""
-    return first_suitable(config, "values") is not None
+    return _first_suitable(config, "values") is not None
 
 
 def has_times(config: Config) -> bool:
@@ -127,7 +127,7 @@ def survey_tasks(config: Config) -> list[str]:
     A whole benchmark is asked only where there is nothing else.
     """
     tasks = [task for task in (task_of(config, "fig1"), task_of(config, "fig2")) if task]
-    short_tasks = [task for task in tasks if not is_whole_benchmark(config["tasks"][task])]
+    short_tasks = [task for task in tasks if not _is_whole_benchmark(config["tasks"][task])]
     return [*dict.fromkeys(short_tasks or tasks)]
 
 

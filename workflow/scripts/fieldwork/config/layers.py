@@ -72,7 +72,7 @@ def _setting_of(problem: str) -> str:
     return ".".join(part for part in unknown.groups() if part)
 
 
-class Layers(NamedTuple):
+class _Layers(NamedTuple):
     settings: Config
     places: Places
 
@@ -82,7 +82,7 @@ def lay_over(
     command_line: Mapping[str, Any],
     *,
     shipped_files: Sequence[str | Path] = (),
-) -> Layers:
+) -> _Layers:
     """The settings of files, each laid over those before it, and of the command line over all.
 
     Mappings are merged, all else is replaced.
@@ -113,7 +113,7 @@ def lay_over(
     settings = _merge(settings, command_line)
     on_command_line = {setting for setting, _, _ in settings_in(command_line)}
     places |= dict.fromkeys(on_command_line, "--config")
-    return Layers(
+    return _Layers(
         settings,
         Places(
             places,

@@ -73,7 +73,7 @@ def reading_prompt(config: Config) -> str:
     return str(config["memory"]["prompt"] or PROMPTS[reading_form(config)])
 
 
-def selecting_model(config: Config, condition: Config) -> str | None:
+def _selecting_model(config: Config, condition: Config) -> str | None:
     """The model that selects attributes for a condition; None where no model does."""
     select = condition.get("select") or {}
     return (select["model"] or reading_model(config)) if select.get("by") == "model" else None
@@ -124,9 +124,9 @@ def refining_responses(config: Config) -> list[str]:
     return [f"<results>/responses/{model}/{REFINE}/{REFINE}.parquet"] if refines(config) else []
 
 
-def selecting_models(config: Config) -> dict[str, None]:
+def _selecting_models(config: Config) -> dict[str, None]:
     """The models that select attributes, each once, in the order of their conditions."""
-    models = (selecting_model(config, one) for one in memory_conditions(config).values())
+    models = (_selecting_model(config, one) for one in memory_conditions(config).values())
     return dict.fromkeys(model for model in models if model is not None)
 
 
@@ -156,7 +156,7 @@ def memory_auxiliaries(config: Config) -> dict[str, Auxiliary]:
         )
     }
     auxiliaries |= _verifying_auxiliaries(config, reader, n_read)
-    judges = list(selecting_models(config))
+    judges = list(_selecting_models(config))
     if judges:
         auxiliaries[SELECT] = Auxiliary(
             models=judges,
@@ -190,7 +190,7 @@ def selection_tables(config: Config, condition: str) -> dict[str, list[str]]:
     """
     entry = config["conditions"][condition]
     by, units = entry["select"]["by"], _units_of_scale(config, entry["select"]["scale"])
-    model = selecting_model(config, entry)
+    model = _selecting_model(config, entry)
     table = "judgements" if units is None else f"parts/{units}"
     answers = f"<results>/answers/parsed/{model}/{SELECT}/{SELECT}.parquet"
     return {
@@ -231,5 +231,5 @@ def memory_files(config: Config) -> Iterator[tuple[str, str]]:
         yield f"conditions.{name}.template", condition["template"]
     if conditions and config["memory"]["verify"]:
         yield "memory.verify.prompt", refining_prompt(config)
-    if selecting_models(config):
+    if _selecting_models(config):
         yield "memory.select_prompt", config["memory"]["select_prompt"]

@@ -13,12 +13,12 @@ if TYPE_CHECKING:
     from fieldwork.config.study import Study
 
 
-class MetricStep(NamedTuple):
+class _MetricStep(NamedTuple):
     """What a table, and those that need its rows, are made by.
 
     Attributes:
         functions: by the table's name, a module of `fieldwork/metrics` and its function, with a colon.
-        inputs: names of what they read, as in `step_files`.
+        inputs: names of what they read, as in `_step_files`.
         settings: names of what they are set by, as in `step_settings`.
     """
 
@@ -35,15 +35,15 @@ class MetricStep(NamedTuple):
 
 WITH_QUESTIONS = ("answers", "items")
 OF_TESTS = ("baseline", "n_permutations", "seed")
-METRIC_STEPS: Mapping[str, MetricStep] = {
-    "item_shares": MetricStep(
+METRIC_STEPS: Mapping[str, _MetricStep] = {
+    "item_shares": _MetricStep(
         {
             "item_shares": "item_shares:measure_item_shares",
             "list_lengths": "list_lengths:measure_list_lengths",
         }
     ),
-    "rarefaction": MetricStep({"rarefaction": "rarefaction:measure_rarefaction"}),
-    "distributions": MetricStep(
+    "rarefaction": _MetricStep({"rarefaction": "rarefaction:measure_rarefaction"}),
+    "distributions": _MetricStep(
         {
             "distributions": "distributions:measure_distributions",
             "novelty": "novelty:measure_novelty",
@@ -51,7 +51,7 @@ METRIC_STEPS: Mapping[str, MetricStep] = {
         WITH_QUESTIONS,
         (*OF_TESTS, "rarest_users", "control", "reruns"),
     ),
-    "accuracy_runs": MetricStep(
+    "accuracy_runs": _MetricStep(
         {
             "accuracy_runs": "accuracy:measure_runs",
             "score_spreads": "scores:measure_score_spreads",
@@ -59,20 +59,20 @@ METRIC_STEPS: Mapping[str, MetricStep] = {
         WITH_QUESTIONS,
         (*OF_TESTS, "rarest_users"),
     ),
-    "comparisons": MetricStep(
+    "comparisons": _MetricStep(
         {"comparisons": "comparisons:measure_comparisons"}, settings=(*OF_TESTS, "rarest_users")
     ),
-    "shifts": MetricStep(
+    "shifts": _MetricStep(
         {"shifts": "shifts:measure_shifts"}, settings=("baseline", "rarest_users")
     ),
-    "variance": MetricStep(
+    "variance": _MetricStep(
         {"variance": "variance:measure_variance"}, settings=(*OF_TESTS, "rarest_users")
     ),
-    "nests": MetricStep(
+    "nests": _MetricStep(
         {"users_and_contexts": "nests:measure_nests"},
         settings=("nests", "n_permutations", "seed", "rarest_users"),
     ),
-    "categories": MetricStep(
+    "categories": _MetricStep(
         {
             "subjects": "categories:measure_subjects",
             "categories": "categories:measure_categories",
@@ -80,7 +80,7 @@ METRIC_STEPS: Mapping[str, MetricStep] = {
         (*WITH_QUESTIONS, "subject_categories"),
         ("n_permutations", "seed"),
     ),
-    "values": MetricStep(
+    "values": _MetricStep(
         {
             "values": "values.estimates:measure_values",
             "value_comparisons": "values.comparisons:measure_value_comparisons",
@@ -121,7 +121,9 @@ def job_files(study: "Study", steps: Iterable[str], answers: str) -> dict[str, A
     Args:
         answers: path of the table of answers.
     """
-    return {name: file for step in steps for name, file in step_files(study, step, answers).items()}
+    return {
+        name: file for step in steps for name, file in _step_files(study, step, answers).items()
+    }
 
 
 def job_steps(study: "Study", steps: Iterable[str]) -> list[dict[str, Any]]:
@@ -129,14 +131,14 @@ def job_steps(study: "Study", steps: Iterable[str]) -> list[dict[str, Any]]:
     return [
         {
             "functions": dict(METRIC_STEPS[step].functions),
-            "inputs": [*step_files(study, step, "")],
+            "inputs": [*_step_files(study, step, "")],
             "settings": [*METRIC_STEPS[step].settings],
         }
         for step in steps
     ]
 
 
-def step_files(study: "Study", step: str, answers: str) -> dict[str, Any]:
+def _step_files(study: "Study", step: str, answers: str) -> dict[str, Any]:
     """The files of a step's inputs, by input.
 
     Args:

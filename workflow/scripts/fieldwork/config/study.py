@@ -348,7 +348,7 @@ class Study(NamedTuple):
         parts = self.parts()
         return [
             f"<results>/{table.path}"
-            for table in declared_tables(*(module for _, module in ESTIMATES))
+            for table in _declared_tables(*(module for _, module in ESTIMATES))
             if table.path.startswith("metrics/") and table.part in parts
         ] + estimate_files()
 
@@ -482,7 +482,7 @@ class Study(NamedTuple):
         is_paid = not all(map(is_local, self.asked_models().values()))
         calibration = [
             table.path
-            for table in declared_tables(field_records)
+            for table in _declared_tables(field_records)
             if table.part == "calibration" and "calibration" in self.parts()
         ]
         return [
@@ -502,6 +502,6 @@ class Study(NamedTuple):
         ]
 
 
-def declared_tables(*stages: ModuleType) -> Iterator[Table]:
+def _declared_tables(*stages: ModuleType) -> Iterator[Table]:
     """The tables that modules of row types declare, in their order."""
     return (table_of(row_type) for stage in stages for row_type in row_types_of(stage))

@@ -25,7 +25,7 @@ OF_THE_ORIGIN = ("runs", "max_tokens")
 """Settings that a derived task takes over where it has none of its own."""
 
 
-def is_variant(task: Config) -> bool:
+def _is_variant(task: Config) -> bool:
     """Whether an entry of `tasks` is derived from another one."""
     return "of" in task
 
@@ -38,7 +38,7 @@ def kinds_of_put(put: Config) -> list[str]:
 def lineage_of(config: Config, task: str) -> list[str]:
     """The tasks from the one with sources to this one."""
     names = [task]
-    while is_variant(config["tasks"][names[0]]):
+    while _is_variant(config["tasks"][names[0]]):
         names.insert(0, config["tasks"][names[0]]["of"])
     return names
 
@@ -111,7 +111,7 @@ def complete_variants(config: Config) -> str | None:
         The sentence on one that has sources of its own; None where none has.
     """
     for name, task in config["tasks"].items():
-        if is_variant(task):
+        if _is_variant(task):
             lineage = [config["tasks"][one] for one in lineage_of(config, name)]
             for key in OF_THE_ORIGIN:
                 task[key] = next(entry[key] for entry in reversed(lineage) if entry.get(key))

@@ -55,7 +55,7 @@ def drawn_conditions(config: Config) -> list[str]:
     return [name for name in config["study"]["conditions"] if name not in series or name in ends]
 
 
-def condition_name(name: str, wave: str) -> str:
+def _condition_name(name: str, wave: str) -> str:
     """The name of the condition that asks another one anew in a wave."""
     return f"{name}_{wave.replace('-', '_').lower()}"
 
@@ -74,7 +74,7 @@ def add_waves(config: Config, time: datetime | None = None) -> None:
     for name in rule["of"]:
         names = []
         for wave in sorted(waves, key=lambda wave: wave.start):
-            names.append(condition_name(name, wave.name))
+            names.append(_condition_name(name, wave.name))
             label = f"{conditions[name]['label']}, {wave.name}"
             conditions[names[-1]] = {**conditions[name], "label": label, "wave": wave.name}
         study["conditions"] = _with_waves(study["conditions"], name, names)
@@ -107,7 +107,7 @@ def wave_settings(config: Config, condition: str) -> dict[str, str | None]:
     # auxiliary tasks have conditions of their own, which are no waves
     entry, rule = config["conditions"].get(condition, {}), config["waves"]
     wave = entry.get("wave")
-    additions = [condition_name(name, wave) for name in rule["of"]] if wave and rule else []
+    additions = [_condition_name(name, wave) for name in rule["of"]] if wave and rule else []
     record = WAVES / config["study"]["name"] / f"{wave}.txt"
     return {"wave": wave, "wave_record": str(record) if condition in additions else None}
 

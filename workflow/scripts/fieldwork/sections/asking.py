@@ -78,7 +78,7 @@ class PriceEntry(ConfigSection):
     flex: float = Field(0.5, ge=0, le=10, description="Factor on every price of flex calls.")
 
 
-class TaskSize(ConfigSection):
+class _TaskSize(ConfigSection):
     """Items and tokens assumed for one task."""
 
     items: int = unsaid(ge=1, le=1_000_000, description="Items of this task.")
@@ -122,7 +122,7 @@ class PlanSection(ConfigSection):
     question_tokens: int = Field(
         120, ge=1, le=10_000_000, description="Tokens assumed for one question."
     )
-    tasks: dict[str, TaskSize] = Field({}, description="The same two numbers for single tasks.")
+    tasks: dict[str, _TaskSize] = Field({}, description="The same two numbers for single tasks.")
     list_tokens: int = Field(
         150,
         ge=1,

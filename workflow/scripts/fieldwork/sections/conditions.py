@@ -7,7 +7,7 @@ from pydantic import Field
 from fieldwork.sections.base import ConfigSection, Line, Text
 
 
-class ConditionEntry(ConfigSection):
+class _ConditionEntry(ConfigSection):
     """What every entry of conditions says."""
 
     label: Line = Field(examples=["With a history"], description="Name in figures, in one line.")
@@ -21,13 +21,13 @@ class ConditionEntry(ConfigSection):
     )
 
 
-class CalledCondition(ConditionEntry):
+class _CalledCondition(_ConditionEntry):
     """A condition under which models are asked."""
 
     temperature: float = Field(1, ge=0, le=2, description="Sampling temperature.")
 
 
-class PuppetCondition(CalledCondition):
+class _PuppetCondition(_CalledCondition):
     """A condition that brings a simulated user."""
 
     replicates: int = Field(
@@ -41,7 +41,7 @@ class PuppetCondition(CalledCondition):
     )
 
 
-class BlankCondition(CalledCondition):
+class _BlankCondition(_CalledCondition):
     """Nothing stands before the question."""
 
     context: Literal["none"] = Field(description="What the model sees of a user.")
@@ -54,7 +54,7 @@ class BlankCondition(CalledCondition):
     )
 
 
-class HistoryCondition(PuppetCondition):
+class _HistoryCondition(_PuppetCondition):
     """Conversations stand before the question: drawn, or retrieved for it."""
 
     context: Literal["history", "rag"] = Field(description="What the model sees of a user.")
@@ -108,7 +108,7 @@ class HistoryCondition(PuppetCondition):
     )
 
 
-class ProfileCondition(PuppetCondition):
+class _ProfileCondition(_PuppetCondition):
     """A profile stands before the question."""
 
     context: Literal["profile"] = Field(description="What the model sees of a user.")
@@ -137,7 +137,7 @@ class MemoryLimits(ConfigSection):
     )
 
 
-class RemembranceCondition(MemoryLimits, PuppetCondition):
+class _RemembranceCondition(MemoryLimits, _PuppetCondition):
     """A condition whose user is a memory."""
 
     role: Literal["system", "user"] = Field(
@@ -149,7 +149,7 @@ class RemembranceCondition(MemoryLimits, PuppetCondition):
     )
 
 
-class MemoryCondition(RemembranceCondition):
+class _MemoryCondition(_RemembranceCondition):
     """What was read off a user's conversations stands before the question."""
 
     context: Literal["memory"] = Field(description="What the model sees of a user.")
@@ -179,7 +179,7 @@ class SelectionRules(ConfigSection):
     )
 
 
-class AttributeSelection(SelectionRules):
+class _AttributeSelection(SelectionRules):
     """Which attributes are put before a question."""
 
     model: str | None = Field(
@@ -194,25 +194,25 @@ class AttributeSelection(SelectionRules):
     )
 
 
-class RelevantMemoryCondition(RemembranceCondition):
+class _RelevantMemoryCondition(_RemembranceCondition):
     """The part of a memory that matters for a question stands before it."""
 
     context: Literal["memory_relevant"] = Field(description="What the model sees of a user.")
-    select: AttributeSelection
+    select: _AttributeSelection
 
 
-class RecordedCondition(ConditionEntry):
+class _RecordedCondition(_ConditionEntry):
     """Somebody recorded what stood before the question."""
 
     context: Literal["recorded"] = Field(description="What the model sees of a user.")
 
 
 AnyCondition = Annotated[
-    BlankCondition
-    | HistoryCondition
-    | ProfileCondition
-    | MemoryCondition
-    | RelevantMemoryCondition
-    | RecordedCondition,
+    _BlankCondition
+    | _HistoryCondition
+    | _ProfileCondition
+    | _MemoryCondition
+    | _RelevantMemoryCondition
+    | _RecordedCondition,
     Field(discriminator="context"),
 ]

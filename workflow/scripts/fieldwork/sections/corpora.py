@@ -17,7 +17,7 @@ from fieldwork.sections.base import (
 )
 
 
-class FileLocation(ConfigSection):
+class _FileLocation(ConfigSection):
     """Files on this machine (`path`), or files of a Hugging Face repository at a pinned revision."""
 
     path: Text | None = unsaid(description="File, folder or glob; wins over `repo`.")
@@ -46,7 +46,7 @@ class FileLocation(ConfigSection):
         return self
 
 
-class DatasetEntry(FileLocation):
+class DatasetEntry(_FileLocation):
     """Other data, such as a persona source or a benchmark."""
 
 
@@ -81,7 +81,7 @@ class FiltersSection(ConfigSection):
     )
 
 
-class CorpusFilters(FiltersSection):
+class _CorpusFilters(FiltersSection):
     """Settings of `filters` that differ for this corpus."""
 
     fills: ClassVar[bool] = False
@@ -116,7 +116,7 @@ CorpusColumns = Annotated[
 ]
 
 
-class CorpusEntry(FileLocation):
+class CorpusEntry(_FileLocation):
     """A corpus of conversations."""
 
     format: (
@@ -150,7 +150,7 @@ class CorpusEntry(FileLocation):
             "one. Null leaves the messages out."
         ),
     )
-    filters: CorpusFilters = unsaid()
+    filters: _CorpusFilters = unsaid()
 
 
 RecordingColumns = Annotated[
@@ -225,7 +225,7 @@ class RecordingForm(ConfigSection):
     )
 
 
-class RecordingEntry(FileLocation, RecordingForm):
+class RecordingEntry(_FileLocation, RecordingForm):
     """Answers that were collected elsewhere."""
 
     conditions: dict[str, RowRule] = Field(
@@ -314,7 +314,7 @@ class EmbeddingSection(ConfigSection):
     )
 
 
-class TextColumn(ConfigSection):
+class _TextColumn(ConfigSection):
     """Where the texts of a part of a profile stand."""
 
     dataset: str = Field(description="Entry of `datasets`.")
@@ -330,8 +330,8 @@ class TextColumn(ConfigSection):
 class ProfilesSection(ConfigSection):
     """How profile puppets are made."""
 
-    personas: TextColumn = Field(description="Persona descriptions; each profile has one.")
-    sentences: TextColumn = Field(description="Profile sentences.")
+    personas: _TextColumn = Field(description="Persona descriptions; each profile has one.")
+    sentences: _TextColumn = Field(description="Profile sentences.")
     sentences_per_profile: int = Field(
         5, ge=0, le=1000, description="Sentences in a profile, none twice."
     )

@@ -26,7 +26,7 @@ class StorageProject(ConfigSection):
     url: Address = Field("https://api.osf.io/v2", description="Address of OSF's API v2.")
 
 
-class FieldStorage(StorageProject):
+class _FieldStorage(StorageProject):
     """OSF project whose files are the answers; null where path is given."""
 
     files: list[str] | None = Field(
@@ -38,7 +38,7 @@ class FieldStorage(StorageProject):
     )
 
 
-class FieldColumnNames(ConfigSection):
+class _FieldColumnNames(ConfigSection):
     """The columns, by their names in the files."""
 
     participant: str = Field(
@@ -71,14 +71,14 @@ class FieldSection(ConfigSection):
             "File, folder or glob of CSV, TSV, Excel (.xlsx) or Parquet; null where osf is given."
         ),
     )
-    osf: FieldStorage | None = None
+    osf: _FieldStorage | None = None
     layout: Literal["wide", "long"] = Field(
         description=(
             "wide has a row for each participant and a column for each prompt; long has a row for each "
             "answer."
         )
     )
-    columns: FieldColumnNames
+    columns: _FieldColumnNames
     prompts: dict[str, Text] = Field(
         {},
         description=(
@@ -118,7 +118,7 @@ class FieldSection(ConfigSection):
     )
 
 
-class GroupQuestion(ConfigSection):
+class _GroupQuestion(ConfigSection):
     """A question about the participant, which defines groups."""
 
     question: Words = Field(description="The question.")
@@ -130,9 +130,9 @@ class GroupQuestion(ConfigSection):
 VariableLabel = Annotated[str, Field(pattern="^[A-Za-z][A-Za-z0-9_]{0,39}$")]
 
 
-def _shipped_groups() -> dict[str, GroupQuestion]:
+def _shipped_groups() -> dict[str, _GroupQuestion]:
     options = ["Black woman", "Black man", "White woman", "White man", "None of these"]
-    return {"group": GroupQuestion(question="Which of these describes you?", options=options)}
+    return {"group": _GroupQuestion(question="Which of these describes you?", options=options)}
 
 
 class FieldKitSection(ConfigSection):
@@ -160,7 +160,7 @@ class FieldKitSection(ConfigSection):
             "label."
         ),
     )
-    groups: dict[VariableLabel, GroupQuestion] = Field(
+    groups: dict[VariableLabel, _GroupQuestion] = Field(
         default_factory=_shipped_groups,
         description=(
             "Questions about the participant, by the name of the variable that defines groups. "

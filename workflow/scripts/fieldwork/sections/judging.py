@@ -17,7 +17,7 @@ from fieldwork.sections.base import (
 )
 
 
-class ScaleMeaning(ConfigSection):
+class _ScaleMeaning(ConfigSection):
     """What every scale says beside its options."""
 
     level: Literal["nominal", "ordinal", "interval"] = Field(
@@ -42,7 +42,7 @@ class ScaleMeaning(ConfigSection):
     )
 
 
-class ScaleEntry(ScaleMeaning):
+class _ScaleEntry(_ScaleMeaning):
     """What raters could answer on one scale."""
 
     options: Distinct[Option] = Field(
@@ -70,7 +70,7 @@ OptionText = Annotated[str, BeforeValidator(str)]
 """An option as files and tables have it, where YAML may have a number."""
 
 
-class Scale(ScaleMeaning):
+class Scale(_ScaleMeaning):
     """An entry of judging.scales with its name, its options as texts."""
 
     name: str
@@ -110,7 +110,7 @@ class Scale(ScaleMeaning):
         return self.worth(option) if option is not None and self.is_ordered else None
 
 
-class SecondScale(ConfigSection):
+class _SecondScale(ConfigSection):
     """A second scale, which is asked after some options; null for none."""
 
     scale: str = Field(description="The second scale.")
@@ -119,7 +119,7 @@ class SecondScale(ConfigSection):
     )
 
 
-class UnitEntry(ConfigSection):
+class _UnitEntry(ConfigSection):
     """What raters are given from this study, of one kind."""
 
     of: Literal["attributes", "relevance", "answers", "pairs", "mentions"] = Field(
@@ -130,7 +130,7 @@ class UnitEntry(ConfigSection):
         )
     )
     scale: str = Field(description="Scale of judging.scales on which they are judged.")
-    why: SecondScale | None = None
+    why: _SecondScale | None = None
     question: Text | None = Field(
         None, description="What raters are asked; null takes the question of the page's texts."
     )
@@ -157,7 +157,7 @@ class UnitEntry(ConfigSection):
     )
 
 
-class JudgesSection(ConfigSection):
+class _JudgesSection(ConfigSection):
     """Models that judge the units; null for none."""
 
     models: Selection = Field(description="Entries of `models`.")
@@ -200,7 +200,7 @@ class UnitSharing(ConfigSection):
     )
 
 
-class ReviewKitSection(UnitSharing):
+class _ReviewKitSection(UnitSharing):
     """The page, spreadsheets and Label Studio files that `snakemake review_kit` writes."""
 
     consent: Text = Field(
@@ -213,7 +213,7 @@ class ReviewKitSection(UnitSharing):
     )
 
 
-class RaterKindNames(ConfigSection):
+class _RaterKindNames(ConfigSection):
     """What columns.rater_kind calls people and models."""
 
     person: list[str] = Field(["person"], description="What people are called.")
@@ -251,7 +251,7 @@ JudgementColumns = Annotated[
 ]
 
 
-class JudgementSource(ConfigSection):
+class _JudgementSource(ConfigSection):
     """Files of judgements, a judgement a row."""
 
     path: Text = Field(
@@ -264,7 +264,7 @@ class JudgementSource(ConfigSection):
     rater_kind: Literal["person", "model"] | None = Field(
         None, description="What all raters are; null where columns.rater_kind says it."
     )
-    kinds: RaterKindNames = Field(default_factory=RaterKindNames)
+    kinds: _RaterKindNames = Field(default_factory=_RaterKindNames)
     units: Literal["described", "given"] = Field(
         "described",
         description=(
@@ -300,10 +300,10 @@ class JudgingSection(ConfigSection):
             "another key gives other pseudonyms."
         ),
     )
-    scales: dict[Name, ScaleEntry] = Field(
+    scales: dict[Name, _ScaleEntry] = Field(
         min_length=1, description="What raters could answer, by name."
     )
-    units: dict[Name, UnitEntry] = Field(
+    units: dict[Name, _UnitEntry] = Field(
         {}, description="What raters are given from this study, by name."
     )
     groups: Text | None = Field(
@@ -313,7 +313,7 @@ class JudgingSection(ConfigSection):
             "that group and not in the one of their entry. Null for none."
         ),
     )
-    judges: JudgesSection | None = None
+    judges: _JudgesSection | None = None
     learn: Distinct[str] = Field(
         [],
         description=(
@@ -321,7 +321,7 @@ class JudgingSection(ConfigSection):
             "users: attributes, relevance or pairs."
         ),
     )
-    kit: ReviewKitSection = Field(default_factory=ReviewKitSection)
-    sources: dict[Name, JudgementSource] = Field(
+    kit: _ReviewKitSection = Field(default_factory=_ReviewKitSection)
+    sources: dict[Name, _JudgementSource] = Field(
         {}, description="Files of judgements, a judgement a row, by name."
     )

@@ -7,7 +7,7 @@ from pydantic import Field
 from fieldwork.sections.base import ConfigSection, Text
 
 
-class MemoryVerification(ConfigSection):
+class _MemoryVerification(ConfigSection):
     """Attributes that raters would reject are left out, by a model that learns from judgements of
     other users' attributes (docs/personalisation.md). Null leaves all in.
     """
@@ -118,7 +118,7 @@ class MemorySection(MergeRules, ReadingRules):
     )
     max_tokens: int = Field(800, ge=1, le=1_000_000, description="Longest reply, in tokens.")
     temperature: float = Field(0, ge=0, le=2, description="Sampling temperature of the replies.")
-    verify: MemoryVerification | None = None
+    verify: _MemoryVerification | None = None
     reference: Text | None = Field(
         None,
         description=(

@@ -87,7 +87,7 @@ class ExplorerSection(ConfigSection):
     )
 
 
-class ArchiveStorage(StorageProject):
+class _ArchiveStorage(StorageProject):
     """The OSF project that `snakemake upload_archive` sends the archive to. Null for none."""
 
     folder: str | None = Field(
@@ -140,7 +140,7 @@ class ArchiveSection(ConfigSection):
             "first. Raw answers and the keys of pseudonyms never are."
         ),
     )
-    osf: ArchiveStorage | None = None
+    osf: _ArchiveStorage | None = None
 
 
 class ArchivedSection(ConfigSection):

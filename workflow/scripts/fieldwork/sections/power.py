@@ -35,7 +35,7 @@ class RaterAssumptions(ConfigSection):
     per_rater: int = Field(100, ge=1, le=100_000, description="Units that one rater judges in all.")
 
 
-class SharePair(ConfigSection):
+class _SharePair(ConfigSection):
     """Shares of one answer under two conditions."""
 
     baseline: float = Field(examples=[0.5], ge=0, le=1, description="Its share in the baseline.")
@@ -44,15 +44,15 @@ class SharePair(ConfigSection):
     )
 
 
-def _reported_shares() -> list[SharePair]:
+def _reported_shares() -> list[_SharePair]:
     pairs = ((0.93, 0.35), (0.91, 0.37), (0.93, 0.80), (0.50, 0.40), (0.10, 0.05))
-    return [SharePair(baseline=baseline, condition=condition) for baseline, condition in pairs]
+    return [_SharePair(baseline=baseline, condition=condition) for baseline, condition in pairs]
 
 
-class EffectSizes(ConfigSection):
+class _EffectSizes(ConfigSection):
     """Effects to detect; each has a curve of its own."""
 
-    shares: Distinct[SharePair] = Field(
+    shares: Distinct[_SharePair] = Field(
         default_factory=_reported_shares,
         min_length=1,
         max_length=50,
@@ -95,7 +95,7 @@ class EffectSizes(ConfigSection):
     )
 
 
-class ListAssumptions(ConfigSection):
+class _ListAssumptions(ConfigSection):
     """Simulated lists, in tasks of list items."""
 
     named: int = Field(5, ge=1, le=50, description="Options in a list.")
@@ -151,8 +151,8 @@ class PowerSection(ConfigSection):
             "Prompts of each task whose shares are tested together; null for all of the task."
         ),
     )
-    effects: EffectSizes = Field(default_factory=EffectSizes)
-    lists: ListAssumptions = Field(default_factory=ListAssumptions)
+    effects: _EffectSizes = Field(default_factory=_EffectSizes)
+    lists: _ListAssumptions = Field(default_factory=_ListAssumptions)
     answer_share: float = Field(
         0.5, gt=0, lt=1, description="Share of one of two answers, in tasks of other kinds."
     )

@@ -60,7 +60,7 @@ Dispatch = Annotated[
 ]
 
 
-class CacheEntry(ConfigSection):
+class _CacheEntry(ConfigSection):
     """A provider's cache of what calls begin with."""
 
     min_tokens: int = Field(
@@ -104,7 +104,7 @@ class BatchEntry(ConfigSection):
     )
 
 
-class RemoteEntry(ModelEntry):
+class _RemoteEntry(ModelEntry):
     """A model that is asked over the network."""
 
     timeout_s: float = Field(
@@ -161,7 +161,7 @@ class RemoteEntry(ModelEntry):
     )
 
 
-class InterfaceFlavour(ConfigSection):
+class _InterfaceFlavour(ConfigSection):
     """Flavour of the interface."""
 
     kind: Literal["openai", "azure"] = Field(
@@ -170,7 +170,7 @@ class InterfaceFlavour(ConfigSection):
     version: str | None = Field(None, description="Azure's api-version; null elsewhere.")
 
 
-class KeyedCache(CacheEntry):
+class KeyedCache(_CacheEntry):
     """The provider's prompt cache; null for a server without one."""
 
     key: bool = Field(True, description="Send a prompt_cache_key for each context.")
@@ -186,7 +186,7 @@ class KeyedCache(CacheEntry):
     )
 
 
-class OpenAIEntry(RemoteEntry):
+class OpenAIEntry(_RemoteEntry):
     """A model behind the interface of OpenAI."""
 
     provider: Literal["openai"] = Field(description="What kind of interface it has.")
@@ -237,21 +237,21 @@ class OpenAIEntry(RemoteEntry):
             "others."
         ),
     )
-    api: InterfaceFlavour = Field(default_factory=InterfaceFlavour)
+    api: _InterfaceFlavour = Field(default_factory=_InterfaceFlavour)
     headers: Headers = Field({})
     headers_env: SecretHeaders = Field({})
     prefix_cache: KeyedCache | None = Field(default_factory=KeyedCache)
     dispatch: Dispatch = "live"
 
 
-class VertexEntry(ConfigSection):
+class _VertexEntry(ConfigSection):
     """Vertex AI instead of the Gemini API; null for the Gemini API."""
 
     project: str = Field(examples=["my-project"], description="Google Cloud project.")
     location: str = Field(examples=["global"], description="Region, or global.")
 
 
-class ImplicitCache(CacheEntry):
+class ImplicitCache(_CacheEntry):
     """The service's implicit cache, for the order of calls and the plan; null for none."""
 
     requests_per_minute: float | None = Field(
@@ -263,7 +263,7 @@ class ImplicitCache(CacheEntry):
     )
 
 
-class GeminiEntry(RemoteEntry):
+class GeminiEntry(_RemoteEntry):
     """A model of Google, on Gemini or Vertex."""
 
     provider: Literal["gemini"] = Field(description="What kind of interface it has.")
@@ -276,7 +276,7 @@ class GeminiEntry(RemoteEntry):
     )
     api_version: str = Field("v1beta", description="Version of the interface.")
     api_key_env: KeyVariable = "GEMINI_API_KEY"
-    vertex: VertexEntry | None = None
+    vertex: _VertexEntry | None = None
     token_env: VariableName | None = Field(
         None,
         description=(
@@ -319,7 +319,7 @@ class GeminiEntry(RemoteEntry):
     dispatch: Dispatch = "live"
 
 
-class MarkedCache(CacheEntry):
+class MarkedCache(_CacheEntry):
     """Marks the end of each context, up to which the service caches; writing costs a quarter more.
 
     Null marks nothing and caches nothing.
@@ -330,7 +330,7 @@ class MarkedCache(CacheEntry):
     )
 
 
-class AnthropicEntry(RemoteEntry):
+class AnthropicEntry(_RemoteEntry):
     """A model of Anthropic."""
 
     provider: Literal["anthropic"] = Field(description="What kind of interface it has.")

@@ -144,7 +144,7 @@ class ItemSource(ConfigSection):
     )
 
 
-class WorkedExamples(ConfigSection):
+class _WorkedExamples(ConfigSection):
     """Worked examples around a question."""
 
     shots: int = Field(examples=[5], ge=1, le=100, description="Worked examples.")
@@ -166,7 +166,7 @@ class Wording(ConfigSection):
         description="Without politeness and without sentences that only lead to the question."
     )
     dialect: Text = unsaid(description="Dialect of the table whose features are put in.")
-    scaffold: Literal["raw", "instruction", "think"] | WorkedExamples = unsaid(
+    scaffold: Literal["raw", "instruction", "think"] | _WorkedExamples = unsaid(
         description=(
             "What stands around a choice question. raw is question and options alone, instruction adds "
             "a request for a letter, think a request for steps, and shots that many worked examples of "
@@ -191,7 +191,7 @@ class Wording(ConfigSection):
     )
 
 
-class SourceTask(ConfigSection):
+class _SourceTask(ConfigSection):
     """A set of questions that are read from files."""
 
     sources: list[ItemSource] = Field(
@@ -225,7 +225,7 @@ class SourceTask(ConfigSection):
     )
 
 
-class VariantTask(ConfigSection):
+class _VariantTask(ConfigSection):
     """A task's questions, put otherwise."""
 
     of: str = Field(description="Task whose questions are put otherwise.")
@@ -249,11 +249,11 @@ class VariantTask(ConfigSection):
 
 def _class_of_task(task: Any) -> str:
     fields = task if isinstance(task, dict) else getattr(task, "model_fields_set", ())
-    return VariantTask.__name__ if "of" in fields else SourceTask.__name__
+    return _VariantTask.__name__ if "of" in fields else _SourceTask.__name__
 
 
 TaskEntry = Annotated[
-    Annotated[SourceTask, Tag(SourceTask.__name__)]
-    | Annotated[VariantTask, Tag(VariantTask.__name__)],
+    Annotated[_SourceTask, Tag(_SourceTask.__name__)]
+    | Annotated[_VariantTask, Tag(_VariantTask.__name__)],
     Discriminator(_class_of_task),
 ]
