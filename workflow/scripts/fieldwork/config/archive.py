@@ -6,7 +6,6 @@ named is in no archive. Read while Snakemake parses the workflow, so it imports 
 
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any
 
 from fieldwork.config.archive_files import (
     archive_inputs,
@@ -29,13 +28,12 @@ from fieldwork.config.archive_tables import (
     open_tasks,
 )
 from fieldwork.config.explorer import context_form, shows_field
-from fieldwork.config.layers import settings_in
+from fieldwork.config.layers import Config, settings_in
 from fieldwork.config.licences import Source, closed_sources_of, sources_of
 from fieldwork.config.memory import memory_conditions
 from fieldwork.config.study import ANSWERS, CLAIMS, Study
 from fieldwork.errors import StudyError
 
-Config = dict[str, Any]
 Sources = dict[str, Source]
 
 FOLDER = "<results>/archive"

@@ -18,6 +18,7 @@ from fieldwork.config.path_settings import (
     ANSWER_FILES,
     CORRECTION_SETTINGS,
     PRIVATE_SETTINGS,
+    Config,
     Keys,
     is_outside,
     paths_in,
@@ -29,7 +30,6 @@ from fieldwork.config.study_files import single_files
 from fieldwork.config.yaml_files import read_yaml
 from fieldwork.errors import StudyError
 
-Config = dict[str, Any]
 Sources = dict[str, Source]
 
 OUTSIDE = "inputs"

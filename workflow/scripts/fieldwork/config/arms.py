@@ -154,4 +154,6 @@ def first_token_tables(study: Study) -> list[str]:
 
 def call_settings(study: Study, model: str) -> Config:
     """A model's entry as its usual calls need it: a larger sample of streams makes none of them again."""
-    return {key: value for key, value in study.config["models"][model].items() if key != _SAMPLE_SIZE}
+    return {
+        key: value for key, value in study.config["models"][model].items() if key != _SAMPLE_SIZE
+    }

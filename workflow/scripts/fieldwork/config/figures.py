@@ -178,16 +178,3 @@ def broken_labels(registry: str, config: Config) -> Iterator[str]:
                 f"its own, or no figure can tell them apart"
             )
         owners[key] = f"{registry}.{name}"
-
-
-def broken_styles(config: Config) -> Iterator[str]:
-    """Two conditions of one look, a sentence each."""
-    looks: dict[tuple[Any, ...], str] = {}
-    for name, style in config["figure_styles"].items():
-        look = (style["colour"], style["marker"], style["filled"])
-        if None not in look and look in looks:
-            yield (
-                f"figure_styles.{name}: looks like {looks[look]}; give it another colour or marker, or "
-                f"no figure can tell them apart"
-            )
-        looks[look] = name

@@ -5,16 +5,13 @@ Read while Snakemake parses the workflow, so it imports no scientific package.
 
 from collections import Counter
 from collections.abc import Callable, Iterator
-from typing import Any
 
 from fieldwork.config.archived import is_left_out
-from fieldwork.config.auxiliaries import Auxiliary
+from fieldwork.config.auxiliaries import Auxiliary, Config
 from fieldwork.config.filling import judging_of
 from fieldwork.config.memory import REFINED_UNITS, memory_conditions, memory_corpus, refines
 from fieldwork.config.paths import files_at
 from fieldwork.errors import StudyError
-
-Config = dict[str, Any]
 
 OF_MEMORY = frozenset({"attributes", "relevance", "mentions"})
 """Kinds of units that are made from attributes of users."""

@@ -4,16 +4,13 @@ Read while Snakemake parses the workflow, so it imports no scientific package.
 """
 
 from collections.abc import Iterator
-from typing import Any
 
 from fieldwork.conditions import kind_of
-from fieldwork.config.auxiliaries import Auxiliary
+from fieldwork.config.auxiliaries import Auxiliary, Config
 from fieldwork.config.filling import judging_of
 from fieldwork.config.models import is_recorded, states_probabilities
 from fieldwork.sections.conditions import SelectionRules
 from fieldwork.sections.memory import ReadingRules
-
-Config = dict[str, Any]
 
 READ = "memory.read"
 """The auxiliary task in which conversations are read."""

@@ -6,7 +6,7 @@ Read while Snakemake parses the workflow, so it imports no scientific package.
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from difflib import get_close_matches
-from itertools import combinations, takewhile
+from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
@@ -129,11 +129,18 @@ NAME_CHECKS = (
     *(SettingCheck(setting, _other_spelling, _ALIKE) for setting in _ENTRIES),
     *(
         SettingCheck(
-            f"{second}.*",
-            lambda at, first=first: at.name in at.config[first] and first,
+            f"{registry}.*",
+            lambda at: next(
+                (
+                    one
+                    for one in ("corpora", "datasets")
+                    if one != at.keys[0] and at.name in at.config[one]
+                ),
+                None,
+            ),
             "{name!r} is in {detail} too; downloads need distinct names",
         )
-        for first, second in combinations(("corpora", "datasets", "recordings"), 2)
+        for registry in ("datasets", "recordings")
     ),
     # what is downloaded for both lies in one folder
     SettingCheck(

@@ -11,7 +11,7 @@ from typing import Any
 from fieldwork.conditions import counts_conversations
 from fieldwork.config.checks import broken_settings
 from fieldwork.config.field import broken_field
-from fieldwork.config.figures import broken_labels, broken_styles, figure_tasks
+from fieldwork.config.figures import broken_labels, figure_tasks
 from fieldwork.config.filling import fill
 from fieldwork.config.judging_checks import JUDGING_CHECKS
 from fieldwork.config.layers import Places, with_place
@@ -71,7 +71,6 @@ def _problems(config: Config) -> Iterator[str]:
         broken_settings(config, (*STUDY_CHECKS, *RECORDING_CHECKS, *NEST_CHECKS, *JUDGING_CHECKS)),
         broken_labels("models", config),
         broken_labels("conditions", config),
-        broken_styles(config),
         broken_field(config),
     )
 

@@ -10,10 +10,8 @@ from typing import Any, NoReturn
 
 import yaml
 
-from fieldwork.config.layers import settings_in
+from fieldwork.config.layers import Config, settings_in
 from fieldwork.config.study import Study
-
-Config = dict[str, Any]
 
 REGISTRIES = ("models", "prices", "conditions", "tasks", "corpora", "datasets", "recordings")
 WIDTH = 60

@@ -273,6 +273,16 @@ STUDY_CHECKS = (
         "two of them have the same text, so nobody could tell them apart; change one, or remove it",
     ),
     SettingCheck(
+        "figure_styles.*",
+        lambda at: (
+            None not in at.value.values()
+            and (first := next(name for name, one in at.around.items() if one == at.value))
+            != at.name
+            and first
+        ),
+        "looks like {detail}; give it another colour or marker, or no figure can tell them apart",
+    ),
+    SettingCheck(
         "arms.figure",
         lambda at: (
             (name := at.value.lower()) in FIGURES or (name[:3] == "fig" and name[3:].isdecimal())
@@ -344,24 +354,22 @@ STUDY_CHECKS = (
         lambda at: at.around["layout"] == "wide" and not at.value,
         "layout wide needs the column of each prompt (item_id: column)",
     ),
+    SettingCheck(
+        "field",
+        lambda at: (
+            at.value["layout"] == "long"
+            and next((r for r in ("prompt", "answer") if at.value["columns"][r] is None), None)
+        ),
+        "layout long needs this column; name it, or say layout: wide",
+        place="field.columns.{detail}",
+    ),
     *(
-        check
-        for role in ("prompt", "answer")
-        for check in (
-            SettingCheck(
-                "field",
-                lambda at, role=role: (
-                    at.value["layout"] == "long" and at.value["columns"][role] is None
-                ),
-                "layout long needs this column; name it, or say layout: wide",
-                place=f"field.columns.{role}",
-            ),
-            SettingCheck(
-                f"field.columns.{role}",
-                lambda at: at.config["field"]["layout"] == "wide",
-                "layout wide has field.prompts instead; remove it",
-            ),
+        SettingCheck(
+            f"field.columns.{role}",
+            lambda at: at.config["field"]["layout"] == "wide",
+            "layout wide has field.prompts instead; remove it",
         )
+        for role in ("prompt", "answer")
     ),
     SettingCheck(
         "field.skip_prompts",

@@ -7,12 +7,9 @@ could begin another. Read while Snakemake parses the workflow, so it imports no 
 
 import re
 from collections.abc import Iterator
-from typing import Any
 
-from fieldwork.config.layers import settings_in
+from fieldwork.config.layers import Config, settings_in
 from fieldwork.masking import environment_secrets, has_key_form, without_keys
-
-Config = dict[str, Any]
 
 SHORTEST_SECRET = 12
 """Letters of a variable's value that are no setting's by chance."""
