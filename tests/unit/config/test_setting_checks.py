@@ -28,9 +28,20 @@ def judged(**changes: Any) -> dict[str, Any]:
     return {"judging": JUDGING | changes, "memory": {"verify": {"units": "mine"}}}
 
 
+def stating(model: dict[str, Any]) -> dict[str, Any]:
+    study = {"models": ["m"], "conditions": [], "probabilities": "instead"}
+    return {"study": study, "models": {"m": model}}
+
+
 @pytest.mark.parametrize(
     ("setting", "right", "wrong", "sentence"),
     [
+        (
+            "study.models.*",
+            stating({"provider": "openai", "top_logprobs": 5}),
+            stating({"provider": "openai", "top_logprobs": 0}),
+            "study.probabilities: instead needs answers with the probabilities of options, and m states",
+        ),
         (
             "corpora.*.roles",
             {"corpora": {"c": {"roles": {"a": "user"}, "format": "messages"}}},

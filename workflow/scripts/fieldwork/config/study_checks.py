@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 from fieldwork.conditions import counts_conversations, has_user, kind_of
 from fieldwork.config.checks import SettingCheck, Spot, repeated_text
 from fieldwork.config.figures import AUTO, SUITABLE, kinds_of
+from fieldwork.config.models import is_recorded, states_probabilities
 from fieldwork.config.names import FIGURES
 from fieldwork.config.variants import TABLES, kinds_of_put, lineage_of
 from fieldwork.masking import is_secret_header
@@ -297,6 +298,18 @@ STUDY_CHECKS = (
         ),
         "{value!r} has no number of conversations; leave it out",
         place="arms.conditions",
+    ),
+    SettingCheck(
+        "study.models.*",
+        lambda at: (
+            at.config["study"]["probabilities"] == "instead"
+            and not states_probabilities(at.entry("models"))
+            and not is_recorded(at.entry("models"))
+        ),
+        "instead needs answers with the probabilities of options, and {value} states none; set "
+        "models.{value}.top_logprobs, or choices: likelihood for a chat model on this machine, or "
+        "study.probabilities to beside",
+        place="study.probabilities",
     ),
     SettingCheck("models.*.base_url", _no_host, _NO_URL),
     SettingCheck("models.*.proxy", _no_host, _NO_URL),
