@@ -74,3 +74,13 @@ def test_every_row_refuses_what_there_is_not(row: NameReference) -> None:
 def test_a_name_is_one_of_its_own_place(setting: str, config: Any, n_problems: int) -> None:
     rows = [row for row in REFERENCES if row.setting == setting]
     assert len([*broken_references(config, rows)]) == n_problems
+
+
+def test_settings_that_no_other_test_misspells_are_in_the_table() -> None:
+    assert {
+        *("study.primary.*.models", "study.primary.*.tasks", "study.primary.*.conditions"),
+        *("conditions.*.select.model", "conditions.*.select.scale", "recordings.*.tasks"),
+        *("memory.corpus", "memory.model", "memory.verify.units", "judging.learn"),
+        *("judging.scales.*.prefers_a", "judging.scales.*.prefers_b", "judging.units.*.why.scale"),
+        "tasks.*.put.translated.dataset",
+    } <= {row.setting for row in REFERENCES}
