@@ -13,11 +13,7 @@ from fieldwork.conditions import has_user, kind_of, materials_of
 from fieldwork.config.auxiliaries import Auxiliary
 from fieldwork.config.estimates import estimate_files, study_views
 from fieldwork.config.field import DELETIONS_FILE
-from fieldwork.config.figures import (
-    has_trade_offs,
-    ranked_tasks,
-    survey_tasks,
-)
+from fieldwork.config.figures import has_trade_offs, ranked_tasks, survey_tasks
 from fieldwork.config.judging import judging_auxiliaries
 from fieldwork.config.layers import Places
 from fieldwork.config.memory import memory_auxiliaries
@@ -108,8 +104,7 @@ class Study(NamedTuple):
     def _entry(self, registry: Literal["conditions", "tasks"], name: str) -> Config:
         if name not in self.config[registry] and (auxiliary := self.auxiliaries().get(name)):
             return auxiliary.task() if registry == "tasks" else auxiliary.condition(name)
-        entry: Config = self.config[registry][name]
-        return entry
+        return dict(self.config[registry][name])
 
     def parts(self) -> set[Part]:
         return parts_of(self.config)
@@ -242,8 +237,8 @@ class Study(NamedTuple):
 
     def form_tables(self) -> list[str]:
         """The form of the answers of every model, task and condition, and of the field's."""
-        field_forms: list[str] = self.has("field", ["<results>/answers/forms/field.parquet"])
-        return [*self.tables("answers/forms"), *field_forms]
+        of_models = self.tables("answers/forms")
+        return [*of_models, *self.has("field", ["<results>/answers/forms/field.parquet"])]
 
     def corpora(self) -> list[str]:
         return study_corpora(self.config)
@@ -280,8 +275,7 @@ class Study(NamedTuple):
         Args:
             gather: the files of all shards of a path with `{scatteritem}`; a run may set their number.
         """
-        entry = self.condition(condition)
-        corpus = entry.get("corpus")
+        corpus = self.condition(condition).get("corpus")
         shards = f"<results>/embeddings/{corpus}/shards/{{scatteritem}}.parquet"
         files: dict[str, str | list[str]] = {
             "conversations": f"<results>/corpus/{corpus}/conversations.parquet",
@@ -290,7 +284,7 @@ class Study(NamedTuple):
             "profiles": PROFILES,
             "memories": "<results>/memory/texts/{task}/{condition}.parquet",
         }
-        materials = materials_of(entry)
+        materials = materials_of(self.condition(condition))
         return {name: file for name, file in files.items() if name in materials}
 
     def context_settings(self, condition: str) -> Config:
@@ -443,8 +437,7 @@ class Study(NamedTuple):
 
     def score_task(self) -> Config:
         """The entry of the task whose scores figure 3 draws; empty where there is none."""
-        entry: Config = self.config["tasks"].get(self.config["figures"]["fig3"], {})
-        return entry
+        return dict(self.config["tasks"].get(self.config["figures"]["fig3"], {}))
 
     def kit_tasks(self) -> list[str]:
         """The tasks that the survey of the field kit asks."""
