@@ -8,6 +8,7 @@ too: first the child's process id, then its exit status.
 """
 
 import atexit
+import gc
 import importlib
 import json
 import os
@@ -98,6 +99,8 @@ def main() -> None:
         importlib.import_module(name)
     library = library_files(PROJECT)
     import_library()
+    # a child that looked through what is imported would copy all of its memory
+    gc.freeze()
     for line in sys.stdin:
         process = os.fork()
         if not process:
