@@ -289,7 +289,7 @@ def _exit_status(request: Mapping[str, Any], streams: Sequence[int], folder: Pat
     """How a script ends, with its error printed; negative for a signal."""
     try:
         return run_script(request, streams, folder)
-    except BaseException as error:
+    except BaseException as error:  # noqa: BLE001 # the interpreter would print it and take itself down
         sys.excepthook(type(error), error, error.__traceback__)
         return -signal.SIGINT if isinstance(error, KeyboardInterrupt) else 1
 
