@@ -27,7 +27,7 @@ IMPORTED = (
 )
 
 # no library looks at these when it is imported
-_READ_LATER = re.compile(r"_API_KEY$|_TOKEN$|^HTTPS?_PROXY$|^PYTEST_|^FOR_JOBS$")
+_READ_LATER = re.compile(r"_API_KEY$|_TOKEN$|^HTTPS?_PROXY$|^PYTEST_|^FOR_JOBS$|^STUDY_TIME$")
 
 
 class ScriptForksByEnvironment:
