@@ -108,13 +108,13 @@ def write_rows(path: str | Path, rows: Iterable[Row], row_type: type[Row]) -> No
     table = pa.concat_tables(parts) if parts else schema.empty_table()
     refuse_nulls(path, table, schema)
     if order := table_of(row_type).order_by:
-        table = _sorted(table, order)
+        table = _sort(table, order)
     typed_table = _cast(path, table, row_type)
     with atomic_path(path) as partial:
         pq.write_table(typed_table, partial, compression="zstd", row_group_size=65_536)
 
 
-def _sorted(table: pa.Table, order: str) -> pa.Table:
+def _sort(table: pa.Table, order: str) -> pa.Table:
     """The rows in an order of SQL, of columns that each may be DESC or have NULLS FIRST."""
     if table.nbytes > MOST_BYTES_SORTED:
         with open_database() as database:
