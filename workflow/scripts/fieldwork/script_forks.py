@@ -286,12 +286,16 @@ def run_script(request: Mapping[str, Any], streams: Sequence[int], folder: Path)
 
 
 def _exit_status(request: Mapping[str, Any], streams: Sequence[int], folder: Path) -> int:
-    """How a script ends, with its error printed; negative for a signal."""
+    """How a script ends, its error printed as the interpreter would; negative for a signal."""
     try:
-        return run_script(request, streams, folder)
-    except BaseException as error:  # noqa: BLE001 # the interpreter would print it and take itself down
-        sys.excepthook(type(error), error, error.__traceback__)
-        return -signal.SIGINT if isinstance(error, KeyboardInterrupt) else 1
+        try:
+            return run_script(request, streams, folder)
+        except BaseException as error:
+            sys.excepthook(type(error), error, error.__traceback__)
+            is_interrupted = isinstance(error, KeyboardInterrupt)
+            raise SystemExit(-signal.SIGINT if is_interrupted else 1) from error
+    except SystemExit as end:
+        return _status_of(end)
 
 
 def _print_error(
