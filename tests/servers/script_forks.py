@@ -1,4 +1,8 @@
-"""Scripts of many studies as forks: what forks for one environment serves the next study in it."""
+"""Scripts of many studies as forks: what forks for one environment serves the next study in it.
+
+Whoever forks has imported the library of this project. It serves copies whose library is the same file by
+file; in a fork for another one it is forgotten.
+"""
 
 import json
 import re
@@ -6,6 +10,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from fieldwork.script_forks import ScriptForks
+from servers.library_copies import LIBRARY, PROJECT
 
 MOST_PROCESSES = 3
 
@@ -18,19 +23,11 @@ IMPORTED = (
     "matplotlib.pyplot",
     "pyarrow.parquet",
     "duckdb",
+    "snakemake.script",
 )
 
-LIBRARY = Path(__file__).resolve().parents[2] / "workflow/scripts"
-
 # no library looks at these when it is imported
-_READ_LATER = re.compile(r"_API_KEY$|_TOKEN$|^HTTPS?_PROXY$|^PYTEST_|^FOR_JOBS$")
-
-
-def library_modules() -> list[str]:
-    """The names of all modules of the library but those of services, which import much for one script."""
-    files = [path.relative_to(LIBRARY) for path in sorted(LIBRARY.glob("fieldwork/**/*.py"))]
-    names = (".".join(file.with_suffix("").parts) for file in files if file.stem[0] != "_")
-    return [name for name in names if ".providers." not in name]
+_READ_LATER = re.compile(r"_API_KEY$|_TOKEN$|^HTTPS?_PROXY$|^PYTEST_|^FOR_JOBS$|^STUDY_TIME$")
 
 
 class ScriptForksByEnvironment:
@@ -39,20 +36,13 @@ class ScriptForksByEnvironment:
     def __init__(self) -> None:
         self._forks: dict[str, ScriptForks] = {}
 
-    def interpreter(self, env: Mapping[str, str], *, is_library_here: bool = False) -> Path:
-        """What Snakemake is to start scripts with.
-
-        Args:
-            is_library_here: the scripts are those of this project, so that its library is imported, too.
-        """
+    def interpreter(self, env: Mapping[str, str]) -> Path:
+        """What Snakemake is to start scripts with."""
         key = json.dumps({name: env[name] for name in sorted(env) if not _READ_LATER.search(name)})
-        key += str(is_library_here)
         forks = self._forks.pop(key, None)
-        if forks is None and is_library_here:
-            forks = ScriptForks(
-                {**env, "PYTHONPATH": str(LIBRARY)}, (*IMPORTED, *library_modules())
-            )
-        forks = forks or ScriptForks(env, IMPORTED)
+        if forks is None:
+            places = {"PYTHONPATH": f"{PROJECT / LIBRARY}:{PROJECT / 'tests'}"}
+            forks = ScriptForks({**env, **places}, (*IMPORTED, "servers.script_forks_of_copies"))
         self._forks[key] = forks
         # each holds what it imported in memory
         if len(self._forks) > MOST_PROCESSES:

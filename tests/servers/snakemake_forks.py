@@ -8,6 +8,7 @@ too: first the child's process id, then its exit status.
 """
 
 import atexit
+import gc
 import importlib
 import json
 import os
@@ -19,6 +20,15 @@ import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
+
+from servers.library_copies import (
+    LIBRARY,
+    PROJECT,
+    LibraryFiles,
+    adapt_library,
+    library_files,
+    set_clock,
+)
 
 IMPORTED = (
     "snakemake.cli",
@@ -33,15 +43,6 @@ IMPORTED = (
 )
 # the first request waits for the imports, on a machine that is busy too
 START_SECONDS = 300
-PROJECT = Path(__file__).resolve().parents[2]
-LIBRARY = Path("workflow/scripts")
-
-
-def library_files(project: Path) -> dict[str, tuple[int, int]]:
-    """Size and time of each file of a project's library; none where there is no library."""
-    folder = project / LIBRARY / "fieldwork"
-    stats = {path.relative_to(folder).as_posix(): path.stat() for path in folder.rglob("*.py")}
-    return {name: (stat.st_size, stat.st_mtime_ns) for name, stat in stats.items()}
 
 
 def import_library() -> None:
@@ -53,20 +54,7 @@ def import_library() -> None:
     sys.path.remove(str(PROJECT / LIBRARY))
 
 
-def adapt_library(project: Path, is_same: bool) -> None:
-    """Have modules be those of another copy, or forget them."""
-    for name in [name for name in sys.modules if name.split(".")[0] == "fieldwork"]:
-        module = sys.modules[name]
-        if not is_same:
-            del sys.modules[name]
-            continue
-        path = project / Path(str(module.__file__)).relative_to(PROJECT)
-        module.__file__ = str(path)
-        if hasattr(module, "__path__"):
-            module.__path__ = [str(path.parent)]
-
-
-def run_child(request: dict[str, Any], library: dict[str, tuple[int, int]]) -> None:
+def run_child(request: dict[str, Any], library: LibraryFiles) -> None:
     """Be `python -m snakemake` to the end.
 
     Args:
@@ -75,6 +63,7 @@ def run_child(request: dict[str, Any], library: dict[str, tuple[int, int]]) -> N
     os.setsid()
     os.chdir(request["cwd"])
     adapt_library(Path(request["cwd"]), library_files(Path(request["cwd"])) == library)
+    set_clock(request["env"])
     os.environ.clear()
     os.environ.update(request["env"])
     for descriptor, name in ((0, os.devnull), (1, request["stdout"]), (2, request["stderr"])):
@@ -98,6 +87,8 @@ def main() -> None:
         importlib.import_module(name)
     library = library_files(PROJECT)
     import_library()
+    # a child that looked through what is imported would copy all of its memory
+    gc.freeze()
     for line in sys.stdin:
         process = os.fork()
         if not process:
@@ -114,7 +105,11 @@ class SnakemakeForks:
     def __init__(self) -> None:
         # unbuffered: a line that Python has read ahead would be none for select
         self._process = subprocess.Popen(
-            [sys.executable, __file__], stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0
+            [sys.executable, "-m", "servers.snakemake_forks"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            bufsize=0,
+            cwd=PROJECT / "tests",
         )
         atexit.register(self._process.kill)
 

@@ -75,6 +75,12 @@ def wait_for_end(process: int) -> None:
         ("import sys; sys.exit(3)", 3, "", ""),
         ("import os, signal; os.kill(os.getpid(), signal.SIGKILL)", -signal.SIGKILL, "", ""),
         ("import statistics.nothing", 1, None, None),
+        (
+            "import atexit; atexit.register(print, 'end'); import sys; sys.exit('why')",
+            1,
+            "end\n",
+            "why\n",
+        ),
     ],
 )
 def test_a_script_ends_as_it_would(

@@ -114,6 +114,15 @@ def test_rows_are_in_the_order_that_their_type_declares(tmp_path: Path) -> None:
     assert rows == sorted(REQUESTS, key=lambda r: (r.context_id or "", r.puppet_id, r.item_id))
 
 
+def test_a_large_table_has_the_order_of_a_small_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, limit in (("small", tables.MOST_BYTES_SORTED), ("large", 0)):
+        monkeypatch.setattr(tables, "MOST_BYTES_SORTED", limit)
+        tables.write_rows(tmp_path / name, REQUESTS[::-1], Request)
+    assert (tmp_path / "large").read_bytes() == (tmp_path / "small").read_bytes()
+
+
 def test_text_is_ordered_by_code_points(tmp_path: Path) -> None:
     words = ["z", "Z", "é", "e", "", "10", "9", "😀"]
     path = write_profiles(tmp_path / "p.parquet", *(profile("t", word) for word in words))

@@ -67,9 +67,7 @@ class Checkout:
                 cwd=self.root,
                 env=whole_env,
                 timeout=900,
-                interpreter=script_forks().interpreter(
-                    whole_env, is_library_here=self.root == REPOSITORY
-                ),
+                interpreter=script_forks().interpreter(whole_env),
             )
             copy_readings(self.directory, REPOSITORY)
             return done

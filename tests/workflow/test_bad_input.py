@@ -49,7 +49,6 @@ def the_sentence(failed: subprocess.CompletedProcess[str]) -> str:
             {"models": {"../etc": {"provider": "embedded", "label": "x", "encoder": "y"}}},
             ["../etc"],
         ),
-        ({"corpora": {"sample": {"path": "nowhere.parquet"}}}, ["corpora.sample.path", "nowhere"]),
         (
             {
                 "tasks": {
@@ -70,17 +69,6 @@ def the_sentence(failed: subprocess.CompletedProcess[str]) -> str:
         (
             {"tasks": {"recommendations": {"runs": 5000}}},
             ["history", "5000 users", "tasks.recommendations.runs", "has 57", "min_user_turns: 5"],
-        ),
-        (
-            {
-                "study": {"conditions": ["profile"]},
-                "tasks": {"recommendations": {"runs": 5000}},
-            },
-            [
-                "5000 personas",
-                "sample_personas has 144",
-                "tasks.recommendations.runs to 144 or less",
-            ],
         ),
     ],
 )

@@ -16,7 +16,7 @@ from workflow.conftest import Checkout, copy_project
 pytestmark = pytest.mark.workflow
 
 # vectors are stored 128 at a time: there is time to be killed in after the first
-N_CONVERSATIONS = 160
+N_CONVERSATIONS = 136
 STUDY = {
     "study": {"name": "killed", "corpus": "few", "conditions": ["rag"], "tasks": ["probe"]},
     "corpora": {"few": {"path": "few.parquet", "format": "wildchat"}},

@@ -27,8 +27,8 @@ STATEMENTS = (
 
 
 MEMORY = ("memory", "memory_relevant")
-# each has something of its own: corpora, waves, models that cost
-STUDIES = ("corpora", "drift", "paper")
+# each has something of its own: waves, models that cost
+STUDIES = ("drift", "paper")
 
 
 def answer(request: Mapping[str, Any]) -> str:

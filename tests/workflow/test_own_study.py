@@ -232,7 +232,7 @@ def test_a_questionnaire_of_many_kinds_is_one_study(checkout: Checkout) -> None:
             text.replace("http://127.0.0.1:8000/v1", chat.base_url).replace("runs: 40", "runs: 6")
         )
         files = ("studies/survey.yaml", str(few))
-        finished = checkout.snakemake("results/survey/findings.md", "--configfile", *files)
+        finished = checkout.snakemake(*answers_only("survey"), "--configfile", *files)
     assert finished.returncode == 0, finished.stderr[-3000:]
     counts = rows_of(
         checkout,
@@ -245,8 +245,6 @@ def test_a_questionnaire_of_many_kinds_is_one_study(checkout: Checkout) -> None:
         ("questions", "choice", 36, 0),
         ("scales", "scale", 72, 0),
     ]
-    findings = (checkout.root / "results/survey/findings.md").read_text()
-    assert "answered 5 questions" in findings
 
 
 @pytest.mark.parametrize(

@@ -59,18 +59,6 @@ def test_own_questions_are_drawn_as_suits_them(
     assert {rule for rule in rules if rule.startswith("plot_")} == figures | {"plot_who_asks"}
 
 
-def test_what_does_not_suit_is_told_in_a_sentence(folder: Checkout) -> None:
-    settings = folder.study("own_too", {"figures": {"fig1": "trivia"}})
-    files = [own_study(folder, ["trivia"]), str(settings)]
-    failed = folder.snakemake("-n", "all", "--configfile", *files)
-    assert failed.returncode != 0
-    text = failed.stdout + failed.stderr
-    assert "Traceback" not in text
-    (sentence,) = (line for line in text.splitlines() if line.startswith("ERROR: "))
-    words = ("figures.fig1", "kind list", "'trivia'", "kind choice", "write auto")
-    assert not [word for word in words if word not in sentence], sentence
-
-
 def test_a_file_of_both_kinds_is_read_where_its_source_says_so(folder: Checkout) -> None:
     table = "results/own/tasks/both.parquet"
     made = folder.snakemake(table, "--configfile", own_study(folder, ["both"]))

@@ -19,6 +19,17 @@ pytestmark = pytest.mark.workflow
 FEW: dict[str, Any] = {
     "study": {"conditions": ["offline_t0", "offline", "history", "profile"]},
     "power": {"simulations": 20, "sizes": [5, 20]},
+    "tasks": {
+        "mmlu_lite": {
+            "sources": [
+                {
+                    "format": "mmlu",
+                    "dataset": "sample_mmlu",
+                    "item_ids": ["sample_astronomy-000", "sample_cooking-000"],
+                }
+            ]
+        }
+    },
 }
 FILES = ("results/few/power/*", "results/few/figures/power.*")
 
@@ -51,7 +62,7 @@ def test_the_quickstart_has_its_power_simulated(checkout: Checkout) -> None:
     rows = rows_of(checkout, "few")
     assert {row["n_users"] for row in rows} == {"5", "20"}
     assert {(row["task"], row["n_items"]) for row in rows} == {
-        *(("recommendations", "9"), ("probe", "4"), ("mmlu_lite", "75"))
+        *(("recommendations", "9"), ("probe", "4"), ("mmlu_lite", "2"))
     }
     assert {row["condition"] for row in rows} == {"history", "profile", "field"}
     assert {row["basis"] for row in rows} == {"tables", "participants"}
@@ -106,7 +117,9 @@ def check_preregistration(checkout: Checkout, study: tuple[str, ...]) -> None:
 
 def test_a_study_on_real_data_is_priced_as_its_plan(checkout: Checkout) -> None:
     overlay: dict[str, Any] = {
-        "power": {"simulations": 20, "sizes": [10, 100], "field_cost_usd": 4.0, "replicates": [2]}
+        "study": {"models": ["gpt-4o-mini"]},
+        "field": {"models": {"Gemini": None}},
+        "power": {"simulations": 20, "sizes": [10, 100], "field_cost_usd": 4.0, "replicates": [2]},
     }
     study = ("--configfile", "studies/paper.yaml", str(checkout.study("power", overlay)))
     done = checkout.snakemake("power", "plan", *study, env=NO_NETWORK)

@@ -3,6 +3,7 @@
 import hashlib
 import shutil
 from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -13,17 +14,6 @@ from servers.provider import Chat, http_error, serve_chat
 from workflow.conftest import REPOSITORY, Checkout, planned_rules, rows_of
 
 pytestmark = pytest.mark.workflow
-
-CLOCK = """
-import os
-from datetime import timedelta
-
-from fieldwork import waves
-
-present = waves.present
-waves.present = lambda: present() + timedelta(days=int(os.environ["DAYS_FROM_NOW"]))
-"""
-"""Read by every Python of a run before all else: the study's time, some days from now."""
 
 WEEK = 7
 
@@ -62,13 +52,10 @@ class WeeklyStudy:
             "metrics": {"permutations": 99},
         }
         self.path = checkout.study("drift", overlay)
-        clock = checkout.directory / "clock"
-        clock.mkdir(exist_ok=True)
-        (clock / "sitecustomize.py").write_text(CLOCK, encoding="utf-8")
-        self._paths = f"{clock}:{checkout.root / 'workflow/scripts'}"
+        self.start = datetime.now(UTC)
 
     def run(self, days: int, *arguments: str) -> Any:
-        env = {"PYTHONPATH": self._paths, "DAYS_FROM_NOW": str(days)}
+        env = {"STUDY_TIME": (self.start + timedelta(days=days)).isoformat()}
         targets = arguments or ("results/drift/findings.md",)
         return self.checkout.snakemake(*targets, "--configfile", str(self.path), env=env)
 

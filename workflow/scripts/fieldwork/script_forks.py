@@ -13,6 +13,7 @@ interpreter's own end, where it frees what is imported.
 
 import atexit
 import ctypes
+import gc
 import importlib
 import json
 import os
@@ -26,9 +27,11 @@ import sysconfig
 import tempfile
 import threading
 import warnings
+import weakref
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
+from itertools import islice
 from pathlib import Path
 from types import ModuleType, TracebackType
 from typing import Any
@@ -234,10 +237,17 @@ class _Server:
 
 
 def _import(names: Iterable[str]) -> None:
+    gc.disable()
     for name in names:
         # some can only be imported by those that do, and old names warn
         with suppress(Exception), warnings.catch_warnings(action="ignore"):
             importlib.import_module(name)
+    gc.enable()
+    # children that looked through what is imported would copy all of its memory, and what libraries
+    # take down at their end ends with the process
+    gc.freeze()
+    for end in weakref.finalize._registry:  # type: ignore[attr-defined]
+        end.atexit = False
 
 
 def _send(child: int, number: int) -> None:
@@ -257,7 +267,7 @@ def run_script(request: Mapping[str, Any], streams: Sequence[int], folder: Path)
     os.environ.clear()
     os.environ.update(request["env"])
     sys.argv = request["arguments"]
-    script = Path(sys.argv[0])
+    script, n_imported = Path(sys.argv[0]), len(sys.modules)
     entries = os.environ.get("PYTHONPATH", "").split(os.pathsep)
     sys.path[:0] = [str(script.parent.absolute()), *filter(None, entries)]
     if "numpy.random" in sys.modules:
@@ -271,8 +281,21 @@ def run_script(request: Mapping[str, Any], streams: Sequence[int], folder: Path)
     except SystemExit as end:
         return _status_of(end)
     finally:
-        (folder / f"{os.getpid()}.json").write_text(json.dumps(_packages()))
+        (folder / f"{os.getpid()}.json").write_text(json.dumps(_packages(n_imported)))
     return 0
+
+
+def _exit_status(request: Mapping[str, Any], streams: Sequence[int], folder: Path) -> int:
+    """How a script ends, its error printed as the interpreter would; negative for a signal."""
+    try:
+        try:
+            return run_script(request, streams, folder)
+        except BaseException as error:
+            sys.excepthook(type(error), error, error.__traceback__)
+            is_interrupted = isinstance(error, KeyboardInterrupt)
+            raise SystemExit(-signal.SIGINT if is_interrupted else 1) from error
+    except SystemExit as end:
+        return _status_of(end)
 
 
 def _print_error(
@@ -294,31 +317,37 @@ def _status_of(end: SystemExit) -> int:
     return 1
 
 
-def _packages() -> list[str]:
-    """Modules of installed packages that are imported, in the order of their imports."""
+def _packages(n_imported: int) -> list[str]:
+    """Modules of installed packages that came after the first, in the order of their imports."""
     roots = tuple({sysconfig.get_path(name) for name in ("purelib", "platlib")})
-    specs = {name: getattr(module, "__spec__", None) for name, module in sys.modules.items()}
+    # from the end: who looks at a module copies its memory
+    names = [*islice(reversed(sys.modules), len(sys.modules) - n_imported)]
+    specs = {name: getattr(sys.modules[name], "__spec__", None) for name in reversed(names)}
     return [
         name
-        for name, spec in [*specs.items()]
+        for name, spec in specs.items()
         if spec is not None and str(spec.origin).startswith(roots)
     ]
 
 
 def main() -> None:
-    """Serve until standard input ends; a child returns from here as well."""
+    """Serve until standard input ends, in children until a script does."""
     for number in _END_SIGNALS:
         signal.signal(number, signal.SIG_IGN)
     folder, server = Path.cwd(), _Server()
     print("ready", flush=True)
     _import(sys.argv[1:])
     request = server.request()
-    if request is not None:
-        status = run_script(*request, folder)
-        threading._shutdown()  # type: ignore[attr-defined] # waits for threads
-        atexit._run_exitfuncs()
-        sys.stdout.flush()
-        os._exit(status)
+    if request is None:
+        os._exit(0)
+    status = _exit_status(*request, folder)
+    threading._shutdown()  # type: ignore[attr-defined] # waits for threads
+    atexit._run_exitfuncs()
+    sys.stdout.flush()
+    if status == -signal.SIGINT:
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+        os.kill(os.getpid(), signal.SIGINT)
+    os._exit(status)
 
 
 if __name__ == "__main__":

@@ -40,6 +40,9 @@ OUT_OF_MEMORY: type[Exception] = duckdb.OutOfMemoryException
 # rows held as objects while their columns are made
 ROWS_AT_ONCE = 4_096
 
+# of a table that is sorted in memory; opening a database takes longer than sorting most tables
+MOST_BYTES_SORTED = 64_000_000
+
 _SCALARS: dict[object, pa.DataType] = {
     str: pa.string(),
     int: pa.int64(),
@@ -105,12 +108,24 @@ def write_rows(path: str | Path, rows: Iterable[Row], row_type: type[Row]) -> No
     table = pa.concat_tables(parts) if parts else schema.empty_table()
     refuse_nulls(path, table, schema)
     if order := table_of(row_type).order_by:
-        with open_database() as database:
-            database.register("unordered", table)
-            table = database.sql(f"SELECT * FROM unordered ORDER BY {order}").to_arrow_table()
+        table = _sort(table, order)
     typed_table = _cast(path, table, row_type)
     with atomic_path(path) as partial:
         pq.write_table(typed_table, partial, compression="zstd", row_group_size=65_536)
+
+
+def _sort(table: pa.Table, order: str) -> pa.Table:
+    """The rows in an order of SQL, of columns that each may be DESC or have NULLS FIRST."""
+    if table.nbytes > MOST_BYTES_SORTED:
+        with open_database() as database:
+            database.register("unordered", table)
+            return database.sql(f"SELECT * FROM unordered ORDER BY {order}").to_arrow_table()
+    keys = []
+    for name, *words in (term.split() for term in order.split(", ")):
+        direction = "descending" if "DESC" in words else "ascending"
+        keys.append((name.strip('"'), direction, "at_start" if "FIRST" in words else "at_end"))
+    places = pc.sort_indices(table, sort_keys=keys)
+    return table.take(places)
 
 
 def _values(rows: Sequence[Any], column: pa.Field) -> list[Any]:
