@@ -27,9 +27,8 @@ def main(
     """Plan and write; each of `requests` is of the arm in its place.
 
     Args:
-        arms: `task` and `condition`, the `replicates` of a context, and the number of the `first`;
-            `option_calls`, where questions with options are asked less often; scales are not, as their
-            values need answers.
+        arms: `task` and `condition`, the `replicates` of a context or the `option_calls` of a choice,
+            and the number of the `first`.
     """
     require_items(primary, {task: [*kinds] for task, kinds in _kinds(primary_questions).items()})
     kinds_of = _kinds(questions)
@@ -39,16 +38,11 @@ def main(
         if context_path := context_paths.get((arm["task"], arm["condition"])):
             columns = tables.read_columns(context_path, Context, ContextRef._fields)
             refs = [ContextRef(*row) for row in columns]
-        kinds = kinds_of[arm["task"]]
-        with_options = [item for item, kind in kinds.items() if kind == "choice"]
+        kinds, times = kinds_of[arm["task"]], arm["replicates"]
+        choices = [item for item, kind in kinds.items() if kind == "choice"]
+        fewer = dict.fromkeys(choices, arm.get("option_calls", times))
         with stage.making(path):
-            rows = plan_requests(
-                [*kinds],
-                refs,
-                arm["replicates"],
-                first=arm["first"],
-                fewer=dict.fromkeys(with_options, arm.get("option_calls", arm["replicates"])),
-            )
+            rows = plan_requests([*kinds], refs, times, first=arm["first"], fewer=fewer)
             tables.write_table(path, rows, Request)
 
 

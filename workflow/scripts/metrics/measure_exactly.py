@@ -23,7 +23,7 @@ def main(
     seed: int,
 ) -> None:
     """Measure and write."""
-    measured = MeasuredTables(
+    study_tables = MeasuredTables(
         tables.read_rows(variance, VarianceShare),
         tables.read_rows(accuracy, Estimate),
         tables.read_rows(novelty, Novelty),
@@ -31,7 +31,7 @@ def main(
     )
     rows = measure_exactly(
         tables.read_frame(answers, Answer),
-        measured,
+        study_tables,
         baseline=baseline,
         rarest_users=rarest_users,
         seed=seed,

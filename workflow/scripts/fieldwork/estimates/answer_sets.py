@@ -173,12 +173,14 @@ def letter_probabilities(answers: pd.DataFrame) -> list[tuple[float, ...]]:
     """Of each answer by letter, the probabilities of the letters; none where it does not state them."""
     if "option_probabilities" not in answers:
         return [()] * len(answers)
-    stated = answers["option_probabilities"].where(answers["kind"].isin(LETTER_KINDS), None)
+    probability_lists = answers["option_probabilities"].where(
+        answers["kind"].isin(LETTER_KINDS), None
+    )
     return [
         ()
         if shares is None or isinstance(shares, float)
         else tuple(s["probability"] for s in shares)
-        for shares in stated
+        for shares in probability_lists
     ]
 
 
@@ -196,9 +198,9 @@ def collect_answers(
     arms: dict[Arm, dict[str, list[AnswerSet]]] = {}
     n_unread: Counter[tuple[Arm, str]] = Counter()
     names = rows[[*_COLUMNS]].itertuples(index=False, name=None)
-    stated = [()] * len(rows) if probabilities is None else probabilities
+    probability_lists = [()] * len(rows) if probabilities is None else probabilities
     for (*arm_names, item, puppet, replicate), options, shares in zip(
-        names, readings, stated, strict=True
+        names, readings, probability_lists, strict=True
     ):
         arm = Arm(*arm_names)
         answer_sets = arms.setdefault(arm, {}).setdefault(item, [])

@@ -127,12 +127,12 @@ def split_groups(
 
 
 def number_samples(
-    frame: pd.DataFrame, columns: Sequence[str], stated: Collection[str] = ()
+    frame: pd.DataFrame, columns: Sequence[str], of_probabilities: Collection[str] = ()
 ) -> dict[str, NumberSample]:
     """Columns of the rows of an arm, which are in order of prompt, user and replicate.
 
     Args:
-        stated: columns that are made of probabilities, where a row's answers state them.
+        of_probabilities: columns that are made of probabilities, where a row's answers state them.
     """
     is_user = frame["puppet_id"].notna().to_numpy()
     has_users = bool(is_user.any())
@@ -146,7 +146,9 @@ def number_samples(
         n_truncated = int(frame["is_truncated"].to_numpy(dtype=bool)[firsts].sum())
     is_of_run = "run" in frame
     counts = frame["is_counted"].to_numpy(dtype=bool) if is_of_run else True
-    n_unstated = (frame["n_items"] - frame["n_stated"]).to_numpy() if stated else np.empty(0)
+    n_unstated = (
+        (frame["n_items"] - frame["n_stated"]).to_numpy() if of_probabilities else np.empty(0)
+    )
     samples = {}
     for column in columns:
         numbers = frame[column].to_numpy(dtype=float, na_value=np.nan)
@@ -163,6 +165,6 @@ def number_samples(
             len(firsts) - len(rows),
             n_truncated,
             int(frame["n_items"].max()) if is_of_run else None,
-            int(n_unstated[rows].sum()) if column in stated else None,
+            int(n_unstated[rows].sum()) if column in of_probabilities else None,
         )
     return samples

@@ -62,14 +62,14 @@ def stated_sides(
     return (first, second) if first and second else None
 
 
-def share_mean(stated: StatedShares, letter: int) -> Mean:
+def share_mean(letter_shares: StatedShares, letter: int) -> Mean:
     """The mean share of a letter, by its place."""
-    n = len(stated.users)
-    units: Indices = np.arange(n, dtype=np.int64)
+    values = letter_shares.shares[:, letter]
+    units: Indices = np.arange(len(values), dtype=np.int64)
+    has_users = letter_shares.has_users
     sample = NumberSample(
-        stated.shares[:, letter], np.zeros_like(units), units, [""], stated.has_users, 0, None,
-        n_unstated=0,
-    )  # fmt: skip
+        values, np.zeros_like(units), units, [""], has_users, 0, None, n_unstated=0
+    )
     mean = mean_of_numbers(sample)
     assert mean
     return mean
@@ -101,8 +101,8 @@ def letter_differences(
         sides = share_mean(first, letter), share_mean(second, letter)
         of_both = difference_of_means(*sides, rarest_users)
         if of_both.p_value is not None and first.has_users:
-            unseen = chance_of_unseen(sides[0].value, sides[1].value, len(first.users))
-            of_both = of_both._replace(p_value=max(of_both.p_value, unseen))
+            chance = chance_of_unseen(sides[0].value, sides[1].value, len(first.users))
+            of_both = of_both._replace(p_value=max(of_both.p_value, chance))
         differences.append(LetterDifference(*sides, of_both))
     return differences
 
@@ -126,7 +126,7 @@ def p_of_letters(differences: Sequence[LetterDifference]) -> float | None:
     Of two letters one test says all. None where a letter has no test.
     """
     p_values = [letter.of_both.p_value for letter in differences if letter.is_compared]
-    tested = [p for p in p_values if p is not None]
-    if len(tested) < len(p_values) or not tested:
+    p_of_tests = [p for p in p_values if p is not None]
+    if len(p_of_tests) < len(p_values) or not p_of_tests:
         return None
-    return min(1.0, min(tested) * (len(tested) if len(tested) > 2 else 1))
+    return min(1.0, min(p_of_tests) * (len(p_of_tests) if len(p_of_tests) > 2 else 1))

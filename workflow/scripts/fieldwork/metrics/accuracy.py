@@ -138,15 +138,15 @@ def _stated_columns(grades: pd.DataFrame) -> dict[str, pd.Series]:
             for letter, share in zip(ascii_uppercase, shares, strict=False)
         )
         distance.append(math.fsum(squares) if shares else math.nan)
-    stated = grades[_RUN].assign(
+    of_answers = grades[_RUN].assign(
         brier_score=distance,
         # a bin's mean confidence less its share of right answers, times its share of the answers
         surplus=np.array(confidence) - is_right,
         bin=np.minimum(np.array(confidence) * CALIBRATION_BINS, CALIBRATION_BINS - 1) // 1,
     )
-    runs_of = stated.groupby(_RUN)
+    runs_of = of_answers.groupby(_RUN)
     n_items, n_stated = runs_of.size(), runs_of["brier_score"].count()
-    surpluses = stated.groupby([*_RUN, "bin"])["surplus"].sum().abs().groupby(level=_RUN).sum()
+    surpluses = of_answers.groupby([*_RUN, "bin"])["surplus"].sum().abs().groupby(level=_RUN).sum()
     is_whole = n_stated == n_items
     return {
         "n_stated": n_stated,

@@ -76,14 +76,14 @@ def measure_comparisons(
     sizes = equal_sizes(arms)
     compared_items = [*pairs(arms, baseline, OptionSample([], [], 0))]
     n_most = permutations_to_resolve(len(compared_items), LEVEL)
-    stated = {
+    sides_of = {
         (pair.arm._replace(kind=None), pair.item): sides
         for pair in pairs(read_answer_sets(answers), baseline, ItemAnswers([], 0))
         if (sides := stated_sides(pair))
     }
     rows: list[Comparison] = []
     for pair in compared_items:
-        sides = stated.get((pair.arm, pair.item))
+        sides = sides_of.get((pair.arm, pair.item))
         if sides:
             rows += _compare_stated(pair, sides, metrics, rarest_users)
             continue

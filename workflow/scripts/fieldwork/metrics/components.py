@@ -45,13 +45,17 @@ class ItemCells(NamedTuple):
     options: Sequence[str]
     is_stated: bool = False
 
-    def with_probabilities(self, stated: StatedShares) -> "ItemCells":
+    def with_probabilities(self, letter_shares: StatedShares) -> "ItemCells":
         """The cells with the probabilities of their letters in the place of letters drawn.
 
         Two answers of one cell then differ with the chance that two draws do; without users there is one
         cell, whose probabilities are the mean of all calls.
         """
-        means = stated.shares if stated.has_users else stated.shares.mean(axis=0, keepdims=True)
+        means = (
+            letter_shares.shares
+            if letter_shares.has_users
+            else letter_shares.shares.mean(axis=0, keepdims=True)
+        )
         return self._replace(
             length=np.ones(len(means)),
             rerun=1 - (means**2).sum(axis=1),
@@ -135,12 +139,12 @@ def cells_of(items: Mapping[str, ItemAnswers]) -> Cells:
         )
         for name, answers in answers_by_item.items()
     }
-    stated = {name: items[name].stated_shares() for name in cells}
-    if all(stated.values()):
+    letter_shares = {name: items[name].stated_shares() for name in cells}
+    if all(letter_shares.values()):
         cells = {
             name: cell.with_probabilities(shares)
             for name, cell in cells.items()
-            if (shares := stated[name])
+            if (shares := letter_shares[name])
         }
     return Cells(cells, units)
 

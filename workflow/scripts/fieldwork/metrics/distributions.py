@@ -69,7 +69,7 @@ def measure_distributions(answers: pd.DataFrame, items: pd.DataFrame) -> list[An
         letters.counts[answer] += 1
         if isinstance(puppet, str):
             letters.counts_by_puppet.setdefault(puppet, Counter())[answer] += 1
-    stated = {
+    letter_shares = {
         (arm._replace(kind=None), item): shares
         for arm, items_of_arm in read_answer_sets(answers).items()
         if arm.kind in LETTER_KINDS
@@ -85,23 +85,27 @@ def measure_distributions(answers: pd.DataFrame, items: pd.DataFrame) -> list[An
                     arm, item, letters, find_question(questions, QuestionKey(arm.task, item))
                 )
             ],
-            stated.get((arm, item)),
+            letter_shares.get((arm, item)),
         )
     ]
 
 
-def _with_probabilities(rows: list[AnswerShare], stated: StatedShares | None) -> list[AnswerShare]:
+def _with_probabilities(
+    rows: list[AnswerShare], letter_shares: StatedShares | None
+) -> list[AnswerShare]:
     """The shares that answers state in the place of those drawn; no answer is `unknown` then."""
-    if stated is None:
+    if letter_shares is None:
         return rows
-    means = [share_mean(stated, letter) for letter in range(stated.shares.shape[1])]
+    means = [share_mean(letter_shares, letter) for letter in range(letter_shares.shares.shape[1])]
     shares = [*(mean.value for mean in means), 0.0]
     is_exact = means[0].is_exact
     return [
         replace(
             row,
-            n_units=len(stated.users),
-            **Quantity(share, _share_interval(share, len(stated.users), is_exact)).columns("share"),
+            n_units=len(letter_shares.users),
+            **Quantity(share, _share_interval(share, len(letter_shares.users), is_exact)).columns(
+                "share"
+            ),
             is_stated=True,
         )
         for row, share in zip(rows, shares, strict=True)

@@ -44,7 +44,7 @@ class _Key(NamedTuple):
 
 def measure_exactly(
     answers: pd.DataFrame,
-    measured: MeasuredTables,
+    study_tables: MeasuredTables,
     *,
     baseline: str,
     seed: int,
@@ -55,30 +55,30 @@ def measure_exactly(
     In order of model, task, condition and measure; empty where no answer states any.
 
     Args:
-        measured: what the study says, of probabilities where answers state them.
+        study_tables: what the study says, of probabilities where answers state them.
         rarest_users: share of users of the rarest kind that intervals cover.
     """
-    by_probabilities = _quantities(measured, is_stated=True)
+    by_probabilities = _quantities(study_tables, is_stated=True)
     if not by_probabilities:
         return []
-    drawn = answers.assign(option_probabilities=None)
-    controls = {row.control for row in measured.novelty}
+    letters_alone = answers.assign(option_probabilities=None)
+    controls = {row.control for row in study_tables.novelty}
     # p-values are none of this table's, so that one permutation does
     of_letters = MeasuredTables(
         measure_variance(
-            drawn, baseline=baseline, n_permutations=1, seed=seed, rarest_users=rarest_users
+            letters_alone, baseline=baseline, n_permutations=1, seed=seed, rarest_users=rarest_users
         ),
-        measured.accuracy,
+        study_tables.accuracy,
         [
             row
             for control in controls
             for row in measure_novelty(
-                drawn, baseline=baseline, control=control, n_permutations=1, seed=seed,
+                letters_alone, baseline=baseline, control=control, n_permutations=1, seed=seed,
                 rarest_users=rarest_users,
             )
         ],
         measure_comparisons(
-            drawn, baseline=baseline, n_permutations=1, seed=seed, metrics=("js_bits",)
+            letters_alone, baseline=baseline, n_permutations=1, seed=seed, metrics=("js_bits",)
         ),
     )  # fmt: skip
     by_letters = _quantities(of_letters, is_stated=False)

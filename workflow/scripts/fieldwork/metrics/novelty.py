@@ -116,7 +116,7 @@ def measure_novelty(
     """
     require_permutations(n_permutations)
     arms = _read_letters(answers)
-    stated = _read_probabilities(answers)
+    letter_shares = _read_probabilities(answers)
     rows = []
     for arm, letters in sorted(arms.items(), key=lambda entry: entry[0]):
         if arm.condition == baseline:
@@ -133,11 +133,13 @@ def measure_novelty(
         random = generator(seed, "novelty", *arm.columns.values())
         rarest = rarest_users if letters.n_users else None
         row = _novelty(row, letters, offline, fresh, n_permutations, random, rarest)
-        sides = [stated.get(arm._replace(condition=c)) for c in (arm.condition, baseline)]
-        again = stated.get(arm._replace(condition=row.control)) if row.control else None
-        if sides[0] and sides[1] and row.n_equal and (again or row.control_share is None):
+        sides = [letter_shares.get(arm._replace(condition=c)) for c in (arm.condition, baseline)]
+        control_shares = (
+            letter_shares.get(arm._replace(condition=row.control)) if row.control else None
+        )
+        if sides[0] and sides[1] and row.n_equal and (control_shares or row.control_share is None):
             row = _at_equal_n(row, sides[0], reruns.get(arm.task, 0))
-            row = _expected_novelty(row, sides[0], sides[1], again, rarest_users)
+            row = _expected_novelty(row, sides[0], sides[1], control_shares, rarest_users)
         rows.append(row)
     return rows
 
@@ -148,22 +150,23 @@ ArmShares = Mapping[str, StatedShares]
 
 def _read_probabilities(answers: pd.DataFrame) -> dict[Arm, ArmShares]:
     """The arms of which all answers to choices state probabilities, of few enough letters."""
-    stated: dict[Arm, ArmShares] = {}
+    letter_shares: dict[Arm, ArmShares] = {}
     for arm, items in read_answer_sets(answers).items():
         shares = {item: of_item.stated_shares() for item, of_item in items.items()}
         of_items = {
             item: s for item, s in shares.items() if s and s.shares.shape[1] <= MOST_LETTERS
         }
         if arm.kind == "choice" and len(of_items) == len(items):
-            stated[arm._replace(kind=None)] = of_items
-    return stated
+            letter_shares[arm._replace(kind=None)] = of_items
+    return letter_shares
 
 
 def _at_equal_n(row: Novelty, users: ArmShares, n_reruns: int) -> Novelty:
     """The row with as many reruns as there are meant to be, and as many users."""
     n_reruns = max(n_reruns, row.n_baseline or 0)
     n_users = min(
-        (len(stated.users) for stated in users.values() if stated.has_users), default=n_reruns
+        (len(letter_shares.users) for letter_shares in users.values() if letter_shares.has_users),
+        default=n_reruns,
     )
     return replace(row, n_baseline=n_reruns, n_equal=min(n_users, n_reruns))
 
@@ -232,12 +235,14 @@ def _new_answers(
     places: list[int] = []
     units: list[int] = []
     for place, item in enumerate(items):
-        stated = side[item]
+        letter_shares = side[item]
         reruns = offline[item].shares.mean(axis=0)
-        values += new_answer_chances(stated.shares, reruns, n_baseline).tolist()
-        places += [place] * len(stated.users)
+        values += new_answer_chances(letter_shares.shares, reruns, n_baseline).tolist()
+        places += [place] * len(letter_shares.users)
         # calls without users are each their own
-        units += [users.index(u) if u else len(units) + k for k, u in enumerate(stated.users)]
+        units += [
+            users.index(u) if u else len(units) + k for k, u in enumerate(letter_shares.users)
+        ]
     numbers = np.unique(units, return_inverse=True)[1].astype(np.int64)
     return NumberSample(
         np.array(values), np.array(places, dtype=np.int64), numbers, [*items], any(users), 0, None,

@@ -100,8 +100,8 @@ def _row(
             calls
             for side in (items, baseline_items)
             for item in side.values()
-            if (stated := item.stated_shares())
-            for calls in stated.repeats
+            if (letter_shares := item.stated_shares())
+            for calls in letter_shares.repeats
         ]
         share = _stated_share(cells, distances, repeats, settings)
     else:

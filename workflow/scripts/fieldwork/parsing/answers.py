@@ -50,12 +50,12 @@ def parse_responses(
 
 def _log_unstated(answers: Sequence[Answer]) -> None:
     """Warn of models that state the probabilities of options in some answers and not in others."""
-    stated: dict[tuple[str, str, str], Counter[bool]] = {}
+    counts_of_arms: dict[tuple[str, str, str], Counter[bool]] = {}
     for answer in answers:
         if answer.kind in LETTER_KINDS and answer.outcome != "failed":
             arm = (answer.model, answer.task, answer.condition)
-            stated.setdefault(arm, Counter())[answer.option_probabilities is not None] += 1
-    for (model, task, condition), counts in stated.items():
+            counts_of_arms.setdefault(arm, Counter())[answer.option_probabilities is not None] += 1
+    for (model, task, condition), counts in counts_of_arms.items():
         if counts[True] and counts[False]:
             logger.warning(
                 "%s, %s, %s: of %d answers %d state no probabilities of their options, or letters have "

@@ -147,7 +147,7 @@ def _tendency(row: ValueComparison) -> float | None:
     return row.difference if row.ci_low is not None else None
 
 
-def _moved(row: Shift) -> float | None:
+def _sure_shift(row: Shift) -> float | None:
     """Of probabilities of few users the test says that they differ, and the interval which way."""
     if row.is_stated and (
         row.ci_low is None or row.ci_high is None or row.ci_low <= 0 <= row.ci_high
@@ -259,7 +259,7 @@ MEASURES: Mapping[str, ClaimMeasure] = {
         INTERVAL,
         margin="share",
         detail=lambda row: row.answer,
-        tendency=_moved,
+        tendency=_sure_shift,
     ),
     **{
         name: _declared_measure(measure)
@@ -404,10 +404,10 @@ def study_tests(measure: str, rows: Sequence[Any]) -> Iterator[StudyTest]:
     """The tests of one measure: rows that share a test, as categories do, give one."""
     form = MEASURES[measure]
     tests: dict[ClaimKey, StudyTest] = {}
-    replaced = {claim_key(measure, row) for row in rows if form.instead and form.instead(row)}
+    known_keys = {claim_key(measure, row) for row in rows if form.instead and form.instead(row)}
     for row in rows:
         key = claim_key(measure, row)
-        is_replaced = key in replaced and not (form.instead and form.instead(row))
+        is_replaced = key in known_keys and not (form.instead and form.instead(row))
         is_claimed = form.is_claimed is None or form.is_claimed(row)
         if key not in tests and is_claimed and not is_replaced:
             tests[key] = _test(key, form, row)
@@ -415,7 +415,7 @@ def study_tests(measure: str, rows: Sequence[Any]) -> Iterator[StudyTest]:
         is_other, words = form.confirmed_by
         for row in filter(is_other, rows):
             key = claim_key(measure, row)
-            if key in tests and key not in replaced:
+            if key in tests and key not in known_keys:
                 other = _test(key, form, row)
                 tests[key] = confirm(tests[key], other.p_value, other.direction, words)
     return iter(tests.values())

@@ -52,13 +52,13 @@ def read_scores(study: StudyEvidence) -> list[Estimate]:
     """The score of each arm beside the baseline's: of probabilities, or in the reading of claims."""
     rows = study.rows(Estimate, reference="baseline")
     baseline = study.outline.baseline
-    stated = {
+    known_scores = {
         arm_of(row): row
         for row in rows
         if is_known_score(row) or (row.measure == EXPECTED_SCORE and row.condition == baseline)
     }
     readings = [row for row in rows if row.measure == score_reading(row.condition)]
-    return [stated.get(arm_of(row), row) for row in readings]
+    return [known_scores.get(arm_of(row), row) for row in readings]
 
 
 def _in_any_form(row: Estimate, study: StudyEvidence) -> str:
