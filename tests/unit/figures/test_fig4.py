@@ -40,14 +40,6 @@ def test_options_stand_by_their_largest_shift() -> None:
     assert len(names(draw(frames.shifts(["alpha"]), max_items=3))) == 3
 
 
-def test_a_condition_without_a_user_is_drawn_and_does_not_rank() -> None:
-    table = frames.shifts(["alpha"], ["again", "rag"])
-    table.loc[(table["condition"] == "again") & (table["answer"] == "option 0"), "shift"] = -0.9
-    figure = draw(table, ("offline", "again", "rag"))
-    assert "option 0 (companies)" not in names(figure)
-    assert len(marks(figure, "again")) == 12
-
-
 def test_a_point_stands_at_its_share_and_the_baseline_in_every_row() -> None:
     figure = draw(frames.shifts(["alpha"]), max_items=1)
     at = {label: marks(figure, label)[0].get_xdata()[0] for label in ("Offline", "Field")}
@@ -77,19 +69,6 @@ def test_null_is_a_mark_and_no_point() -> None:
     assert "SP-RAG (n = 0)" in frames.words(figure)
 
 
-def test_an_option_nobody_names_has_a_share_of_zero() -> None:
-    table = frames.shifts(["alpha"])
-    table = table[(table["condition"] != "rag") | (table["answer"] != "option 19")]
-    xs = [line.get_xdata()[0] for line in marks(draw(table), "SP-RAG")]
-    assert xs[0] == 0.0
-
-
-def test_n_is_said() -> None:
-    words = frames.words(draw(frames.shifts()))
-    assert "Offline (n = 40)" in words
-    assert "Field (n = 53)" in words
-
-
 @pytest.mark.parametrize(
     ("table", "words"),
     [
@@ -104,19 +83,6 @@ def test_n_is_said() -> None:
 def test_without_a_shift_the_figure_says_why(table: pd.DataFrame, words: str) -> None:
     conditions = ("offline", "again", *frames.USERS)
     assert words in frames.words(draw(table, conditions)).replace("\n", " ")
-
-
-@pytest.mark.parametrize(
-    ("n_models", "conditions"), [(1, 1), (1, 4), (2, 4), (3, 10), (4, 4), (4, 10)]
-)
-def test_everything_is_on_the_page_and_large_enough(n_models: int, conditions: int) -> None:
-    models = [f"model-{k}" for k in range(n_models)]
-    users = (*frames.USERS, *frames.EXTRA)[:conditions]
-    table = frames.shifts(models, users, nulls=[("model-0", users[-1])] if conditions > 1 else [])
-    table["answer"] = table["answer"] + " of a name that takes more than a line"
-    note = "An embedding baseline, not a chat model. " * 4
-    figure = draw(table, ("offline", *users), users=users, note=note)
-    frames.assert_readable(figure, inches=9.9)
 
 
 def test_an_option_of_a_choice_has_its_text_and_its_question() -> None:

@@ -133,16 +133,6 @@ def test_points_are_the_powers_and_end_where_nothing_was_simulated() -> None:
     assert list(target.get_ydata()) == [0.8, 0.8]
 
 
-def test_effects_of_a_panel_differ_in_colour_and_marker() -> None:
-    axes = panels(draw(table()))["letters, 40 tests"]
-    curve_styles = {(line.get_color(), line.get_marker()) for line in curves(axes)}
-    assert (
-        len({colour for colour, _ in curve_styles})
-        == len({marker for _, marker in curve_styles})
-        == 2
-    )
-
-
 @pytest.mark.parametrize(
     ("frame", "words"),
     [
