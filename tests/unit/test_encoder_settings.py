@@ -1,15 +1,12 @@
 """`precision: auto` is the faster precision, if it is good enough; it is measured once and kept."""
 
 import json
-from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
-import numpy as np
 import pytest
 
 from fieldwork import encoder, encoder_settings, tables
-from fieldwork.encoder import Encoder, EncoderSettings, Precision, Vectors
+from fieldwork.encoder import Encoder, EncoderSettings, Precision
 from fieldwork.encoder_settings import (
     PrecisionTrial,
     choose_precision,
@@ -50,24 +47,6 @@ def test_the_faster_precision_is_taken_where_its_vectors_are_good(
     assert reason in why
 
 
-class NoBfloat16(Encoder):
-    """On a device that multiplies no bfloat16."""
-
-    def compute(self, texts: Sequence[str], precision: Precision | None = None) -> Vectors:
-        if precision == "bf16":
-            raise RuntimeError("not implemented for 'BFloat16'")
-        return np.full((len(texts), 4), 0.5, np.float32)
-
-    def processor(self) -> str:
-        return "an old device"
-
-
-def test_a_device_without_bfloat16_is_no_error() -> None:
-    trial = try_precisions(NoBfloat16(EncoderSettings(), Path()), ["a", "b"])
-    assert trial.rates["fp32"] > 0
-    assert verdict(trial) == ("fp32", "torch cannot compute in bf16 there")
-
-
 def test_the_packaged_encoder_is_tried_as_it_will_encode(tmp_path: Path) -> None:
     texts = trial_texts(str(SAMPLE), "user_turns")
     assert len(texts) == N_TRIAL_TEXTS == len({*texts})
@@ -97,24 +76,6 @@ def test_another_machine_goes_on_as_the_first_one_began(trials: list[PrecisionTr
     trials += [SLOW]
     assert choose_precision("wildchat", EncoderSettings(), ["a"]) == first
     assert choose_precision("other", EncoderSettings(), ["a"]).precision == "fp32"
-
-
-def test_each_encoder_of_a_study_is_measured_once(trials: list[PrecisionTrial]) -> None:
-    trials += [FAST, SLOW]
-    other = EncoderSettings("other")
-    assert choose_precision("s", EncoderSettings(), ["a"]).precision == "bf16"
-    assert choose_precision("s", other, ["a"]).precision == "fp32"
-    assert choose_precision("s", EncoderSettings(), ["a"]).precision == "bf16"
-    assert choose_precision("s", other, ["a"]).processor == SLOW.processor
-
-
-def test_what_was_measured_is_written_down(trials: list[PrecisionTrial], tmp_path: Path) -> None:
-    trials += [FAST]
-    choose_precision("s", EncoderSettings(), ["a"])
-    (entry,) = json.loads((tmp_path / "resources/precision/s.json").read_text()).values()
-    assert entry["texts_per_second"] == {"fp32": 62.0, "bf16": 109.0}
-    assert entry["least_cosine"] == 0.9991
-    assert entry["processor"] == FAST.processor
 
 
 GOOD = {"precision": "bf16", "reason": "r", "processor": "p", "day": "2026-11-24"}
@@ -159,8 +120,3 @@ def table(folder: Path, precision: str) -> str:
 def test_jobs_encode_as_the_study_does(tmp_path: Path, precision: Precision) -> None:
     settings = settings_of(EMBEDDING, 3, [table(tmp_path, precision)])
     assert settings == EncoderSettings("all-MiniLM-L6-v2", 1, None, precision, 3)
-
-
-def test_a_precision_of_the_config_needs_no_table() -> None:
-    pinned: dict[str, Any] = {**EMBEDDING, "precision": "bf16"}
-    assert settings_of(pinned).precision == "bf16"

@@ -1,14 +1,11 @@
 """Faults for the benchmark of tests: each changes one piece of one line, drawn by a seed."""
 
-import ast
 import sys
 from pathlib import Path
-from shutil import copy
 
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-LIBRARY = ROOT / "workflow/scripts/fieldwork"
 
 
 @pytest.fixture(autouse=True)
@@ -42,22 +39,3 @@ def test_a_fault_is_written_where_it_was_found_and_can_be_taken_back(tmp_path: P
     (fault,) = mutants_in(text, "m.py")
     assert fault.apply(tmp_path) == text
     assert (tmp_path / "m.py").read_text() == "x = 'é' - y\n"
-
-
-def test_a_seed_draws_the_same_faults_of_different_lines(tmp_path: Path) -> None:
-    from mutations import WINGS, draw_mutants, wings_of
-
-    # the largest module of each wing
-    for wing in WINGS:
-        path = max((LIBRARY / wing).glob("*.py"), key=lambda path: path.stat().st_size)
-        (tmp_path / wing).mkdir()
-        copy(path, tmp_path / wing)
-    drawn = draw_mutants(tmp_path, 40, 38)
-    assert drawn == draw_mutants(tmp_path, 40, 38) != draw_mutants(tmp_path, 40, 39)
-    assert len({(m.file, m.line) for m in drawn}) == 40
-    assert set(wings_of(drawn).values()) == {4}
-    for fault in drawn[:10]:
-        text = (LIBRARY / fault.file).read_text()
-        line = text.splitlines()[fault.line - 1].encode()
-        assert line[fault.start :].startswith(fault.old.encode())
-        ast.parse(text)

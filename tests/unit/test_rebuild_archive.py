@@ -13,8 +13,6 @@ from typing import Any
 
 import pytest
 
-from fieldwork.exports.archive.packing import checksum_lines
-
 SCRIPT = Path(__file__).resolve().parents[2] / "workflow/rebuild_archive"
 
 
@@ -80,14 +78,6 @@ def test_tables_are_compared_by_bytes_and_then_by_values(
     assert sentence in capsys.readouterr().out
 
 
-def test_a_parquet_table_is_as_near_as_its_csv(rebuild: ModuleType, tmp_path: Path) -> None:
-    archive(tmp_path, "1.0", "1.00", name="a.csv")
-    for place, text in (("tables", "PAR1 one"), ("results/trivia", "PAR1 other")):
-        (tmp_path / place / "a.parquet").write_text(text)
-    pair = (tmp_path / "tables/a.parquet", tmp_path / "results/trivia/a.parquet")
-    assert rebuild.compare(*pair) == "rounded"
-
-
 @pytest.mark.parametrize("damage", ["changed", None])
 @pytest.mark.parametrize("path", ["tables/a.csv", "results/trivia/tasks.parquet"])
 def test_a_damaged_archive_is_one_sentence(
@@ -126,36 +116,6 @@ def test_a_second_run_takes_what_the_first_one_made(rebuild: ModuleType, tmp_pat
     assert rebuild.main("2") == 0
 
 
-def test_outside_of_an_archive_it_says_so(
-    rebuild: ModuleType, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert rebuild.main("2") == 1
-    assert "is no archive of a study: unpack one" in capsys.readouterr().err
-
-
-def test_a_broken_record_is_one_sentence(
-    rebuild: ModuleType, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    archive(tmp_path, "a\n", "a\n")
-    (tmp_path / "archive.json").write_text("{broken")
-    assert rebuild.main("2") == 1
-    assert "not as they were packed (archive.json); unpack it again" in capsys.readouterr().err
-    (tmp_path / "checksums.sha256").write_text("")
-    assert rebuild.main("2") == 1
-    assert "not as they were packed (archive.json); unpack it again" in capsys.readouterr().err
-
-
-def test_an_archive_without_checksums_is_one_sentence(
-    rebuild: ModuleType, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    archive(tmp_path, "a\n", "a\n")
-    (tmp_path / "checksums.sha256").unlink()
-    assert rebuild.main("2") == 1
-    error = capsys.readouterr().err
-    assert "ERROR: the archive cannot be read (" in error
-    assert "checksums.sha256" in error
-
-
 def test_a_machine_without_snakemake_is_one_sentence(tmp_path: Path) -> None:
     """As an environment of its own would be, into which nothing was installed."""
     script = tmp_path / "code/workflow/rebuild_archive"
@@ -168,21 +128,3 @@ def test_a_machine_without_snakemake_is_one_sentence(tmp_path: Path) -> None:
     assert ran.returncode == 1
     assert "has no Snakemake; run make rebuild in" in ran.stderr
     assert "Traceback" not in ran.stderr
-
-
-def test_a_table_that_cannot_be_read_is_one_sentence(
-    rebuild: ModuleType, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    archive(tmp_path, "a\n", "a\n")
-    (tmp_path / "results/trivia/a.csv").write_bytes(b"\xff\xfe")
-    assert rebuild.main("2") == 1
-    assert "a.csv cannot be compared (" in capsys.readouterr().err
-
-
-def test_names_with_line_breaks_have_checksums(rebuild: ModuleType, tmp_path: Path) -> None:
-    archive(tmp_path, "a\n", "a\n")
-    (tmp_path / "a\nb\\n.csv").write_text("x")
-    digest = hashlib.sha256(b"x").hexdigest()
-    with (tmp_path / "checksums.sha256").open("a") as file:
-        file.write("".join(checksum_lines({"a\nb\\n.csv": digest})))
-    assert [*rebuild.check()] == []

@@ -8,10 +8,9 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any, get_type_hints
+from typing import Any
 
 import pytest
-import yaml
 
 from fieldwork.records.claims import Claim
 from fieldwork.records.estimates import Estimate
@@ -105,46 +104,6 @@ def test_a_tested_claim_is_judged_by_its_verdict_and_interval(
     judgement = own.verdicts.judge_test(test, direction)
     assert judgement.outcome == outcome
     assert bool(judgement.reason) == (outcome == "cannot be told")
-
-
-def test_a_claim_about_every_prompt(own: SimpleNamespace) -> None:
-    holds, unsure = own.verdicts.Judgement("holds"), own.verdicts.Judgement("cannot be told", "x")
-    low, high = own.verdicts.Range(0.0, 1.0), own.verdicts.Range(2.0, 3.0)
-
-    def judge(*arguments: Any) -> str:
-        return str(own.verdicts.judge_every_prompt(*arguments).outcome)
-
-    assert judge(holds, 27, 27, [(high, low)]) == "holds"
-    assert judge(holds, 26, 27, [(high, low)]) == "cannot be told"
-    assert judge(unsure, 27, 27, [(high, low)]) == "cannot be told"
-    assert judge(holds, 26, 27, [(high, low), (low, high)]) == "does not hold"
-    assert judge(own.verdicts.Judgement("does not hold"), 27, 27, []) == "does not hold"
-
-
-def test_a_claim_about_several_tests(own: SimpleNamespace) -> None:
-    holds, fails = own.verdicts.Judgement("holds"), own.verdicts.Judgement("does not hold")
-    unsure = own.verdicts.Judgement("cannot be told", "undecided")
-    assert own.verdicts.judge_all([holds, holds]) == holds
-    assert own.verdicts.judge_all([holds, fails, unsure]) == fails
-    assert own.verdicts.judge_all([holds, unsure]).reason == "1 of 2 tests show it"
-    assert own.verdicts.judge_all([]).outcome == "cannot be told"
-
-
-def test_claims_about_ranges(own: SimpleNamespace) -> None:
-    rules = own.verdicts
-    holds, unsure = rules.Judgement("holds"), rules.Judgement("cannot be told", "x")
-    wide, narrow, below = rules.Range(0.40, 0.44), rules.Range(0.40, 0.43), rules.Range(0.30, 0.34)
-    assert rules.judge_width(wide, 0.037, holds).outcome == "holds"
-    assert rules.judge_width(wide, 0.037, unsure).outcome == "cannot be told"
-    assert rules.judge_width(narrow, 0.037, holds).outcome == "does not hold"
-    assert rules.judge_width(None, 0.037, holds).outcome == "cannot be told"
-    assert rules.judge_below(below, wide, claim("differs")).outcome == "holds"
-    assert rules.judge_below(below, wide, claim("undecided")).outcome == "cannot be told"
-    assert rules.judge_below(narrow, wide, claim("differs")).outcome == "does not hold"
-    assert rules.judge_highest(wide, [below, below]).outcome == "holds"
-    assert rules.judge_highest(below, [wide, below]).outcome == "does not hold"
-    assert rules.judge_highest(wide, [narrow, below]).outcome == "cannot be told"
-    assert rules.judge_highest(None, [wide]).outcome == "cannot be told"
 
 
 # ---- the page ----------------------------------------------------------------------------------------
@@ -266,51 +225,6 @@ def test_the_page_sets_each_claim_beside_its_numbers(own: SimpleNamespace) -> No
     )
 
 
-def test_a_condition_that_was_not_asked_is_not_judged(own: SimpleNamespace) -> None:
-    tables = small_tables()
-    without = {
-        t: [r for r in rows if getattr(r, "condition", "") != "rag"] for t, rows in tables.items()
-    }
-    rows = [*own.evidence.claim_rows(own.evidence.StudyTables(without))]
-    assert not [row for row in rows if row.condition == "rag"]
-    # a claim about three kinds of users cannot be one about two
-    assert not [row for row in rows if row.claim == "profile first"]
-    assert [row for row in rows if row.condition == "history"]
-
-
-def test_every_claim_of_the_paper_stands_on_the_page_once(own: SimpleNamespace) -> None:
-    page = page_of(own, small_tables())
-    paper = own.paper
-    for one in (*paper.LISTS, *paper.CHOICES, *paper.SCORES, *paper.FIELD):
-        assert page.count(one.text) == 1, one.text
-    names = {row.claim for row in own.evidence.claim_rows(own.evidence.StudyTables(small_tables()))}
-    assert names - {"lists"} <= {one.name for one in (*paper.LISTS, *paper.CHOICES, *paper.SCORES)}
-
-
-def test_rows_are_read_as_they_were_written(own: SimpleNamespace, tmp_path: Path) -> None:
-    rows = [*own.evidence.claim_rows(own.evidence.StudyTables(small_tables()))]
-    own.result_rows.write_rows(tmp_path, rows)
-    again = own.result_rows.read_rows(tmp_path, own.rows.Row)
-    assert own.report.page(again_with_day(own, again)) == own.report.page(again_with_day(own, rows))
-    hints = get_type_hints(own.rows.Row)
-    assert {type(value) for one in again for value in one} <= {str, int, float, type(None)}
-    assert hints["n"] == (int | None)
-
-
-def again_with_day(own: SimpleNamespace, rows: list[Any]) -> list[Any]:
-    return [own.rows.Row("about", "day", note="2026-11-22"), *rows]
-
-
-@pytest.mark.skipif(not (HERE / "results.csv").exists(), reason="not yet run")
-def test_the_page_is_that_of_the_results(tmp_path: Path) -> None:
-    (tmp_path / "results.csv").write_bytes((HERE / "results.csv").read_bytes())
-    done = run("--page", "--out", str(tmp_path))
-    assert done.returncode == 0, done.stderr
-    assert (tmp_path / "results.md").read_bytes() == (
-        ROOT / "benchmarks/reproduction/results.md"
-    ).read_bytes()
-
-
 # ---- the folder --------------------------------------------------------------------------------------
 
 
@@ -330,13 +244,3 @@ def test_a_folder_that_is_not_named_or_lacks_a_file_ends_in_one_sentence(tmp_pat
         (line,) = done.stderr.splitlines()
         assert line.startswith(problem)
     assert not (tmp_path / "results.csv").exists()
-
-
-def test_parts_are_laid_over_the_study_and_name_what_it_has() -> None:
-    study = yaml.safe_load((ROOT / "studies/reproduce.yaml").read_text(encoding="utf-8"))
-    for name in ("lists", "scores"):
-        part = yaml.safe_load((HERE / f"{name}.yaml").read_text(encoding="utf-8"))
-        assert part["study"]["name"] == f"reproduce_{name}"
-        assert set(part["study"].get("models", ())) <= set(study["models"])
-        assert set(part["study"]["tasks"]) <= set(study["tasks"])
-        assert set(part["study"].get("conditions", ())) <= set(study["study"]["conditions"])

@@ -2,7 +2,6 @@
 
 import csv
 import os
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -39,20 +38,6 @@ def numbers(folder: Path) -> Numbers:
         }
 
 
-def test_the_page_is_that_of_the_results(tmp_path: Path) -> None:
-    shutil.copy(RERUNS / "results.csv", tmp_path)
-    done = run(str(RERUNS / "run.py"), "--page", "--out", str(tmp_path))
-    assert done.returncode == 0, done.stderr
-    assert (tmp_path / "results.md").read_bytes() == (RERUNS / "results.md").read_bytes()
-    assert (tmp_path / "reruns.png").stat().st_size > 5_000
-
-
-def test_absent_data_are_named(tmp_path: Path) -> None:
-    done = run(str(RERUNS / "run.py"), "--data", str(tmp_path), "--out", str(tmp_path))
-    assert done.returncode != 0
-    assert "llm_stability_repeated_runs.parquet: give its folder with --data" in done.stderr
-
-
 def test_the_simulation_agrees_with_its_closed_form() -> None:
     code = """
 import noise
@@ -70,18 +55,6 @@ print(noise.score_sd(0.05, [100, 100]), noise.rerun_list(published, 0.0, sets=10
     assert first[3] > 0.2
     # two subjects: sqrt(0.05 * (1 / 100 + 1 / 100)) / 2
     assert second == pytest.approx([0.0158114, 0.0], abs=1e-6)
-
-
-def test_places_are_those_of_the_metrics() -> None:
-    code = """
-import numpy as np, noise
-from fieldwork.metrics.ranks import place_of
-scores = np.random.default_rng(1).normal(0.7, 0.02, size=(20, 30))
-ours = [[place_of(s, [round(o, 3) for o in run]) for s in run] for run in scores.tolist()]
-assert (noise.places(scores) == np.array(ours)).all()
-"""
-    done = run("-c", code)
-    assert done.returncode == 0, done.stderr
 
 
 def test_ten_against_ten_is_projected_from_five_runs() -> None:

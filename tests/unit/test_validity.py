@@ -3,8 +3,6 @@
 import csv
 import importlib
 import os
-import re
-import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -36,47 +34,6 @@ def simulate(out: Path, *options: str) -> str:
 def read_results(folder: Path) -> list[dict[str, str]]:
     with (folder / "results.csv").open(encoding="utf-8", newline="") as file:
         return list(csv.DictReader(file))
-
-
-def test_the_page_is_that_of_the_results(tmp_path: Path) -> None:
-    shutil.copy(VALIDITY / "results.csv", tmp_path)
-    page = (VALIDITY / "results.md").read_text(encoding="utf-8")
-    made = re.search(r"^(\S+)\. Made .* newest lines on\n(.*); formulas", page, re.MULTILINE)
-    assert made
-    simulate(tmp_path, "--first", "10000", "--day", made[1], "--machine", made[2])
-    assert (tmp_path / "results.md").read_text(encoding="utf-8") == page
-
-
-def test_results_are_of_full_size_and_of_every_part() -> None:
-    rows = read_results(VALIDITY)
-    assert {row["part"] for row in rows} == questions().keys() | {
-        "share_who",
-        "nested",
-        "categories",
-        "distance",
-        "run",
-        "scores",
-        "novelty",
-        "share",
-        "shift",
-        "groups",
-        "agreement",
-        "calibration",
-        "arms",
-        "studies",
-        "changed",
-        "odd",
-        "corrections",
-        "power",
-        "exact",
-        "waiting",
-        "values",
-        "robustness",
-        "drift",
-        "practice",
-    }
-    used = [row for row in rows if not row["estimator"].startswith("discarded")]
-    assert min(int(row["sets"]) for row in used if int(row["sets"])) >= 250
 
 
 @pytest.mark.parametrize("name", question_names())

@@ -51,10 +51,6 @@ def selected(scores: Any, **settings: Any) -> list[tuple[str, bool]]:
     ]
 
 
-def test_all_selects_every_attribute_in_the_order_of_memory() -> None:
-    assert selected(all_scores) == [("u1-0", True), ("u1-1", True), ("u1-2", True)]
-
-
 def test_shared_words_come_first_and_unknown_words_score_nothing() -> None:
     scores = bm25_scores(SOUP, QUESTION)
     assert scores[1] == 0

@@ -104,13 +104,6 @@ def test_a_confidence_is_a_share_or_a_word_or_a_text_of_it(
     assert stated(text)[0][2] == expected
 
 
-def test_lines_without_json_are_statements_that_name_no_turn() -> None:
-    assert stated("1. Is a nurse\n- Likes tea") == [
-        ("Is a nurse", (), None, None, NO_TURN),
-        ("Likes tea", (), None, None, NO_TURN),
-    ]
-
-
 def test_a_reply_that_runs_away_is_cut_and_says_so() -> None:
     ((text, *_, reason),) = stated(json.dumps({"attribute": "x" * 5000, "turns": [1]}))
     assert (len(str(text)), reason) == (1000, RAN_AWAY)
@@ -132,12 +125,6 @@ def test_the_probability_of_being_named_first_is_the_confidence_unless_it_is_all
     greedy = [("I am a nurse.", 0.0), ("I own a dog.", 1.0)]
     best = read_statements(reply("1. I own a dog.", shares=greedy), TALK, "sentences")
     assert (drawn[0].confidence, best[0].confidence) == (0.25, None)
-
-
-@pytest.mark.parametrize("outcome", ["refused", "filtered", "empty"])
-def test_a_reply_without_an_answer_says_what_it_is(outcome: str) -> None:
-    (row,) = read_statements(reply("", outcome=outcome), TALK, "statements")  # type: ignore[arg-type]
-    assert (row.text, row.reason) == (None, f"the reply is {outcome}")
 
 
 @given(st.text(alphabet='{}[]",:ae1\n tributnskdco.-', max_size=300))

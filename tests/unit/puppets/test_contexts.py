@@ -21,7 +21,6 @@ from fieldwork.puppets.contexts import (
     draw_relevant,
     estimate_tokens,
     history_contexts,
-    profile_contexts,
     profiles_of,
 )
 from fieldwork.records.puppets import Context, Conversation, Message, Profile
@@ -82,16 +81,6 @@ def test_more_puppets_leave_the_first_as_they_are(
     assert draw_random(USERS, n + more, chosen, seed)[:n] == few
 
 
-@pytest.mark.parametrize("conversations", [1, 2, 4])
-def test_a_user_brings_conversations_of_its_own(conversations: int) -> None:
-    draws = draw_random(USERS, 6, settings("user", conversations), seed=1)
-    assert len({d.puppet_id for d in draws}) == 6
-    for draw in draws:
-        assert draw.item_id is None
-        assert len(set(draw.conversation_ids)) == conversations
-        assert set(draw.conversation_ids) <= set(USERS[draw.puppet_id])
-
-
 @pytest.mark.parametrize("conversations", [1, 2])
 def test_contexts_of_a_user_share_no_conversation(conversations: int) -> None:
     form = settings("user", conversations, out_of=4)
@@ -129,41 +118,12 @@ def test_shorter_histories_are_the_near_end_of_longer_ones(
     assert longest == draw_random(USERS, n, settings(pool, 4, out_of=4), seed)
 
 
-def test_all_that_is_drawn_is_a_history_without_repeats_of_its_own() -> None:
-    # more than the corpus could deal out: puppets may share conversations, a puppet never repeats one
-    draws = draw_random(USERS, 30, settings("corpus", 40, out_of=40), seed=1)
-    assert all(len(set(draw.conversation_ids)) == 40 for draw in draws)
-    assert len({draw.conversation_ids for draw in draws}) == 30
-
-
-@pytest.mark.parametrize("conversations", [1, 4])
-def test_drawing_as_many_as_are_brought_changes_no_user(conversations: int) -> None:
-    plain = draw_random(USERS, 6, settings("user", conversations), seed=3)
-    assert plain == draw_random(
-        USERS, 6, settings("user", conversations, out_of=conversations), seed=3
-    )
-
-
-def test_retrieval_takes_the_users_of_the_histories() -> None:
-    histories = draw_random(USERS, 4, settings("user", 1, out_of=3), seed=2)
-    retrieved = draw_relevant(
-        USERS, ["x"], rank, n_puppets=4, settings=settings("user", 1, out_of=3), seed=2
-    )
-    assert [d.puppet_id for d in retrieved] == [d.puppet_id for d in histories]
-
-
 @pytest.mark.parametrize("pool", ["user", "corpus"])
 def test_seed_decides_and_the_order_of_the_corpus_does_not(pool: Pool) -> None:
     shuffled = {user: USERS[user][::-1] for user in reversed(USERS)}
     chosen = settings(pool, 2)
     assert draw_random(USERS, 5, chosen, 1) == draw_random(shuffled, 5, chosen, 1)
     assert draw_random(USERS, 5, chosen, 1) != draw_random(USERS, 5, chosen, 2)
-
-
-def test_users_with_too_few_conversations_are_not_chosen() -> None:
-    assert set(choose_users(USERS, 6, settings(conversations=4), 0)) == {
-        user for user, ids in USERS.items() if len(ids) >= 4
-    }
 
 
 @pytest.mark.parametrize(
@@ -219,15 +179,6 @@ def test_a_user_brings_the_most_relevant_of_its_own() -> None:
         nearest = own[0] if draw.item_id == "x" else own[-1]
         assert draw.conversation_ids[-1] == nearest
         assert len(draw.conversation_ids) == 2
-
-
-@pytest.mark.parametrize("pool", ["user", "corpus"])
-def test_retrieved_puppets_stay_when_more_are_asked_for(pool: Pool) -> None:
-    few, many = (
-        draw_relevant(USERS, ["x", "y"], rank, n_puppets=n, settings=settings(pool), seed=1)
-        for n in (3, 9)
-    )
-    assert many[: len(few)] == few
 
 
 # ---- budget and order ----------------------------------------------------------------------------
@@ -292,12 +243,6 @@ def test_the_oldest_are_left_out_of_a_chronological_history() -> None:
     assert (made.conversation_ids, made.n_dropped) == (["old", "new"], 1)
 
 
-def test_equal_dates_are_ordered_by_id() -> None:
-    corpus = [conversation(name, day=1) for name in ("b", "a", "c")]
-    made = context(["c", "b", "a"], corpus, order="chronological")
-    assert made.conversation_ids == ["a", "b", "c"]
-
-
 @pytest.mark.parametrize("budget", [1_000, 20])
 def test_reversed_brings_the_same_conversations_the_other_way_round(budget: int) -> None:
     corpus = [conversation(name) for name in "abc"]
@@ -332,10 +277,6 @@ def test_a_puppet_keeps_one_profile_before_its_conversations(role: str) -> None:
     assert {first.content, second.content} < {"profile 0", "profile 1", "profile 2"}
     assert all(c.conversation_ids == ["a", "b"] and len(c.messages) == 5 for c in made)
     assert made[0].n_tokens == 20 + estimate_tokens([Message(role, "profile 0")])
-
-
-def test_a_condition_without_profiles_has_none() -> None:
-    assert profiles_of([Draw("p", None, ("a",))], [], "system") == {}
 
 
 @pytest.mark.parametrize(("budget", "kept"), [(27, ["a", "b"]), (26, ["b"]), (16, []), (1, [])])
@@ -402,19 +343,3 @@ def test_tokens_are_a_quarter_of_the_bytes_and_four_a_message(
 
 
 # ---- profiles ------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("role", ["system", "user"])
-def test_a_profile_is_one_message(role: str) -> None:
-    profile = Profile("profile-0007", "A nurse.", ["I run."], "About the user: {A nurse.}")
-    (made,) = profile_contexts([profile], role)
-    messages = [Message(role, "About the user: {A nurse.}")]
-    assert made == Context(
-        context_id=context_id(messages),
-        puppet_id="profile-0007",
-        item_id=None,
-        conversation_ids=[],
-        messages=messages,
-        n_tokens=estimate_tokens(messages),
-        n_dropped=0,
-    )

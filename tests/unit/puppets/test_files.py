@@ -52,12 +52,6 @@ def test_fields_are_read_with_their_place_and_without_texts(tmp_path: Path, n: i
     assert read["talk"][0].as_py() == [{"role": "user", "deep": {"role": "x"}}]
 
 
-def test_a_file_without_rows_has_no_fields_to_read(tmp_path: Path) -> None:
-    file = tmp_path / "in.parquet"
-    pq.write_table(pa.table({"id": pa.array([], pa.string())}), file)
-    assert list(read_fields(file, {"id": ()})) == []
-
-
 def test_the_footer_tells_how_large_texts_are(tmp_path: Path) -> None:
     file = tmp_path / "in.parquet"
     talks = [[{"content": f"{n:04d}" * 1_000}] for n in range(50)]

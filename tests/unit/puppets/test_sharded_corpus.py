@@ -86,10 +86,3 @@ def test_added_conversations_are_all_that_is_computed(study: Study) -> None:
     assert sorted(study.asked) == ["question 50", "question 51"]
     changed = [path for path in shards if path.read_bytes() != before[path]]
     assert 1 <= len(changed) <= 2
-
-
-def test_lost_shards_come_back_byte_by_byte(study: Study) -> None:
-    before = [path.read_bytes() for path in study.embed(50, 2)]
-    study.asked.clear()
-    assert [path.read_bytes() for path in study.embed(50, 2)] == before
-    assert study.asked == []

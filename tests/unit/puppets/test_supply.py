@@ -1,7 +1,5 @@
 """Whether there are enough puppets is known before anybody is asked, and the sentence says what to do."""
 
-import json
-import logging
 from pathlib import Path
 
 import pytest
@@ -11,7 +9,6 @@ from fieldwork.config.needs import Need
 from fieldwork.errors import StudyError
 from fieldwork.puppets.contexts import HistorySettings, draw_random
 from fieldwork.puppets.supply import (
-    count_conversations,
     count_corpus,
     count_personas,
     puppet_counts,
@@ -39,19 +36,6 @@ def test_the_sample_has_the_users_that_the_stage_would_draw() -> None:
     assert len(draw_random(users, 21, settings, 1)) == 21
     with pytest.raises(StudyError, match="has 21 users with at least 5"):
         draw_random(users, 22, settings, 1)
-
-
-def test_counting_leaves_nothing_and_says_nothing(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    talk = [{"role": "user", "content": f"hi {n}"} for n in range(5)]
-    Path("a.jsonl").write_text(json.dumps({"messages": talk}))
-    with caplog.at_level(logging.INFO, "fieldwork"):
-        assert list(count_corpus([Path("a.jsonl")], READING, FILTERS)) == [1]
-        assert logging.getLogger("fieldwork").level == logging.INFO
-    assert caplog.messages == []
-    assert [path.name for path in tmp_path.iterdir()] == ["a.jsonl"]
 
 
 def test_personas_are_counted_as_they_are_drawn(tmp_path: Path) -> None:
@@ -138,12 +122,3 @@ def test_nobody_at_all_is_not_to_be_asked(tmp_path: Path) -> None:
     (tmp_path / "a.jsonl").write_text('{"messages": [{"role": "user", "content": "hi"}]}')
     with pytest.raises(StudyError, match="no conversation is left after `min_user_turns: 5`"):
         count_corpus([tmp_path / "a.jsonl"], READING, FILTERS)
-
-
-def test_the_count_of_a_table_is_that_of_its_users(tmp_path: Path) -> None:
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    columns = {"user_id": ["a", "b", "a"], "conversation_id": ["1", "2", "3"]}
-    pq.write_table(pa.table(columns), tmp_path / "c.parquet")
-    assert sorted(count_conversations(tmp_path / "c.parquet")) == [1, 2]

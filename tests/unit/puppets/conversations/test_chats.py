@@ -257,18 +257,6 @@ def test_the_text_beside_empty_parts_counts() -> None:
     assert contents(chat) == ["beside nothing", "beside a part", "spoken", "a part"]
 
 
-def test_parts_of_a_message_may_have_their_text_as_a_value() -> None:
-    row = {
-        "conversations": [
-            {"from": "human", "value": [{"type": "text", "value": "hi"}]},
-            {"from": "gpt", "value": [{"type": "text", "value": "hello"}]},
-        ]
-    }
-    reader, records = reader_of([row])
-    (chat,) = reader.chats(records)
-    assert contents(chat) == ["hi", "hello"]
-
-
 @pytest.mark.parametrize(
     "names",
     ["prompt response", "question answer", "instruction output", "input output", "Frage Antwort"],

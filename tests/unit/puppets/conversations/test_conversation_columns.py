@@ -10,8 +10,6 @@ from fieldwork.files.sheets import Record
 from fieldwork.puppets.conversations.columns import (
     ConversationLayout,
     find_layout,
-    messages_at,
-    value_at,
 )
 from fieldwork.puppets.conversations.messages import MessageReader
 
@@ -47,20 +45,6 @@ def test_a_message_a_row_by_its_names(header: str, cells: str) -> None:
     roles = ("conversation", "user", "role", "text", "time")
     assert dict(file_layout.columns) == dict(zip(roles, names, strict=True))
     assert (file_layout.keys, file_layout.unused_columns) == (None, ())
-
-
-def test_of_two_columns_of_one_meaning_the_one_with_values_is_read() -> None:
-    row = {
-        "chat_id": "1",
-        "role": "user",
-        "content": "",
-        "text": "hi",
-        "user_id": None,
-        "user": "u",
-    }
-    columns = layout(row).columns
-    assert (columns["text"], columns["user"]) == ("text", "user")
-    assert layout({**row, "content": "hi"}).columns["text"] == "content"
 
 
 def test_the_column_of_roles_is_known_by_its_cells() -> None:
@@ -137,16 +121,6 @@ def test_the_config_says_what_names_do_not() -> None:
     assert dict(inner.keys or {}) == {"role": "r", "text": "t"}
 
 
-def test_what_was_taken_for_what_is_a_sentence() -> None:
-    assert layout({"chat_id": "1", "role": "user", "text": "hi", "note": ""}).sentence() == (
-        "one message a row (role = role, conversation = chat_id, text = text); not used: note"
-    )
-    assert layout({"id": "1", "messages": CHAT}).sentence() == (
-        "one conversation a row (messages = messages, conversation = id; in each message role = role, "
-        "text = content); not used: none"
-    )
-
-
 def test_an_exchange_a_row_by_its_names_or_the_config_s() -> None:
     file_layout = layout({"prompt": "hi", "response": "hello", "source": "x"})
     assert file_layout.has_conversations
@@ -177,11 +151,3 @@ def test_a_file_that_is_not_understood_is_refused_with_its_columns() -> None:
     )
     sentence = refusal({"messages": [{"who_knows": "user", "content": "hi"}]})
     assert "have no key with a usual name for the role (there are who_knows, content)" in sentence
-
-
-def test_a_value_may_lie_in_an_object() -> None:
-    assert value_at({"a": {"b": 1}, "a.b": 2}, "a.b") == 2
-    assert value_at({"a": {"b": 1}}, "a.b") == 1
-    assert value_at({"a": 1}, "a.b") is None
-    assert messages_at({"m": "[not JSON"}, "m") == []
-    assert messages_at({"m": '{"a": 1}'}, "m") == []

@@ -62,8 +62,3 @@ def test_a_day_is_its_first_moment() -> None:
 )
 def test_what_is_no_time_or_could_be_two_is_none(value: Any) -> None:
     assert instant(value) is None
-
-
-def test_a_time_beyond_the_calendar_is_none() -> None:
-    assert instant("0001-01-01T00:00:00+23:00") is None
-    assert instant(datetime(9999, 12, 31, 23, tzinfo=timezone(timedelta(hours=-20)))) is None

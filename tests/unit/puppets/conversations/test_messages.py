@@ -69,10 +69,6 @@ def test_what_is_left_out_is_counted_by_its_kind() -> None:
     reader.refuse_unknown("a.csv")
 
 
-def test_a_message_without_a_role_makes_its_conversation_unreadable() -> None:
-    assert MessageReader({}).read("", "x") == {"role": None, "content": "x"}
-
-
 def test_roles_that_nobody_explained_are_refused_all_at_once() -> None:
     reader = MessageReader({"user": "assistant"})
     for role in ("Anna", "Bert", "Anna", "user"):
