@@ -3,18 +3,11 @@
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from fieldwork.config.deciding_files import deciding_files, downloads_at_commits
 from fieldwork.config.study import Study
 from unit.config.test_study import HOME, study
 
 PROFILES = {"conditions": ["offline", "profile"]}
-
-
-@pytest.fixture(autouse=True)
-def _in_the_project(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(HOME)
 
 
 def test_what_is_read_and_judged_by_is_named_by_its_setting(tmp_path: Path) -> None:
@@ -26,12 +19,6 @@ def test_what_is_read_and_judged_by_is_named_by_its_setting(tmp_path: Path) -> N
     assert files["parsing.aliases"] == ["resources/tasks/aliases.csv"]
     assert files["metrics.categories"] == ["resources/categories.csv"]
     assert files["profiles.template"] == ["resources/templates/profile.txt"]
-
-
-def test_the_corpus_of_the_users_is_among_them() -> None:
-    quickstart = study()
-    (corpus,) = quickstart.corpora()
-    assert deciding_files(quickstart)[f"corpora.{corpus}"] == quickstart.source(corpus)
 
 
 def test_personas_are_where_profiles_are() -> None:

@@ -13,12 +13,10 @@ from fieldwork.config.explorer import (
     page_corpora,
     page_field_answers,
     page_settings,
-    template_scripts,
     unfinished_tables,
     withheld,
 )
 from fieldwork.config.study import Study
-from fieldwork.errors import StudyError
 from fieldwork.explorer.study_data import PageSettings
 from unit.config.test_study import HOME, study
 
@@ -29,11 +27,6 @@ FIELD: dict[str, Any] = {
     "columns": {"participant": "id"},
     "prompts": {"hobbies": "Q1"},
 }
-
-
-@pytest.fixture(autouse=True)
-def _in_the_project(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(HOME)
 
 
 def page(contexts: str = "auto", *, is_shown: bool = False, **changes: Any) -> Study:
@@ -85,15 +78,6 @@ def test_a_word_in_the_config_decides(form: str) -> None:
     assert bool(page_corpora(page(form))) == (form == "full")
 
 
-def test_without_users_nothing_is_withheld() -> None:
-    assert withheld(page("none", study={"conditions": ["offline"]})) == []
-
-
-def test_another_word_is_refused() -> None:
-    with pytest.raises(StudyError, match=r"explorer\.contexts: 'all' is not one of"):
-        page("all")
-
-
 def test_real_users_are_left_out_unless_asked_for() -> None:
     without, shown = page("full", field=FIELD), page("full", is_shown=True, field=FIELD)
     assert page_field_answers(without) == []
@@ -129,9 +113,3 @@ def test_paths_are_those_of_the_study_folder() -> None:
     assert "results/quickstart/findings.md" in paths["findings"]
     assert not any("<" in path or Path(path).is_absolute() for p in paths.values() for path in p)
     assert paths["corpora"] == ["results/quickstart/corpus/sample_short/conversations.parquet"]
-
-
-def test_scripts_are_in_the_order_of_their_names() -> None:
-    names = [Path(path).name for path in template_scripts(study())]
-    assert names == sorted(names)
-    assert len(names) > 5

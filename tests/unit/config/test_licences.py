@@ -11,15 +11,10 @@ from fieldwork.config.licences import (
     sources_of,
 )
 from fieldwork.config.study import Study
-from unit.config.test_study import HOME, study
+from unit.config.test_study import study
 
 OWN = "resources/tasks/recommendations.csv"
 """Any file that is there, and holds no invented users."""
-
-
-@pytest.fixture(autouse=True)
-def _in_the_project(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(HOME)
 
 
 def with_corpus(license_name: str | None, **archive: Any) -> Study:
@@ -90,14 +85,6 @@ def test_texts_of_ones_own_corpus(
 ) -> None:
     source = corpus_source(with_corpus(license_name, **archive))
     assert (source.is_open, source.reason) == (is_open, reason)
-
-
-def test_what_the_page_leaves_out_for_privacy_is_in_no_archive() -> None:
-    hidden = study(explorer={"contexts": "ids"})
-    sources = sources_of(hidden)
-    assert not sources["sample_short"].is_open
-    assert not sources["sample_personas"].is_open
-    assert sources["sample_mmlu"].is_open
 
 
 def test_ones_own_questions_are_part_of_the_study() -> None:

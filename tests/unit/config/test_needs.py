@@ -67,10 +67,6 @@ def test_filters_are_those_of_the_corpus_as_far_as_they_are_on() -> None:
     assert need.filters == "min_user_turns: 5, exclude_redacted: true, models: gpt-4*, gpt-5*"
 
 
-def test_blank_conditions_need_nobody() -> None:
-    assert needs(study={"conditions": ["offline", "offline_t0"]}) == []
-
-
 def test_small_is_what_is_in_a_file(tmp_path: Path) -> None:
     plain, packed = tmp_path / "a.csv", tmp_path / "b.csv.gz"
     plain.write_bytes(b"x" * SMALL)

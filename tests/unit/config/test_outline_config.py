@@ -22,14 +22,6 @@ def test_a_question_is_a_sentence(question: object) -> None:
         study(study={"question": question})
 
 
-def test_findings_know_who_brings_a_user_and_who_is_a_control() -> None:
-    outline = outline_settings(study())
-    assert outline["retrieval"] == ["rag"]
-    assert outline["users"] == ["history", "rag", "profile"]
-    assert outline["controls"] == ["offline_again"]
-    assert [*outline["conditions"]] == study().config["study"]["conditions"]
-
-
 def test_findings_know_how_questions_are_asked_in_words() -> None:
     phrases = outline_settings(study())["phrases"]
     assert phrases["offline"] == "without a user"
@@ -57,9 +49,3 @@ def test_findings_know_the_limits_of_models_that_have_them() -> None:
     leaderboard_note = own.config["tasks"]["mmlu_lite"]["leaderboard_note"]
     assert outline_settings(own)["notes"] == [form, leaderboard_note]
     assert outline_settings(study(study={"models": ["local"]}))["model_limits"] == []
-
-
-def test_a_baseline_that_is_not_selected_breaks_no_phrase() -> None:
-    own = study(study={"conditions": ["history"]})
-    phrases = outline_settings(own)["phrases"]
-    assert phrases["history"] == "after a user's conversation"

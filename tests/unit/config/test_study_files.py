@@ -74,10 +74,6 @@ def shipped(path: str) -> str:
     return path if Path(path).exists() else str(HOME / path)
 
 
-def test_the_quickstart_names_only_files_that_are_there(quickstart: dict[str, Any]) -> None:
-    check_files(quickstart, shipped, "config.yaml")
-
-
 @pytest.mark.parametrize(
     "setting",
     [
@@ -106,16 +102,6 @@ def test_a_file_that_is_not_there_names_its_setting(
         StudyError, match=rf"^mine.yaml: {setting}: no.* at no/such_file\.csv; correct"
     ):
         check_files(config, shipped, "mine.yaml")
-
-
-def test_own_corrections_are_looked_for_in_the_study_alone(
-    quickstart: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    config = copy.deepcopy(quickstart)
-    config["parsing"]["overrides"] = "resources/tasks/aliases.csv"
-    with pytest.raises(StudyError, match=r"^mine.yaml: parsing\.overrides: no file at"):
-        check_files(config, lambda path: str(HOME / path), "mine.yaml")
 
 
 def test_each_file_of_corrections_is_looked_for(
