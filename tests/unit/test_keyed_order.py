@@ -20,10 +20,6 @@ def test_the_same_names_draw_the_same_ids_in_the_same_order() -> None:
     assert len(orders) == 3
 
 
-@pytest.mark.parametrize("n", [0, 1, 39, 40, 50])
-def test_a_draw_has_so_many_ids_or_all(n: int) -> None:
-    assert len(set(KeyedPool(IDS).draw(n, 1))) == min(n, 40)
-    assert KeyedPool([]).draw(n, 1) == []
 
 
 @pytest.mark.parametrize("n_new", [1, 5, 160, 1_960])

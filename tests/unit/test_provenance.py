@@ -177,14 +177,3 @@ def test_readings_are_kept_between_processes_and_never_stale(tmp_path: Path) -> 
     assert [path.name for path in kept.parent.iterdir()] == [kept.name]
 
 
-@pytest.mark.parametrize(
-    "text", ["", "{", "[]", '{"reader": "another", "files": {}}', '{"files": 1}']
-)
-def test_broken_readings_are_read_anew(tmp_path: Path, text: str) -> None:
-    code = tmp_path / "code"
-    expected = version(code, {})
-    kept = tmp_path / ".snakemake/fieldwork_code.json"
-    kept.parent.mkdir()
-    kept.write_text(text, encoding="utf-8")
-    assert version_in(tmp_path, code) == expected
-    assert version_in(tmp_path, code) == expected

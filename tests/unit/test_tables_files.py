@@ -18,8 +18,6 @@ from fieldwork.records.parsing import MergedItem
 from fieldwork.records.puppets import Profile
 
 
-def write_profile(path: Path, puppet_id: str = "p") -> None:
-    tables.write_rows(path, [Profile(puppet_id, "", [], "")], Profile)
 
 
 # ---- CSV -----------------------------------------------------------------------------------------
@@ -112,11 +110,6 @@ def test_a_full_disk_is_a_sentence(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize("suffix", ["p.parquet", "deep/p.parquet"])
-def test_a_file_in_the_way_is_a_sentence(tmp_path: Path, suffix: str) -> None:
-    (tmp_path / "file").touch()
-    with pytest.raises(StudyError, match=r"p\.parquet: cannot be written"):
-        write_profile(tmp_path / "file" / suffix)
 
 
 # ---- DuckDB --------------------------------------------------------------------------------------
@@ -148,18 +141,6 @@ def test_batches_become_a_table_whose_bytes_do_not_tell_them_apart(
     assert (tmp_path / "r.parquet").read_bytes() == (tmp_path / "one.parquet").read_bytes()
 
 
-def test_rows_keep_their_order_and_bytes_whatever_the_threads(tmp_path: Path) -> None:
-    written = []
-    for threads in (1, 4):
-        with tables.open_database(threads=threads) as database:
-            # as in a stage that reads in any order and writes in one
-            database.execute("SET preserve_insertion_order = false")
-            batch = database.sql(ranged(0, 20_000)).to_arrow_table()
-            streams.copy_tables(database, [batch], tmp_path / "r.parquet", Request)
-        written.append((tmp_path / "r.parquet").read_bytes())
-        rows = tables.read_rows(tmp_path / "r.parquet", Request)
-        assert [row.replicate for row in rows] == list(range(20_000))
-    assert written[0] == written[1]
 
 
 def test_a_batch_with_missing_values_leaves_nothing(tmp_path: Path) -> None:

@@ -81,47 +81,5 @@ def test_bias_coverage_and_level_are_counted_over_the_sets_that_have_them(
     assert (counted.false_positives, counted.false_positive_error) == (0.04, 0.0)
 
 
-LETTERS = ReaderQuestion(
-    title="Letters",
-    sentence="Do letters vary?",
-    kinds=("choice",),
-    references=("baseline", "field"),
-    has_groups=True,
-    measures=[
-        Measure(
-            name="bits",
-            title="Entropy",
-            meaning="entropy of letters",
-            statistic=plug_in_bits,
-            is_by_item=True,
-            is_tested=True,
-            is_for_other_prompts=True,
-        ),
-        Measure(name="seconds", title="Seconds", meaning="seconds", of="seconds"),
-    ],
-)
 
 
-def test_a_new_declaration_is_simulated_by_itself(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.syspath_prepend(str(VALIDITY))
-    declared = importlib.import_module("declared")
-    monkeypatch.setattr(declared, "questions", lambda: {"letters": LETTERS})
-    monkeypatch.setattr(declared, "TRUTH_PARTS", 1)
-    monkeypatch.setattr(declared, "TRUTH_SETS", 40)
-    simulations = declared.simulations("letters")
-    lines = [line for simulation in simulations for line in simulation.outcomes(3, 1)]
-    assert {(line.estimator, line.sets) for line in lines} == {
-        ("bits, one prompt", 3),
-        ("bits, mean", 3),
-        ("bits, difference", 3),
-        ("bits, mean, prompts like these", 3),
-        ("bits, difference, prompts like these", 3),
-        ("discarded: bits, difference, interval for these prompts", 3),
-        ("seconds, mean", 3),
-        ("seconds, difference", 3),
-    }
-    tested = {line.estimator for line in lines if line.false_positives is not None}
-    assert tested == {"bits, difference"}
-    sources = {line.source for line in lines}
-    assert {"letters, no effect", "skewed numbers, an effect"} < sources
-    assert {line.size.split(", ")[1] for line in lines} >= {"40 participants", "40 of other groups"}

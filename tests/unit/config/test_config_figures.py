@@ -9,7 +9,6 @@ from tests.unit.shipped_config import shipped_config
 from fieldwork.config.figures import (
     figure_tasks,
     has_trade_offs,
-    kinds_of,
     leaderboard_note,
     ranked_tasks,
     survey_tasks,
@@ -63,23 +62,6 @@ def checked(*args: Any, **settings: Any) -> dict[str, Any]:
     config = study(*args, **settings)
     check_config(config, "my.yaml")
     return config
-
-
-@pytest.mark.parametrize(
-    ("task", "kinds"),
-    [
-        ("trivia", {"choice"}),
-        ("opinions", {"choice"}),
-        ("wishes", {"list"}),
-        ("both", {"list", "choice"}),
-        ("parts", {"list", "choice"}),
-        ("mmlu", {"choice"}),
-        ("ethics", {"choice"}),
-        ("odd", {"choice"}),
-    ],
-)
-def test_the_kinds_of_a_task_are_those_its_sources_say(task: str, kinds: set[str]) -> None:
-    assert kinds_of(checked([task])["tasks"][task]) == kinds
 
 
 @pytest.mark.parametrize(
@@ -151,13 +133,6 @@ def test_a_task_that_does_not_suit_is_told(
         check_config(study(tasks, figures), "my.yaml")
     assert str(caught.value).startswith("my.yaml: figures.")
     assert message in str(caught.value)
-
-
-def test_no_task_is_called_auto() -> None:
-    config = study(["trivia"])
-    config["tasks"]["auto"] = config["tasks"]["trivia"]
-    with pytest.raises(StudyError, match=r"tasks\.auto: .* choose another"):
-        check_config(config, "my.yaml")
 
 
 def test_a_leaderboard_with_a_note_has_no_places() -> None:

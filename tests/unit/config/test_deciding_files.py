@@ -7,7 +7,6 @@ from fieldwork.config.deciding_files import deciding_files, downloads_at_commits
 from fieldwork.config.study import Study
 from unit.config.test_study import HOME, study
 
-PROFILES = {"conditions": ["offline", "profile"]}
 
 
 def test_what_is_read_and_judged_by_is_named_by_its_setting(tmp_path: Path) -> None:
@@ -19,13 +18,6 @@ def test_what_is_read_and_judged_by_is_named_by_its_setting(tmp_path: Path) -> N
     assert files["parsing.aliases"] == ["resources/tasks/aliases.csv"]
     assert files["metrics.categories"] == ["resources/categories.csv"]
     assert files["profiles.template"] == ["resources/templates/profile.txt"]
-
-
-def test_personas_are_where_profiles_are() -> None:
-    with_profiles = deciding_files(study(study=PROFILES))
-    assert {"datasets.sample_personas", "datasets.sample_sentences"} <= with_profiles.keys()
-    without = deciding_files(study(study={"conditions": ["offline", "history"]}))
-    assert not [setting for setting in without if setting.startswith("datasets.")]
 
 
 def test_prompts_of_memory_and_judges_are_among_them() -> None:
@@ -40,14 +32,6 @@ def test_a_download_at_a_commit_needs_no_file() -> None:
     (pins,) = downloads_at_commits(paper).values()
     assert pins["repo"] == "OpenAssistant/oasst2"
     assert "corpora.oasst2" not in deciding_files(paper)
-
-
-def test_a_download_of_a_branch_is_its_list_of_files() -> None:
-    personas = {"personas": {"dataset": "personahub", "column": "persona"}}
-    own = study(study=PROFILES, profiles=personas)
-    assert "datasets.personahub" not in downloads_at_commits(own)
-    manifest = "resources/downloads/personahub/manifest.json"
-    assert deciding_files(own)["datasets.personahub"] == [manifest]
 
 
 def test_recorded_answers_are_among_them(tmp_path: Path) -> None:

@@ -13,7 +13,6 @@ from fieldwork.config.explorer import (
     page_corpora,
     page_field_answers,
     page_settings,
-    unfinished_tables,
     withheld,
 )
 from fieldwork.config.study import Study
@@ -106,10 +105,3 @@ def test_settings_are_those_of_the_page() -> None:
         "corpus": "sample_short",
     }
     assert quickstart.max_tokens == {"recommendations_lite": 512, "choices_lite": 5}
-
-
-def test_paths_are_those_of_the_study_folder() -> None:
-    paths = unfinished_tables(study())
-    assert "results/quickstart/findings.md" in paths["findings"]
-    assert not any("<" in path or Path(path).is_absolute() for p in paths.values() for path in p)
-    assert paths["corpora"] == ["results/quickstart/corpus/sample_short/conversations.parquet"]

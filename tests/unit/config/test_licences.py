@@ -87,12 +87,6 @@ def test_texts_of_ones_own_corpus(
     assert (source.is_open, source.reason) == (is_open, reason)
 
 
-def test_ones_own_questions_are_part_of_the_study() -> None:
-    assert sources_of(study())["recommendations"].reason == "they are the study's own questions"
-    closed = study(datasets={"recommendations": {"license": "all rights reserved"}})
-    assert not sources_of(closed)["recommendations"].is_open
-
-
 def test_contexts_are_closed_where_one_of_their_sources_is() -> None:
     closed = with_corpus(None)
     sources = sources_of(closed)

@@ -30,13 +30,6 @@ def test_findings_know_how_questions_are_asked_in_words() -> None:
     assert [*phrases] == [*outline_settings(study())["conditions"]]
 
 
-def test_conditions_of_one_kind_have_phrases_of_their_own() -> None:
-    lengths = study("studies/history_length.yaml")
-    outline = outline_settings(lengths)
-    assert len({*outline["phrases"].values()}) == len(outline["conditions"])
-    assert outline["phrases"][outline["baseline"]] == "without a user"
-
-
 def test_findings_know_the_limits_of_models_that_have_them() -> None:
     limited = {"limits": "Knows little. Says nothing about larger models"}
     own = study(

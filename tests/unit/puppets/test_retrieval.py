@@ -111,6 +111,7 @@ def test_users_rank_as_the_corpus_does() -> None:
 
 @pytest.mark.parametrize("k", [3, 4])
 def test_more_than_was_looked_for_is_refused(k: int) -> None:
-    rank = ranking({"x": VECTORS[0]}, blocks(IDS[:1], VECTORS[:1]), k=3)
+    vectors = np.eye(2, dtype=np.float32)
+    rank = ranking({"x": vectors[0]}, blocks(["a"], vectors[:1]), k=3)
     with pytest.raises(ValueError, match="1 conversations are ranked"):
-        rank("x", IDS, k)
+        rank("x", ["a"], k)
