@@ -9,7 +9,6 @@ import yaml
 from tests.unit.shipped_config import shipped_config
 
 from fieldwork.config.archive import archive_plan
-from fieldwork.config.paths import files_at
 from fieldwork.config.study import Study
 from fieldwork.errors import StudyError
 from fieldwork.exports.archive.contents import ArchivePlan
@@ -53,22 +52,6 @@ def test_two_files_of_one_name_are_two(tmp_path: Path, license_name: str) -> Non
     is_closed = license_name != "MIT"
     assert elsewhere(away) == dict([*zip(places, paths, strict=True)][int(is_closed) :])
     assert away.config["archived"]["left_out"] == places[:1] * is_closed
-
-
-def test_all_files_of_a_pattern_are_there_under_it(tmp_path: Path) -> None:
-    for place in ("talk1.jsonl", "talk2.jsonl"):
-        copy("resources/mine/conversations.jsonl", tmp_path / place)
-    corpus = {"path": f"{tmp_path}/talk*.jsonl", "format": None, "license": "CC-BY-4.0"}
-    away = plan(study(corpora={"sample_short": corpus}))
-    folder = "inputs/corpora.sample_short.path"
-    assert away.config["corpora"]["sample_short"]["path"] == f"{folder}/talk*.jsonl"
-    assert elsewhere(away) == {
-        f"{folder}/talk{n}.jsonl": f"{tmp_path}/talk{n}.jsonl" for n in (1, 2)
-    }
-    archive = tmp_path / "archive"
-    for place, file in elsewhere(away).items():
-        copy(file, archive / place)
-    assert len(files_at(str(archive / away.config["corpora"]["sample_short"]["path"]))) == 2
 
 
 def test_two_sources_of_one_place_are_one_sentence(

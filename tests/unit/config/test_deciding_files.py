@@ -8,7 +8,6 @@ from fieldwork.config.study import Study
 from unit.config.test_study import HOME, study
 
 
-
 def test_what_is_read_and_judged_by_is_named_by_its_setting(tmp_path: Path) -> None:
     for name in ("first.csv", "second.csv"):
         (tmp_path / name).touch()
@@ -18,13 +17,6 @@ def test_what_is_read_and_judged_by_is_named_by_its_setting(tmp_path: Path) -> N
     assert files["parsing.aliases"] == ["resources/tasks/aliases.csv"]
     assert files["metrics.categories"] == ["resources/categories.csv"]
     assert files["profiles.template"] == ["resources/templates/profile.txt"]
-
-
-def test_prompts_of_memory_and_judges_are_among_them() -> None:
-    files = deciding_files(study("studies/personalisation.yaml"))
-    prompts = [setting for setting in files if "prompt" in setting or "template" in setting]
-    assert {"memory.prompt", "profiles.template"} <= {*prompts}
-    assert all(Path(path).is_file() for setting in prompts for path in files[setting])
 
 
 def test_a_download_at_a_commit_needs_no_file() -> None:

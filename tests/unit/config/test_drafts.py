@@ -103,9 +103,3 @@ def test_the_strictest_filter_that_leaves_enough_users_is_taken(
     corpus = replace(CORPUS, users=users)
     assert corpus.min_user_turns == turns
     assert replace(WHOLE, corpus=corpus, personas=None).runs == min(users[turns], 40)
-
-
-def test_lists_without_candidates_are_asked_of_a_server() -> None:
-    lists = replace(LISTS, candidates=None, needs_server=True)
-    assert config_of(replace(WHOLE, tasks=[lists]))["study"]["models"] == ["local"]
-    assert config_of(WHOLE)["study"]["models"] == ["smollm2"]

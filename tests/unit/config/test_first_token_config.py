@@ -44,8 +44,3 @@ def test_models_with_a_sample_have_a_table_for_each_task_and_condition() -> None
         "<results>/first_tokens/sampled/probe/history.parquet",
     ]
     assert (sample_size(both, "sampled"), sample_size(both, "smollm2")) == (8, 0)
-
-
-def test_without_a_sample_there_are_none() -> None:
-    assert first_token_tables(study(plain=0)) == []
-    assert first_token_tables(study()) == []

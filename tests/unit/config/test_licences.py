@@ -62,14 +62,6 @@ def test_what_comes_with_the_workflow_may_be_handed_on() -> None:
     }
 
 
-def test_the_corpora_of_the_config_go_by_their_licences() -> None:
-    sources = sources_of(study("studies/corpora.yaml"))
-    corpora = {name: s.is_open for name, s in sources.items() if "conversations" in s.uses}
-    assert corpora.pop("lmsys_chat_1m", False) is False
-    assert set(corpora.values()) <= {True}
-    assert sources_of(study("studies/wildchat.yaml"))["wildchat_1m"].is_open
-
-
 @pytest.mark.parametrize(
     ("license_name", "archive", "is_open", "reason"),
     [

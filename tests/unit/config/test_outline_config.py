@@ -1,10 +1,7 @@
 """What findings and page know of a study: its question, its users, and what its models cannot show."""
 
-import pytest
-
 from fieldwork.conditions import WHO_ASKS
 from fieldwork.config.outline import outline_settings, question_of
-from fieldwork.errors import StudyError
 from fieldwork.metrics.findings.outline import StudyOutline
 from unit.config.test_study import study
 
@@ -14,12 +11,6 @@ def test_a_study_asks_its_own_question_or_who_asks() -> None:
     assert question_of(study(study={"question": "Do cats matter?"})) == "Do cats matter?"
     assert question_of(study(study={"conditions": ["offline", "offline_again"]})) is None
     assert StudyOutline(**outline_settings(study())).question == WHO_ASKS
-
-
-@pytest.mark.parametrize("question", ["", "x" * 201, ["Why?"]])
-def test_a_question_is_a_sentence(question: object) -> None:
-    with pytest.raises(StudyError, match=r"study\.question"):
-        study(study={"question": question})
 
 
 def test_findings_know_how_questions_are_asked_in_words() -> None:

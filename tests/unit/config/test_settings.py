@@ -10,7 +10,7 @@ import yaml
 from tests.unit.shipped_config import complaint, shipped_config
 
 from fieldwork.config.field import field_files
-from fieldwork.config.settings import arms_of, check_config, controls_of, study_corpora
+from fieldwork.config.settings import arms_of, check_config
 
 HOME = Path(__file__).resolve().parents[3]
 EMBEDDED = {"provider": "embedded", "label": "E", "encoder": "e"}
@@ -245,24 +245,6 @@ def test_a_study_of_more_requests_than_any_can_pay_is_refused() -> None:
 
 
 @pytest.mark.parametrize(
-    ("overlay", "expected"),
-    [
-        ({}, ["sample_short"]),
-        ({"history": {"corpus": "oasst2"}}, ["oasst2", "sample_short"]),
-        ({"history": {"corpus": "oasst2"}, "rag": {"corpus": "oasst2"}}, ["oasst2"]),
-    ],
-)
-def test_only_corpora_that_a_selected_condition_names_are_needed(
-    overlay: dict[str, Any], expected: list[str]
-) -> None:
-    config = shipped_config()
-    for condition, entry in overlay.items():
-        config["conditions"][condition] |= entry
-    check_config(config, "config.yaml")
-    assert study_corpora(config) == expected
-
-
-@pytest.mark.parametrize(
     ("arms", "expected"),
     [
         (None, []),
@@ -278,14 +260,3 @@ def test_conditions_of_the_figure_of_arms(arms: Any, expected: list[str]) -> Non
     config = config_with("arms", arms)
     check_config(config, "config.yaml")
     assert arms_of(config) == expected
-
-
-@pytest.mark.parametrize(
-    ("baseline", "controls"), [("offline", ["offline_again"]), ("profile", [])]
-)
-def test_a_control_asks_the_baseline_again_and_no_other_condition(
-    baseline: str, controls: list[str]
-) -> None:
-    config = config_with("metrics/baseline", baseline)
-    check_config(config, "config.yaml")
-    assert controls_of(config) == controls

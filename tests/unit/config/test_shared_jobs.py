@@ -1,7 +1,6 @@
 """Which tables, questions and arms share a job, and which have one each."""
 
 from collections import Counter
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -33,15 +32,6 @@ def test_each_table_and_question_has_one_job(files: tuple[str, ...], one_job: bo
     assert not {*jobs} & {*asked}
     is_single = all(len(names) == 1 for names in [*jobs.values(), *asked.values()])
     assert is_single != one_job
-
-
-def test_only_what_the_study_has_shares_its_job() -> None:
-    made = study(study={"tasks": ["probe"]})
-    studied = {Path(path).stem for path in made.metric_tables()}
-    jobs = metric_jobs(made)
-    shared = {*job_tables(jobs.pop("tables"))}
-    assert {"accuracy_runs", "variance", "score_spreads"} <= shared <= studied
-    assert {"values"} <= {*job_tables(name for names in jobs.values() for name in names)} - shared
 
 
 def test_a_job_reads_what_its_steps_take_and_is_set_by_what_sets_them() -> None:

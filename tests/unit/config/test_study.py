@@ -8,7 +8,6 @@ import yaml
 from tests.unit.shipped_config import shipped_config
 
 from fieldwork.config.drawn import figure_drawing
-from fieldwork.config.encoding import precision_record
 from fieldwork.config.estimates import study_views
 from fieldwork.config.plan_inputs import (
     power_settings,
@@ -55,14 +54,6 @@ def test_context_inputs_are_what_the_kind_of_condition_needs() -> None:
         "questions": "<results>/tasks/{task}.parquet",
     }
     assert quickstart.context_inputs("offline", gather) == {}
-
-
-def test_a_control_numbers_its_reruns_after_those_that_it_repeats() -> None:
-    quickstart = study()
-    assert quickstart.first_replicate("probe", "offline") == 0
-    runs = quickstart.config["tasks"]["probe"]["runs"]
-    assert quickstart.first_replicate("probe", "offline_again") == runs
-    assert quickstart.control() == "offline_again"
 
 
 def test_metric_tables_are_those_that_the_study_has() -> None:
@@ -122,19 +113,6 @@ def test_outputs_are_files_of_the_study_and_a_bill_where_calls_are_paid() -> Non
     assert "<results>/figures/fig3.pdf" in free
     assert "<results>/cost.csv" not in free
     assert "<results>/cost.csv" in study(study={"models": ["gpt-6-luna"]}).outputs()
-
-
-def test_an_archive_takes_the_kept_precision_along(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    assert precision_record(study(embedding={"precision": "auto"})) == []
-    record = tmp_path / "resources/precision/quickstart.json"
-    record.parent.mkdir(parents=True)
-    record.touch()
-    kept = precision_record(study(embedding={"precision": "auto"}))
-    assert kept == ["resources/precision/quickstart.json"]
-    assert precision_record(study()) == []
 
 
 def test_small_sources_are_counted_with_their_reading_and_filters() -> None:

@@ -1,6 +1,6 @@
 """Waves in a config: what `waves` adds, which form a series, and what can be wrong with them."""
 
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -88,17 +88,6 @@ def test_every_wave_that_was_run_is_there(tmp_path: Path) -> None:
     assert drawn_conditions(config) == [name for name in names if not name.endswith("w47")]
     later_waves = Study(config, HOME).claim_rules()["later_waves"]
     assert sorted(later_waves) == sorted(name for name in names if not name.endswith("w45"))
-
-
-def test_a_config_with_its_waves_gains_only_the_new_ones(tmp_path: Path) -> None:
-    config = with_waves(tmp_path, ["offline"], "2026-W47")
-    written = yaml.safe_load(yaml.safe_dump(config))
-    add_waves(written, NOW)
-    assert written == config
-    record_waves("drift", "2026-W48")
-    add_waves(written, NOW + timedelta(days=7))
-    assert set(written["conditions"]) - set(config["conditions"]) == {"offline_2026_w49"}
-    assert written["metrics"]["baseline"] == "offline_2026_w47"
 
 
 def test_waves_in_the_past_may_be_named_one_by_one(tmp_path: Path) -> None:

@@ -142,12 +142,6 @@ def test_what_is_sound_is_read_with_its_lines(tmp_path: Path) -> None:
     assert read.lines["listed.1.y"] == 5
 
 
-def test_json_is_read_with_its_lines(tmp_path: Path) -> None:
-    read = read_yaml(written(tmp_path, '{\n\t"a": {"b": "\\ud83e\\udd8a"},\n\t"c": [1]\n}'))
-    assert read.settings == {"a": {"b": "🦊"}, "c": [1]}
-    assert read.lines == {"a": 2, "a.b": 2, "c": 3, "c.0": 3}
-
-
 def test_no_message_repeats_a_text_of_the_file(tmp_path: Path) -> None:
     # a key that was pasted where it breaks the form
     for content in (

@@ -78,17 +78,6 @@ def test_a_dot_is_filled_by_its_test_and_a_name_bold_by_its() -> None:
     assert weights == ["normal", "normal", "bold"]
 
 
-@pytest.mark.parametrize("n", [2, 5, 7])
-def test_the_title_is_clear_of_the_names_of_the_groups(n: int) -> None:
-    names = [f"a group with a name {k}" for k in range(n)]
-    figure = draw_groups([estimate(i, g) for i in (None, "a") for g in names], [])
-    axes = figure.axes[0]
-    title = next(t for t in (axes._left_title,) if t.get_text())
-    legend = axes.get_legend().get_window_extent()
-    assert not title.get_window_extent().overlaps(legend)
-    assert title.get_window_extent().y1 <= figure.legends[0].get_window_extent().y0
-
-
 def test_nothing_to_draw_says_why() -> None:
     figure = draw_groups(
         [estimate("a", "x", None, reason="2 answers of the group can be read")], []

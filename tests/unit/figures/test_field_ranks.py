@@ -133,21 +133,6 @@ def test_the_head_of_a_panel_tells_the_tests() -> None:
     ]  # fmt: skip
 
 
-def test_an_unknown_ceiling_and_an_untold_order() -> None:
-    (axes,) = panels(draw_ranks(board((1, 0, 2)), agreement(ceiling=None, rho=-0.05)))
-    assert axes.get_title().endswith("ρ = −.05, ceiling unknown")
-    (axes,) = panels(draw_ranks(board((1, 0, 2)), agreement(tau_b=None)))
-    assert "no order to compare" in axes.get_title()
-
-
-def test_lists_come_before_letters() -> None:
-    letters = [item(n, k + 1, k + 1, task="q", kind="choice") for k, n in enumerate(NAMES[:4])]
-    figure = draw_ranks(board((1, 0, 2)) + letters)
-    assert len(panels(figure)) == 1
-    assert any("Multiple-choice questions" in t.get_text() for t in figure.texts)
-    assert len(panels(draw_ranks(letters))) == 1
-
-
 @pytest.mark.parametrize(
     ("rows", "reason"),
     [

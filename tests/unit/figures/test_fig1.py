@@ -1,7 +1,6 @@
 import itertools
 
 import figure_frames as frames
-import numpy as np
 import pandas as pd
 import pytest
 from matplotlib.figure import Figure
@@ -26,25 +25,14 @@ def lines_with_label(figure: Figure, label: str) -> list:
 @pytest.mark.parametrize("conditions", [frames.CONDITIONS, frames.EXTRA])
 def test_every_condition_is_drawn_at_every_item_in_every_panel(conditions) -> None:
     figure = draw(frames.heterogeneity(conditions=conditions), conditions)
-    labels = [t.get_text().split(" (n")[0] for t in figure.legends[0].get_texts()]
+    texts = [t.get_text() for t in figure.legends[0].get_texts()]
+    labels = [text.split(" (n")[0] for text in texts]
     assert len(labels) == len(conditions)
+    assert texts[1].endswith(" (n = 51)")
+    assert "equal n = 40–42 per prompt" in frames.words(figure)
     for label in labels:
         lines = lines_with_label(figure, label)
         assert [len(line.get_xdata()) for line in lines] == [len(frames.PROMPTS)] * 6
-
-
-def test_slanted_names_of_many_items_do_not_run_into_each_other() -> None:
-    """Two conditions leave room for three models side by side, and eighteen names do not."""
-    few = ("offline", "history")
-    table = frames.heterogeneity(["alpha", "beta", "gamma"], conditions=few)
-    table = table[table["item_id"] == "films"]
-    many = pd.concat([table.assign(item_id=f"a rather long name, number {k}") for k in range(18)])
-    figure = draw(many, few)
-    panel = next(axes for axes in figure.axes if axes.get_xticklabels()[0].get_text())
-    places = [panel.transData.transform((x, 0))[0] * 72 / figure.dpi for x in (0, 1)]
-    (label, *_) = panel.get_xticklabels()
-    apart = (places[1] - places[0]) * np.sin(np.radians(label.get_rotation()))
-    assert apart >= label.get_fontsize()
 
 
 def test_a_point_stands_at_its_estimate() -> None:
@@ -74,12 +62,6 @@ def test_items_stand_in_order() -> None:
     names = [t.get_text() for t in draw(frames.heterogeneity(["alpha"])).axes[-1].get_xticklabels()]
     # offline entropy falls with the index
     assert names == ["academic majors", "films", "companies"]
-
-
-def test_n_is_said() -> None:
-    words = frames.words(draw(frames.heterogeneity()))
-    assert "Offline (n = 51)" in words
-    assert "equal n = 40–42 per prompt" in words
 
 
 def test_models_stand_in_the_order_of_their_labels() -> None:

@@ -53,15 +53,6 @@ def test_letters_part_in_greyscale() -> None:
     assert min(abs(b - a) for a, b in itertools.pairwise(ten)) > 15
 
 
-def test_field_is_last_and_apart() -> None:
-    figure = draw(frames.distributions(), ("field", "offline", "profile"))
-    axes = figure.axes[0]
-    assert [t.get_text() for t in axes.get_yticklabels()] == ["Offline", "SP-Profile", "Field"]
-    low, middle, last = axes.get_yticks()
-    assert last - middle > middle - low
-    assert axes.get_ylim()[0] > axes.get_ylim()[1]  # the first condition is at the top
-
-
 @pytest.mark.parametrize(
     ("n", "n_units", "text"),
     [(80, 40, "n = 40 × 2"), (40, 40, "n = 40"), (79, 40, "n = 79, 40 users"), (3, 1, "n = 1 × 3")],
@@ -142,15 +133,6 @@ def test_points_of_a_scale_have_their_marks_and_go_from_dark_to_light() -> None:
     assert {text.get_text() for text in axes.texts} >= {"1", "3"}
 
 
-def test_without_a_right_option_nothing_is_said_of_one() -> None:
-    table = frames.distributions(["alpha"]).assign(is_correct=False)
-    figure = draw(table, questions=QUESTIONS)
-    assert not any(options_of(figure.axes[0]).values())
-    assert [t.get_text() for t in figure.legends[0].get_texts()] == [
-        "gap to 100 %: no readable answer"
-    ]
-
-
 def many(n_items: int, n_options: int, models: list[str], conditions) -> pd.DataFrame:
     """Distributions of alike items with so many options."""
     letters = "ABCDEFGHIJ"[:n_options]
@@ -173,9 +155,7 @@ LONG_QUESTION = (
 @pytest.mark.parametrize(
     ("words", "n_options", "n_items", "models", "conditions"),
     [
-        (40, 10, 1, ["alpha"], frames.CONDITIONS[1:2]),
         (1, 10, 6, ["alpha"], frames.CONDITIONS),
-        (12, 4, 9, ["alpha", "beta"], frames.CONDITIONS),
         (40, 10, 3, ["alpha", "beta"], frames.CONDITIONS + frames.EXTRA),
     ],
 )

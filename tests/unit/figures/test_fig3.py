@@ -70,30 +70,6 @@ def test_every_run_is_a_dot_by_both_readings_and_every_condition_a_row(
         assert [len(xs) for xs in dots(figure, f"{label}, flexible")] == [10, 10]
 
 
-def test_a_bar_reaches_from_the_lowest_to_the_highest_run() -> None:
-    figure = draw({"alpha": 0.7})
-    bar = figure.axes[2].patches[-2]
-    xs = dots(figure, "SP-Profile")[0]
-    assert (bar.get_x(), bar.get_x() + bar.get_width()) == pytest.approx((min(xs), max(xs)))
-
-
-def test_readings_that_agree_in_every_run_are_drawn_once() -> None:
-    runs = frames.run_scores({"alpha": 0.7})
-    agreeing = runs.assign(em_flexible=runs["em_strict"])
-    figure = fig3.draw(*tables(agreeing), FigureSettings(conditions=FIVE))
-    assert len(dots(figure, "Offline")[0]) == 10
-    assert not dots(figure, "Offline, flexible")
-    words = frames.words(figure)
-    assert "one run (strict and flexible reading agree)" in words
-    assert "hollow" not in words
-    one = runs["condition"] == "offline"
-    mixed = runs.assign(em_flexible=runs["em_flexible"].where(~one, runs["em_strict"]))
-    figure = fig3.draw(*tables(mixed), FigureSettings(conditions=FIVE))
-    assert not dots(figure, "Offline, flexible")
-    assert dots(figure, "SP-Profile, flexible")
-    assert "one run, strict reading, or both where they agree" in frames.words(figure)
-
-
 def test_all_of_the_leaderboard_is_in_the_strip(root: Path) -> None:
     board = pd.read_csv(root / "resources" / "helm_lite_mmlu.csv")
     strip = draw(board=board).axes[0]

@@ -1,5 +1,3 @@
-import itertools
-
 import figure_frames as frames
 import pandas as pd
 import pytest
@@ -56,12 +54,6 @@ def test_only_what_a_test_shows_has_a_line_and_full_colour() -> None:
     assert "No share differs" not in frames.words(figure)
 
 
-def test_without_a_difference_the_figure_says_so() -> None:
-    figure = draw(frames.shifts(["alpha"]).assign(p_corrected=0.05))
-    assert lines_to_the_baseline(figure) == []
-    assert "No share differs" in frames.words(figure)
-
-
 def test_null_is_a_mark_and_no_point() -> None:
     figure = draw(frames.shifts(["alpha"], nulls=[("alpha", "rag")]))
     assert marks(figure, "SP-RAG") == []
@@ -94,18 +86,3 @@ def test_an_option_of_a_choice_has_its_text_and_its_question() -> None:
         "B Canberra (What is the capital of Australia?)",
         "A Sydney (What is the capital of Australia?)",
     ]
-
-
-@pytest.mark.parametrize("n_models", [1, 2, 4])
-def test_names_of_several_lines_do_not_touch(n_models: int) -> None:
-    models = [f"model-{k}" for k in range(n_models)]
-    table = frames.shifts(models, ["rag"])
-    table["answer"] = table["answer"] + " of a name that takes more than a line"
-    texts = {i: f"Which {i} would you show a friend who visits?" for i in (*frames.PROMPTS, "q1")}
-    questions = frames.questions("recommendations", texts)
-    figure = draw(table, ("offline", "rag"), users=["rag"], questions=questions)
-    assert frames.texts_cut_off(figure) == []
-    assert figure.get_figheight() <= 9.9
-    for axes in figure.axes:
-        boxes = [label.get_window_extent() for label in axes.get_yticklabels()]
-        assert all(above.y0 >= below.y1 for above, below in itertools.pairwise(boxes))

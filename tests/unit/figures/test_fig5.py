@@ -60,28 +60,3 @@ def test_a_curve_that_is_not_there_is_told_in_its_panel_and_the_means() -> None:
 )
 def test_without_a_curve_the_figure_says_why(table: pd.DataFrame, words: str) -> None:
     assert words in frames.words(draw(table)).replace("\n", " ")
-
-
-@pytest.mark.parametrize(("n_models", "n_items"), [(1, 3), (2, 9)])
-def test_questions_as_titles_leave_each_other_room(n_models: int, n_items: int) -> None:
-    models = [f"A model of a rather long name, {k}" for k in range(n_models)]
-    texts = {
-        f"q{k}": f"Which {k} places would you show a friend who visits your town?"
-        for k in range(n_items)
-    }
-    questions = frames.questions("recommendations", texts)
-    table = frames.rarefaction(models, items=[*texts])
-    figure = draw(table, questions=questions, model_labels=dict(zip(models, models, strict=True)))
-    assert frames.texts_cut_off(figure) == []
-    assert figure.get_figheight() <= 9.9
-    titles = [axes.title.get_window_extent() for axes in figure.axes]
-    names = [t.get_window_extent() for a in figure.axes for t in a.texts if t.get_text() in models]
-    assert len(names) == n_models
-    assert figure.axes[1].get_title().replace("\n", " ").startswith("Which 0 places would")
-    boxes = [*titles, *names]
-    assert not [
-        (a, b)
-        for k, a in enumerate(boxes)
-        for b in boxes[k + 1 :]
-        if a.x0 < b.x1 and b.x0 < a.x1 and a.y0 < b.y1 and b.y0 < a.y1
-    ]

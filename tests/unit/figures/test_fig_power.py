@@ -106,24 +106,6 @@ def curves(axes) -> list:
     return [line for line in axes.lines if len(line.get_xdata()) > 2]
 
 
-def test_a_curve_an_effect_in_every_task() -> None:
-    panels_by_title = panels(draw(table()))
-    n_curves = {title: len(curves(axes)) for title, axes in panels_by_title.items()}
-    assert n_curves == {
-        "lists, 40 tests": 2,
-        "letters, 40 tests": 2,
-        "lists, 9 tests": 1,
-        "letters, 9 tests": 1,
-        "lists, 4 tests": 4,
-        "letters, 4 tests": 4,
-        "lists, 5 tests": 1,
-        "letters, 5 tests": 1,
-        "letters, 1 test": 1,
-        "lists, 6 tests": 2,
-        "letters, 6 tests": 2,
-    }
-
-
 def test_points_are_the_powers_and_end_where_nothing_was_simulated() -> None:
     axes = panels(draw(table()))["lists, 40 tests"]
     for line in curves(axes):
@@ -178,7 +160,7 @@ def test_tasks_stand_in_the_order_of_the_study_and_too_many_are_named() -> None:
 
 @pytest.mark.parametrize(
     "frame",
-    [table(), table(sizes=[40]), table(tasks=["one"]), table(measures=["score"], tasks=["one"])],
+    [table(), table(measures=["score"], tasks=["one"])],
 )
 def test_nothing_leaves_the_page(frame: pd.DataFrame) -> None:
     assert frames.texts_cut_off(draw(frame)) == []

@@ -1,11 +1,8 @@
 """The figure of raters: which lines stand in a panel, and what is said below it."""
 
-from dataclasses import replace
-from itertools import pairwise
 from typing import Any
 
 import pandas as pd
-from figure_frames import texts_cut_off
 
 from fieldwork.figures.raters import draw
 from fieldwork.figures.settings import FigureSettings, ScaleAxis
@@ -79,19 +76,3 @@ def test_an_axis_of_ratings_is_the_whole_scale_in_the_words_of_raters() -> None:
     assert texts == ["1\nThe first is\nbetter", "2\nEqual", "3\nThe second is\nbetter"]
     low, high = axes.get_xlim()
     assert (low < 1, high > 3) == (True, True)
-
-
-def test_long_names_leave_room_for_labels_and_notes() -> None:
-    model = "A model with a name of some length"
-    settings = replace(SETTINGS, model_labels={"gpt": model})
-    rows = [
-        row("better", "mean", name, 2.1, unit_group=group, ci_low=2.0, ci_high=2.2)
-        for name in ("people", "gpt")
-        for group in (None, "real", "synthetic")
-    ]
-    rows.append(row("better", "inflation", "gpt", 0.7, versus="people"))
-    figure = draw(pd.DataFrame(rows), settings)
-    assert texts_cut_off(figure) == []
-    figure.draw_without_rendering()
-    boxes = [label.get_window_extent() for label in figure.axes[0].get_xticklabels()]
-    assert not any(one.overlaps(other) for one, other in pairwise(boxes))

@@ -64,13 +64,6 @@ def test_conditions_say_how_many_answers_they_have_or_that_there_is_none() -> No
     assert [text.get_text() for text in axes.texts] == ["n/a"]
 
 
-def test_a_mark_leads_to_the_answers_with_a_value() -> None:
-    figure = figure_of(row("history", "a", 2.5, ci_low=2.0, ci_high=3.0), a=item("a"))
-    ((_, _, _, mark),) = figure.drawn_marks
-    assert mark.text() == "Mean, SP-History: 2.50 [2.00, 3.00], n = 40"
-    assert (mark.item_id, mark.base, mark.kind) == ("a", "values", "scale")
-
-
 def test_the_mark_of_a_number_is_its_median() -> None:
     values = {"kind": "number", "median": 2.5, "median_low": 2.0, "median_high": 3.0}
     figure = figure_of(

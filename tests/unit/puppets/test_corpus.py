@@ -134,9 +134,7 @@ def test_a_wildchat_row_becomes_a_conversation(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("row", "user_id"),
     [
-        (wildchat(hashed_ip="top"), "top"),
         (wildchat(hashed_ip=None), "ip-1"),
-        (wildchat(hashed_ip=""), "ip-1"),
         (without(wildchat(), "hashed_ip"), "ip-1"),
         (
             without(
@@ -166,9 +164,7 @@ def test_the_user_is_the_hashed_address(
         ((MAY, MAY.replace(hour=1)), MAY, MAY.replace(hour=1)),
         ((None, None), MAY, MAY),
         ((None, None), "2023-05-01T14:00:00+02:00", MAY),
-        ((None, None), "2023-05-01 12:00:00", MAY),
         ((None, None), "soon", None),
-        ((None, None), MAY.replace(tzinfo=None), MAY),
     ],
 )
 def test_a_conversation_starts_with_its_first_dated_turn(
@@ -196,8 +192,6 @@ def test_equal_hashes_are_told_apart_and_exact_repeats_dropped(tmp_path: Path) -
     "conversation",
     [
         None,
-        [],
-        turns("hello", None),
         turns(None, "hi"),
         turns(" \n\t", "hi"),
         [{"role": "assistant", "content": "hi"}],
@@ -222,11 +216,6 @@ def test_unreadable_conversations_are_dropped(tmp_path: Path, conversation: Any)
         (Filters(min_user_turns=0, models=("gpt-4*", "o1")), "ab", "models"),
         (Filters(min_user_turns=0, started_after="2023-05-02"), "bc", "started_after"),
         (Filters(min_user_turns=0, started_before="2023-05-02T00:00:00Z"), "a", "started_before"),
-        (
-            Filters(min_user_turns=0, started_after="2023-05-02", started_before="2023-05-03"),
-            "b",
-            "started_before",
-        ),
     ],
 )
 def test_filters_keep_what_they_should(
@@ -276,26 +265,6 @@ def test_user_turns_are_counted_whatever_the_corpus_says_of_them(tmp_path: Path)
     assert prepared.funnel["min_user_turns"].rows_out == 2
 
 
-@pytest.mark.parametrize(
-    "kind", [pa.large_string(), pa.string_view(), pa.dictionary("int32", "string")]
-)
-def test_other_kinds_of_text_columns_read_the_same(tmp_path: Path, kind: pa.DataType) -> None:
-    row = wildchat(language="English", model=None)
-    plain = pa.Table.from_pylist([row] * 3)
-    for name in ("conversation_hash", "language", "hashed_ip"):
-        place = plain.schema.get_field_index(name)
-        cast = pa.array(plain[name].to_pylist(), pa.string()).cast(kind)
-        plain = plain.set_column(place, name, cast)
-    file = tmp_path / "in.parquet"
-    pq.write_table(plain, file)
-    (conversations,) = prepare(tmp_path, [file], filters=Filters(1, ("english",))).rows
-    assert (conversations.conversation_id, conversations.user_id, conversations.language) == (
-        "abc-7",
-        "ip-1",
-        "English",
-    )
-
-
 def test_lmsys_conversations_are_users_of_their_own_and_have_no_date(tmp_path: Path) -> None:
     rows = [
         lmsys(),
@@ -335,13 +304,6 @@ def test_an_oasst2_tree_becomes_the_path_of_best_ranked_replies(tmp_path: Path) 
     assert row.started_at == datetime(2023, 2, 12, 19, 6, 16, 233571, tzinfo=UTC)
     first = prepared.funnel["rows read"]
     assert (first.rows_in, first.rows_out, prepared.funnel["readable"].rows_out) == (10, 3, 1)
-
-
-def test_tokens_are_estimated_from_bytes(tmp_path: Path) -> None:
-    texts = ["", "abcd", "abcde", "žluťoučký", "🦆" * 3]
-    rows = [wildchat(conversation=turns("ask", *texts))]
-    expected = sum(math.ceil(len(text.encode()) / 4) + 4 for text in ["ask", *texts])
-    assert prepare(tmp_path, rows).rows[0].n_tokens == expected
 
 
 def test_odd_text_does_not_crash(tmp_path: Path) -> None:
@@ -465,7 +427,6 @@ def test_a_disk_that_fills_up_is_named_and_nothing_is_left(tmp_path: Path, limit
     [
         (b"", "cannot be read"),
         (b"PAR1 not really PAR1", "cannot be read"),
-        (b"<html>404</html>", "cannot be read"),
     ],
 )
 def test_files_that_are_no_parquet_are_named(tmp_path: Path, content: bytes, problem: str) -> None:
@@ -481,9 +442,7 @@ def test_files_that_are_no_parquet_are_named(tmp_path: Path, content: bytes, pro
     ("format", "row", "problem"),
     [
         ("wildchat", without(wildchat(), "conversation"), "no column conversation,"),
-        ("wildchat", lmsys(conversation="text"), "no column conversation.role"),
         ("wildchat", without(wildchat(), "conversation_hash"), "conversation_hash or"),
-        ("lmsys", wildchat(), "no column conversation_id,"),
         (
             "oasst2",
             lmsys(),
@@ -497,12 +456,6 @@ def test_columns_missing_for_the_format_are_named(
 ) -> None:
     with pytest.raises(StudyError, match=problem):
         prepare(tmp_path, [row], format=format)
-
-
-def test_the_filter_that_empties_the_corpus_is_named(tmp_path: Path) -> None:
-    with pytest.raises(StudyError, match=r"`languages: en`.*min_user_turns 1, languages 0"):
-        prepare(tmp_path, [wildchat()], filters=Filters(min_user_turns=1, languages=("en",)))
-    assert not (tmp_path / "out.parquet").exists()
 
 
 @pytest.mark.parametrize(

@@ -212,14 +212,6 @@ def test_of_a_tree_in_a_list_the_branch_that_was_seen_last_is_the_conversation(
     assert reader._messages.left_out[OTHER_BRANCHES] == len(BRANCHES) - len(expected)
 
 
-def test_the_latest_message_ends_the_branch() -> None:
-    times = [f"2026-01-01T10:0{minute}:00Z" for minute in (0, 1, 2, 3, 4, 9, 5)]
-    entries = [e | {"created_at": time} for e, time in zip(BRANCHES, times, strict=True)]
-    reader, records = reader_of([{"id": 1, "chat_messages": entries}])
-    (chat,) = reader.chats(records)
-    assert contents(chat) == ["u1", "a2", "u3", "a3"]
-
-
 def test_messages_in_rows_have_branches_too_and_one_without_text_ends_none() -> None:
     rows = [{"chat_id": "c", **entry} for entry in BRANCHES]
     rows[2]["text"] = ""

@@ -81,21 +81,6 @@ CHAT = [{"role": "user", "content": "hi"}, {"role": "assistant", "content": "hel
             {"role": "sender", "text": "text", "time": "created_at"},
         ),
         (
-            {
-                "conversation_hash": "1",
-                "hashed_ip": "u",
-                "conversation": CHAT,
-                "language": "English",
-            },
-            {
-                "messages": "conversation",
-                "conversation": "conversation_hash",
-                "user": "hashed_ip",
-                "language": "language",
-            },
-            {"role": "role", "text": "content"},
-        ),
-        (
             {"Nr": 1, "messages": '[{"author": {"role": "user"}, "content": "hi"}]'},
             {"messages": "messages", "conversation": "Nr"},
             {"role": "author.role", "text": "content"},

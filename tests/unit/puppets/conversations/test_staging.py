@@ -288,29 +288,14 @@ def test_what_was_read_as_what_is_in_the_log(
     )
 
 
-def test_equal_files_give_equal_bytes_whatever_the_batches(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    rows = [{"id": n, "user": n % 3, "messages": [*TALK, *TALK]} for n in range(50)]
-    path = lines(tmp_path / "a.jsonl", *rows)
-    out = tmp_path / "out" / "conversations.parquet"
-    prepare(path)
-    first = out.read_bytes()
-    monkeypatch.setattr("fieldwork.puppets.conversations.staging.ROWS_PER_BATCH", 3)
-    prepare(path)
-    assert out.read_bytes() == first
-
-
 @pytest.mark.parametrize(
     ("name", "content", "format", "message"),
     [
         ("a.csv", "chat_id,role,text\n", None, "the corpus has no rows"),
-        ("a.csv", "", None, "the file is empty"),
         ("a.jsonl", "[1", None, "a.jsonl"),
         ("a.json", '{"messages": []}\n', "chatgpt", "has no `mapping` of messages"),
         ("a.jsonl", '{"messages": []}', "wildchat", "`format: wildchat` needs Parquet files"),
         ("a.parquet", "PAR1", None, "cannot be read as Parquet"),
-        ("a.docx", "x", None, "this kind of file is not read"),
     ],
 )
 def test_what_cannot_be_read_is_named(
