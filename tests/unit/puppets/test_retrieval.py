@@ -114,4 +114,4 @@ def test_more_than_was_looked_for_is_refused(k: int) -> None:
     vectors = np.eye(2, dtype=np.float32)
     rank = ranking({"x": vectors[0]}, blocks(["a"], vectors[:1]), k=3)
     with pytest.raises(ValueError, match="1 conversations are ranked"):
-        rank("x", ["a"], k)
+        rank("x", ["a", "b", "c", "d"], k)
