@@ -5,7 +5,7 @@ from typing import Any, get_args
 
 import pytest
 
-from fieldwork.conditions import KINDS, has_user, materials_of
+from fieldwork.conditions import KINDS, counts_conversations, has_user, kind_of, materials_of
 from fieldwork.puppets.context_kinds import MAKERS
 from fieldwork.sections.conditions import AnyCondition
 
@@ -35,3 +35,9 @@ def test_every_kind_with_contexts_has_something_that_makes_them() -> None:
 def test_what_contexts_are_made_from(condition: dict[str, Any], materials: set[str]) -> None:
     assert materials_of(condition) == materials
     assert has_user(condition) == bool(materials)
+
+
+def test_profiles_memories_and_recordings_have_no_number_of_conversations() -> None:
+    without = {name for name in KINDS if not counts_conversations({"context": name})}
+    assert without == {"profile", "memory", "memory_relevant", "recorded"}
+    assert kind_of({"context": "history"}).has_conversations

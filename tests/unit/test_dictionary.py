@@ -140,3 +140,11 @@ def test_documents_list_every_table_and_the_page_every_column() -> None:
     for row_type in (Answer, Item):
         for column in columns_of(row_type):
             assert f"| `{column.name}` | {column.kind}" in page
+
+
+def test_the_tables_of_a_study_are_those_of_its_parts() -> None:
+    names = {line.split()[0] for line in described() if line.startswith("  ")}
+    assert {"answers", "claims", "transcripts"} <= names
+    assert "groups" not in names
+    assert any(line.startswith("  groups ") for line in described(parts=("field",)))
+    assert "which this study does not have." in " ".join(described("groups"))

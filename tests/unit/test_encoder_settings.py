@@ -1,12 +1,14 @@
 """`precision: auto` is the faster precision, if it is good enough; it is measured once and kept."""
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from fieldwork import encoder, encoder_settings, tables
-from fieldwork.encoder import Encoder, EncoderSettings, Precision
+from fieldwork.encoder import Encoder, EncoderSettings, Precision, Vectors
 from fieldwork.encoder_settings import (
     PrecisionTrial,
     choose_precision,
@@ -30,10 +32,8 @@ SLOW = PrecisionTrial({"fp32": 62.0, "bf16": 15.0}, 0.9991, "a processor without
 @pytest.mark.parametrize(
     ("fp32", "bf16", "cosine", "precision", "reason"),
     [
-        
         (62.0, 75.0, 0.9991, "bf16", "more than 1.2 times as fast"),
         (62.0, 70.0, 0.9991, "fp32", "not 1.2 times as fast"),
-        
         (62.0, 109.0, 0.98, "fp32", "a cosine below"),
         (62.0, 109.0, float("nan"), "fp32", "a cosine below"),
         (62.0, 0.0, float("nan"), "fp32", "cannot compute in bf16"),
@@ -85,13 +85,9 @@ GOOD = {"precision": "bf16", "reason": "r", "processor": "p", "day": "2026-11-24
     "content",
     [
         "",
-        
-        
         json.dumps({"all-MiniLM-L6-v2": GOOD | {"precision": "int8"}}),
-        
         json.dumps({"all-MiniLM-L6-v2": GOOD | {"reason": None}}),
         json.dumps({"all-MiniLM-L6-v2": {"precision": "bf16"}}),
-        
     ],
 )
 def test_a_record_that_says_nothing_is_not_measured_anew(
@@ -120,3 +116,21 @@ def table(folder: Path, precision: str) -> str:
 def test_jobs_encode_as_the_study_does(tmp_path: Path, precision: Precision) -> None:
     settings = settings_of(EMBEDDING, 3, [table(tmp_path, precision)])
     assert settings == EncoderSettings("all-MiniLM-L6-v2", 1, None, precision, 3)
+
+
+class NoBfloat16(Encoder):
+    """On a device that multiplies no bfloat16."""
+
+    def compute(self, texts: Sequence[str], precision: Precision | None = None) -> Vectors:
+        if precision == "bf16":
+            raise RuntimeError("not implemented for 'BFloat16'")
+        return np.full((len(texts), 4), 0.5, np.float32)
+
+    def processor(self) -> str:
+        return "an old device"
+
+
+def test_a_device_without_bfloat16_is_no_error() -> None:
+    trial = try_precisions(NoBfloat16(EncoderSettings(), Path()), ["a", "b"])
+    assert trial.rates["fp32"] > 0
+    assert verdict(trial) == ("fp32", "torch cannot compute in bf16 there")

@@ -3,13 +3,16 @@
 import subprocess
 import sys
 from collections.abc import Mapping
+from importlib import metadata
 from pathlib import Path
 
 import pytest
 
 from fieldwork.provenance import (
     code_version,
+    digest,
     part_versions,
+    versions,
 )
 
 SCRIPTS = Path(__file__).resolve().parents[2] / "workflow" / "scripts"
@@ -177,3 +180,16 @@ def test_readings_are_kept_between_processes_and_never_stale(tmp_path: Path) -> 
     assert [path.name for path in kept.parent.iterdir()] == [kept.name]
 
 
+def test_versions_are_those_of_what_is_pinned() -> None:
+    rows = dict(versions("# a comment\nPyYAML==6\nnumpy==2.0\nother>=1\n", {"a": 1}))
+    assert [*rows] == ["python", "study config", "numpy", "PyYAML"]
+    assert rows["numpy"] == metadata.version("numpy")
+    assert rows["study config"] == digest({"a": 1})
+
+
+def test_readings_that_cannot_be_kept_are_no_error(tmp_path: Path) -> None:
+    code = tmp_path / "code"
+    expected = version(code, {})
+    # a file where the folder should be: not even root can write into it
+    (tmp_path / ".snakemake").write_text("", encoding="utf-8")
+    assert version_in(tmp_path, code) == expected

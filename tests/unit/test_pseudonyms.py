@@ -18,6 +18,7 @@ from fieldwork.pseudonyms import (
     PUBLIC_KEY,
     USER,
     pseudonym_macro,
+    user_key,
     user_pseudonym,
 )
 from fieldwork.puppets.corpus import prepare_corpus
@@ -99,3 +100,9 @@ def test_no_id_of_a_file_stands_in_the_table(
         assert read.user_id == pseudonym("ip-of-anna", key, USER)
     if format in ("lmsys", "oasst2"):
         assert read.conversation_id == pseudonym("talk-of-anna", key, CONVERSATION)
+
+
+def test_a_study_has_a_key_of_its_own(tmp_path: Path) -> None:
+    first, second = (user_key(str(tmp_path / name / "key")) for name in ("a", "b"))
+    assert first != second != PUBLIC_KEY == user_key(None)
+    assert user_key(str(tmp_path / "a" / "key")) == first

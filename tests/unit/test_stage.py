@@ -150,3 +150,24 @@ def test_no_log_terminal_or_traceback_tells_a_secret_of_the_environment(
     output = script(log, bug=f"Bearer {secret}").communicate(timeout=60)[1]
     assert "ValueError: header 'Bearer ***masked***'" in output
     assert secret not in output
+
+
+def test_a_log_that_cannot_be_written_hides_nothing(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def main() -> None:
+        raise StudyError("a.csv: wrong")
+
+    log = tmp_path / "stage.log"
+    log.symlink_to("/dev/full")
+    with pytest.raises(SystemExit):
+        stage.run(main, log=str(log))
+    assert capsys.readouterr().err == "ERROR: a.csv: wrong\n"
+
+
+def test_other_errors_of_the_system_are_bugs(tmp_path: Path) -> None:
+    def main() -> None:
+        raise OSError(errno.EINVAL, "bug")
+
+    with pytest.raises(OSError, match="bug"):
+        stage.run(main, log=str(tmp_path / "stage.log"))

@@ -61,15 +61,13 @@ def test_bytes_do_not_depend_on_the_order_of_the_rows(tmp_path: Path, seed: int)
     assert first.read_bytes() == second.read_bytes()
 
 
-
-
 @pytest.mark.parametrize(
     ("rows", "row_type", "message"),
     [
         ([profile("t", None)], Profile, "1 rows have no puppet_id, but every row must have one"),  # type: ignore[arg-type]
-          # type: ignore[arg-type]
+        # type: ignore[arg-type]
         ([Request("i", None, None, 2**70)], Request, "a row does not fit Request"),
-          # type: ignore[arg-type]
+        # type: ignore[arg-type]
         (
             [Context("c", "p", None, [], [Message("user", None)], 0, 0)],  # type: ignore[arg-type]
             Context,
@@ -143,7 +141,6 @@ def test_a_file_that_is_no_parquet_is_named(
             {"item_id": [None], "context_id": ["c"], "puppet_id": ["p"], "replicate": [1]},
             "a column does not fit Request (docs/data.md)",
         ),
-        
     ],
 )
 def test_other_columns_are_refused(
@@ -178,8 +175,6 @@ def test_parts_of_a_table(tmp_path: Path) -> None:
     assert groups["p1"] == sorted(r.item_id for r in REQUESTS if r.puppet_id == "p1")
 
 
-
-
 def test_columns_are_blanked_and_all_else_stays(tmp_path: Path) -> None:
     source, target = tmp_path / "profiles.parquet", tmp_path / "blank.parquet"
     write_profiles(source, profile("one"), profile("two", "q"))
@@ -198,3 +193,17 @@ def test_messages_are_blanked_to_a_note(tmp_path: Path) -> None:
     assert blank == dataclasses.replace(CONVERSATION, messages=[Message("user", "gone")])
     with pytest.raises(StudyError, match="cannot be read as Parquet"):
         tables.blank_columns(tmp_path / "none.parquet", target, {"messages"}, "gone")
+
+
+def test_items_of_several_tasks_are_one_frame(tmp_path: Path) -> None:
+    item = Item("i", "choice", "q", "p", ["a", "b"], None, None, "here")
+    paths = [tmp_path / "x.parquet", tmp_path / "y.parquet"]
+    for path in paths:
+        tables.write_rows(path, [item], Item)
+    frame = tables.read_items(paths)
+    assert frame["task"].tolist() == ["x", "y"]
+    assert frame["item_id"].tolist() == ["i", "i"]
+    assert frame.index.tolist() == [0, 1]
+    questions = tables.read_questions(paths)
+    assert [*questions] == [ItemKey("x", "i"), ItemKey("y", "i")]
+    assert questions["y", "i"] == item
