@@ -50,14 +50,6 @@ def test_null_is_a_gap_with_a_mark() -> None:
     assert all(min(line.get_ydata()) > 0 for line in lines_with_label(figure, "SP-RAG"))
 
 
-def test_a_condition_that_was_not_run_leaves_a_gap_without_a_mark() -> None:
-    table = frames.heterogeneity()
-    table = table[(table["model"] != "beta") | (table["condition"] != "field")]
-    figure = draw(table)
-    assert sum(len(line.get_xdata()) for line in lines_with_label(figure, "Field")) == 9
-    assert "n/a" not in frames.words(figure)
-
-
 def test_items_stand_in_order() -> None:
     names = [t.get_text() for t in draw(frames.heterogeneity(["alpha"])).axes[-1].get_xticklabels()]
     # offline entropy falls with the index

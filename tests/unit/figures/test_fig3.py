@@ -143,25 +143,6 @@ def test_several_tasks_need_a_choice() -> None:
     assert dots(fig3.draw(*two_tasks, settings), "Offline")
 
 
-@pytest.mark.parametrize(
-    ("rows", "settings", "reason"),
-    [
-        (0, {}, "there is no score: no question has a correct option"),
-        (None, {"conditions": ("absent",)}, "(absent)"),
-        (None, {"task": "absent"}, "task absent has no score"),
-    ],
-)
-def test_nothing_to_draw_is_said(rows, settings, reason) -> None:
-    score_tables = tables(frames.run_scores({"alpha": 0.7}))
-    score_tables = score_tables._replace(accuracy=score_tables.accuracy.iloc[:rows])
-    figure = fig3.draw(
-        *score_tables, FigureSettings(**({"conditions": frames.CONDITIONS} | settings))
-    )
-    words = frames.words(figure).replace("\n", " ")
-    assert "no data" in words
-    assert reason in words
-
-
 @pytest.mark.real_data
 def test_the_shipped_leaderboard_agrees_with_the_extract(root: Path) -> None:
     extract = root.parent / "shared" / "data" / "helm" / "helm_lite_scores.csv.gz"

@@ -31,16 +31,6 @@ def test_a_curve_a_condition_ends_in_its_marker_where_its_answers_end() -> None:
     assert sorted(len(line.get_xdata()) for line in curves) == [10] * 5 + [25]
 
 
-def test_equal_n_is_marked_only_where_curves_end_apart() -> None:
-    def n_dotted(figure: Figure) -> int:
-        return sum(line.get_linestyle() == ":" for a in figure.axes for line in a.lines)
-
-    assert n_dotted(draw(frames.rarefaction(["alpha"]))) == 4
-    assert (
-        n_dotted(draw(frames.rarefaction(["alpha"], frames.CONDITIONS), frames.CONDITIONS[:3])) == 0
-    )
-
-
 def test_a_curve_that_is_not_there_is_told_in_its_panel_and_the_means() -> None:
     figure = draw(frames.rarefaction(["alpha"], nulls=[NULL]))
     missing = [t.get_text() for a in figure.axes for t in a.texts if "n/a" in t.get_text()]

@@ -2,13 +2,11 @@
 
 from typing import Any
 
-import figure_frames as frames
 import pytest
 from matplotlib.figure import Figure
 
-from fieldwork.figures import fig1, style
+from fieldwork.figures import style
 from fieldwork.figures.marks import PageMark, add_mark, marks_of
-from fieldwork.figures.settings import FigureSettings
 from fieldwork.records.figures import FigureMark
 
 ANSWERS = {"model": "m", "condition": "rag", "base": "first", "n": 1200}
@@ -17,22 +15,6 @@ ANSWERS = {"model": "m", "condition": "rag", "base": "first", "n": 1200}
 def saved(figure: Figure, tmp_path) -> list[FigureMark]:
     style.save(figure, [tmp_path / "figure.svg"])
     return marks_of(figure)
-
-
-def test_a_point_of_figure_1_is_a_mark_with_its_row(tmp_path) -> None:
-    table = frames.heterogeneity(["alpha"])
-    figure = fig1.draw(table, FigureSettings(conditions=frames.CONDITIONS))
-    marks = saved(figure, tmp_path)
-    drawn_rows = table[table["measure"].isin(fig1.METRICS) & table["item_id"].notna()]
-    assert len(marks) == len(drawn_rows)
-    assert [mark.number for mark in marks] == [*range(1, len(marks) + 1)]
-    rows = {
-        (row.item_id, row.condition, round(row.value, 9)): int(row.n_answers)
-        for row in drawn_rows.itertuples()
-    }
-    for mark in marks:
-        assert rows[mark.item_id, mark.condition, round(mark.value, 9)] == mark.n
-        assert mark.base == "first"
 
 
 def test_a_mark_stands_where_its_point_is_drawn(tmp_path) -> None:

@@ -6,9 +6,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from fieldwork.figures import pareto
-from fieldwork.figures.marks import marks_of
 from fieldwork.figures.settings import FigureSettings
-from fieldwork.figures.style import save
 from fieldwork.records.service import TradeOff
 
 SETTINGS = FigureSettings(
@@ -82,16 +80,3 @@ def test_what_lacks_a_price_or_a_time_is_left_out_by_name() -> None:
     part = row("small", "history", 0.6, 1.0, None, is_best=None, reason="it has no price")
     text = notes(pareto.draw(table(*STUDY[:3], part), SETTINGS))
     assert "Left out, as it has no price: Small, SP-History (quiz)." in text
-
-
-def test_marks_lead_to_the_answers_of_their_runs(tmp_path) -> None:
-    figure = pareto.draw(table(*STUDY), SETTINGS)
-    save(figure, [tmp_path / "pareto.svg"])
-    marks = marks_of(figure)
-    assert len(marks) == 8
-    first = marks[0]
-    assert (first.model, first.condition, first.task, first.base) == (
-        *("large", "offline", "quiz"),
-        "runs",
-    )
-    assert first.text.startswith("Score at 3 US dollars for 1,000 calls, Large, Offline: 80.0")

@@ -104,19 +104,3 @@ def test_a_missing_estimate_is_marked() -> None:
     words = frames.words(draw(table, new_letters()))
     assert words.count("n/a") == 3
     assert "n/a: all answers are the same." in words
-
-
-@pytest.mark.parametrize(
-    ("users", "units"),
-    [
-        (USERS, "contexts"),
-        (("rag", "field"), "contexts or real users"),
-        (("field",), "users"),
-    ],
-)
-def test_shares_lie_between_contexts_unless_people_asked(
-    users: tuple[str, ...], units: str
-) -> None:
-    table = shares().replace({"condition": {"history": "field"}} if "field" in users else {})
-    left = draw(table, new_letters(), users=users, conditions=users).axes[0]
-    assert left.get_ylabel().endswith(f"that lies between {units}")
