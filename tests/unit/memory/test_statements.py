@@ -65,14 +65,11 @@ def test_a_reply_that_states_nothing_is_one_row_with_the_reason(text: str) -> No
         ("[1, 1, 99]", ((1,), None)),
         ("[2]", ((2,), NOT_THE_USER)),
         ("[2, 3]", ((2, 3), None)),
-        ("[99]", ((99,), NOT_A_TURN)),
         ("[0]", ((0,), NOT_A_TURN)),
         # more than a column of whole numbers holds
         (f"[{10**23}]", ((0,), NOT_A_TURN)),
         ("[]", ((), NO_TURN)),
-        ("null", ((), NO_TURN)),
         ("true", ((), NO_TURN)),
-        ("{}", ((), NO_TURN)),
     ],
 )
 def test_only_a_turn_of_the_user_is_evidence(
@@ -86,15 +83,12 @@ def test_only_a_turn_of_the_user_is_evidence(
     ("confidence", "expected"),
     [
         ("0.25", 0.25),
-        ("1", 1.0),
         ('"high"', 0.9),
         ('"0.2"', 0.2),
         ('"20 %"', 0.2),
         ("7", None),
-        ('"7"', None),
         ('"nan"', None),
         ("true", None),
-        ('"?"', None),
     ],
 )
 def test_a_confidence_is_a_share_or_a_word_or_a_text_of_it(

@@ -5,7 +5,7 @@ import json
 import logging
 import random
 import zipfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -127,43 +127,6 @@ def as_semicolons(chats: Chats, folder: Path) -> Path:
     return folder / "chats.csv"
 
 
-def tree(chat: dict[str, Any]) -> dict[str, Any]:
-    """A conversation as ChatGPT exports it, with an answer before the last that was asked for again."""
-    messages = chat["messages"]
-    mapping: dict[str, Any] = {"root": {"message": None, "parent": None, "children": ["m0"]}}
-    for n, m in enumerate(messages):
-        content = {"content_type": "text", "parts": [m["content"]]}
-        body = {"author": {"role": m["role"]}, "content": content, "recipient": "all"}
-        parent = f"m{n - 1}" if n else "root"
-        mapping[f"m{n}"] = {"message": body, "parent": parent, "children": [f"m{n + 1}"]}
-    last = f"m{len(messages) - 1}"
-    other = {"author": {"role": "assistant"}, "content": {"content_type": "text", "parts": ["no"]}}
-    mapping[last]["children"] = []
-    mapping["other"] = {"message": other, "parent": f"m{len(messages) - 2}", "children": []}
-    return {"id": chat["id"], "title": "t", "mapping": mapping, "current_node": last}
-
-
-def exports_of(chats: Chats) -> Iterator[tuple[str, str]]:
-    for user in sorted({chat["user"] for chat in chats}):
-        yield user, json.dumps([tree(chat) for chat in chats if chat["user"] == user])
-
-
-def as_zips(chats: Chats, folder: Path) -> list[Path]:
-    paths = []
-    for user, content in exports_of(chats):
-        paths.append(folder / f"{user}.zip")
-        with zipfile.ZipFile(paths[-1], "w", zipfile.ZIP_DEFLATED) as made:
-            made.writestr("conversations.json", content)
-            made.writestr("user.json", "{}")
-    return paths
-
-
-def content_of(row: Conversation) -> tuple[Any, ...]:
-    """What must be the same whatever the shape; ids end in a fingerprint of user and texts."""
-    messages = tuple((m.role, m.content) for m in row.messages)
-    return (row.conversation_id.rpartition("-")[0], row.n_user_turns, row.n_tokens, messages)
-
-
 SHAPES: list[Callable[[Chats, Path], Path]] = [as_json_lines, as_sharegpt, as_semicolons]
 
 
@@ -177,16 +140,6 @@ def test_real_conversations_are_the_same_corpus_in_every_shape(
     assert len(read.rows) == 246
     assert read.rows == expected.rows
     assert read.funnel == expected.funnel
-
-
-@pytest.mark.real_data
-def test_exports_of_many_people_are_many_users(chats: Chats, tmp_path: Path) -> None:
-    expected = prepare(as_wildchat(chats, tmp_path), format="wildchat")
-    read = prepare(*as_zips(chats, tmp_path))
-    assert sorted(map(content_of, read.rows)) == sorted(map(content_of, expected.rows))
-    users = {r.user_id for r in read.rows}
-    assert len(users) == len({r.user_id for r in expected.rows}) == 100
-    assert users <= {user_pseudonym(f"{chat['user']}.zip", PUBLIC_KEY) for chat in chats}
 
 
 # ---- what files do not have ----------------------------------------------------------------------
@@ -239,6 +192,20 @@ def test_without_users_each_conversation_is_one(tmp_path: Path) -> None:
     read = prepare(path, filters=ALL)
     assert len({row.user_id for row in read.rows}) == len(read.rows) == 2
     assert read.funnel["distinct"].rows_out == 2
+
+
+def test_each_export_is_a_user(tmp_path: Path) -> None:
+    content = {"content_type": "text", "parts": ["hi"]}
+    message = {"author": {"role": "user"}, "content": content, "recipient": "all"}
+    node = {"message": message, "parent": None, "children": []}
+    talk = {"id": "c", "mapping": {"m": node}, "current_node": "m"}
+    files = [tmp_path / name for name in ("anna.zip", "bert.zip")]
+    for file in files:
+        with zipfile.ZipFile(file, "w") as export:
+            export.writestr("conversations.json", json.dumps([talk]))
+            export.writestr("user.json", "{}")
+    users = {row.user_id for row in prepare(*files, filters=ALL).rows}
+    assert users == {user_pseudonym(file.name, PUBLIC_KEY) for file in files}
 
 
 def test_ids_that_begin_anew_in_each_file_never_run_together(tmp_path: Path) -> None:
