@@ -1,7 +1,6 @@
 """Rows become conversations: who the user is, what comes first, and which rows belong together."""
 
 from collections import Counter
-from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
@@ -27,23 +26,9 @@ def reader_of(rows: list[dict[str, Any]], **mapped: str | None) -> tuple[RowRead
 
 
 def line(number: int, role: str, user: str | None = None, **more: Any) -> MessageRow:
-    about: Mapping[str, Any] = {
-        "position": None,
-        "sent_at": None,
-        "language": None,
-        "model": None,
-        "is_toxic": None,
-        "is_redacted": None,
-    }
-    return MessageRow(
-        file=0,
-        number=number,
-        conversation_id="c",
-        user_id=user,
-        role=role,
-        content=f"m{number}",
-        **{**about, **more},
-    )
+    columns: dict[str, Any] = dict.fromkeys(MessageRow._fields)
+    columns |= {"file": 0, "number": number, "conversation_id": "c", "content": f"m{number}"}
+    return MessageRow(**columns | {"role": role, "user_id": user} | more)
 
 
 def gather_chats(rows: list[MessageRow], name: str) -> list[Chat]:
