@@ -18,8 +18,8 @@ from fieldwork.exports.archive.contents import ArchivePlan
 from unit.config.test_explorer_config import FIELD
 from unit.config.test_study import HOME, study
 
-STUDIES = ["drift", "history_length", "paper", "personalisation", "practice"]
-"""Waves, arms, downloads, memory with judges, and tasks put otherwise."""
+STUDIES = ["drift", "paper", "personalisation", "practice"]
+"""Waves, downloads, memory with judges, and tasks put otherwise."""
 FIELD_TABLES = {
     f"field/{name}"
     for name in ("answers.parquet", "participants.parquet", "quality.csv", "attrition.csv")

@@ -96,46 +96,36 @@ def test_a_message_that_belongs_to_no_conversation_is_refused() -> None:
 
 
 @pytest.mark.parametrize(
-    ("message_rows", "expected"),
+    ("of_first", "of_second", "expected"),
     [
-        ([line(2, "user"), line(1, "assistant")], ["m1", "m2"]),
-        (
-            [line(1, "assistant", sent_at=day(2)), line(2, "user", sent_at=day(1))],
-            ["m2", "m1"],
-        ),
-        ([line(1, "assistant", sent_at=day(2)), line(2, "user")], ["m1", "m2"]),
-        (
-            [
-                line(1, "assistant", position=1.0, sent_at=day(1)),
-                line(2, "user", position=0.0, sent_at=day(2)),
-            ],
-            ["m2", "m1"],
-        ),
-        (
-            [
-                line(1, "assistant", position=1.0, sent_at=day(2)),
-                line(2, "user", position=1.0, sent_at=day(1)),
-            ],
-            ["m2", "m1"],
-        ),
+        ({}, {}, "m1 m2"),
+        ({"sent_at": day(2)}, {"sent_at": day(1)}, "m2 m1"),
+        ({"sent_at": day(2)}, {}, "m1 m2"),
+        ({"position": 1.0, "sent_at": day(1)}, {"position": 0.0, "sent_at": day(2)}, "m2 m1"),
+        ({"position": 1.0, "sent_at": day(2)}, {"position": 1.0, "sent_at": day(1)}, "m2 m1"),
     ],
 )
 def test_messages_stand_by_position_else_by_time_else_by_row(
-    message_rows: list[MessageRow], expected: list[str]
+    of_first: dict[str, Any], of_second: dict[str, Any], expected: str
 ) -> None:
+    message_rows = [line(2, "user", **of_second), line(1, "assistant", **of_first)]
     (chat,) = gather_chats(message_rows, "a.csv")
-    assert contents(chat) == expected
+    assert contents(chat) == expected.split()
 
 
-def test_the_user_is_whoever_speaks_as_user() -> None:
-    (chat,) = gather_chats(
-        [line(1, "user", "u"), line(2, "assistant", "bot"), line(3, "user")], "a"
-    )
-    assert chat.user_id == "u"
-    (chat,) = gather_chats([line(1, "assistant", "u")], "a")
-    assert chat.user_id == "u"
-    (chat,) = gather_chats([line(1, "user"), line(2, "assistant")], "a")
-    assert chat.user_id is None
+@pytest.mark.parametrize(
+    ("speakers", "user"),
+    [
+        ([("user", "u"), ("assistant", "bot"), ("user", None)], "u"),
+        ([("assistant", "u")], "u"),
+        ([("user", None), ("assistant", None)], None),
+    ],
+)
+def test_the_user_is_whoever_speaks_as_user(
+    speakers: list[tuple[str, str | None]], user: str | None
+) -> None:
+    (chat,) = gather_chats([line(n, *who) for n, who in enumerate(speakers)], "a.csv")
+    assert chat.user_id == user
 
 
 def test_an_id_that_begins_anew_with_each_user_is_several_conversations() -> None:
