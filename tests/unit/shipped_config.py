@@ -11,6 +11,13 @@ from fieldwork.config.settings import check_config
 from fieldwork.errors import StudyError
 
 HOME = Path(__file__).resolve().parents[2]
+FIELD: dict[str, Any] = {
+    "path": "resources/tasks/aliases.csv",
+    "layout": "wide",
+    "columns": {"participant": "id"},
+    "prompts": {"hobbies": "Q1"},
+}
+"""Real users in any file that is read: its columns are looked at by the import."""
 
 
 def shipped_config() -> dict[str, Any]:

@@ -14,7 +14,6 @@ import pytest
 from fieldwork import tables
 from fieldwork.cells import mark_counted
 from fieldwork.database import write_database, write_views
-from fieldwork.errors import StudyError
 from fieldwork.estimates.table import EstimateSettings, estimate_question
 from fieldwork.measures import accuracy, questions
 from fieldwork.metrics.scores import measure_score_spreads
@@ -76,8 +75,6 @@ def test_what_only_the_place_of_a_file_says_is_a_column(
         ("one", "c"),
     ]
     assert not {"corpus", "task"} & {name for (name, *_) in query(database, "DESCRIBE other")}
-
-
 
 
 # ---- transcripts -----------------------------------------------------------------------------------
@@ -233,12 +230,8 @@ def test_views_hold_what_tables_of_earlier_versions_held(tmp_path: Path, has_ans
 
 FULL_DISK = """
 import resource, sys
-from fieldwork.cells import mark_counted
-from fieldwork.database import write_database, write_views
+from fieldwork.database import write_database
 from fieldwork.errors import StudyError
-from fieldwork.estimates.table import EstimateSettings, estimate_question
-from fieldwork.measures import questions
-from fieldwork.records.estimates import Estimate
 resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))
 try:
     write_database("study.duckdb", {f"table_{n}": ["a.parquet"] for n in range(300)})

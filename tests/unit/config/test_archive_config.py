@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 import yaml
+from tests.unit.shipped_config import FIELD
 
 from fieldwork.config.archive import archive_plan, require_finished, sent_files
 from fieldwork.config.archived import generation_settings, is_left_out
@@ -15,7 +16,6 @@ from fieldwork.config.reading import read_study
 from fieldwork.config.study import Study
 from fieldwork.errors import StudyError
 from fieldwork.exports.archive.contents import ArchivePlan
-from unit.config.test_explorer_config import FIELD
 from unit.config.test_study import HOME, study
 
 STUDIES = ["drift", "paper", "personalisation", "practice"]

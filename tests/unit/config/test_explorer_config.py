@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.unit.shipped_config import FIELD
 
 from fieldwork.config.explorer import (
     SHIPPED_USERS,
@@ -18,14 +19,6 @@ from fieldwork.config.explorer import (
 from fieldwork.config.study import Study
 from fieldwork.explorer.study_data import PageSettings
 from unit.config.test_study import HOME, study
-
-# any file that is read will do: its columns are looked at by the import
-FIELD: dict[str, Any] = {
-    "path": "resources/tasks/aliases.csv",
-    "layout": "wide",
-    "columns": {"participant": "id"},
-    "prompts": {"hobbies": "Q1"},
-}
 
 
 def page(contexts: str = "auto", *, is_shown: bool = False, **changes: Any) -> Study:

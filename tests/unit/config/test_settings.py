@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 import yaml
-from tests.unit.shipped_config import complaint, shipped_config
+from tests.unit.shipped_config import FIELD, complaint, shipped_config
 
 from fieldwork.config.field import field_files
 from fieldwork.config.settings import arms_of, check_config
@@ -21,13 +21,6 @@ ALIKE = {"question": "Which?", "options": ["a", "A "]}
 COUNTED = {"figure": "a", "x": "conversations"}
 LMSYS = {"path": "x", "format": "lmsys"}
 PRICE = {"as_of": "2026-11-01", "source": "page", "input": 1, "output": 2}
-FIELD: dict[str, Any] = {
-    # any file that is read will do: its columns are looked at by the import
-    "path": "resources/tasks/aliases.csv",
-    "layout": "wide",
-    "columns": {"participant": "id"},
-    "prompts": {"hobbies": "Q1"},
-}
 
 
 def columns(**named: Any) -> dict[str, Any]:

@@ -21,6 +21,11 @@ TODAY = datetime.now(UTC).date()
 THIS_WEEK = wave_of(TODAY, "week").name
 NOW = datetime(2026, 11, 25, tzinfo=UTC)  # in week 48
 
+BATCH = {
+    "provider": "openai", "label": "G", "model": "gpt", "base_url": "http://127.0.0.1:1",
+    "dispatch": "batch",
+}  # fmt: skip
+
 
 @pytest.fixture(autouse=True)
 def _study_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -134,19 +139,7 @@ def test_waves_in_the_past_may_be_named_one_by_one(tmp_path: Path) -> None:
             "waves.of: 'offline_again' repeats 'offline'",
         ),
         (
-            {
-                "study": {"models": ["gpt"]},
-                "models": {
-                    "gpt": {
-                        "provider": "openai",
-                        "label": "G",
-                        "model": "gpt",
-                        "base_url": "http://127.0.0.1:1",
-                        "dispatch": "batch",
-                    }
-                },
-                "waves": {"of": ["offline"]},
-            },
+            {"study": {"models": ["gpt"]}, "models": {"gpt": BATCH}, "waves": {"of": ["offline"]}},
             "models.gpt.dispatch: a batch may be answered a day later",
         ),
     ],
