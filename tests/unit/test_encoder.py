@@ -161,8 +161,6 @@ def test_a_folder_is_known_by_its_content(tiny: Tiny, tmp_path: Path) -> None:
     assert tiny.asked == ["a", "a"]
 
 
-
-
 @pytest.mark.usefixtures("tiny")
 def test_what_was_computed_before_a_crash_is_kept(
     tiny: Tiny, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -1,6 +1,5 @@
 """Rows of results are the same on every machine, and what differs between two makings is named."""
 
-import json
 import math
 from pathlib import Path
 from typing import Any
@@ -35,8 +34,6 @@ def test_a_row_that_differs_is_named_by_its_names_with_old_and_new(tmp_path: Pat
     ]
     assert old.digest != new.digest
     assert [*differences(old, old)] == []
-
-
 
 
 def test_pictures_and_twins_of_tables_are_left_out(tmp_path: Path) -> None:

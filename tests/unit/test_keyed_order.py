@@ -20,8 +20,6 @@ def test_the_same_names_draw_the_same_ids_in_the_same_order() -> None:
     assert len(orders) == 3
 
 
-
-
 @pytest.mark.parametrize("n_new", [1, 5, 160, 1_960])
 def test_a_pool_that_grows_moves_nobody_who_stays(n_new: int) -> None:
     grown = KeyedPool([*IDS, *(f"new-{n}" for n in range(n_new))])

@@ -9,12 +9,9 @@ from fieldwork.list_lengths import list_length
     ("prompt", "length"),
     [
         ("Name five films.", 5),
-        
         ("What are the top 10 universities in Europe?", 10),
-        
         ("Recommend 7 hotels in Lisbon. Answer as a numbered list.", 7),
         ("Please give me twelve ideas for a party.", 12),
-        
         ("Which are the five best books of the year? List the five titles only.", 5),
         ("I am 30 years old and have 2 children. Name four games for us.", 4),
         ("In 100 words, list six reasons.", 6),
@@ -27,11 +24,9 @@ from fieldwork.list_lengths import list_length
         ("请推荐10家酒店", 10),
         ("おすすめの映画を3本教えてください", 3),
         ("영화 다섯 편 말고 3편을 추천해 주세요", 3),
-        
         ("Which three books would you give a child?", 3),
         ("I need 5 recommendations for hotels.", 5),
         ("Recommend three 5-star hotels.", 3),
-        
         ("แนะนำภาพยนตร์ 5 เรื่อง", 5),
         # no number, a range, two requests, numbers of other things
         ("Which films do you like?", None),

@@ -60,8 +60,6 @@ def test_a_reply_that_gives_letters_by_their_codes_is_masked(repeat: str) -> Non
     assert mask.reply(rb'{"text": "\u003c KEY \u00e9"}') == rb'{"text": "\u003c KEY \u00e9"}'
 
 
-
-
 @pytest.mark.parametrize(
     ("name", "is_secret"),
     [

@@ -76,31 +76,22 @@ def test_pseudonyms_follow_rfc_2104() -> None:
     [
         ("Write to plantedone@example.com.", "Write to [e-mail]."),
         ("plantedone+x@mail.example.co.uk, please", "[e-mail], please"),
-        
         ("<mailto:planted@example.com>", "<[e-mail]>"),
         ("planted [at] example [dot] com", "[e-mail]"),
         ("planted(at)example.com", "[e-mail]"),
         ("call (212) 555-0143 now", "call [telephone] now"),
         ("212-555-0143", "[telephone]"),
-        
-        
         ("2125550143", "[telephone]"),
-        
         ("212-555-0143 x12", "[telephone]"),
         ("212-555-0143, ext. 4567.", "[telephone]."),
         ("+1 415 555 0172", "[telephone]"),
-        
         ("+44 (0)20 7946 0958", "[telephone]"),
-        
         ("0044 20 7946 0958", "[telephone]"),
-        
         ("07700900123", "[telephone]"),
         ("my number is 555-0143", "my number is [telephone]"),
         ("Phone: 555 0143", "Phone: [telephone]"),
         ("https://chat.example.com/share/planted.", "[link]."),
         ("(http://example.org/a?b=c#d)", "([link])"),
-        
-        
         ("example.com/planted", "[link]"),
         ("planted.blog.example.com", "[link]"),
         ("[a page](https://example.net/planted)", "[a page]([link])"),
@@ -121,22 +112,17 @@ def test_what_has_a_form_is_masked(text: str, masked: str) -> None:
         ("my name is plantedone and i like tea", "my name is [name] and i like tea"),
         ("Your name is Plantedone, right?", "Your name is [name], right?"),
         ("Hi, I'm Plantedone, a nurse.", "Hi, I'm [name], a nurse."),
-        
         ("You can call me Plantedone!", "You can call me [name]!"),
         ("Hi Plantedone,\nhere is your list", "Hi [name],\nhere is your list"),
         ("Dear Dr. Plantedone:", "Dear Dr. [name]:"),
         ("Hello, Plantedone! Here:", "Hello, [name]! Here:"),
         ("Good morning Plantedone!", "Good morning [name]!"),
         ("Sure, Plantedone! Here are five:", "Sure, [name]! Here are five:"),
-        
         ("Great question, Plantedone!", "Great question, [name]!"),
-        
         ("Hope this helps, Plantedone!", "Hope this helps, [name]!"),
         ("Here are five movies for you, Plantedone:", "Here are five movies for you, [name]:"),
         ("Best regards,\nPlantedone Testname", "Best regards,\n[name]"),
         ("Thanks,\n- Plantedone", "Thanks,\n- [name]"),
-        
-        
         ("Hi Óplanted,", "Hi [name],"),
         ("Hi Plantedone-O'Testname,", "Hi [name],"),
         ("Sure, Claude! Here are five:", "Sure, [name]! Here are five:"),
@@ -168,15 +154,12 @@ def test_a_name_once_given_is_found_again_but_not_within_an_entry() -> None:
         "and/or, TCP/IP, Node.js/React, ASP.NET/C#, e.g. this, U.S. News, St. Regis, p.m./a.m.",
         "Fahrenheit 451, 2001: A Space Odyssey, Catch-22, Apollo 13, 1917, 12 Angry Men, 300, 42",
         "1. Dear Evan Hansen\n2. Hello, Dolly!\n3. Hey Arnold!\n4. I Am Legend\n5. Love, Simon",
-        
-        
         "Dr. Martens, Ben & Jerry's, Wendy's, Papa John's, Victoria's Secret, Tommy Hilfiger",
         "Of course, Nike, Adidas and Puma are well known. Sure! Here are five. Hi there! Hello World!",
         "I'm ChatGPT, a model. I am Gemini. I'm Claude, an AI assistant made by Anthropic.",
         "I'm American, so I like it. I am Black and I am Christian. I'm Sorry. As I am.",
         "Dear Planted Academy Team, Dear Admissions Committee,\nI am Open Assistant, a model.",
         "Thanks for asking! Great choice. Dear Hiring Manager, Dear Sir or Madam, Hi Everyone!",
-        
     ],
 )
 def test_brands_titles_numbers_and_public_names_survive(text: str) -> None:

@@ -51,8 +51,6 @@ def archive(folder: Path, published: str, remade: str | None, *, name: str = "a.
         ("a,b\n0.1,x\n", "a,b\n0.10000000000000002,x\n", 0, "1 more are the same but for the r"),
         ("a,b\n0.1,x\n", "a,b\n0.11,x\n", 1, "DIFFERENT: tables/a.csv"),
         ("a,b\n0.1,x\n", "a,b\n0.1,y\n", 1, "DIFFERENT: tables/a.csv"),
-        
-        
         ("a,b\n0.1,x\n", None, 1, "NOT MADE: tables/a.csv"),
         # small p-values, ids and counts are no rounding
         ("p\n1e-12\n", "p\n9e-10\n", 1, "DIFFERENT: tables/a.csv"),
@@ -60,7 +58,6 @@ def archive(folder: Path, published: str, remade: str | None, *, name: str = "a.
         ("n\n10000000000\n", "n\n10000000001\n", 1, "DIFFERENT: tables/a.csv"),
         ("id\n1e400\n", "id\n2e400\n", 1, "DIFFERENT: tables/a.csv"),
         ("a\n0.0\n", "a\n-1.1e-16\n", 0, "1 more are the same but for the r"),
-        
         ("a,b\n1.0," + "x" * 140_000, "a,b\n1.00," + "x" * 140_000, 0, "1 more are the same"),
     ],
 )

@@ -57,8 +57,6 @@ print(noise.score_sd(0.05, [100, 100]), noise.rerun_list(published, 0.0, sets=10
     assert second == pytest.approx([0.0158114, 0.0], abs=1e-6)
 
 
-
-
 @pytest.mark.real_data
 def test_real_repeats_give_the_committed_numbers(tmp_path: Path) -> None:
     if not DATA.exists():

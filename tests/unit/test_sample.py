@@ -34,8 +34,6 @@ def read_csv(path: Path) -> list[dict[str, str]]:
         return list(csv.DictReader(handle))
 
 
-
-
 def user_texts(row: Row) -> list[str]:
     return [m["content"] for m in row["conversation"] if m["role"] == "user"]
 
@@ -82,12 +80,6 @@ def test_enough_conversations_pass_the_filters(conversations: list[Row]) -> None
     passing = Counter(row["hashed_ip"] for row in conversations if passes_filters(row))
     assert passing.total() >= 200
     assert sum(count >= 2 for count in passing.values()) >= 52
-
-
-
-
-
-
 
 
 def test_candidates_are_forty_an_item() -> None:

@@ -15,10 +15,6 @@ from fieldwork.files import texts
 from fieldwork.files.cells import plain_cell
 from fieldwork.records.generation import Request
 from fieldwork.records.parsing import MergedItem
-from fieldwork.records.puppets import Profile
-
-
-
 
 # ---- CSV -----------------------------------------------------------------------------------------
 
@@ -110,8 +106,6 @@ def test_a_full_disk_is_a_sentence(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-
-
 # ---- DuckDB --------------------------------------------------------------------------------------
 
 
@@ -139,8 +133,6 @@ def test_batches_become_a_table_whose_bytes_do_not_tell_them_apart(
     assert len(rows) == 20_000
     assert rows[19_999] == Request("i19999", None, "p", 19_999)
     assert (tmp_path / "r.parquet").read_bytes() == (tmp_path / "one.parquet").read_bytes()
-
-
 
 
 def test_a_batch_with_missing_values_leaves_nothing(tmp_path: Path) -> None:

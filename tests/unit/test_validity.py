@@ -11,9 +11,7 @@ from typing import Any
 
 import pytest
 
-from fieldwork.estimates.declaration import Measure, ReaderQuestion
 from fieldwork.measures import question_names, questions
-from fieldwork.statistics.entropy import plug_in_bits
 
 ROOT = Path(__file__).resolve().parents[2]
 VALIDITY = ROOT / "benchmarks" / "validity"
@@ -79,7 +77,3 @@ def test_bias_coverage_and_level_are_counted_over_the_sets_that_have_them(
     assert (claimed.truth, claimed.coverage) == (None, None)
     assert (counted.sets, counted.coverage, counted.coverage_error) == (0, 0.9, 0.0)
     assert (counted.false_positives, counted.false_positive_error) == (0.04, 0.0)
-
-
-
-
