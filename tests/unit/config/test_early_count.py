@@ -9,7 +9,7 @@ import pytest
 import yaml
 
 from fieldwork.config import plan_inputs
-from fieldwork.config.plan_inputs import require_sources
+from fieldwork.config.plan_inputs import COUNTS_FILE, require_sources
 from fieldwork.config.reading import read_study
 from fieldwork.config.study import Study
 from fieldwork.errors import StudyError
@@ -70,3 +70,12 @@ def test_enough_is_not_counted_again_until_something_changes(
     with pytest.raises(StudyError, match="3"):
         require_sources(study_of(tmp_path, 3, runs=4))
     assert len(n_counts) == 3
+
+
+def test_too_few_are_counted_every_time(tmp_path: Path, n_counts: list[str]) -> None:
+    study = study_of(tmp_path, 2, runs=3)
+    for _ in range(2):
+        with pytest.raises(StudyError):
+            require_sources(study)
+    assert len(n_counts) == 2
+    assert not COUNTS_FILE.exists()

@@ -14,6 +14,8 @@ from fieldwork.config.explorer import (
     page_corpora,
     page_field_answers,
     page_settings,
+    template_scripts,
+    unfinished_tables,
     withheld,
 )
 from fieldwork.config.study import Study
@@ -92,3 +94,16 @@ def test_settings_are_those_of_the_page() -> None:
         "corpus": "sample_short",
     }
     assert quickstart.max_tokens == {"recommendations_lite": 512, "choices_lite": 5}
+
+
+def test_paths_are_those_of_the_study_folder() -> None:
+    paths = unfinished_tables(study())
+    assert "results/quickstart/findings.md" in paths["findings"]
+    assert not any("<" in path or Path(path).is_absolute() for p in paths.values() for path in p)
+    assert paths["corpora"] == ["results/quickstart/corpus/sample_short/conversations.parquet"]
+
+
+def test_scripts_are_in_the_order_of_their_names() -> None:
+    names = [Path(path).name for path in template_scripts(study())]
+    assert names == sorted(names)
+    assert len(names) > 5

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from fieldwork.config.judging import broken_judging, judgement_files, named_scales, pair_sides
+from fieldwork.errors import StudyError
 from fieldwork.sections.judging import Scale
 
 SCALE: dict[str, Any] = {
@@ -195,3 +196,8 @@ def test_the_sides_of_pairs_are_known_where_the_scale_judges_nothing_else() -> N
     judging["units"]["named"] = {"of": "mentions", "scale": "better", "conditions": ["memory"]}
     assert pair_sides({"judging": judging}) == {}
     assert pair_sides({"judging": None}) == {}
+
+
+def test_a_path_without_files_is_named() -> None:
+    with pytest.raises(StudyError, match=r"judging\.sources\.mine\.path: nothing at nowhere\.csv"):
+        judgement_files({"judging": JUDGING}, str)

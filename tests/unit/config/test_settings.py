@@ -10,7 +10,9 @@ import yaml
 from tests.unit.shipped_config import FIELD, complaint, shipped_config
 
 from fieldwork.config.field import field_files
+from fieldwork.config.primary import require_items
 from fieldwork.config.settings import arms_of, check_config
+from fieldwork.errors import StudyError
 
 HOME = Path(__file__).resolve().parents[3]
 EMBEDDED = {"provider": "embedded", "label": "E", "encoder": "e"}
@@ -253,3 +255,13 @@ def test_conditions_of_the_figure_of_arms(arms: Any, expected: list[str]) -> Non
     config = config_with("arms", arms)
     check_config(config, "config.yaml")
     assert arms_of(config) == expected
+
+
+def test_a_study_is_about_items_that_it_asks() -> None:
+    entry = {"tasks": ["lists", "more"], "items": ["cars", "films"]}
+    require_items({"study.primary.0.items": entry}, {"lists": ["cars"], "more": ["films"]})
+    with pytest.raises(StudyError) as caught:
+        require_items({"study.primary.0.items": entry}, {"lists": ["cars"], "more": ["pets"]})
+    assert str(caught.value) == (
+        "study.primary.0.items: there is no item 'films' (there are cars, pets); correct the name"
+    )

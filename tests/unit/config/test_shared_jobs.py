@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from fieldwork.config.estimates import question_jobs
+from fieldwork.config.estimates import estimate_settings, measured_tables, question_jobs
 from fieldwork.config.local_arms import is_asked_here, request_arms
 from fieldwork.config.metric_steps import (
     METRIC_STEPS,
@@ -15,7 +15,7 @@ from fieldwork.config.metric_steps import (
     metric_jobs,
     step_settings,
 )
-from fieldwork.measures import question_names
+from fieldwork.measures import question_names, questions
 from unit.config.test_study import study
 
 ANSWERS = "answers.parquet"
@@ -42,7 +42,7 @@ def test_a_job_reads_what_its_steps_take_and_is_set_by_what_sets_them() -> None:
     assert {name for step in job_steps(made, steps) for name in step["inputs"]} == {*files}
     settings = step_settings(made, steps)
     assert {name for step in job_steps(made, steps) for name in step["settings"]} == {*settings}
-    assert step_settings(made, ["shifts"]) == {"baseline": "offline"}
+    assert step_settings(made, ["shifts"])["baseline"] == "offline"
 
 
 PAID: dict[str, Any] = {"models": ["smollm2", "gpt-4o-mini"]}
@@ -61,3 +61,16 @@ def test_arms_are_planned_together_where_one_job_asks_them() -> None:
     assert [by_condition["offline"][key] for key in ("replicates", "first")] == [runs, 0]
     assert [by_condition["offline_again"][key] for key in ("replicates", "first")] == [runs, runs]
     assert [by_condition["history"][key] for key in ("replicates", "first")] == [2, 0]
+
+
+def test_questions_of_a_job_have_one_source() -> None:
+    made = study()
+    for names in question_jobs(made).values():
+        assert len({questions()[name].source for name in names}) == 1
+        assert measured_tables(made, names, ANSWERS)["source"]
+
+
+def test_permutations_set_the_questions_of_runs_alone() -> None:
+    made = study(metrics={"permutations": 99})
+    assert "n_permutations" not in estimate_settings(made, ["lists", "form"])
+    assert estimate_settings(made, ["accuracy"])["n_permutations"] == 99

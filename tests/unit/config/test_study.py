@@ -8,14 +8,20 @@ import yaml
 from tests.unit.shipped_config import shipped_config
 
 from fieldwork.config.drawn import figure_drawing
+from fieldwork.config.encoding import encoder_choice, precision_record
 from fieldwork.config.estimates import study_views
 from fieldwork.config.plan_inputs import (
+    plan_settings,
+    plan_tables,
     power_settings,
     small_sources,
 )
+from fieldwork.config.report import report_entry
 from fieldwork.config.settings import check_config
 from fieldwork.config.study import Study
 from fieldwork.figures.settings import FigureSettings
+from fieldwork.generation.planning.tables import PlanInputs
+from fieldwork.generation.rows import GenerationArm
 from fieldwork.measures import question_names
 from fieldwork.metrics.power.study import PlannedStudy
 
@@ -143,3 +149,75 @@ def test_power_compares_conditions_with_the_baseline_also_where_it_is_not_select
     assert (design.asked_again, design.nests) == (["history"], {})
     asked_once = study(conditions={"history": {"replicates": 1}}, field_kit={"repeats": 2})
     assert PlannedStudy(**power_settings(asked_once)).asked_again == ["rag", "profile", "field"]
+
+
+def test_contexts_are_those_of_conditions_with_a_user() -> None:
+    quickstart = study(study={"tasks": ["probe"]})
+    names = [Path(path).stem for path in quickstart.context_tables()]
+    assert names == ["history", "rag", "profile"]
+    assert quickstart.contexts("offline") == []
+    assert quickstart.contexts("rag") == ["<results>/contexts/{task}/{condition}.parquet"]
+
+
+def test_a_table_is_in_the_report_under_the_heading_of_its_stage() -> None:
+    assert report_entry("variance").category == "Metrics"
+    assert report_entry("group_differences").category == "Field"
+    with pytest.raises(KeyError):
+        report_entry("no_such_table")
+
+
+def test_the_figure_of_arms_is_named_by_the_study() -> None:
+    arms = study("studies/history_length.yaml")
+    assert arms.figures()[-1] == "history_length"
+    assert arms.arms()[:2] == [("offline", 0), ("history_1", 1)]
+    assert len(arms.arm_contexts()) == 4 * 2
+
+
+def test_gpus_are_asked_for_by_jobs_that_encode() -> None:
+    on_gpu = study(embedding={"device": "cuda"})
+    assert (on_gpu.gpus(), on_gpu.gpus("rag"), on_gpu.gpus("history")) == (1, 1, 0)
+    assert study().gpus() == 0
+
+
+def test_the_precision_is_looked_up_where_the_config_leaves_it_open() -> None:
+    is_open, is_set = study(embedding={"precision": "auto"}), study()
+    assert encoder_choice(is_open) == encoder_choice(is_open, "rag") == ["<results>/encoder.csv"]
+    assert encoder_choice(is_open, "history") == encoder_choice(is_set) == []
+
+
+def test_an_archive_takes_the_kept_precision_along(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert precision_record(study(embedding={"precision": "auto"})) == []
+    record = tmp_path / "resources/precision/quickstart.json"
+    record.parent.mkdir(parents=True)
+    record.touch()
+    kept = precision_record(study(embedding={"precision": "auto"}))
+    assert kept == ["resources/precision/quickstart.json"]
+    assert precision_record(study()) == []
+
+
+def test_a_plan_counts_from_tables_only_what_is_here() -> None:
+    here = plan_tables(study(study={"tasks": ["probe"]}))
+    assert "<results>/tasks/probe.parquet" in here
+    assert "<results>/contexts/probe/rag.parquet" in here
+    assert plan_tables(study(plan={"tables": "assume"})) == []
+
+
+def test_an_arm_is_asked_as_its_condition_and_task_say() -> None:
+    arm = GenerationArm(**study().generation_arm("smollm2", "probe", "offline_t0"))
+    assert (arm.model, arm.task, arm.condition) == ("smollm2", "probe", "offline_t0")
+    assert (arm.temperature, arm.max_tokens, arm.seed) == (0, 5, 2509)
+
+
+def test_a_plan_counts_what_the_study_selects() -> None:
+    own = study(study={"conditions": ["history"], "tasks": ["probe"]})
+    planned = PlanInputs(**plan_settings(own), files=())
+    assert [*planned.tasks, *planned.conditions, *planned.models] == [
+        "probe",
+        "history",
+        "smollm2",
+    ]
+    assert planned.table("tasks", "probe") == "results/quickstart/tasks/probe.parquet"
+    assert planned.price("smollm2") is None
