@@ -21,6 +21,7 @@ from fieldwork.puppets.contexts import (
     draw_relevant,
     estimate_tokens,
     history_contexts,
+    profile_contexts,
     profiles_of,
 )
 from fieldwork.records.puppets import Context, Conversation, Message, Profile
@@ -299,3 +300,23 @@ def test_the_id_is_pinned() -> None:
 
 
 # ---- profiles ------------------------------------------------------------------------------------
+
+
+def test_a_condition_without_profiles_has_none() -> None:
+    assert profiles_of([Draw("p", None, ("a",))], [], "system") == {}
+
+
+@pytest.mark.parametrize("role", ["system", "user"])
+def test_a_profile_is_one_message(role: str) -> None:
+    profile = Profile("profile-0007", "A nurse.", ["I run."], "About the user: {A nurse.}")
+    (made,) = profile_contexts([profile], role)
+    messages = [Message(role, "About the user: {A nurse.}")]
+    assert made == Context(
+        context_id=context_id(messages),
+        puppet_id="profile-0007",
+        item_id=None,
+        conversation_ids=[],
+        messages=messages,
+        n_tokens=estimate_tokens(messages),
+        n_dropped=0,
+    )

@@ -50,3 +50,9 @@ def test_fields_are_read_with_their_place_and_without_texts(tmp_path: Path, n: i
     assert set(read["file_index"].to_pylist()) <= {0}
     assert set(read.column_names) == {"id", "talk", "file_row_number", "file_index"}
     assert read["talk"][0].as_py() == [{"role": "user", "deep": {"role": "x"}}]
+
+
+def test_a_file_without_rows_has_no_fields_to_read(tmp_path: Path) -> None:
+    file = tmp_path / "in.parquet"
+    pq.write_table(pa.table({"id": pa.array([], pa.string())}), file)
+    assert list(read_fields(file, {"id": ()})) == []

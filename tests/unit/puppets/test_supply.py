@@ -9,6 +9,7 @@ from fieldwork.config.needs import Need
 from fieldwork.errors import StudyError
 from fieldwork.puppets.contexts import HistorySettings, draw_random
 from fieldwork.puppets.supply import (
+    count_conversations,
     count_corpus,
     count_personas,
     puppet_counts,
@@ -103,3 +104,12 @@ def test_nobody_at_all_is_not_to_be_asked(tmp_path: Path) -> None:
     (tmp_path / "a.jsonl").write_text('{"messages": [{"role": "user", "content": "hi"}]}')
     with pytest.raises(StudyError, match="no conversation is left after `min_user_turns: 5`"):
         count_corpus([tmp_path / "a.jsonl"], READING, FILTERS)
+
+
+def test_the_count_of_a_table_is_that_of_its_users(tmp_path: Path) -> None:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    columns = {"user_id": ["a", "b", "a"], "conversation_id": ["1", "2", "3"]}
+    pq.write_table(pa.table(columns), tmp_path / "c.parquet")
+    assert sorted(count_conversations(tmp_path / "c.parquet")) == [1, 2]

@@ -187,3 +187,10 @@ def test_an_entry_that_is_no_conversation_is_refused() -> None:
         assert not is_export(value)
         with pytest.raises(StudyError, match=r"^a\.json: entry 1 has no `mapping`"):
             TreeReader().read(value, "someone", "a.json: entry 1")
+
+
+def test_nodes_of_another_form_are_passed_over() -> None:
+    value = {"mapping": {"a": None, "b": {"parent": "a", "message": "text"}}, "current_node": "b"}
+    assert read(value).messages == []
+    value = {"mapping": {"a": [], "b": {"parent": None, "children": [7, "a"]}}}
+    assert read(value).messages == []

@@ -10,6 +10,8 @@ from fieldwork.files.sheets import Record
 from fieldwork.puppets.conversations.columns import (
     ConversationLayout,
     find_layout,
+    messages_at,
+    value_at,
 )
 from fieldwork.puppets.conversations.messages import MessageReader
 
@@ -136,3 +138,11 @@ def test_a_file_that_is_not_understood_is_refused_with_its_columns() -> None:
     )
     sentence = refusal({"messages": [{"who_knows": "user", "content": "hi"}]})
     assert "have no key with a usual name for the role (there are who_knows, content)" in sentence
+
+
+def test_a_value_may_lie_in_an_object() -> None:
+    assert value_at({"a": {"b": 1}, "a.b": 2}, "a.b") == 2
+    assert value_at({"a": {"b": 1}}, "a.b") == 1
+    assert value_at({"a": 1}, "a.b") is None
+    assert messages_at({"m": "[not JSON"}, "m") == []
+    assert messages_at({"m": '{"a": 1}'}, "m") == []

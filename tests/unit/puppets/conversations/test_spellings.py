@@ -44,3 +44,8 @@ def test_the_setting_says_which_column_counts() -> None:
     assert join(row, user="User") == [{"User": "anna"}]
     # a file that spells it in another way is read by its own header
     assert join({"USER": "anna"}, user="user") == [{"user": "anna"}]
+
+
+def test_other_columns_stay_as_they_are() -> None:
+    row = {"C": 1, "c": 2, "+": 3, "-": 4}
+    assert join(row) == [row]
