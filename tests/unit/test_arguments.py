@@ -62,16 +62,6 @@ def test_each_argument_is_found_by_its_name() -> None:
     }
 
 
-def test_a_list_argument_gets_a_list_of_files_also_of_one_and_of_none() -> None:
-    def main(one: list[str], several: list[str], nothing: list[str]) -> None:
-        pass
-
-    files = {"one": "a", "several": ["b", "c"], "nothing": []}
-    found = arguments_of(main, job(input=files))
-    assert found == {"one": ["a"], "several": ["b", "c"], "nothing": []}
-    assert all(type(value) is list for value in found.values())
-
-
 def test_a_param_becomes_the_sections_that_its_type_names() -> None:
     def main(rules: NameRules, scales: dict[str, Scale], scale: Scale | None) -> None:
         pass

@@ -37,16 +37,6 @@ def test_what_contexts_are_made_from(condition: dict[str, Any], materials: set[s
     assert has_user(condition) == bool(materials)
 
 
-def test_only_what_is_relevant_makes_a_context_for_each_question() -> None:
-    by_unit = {name for name, kind in KINDS.items() if kind.context_for == "puppet and item"}
-    assert by_unit == {"rag", "memory_relevant"}
-    assert {name for name, kind in KINDS.items() if kind.is_retrieved} == {"rag"}
-    assert {name for name, kind in KINDS.items() if kind.has_memory} == {
-        "memory",
-        "memory_relevant",
-    }
-
-
 def test_profiles_memories_and_recordings_have_no_number_of_conversations() -> None:
     without = {name for name in KINDS if not counts_conversations({"context": name})}
     assert without == {"profile", "memory", "memory_relevant", "recorded"}

@@ -1,6 +1,5 @@
 """The study as one DuckDB file: its tables, and `transcripts` beside them."""
 
-import dataclasses
 import os
 import subprocess
 import sys
@@ -15,7 +14,6 @@ import pytest
 from fieldwork import tables
 from fieldwork.cells import mark_counted
 from fieldwork.database import write_database, write_views
-from fieldwork.errors import StudyError
 from fieldwork.estimates.table import EstimateSettings, estimate_question
 from fieldwork.measures import accuracy, questions
 from fieldwork.metrics.scores import measure_score_spreads
@@ -77,29 +75,6 @@ def test_what_only_the_place_of_a_file_says_is_a_column(
         ("one", "c"),
     ]
     assert not {"corpus", "task"} & {name for (name, *_) in query(database, "DESCRIBE other")}
-
-
-def test_a_column_of_the_name_file_is_the_tables_own(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    duckdb.sql("SELECT 1 AS n, 'wave 1.csv' AS file").write_parquet("a.parquet")
-    write_database("study.duckdb", {"a": ["a.parquet"]})
-    assert query(Path("study.duckdb"), "FROM a") == [(1, "wave 1.csv")]
-
-
-def test_a_missing_file_leaves_nothing(tmp_path: Path) -> None:
-    with pytest.raises(StudyError, match=r"study\.duckdb: cannot be written \(") as caught:
-        write_database(tmp_path / "study.duckdb", {"a": [str(tmp_path / "none.parquet")]})
-    assert "\n" not in str(caught.value)
-    assert list(tmp_path.iterdir()) == []
-
-
-@pytest.mark.parametrize("suffix", ["s.duckdb", "deep/s.duckdb"])
-def test_a_file_in_the_way_is_a_sentence(tmp_path: Path, suffix: str) -> None:
-    (tmp_path / "file").touch()
-    with pytest.raises(StudyError, match=r"cannot be written"):
-        write_database(tmp_path / "file" / suffix, {})
 
 
 # ---- transcripts -----------------------------------------------------------------------------------
@@ -199,43 +174,6 @@ def test_transcripts_say_which_answers_count_and_why_others_do_not(study: Path) 
     ]
 
 
-def test_transcripts_show_numbers_and_count_the_first_of_a_user(tmp_path: Path) -> None:
-    responses = [response("years", "u", n, text) for n, text in enumerate(("Some", "4", "5"))]
-    values = (None, 4.0, 5.0)
-    rows = [
-        dataclasses.replace(answer(of, None), kind="number", value=value, reason="no number found")
-        for of, value in zip(responses, values, strict=True)
-    ]
-    files = {"items": tmp_path / "t.parquet", "answers": tmp_path / "a.parquet"}
-    files["responses"] = tmp_path / "r.parquet"
-    tables.write_rows(files["items"], ITEMS, Item)
-    tables.write_rows(files["answers"], mark_counted(rows), Answer)
-    tables.write_rows(files["responses"], responses, Response)
-    write_database(tmp_path / "s.duckdb", {name: [str(path)] for name, path in files.items()})
-    assert query(
-        tmp_path / "s.duckdb",
-        "SELECT reading, counts, left_out FROM transcripts ORDER BY replicate",
-    ) == [
-        (None, False, "no number found"),
-        ("4.0", True, None),
-        ("5.0", False, "a later answer of the same user"),
-    ]
-
-
-def test_transcripts_do_without_contexts_and_field(tmp_path: Path, study: Path) -> None:
-    write_database(
-        "blank.duckdb",
-        {
-            "items": ["results/s/tasks/t.parquet"],
-            "responses": ["results/s/responses/m/t/o.parquet"],
-            "answers": ["results/s/answers.parquet"],
-        },
-    )
-    rows = query(tmp_path / "blank.duckdb", "SELECT context, count(*) FROM transcripts GROUP BY 1")
-    assert study.exists()
-    assert rows == [(None, 5)]
-
-
 # ---- views -------------------------------------------------------------------------------------------
 
 REPLIES = [
@@ -292,12 +230,8 @@ def test_views_hold_what_tables_of_earlier_versions_held(tmp_path: Path, has_ans
 
 FULL_DISK = """
 import resource, sys
-from fieldwork.cells import mark_counted
-from fieldwork.database import write_database, write_views
+from fieldwork.database import write_database
 from fieldwork.errors import StudyError
-from fieldwork.estimates.table import EstimateSettings, estimate_question
-from fieldwork.measures import questions
-from fieldwork.records.estimates import Estimate
 resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))
 try:
     write_database("study.duckdb", {f"table_{n}": ["a.parquet"] for n in range(300)})

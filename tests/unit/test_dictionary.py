@@ -2,7 +2,6 @@
 
 import pkgutil
 import re
-from collections import Counter
 from pathlib import Path
 
 import duckdb
@@ -10,12 +9,11 @@ import pyarrow.parquet as pq
 import pytest
 
 from fieldwork import dictionary, records, reference, tables
-from fieldwork.database import view_columns, write_database
+from fieldwork.database import write_database
 from fieldwork.errors import StudyError
 from fieldwork.records.columns import columns_of, row_types_of
 from fieldwork.records.generation import Response
 from fieldwork.records.parsing import Answer
-from fieldwork.records.service import TradeOff
 from fieldwork.records.tasks import Item
 
 DOCUMENT = (Path(__file__).resolve().parents[2] / "docs" / "data.md").read_text(encoding="utf-8")
@@ -42,26 +40,6 @@ def test_types_are_those_of_the_files() -> None:
         written = [kind.replace("TIMESTAMP WITH TIME ZONE", "TIMESTAMPTZ") for kind in kinds]
         assert written == [column.kind for column in columns], name
         assert all(column.description and column.description[-1] != "." for column in columns)
-
-
-@pytest.mark.parametrize(("word", "unit"), [("seconds", "seconds"), ("US dollars", "US dollars")])
-def test_a_column_whose_description_names_a_unit_has_it(word: str, unit: str) -> None:
-    of_word = [
-        column
-        for row_type in ROW_TYPES.values()
-        for column in columns_of(row_type)
-        if re.match(word, column.description)
-    ]
-    assert of_word
-    assert {column.unit for column in of_word} == {unit}
-
-
-def test_a_text_names_unit_and_values_once() -> None:
-    texts = {column.name: column.text for column in columns_of(Response) + columns_of(TradeOff)}
-    assert texts["latency_low"] == "lower end of its 95 % interval; in seconds"
-    assert texts["usd"] == "US dollars a call"
-    assert dictionary.column_texts("answers")["outcome"].endswith("`empty`, `failed`")
-    assert Counter(dictionary.column_texts("claims")["verdict"])["`"] == 10
 
 
 def test_parquet_keeps_what_columns_mean(tmp_path: Path) -> None:
@@ -108,12 +86,6 @@ def test_every_table_view_and_column_has_its_comment(database: Path) -> None:
     assert of_means["difference"].startswith("`mean` less the same of `baseline`")
 
 
-def test_the_words_of_views_are_of_columns_that_they_have() -> None:
-    for name, view in dictionary.views().items():
-        columns = {column.name for column in view_columns()[name]}
-        assert {*view.names.values(), *view.words} - {"field"} <= columns, name
-
-
 EXAMPLES = re.findall(r"```sql\n(.*?)```", DOCUMENT, re.DOTALL)
 
 
@@ -142,14 +114,6 @@ def test_a_table_is_described_within_the_terminal(monkeypatch: pytest.MonkeyPatc
     assert max(map(len, lines)) == 60
 
 
-def test_the_tables_of_a_study_are_those_of_its_parts() -> None:
-    names = {line.split()[0] for line in described() if line.startswith("  ")}
-    assert {"answers", "claims", "transcripts"} <= names
-    assert "groups" not in names
-    assert any(line.startswith("  groups ") for line in described(parts=("field",)))
-    assert "which this study does not have." in " ".join(described("groups"))
-
-
 @pytest.mark.parametrize(
     ("name", "words"),
     [
@@ -176,3 +140,11 @@ def test_documents_list_every_table_and_the_page_every_column() -> None:
     for row_type in (Answer, Item):
         for column in columns_of(row_type):
             assert f"| `{column.name}` | {column.kind}" in page
+
+
+def test_the_tables_of_a_study_are_those_of_its_parts() -> None:
+    names = {line.split()[0] for line in described() if line.startswith("  ")}
+    assert {"answers", "claims", "transcripts"} <= names
+    assert "groups" not in names
+    assert any(line.startswith("  groups ") for line in described(parts=("field",)))
+    assert "which this study does not have." in " ".join(described("groups"))

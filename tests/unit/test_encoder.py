@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from fieldwork import encoder
-from fieldwork.encoder import Encoder, EncoderSettings, Vectors, text_key
+from fieldwork.encoder import Encoder, EncoderSettings, Vectors
 from fieldwork.errors import StudyError
 
 TEXTS = [
@@ -87,11 +87,6 @@ def test_vectors_have_length_one(vectors: Vectors) -> None:
     assert np.linalg.norm(vectors, axis=1) == pytest.approx(1, abs=1e-6)
 
 
-def test_vectors_mean_something(real: Encoder, vectors: Vectors) -> None:
-    (query,) = real.encode(["herbs in the kitchen window"])
-    assert (vectors @ query).argmax() == 0
-
-
 def test_vectors_do_not_depend_on_what_is_encoded_with_them(
     real: Encoder, vectors: Vectors, folder: Path
 ) -> None:
@@ -110,18 +105,6 @@ def test_bf16_is_near_and_apart(real: Encoder, vectors: Vectors, folder: Path) -
     assert (cosines > 0.998).all()
     assert (cosines < 1 - 1e-7).any()
     assert real.encode(TEXTS).tobytes() == vectors.tobytes()
-
-
-def test_threads_are_as_many_as_asked_for() -> None:
-    import torch
-
-    before = torch.get_num_threads()
-    try:
-        torch.set_num_threads(2)
-        encoder._load(EncoderSettings(threads=1))
-        assert torch.get_num_threads() == 1
-    finally:
-        torch.set_num_threads(before)
 
 
 @pytest.mark.usefixtures("vectors")
@@ -178,36 +161,6 @@ def test_a_folder_is_known_by_its_content(tiny: Tiny, tmp_path: Path) -> None:
     assert tiny.asked == ["a", "a"]
 
 
-def test_texts_with_stores_of_their_own_are_encoded_together(tiny: Tiny, tmp_path: Path) -> None:
-    stores = [tmp_path / "1.sqlite", tmp_path / "2.sqlite", tmp_path / "1.sqlite"]
-    reports: list[int] = []
-    first = Encoder(EncoderSettings(), tmp_path / "unused.sqlite")
-    vectors = first.encode_into(["a", "a", "b"], stores, reports.append)
-    assert sorted(tiny.asked) == ["a", "b"]
-    assert sum(reports) == 3
-    assert vectors.tolist() == Tiny().encode(["a", "a", "b"]).tolist()
-    for store, texts in ((stores[0], ["a", "b"]), (stores[1], ["a"])):
-        Encoder(EncoderSettings(), store).encode(texts)
-    assert len(tiny.asked) == 2
-    assert not (tmp_path / "unused.sqlite").exists()
-
-
-@pytest.mark.parametrize("n", [encoder.TEXTS_PER_COMMIT, encoder.TEXTS_PER_COMMIT + 1])
-def test_many_texts_come_back_in_their_order(tiny: Tiny, tmp_path: Path, n: int) -> None:
-    texts = [f"text {i}" for i in range(n)]
-    encodings = Encoder(EncoderSettings(), tmp_path / "store.sqlite").encode(texts)
-    assert encodings.tolist() == Tiny().encode(texts).tolist()
-    assert len(tiny.asked) == n
-
-
-def test_no_texts_need_neither_model_nor_store(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(encoder, "_load", refuse)
-    assert Encoder(EncoderSettings(), tmp_path / "store.sqlite").encode([]).shape == (0, 0)
-    assert list(tmp_path.iterdir()) == []
-
-
 @pytest.mark.usefixtures("tiny")
 def test_what_was_computed_before_a_crash_is_kept(
     tiny: Tiny, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -228,11 +181,6 @@ def test_what_was_computed_before_a_crash_is_kept(
     assert sorted(tiny.asked) == list("abcdef")
 
 
-def test_keys_tell_texts_apart() -> None:
-    texts = ["", " ", "a", "A", "\ud800", "\udfff", "\ufffd", "é", "e\u0301"]
-    assert len({text_key(text) for text in texts}) == len(texts)
-
-
 # ---- what can go wrong ---------------------------------------------------------------------------------
 
 
@@ -242,35 +190,6 @@ def test_a_damaged_store_says_to_delete_it(tmp_path: Path) -> None:
     store.write_bytes(b"no database" * 200)
     with pytest.raises(StudyError, match=r"store\.sqlite: the store of vectors cannot be used"):
         Encoder(EncoderSettings(), store).encode(["a"])
-
-
-@pytest.mark.usefixtures("tiny")
-def test_a_store_damaged_half_way_says_to_delete_it(tmp_path: Path) -> None:
-    store = tmp_path / "store.sqlite"
-    texts = [f"text {i}" for i in range(400)]
-    Encoder(EncoderSettings(), store).encode(texts)
-    content = store.read_bytes()
-    store.write_bytes(content[:4096] + b"\0" * (len(content) - 4096))
-    with pytest.raises(StudyError, match="delete the file so that the vectors are computed again"):
-        Encoder(EncoderSettings(), store).encode(texts)
-
-
-@pytest.mark.usefixtures("tiny")
-def test_a_store_that_cannot_be_made_is_a_sentence(tmp_path: Path) -> None:
-    (tmp_path / "file").touch()
-    with pytest.raises(StudyError, match="the store of vectors cannot be used"):
-        Encoder(EncoderSettings(), tmp_path / "file" / "store.sqlite").encode(["a"])
-
-
-def test_an_error_of_the_model_is_not_laid_on_the_store(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def fail(_: EncoderSettings) -> NoReturn:
-        raise OSError("no such library")
-
-    monkeypatch.setattr(encoder, "_load", fail)
-    with pytest.raises(OSError, match="no such library"):
-        Encoder(EncoderSettings(), tmp_path / "store.sqlite").encode(["a"])
 
 
 def test_a_model_file_that_is_not_the_published_one_is_refused(

@@ -3,7 +3,6 @@
 import json
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -33,10 +32,8 @@ SLOW = PrecisionTrial({"fp32": 62.0, "bf16": 15.0}, 0.9991, "a processor without
 @pytest.mark.parametrize(
     ("fp32", "bf16", "cosine", "precision", "reason"),
     [
-        (62.0, 109.0, 0.9991, "bf16", "more than 1.2 times as fast"),
         (62.0, 75.0, 0.9991, "bf16", "more than 1.2 times as fast"),
         (62.0, 70.0, 0.9991, "fp32", "not 1.2 times as fast"),
-        (62.0, 15.0, 0.9991, "fp32", "not 1.2 times as fast"),
         (62.0, 109.0, 0.98, "fp32", "a cosine below"),
         (62.0, 109.0, float("nan"), "fp32", "a cosine below"),
         (62.0, 0.0, float("nan"), "fp32", "cannot compute in bf16"),
@@ -48,24 +45,6 @@ def test_the_faster_precision_is_taken_where_its_vectors_are_good(
     taken, why = verdict(PrecisionTrial({"fp32": fp32, "bf16": bf16}, cosine, "a processor"))
     assert taken == precision
     assert reason in why
-
-
-class NoBfloat16(Encoder):
-    """On a device that multiplies no bfloat16."""
-
-    def compute(self, texts: Sequence[str], precision: Precision | None = None) -> Vectors:
-        if precision == "bf16":
-            raise RuntimeError("not implemented for 'BFloat16'")
-        return np.full((len(texts), 4), 0.5, np.float32)
-
-    def processor(self) -> str:
-        return "an old device"
-
-
-def test_a_device_without_bfloat16_is_no_error() -> None:
-    trial = try_precisions(NoBfloat16(EncoderSettings(), Path()), ["a", "b"])
-    assert trial.rates["fp32"] > 0
-    assert verdict(trial) == ("fp32", "torch cannot compute in bf16 there")
 
 
 def test_the_packaged_encoder_is_tried_as_it_will_encode(tmp_path: Path) -> None:
@@ -99,24 +78,6 @@ def test_another_machine_goes_on_as_the_first_one_began(trials: list[PrecisionTr
     assert choose_precision("other", EncoderSettings(), ["a"]).precision == "fp32"
 
 
-def test_each_encoder_of_a_study_is_measured_once(trials: list[PrecisionTrial]) -> None:
-    trials += [FAST, SLOW]
-    other = EncoderSettings("other")
-    assert choose_precision("s", EncoderSettings(), ["a"]).precision == "bf16"
-    assert choose_precision("s", other, ["a"]).precision == "fp32"
-    assert choose_precision("s", EncoderSettings(), ["a"]).precision == "bf16"
-    assert choose_precision("s", other, ["a"]).processor == SLOW.processor
-
-
-def test_what_was_measured_is_written_down(trials: list[PrecisionTrial], tmp_path: Path) -> None:
-    trials += [FAST]
-    choose_precision("s", EncoderSettings(), ["a"])
-    (entry,) = json.loads((tmp_path / "resources/precision/s.json").read_text()).values()
-    assert entry["texts_per_second"] == {"fp32": 62.0, "bf16": 109.0}
-    assert entry["least_cosine"] == 0.9991
-    assert entry["processor"] == FAST.processor
-
-
 GOOD = {"precision": "bf16", "reason": "r", "processor": "p", "day": "2026-11-24"}
 
 
@@ -124,13 +85,9 @@ GOOD = {"precision": "bf16", "reason": "r", "processor": "p", "day": "2026-11-24
     "content",
     [
         "",
-        "[]",
-        '["all-MiniLM-L6-v2"]',
         json.dumps({"all-MiniLM-L6-v2": GOOD | {"precision": "int8"}}),
-        json.dumps({"all-MiniLM-L6-v2": GOOD | {"precision": ["bf16"]}}),
         json.dumps({"all-MiniLM-L6-v2": GOOD | {"reason": None}}),
         json.dumps({"all-MiniLM-L6-v2": {"precision": "bf16"}}),
-        json.dumps({"all-MiniLM-L6-v2": "bf16"}),
     ],
 )
 def test_a_record_that_says_nothing_is_not_measured_anew(
@@ -161,6 +118,19 @@ def test_jobs_encode_as_the_study_does(tmp_path: Path, precision: Precision) -> 
     assert settings == EncoderSettings("all-MiniLM-L6-v2", 1, None, precision, 3)
 
 
-def test_a_precision_of_the_config_needs_no_table() -> None:
-    pinned: dict[str, Any] = {**EMBEDDING, "precision": "bf16"}
-    assert settings_of(pinned).precision == "bf16"
+class NoBfloat16(Encoder):
+    """On a device that multiplies no bfloat16."""
+
+    def compute(self, texts: Sequence[str], precision: Precision | None = None) -> Vectors:
+        if precision == "bf16":
+            raise RuntimeError("not implemented for 'BFloat16'")
+        return np.full((len(texts), 4), 0.5, np.float32)
+
+    def processor(self) -> str:
+        return "an old device"
+
+
+def test_a_device_without_bfloat16_is_no_error() -> None:
+    trial = try_precisions(NoBfloat16(EncoderSettings(), Path()), ["a", "b"])
+    assert trial.rates["fp32"] > 0
+    assert verdict(trial) == ("fp32", "torch cannot compute in bf16 there")

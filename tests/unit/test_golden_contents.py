@@ -1,13 +1,11 @@
 """Rows of results are the same on every machine, and what differs between two makings is named."""
 
-import json
 import math
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
-import pytest
 
 from goldens.contents import Contents, differences, files_of, read_contents
 
@@ -36,37 +34,6 @@ def test_a_row_that_differs_is_named_by_its_names_with_old_and_new(tmp_path: Pat
     ]
     assert old.digest != new.digest
     assert [*differences(old, old)] == []
-
-
-def test_columns_that_came_and_went_are_named(tmp_path: Path) -> None:
-    old = table(tmp_path, task=["a"], n=[3])
-    new = table(tmp_path, task=["a"], size=[3])
-    assert [*differences(old, new)] == ["columns: gone ['n'], new ['size']"]
-
-
-def test_rows_with_the_same_names_are_compared_in_their_order(tmp_path: Path) -> None:
-    old = table(tmp_path, task=["a", "a"], p=[0.5, 0.25])
-    new = table(tmp_path, task=["a", "a"], p=[0.5, 0.75])
-    assert [*differences(old, new)] == ["row 2 (a): p 0.25 → 0.75"]
-
-
-def test_of_data_the_bytes_of_other_files_and_the_last_digits_do_not_count(tmp_path: Path) -> None:
-    sides = []
-    for place, (digest, share) in enumerate((("a", 0.3), ("b", 0.1 + 0.2))):
-        path = tmp_path / f"{place}.json"
-        path.write_text(json.dumps({"files": [{"sha256": digest, "share": share}]}))
-        sides.append(read_contents(path))
-    assert sides[0].digest == sides[1].digest
-
-
-@pytest.mark.parametrize("suffix", [".md", ".txt"])
-def test_of_a_text_lines_are_compared(tmp_path: Path, suffix: str) -> None:
-    sides = []
-    for place, text in enumerate(("one\ntwo\n", "one\nthree\nfour\n")):
-        path = tmp_path / f"{place}{suffix}"
-        path.write_text(text)
-        sides.append(read_contents(path))
-    assert [*differences(*sides)] == ["line 2: two → three", "row 3 is new: four"]
 
 
 def test_pictures_and_twins_of_tables_are_left_out(tmp_path: Path) -> None:

@@ -9,7 +9,6 @@ import pytest
 
 from field import parse_field
 from fieldwork import tables
-from fieldwork.errors import StudyError
 from fieldwork.files.cells import guard_cell
 from fieldwork.parsing.corrections import text_hash
 from fieldwork.records.field import FieldAnswer
@@ -60,16 +59,6 @@ def test_a_persons_corrections_reach_the_options_they_are_of(parsed: str, tmp_pa
         writer.writerows(row | {"canonical": f"{row['canonical']} corrected"} for row in rows)
     corrections = merged(parsed, tmp_path, str(edited))
     assert set(corrections) == {f"{written} corrected" for written in WRITTEN}
-
-
-def test_corrections_without_a_column_name_the_file_and_its_columns(
-    parsed: str, tmp_path: Path
-) -> None:
-    (tmp_path / "mine.csv").write_text("task,item_id,written,canonical\n")
-    with pytest.raises(
-        StudyError, match=r"mine\.csv: no column 'raw' \(its columns are task, item_id, wr"
-    ):
-        merged(parsed, tmp_path, str(tmp_path / "mine.csv"))
 
 
 # ---- readings of replies -----------------------------------------------------------------------------

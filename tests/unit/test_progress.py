@@ -62,42 +62,6 @@ def test_one_line_a_minute_and_one_at_the_end(clock: Clock, lines: list[str]) ->
     ]
 
 
-@pytest.mark.parametrize(
-    ("total", "done", "seconds", "line"),
-    [
-        (0, 0, 0.0, "w: 0 of 0 x, 0.0/s, 0 s left"),
-        (5, 0, 10.0, "w: 0 of 5 x, 0.0/s, unknown left"),
-        (4, 4, 2.0, "w: 4 of 4 x, 2.0/s, 0 s left"),
-    ],
-)
-def test_nothing_done_yet_has_no_end_in_sight(
-    clock: Clock, lines: list[str], total: int, done: int, seconds: float, line: str
-) -> None:
-    with Progress("w", total, "x") as bar:
-        clock.now += seconds
-        bar.update(done)
-    assert lines == [line]
-
-
-@pytest.mark.usefixtures("clock")
-def test_quiet_work_says_nothing(lines: list[str]) -> None:
-    with Progress("w", 3, "x", quiet=True) as bar:
-        bar.update(3)
-    assert lines == []
-
-
-@pytest.mark.usefixtures("clock")
-def test_an_error_is_told_how_far_it_came_and_goes_on(lines: list[str]) -> None:
-    def stop_half_way() -> None:
-        with Progress("w", 4, "x") as bar:
-            bar.update(2)
-            raise RuntimeError("stop")
-
-    with pytest.raises(RuntimeError, match="stop"):
-        stop_half_way()
-    assert lines[-1].startswith("w: 2 of 4 x")
-
-
 def test_a_line_a_minute_comes_when_nothing_does(clock: Clock, lines: list[str]) -> None:
     with Progress("ask", 100, "answers") as bar:
         bar.update(3, "$0.10")
@@ -109,15 +73,6 @@ def test_a_line_a_minute_comes_when_nothing_does(clock: Clock, lines: list[str])
         "ask: 3 of 100 answers, 0.0/s, 3880 s left, $0.10; waiting for 11 s",
         "ask: 3 of 100 answers, 0.0/s, 4203 s left, $0.10",
     ]
-
-
-def test_what_is_waited_for_is_no_news_while_units_arrive(clock: Clock, lines: list[str]) -> None:
-    with Progress("ask", 100, "answers") as bar:
-        for _ in range(30):
-            clock.now += 2
-            bar.update(1)
-            bar.tick("waiting for the next")
-    assert lines[0] == "ask: 30 of 100 answers, 0.5/s, 140 s left"
 
 
 def test_units_of_earlier_runs_tell_nothing_of_how_fast_this_goes(

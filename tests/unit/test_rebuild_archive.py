@@ -13,8 +13,6 @@ from typing import Any
 
 import pytest
 
-from fieldwork.exports.archive.packing import checksum_lines
-
 SCRIPT = Path(__file__).resolve().parents[2] / "workflow/rebuild_archive"
 
 
@@ -53,8 +51,6 @@ def archive(folder: Path, published: str, remade: str | None, *, name: str = "a.
         ("a,b\n0.1,x\n", "a,b\n0.10000000000000002,x\n", 0, "1 more are the same but for the r"),
         ("a,b\n0.1,x\n", "a,b\n0.11,x\n", 1, "DIFFERENT: tables/a.csv"),
         ("a,b\n0.1,x\n", "a,b\n0.1,y\n", 1, "DIFFERENT: tables/a.csv"),
-        ("a,b\n0.1,x\n", "a,b\n0.1,\n", 1, "DIFFERENT: tables/a.csv"),
-        ("a,b\n0.1,x\n", "a,b\n", 1, "DIFFERENT: tables/a.csv"),
         ("a,b\n0.1,x\n", None, 1, "NOT MADE: tables/a.csv"),
         # small p-values, ids and counts are no rounding
         ("p\n1e-12\n", "p\n9e-10\n", 1, "DIFFERENT: tables/a.csv"),
@@ -62,7 +58,6 @@ def archive(folder: Path, published: str, remade: str | None, *, name: str = "a.
         ("n\n10000000000\n", "n\n10000000001\n", 1, "DIFFERENT: tables/a.csv"),
         ("id\n1e400\n", "id\n2e400\n", 1, "DIFFERENT: tables/a.csv"),
         ("a\n0.0\n", "a\n-1.1e-16\n", 0, "1 more are the same but for the r"),
-        ("a\n1e-12\n", "a\n1.00000000001e-12\n", 0, "1 more are the same but for the r"),
         ("a,b\n1.0," + "x" * 140_000, "a,b\n1.00," + "x" * 140_000, 0, "1 more are the same"),
     ],
 )
@@ -78,14 +73,6 @@ def test_tables_are_compared_by_bytes_and_then_by_values(
     archive(tmp_path, published, remade)
     assert rebuild.main("2") == status
     assert sentence in capsys.readouterr().out
-
-
-def test_a_parquet_table_is_as_near_as_its_csv(rebuild: ModuleType, tmp_path: Path) -> None:
-    archive(tmp_path, "1.0", "1.00", name="a.csv")
-    for place, text in (("tables", "PAR1 one"), ("results/trivia", "PAR1 other")):
-        (tmp_path / place / "a.parquet").write_text(text)
-    pair = (tmp_path / "tables/a.parquet", tmp_path / "results/trivia/a.parquet")
-    assert rebuild.compare(*pair) == "rounded"
 
 
 @pytest.mark.parametrize("damage", ["changed", None])
@@ -126,36 +113,6 @@ def test_a_second_run_takes_what_the_first_one_made(rebuild: ModuleType, tmp_pat
     assert rebuild.main("2") == 0
 
 
-def test_outside_of_an_archive_it_says_so(
-    rebuild: ModuleType, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert rebuild.main("2") == 1
-    assert "is no archive of a study: unpack one" in capsys.readouterr().err
-
-
-def test_a_broken_record_is_one_sentence(
-    rebuild: ModuleType, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    archive(tmp_path, "a\n", "a\n")
-    (tmp_path / "archive.json").write_text("{broken")
-    assert rebuild.main("2") == 1
-    assert "not as they were packed (archive.json); unpack it again" in capsys.readouterr().err
-    (tmp_path / "checksums.sha256").write_text("")
-    assert rebuild.main("2") == 1
-    assert "not as they were packed (archive.json); unpack it again" in capsys.readouterr().err
-
-
-def test_an_archive_without_checksums_is_one_sentence(
-    rebuild: ModuleType, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    archive(tmp_path, "a\n", "a\n")
-    (tmp_path / "checksums.sha256").unlink()
-    assert rebuild.main("2") == 1
-    error = capsys.readouterr().err
-    assert "ERROR: the archive cannot be read (" in error
-    assert "checksums.sha256" in error
-
-
 def test_a_machine_without_snakemake_is_one_sentence(tmp_path: Path) -> None:
     """As an environment of its own would be, into which nothing was installed."""
     script = tmp_path / "code/workflow/rebuild_archive"
@@ -168,21 +125,3 @@ def test_a_machine_without_snakemake_is_one_sentence(tmp_path: Path) -> None:
     assert ran.returncode == 1
     assert "has no Snakemake; run make rebuild in" in ran.stderr
     assert "Traceback" not in ran.stderr
-
-
-def test_a_table_that_cannot_be_read_is_one_sentence(
-    rebuild: ModuleType, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    archive(tmp_path, "a\n", "a\n")
-    (tmp_path / "results/trivia/a.csv").write_bytes(b"\xff\xfe")
-    assert rebuild.main("2") == 1
-    assert "a.csv cannot be compared (" in capsys.readouterr().err
-
-
-def test_names_with_line_breaks_have_checksums(rebuild: ModuleType, tmp_path: Path) -> None:
-    archive(tmp_path, "a\n", "a\n")
-    (tmp_path / "a\nb\\n.csv").write_text("x")
-    digest = hashlib.sha256(b"x").hexdigest()
-    with (tmp_path / "checksums.sha256").open("a") as file:
-        file.write("".join(checksum_lines({"a\nb\\n.csv": digest})))
-    assert [*rebuild.check()] == []

@@ -2,7 +2,6 @@
 
 import csv
 import os
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -39,20 +38,6 @@ def numbers(folder: Path) -> Numbers:
         }
 
 
-def test_the_page_is_that_of_the_results(tmp_path: Path) -> None:
-    shutil.copy(RERUNS / "results.csv", tmp_path)
-    done = run(str(RERUNS / "run.py"), "--page", "--out", str(tmp_path))
-    assert done.returncode == 0, done.stderr
-    assert (tmp_path / "results.md").read_bytes() == (RERUNS / "results.md").read_bytes()
-    assert (tmp_path / "reruns.png").stat().st_size > 5_000
-
-
-def test_absent_data_are_named(tmp_path: Path) -> None:
-    done = run(str(RERUNS / "run.py"), "--data", str(tmp_path), "--out", str(tmp_path))
-    assert done.returncode != 0
-    assert "llm_stability_repeated_runs.parquet: give its folder with --data" in done.stderr
-
-
 def test_the_simulation_agrees_with_its_closed_form() -> None:
     code = """
 import noise
@@ -70,49 +55,6 @@ print(noise.score_sd(0.05, [100, 100]), noise.rerun_list(published, 0.0, sets=10
     assert first[3] > 0.2
     # two subjects: sqrt(0.05 * (1 / 100 + 1 / 100)) / 2
     assert second == pytest.approx([0.0158114, 0.0], abs=1e-6)
-
-
-def test_places_are_those_of_the_metrics() -> None:
-    code = """
-import numpy as np, noise
-from fieldwork.metrics.ranks import place_of
-scores = np.random.default_rng(1).normal(0.7, 0.02, size=(20, 30))
-ours = [[place_of(s, [round(o, 3) for o in run]) for s in run] for run in scores.tolist()]
-assert (noise.places(scores) == np.array(ours)).all()
-"""
-    done = run("-c", code)
-    assert done.returncode == 0, done.stderr
-
-
-def test_ten_against_ten_is_projected_from_five_runs() -> None:
-    """Questions with one, two and four letters: the truth is within the range, and near the value."""
-    code = """
-import numpy as np, new_letters
-random = np.random.default_rng(2)
-kinds = np.array([[1, 0, 0, 0], [0.95, 0.05, 0, 0], [0.5, 0.3, 0.15, 0.05]])
-shares = kinds[random.integers(3, size=657)]
-answers = (random.random((657, 5, 1)) > shares.cumsum(axis=1)[:, None, :3]).sum(axis=2)
-series = ["".join("ABCD"[k] for k in row) for row in answers]
-print(*new_letters.ten_against_ten(series), new_letters.new_chance(shares, 10).mean())
-print(new_letters.new_chance(kinds[1:2], 10)[0], new_letters.new_chance(shares, 1).mean())
-print(new_letters.counted_share(series, 1), new_letters.counted_share(["AABBB"], 2))
-print(*new_letters.known_part(["A" * 28, "A" * 12 + "B", "AB", "A" * 14 + " " * 6]))
-"""
-    done = run("-c", code)
-    assert done.returncode == 0, done.stderr
-    projection, chances, counts, part = (
-        list(map(float, line.split())) for line in done.stdout.splitlines()
-    )
-    value, least, most, truth = projection
-    assert value == pytest.approx(truth, abs=0.06)
-    assert least < truth < most
-    # only B can be new beside ten A: .95^10 (1 - .95^10), and A beside ten B
-    assert chances[0] == pytest.approx(0.95**10 * (1 - 0.95**10))
-    assert counts[0] == pytest.approx(chances[1], abs=0.04)
-    # 30 ways to take two runs and two others: AA before (3 of 3 new), BB before (AA, or A and B)
-    assert counts[1] == pytest.approx((3 + 3 * 3) / 30)
-    # one of four is new for certain; the short one is open
-    assert part == [0.25, 0.25, 0.5]
 
 
 @pytest.mark.real_data

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from fieldwork.progress import FOLDER_VARIABLE, Progress
-from fieldwork.run_line import RunLine, clock_text
+from fieldwork.run_line import RunLine
 
 
 class Terminal(io.StringIO):
@@ -81,8 +81,3 @@ def test_a_file_gets_a_line_for_a_stage_and_for_a_minute(folder: Path) -> None:
         line.draw()
     stages = [text.partition(":")[0] for text in stream.getvalue().splitlines()]
     assert stages == ["Preparing users and questions", "Drawing figures", "Drawing figures"]
-
-
-@pytest.mark.parametrize(("seconds", "text"), [(7.4, "0:07"), (754, "12:34"), (3723, "1:02:03")])
-def test_clocks(seconds: float, text: str) -> None:
-    assert clock_text(seconds) == text

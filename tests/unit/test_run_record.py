@@ -82,11 +82,6 @@ def test_a_later_process_of_the_same_number_is_another(
     assert lock_state(locked) == "left behind"
 
 
-def test_of_another_machine_nothing_is_known(locked: Path) -> None:
-    write_record(locked, psutil.Process(), host="login-2")
-    assert lock_state(locked, "mine") == "elsewhere"
-
-
 @pytest.mark.parametrize("content", [None, "", "{", "[]", '{"pid": 1}'])
 def test_a_damaged_record_is_none(locked: Path, content: str | None) -> None:
     if content is not None:
@@ -94,3 +89,8 @@ def test_a_damaged_record_is_none(locked: Path, content: str | None) -> None:
         (locked / RECORDS / "mine.json").write_text(content)
     assert read_run(locked) is None
     assert lock_state(locked) == "left behind"
+
+
+def test_of_another_machine_nothing_is_known(locked: Path) -> None:
+    write_record(locked, psutil.Process(), host="login-2")
+    assert lock_state(locked, "mine") == "elsewhere"

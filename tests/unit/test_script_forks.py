@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from fieldwork.script_forks import ScriptForks, fork_scripts
+from fieldwork.script_forks import ScriptForks
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="scripts are forked on Linux alone")
 
@@ -174,13 +174,3 @@ def test_nothing_runs_on_after_a_killed_run(tmp_path: Path, is_group_killed: boo
     while any(scratch.iterdir()) and not is_group_killed:
         assert time.monotonic() < deadline, "the folder of the socket is left"
         time.sleep(0.01)
-
-
-def test_an_interpreter_is_replaced_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sys, "executable", sys.executable)
-    fork_scripts()
-    first = sys.executable
-    fork_scripts()
-    assert sys.executable == first
-    done = subprocess.run([first, "-c", "print(6 * 7)"], capture_output=True, text=True)
-    assert done.stdout == "42\n"

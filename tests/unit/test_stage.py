@@ -80,17 +80,6 @@ def test_a_bug_keeps_its_traceback(tmp_path: Path) -> None:
         stage.run(main, log=str(tmp_path / "stage.log"))
 
 
-def test_each_run_has_a_log_of_its_own(tmp_path: Path) -> None:
-    def main(word: str) -> None:
-        logging.getLogger("fieldwork").warning("%s", word)
-
-    for word in ("first", "second"):
-        stage.run(main, log=str(tmp_path / f"{word}.log"), word=word)
-    for word in ("first", "second"):
-        lines = (tmp_path / f"{word}.log").read_text(encoding="utf-8").splitlines()
-        assert [line.split()[-1] for line in lines] == [word]
-
-
 @pytest.mark.parametrize("number", [errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS])
 def test_a_full_disk_is_one_sentence(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], number: int
@@ -104,27 +93,6 @@ def test_a_full_disk_is_one_sentence(
     output = capsys.readouterr().err
     assert output.startswith("ERROR: results/x.csv: cannot be written (")
     assert "--directory" in output
-
-
-def test_a_log_that_cannot_be_written_hides_nothing(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    def main() -> None:
-        raise StudyError("a.csv: wrong")
-
-    log = tmp_path / "stage.log"
-    log.symlink_to("/dev/full")
-    with pytest.raises(SystemExit):
-        stage.run(main, log=str(log))
-    assert capsys.readouterr().err == "ERROR: a.csv: wrong\n"
-
-
-def test_other_errors_of_the_system_are_bugs(tmp_path: Path) -> None:
-    def main() -> None:
-        raise OSError(errno.EINVAL, "bug")
-
-    with pytest.raises(OSError, match="bug"):
-        stage.run(main, log=str(tmp_path / "stage.log"))
 
 
 SCRIPT = """
@@ -182,3 +150,24 @@ def test_no_log_terminal_or_traceback_tells_a_secret_of_the_environment(
     output = script(log, bug=f"Bearer {secret}").communicate(timeout=60)[1]
     assert "ValueError: header 'Bearer ***masked***'" in output
     assert secret not in output
+
+
+def test_a_log_that_cannot_be_written_hides_nothing(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def main() -> None:
+        raise StudyError("a.csv: wrong")
+
+    log = tmp_path / "stage.log"
+    log.symlink_to("/dev/full")
+    with pytest.raises(SystemExit):
+        stage.run(main, log=str(log))
+    assert capsys.readouterr().err == "ERROR: a.csv: wrong\n"
+
+
+def test_other_errors_of_the_system_are_bugs(tmp_path: Path) -> None:
+    def main() -> None:
+        raise OSError(errno.EINVAL, "bug")
+
+    with pytest.raises(OSError, match="bug"):
+        stage.run(main, log=str(tmp_path / "stage.log"))

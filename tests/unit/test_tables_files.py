@@ -4,10 +4,8 @@ import gzip
 import os
 import signal
 import threading
-from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -17,23 +15,8 @@ from fieldwork.files import texts
 from fieldwork.files.cells import plain_cell
 from fieldwork.records.generation import Request
 from fieldwork.records.parsing import MergedItem
-from fieldwork.records.puppets import Profile
-
-
-def write_profile(path: Path, puppet_id: str = "p") -> None:
-    tables.write_rows(path, [Profile(puppet_id, "", [], "")], Profile)
-
 
 # ---- CSV -----------------------------------------------------------------------------------------
-
-
-def test_csv_beside_a_table(tmp_path: Path) -> None:
-    write = Request('say "a,b"\nc', None, "\ud800", 0)
-    tables.write_rows(tmp_path / "r.parquet", [write], Request)
-    tables.write_csv(tmp_path / "r.csv", tmp_path / "r.parquet")
-    assert (tmp_path / "r.csv").read_bytes() == (
-        'item_id,context_id,puppet_id,replicate\n"say ""a,b""\nc",,\ufffd,0\n'.encode()
-    )
 
 
 @pytest.mark.parametrize("text", ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1", "＝1", "'=1"])
@@ -48,29 +31,6 @@ def test_no_cell_of_a_csv_is_a_formula(tmp_path: Path, text: str) -> None:
     tables.write_csv(tmp_path / "r.csv", tmp_path / "r.parquet")
     (row,) = texts.read_table(tmp_path / "r.csv")
     assert (row["item_id"], row["replicate"]) == (f"'{text}", "-1")
-
-
-def test_a_column_that_is_needed_is_named_with_those_there(tmp_path: Path) -> None:
-    path = tmp_path / "m.csv"
-    path.write_text("task,raw\n")
-    with pytest.raises(
-        StudyError, match=r"m\.csv: no column 'written' \(its columns are task, raw\)"
-    ):
-        texts.read_table(path, ("written",))
-
-
-def test_csv_of_rows_is_read_back_as_text(tmp_path: Path) -> None:
-    path = tmp_path / "m.csv"
-    tables.write_csv_rows(path, [MergedItem("t", "i", "\udfff", "ünï", "near", 3)], MergedItem)
-    (row,) = texts.read_table(path)
-    assert row == {
-        "task": "t",
-        "item_id": "i",
-        "raw": "\ufffd",
-        "canonical": "ünï",
-        "rule": "near",
-        "n": "3",
-    }
 
 
 @pytest.mark.parametrize(
@@ -117,14 +77,6 @@ def test_a_bad_csv_is_named(tmp_path: Path, name: str, content: bytes | None, me
     assert message in str(caught.value)
 
 
-@pytest.mark.parametrize("content", [None, b"\xff"])
-def test_a_bad_text_file_is_named(tmp_path: Path, content: bytes | None) -> None:
-    if content is not None:
-        (tmp_path / "t.txt").write_bytes(content)
-    with pytest.raises(StudyError, match=r"t\.txt: cannot be read as UTF-8 text"):
-        texts.read_text(tmp_path / "t.txt")
-
-
 # ---- files appear whole or not at all ------------------------------------------------------------
 
 
@@ -152,25 +104,6 @@ def test_a_full_disk_is_a_sentence(tmp_path: Path) -> None:
         fail_inside(tmp_path / "f.txt", OSError(28, "No space left on device"))
     assert "--directory" in str(caught.value)
     assert list(tmp_path.iterdir()) == []
-
-
-def test_a_folder_that_cannot_be_written_is_a_sentence(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def refuse(*_: object, **__: object) -> None:
-        raise PermissionError(13, "Permission denied")
-
-    # root, as which containers run, may write anywhere: only a refusal by hand shows the message
-    monkeypatch.setattr(Path, "mkdir", refuse)
-    with pytest.raises(StudyError, match=r"p\.parquet: cannot be written \(Permission denied\)"):
-        write_profile(tmp_path / "locked" / "p.parquet")
-
-
-@pytest.mark.parametrize("suffix", ["p.parquet", "deep/p.parquet"])
-def test_a_file_in_the_way_is_a_sentence(tmp_path: Path, suffix: str) -> None:
-    (tmp_path / "file").touch()
-    with pytest.raises(StudyError, match=r"p\.parquet: cannot be written"):
-        write_profile(tmp_path / "file" / suffix)
 
 
 # ---- DuckDB --------------------------------------------------------------------------------------
@@ -202,40 +135,6 @@ def test_batches_become_a_table_whose_bytes_do_not_tell_them_apart(
     assert (tmp_path / "r.parquet").read_bytes() == (tmp_path / "one.parquet").read_bytes()
 
 
-def test_rows_keep_their_order_and_bytes_whatever_the_threads(tmp_path: Path) -> None:
-    written = []
-    for threads in (1, 4):
-        with tables.open_database(threads=threads) as database:
-            # as in a stage that reads in any order and writes in one
-            database.execute("SET preserve_insertion_order = false")
-            batch = database.sql(ranged(0, 20_000)).to_arrow_table()
-            streams.copy_tables(database, [batch], tmp_path / "r.parquet", Request)
-        written.append((tmp_path / "r.parquet").read_bytes())
-        rows = tables.read_rows(tmp_path / "r.parquet", Request)
-        assert [row.replicate for row in rows] == list(range(20_000))
-    assert written[0] == written[1]
-
-
-def test_batches_may_be_queries_of_the_database_that_writes(tmp_path: Path) -> None:
-    with tables.open_database() as database:
-        batches = (database.sql(ranged(n, n + 700)).to_arrow_table() for n in (0, 700, 1_400))
-        streams.copy_tables(database, batches, tmp_path / "r.parquet", Request)
-    assert streams.count_rows([tmp_path / "r.parquet"]) == 2_100
-
-
-def test_a_batch_that_cannot_be_made_fails_as_it_would_alone(tmp_path: Path) -> None:
-    def batches(database: Any) -> Iterator[Any]:
-        yield database.sql(ranged(0, 700)).to_arrow_table()
-        raise StudyError("the second is not there")
-
-    with (
-        tables.open_database() as database,
-        pytest.raises(StudyError, match=r"^the second is not there$"),
-    ):
-        streams.copy_tables(database, batches(database), tmp_path / "r.parquet", Request)
-    assert list(tmp_path.iterdir()) == []
-
-
 def test_a_batch_with_missing_values_leaves_nothing(tmp_path: Path) -> None:
     query = "SELECT NULL::VARCHAR item_id, 'c' context_id, 'p' puppet_id, 0 replicate"
     with tables.open_database() as database:
@@ -252,13 +151,6 @@ def test_a_database_sums_the_same_bits_and_tells_utc() -> None:
                 "SELECT current_setting('threads'), current_setting('TimeZone')"
             ).fetchall()
             assert settings == [(1, "UTC")]
-
-
-def test_stem() -> None:
-    assert [tables.stem("a/b.parquet"), tables.stem(Path("c.d.csv"))] == [
-        "b",
-        "c.d",
-    ]
 
 
 def count_for_hours() -> None:

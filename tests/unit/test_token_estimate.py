@@ -1,7 +1,7 @@
 import duckdb
 import pytest
 
-from fieldwork.token_estimate import message_tokens, message_tokens_sql, utf8_size
+from fieldwork.token_estimate import message_tokens, message_tokens_sql
 
 TOKENS_BY_TEXT = {
     "": 4,
@@ -34,13 +34,3 @@ def test_python_and_sql_give_the_same_number(text: str) -> None:
             f"SELECT {message_tokens_sql('content')} FROM (SELECT ?::VARCHAR AS content)", [stored]
         ).fetchall()
     assert row == (message_tokens(text),)
-
-
-def test_the_sql_can_stand_inside_a_product() -> None:
-    expression = message_tokens_sql("'abcde'")
-    with duckdb.connect() as connection:
-        assert connection.execute(f"SELECT 2 * {expression}").fetchone() == (12,)
-
-
-def test_bytes_are_those_of_the_file() -> None:
-    assert [utf8_size(text) for text in ("", "a", "é", "日", "😀", "\ud800")] == [0, 1, 2, 3, 4, 1]

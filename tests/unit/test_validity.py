@@ -3,8 +3,6 @@
 import csv
 import importlib
 import os
-import re
-import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -13,9 +11,7 @@ from typing import Any
 
 import pytest
 
-from fieldwork.estimates.declaration import Measure, ReaderQuestion
 from fieldwork.measures import question_names, questions
-from fieldwork.statistics.entropy import plug_in_bits
 
 ROOT = Path(__file__).resolve().parents[2]
 VALIDITY = ROOT / "benchmarks" / "validity"
@@ -36,47 +32,6 @@ def simulate(out: Path, *options: str) -> str:
 def read_results(folder: Path) -> list[dict[str, str]]:
     with (folder / "results.csv").open(encoding="utf-8", newline="") as file:
         return list(csv.DictReader(file))
-
-
-def test_the_page_is_that_of_the_results(tmp_path: Path) -> None:
-    shutil.copy(VALIDITY / "results.csv", tmp_path)
-    page = (VALIDITY / "results.md").read_text(encoding="utf-8")
-    made = re.search(r"^(\S+)\. Made .* newest lines on\n(.*); formulas", page, re.MULTILINE)
-    assert made
-    simulate(tmp_path, "--first", "10000", "--day", made[1], "--machine", made[2])
-    assert (tmp_path / "results.md").read_text(encoding="utf-8") == page
-
-
-def test_results_are_of_full_size_and_of_every_part() -> None:
-    rows = read_results(VALIDITY)
-    assert {row["part"] for row in rows} == questions().keys() | {
-        "share_who",
-        "nested",
-        "categories",
-        "distance",
-        "run",
-        "scores",
-        "novelty",
-        "share",
-        "shift",
-        "groups",
-        "agreement",
-        "calibration",
-        "arms",
-        "studies",
-        "changed",
-        "odd",
-        "corrections",
-        "power",
-        "exact",
-        "waiting",
-        "values",
-        "robustness",
-        "drift",
-        "practice",
-    }
-    used = [row for row in rows if not row["estimator"].startswith("discarded")]
-    assert min(int(row["sets"]) for row in used if int(row["sets"])) >= 250
 
 
 @pytest.mark.parametrize("name", question_names())
@@ -122,49 +77,3 @@ def test_bias_coverage_and_level_are_counted_over_the_sets_that_have_them(
     assert (claimed.truth, claimed.coverage) == (None, None)
     assert (counted.sets, counted.coverage, counted.coverage_error) == (0, 0.9, 0.0)
     assert (counted.false_positives, counted.false_positive_error) == (0.04, 0.0)
-
-
-LETTERS = ReaderQuestion(
-    title="Letters",
-    sentence="Do letters vary?",
-    kinds=("choice",),
-    references=("baseline", "field"),
-    has_groups=True,
-    measures=[
-        Measure(
-            name="bits",
-            title="Entropy",
-            meaning="entropy of letters",
-            statistic=plug_in_bits,
-            is_by_item=True,
-            is_tested=True,
-            is_for_other_prompts=True,
-        ),
-        Measure(name="seconds", title="Seconds", meaning="seconds", of="seconds"),
-    ],
-)
-
-
-def test_a_new_declaration_is_simulated_by_itself(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.syspath_prepend(str(VALIDITY))
-    declared = importlib.import_module("declared")
-    monkeypatch.setattr(declared, "questions", lambda: {"letters": LETTERS})
-    monkeypatch.setattr(declared, "TRUTH_PARTS", 1)
-    monkeypatch.setattr(declared, "TRUTH_SETS", 40)
-    simulations = declared.simulations("letters")
-    lines = [line for simulation in simulations for line in simulation.outcomes(3, 1)]
-    assert {(line.estimator, line.sets) for line in lines} == {
-        ("bits, one prompt", 3),
-        ("bits, mean", 3),
-        ("bits, difference", 3),
-        ("bits, mean, prompts like these", 3),
-        ("bits, difference, prompts like these", 3),
-        ("discarded: bits, difference, interval for these prompts", 3),
-        ("seconds, mean", 3),
-        ("seconds, difference", 3),
-    }
-    tested = {line.estimator for line in lines if line.false_positives is not None}
-    assert tested == {"bits, difference"}
-    sources = {line.source for line in lines}
-    assert {"letters, no effect", "skewed numbers, an effect"} < sources
-    assert {line.size.split(", ")[1] for line in lines} >= {"40 participants", "40 of other groups"}

@@ -7,29 +7,23 @@ from typing import Any
 
 import pytest
 import yaml
+from tests.unit.shipped_config import FIELD
 
 from fieldwork.config.archive import archive_plan, require_finished, sent_files
-from fieldwork.config.archive_files import CODE
 from fieldwork.config.archived import generation_settings, is_left_out
 from fieldwork.config.plan_inputs import require_sources
 from fieldwork.config.reading import read_study
 from fieldwork.config.study import Study
 from fieldwork.errors import StudyError
 from fieldwork.exports.archive.contents import ArchivePlan
-from unit.config.test_explorer_config import FIELD
 from unit.config.test_study import HOME, study
 
-STUDIES = ["drift", "history_length", "paper", "personalisation", "practice"]
-"""Waves, arms, downloads, memory with judges, and tasks put otherwise."""
+STUDIES = ["drift", "paper", "personalisation", "practice"]
+"""Waves, downloads, memory with judges, and tasks put otherwise."""
 FIELD_TABLES = {
     f"field/{name}"
     for name in ("answers.parquet", "participants.parquet", "quality.csv", "attrition.csv")
 }
-
-
-@pytest.fixture(autouse=True)
-def _in_the_project(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(HOME)
 
 
 def plan(a_study: Study) -> ArchivePlan:
@@ -86,12 +80,6 @@ def test_texts_that_may_not_be_handed_on_stay_out_and_that_is_said() -> None:
     assert "it shows texts of corpora.sample_short" in reasons["explorer"][0]
 
 
-def test_a_page_without_these_texts_stays() -> None:
-    hidden = plan(study(explorer={"contexts": "ids"}))
-    assert hidden.explorer
-    assert hidden.first_tables["personas/profiles.parquet"]
-
-
 def test_questions_that_may_not_be_handed_on_leave_tables_that_cannot_be_made_again() -> None:
     closed = plan(study(datasets={"sample_mmlu": {"license": "all rights reserved"}}))
     assert not closed.is_whole
@@ -115,18 +103,6 @@ def test_answers_of_real_users_are_in_it_where_the_study_says_so(is_shared: bool
     assert FIELD["path"] not in str(fields.config["field"])
     assert [*fields.key_files] == ["resources/pseudonyms/key", "resources/field/key"]
     assert not any(place.startswith("resources/field/") for place in fields.inputs)
-
-
-def test_a_page_with_answers_of_real_users_stays_out_with_them() -> None:
-    changes = {"field": FIELD, "explorer": {"field": True}}
-    assert not plan(study(**changes)).explorer
-    assert plan(study(archive={"field": True}, **changes)).explorer
-
-
-def test_raw_replies_can_be_left_out() -> None:
-    without = plan(study(archive={"replies": False}))
-    assert without.ledgers == {}
-    assert "raw replies" in {what for what, _, _ in without.left_out}
 
 
 def test_files_elsewhere_get_a_place_in_the_archive(tmp_path: Path) -> None:
@@ -154,12 +130,6 @@ def test_files_elsewhere_get_a_place_in_the_archive(tmp_path: Path) -> None:
     assert "inputs/datasets.sample_mmlu.path/questions/test/sample_grammar_test.csv" in away.inputs
     assert away.config["archived"]["left_out"] == ["inputs/corpora.sample_short.path/talks.jsonl"]
     assert "inputs/corpora.sample_short.path/talks.jsonl" not in away.inputs
-
-
-def test_the_code_of_an_archive_is_there_and_holds_nothing_of_ones_own() -> None:
-    assert all((HOME / name).exists() for name in CODE)
-    folders = {Path(name).parts[1] for name in CODE if name.startswith("resources/")}
-    assert not folders & {"field", "ledger", "judging", "downloads", "recorded", "models", "mine"}
 
 
 # ---- an archive's own study ----------------------------------------------------------------------
@@ -196,21 +166,6 @@ def test_a_study_without_the_files_that_were_left_out_is_read(
         reread({**config, "archived": None}, tmp_path)
 
 
-def test_an_archived_study_begins_no_wave(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    waves = study("studies/drift.yaml")
-    names = waves.config["study"]["conditions"]
-    assert any("_20" in name for name in names)
-    config = archive_plan(waves)["config"]
-    monkeypatch.setattr("fieldwork.config.waves.present", lambda: _in_2030())
-    assert reread(config, tmp_path).config["study"]["conditions"] == names
-
-
-def _in_2030() -> Any:
-    from datetime import UTC, datetime
-
-    return datetime(2030, 1, 1, tzinfo=UTC)
-
-
 # ---- what is refused, and what is sent -----------------------------------------------------------
 
 
@@ -236,13 +191,6 @@ def test_an_unfinished_study_is_one_sentence(
         Path(path).touch()
     with pytest.raises(StudyError, match="of its results are missing"):
         require_finished(unfinished, "none")
-
-
-def test_texts_of_an_entry_that_is_nowhere() -> None:
-    with pytest.raises(
-        StudyError, match=r"archive\.texts: 'sampel' is not in corpora or datasets or"
-    ):
-        study(archive={"texts": {"sampel": True}})
 
 
 def test_what_is_sent_to_osf() -> None:

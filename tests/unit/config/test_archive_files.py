@@ -9,17 +9,10 @@ import yaml
 from tests.unit.shipped_config import shipped_config
 
 from fieldwork.config.archive import archive_plan
-from fieldwork.config.archive_files import outside_places
-from fieldwork.config.paths import files_at
 from fieldwork.config.study import Study
 from fieldwork.errors import StudyError
 from fieldwork.exports.archive.contents import ArchivePlan
 from unit.config.test_study import HOME, study
-
-
-@pytest.fixture(autouse=True)
-def _in_the_project(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(HOME)
 
 
 def plan(a_study: Study) -> ArchivePlan:
@@ -59,50 +52,6 @@ def test_two_files_of_one_name_are_two(tmp_path: Path, license_name: str) -> Non
     is_closed = license_name != "MIT"
     assert elsewhere(away) == dict([*zip(places, paths, strict=True)][int(is_closed) :])
     assert away.config["archived"]["left_out"] == places[:1] * is_closed
-
-
-def test_two_settings_with_files_of_one_name(tmp_path: Path) -> None:
-    aliases = copy("resources/tasks/aliases.csv", tmp_path / "a/map.csv")
-    categories = copy("resources/categories.csv", tmp_path / "b/map.csv")
-    away = plan(study(parsing={"aliases": aliases}, metrics={"categories": categories}))
-    assert elsewhere(away) == {
-        "inputs/parsing.aliases/map.csv": aliases,
-        "inputs/metrics.categories/map.csv": categories,
-    }
-
-
-def test_all_files_of_a_pattern_are_there_under_it(tmp_path: Path) -> None:
-    for place in ("talk1.jsonl", "talk2.jsonl"):
-        copy("resources/mine/conversations.jsonl", tmp_path / place)
-    corpus = {"path": f"{tmp_path}/talk*.jsonl", "format": None, "license": "CC-BY-4.0"}
-    away = plan(study(corpora={"sample_short": corpus}))
-    folder = "inputs/corpora.sample_short.path"
-    assert away.config["corpora"]["sample_short"]["path"] == f"{folder}/talk*.jsonl"
-    assert elsewhere(away) == {
-        f"{folder}/talk{n}.jsonl": f"{tmp_path}/talk{n}.jsonl" for n in (1, 2)
-    }
-    archive = tmp_path / "archive"
-    for place, file in elsewhere(away).items():
-        copy(file, archive / place)
-    assert len(files_at(str(archive / away.config["corpora"]["sample_short"]["path"]))) == 2
-
-
-@pytest.mark.parametrize(
-    ("path", "place"),
-    [
-        ("/a/b/c.csv", "c.csv"),
-        ("/a/b", "b"),
-        ("/a/*/c.csv", "*/c.csv"),
-        ("/a/**/c*.csv", "**/c*.csv"),
-        ("../c.csv", "c.csv"),
-        ("..", ""),
-        ("/", ""),
-        ("~", ""),
-    ],
-)
-def test_what_remains_of_a_path_from_outside(path: str, place: str) -> None:
-    (inner,) = outside_places({"parsing": {"aliases": path}}).values()
-    assert inner == f"inputs/parsing.aliases/{place}".rstrip("/")
 
 
 def test_two_sources_of_one_place_are_one_sentence(
@@ -171,18 +120,6 @@ def test_a_file_of_a_closed_source_leaves_with_no_other_setting(tmp_path: Path) 
     assert [Path(file).name for file in elsewhere(own).values()] == ["items.csv"]
 
 
-def test_a_path_that_is_gone_and_a_label_like_one(tmp_path: Path) -> None:
-    gone = f"{tmp_path}/gone.gguf"
-    odd = study(
-        models={"other": {"provider": "local_chat", "label": "/", "path": gone}},
-        study={"question": ".."},
-    )
-    config = plan(odd).config
-    assert config["models"]["other"]["path"] == "inputs/models.other.path/gone.gguf"
-    assert config["models"]["other"]["label"] == "/"
-    assert config["study"]["question"] == ".."
-
-
 def test_the_projects_settings_name_no_folder_of_this_machine(tmp_path: Path) -> None:
     assert plan(study()).project_config is None
     home = tmp_path / "project"
@@ -193,11 +130,3 @@ def test_the_projects_settings_name_no_folder_of_this_machine(tmp_path: Path) ->
     own = plan(study()._replace(home=home))
     assert own.project_config is not None
     assert own.project_config["parsing"] == {"aliases": "inputs/parsing.aliases/aliases.csv"}
-
-
-def test_a_whole_path_into_the_project_itself() -> None:
-    aliases = str(HOME / "resources/tasks/aliases.csv")
-    own = plan(study(parsing={"aliases": aliases}))
-    place = own.config["parsing"]["aliases"]
-    assert place == "inputs/parsing.aliases/aliases.csv"
-    assert own.inputs[place] == aliases

@@ -8,9 +8,8 @@ from typing import Any
 
 import pytest
 
-from fieldwork.config.archive import FIGURES_OF_QUESTIONS, archive_plan
+from fieldwork.config.archive import archive_plan
 from fieldwork.config.archive_tables import ANSWER_COLUMNS, GROUP_COLUMNS, TEXT_COLUMNS
-from fieldwork.config.drawn import FIGURES
 from fieldwork.config.study import Study
 from fieldwork.exports.archive.contents import ArchivePlan
 from unit.config.test_study import study
@@ -89,11 +88,6 @@ def test_figures_print_no_question_that_may_not_be_handed_on() -> None:
     assert not any(what.startswith("figures ") for what in left_out(plan(study())))
 
 
-def test_every_figure_that_prints_questions_is_known() -> None:
-    names = {name for name, figure in FIGURES.items() if figure.questions == "task"}
-    assert names == FIGURES_OF_QUESTIONS
-
-
 # ---- recordings ----------------------------------------------------------------------------------
 
 
@@ -151,15 +145,6 @@ def test_a_recording_that_may_not_be_handed_on_stays_out(folder: Path, task: str
     assert any(what.startswith("tables/answers/items.csv") for what in reasons)
 
 
-def test_a_recording_that_may_be_handed_on_is_there_whole(folder: Path) -> None:
-    whole = recorded(folder, "CC-BY-4.0")
-    assert whole.is_whole
-    assert whole.explorer
-    assert not any(whole.first_tables.values())
-    assert not any(whole.tables.values())
-    assert {"inputs/recordings.last.path/answers.csv", "corrections.csv"} <= {*whole.inputs}
-
-
 # ---- people --------------------------------------------------------------------------------------
 
 
@@ -185,18 +170,3 @@ def test_a_memory_study_of_a_closed_corpus() -> None:
     assert closed.first_tables["memory/attributes.parquet"] == TEXT_COLUMNS
     assert all(texts_of(closed).values())
     assert not any("tasks/memory" in path for path in closed.first_tables)
-
-
-def test_without_a_reference_memory_is_held_against_nothing() -> None:
-    for reference, has_table in (("resources/sample/attributes.csv", True), (None, False)):
-        tables = plan(study(MEMORY, memory={"reference": reference})).first_tables
-        assert ("metrics/memory_matches.csv" in tables) is has_table
-
-
-def test_columns_say_what_they_hold() -> None:
-    assert {*TEXT_COLUMNS} == {
-        *("messages", "persona", "sentences", "text", "new_text", "attribute", "facts", "evidence"),
-        *("note", "question", "text_a", "text_b"),
-    }
-    assert {*ANSWER_COLUMNS} == {"text", "raw_items", "items", "option_probabilities"}
-    assert GROUP_COLUMNS == ("unit_group",)

@@ -1,16 +1,13 @@
 """Names that would meet a file of the project, or another name on some file system, are refused."""
 
 import copy
-from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.unit.shipped_config import shipped_config
+from tests.unit.shipped_config import complaint, shipped_config
 
 from fieldwork.config.settings import check_config
-from fieldwork.errors import StudyError
 
-HOME = Path(__file__).resolve().parents[3]
 SHIPPED = shipped_config()
 ENTRIES: dict[str, dict[str, Any]] = {
     "models": {"provider": "embedded", "label": "x", "encoder": "e"},
@@ -29,12 +26,6 @@ def named(registry: str, *names: str) -> dict[str, Any]:
     config = copy.deepcopy(SHIPPED)
     config[registry] |= {name: copy.deepcopy(ENTRIES[registry]) for name in names}
     return config
-
-
-def complaint(config: dict[str, Any]) -> str:
-    with pytest.raises(StudyError) as caught:
-        check_config(config, "mine.yaml")
-    return str(caught.value)
 
 
 @pytest.mark.parametrize(
@@ -65,23 +56,11 @@ def test_names_that_differ_by_capitals_alone(registry: str) -> None:
     assert said.startswith(f"mine.yaml: {registry}.Mine: 'mine' is the same name on macOS")
 
 
-def test_a_corpus_and_a_dataset_that_differ_by_capitals_alone() -> None:
-    said = complaint(named("datasets", "Sample"))
-    assert "Sample: 'sample' is the same name on macOS" in said
-
-
 @pytest.mark.parametrize("name", ["figures", "Vectors", "con"])
 def test_a_study_has_a_folder_of_its_own(name: str) -> None:
     config = copy.deepcopy(SHIPPED)
     config["study"]["name"] = name
     assert complaint(config).startswith("mine.yaml: study.name: ")
-
-
-@pytest.mark.parametrize("name", ["fig1", "Fig12", "power", "calibration", "Field_Groups"])
-def test_a_figure_of_arms_has_a_file_of_its_own(name: str) -> None:
-    config = copy.deepcopy(SHIPPED)
-    config["arms"] = {"figure": name}
-    assert complaint(config).startswith(f"mine.yaml: arms.figure: {name} is the name of another")
 
 
 @pytest.mark.parametrize(

@@ -3,18 +3,9 @@
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from fieldwork.config.deciding_files import deciding_files, downloads_at_commits
 from fieldwork.config.study import Study
 from unit.config.test_study import HOME, study
-
-PROFILES = {"conditions": ["offline", "profile"]}
-
-
-@pytest.fixture(autouse=True)
-def _in_the_project(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(HOME)
 
 
 def test_what_is_read_and_judged_by_is_named_by_its_setting(tmp_path: Path) -> None:
@@ -28,39 +19,11 @@ def test_what_is_read_and_judged_by_is_named_by_its_setting(tmp_path: Path) -> N
     assert files["profiles.template"] == ["resources/templates/profile.txt"]
 
 
-def test_the_corpus_of_the_users_is_among_them() -> None:
-    quickstart = study()
-    (corpus,) = quickstart.corpora()
-    assert deciding_files(quickstart)[f"corpora.{corpus}"] == quickstart.source(corpus)
-
-
-def test_personas_are_where_profiles_are() -> None:
-    with_profiles = deciding_files(study(study=PROFILES))
-    assert {"datasets.sample_personas", "datasets.sample_sentences"} <= with_profiles.keys()
-    without = deciding_files(study(study={"conditions": ["offline", "history"]}))
-    assert not [setting for setting in without if setting.startswith("datasets.")]
-
-
-def test_prompts_of_memory_and_judges_are_among_them() -> None:
-    files = deciding_files(study("studies/personalisation.yaml"))
-    prompts = [setting for setting in files if "prompt" in setting or "template" in setting]
-    assert {"memory.prompt", "profiles.template"} <= {*prompts}
-    assert all(Path(path).is_file() for setting in prompts for path in files[setting])
-
-
 def test_a_download_at_a_commit_needs_no_file() -> None:
     paper = study(study={"conditions": ["offline", "history"]}, conditions=_of_corpus("oasst2"))
     (pins,) = downloads_at_commits(paper).values()
     assert pins["repo"] == "OpenAssistant/oasst2"
     assert "corpora.oasst2" not in deciding_files(paper)
-
-
-def test_a_download_of_a_branch_is_its_list_of_files() -> None:
-    personas = {"personas": {"dataset": "personahub", "column": "persona"}}
-    own = study(study=PROFILES, profiles=personas)
-    assert "datasets.personahub" not in downloads_at_commits(own)
-    manifest = "resources/downloads/personahub/manifest.json"
-    assert deciding_files(own)["datasets.personahub"] == [manifest]
 
 
 def test_recorded_answers_are_among_them(tmp_path: Path) -> None:

@@ -1,7 +1,6 @@
 """The study file for somebody's files: as large as they allow, and one that the schema takes."""
 
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,7 +12,6 @@ from fieldwork.config.figures import figure_tasks
 from fieldwork.config.settings import check_config
 from fieldwork.config.study_needs import needs_of
 
-HOME = Path(__file__).resolve().parents[3]
 USERS = {1: 60, 2: 40, 3: 25, 4: 19, 5: 2}
 QUESTIONS = TaskDraft("questions", "my: data/q.csv", "choice", 9)
 LISTS = TaskDraft("lists", "l.csv", "list", 3, candidates="c.csv", dataset="my_lists")
@@ -43,7 +41,6 @@ def config_of(draft: StudyDraft) -> dict[str, Any]:
         WHOLE,
         replace(WHOLE, corpus=None),
         replace(WHOLE, personas=None),
-        replace(WHOLE, tasks=[QUESTIONS], corpus=None, personas=None),
         replace(WHOLE, tasks=[replace(LISTS, candidates=None, needs_server=True)]),
         replace(
             WHOLE, tasks=[replace(QUESTIONS, kind="mixed", candidates="c.csv", dataset="my_lists")]
@@ -106,18 +103,3 @@ def test_the_strictest_filter_that_leaves_enough_users_is_taken(
     corpus = replace(CORPUS, users=users)
     assert corpus.min_user_turns == turns
     assert replace(WHOLE, corpus=corpus, personas=None).runs == min(users[turns], 40)
-
-
-def test_calls_are_those_of_two_blank_conditions_and_two_asked_twice() -> None:
-    assert WHOLE.n_calls == (9 + 3) * 25 * (1 + 1 + 2 + 2)
-
-
-def test_lists_without_candidates_are_asked_of_a_server() -> None:
-    lists = replace(LISTS, candidates=None, needs_server=True)
-    assert config_of(replace(WHOLE, tasks=[lists]))["study"]["models"] == ["local"]
-    assert config_of(WHOLE)["study"]["models"] == ["smollm2"]
-
-
-def test_doubts_stand_in_the_file() -> None:
-    doubtful = replace(QUESTIONS, doubts=["look at this"])
-    assert "# CHECK questions: look at this\n" in study_text(replace(WHOLE, tasks=[doubtful]))

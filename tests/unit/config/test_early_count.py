@@ -79,11 +79,3 @@ def test_too_few_are_counted_every_time(tmp_path: Path, n_counts: list[str]) -> 
             require_sources(study)
     assert len(n_counts) == 2
     assert not COUNTS_FILE.exists()
-
-
-def test_a_folder_that_cannot_be_written_is_no_error(tmp_path: Path, n_counts: list[str]) -> None:
-    (tmp_path / ".snakemake").write_text("", encoding="utf-8")
-    study = study_of(tmp_path, 4, runs=3)
-    for _ in range(2):
-        require_sources(study)
-    assert len(n_counts) == 2

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.unit.shipped_config import FIELD
 
 from fieldwork.config.explorer import (
     SHIPPED_USERS,
@@ -18,22 +19,8 @@ from fieldwork.config.explorer import (
     withheld,
 )
 from fieldwork.config.study import Study
-from fieldwork.errors import StudyError
 from fieldwork.explorer.study_data import PageSettings
 from unit.config.test_study import HOME, study
-
-# any file that is read will do: its columns are looked at by the import
-FIELD: dict[str, Any] = {
-    "path": "resources/tasks/aliases.csv",
-    "layout": "wide",
-    "columns": {"participant": "id"},
-    "prompts": {"hobbies": "Q1"},
-}
-
-
-@pytest.fixture(autouse=True)
-def _in_the_project(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(HOME)
 
 
 def page(contexts: str = "auto", *, is_shown: bool = False, **changes: Any) -> Study:
@@ -72,26 +59,11 @@ def test_an_own_file_in_the_place_of_a_shipped_one_is_private(
     assert context_form(page()) == "full"
 
 
-def test_a_corpus_beside_the_sample_makes_the_texts_private() -> None:
-    mixed = {"study": {"conditions": ["offline", "history", "other"]}}
-    other = {"context": "history", "label": "Other", "corpus": "wildchat_1m"}
-    assert context_form(page(**mixed, conditions={"other": other})) == "ids"
-
-
 @pytest.mark.parametrize("form", ["full", "ids", "none"])
 def test_a_word_in_the_config_decides(form: str) -> None:
     assert context_form(page(form)) == form
     assert len(withheld(page(form))) == (form != "full")
     assert bool(page_corpora(page(form))) == (form == "full")
-
-
-def test_without_users_nothing_is_withheld() -> None:
-    assert withheld(page("none", study={"conditions": ["offline"]})) == []
-
-
-def test_another_word_is_refused() -> None:
-    with pytest.raises(StudyError, match=r"explorer\.contexts: 'all' is not one of"):
-        page("all")
 
 
 def test_real_users_are_left_out_unless_asked_for() -> None:

@@ -6,7 +6,6 @@ from typing import Any
 from tests.unit.shipped_config import shipped_config
 
 from fieldwork.config.arms import (
-    call_settings,
     first_token_tables,
     streaming_models,
 )
@@ -43,13 +42,3 @@ def test_models_with_a_sample_have_a_table_for_each_task_and_condition() -> None
         "<results>/first_tokens/sampled/probe/offline.parquet",
         "<results>/first_tokens/sampled/probe/history.parquet",
     ]
-
-
-def test_without_a_sample_there_are_none() -> None:
-    assert first_token_tables(study(plain=0)) == []
-    assert first_token_tables(study()) == []
-
-
-def test_the_size_of_a_sample_is_no_setting_of_a_call() -> None:
-    assert call_settings(study(one=3), "one") == call_settings(study(one=0), "one")
-    assert call_settings(study(), "smollm2") == study().config["models"]["smollm2"]

@@ -91,7 +91,6 @@ def test_options_are_texts_whatever_yaml_makes_of_them() -> None:
             {"scales__right__prefers_a": [0], "scales__right__prefers_b": [0]},
             "'0' prefers both answers",
         ),
-        ({"sources__mine__scale": "mood"}, "'mood' is not in judging.scales (there are right)"),
         (
             {"sources__mine__scale": None},
             "neither is given of scale and columns.scale; give one of them",
@@ -112,11 +111,6 @@ def test_options_are_texts_whatever_yaml_makes_of_them() -> None:
 def test_a_mistake_is_one_sentence(changes: dict[str, Any], sentence: str) -> None:
     found = problems(**changes)
     assert any(sentence in problem for problem in found), found
-
-
-def test_a_path_without_files_is_named() -> None:
-    with pytest.raises(StudyError, match=r"judging\.sources\.mine\.path: nothing at nowhere\.csv"):
-        judgement_files({"judging": JUDGING}, str)
 
 
 PAIR_SCALE: dict[str, Any] = {**SCALE, "options": [1, 2, 3], "accepted": [], "prefers_a": [1]}
@@ -202,13 +196,6 @@ def test_units_of_memory_need_a_memory() -> None:
     )
 
 
-def test_two_entries_do_not_share_a_scale() -> None:
-    config = study()
-    config["judging"]["units"]["yours"] = config["judging"]["units"]["mine"]
-    (problem,) = problems_of(config)
-    assert "'mine' has this scale too, and their judgements would be counted together" in problem
-
-
 def test_the_sides_of_pairs_are_known_where_the_scale_judges_nothing_else() -> None:
     pairs = {"of": "pairs", "scale": "better", "conditions": ["offline", "memory"]}
     judging = {
@@ -222,3 +209,8 @@ def test_the_sides_of_pairs_are_known_where_the_scale_judges_nothing_else() -> N
     judging["units"]["named"] = {"of": "mentions", "scale": "better", "conditions": ["memory"]}
     assert pair_sides({"judging": judging}) == {}
     assert pair_sides({"judging": None}) == {}
+
+
+def test_a_path_without_files_is_named() -> None:
+    with pytest.raises(StudyError, match=r"judging\.sources\.mine\.path: nothing at nowhere\.csv"):
+        judgement_files({"judging": JUDGING}, str)

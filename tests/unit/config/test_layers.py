@@ -9,7 +9,6 @@ import yaml
 
 from fieldwork.config.layers import check_command_line, lay_over, with_place
 from fieldwork.config.registries import shipped_files
-from fieldwork.config.settings import check_config
 
 HOME = Path(__file__).resolve().parents[3]
 GEMINI = {"provider": "gemini", "label": "Mine", "model": "m"}
@@ -31,7 +30,6 @@ def laid(folder: Path, *layers: Mapping[str, Any], **command_line: Any) -> dict[
         ({"a": {"b": 1}}, {"a": None}, {"a": None}),
         ({"a": None}, {"a": {"b": {"c": 1}}}, {"a": {"b": {"c": 1}}}),
         ({"a": {"b": {"c": {"d": 1}}}}, {"a": {"b": {"c": {"e": 2}}}}, None),
-        ({}, {"models": {"m": {"provider": "x"}}}, {"models": {"m": {"provider": "x"}}}),
     ],
 )
 def test_mappings_are_merged_and_all_else_is_replaced(
@@ -52,14 +50,12 @@ def test_mappings_are_merged_and_all_else_is_replaced(
             {"provider": "openai", "label": "x"},
             {"provider": "openai", "key": 1, "label": "x"},
         ),
-        ("models", {"provider": "openai"}, {"label": "x"}, {"provider": "openai", "label": "x"}),
         (
             "conditions",
             {"context": "history", "pool": "user"},
             {"context": "none"},
             {"context": "none"},
         ),
-        ("corpora", {"format": "lmsys", "path": "a"}, {"format": "oasst2"}, {"format": "oasst2"}),
         (
             "corpora",
             {"format": "lmsys", "path": "a", "filters": {}},
@@ -75,18 +71,6 @@ def test_an_entry_of_another_kind_starts_anew(
 ) -> None:
     merged = laid(tmp_path, {registry: {"one": below}}, {registry: {"one": above}})
     assert merged == {registry: {"one": expected or {"repo": "x/y", "revision": "s"}}}
-
-
-def test_the_shipped_local_model_can_be_of_another_provider(tmp_path: Path) -> None:
-    study = tmp_path / "study.yaml"
-    study.write_text(yaml.safe_dump({"models": {"local": GEMINI}}))
-    layers = lay_over([study], {}, shipped_files=shipped_files(HOME))
-    check_config(layers.settings, layers.places)
-    assert "key" not in layers.settings["models"]["local"]["prefix_cache"]
-
-
-def test_the_command_line_lies_over_all_files(tmp_path: Path) -> None:
-    assert laid(tmp_path, {"a": {"b": 1}}, a={"c": 2}) == {"a": {"b": 1, "c": 2}}
 
 
 def test_a_problem_names_the_file_and_line_of_its_setting(
@@ -109,15 +93,6 @@ def test_a_problem_names_the_file_and_line_of_its_setting(
         ("no setting at all", f"{study} + {HOME}/config.yaml"),
     ):
         assert with_place(problem, layers.places) == f"{place}: {problem}"
-
-
-def test_places_are_told_from_the_folder_of_the_study(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    Path("mine.yaml").write_text("a: 1\n")
-    layers = lay_over([tmp_path / "mine.yaml"], {})
-    assert layers.places.of("a") == "mine.yaml, line 1"
 
 
 @pytest.mark.parametrize(

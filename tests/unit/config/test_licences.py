@@ -11,15 +11,10 @@ from fieldwork.config.licences import (
     sources_of,
 )
 from fieldwork.config.study import Study
-from unit.config.test_study import HOME, study
+from unit.config.test_study import study
 
 OWN = "resources/tasks/recommendations.csv"
 """Any file that is there, and holds no invented users."""
-
-
-@pytest.fixture(autouse=True)
-def _in_the_project(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(HOME)
 
 
 def with_corpus(license_name: str | None, **archive: Any) -> Study:
@@ -67,14 +62,6 @@ def test_what_comes_with_the_workflow_may_be_handed_on() -> None:
     }
 
 
-def test_the_corpora_of_the_config_go_by_their_licences() -> None:
-    sources = sources_of(study("studies/corpora.yaml"))
-    corpora = {name: s.is_open for name, s in sources.items() if "conversations" in s.uses}
-    assert corpora.pop("lmsys_chat_1m", False) is False
-    assert set(corpora.values()) <= {True}
-    assert sources_of(study("studies/wildchat.yaml"))["wildchat_1m"].is_open
-
-
 @pytest.mark.parametrize(
     ("license_name", "archive", "is_open", "reason"),
     [
@@ -90,20 +77,6 @@ def test_texts_of_ones_own_corpus(
 ) -> None:
     source = corpus_source(with_corpus(license_name, **archive))
     assert (source.is_open, source.reason) == (is_open, reason)
-
-
-def test_what_the_page_leaves_out_for_privacy_is_in_no_archive() -> None:
-    hidden = study(explorer={"contexts": "ids"})
-    sources = sources_of(hidden)
-    assert not sources["sample_short"].is_open
-    assert not sources["sample_personas"].is_open
-    assert sources["sample_mmlu"].is_open
-
-
-def test_ones_own_questions_are_part_of_the_study() -> None:
-    assert sources_of(study())["recommendations"].reason == "they are the study's own questions"
-    closed = study(datasets={"recommendations": {"license": "all rights reserved"}})
-    assert not sources_of(closed)["recommendations"].is_open
 
 
 def test_contexts_are_closed_where_one_of_their_sources_is() -> None:

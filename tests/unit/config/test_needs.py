@@ -11,10 +11,6 @@ from fieldwork.config.settings import check_config
 from fieldwork.config.study_needs import needs_of
 
 HOME = Path(__file__).resolve().parents[3]
-FILTERS = (
-    "languages: English, min_user_turns: 2, exclude_toxic: true, exclude_redacted: true, "
-    "max_tokens: 250"
-)
 
 
 def needs(**changes: Any) -> list[Need]:
@@ -25,14 +21,6 @@ def needs(**changes: Any) -> list[Need]:
             config[section][name] = {**known, **entry} if isinstance(known, dict) else entry
     check_config(config, "config.yaml")
     return needs_of(config)
-
-
-def test_the_quickstart_needs_a_user_a_conversation_and_a_persona_for_each_puppet() -> None:
-    assert needs() == [
-        Need("history", "sample_short", "users", 1, 40, "recommendations_lite", FILTERS),
-        Need("rag", "sample_short", "conversations", 1, 40, "recommendations_lite", FILTERS),
-        Need("profile", "sample_personas", "personas", 1, 40, "recommendations_lite", ""),
-    ]
 
 
 def test_the_task_with_the_most_runs_counts_and_only_selected_ones_do() -> None:
@@ -58,17 +46,6 @@ def test_users_need_as_many_conversations_as_are_drawn_of_them() -> None:
     assert (need.unit, need.n_needed) == ("conversations", 8)
     personas, users = of(profile="system")
     assert (personas.unit, personas.source, users.unit) == ("personas", "sample_personas", "users")
-
-
-def test_filters_are_those_of_the_corpus_as_far_as_they_are_on() -> None:
-    own = {"filters": {"languages": [], "exclude_toxic": False, "models": ["gpt-4*", "gpt-5*"]}}
-    study = {"conditions": ["history"], "corpus": "sample"}
-    (need,) = needs(study=study, corpora={"sample": own})
-    assert need.filters == "min_user_turns: 5, exclude_redacted: true, models: gpt-4*, gpt-5*"
-
-
-def test_blank_conditions_need_nobody() -> None:
-    assert needs(study={"conditions": ["offline", "offline_t0"]}) == []
 
 
 def test_small_is_what_is_in_a_file(tmp_path: Path) -> None:

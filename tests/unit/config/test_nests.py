@@ -1,6 +1,5 @@
 """Conditions with the same users: which form a nest, which conversations each takes, what is refused."""
 
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -10,7 +9,6 @@ from fieldwork.config.nests import context_number, nests_of
 from fieldwork.config.settings import check_config
 from fieldwork.errors import StudyError
 
-HOME = Path(__file__).resolve().parents[3]
 FIRST = {"context": "history", "label": "First", "out_of": 3}
 SECOND = {**FIRST, "label": "Second", "same_users_as": "first"}
 THIRD = {**SECOND, "label": "Third"}
@@ -22,11 +20,6 @@ def config(selected: list[str], **conditions: dict[str, Any]) -> dict[str, Any]:
     settings["study"]["conditions"] = ["offline", *selected]
     check_config(settings, "config.yaml")
     return settings
-
-
-@pytest.fixture(autouse=True)
-def _in_the_project(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(HOME)
 
 
 def test_conditions_with_the_same_users_are_a_nest() -> None:
@@ -41,10 +34,6 @@ def test_a_selection_changes_no_contexts() -> None:
         numbers = [context_number(settings, name) for name in ("first", "second", "third")]
         assert numbers == [0, 1, 2]
     assert context_number(settings, "offline") == 0
-
-
-def test_a_corpus_may_be_named_or_left_to_the_study() -> None:
-    assert nests_of(config(["first", "second"], second={**SECOND, "corpus": "sample_short"}))
 
 
 @pytest.mark.parametrize(

@@ -1,10 +1,7 @@
 """What findings and page know of a study: its question, its users, and what its models cannot show."""
 
-import pytest
-
 from fieldwork.conditions import WHO_ASKS
 from fieldwork.config.outline import outline_settings, question_of
-from fieldwork.errors import StudyError
 from fieldwork.metrics.findings.outline import StudyOutline
 from unit.config.test_study import study
 
@@ -16,33 +13,12 @@ def test_a_study_asks_its_own_question_or_who_asks() -> None:
     assert StudyOutline(**outline_settings(study())).question == WHO_ASKS
 
 
-@pytest.mark.parametrize("question", ["", "x" * 201, ["Why?"]])
-def test_a_question_is_a_sentence(question: object) -> None:
-    with pytest.raises(StudyError, match=r"study\.question"):
-        study(study={"question": question})
-
-
-def test_findings_know_who_brings_a_user_and_who_is_a_control() -> None:
-    outline = outline_settings(study())
-    assert outline["retrieval"] == ["rag"]
-    assert outline["users"] == ["history", "rag", "profile"]
-    assert outline["controls"] == ["offline_again"]
-    assert [*outline["conditions"]] == study().config["study"]["conditions"]
-
-
 def test_findings_know_how_questions_are_asked_in_words() -> None:
     phrases = outline_settings(study())["phrases"]
     assert phrases["offline"] == "without a user"
     assert phrases["offline_again"] == "repeated without a user"
     assert phrases["rag"] == "after the conversation most like the question"
     assert [*phrases] == [*outline_settings(study())["conditions"]]
-
-
-def test_conditions_of_one_kind_have_phrases_of_their_own() -> None:
-    lengths = study("studies/history_length.yaml")
-    outline = outline_settings(lengths)
-    assert len({*outline["phrases"].values()}) == len(outline["conditions"])
-    assert outline["phrases"][outline["baseline"]] == "without a user"
 
 
 def test_findings_know_the_limits_of_models_that_have_them() -> None:
@@ -57,9 +33,3 @@ def test_findings_know_the_limits_of_models_that_have_them() -> None:
     leaderboard_note = own.config["tasks"]["mmlu_lite"]["leaderboard_note"]
     assert outline_settings(own)["notes"] == [form, leaderboard_note]
     assert outline_settings(study(study={"models": ["local"]}))["model_limits"] == []
-
-
-def test_a_baseline_that_is_not_selected_breaks_no_phrase() -> None:
-    own = study(study={"conditions": ["history"]})
-    phrases = outline_settings(own)["phrases"]
-    assert phrases["history"] == "after a user's conversation"

@@ -1,6 +1,5 @@
 """Which parts a study has: tables that could say nothing are not made."""
 
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -8,8 +7,6 @@ from tests.unit.shipped_config import shipped_config
 
 from fieldwork.config.parts import parts_of
 from fieldwork.config.settings import check_config
-
-HOME = Path(__file__).resolve().parents[3]
 
 
 def config_with(**study: Any) -> dict[str, Any]:

@@ -23,26 +23,9 @@ def read(
     return read_study(HOME, [HOME / "config.yaml"], [file], command_line=settings, overlay=merged)
 
 
-@pytest.fixture(autouse=True)
-def _in_the_project(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(HOME)
-
-
-def test_a_study_file_lies_over_the_config_and_defaults_are_filled(tmp_path: Path) -> None:
-    study = read(tmp_path, {"study": {"name": "mine", "tasks": ["probe"]}})
-    assert (study.name, study.tasks, study.home) == ("mine", ["probe"], HOME)
-    assert study.config["figures"]["fig1"] is None
-    assert study.condition("history")["out_of"] is None
-
-
 def test_resources_that_are_gone_are_said_to_hold_what_was_paid_for(tmp_path: Path) -> None:
     with pytest.raises(StudyError, match=r"resources is missing; restore it .* paid for"):
         read_study(tmp_path, [HOME / "config.yaml"], [], command_line={}, overlay={})
-
-
-def test_the_command_line_lies_over_the_file(tmp_path: Path) -> None:
-    study = read(tmp_path, {"study": {"name": "mine"}}, {"study": {"seed": 7}})
-    assert study.config["study"]["seed"] == 7
 
 
 @pytest.mark.parametrize(

@@ -52,13 +52,6 @@ def test_a_study_of_recordings_asks_nothing() -> None:
     assert study.drawing()["note"] == "Answers were recorded elsewhere; this study sent no calls"
 
 
-def test_a_model_that_is_asked_beside_a_recorded_one() -> None:
-    study = study_of(study__models=["gpt", "smollm2"], study__conditions=["offline"])
-    assert [*study.asked_models()] == ["smollm2"]
-    assert study.request_tables() == ["<results>/requests/survey/offline.parquet"]
-    assert len(study.tables("responses")) == 2
-
-
 def test_which_rows_an_arm_has() -> None:
     study = study_of(
         study__conditions=["offline", "offline_again", "people"],

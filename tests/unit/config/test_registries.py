@@ -18,23 +18,6 @@ def prices_file(folder: Path, *rows: str) -> Path:
     return file
 
 
-def test_a_study_of_ten_lines_selects_from_the_registries(tmp_path: Path) -> None:
-    study = tmp_path / "mine.yaml"
-    study.write_text("study: {name: mine, models: [gpt-4o-mini], tasks: [probe]}\n")
-    overlay = {"study": {"name": "mine"}}
-    made = read_study(HOME, [HOME / "config.yaml"], [study], command_line={}, overlay=overlay)
-    assert made.tasks == ["probe"]
-    assert made.entries("models")["gpt-4o-mini"]["api_key_env"] == "OPENAI_API_KEY"
-
-
-def test_without_the_shipped_config_the_registries_are_there(tmp_path: Path) -> None:
-    study = tmp_path / "mine.yaml"
-    study.write_text("study: {name: mine}\n")
-    sentence = f"{study}: the config: 'profiles' is a required property"
-    with pytest.raises(StudyError, match=sentence):
-        read_study(HOME, [], [study], command_line={}, overlay={"study": {"name": "mine"}})
-
-
 def test_a_price_of_a_study_lies_over_that_of_the_table(tmp_path: Path) -> None:
     prices = prices_file(tmp_path, "m,2026-11-01,1.5,,2,page", 'n,2026-11-01,1,0.5,2,"a, b"')
     study = tmp_path / "mine.yaml"

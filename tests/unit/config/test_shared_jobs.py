@@ -1,7 +1,6 @@
 """Which tables, questions and arms share a job, and which have one each."""
 
 from collections import Counter
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -17,14 +16,9 @@ from fieldwork.config.metric_steps import (
     step_settings,
 )
 from fieldwork.measures import question_names, questions
-from unit.config.test_study import HOME, study
+from unit.config.test_study import study
 
 ANSWERS = "answers.parquet"
-
-
-@pytest.fixture(autouse=True)
-def _in_the_project(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(HOME)
 
 
 @pytest.mark.parametrize("one_job", [True, False])
@@ -40,15 +34,6 @@ def test_each_table_and_question_has_one_job(files: tuple[str, ...], one_job: bo
     assert is_single != one_job
 
 
-def test_only_what_the_study_has_shares_its_job() -> None:
-    made = study(study={"tasks": ["probe"]})
-    studied = {Path(path).stem for path in made.metric_tables()}
-    jobs = metric_jobs(made)
-    shared = {*job_tables(jobs.pop("tables"))}
-    assert {"accuracy_runs", "variance", "score_spreads"} <= shared <= studied
-    assert {"values"} <= {*job_tables(name for names in jobs.values() for name in names)} - shared
-
-
 def test_a_job_reads_what_its_steps_take_and_is_set_by_what_sets_them() -> None:
     made = study()
     steps = metric_jobs(made)["tables"]
@@ -57,20 +42,7 @@ def test_a_job_reads_what_its_steps_take_and_is_set_by_what_sets_them() -> None:
     assert {name for step in job_steps(made, steps) for name in step["inputs"]} == {*files}
     settings = step_settings(made, steps)
     assert {name for step in job_steps(made, steps) for name in step["settings"]} == {*settings}
-    assert step_settings(made, ["shifts"]).keys() == {"baseline", "rarest_users"}
-
-
-def test_questions_of_a_job_have_one_source() -> None:
-    made = study()
-    for names in question_jobs(made).values():
-        assert len({questions()[name].source for name in names}) == 1
-        assert measured_tables(made, names, ANSWERS)["source"]
-
-
-def test_permutations_set_the_questions_of_runs_alone() -> None:
-    made = study(metrics={"permutations": 99})
-    assert "n_permutations" not in estimate_settings(made, ["lists", "form"])
-    assert estimate_settings(made, ["accuracy"])["n_permutations"] == 99
+    assert step_settings(made, ["shifts"])["baseline"] == "offline"
 
 
 PAID: dict[str, Any] = {"models": ["smollm2", "gpt-4o-mini"]}
@@ -89,3 +61,16 @@ def test_arms_are_planned_together_where_one_job_asks_them() -> None:
     assert [by_condition["offline"][key] for key in ("replicates", "first")] == [runs, 0]
     assert [by_condition["offline_again"][key] for key in ("replicates", "first")] == [runs, runs]
     assert [by_condition["history"][key] for key in ("replicates", "first")] == [2, 0]
+
+
+def test_questions_of_a_job_have_one_source() -> None:
+    made = study()
+    for names in question_jobs(made).values():
+        assert len({questions()[name].source for name in names}) == 1
+        assert measured_tables(made, names, ANSWERS)["source"]
+
+
+def test_permutations_set_the_questions_of_runs_alone() -> None:
+    made = study(metrics={"permutations": 99})
+    assert "n_permutations" not in estimate_settings(made, ["lists", "form"])
+    assert estimate_settings(made, ["accuracy"])["n_permutations"] == 99

@@ -19,16 +19,11 @@ from fieldwork.config.plan_inputs import (
 from fieldwork.config.report import report_entry
 from fieldwork.config.settings import check_config
 from fieldwork.config.study import Study
-from fieldwork.errors import StudyError
 from fieldwork.figures.settings import FigureSettings
 from fieldwork.generation.planning.tables import PlanInputs
 from fieldwork.generation.rows import GenerationArm
 from fieldwork.measures import question_names
 from fieldwork.metrics.power.study import PlannedStudy
-from fieldwork.records import robustness
-from fieldwork.records.columns import row_types_of, table_of
-from fieldwork.tables import files_by_table
-from fieldwork.views import VIEWS
 
 HOME = Path(__file__).resolve().parents[3]
 
@@ -49,22 +44,6 @@ def study(*files: str, **changes: dict[str, Any]) -> Study:
     return Study(config, HOME)
 
 
-@pytest.fixture(autouse=True)
-def _in_the_project(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(HOME)
-
-
-def test_a_shipped_file_is_the_study_folders_own_where_it_has_one(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    assert study().resolve("resources/categories.csv") == str(HOME / "resources/categories.csv")
-    (tmp_path / "resources").mkdir()
-    (tmp_path / "resources/categories.csv").touch()
-    assert study().resolve("resources/categories.csv") == "resources/categories.csv"
-    assert study().optional_file(None) == []
-
-
 def test_context_inputs_are_what_the_kind_of_condition_needs() -> None:
     def gather(path: str) -> list[str]:
         return [path.format(scatteritem=f"{shard}-of-2") for shard in (1, 2)]
@@ -83,22 +62,6 @@ def test_context_inputs_are_what_the_kind_of_condition_needs() -> None:
     assert quickstart.context_inputs("offline", gather) == {}
 
 
-def test_contexts_are_those_of_conditions_with_a_user() -> None:
-    quickstart = study(study={"tasks": ["probe"]})
-    names = [Path(path).stem for path in quickstart.context_tables()]
-    assert names == ["history", "rag", "profile"]
-    assert quickstart.contexts("offline") == []
-    assert quickstart.contexts("rag") == ["<results>/contexts/{task}/{condition}.parquet"]
-
-
-def test_a_control_numbers_its_reruns_after_those_that_it_repeats() -> None:
-    quickstart = study()
-    assert quickstart.first_replicate("probe", "offline") == 0
-    runs = quickstart.config["tasks"]["probe"]["runs"]
-    assert quickstart.first_replicate("probe", "offline_again") == runs
-    assert quickstart.control() == "offline_again"
-
-
 def test_metric_tables_are_those_that_the_study_has() -> None:
     quickstart = study()
     names = {Path(path).stem for path in quickstart.metric_tables()}
@@ -108,19 +71,6 @@ def test_metric_tables_are_those_that_the_study_has() -> None:
     assert {*study_views(quickstart)} == views
     with_arms = study("studies/history_length.yaml")
     assert {"arms", "arm_tests"} == {Path(p).stem for p in with_arms.metric_tables()} - names
-
-
-def test_a_study_with_users_asked_again_has_a_table_of_users_and_contexts() -> None:
-    first = {"context": "history", "label": "First", "out_of": 2}
-    again = {**first, "label": "Again", "same_users_as": "first"}
-    nested = study(
-        study={"conditions": ["offline", "first", "again"]},
-        conditions={"first": first, "again": again},
-    )
-    names = {Path(path).stem for path in nested.metric_tables()}
-    assert names - {Path(path).stem for path in study().metric_tables()} == {"users_and_contexts"}
-    assert nested.nests() == {"first": ["first", "again"]}
-    assert [nested.context_settings(name)["number"] for name in ("first", "again")] == [0, 1]
 
 
 def test_a_study_with_variants_of_a_task_has_their_tables_and_figure() -> None:
@@ -143,41 +93,6 @@ def test_a_study_with_variants_of_a_task_has_their_tables_and_figure() -> None:
     assert "robustness" not in alone.figures()
 
 
-def test_a_table_is_in_the_report_under_the_heading_of_its_stage() -> None:
-    assert report_entry("variance").category == "Metrics"
-    assert report_entry("group_differences").category == "Field"
-    with pytest.raises(KeyError):
-        report_entry("no_such_table")
-
-
-def test_every_table_of_estimates_has_a_caption() -> None:
-    captions = {path.stem for path in (HOME / "workflow/report").glob("*.rst")}
-    tables = files_by_table(study("studies/history_length.yaml").metric_tables())
-    declared = {table_of(row_type).name for row_type in row_types_of(robustness)}
-    assert {*tables, *declared, *VIEWS} <= captions
-
-
-def test_a_figure_that_is_not_drawn_says_so() -> None:
-    assert study().figure_task("fig1") == "recommendations_lite"
-    without = study(figures={"fig1": None})
-    assert "fig1" not in without.figures()
-    with pytest.raises(StudyError, match=r"figures\.fig1 is null"):
-        without.figure_task("fig1")
-
-
-def test_users_have_a_figure_where_there_are_any() -> None:
-    assert "who_asks" in study().figures()
-    assert figure_drawing(study(), "who_asks")["users"] == ["history", "rag", "profile"]
-    offline = study(study={"conditions": ["offline_t0", "offline"]})
-    assert "who_asks" not in offline.figures()
-
-
-def test_scores_are_set_against_prices_where_a_service_is_asked() -> None:
-    assert "pareto" not in study().figures()
-    assert "pareto" in study("studies/paper.yaml").figures()
-    assert "pareto" not in study(figures={"fig3": None}).figures()
-
-
 @pytest.mark.parametrize("figure", [None, "fig1", "fig2", "fig3", "fig4", "fig5", "who_asks"])
 def test_a_figure_takes_what_the_study_says_of_it(figure: str | None) -> None:
     own = study(
@@ -198,22 +113,57 @@ def test_a_figure_takes_what_the_study_says_of_it(figure: str | None) -> None:
     assert set(figure_settings.conditions) == {"offline_t0", "offline", "rag"} - left_out
 
 
-def test_scores_stand_beside_a_leaderboard_and_its_note() -> None:
-    selected = {"models": ["smollm2", "gpt-4o-mini"], "tasks": ["mmlu_lite"]}
-    noted = {"leaderboard_note": "Of other questions."}
-    drawing = figure_drawing(study(study=selected, tasks={"mmlu_lite": noted}), "fig3")
-    assert drawing["leaderboard_note"] == "Of other questions."
-    assert drawing["own_names"] == {"gpt-4o-mini": "GPT-4o mini 2024-07-18"}
-    without = study(study=selected, tasks={"mmlu_lite": {"leaderboard": None, **noted}})
-    assert figure_drawing(without, "fig3")["leaderboard_note"] is None
-
-
 def test_outputs_are_files_of_the_study_and_a_bill_where_calls_are_paid() -> None:
     free = study().outputs()
     assert all(path.startswith("<results>/") for path in free)
     assert "<results>/figures/fig3.pdf" in free
     assert "<results>/cost.csv" not in free
     assert "<results>/cost.csv" in study(study={"models": ["gpt-6-luna"]}).outputs()
+
+
+def test_small_sources_are_counted_with_their_reading_and_filters() -> None:
+    sources = small_sources(study())
+    assert set(sources["corpora"]) == {"sample_short"}
+    assert set(sources["personas"]) == {"sample_personas"}
+    counted = sources["corpora"]["sample_short"]
+    assert counted["reading"]["format"] == "wildchat"
+    # its own filters over those of the study
+    filters = counted["filters"]
+    assert (filters["min_user_turns"], filters["max_tokens"]) == (2, 250)
+    assert filters["languages"] == ["English"]
+    # of format `items` alone: others have columns of their own
+    assert [*sources["questions"]] == ["recommendations_lite"]
+
+
+def test_power_compares_conditions_with_the_baseline_also_where_it_is_not_selected() -> None:
+    tasks = ["recommendations", "probe", "mmlu_lite"]
+    own = study(study={"conditions": ["history"], "tasks": tasks})
+    design = PlannedStudy(**power_settings(own))
+    assert design.conditions == {"history": "SP-History"}
+    assert (design.baseline, design.n_comparisons) == ("offline", 1)
+    assert design.score_task == "mmlu_lite"
+    # conditions without a user are compared too
+    assert PlannedStudy(**power_settings(study())).n_comparisons == 5
+    assert design.runs == {"recommendations": 40, "probe": 40, "mmlu_lite": 10}
+    assert design.rules["users"] == ["history"]
+    assert (design.asked_again, design.nests) == (["history"], {})
+    asked_once = study(conditions={"history": {"replicates": 1}}, field_kit={"repeats": 2})
+    assert PlannedStudy(**power_settings(asked_once)).asked_again == ["rag", "profile", "field"]
+
+
+def test_contexts_are_those_of_conditions_with_a_user() -> None:
+    quickstart = study(study={"tasks": ["probe"]})
+    names = [Path(path).stem for path in quickstart.context_tables()]
+    assert names == ["history", "rag", "profile"]
+    assert quickstart.contexts("offline") == []
+    assert quickstart.contexts("rag") == ["<results>/contexts/{task}/{condition}.parquet"]
+
+
+def test_a_table_is_in_the_report_under_the_heading_of_its_stage() -> None:
+    assert report_entry("variance").category == "Metrics"
+    assert report_entry("group_differences").category == "Field"
+    with pytest.raises(KeyError):
+        report_entry("no_such_table")
 
 
 def test_the_figure_of_arms_is_named_by_the_study() -> None:
@@ -248,25 +198,6 @@ def test_an_archive_takes_the_kept_precision_along(
     assert precision_record(study()) == []
 
 
-def test_a_precision_that_there_is_not_is_refused() -> None:
-    with pytest.raises(StudyError, match=r"embedding\.precision.*'?fp16'?.*auto"):
-        study(embedding={"precision": "fp16"})
-
-
-def test_small_sources_are_counted_with_their_reading_and_filters() -> None:
-    sources = small_sources(study())
-    assert set(sources["corpora"]) == {"sample_short"}
-    assert set(sources["personas"]) == {"sample_personas"}
-    counted = sources["corpora"]["sample_short"]
-    assert counted["reading"]["format"] == "wildchat"
-    # its own filters over those of the study
-    filters = counted["filters"]
-    assert (filters["min_user_turns"], filters["max_tokens"]) == (2, 250)
-    assert filters["languages"] == ["English"]
-    # of format `items` alone: others have columns of their own
-    assert [*sources["questions"]] == ["recommendations_lite"]
-
-
 def test_a_plan_counts_from_tables_only_what_is_here() -> None:
     here = plan_tables(study(study={"tasks": ["probe"]}))
     assert "<results>/tasks/probe.parquet" in here
@@ -290,19 +221,3 @@ def test_a_plan_counts_what_the_study_selects() -> None:
     ]
     assert planned.table("tasks", "probe") == "results/quickstart/tasks/probe.parquet"
     assert planned.price("smollm2") is None
-
-
-def test_power_compares_conditions_with_the_baseline_also_where_it_is_not_selected() -> None:
-    tasks = ["recommendations", "probe", "mmlu_lite"]
-    own = study(study={"conditions": ["history"], "tasks": tasks})
-    design = PlannedStudy(**power_settings(own))
-    assert design.conditions == {"history": "SP-History"}
-    assert (design.baseline, design.n_comparisons) == ("offline", 1)
-    assert design.score_task == "mmlu_lite"
-    # conditions without a user are compared too
-    assert PlannedStudy(**power_settings(study())).n_comparisons == 5
-    assert design.runs == {"recommendations": 40, "probe": 40, "mmlu_lite": 10}
-    assert design.rules["users"] == ["history"]
-    assert (design.asked_again, design.nests) == (["history"], {})
-    asked_once = study(conditions={"history": {"replicates": 1}}, field_kit={"repeats": 2})
-    assert PlannedStudy(**power_settings(asked_once)).asked_again == ["rag", "profile", "field"]

@@ -8,7 +8,7 @@ import pytest
 from tests.unit.shipped_config import shipped_config
 
 from fieldwork.config.settings import check_config
-from fieldwork.config.study_files import check_files, location_of, source_files
+from fieldwork.config.study_files import check_files, source_files
 from fieldwork.errors import StudyError
 
 HOME = Path(__file__).resolve().parents[3]
@@ -56,13 +56,6 @@ def test_nothing_at_a_path_names_the_setting(path: str, registry: str, other: st
     assert path in str(caught.value)
 
 
-def test_a_download_is_its_manifest() -> None:
-    entry = {"repo": "a/b", "revision": "main", "files": ["*.csv"]}
-    config = {"corpora": {"c": {"format": "wildchat", **entry}}, "datasets": {}, "recordings": {}}
-    assert source_files(config, "c", str) == ["resources/downloads/c/manifest.json"]
-    assert location_of(config, "c") == {"path": None, **entry}
-
-
 @pytest.fixture(scope="module")
 def quickstart() -> dict[str, Any]:
     config: dict[str, Any] = shipped_config()
@@ -72,10 +65,6 @@ def quickstart() -> dict[str, Any]:
 
 def shipped(path: str) -> str:
     return path if Path(path).exists() else str(HOME / path)
-
-
-def test_the_quickstart_names_only_files_that_are_there(quickstart: dict[str, Any]) -> None:
-    check_files(quickstart, shipped, "config.yaml")
 
 
 @pytest.mark.parametrize(
@@ -106,30 +95,6 @@ def test_a_file_that_is_not_there_names_its_setting(
         StudyError, match=rf"^mine.yaml: {setting}: no.* at no/such_file\.csv; correct"
     ):
         check_files(config, shipped, "mine.yaml")
-
-
-def test_own_corrections_are_looked_for_in_the_study_alone(
-    quickstart: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    config = copy.deepcopy(quickstart)
-    config["parsing"]["overrides"] = "resources/tasks/aliases.csv"
-    with pytest.raises(StudyError, match=r"^mine.yaml: parsing\.overrides: no file at"):
-        check_files(config, lambda path: str(HOME / path), "mine.yaml")
-
-
-def test_each_file_of_corrections_is_looked_for(
-    quickstart: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    config = copy.deepcopy(quickstart)
-    config["parsing"]["overrides"] = ["items.csv", "corrections.csv"]
-    check_config(config, "mine.yaml")
-    Path("items.csv").touch()
-    with pytest.raises(StudyError, match=r"parsing\.overrides: no file at corrections\.csv"):
-        check_files(config, lambda path: str(HOME / path), "mine.yaml")
-    Path("corrections.csv").touch()
-    check_files(config, lambda path: str(HOME / path), "mine.yaml")
 
 
 def test_personas_are_needed_where_a_condition_has_profiles(quickstart: dict[str, Any]) -> None:

@@ -1,7 +1,6 @@
 """No secret gets into a config, and no message repeats what may be one."""
 
 import copy
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,7 +10,6 @@ from tests.unit.shipped_config import shipped_config
 from fieldwork.config.settings import check_config
 from fieldwork.errors import StudyError
 
-HOME = Path(__file__).resolve().parents[3]
 SHIPPED = shipped_config()
 OPENAI = {"provider": "openai", "label": "O", "model": "m", "base_url": "https://host/v1"}
 GEMINI = {"provider": "gemini", "label": "G", "model": "m"}
@@ -108,13 +106,6 @@ def test_an_address_with_a_password_or_a_query_is_not_repeated(
 
 
 @pytest.mark.parametrize(
-    "address", ["http://host:port/v1", "http://host:99999/v1", "http://[::1/v1"]
-)
-def test_an_address_without_a_host_or_with_no_port_is_named(address: str) -> None:
-    assert "models.m.base_url: not a valid URL" in complaint(OPENAI | {"base_url": address})
-
-
-@pytest.mark.parametrize(
     "header", ["Authorization", "api-key", "X-Gateway-Token", "cf-access-client-secret", "Cookie"]
 )
 def test_a_header_that_holds_a_secret_goes_through_the_environment(header: str) -> None:
@@ -157,12 +148,3 @@ def test_a_text_that_would_run_in_the_report_is_refused(setting: str, text: str)
     with pytest.raises(StudyError, match="a browser would run a part of this text") as caught:
         check_config(config, "mine.yaml")
     assert str(caught.value).startswith(f"mine.yaml: {setting}: ")
-
-
-def test_a_name_that_would_run_in_the_report_is_refused() -> None:
-    config = copy.deepcopy(SHIPPED)
-    config["field_kit"] = {"platforms": {"smollm2": "x < y & <b>", "</script>": "x"}}
-    with pytest.raises(StudyError, match=r"field_kit\.platforms\.…>: a browser would run"):
-        check_config(config, "mine.yaml")
-    config["field_kit"]["platforms"].pop("</script>")
-    check_config(config, "mine.yaml")

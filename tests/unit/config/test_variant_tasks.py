@@ -8,7 +8,7 @@ import yaml
 
 from fieldwork.config.reading import read_study
 from fieldwork.config.study import Study
-from fieldwork.config.variants import groups_of, origins_of, steps_of
+from fieldwork.config.variants import origins_of, steps_of
 from fieldwork.errors import StudyError
 
 HOME = Path(__file__).resolve().parents[3]
@@ -55,20 +55,6 @@ def test_shots_are_read_with_the_source(tmp_path: Path) -> None:
     study = study_with(tmp_path, {"two": {"of": "mmlu_lite", "put": {"scaffold": {"shots": 2}}}})
     assert [part["shots"] for part in study.config["tasks"]["two"]["sources"]] == [2]
     assert [part["shots"] for part in study.config["tasks"]["mmlu_lite"]["sources"]] == [5]
-
-
-def test_a_written_config_is_read_again(tmp_path: Path) -> None:
-    study = study_with(tmp_path, {"noisy": TYPOS})
-    written = {"study": study.config["study"], "tasks": {"noisy": study.config["tasks"]["noisy"]}}
-    again = study_with(tmp_path, written["tasks"])
-    assert again.config["tasks"] == study.config["tasks"]
-
-
-def test_groups_need_no_selected_origin(tmp_path: Path) -> None:
-    tasks = {"men": {"of": "probe", "put": {"names": "White men"}}}
-    study = study_with(tmp_path, tasks, ["men"])
-    assert groups_of(study.config) == {"men": "White men"}
-    assert origins_of(study.config) == {"men": "probe"}
 
 
 @pytest.mark.parametrize(

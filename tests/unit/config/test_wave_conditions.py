@@ -1,18 +1,17 @@
 """Waves in a config: what `waves` adds, which form a series, and what can be wrong with them."""
 
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
 
-from fieldwork.config.outline import condition_phrases
 from fieldwork.config.reading import read_study
 from fieldwork.config.study import Study
 from fieldwork.config.waves import add_waves, drawn_conditions, series_of, waves_of
 from fieldwork.errors import StudyError
-from fieldwork.waves import Span, wave_of
+from fieldwork.waves import wave_of
 
 Config = dict[str, Any]
 
@@ -21,6 +20,11 @@ HOME = Path(__file__).resolve().parents[3]
 TODAY = datetime.now(UTC).date()
 THIS_WEEK = wave_of(TODAY, "week").name
 NOW = datetime(2026, 11, 25, tzinfo=UTC)  # in week 48
+
+BATCH = {
+    "provider": "openai", "label": "G", "model": "gpt", "base_url": "http://127.0.0.1:1",
+    "dispatch": "batch",
+}  # fmt: skip
 
 
 @pytest.fixture(autouse=True)
@@ -75,12 +79,6 @@ def test_the_present_wave_stands_for_its_condition(tmp_path: Path) -> None:
     assert (usual["wave"], usual["wave_record"]) == (None, None)
 
 
-@pytest.mark.parametrize("span", ["day", "month"])
-def test_waves_may_be_days_or_months(tmp_path: Path, span: Span) -> None:
-    study = study_with(tmp_path, waves={"of": ["offline"], "every": span})
-    assert list(waves_of(study.config).values()) == [wave_of(TODAY, span).name]
-
-
 def test_every_wave_that_was_run_is_there(tmp_path: Path) -> None:
     # nobody ran the study in week 46; the months and the other study are none of it
     record_waves("drift", "2026-11", "notes")
@@ -95,23 +93,6 @@ def test_every_wave_that_was_run_is_there(tmp_path: Path) -> None:
     assert drawn_conditions(config) == [name for name in names if not name.endswith("w47")]
     later_waves = Study(config, HOME).claim_rules()["later_waves"]
     assert sorted(later_waves) == sorted(name for name in names if not name.endswith("w45"))
-
-
-def test_waves_have_the_same_users(tmp_path: Path) -> None:
-    study = Study(with_waves(tmp_path, ["history"], "2026-W47"), HOME)
-    one, other = (study.context_settings(f"history_2026_w{week}") for week in (47, 48))
-    assert {**one, "label": ""} == {**other, "label": ""}
-
-
-def test_a_config_with_its_waves_gains_only_the_new_ones(tmp_path: Path) -> None:
-    config = with_waves(tmp_path, ["offline"], "2026-W47")
-    written = yaml.safe_load(yaml.safe_dump(config))
-    add_waves(written, NOW)
-    assert written == config
-    record_waves("drift", "2026-W48")
-    add_waves(written, NOW + timedelta(days=7))
-    assert set(written["conditions"]) - set(config["conditions"]) == {"offline_2026_w49"}
-    assert written["metrics"]["baseline"] == "offline_2026_w47"
 
 
 def test_waves_in_the_past_may_be_named_one_by_one(tmp_path: Path) -> None:
@@ -134,11 +115,6 @@ def test_waves_in_the_past_may_be_named_one_by_one(tmp_path: Path) -> None:
     assert series_of(study.config) == {"spring": "spring", "summer": "summer"}
 
 
-def test_waves_may_be_laid_out_ahead(tmp_path: Path) -> None:
-    study = study_with(tmp_path, conditions={"later": wave("2999-01")})
-    assert "later" not in study.entries("conditions")
-
-
 @pytest.mark.parametrize(
     ("settings", "sentence"),
     [
@@ -146,8 +122,6 @@ def test_waves_may_be_laid_out_ahead(tmp_path: Path) -> None:
             {"waves": {"of": ["nobody"]}},
             "waves.of: 'nobody' is not in conditions",
         ),
-        ({"waves": {"of": []}}, "waves.of"),
-        ({"waves": {"of": ["offline"], "every": "year"}}, "waves.every"),
         (
             {"study": {"conditions": ["later"]}, "conditions": {"later": wave("2999-01")}},
             "conditions.later.wave: 2999-01 begins on",
@@ -165,19 +139,7 @@ def test_waves_may_be_laid_out_ahead(tmp_path: Path) -> None:
             "waves.of: 'offline_again' repeats 'offline'",
         ),
         (
-            {
-                "study": {"models": ["gpt"]},
-                "models": {
-                    "gpt": {
-                        "provider": "openai",
-                        "label": "G",
-                        "model": "gpt",
-                        "base_url": "http://127.0.0.1:1",
-                        "dispatch": "batch",
-                    }
-                },
-                "waves": {"of": ["offline"]},
-            },
+            {"study": {"models": ["gpt"]}, "models": {"gpt": BATCH}, "waves": {"of": ["offline"]}},
             "models.gpt.dispatch: a batch may be answered a day later",
         ),
     ],
@@ -190,14 +152,3 @@ def test_what_is_wrong_is_said_in_one_sentence(
     assert sentence in str(caught.value)
     assert "study.yaml" in str(caught.value)
     assert "\n" not in str(caught.value)
-
-
-def test_the_page_says_in_words_when_a_wave_was_asked(tmp_path: Path) -> None:
-    config = with_waves(tmp_path, ["offline"], "2026-W46", "2026-W47")
-    study = Study(config, HOME)
-    phrases = condition_phrases(study, study.drawing()["condition_labels"])
-    assert [phrases[f"offline_2026_w{week}"] for week in (46, 47, 48)] == [
-        "without a user in 2026-W46",
-        "again in 2026-W47",
-        "again in 2026-W48",
-    ]

@@ -25,11 +25,8 @@ def complaint(path: Path) -> str:
     ("content", "line", "words"),
     [
         ("study:\n  name: mine\n\tseed: 3\n", 3, "a tab"),
-        ("study:\n  name: mine\n  seed 3\n  corpus: sample\n", 3, "no colon"),
         ("study:\n  name: mine\n\n  seed 3\n", 4, "no colon"),
         ("study:\n  name mine\n  seed: 3\n", 2, "no colon"),
-        ("study:\n  name: mine\nmodels\n  local: {}\n", 3, "no colon"),
-        ("study\nname: mine\n", 1, "no colon"),
         ("study:\n  name:mine\n  seed: 3\n", 2, "no colon and blank"),
         ('study:\n  name: "mine\n  seed: 3\n', 2, "quotation mark is opened"),
         ("study:\n  name: 'it's mine'\n", 2, "follows a closing quotation mark"),
@@ -39,32 +36,24 @@ def complaint(path: Path) -> str:
             1,
             "a text with a question mark stands between",
         ),
-        ("study:\n  x: {a: 1\n", 2, "bracket is opened"),
         ("study:\n  models: a]\n  x: [b]]\n", 3, "belongs to nothing"),
         ("study:\n  name: mine\n    seed: 3\n", 3, "indented deeper"),
         ("study:\n    name: mine\n  seed: 3\n", 3, "indented unlike"),
         ("study:\n  name: x\n  - seed\n", 3, "side by side"),
         ("study:\n  name: @mine\n", 2, "special character"),
-        ("study:\n  name: %mine\n", 2, "special character"),
         ("study:\n  path: *.csv\n", 2, "special character"),
-        ("study:\n  path: *name\n", 2, "special character"),
         ("study:\n  path: !x\n", 2, "begins with !"),
         ('study:\n  path: "C:\\data"\n', 2, "backslash"),
         ("m:\n  label: Model: the best\n", 2, "holds a colon"),
         ("study:\n  name: a\n---\nstudy:\n  name: b\n", 3, "second document"),
         ("- study\n", 1, "begins with a list"),
-        ("study\n", 1, "without a colon"),
         ("a: 1\nb: 2\na: 3\n", 3, "'a' stands on line 1 already"),
-        ("m:\n  x: 1\n  x: 2\n", 3, "'x' stands on line 2 already"),
         ('{"a": 1,\n\t"a": 2}', 2, "'a' stands on line 1 already"),
         ("a: 1\nno: 2\n", 2, "the key no is not a text"),
         ("1: 2\n", 1, "the key 1 is not a text"),
-        ("? [a]\n: 2\n", 1, "the key is not a text"),
         ("a:\n  from: 2024-02-30\n", 2, "2024-02-30 is not a day"),
-        ("a:\n  - 2024-13-01\n", 2, "2024-13-01 is not a day"),
         ("a: b\x00c\n", 1, "U+0000"),
         ("a: &x [*x]\n", 1, "holds itself"),
-        ("a: &a [b]\nc: *d\n", 2, "special character"),
         (b"a: b\n# caf\xe9\n", 2, "save the file again as UTF-8"),
     ],
 )
@@ -151,12 +140,6 @@ def test_what_is_sound_is_read_with_its_lines(tmp_path: Path) -> None:
     assert read.lines["over.a"] == 1
     assert read.lines["over.b"] == 4
     assert read.lines["listed.1.y"] == 5
-
-
-def test_json_is_read_with_its_lines(tmp_path: Path) -> None:
-    read = read_yaml(written(tmp_path, '{\n\t"a": {"b": "\\ud83e\\udd8a"},\n\t"c": [1]\n}'))
-    assert read.settings == {"a": {"b": "🦊"}, "c": [1]}
-    assert read.lines == {"a": 2, "a.b": 2, "c": 3, "c.0": 3}
 
 
 def test_no_message_repeats_a_text_of_the_file(tmp_path: Path) -> None:

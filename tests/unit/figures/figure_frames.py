@@ -1,7 +1,7 @@
 """Tidy frames as the metrics write them, without chance; what a reader sees of a figure."""
 
 import itertools
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, fields
 from typing import Any
 from unittest.mock import patch
@@ -12,22 +12,23 @@ from matplotlib.text import Text
 
 from fieldwork.records.arms import ArmMeasure, ArmTest
 from fieldwork.records.estimates import Estimate
-from fieldwork.records.metrics import (
-    AnswerShare,
-    Rank,
-    Rarefaction,
-    RunAccuracy,
-    Shift,
-)
+from fieldwork.records.metrics import AnswerShare, Rank, Rarefaction, RunAccuracy, Shift
 from fieldwork.records.shared import ItemKey, Leaderboard, LeaderboardPlace
 from fieldwork.records.tasks import Item, ItemKind
 
 CONDITIONS = ("offline_t0", "offline", "history", "rag", "profile", "field")
+USERS = CONDITIONS[2:]
 EXTRA = ("history_50", "history_100", "rag_10", "noisy", "drift", "attributes")
 PROMPTS = ("companies", "films", "academic_majors")
-METRICS = ("unique_items", "top5_share", "one_minus_top5_share", "entropy_bits")
 
 Place = tuple[str, str, str]
+
+
+def table_of(row_type: Any, rows: Iterable[Mapping[str, Any]]) -> pd.DataFrame:
+    """Rows of a type; what a row does not say is NULL, and a column that no type has stays."""
+    blank = dict.fromkeys(column.name for column in fields(row_type))
+    table = [blank | {**row} for row in rows]
+    return pd.DataFrame(table, columns=None if table else [*blank])
 
 
 def heterogeneity(
@@ -39,25 +40,24 @@ def heterogeneity(
     """Rows for every combination and the means over items; a (model, condition, item) in `nulls` has no
     estimate.
     """
-    rows, blank = [], dict.fromkeys(column.name for column in fields(Estimate))
-    for m, model in enumerate(models):
-        for c, condition in enumerate(conditions):
-            for i, item in enumerate([*items, None]):
-                gone = (model, condition, item) in nulls
-                for metric in METRICS:
-                    value = {"unique_items": 10.0 + c, "entropy_bits": 3.0 + 0.2 * (c + m)}.get(
-                        metric, 0.4 + 0.02 * c
-                    ) - 0.1 * i
-                    ends = (value, value - 0.05, value + 0.05)
-                    names = ("value", "ci_low", "ci_high")
-                    rows.append(
-                        blank
-                        | {"model": model, "task": "recommendations", "condition": condition}
-                        | {"item_id": item, "measure": metric, "n_answers": 50 + c}
-                        | ({} if gone else dict(zip(names, ends, strict=True)))
-                        | {"n_equal": 40 + i, "reason": "too few responses" if gone else None}
-                    )
-    return pd.DataFrame(rows)
+    rows = []
+    places = itertools.product(enumerate(models), enumerate(conditions), enumerate([*items, None]))
+    for (m, model), (c, condition), (i, item) in places:
+        values = {
+            "unique_items": 10.0 + c, "entropy_bits": 3.0 + 0.2 * (c + m),
+            "top5_share": 0.4 + 0.02 * c, "one_minus_top5_share": 0.4 + 0.02 * c,
+        }  # fmt: skip
+        for measure, start in values.items():
+            value = start - 0.1 * i
+            estimate = {"value": value, "ci_low": value - 0.05, "ci_high": value + 0.05}
+            rows.append(
+                {
+                    "model": model, "task": "recommendations", "condition": condition,
+                    "item_id": item, "measure": measure, "n_answers": 50 + c, "n_equal": 40 + i,
+                }
+                | ({"reason": "too few"} if (model, condition, item) in nulls else estimate)
+            )  # fmt: skip
+    return table_of(Estimate, rows)
 
 
 def questions(
@@ -79,58 +79,39 @@ def distributions(
 ) -> pd.DataFrame:
     """Half of 40 answers are the gold letter, 4 are unknown, the rest goes round the letters."""
     rows = []
-    for model in models:
-        for condition in conditions:
-            for task, item, letters, gold in ITEMS:
-                wrong_letters = [a for a in letters if a != gold]
-                counts = dict.fromkeys(letters, 16 // len(wrong_letters)) | {gold: 20}
-                counts["unknown"] = 40 - sum(counts.values())
-                for answer, n in counts.items():
-                    share = n / 40
-                    rows.append(
-                        AnswerShare(
-                            model,
-                            task,
-                            condition,
-                            item,
-                            answer,
-                            answer == gold,
-                            n,
-                            40,
-                            40,
-                            share,
-                            max(0.0, share - 0.1),
-                            min(1.0, share + 0.1),
-                        )
-                    )
-    return pd.DataFrame([asdict(row) for row in rows])
+    for model, condition, (task, item, letters, gold) in itertools.product(
+        models, conditions, ITEMS
+    ):
+        counts = dict.fromkeys(letters, 16 // (len(letters) - 1)) | {gold: 20}
+        counts["unknown"] = 40 - sum(counts.values())
+        rows += [
+            {
+                "model": model, "task": task, "condition": condition, "item_id": item,
+                "answer": answer, "is_correct": answer == gold, "n_answers": n, "n_responses": 40,
+                "n_units": 40, "share": n / 40,
+                "ci_low": max(0.0, n / 40 - 0.1), "ci_high": min(1.0, n / 40 + 0.1),
+            }
+            for answer, n in counts.items()
+        ]  # fmt: skip
+    return table_of(AnswerShare, rows)
 
 
 def run_scores(
-    centres: dict[str, float], conditions: Sequence[str] = CONDITIONS[:5], n_runs: int = 10
+    centres: Mapping[str, float], conditions: Sequence[str] = CONDITIONS[:5], n_runs: int = 10
 ) -> pd.DataFrame:
-    rows = []
-    for model, centre in centres.items():
-        for c, condition in enumerate(conditions):
-            for run in range(n_runs):
-                score = centre + 0.002 * c * (run - n_runs / 2) / n_runs
-                rows.append(
-                    RunAccuracy(
-                        model,
-                        "mmlu_helm",
-                        condition,
-                        run,
-                        None,
-                        run,
-                        score,
-                        score + 0.01,
-                        0.01,
-                        514,
-                        5,
-                        True,
-                    )
-                )
-    return pd.DataFrame([asdict(row) for row in rows])
+    places = itertools.product(centres.items(), enumerate(conditions), range(n_runs))
+    return table_of(
+        RunAccuracy,
+        (
+            {
+                "model": model, "task": "mmlu_helm", "condition": condition, "run": run,
+                "replicate": run, "em_strict": score, "em_flexible": score + 0.01,
+                "format_failure": 0.01, "n_items": 514, "n_subjects": 5, "is_counted": True,
+            }
+            for (model, centre), (c, condition), run in places
+            for score in [centre + 0.002 * c * (run - n_runs / 2) / n_runs]
+        ),
+    )  # fmt: skip
 
 
 def spreads(runs: pd.DataFrame, nulls: Collection[tuple[str, str]] = ()) -> pd.DataFrame:
@@ -138,15 +119,16 @@ def spreads(runs: pd.DataFrame, nulls: Collection[tuple[str, str]] = ()) -> pd.D
     rows = []
     for (model, condition), group in runs.groupby(["model", "condition"], sort=False):
         gone = (model, condition) in nulls
-        for metric in ("em_strict", "em_flexible", "format_failure"):
-            row = dict.fromkeys(field.name for field in fields(Estimate)) | {
-                **{"model": model, "task": "mmlu_helm", "condition": condition, "measure": metric},
-                **{"value": None if gone else float(group[metric].mean()), "unit": "puppet"},
-                **{"reference": "baseline", "n_units": 0 if gone else len(group), "n_items": 514},
+        rows += [
+            {
+                "model": model, "task": "mmlu_helm", "condition": condition, "measure": measure,
+                "value": None if gone else float(group[measure].mean()), "unit": "puppet",
+                "reference": "baseline", "n_units": 0 if gone else len(group), "n_items": 514,
                 "reason": "no complete run" if gone else None,
             }
-            rows.append(row)
-    return pd.DataFrame(rows).astype({"ci_low": float, "ci_high": float})
+            for measure in ("em_strict", "em_flexible", "format_failure")
+        ]  # fmt: skip
+    return table_of(Estimate, rows).astype({"ci_low": float, "ci_high": float})
 
 
 def ranks(spread: pd.DataFrame) -> pd.DataFrame:
@@ -162,7 +144,7 @@ def ranks(spread: pd.DataFrame) -> pd.DataFrame:
                 row.n_units, 514, row.unit, None,
             )
         )  # fmt: skip
-    return pd.DataFrame([asdict(row) for row in rows], columns=[f.name for f in fields(Rank)])
+    return table_of(Rank, map(asdict, rows))
 
 
 def leaderboard() -> pd.DataFrame:
@@ -235,115 +217,76 @@ def assert_readable(figure: Figure, *, inches: float = 99.0) -> None:
 def arm_rows(lengths: dict[str, int | None], models: Sequence[str] = ("alpha",)) -> pd.DataFrame:
     """`ArmMeasure` rows of a task of lists and one of letters; offline has no distance and no share."""
     rows = []
-    for (task, kind, last), model in itertools.product(
-        (("recommendations", "list", "entropy_bits"), ("mmlu", "choice", "em_strict")), models
-    ):
+    tasks = (("recommendations", "list", "entropy_bits"), ("mmlu", "choice", "em_strict"))
+    for (task, kind, last), model in itertools.product(tasks, models):
         for place, (condition, n_asked) in enumerate(lengths.items()):
+            n = None if condition == "offline" else float(n_asked or 0)
+            held = (
+                {}
+                if n is None
+                else {"conversations": 0.9 * n, "dropped": 0.1 * n, "tokens": 300 * n}
+            )
             for measure in ("excess_js_bits", "share_who", last):
-                gone = condition == "offline" and measure != last
-                conversations = None if condition == "offline" else float(n_asked or 0)
-                rows.append(
-                    ArmMeasure(
-                        model=model,
-                        task=task,
-                        kind=kind,
-                        position=place,
-                        condition=condition,
-                        asked=n_asked,
-                        conversations=None if conversations is None else 0.9 * conversations,
-                        dropped=None if conversations is None else 0.1 * conversations,
-                        tokens=None if conversations is None else 300 * conversations,
-                        measure=measure,
-                        estimate=None if gone else 0.1 + 0.02 * place,
-                        ci_low=None if gone else 0.05,
-                        ci_high=None if gone else 0.25,
-                        n_items=9,
-                        n_different=None if gone or measure != "excess_js_bits" else 2,
-                        n_puppets=0 if condition == "offline" else 20,
-                        n_responses=360,
-                        reason="nobody asks" if gone else None,
-                    )
-                )
-    columns = [field.name for field in fields(ArmMeasure)]
-    return pd.DataFrame([asdict(row) for row in rows], columns=columns)
+                estimate = {"estimate": 0.1 + 0.02 * place, "ci_low": 0.05, "ci_high": 0.25}
+                if measure == "excess_js_bits":
+                    estimate["n_different"] = 2
+                if n is None and measure != last:
+                    estimate = {"reason": "nobody asks"}
+                row = {
+                    "model": model, "task": task, "kind": kind, "position": place,
+                    "condition": condition, "asked": n_asked, "measure": measure, "n_items": 9,
+                    "n_puppets": 0 if n is None else 20, "n_responses": 360,
+                }  # fmt: skip
+                rows.append(row | held | estimate)
+    return table_of(ArmMeasure, rows)
 
 
 def arm_trends() -> pd.DataFrame:
     """`ArmTest` rows: trends of model alpha, one without a value."""
     measures = {"from_baseline": 0.3, "share_who": 0.004, "var_answers": None, "em_strict": 0.02}
-    rows = [
-        ArmTest(
-            model="alpha",
-            task=task,
-            kind=kind,
-            measure=measure,
-            test="trend",
-            condition="history_1",
-            other="history_100",
-            estimate=p,
-            ci_low=p,
-            ci_high=p,
-            p_value=p,
-            p_holm=p,
-            n_puppets=20,
-            n_puppets_other=20,
-            n_items=9,
-            unit="within puppet",
-            reason=None,
-        )
-        for task, kind in (("recommendations", "list"), ("mmlu", "choice"))
-        for measure, p in measures.items()
-    ]
-    return pd.DataFrame([asdict(row) for row in rows])
-
-
-USERS = CONDITIONS[2:]
+    tasks = (("recommendations", "list"), ("mmlu", "choice"))
+    return table_of(
+        ArmTest,
+        (
+            {
+                "model": "alpha", "task": task, "kind": kind, "measure": measure, "test": "trend",
+                "condition": "history_1", "other": "history_100", "n_items": 9, "n_puppets": 20,
+                "n_puppets_other": 20, "unit": "within puppet",
+            }
+            | dict.fromkeys(("estimate", "ci_low", "ci_high", "p_value", "p_holm"), p)
+            for task, kind in tasks
+            for measure, p in measures.items()
+        ),
+    )  # fmt: skip
 
 
 def shifts(
     models: Sequence[str] = ("alpha", "beta"),
-    conditions: Sequence[str] = CONDITIONS[2:],
+    conditions: Sequence[str] = USERS,
     n_options: int = 20,
     nulls: Collection[tuple[str, str]] = (),
 ) -> pd.DataFrame:
     """Option k falls by 3 k points, shown to differ in the last condition; `nulls` have no share."""
     rows = []
-    for model in models:
-        for c, condition in enumerate(conditions):
-            for k in range(n_options):
-                gone = (model, condition) in nulls
-                share = None if gone else 0.9 - 0.03 * k - 0.005 * c
-                p = 0.001 if c == len(conditions) - 1 else 0.5
-                rows.append(
-                    Shift(
-                        model,
-                        "recommendations",
-                        condition,
-                        "offline",
-                        PROMPTS[k % 3],
-                        "list",
-                        f"option {k}",
-                        0.9,
-                        0.8,
-                        0.95,
-                        36,
-                        40,
-                        share,
-                        None if share is None else share - 0.1,
-                        None if share is None else share + 0.1,
-                        20,
-                        0 if gone else 50 + c,
-                        None if share is None else share - 0.9,
-                        None if share is None else share - 1.0,
-                        None if share is None else share - 0.8,
-                        None if gone else p,
-                        0 if gone else n_options,
-                        "puppet",
-                        "no answer can be read" if gone else None,
-                    )
-                )
-    frame = pd.DataFrame([asdict(row) for row in rows])
-    return frame.assign(p_corrected=frame["p_value"])
+    places = itertools.product(models, enumerate(conditions), range(n_options))
+    for model, (c, condition), k in places:
+        share, p = 0.9 - 0.03 * k - 0.005 * c, 0.001 if c == len(conditions) - 1 else 0.5
+        row = {
+            "model": model, "task": "recommendations", "condition": condition, "baseline": "offline",
+            "item_id": PROMPTS[k % 3], "kind": "list", "answer": f"option {k}", "unit": "puppet",
+            "baseline_share": 0.9, "baseline_ci_low": 0.8, "baseline_ci_high": 0.95,
+            "n_named_baseline": 36, "n_baseline": 40, "n_named": 20,
+        }  # fmt: skip
+        estimate = {
+            "share": share, "share_ci_low": share - 0.1, "share_ci_high": share + 0.1,
+            "shift": share - 0.9, "ci_low": share - 1.0, "ci_high": share - 0.8,
+            "p_value": p, "p_corrected": p, "n_answers": 50 + c, "n_family": n_options,
+        }  # fmt: skip
+        if (model, condition) in nulls:
+            reason = "no answer can be read"
+            estimate = dict.fromkeys(estimate) | {"n_answers": 0, "n_family": 0, "reason": reason}
+        rows.append(row | estimate)
+    return table_of(Shift, rows)
 
 
 def rarefaction(
@@ -354,27 +297,19 @@ def rarefaction(
 ) -> pd.DataFrame:
     """Curves of 10 answers, in the last condition of 25; a (model, condition, item) can have none."""
     rows = []
-    for model in models:
-        for condition in conditions:
-            n = 25 if condition == conditions[-1] else 10
-            for item in (None, *items):
-                empty = any((model, condition, i) in nulls for i in ([item] if item else items))
-                for m in [0] if empty else range(1, n + 1):
-                    rows.append(
-                        Rarefaction(
-                            model,
-                            "recommendations",
-                            condition,
-                            item,
-                            m,
-                            None if empty else 5 + m**0.5,
-                            0 if empty else n,
-                            1 if item else len(items),
-                            0,
-                            "none of 10 answers gives an option" if empty else None,
-                        )
-                    )
-    return pd.DataFrame([asdict(row) for row in rows])
+    for model, condition, item in itertools.product(models, conditions, (None, *items)):
+        n = 25 if condition == conditions[-1] else 10
+        row = {
+            "model": model, "task": "recommendations", "condition": condition, "item_id": item,
+            "n_items": 1 if item else len(items), "n_unread": 0,
+        }  # fmt: skip
+        if any((model, condition, one) in nulls for one in ([item] if item else items)):
+            reason = "none of 10 answers gives an option"
+            rows.append(row | {"n_answers": 0, "n_responses": 0, "reason": reason})
+        else:
+            points = ({"n_answers": m, "unique_items": 5 + m**0.5} for m in range(1, n + 1))
+            rows += [row | {"n_responses": n} | point for point in points]
+    return table_of(Rarefaction, rows)
 
 
 def calibrations(models: Sequence[str] = ("alpha",)) -> pd.DataFrame:

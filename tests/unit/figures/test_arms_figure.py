@@ -48,36 +48,11 @@ def test_lengths_are_spaced_by_their_size_and_told_with_what_is_held() -> None:
     assert ticks[-1] == "100\n90\n30k"
 
 
-def test_names_stand_in_their_order_with_what_is_held() -> None:
-    figure = draw(arm_rows(KINDS), "condition", condition_labels={"both": "Profile, history"})
-    ticks = [t.get_text() for t in figure.axes[-1].get_xticklabels()]
-    assert [tick.split("\n")[0] for tick in ticks] == [
-        "offline",
-        "history 3",
-        "profile",
-        "Profile, history",
-    ]
-    assert ticks[-1].endswith("(2.7 conv., 900 tok.)")
-
-
 def test_what_is_null_is_a_mark_and_its_reason_stands_at_the_head() -> None:
     words = frames.words(draw(arm_rows(LENGTHS)))
     # offline, in two panels of two tasks
     assert words.splitlines().count("n/a") == 4
     assert "share_who, offline: nobody asks" in words.replace("\n", " ")
-
-
-def test_prompts_that_differ_and_trends_are_told() -> None:
-    words = frames.words(draw(arm_rows(LENGTHS)))
-    assert "2/9" in words
-    assert "trend of share_who: p = 0.004" in words
-    assert "n = 20 puppets, 9 prompts" in words
-
-
-def test_a_panel_whose_values_are_all_null_still_draws() -> None:
-    table = arm_rows(LENGTHS)
-    table.loc[table["measure"] == "share_who", ["estimate", "ci_low", "ci_high"]] = None
-    assert frames.words(draw(table)).count("n/a") >= 2 * (1 + len(LENGTHS))
 
 
 @pytest.mark.parametrize(("lengths", "x"), [(LENGTHS, "conversations"), (KINDS, "condition")])

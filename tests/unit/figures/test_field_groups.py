@@ -9,7 +9,6 @@ from matplotlib.figure import Figure
 
 from fieldwork.figures.field_groups import MEAN, draw
 from fieldwork.figures.settings import FigureSettings
-from fieldwork.figures.style import PAGE_HEIGHT
 from fieldwork.records.field import GroupDifference, GroupEstimate
 
 
@@ -77,42 +76,6 @@ def test_a_dot_is_filled_by_its_test_and_a_name_bold_by_its() -> None:
     assert filled_dots(figure) == [(3.1, 1.0)]
     weights = [t.get_fontweight() for t in figure.axes[0].get_yticklabels()]
     assert weights == ["normal", "normal", "bold"]
-
-
-def test_of_two_groups_both_differ() -> None:
-    rows = [r for r in ROWS if r["group"] != "z"]
-    figure = draw_groups(rows, [difference("a", "x", 0.01, versus="y")])
-    assert [y for _, y in filled_dots(figure)] == [0.83, 1.17]
-
-
-def test_a_group_without_numbers_is_not_drawn() -> None:
-    figure = draw_groups([*ROWS[:3], estimate("a", "x"), estimate("a", "y", None)], [])
-    assert len(figure.axes[0].lines) == 4
-
-
-@pytest.mark.parametrize("n", [2, 5, 7])
-def test_the_title_is_clear_of_the_names_of_the_groups(n: int) -> None:
-    names = [f"a group with a name {k}" for k in range(n)]
-    figure = draw_groups([estimate(i, g) for i in (None, "a") for g in names], [])
-    axes = figure.axes[0]
-    title = next(t for t in (axes._left_title,) if t.get_text())
-    legend = axes.get_legend().get_window_extent()
-    assert not title.get_window_extent().overlaps(legend)
-    assert title.get_window_extent().y1 <= figure.legends[0].get_window_extent().y0
-
-
-def test_pages_end() -> None:
-    rows = [row | {"model": m, "variable": v} for m in "abcdef" for v in "pq" for row in ROWS]
-    rows += [
-        estimate(f"i{k}", g, model=m, variable=v)
-        for m in "abcdef"
-        for v in "pq"
-        for k in range(9)
-        for g in "xyz"
-    ]
-    figure = draw_groups(rows, [])
-    assert figure.get_figheight() <= PAGE_HEIGHT
-    assert any("of 12 panels" in t.get_text() for t in figure.texts)
 
 
 def test_nothing_to_draw_says_why() -> None:

@@ -12,7 +12,6 @@ from matplotlib.figure import Figure
 
 from fieldwork.figures.field_ranks import FALLS, RISES, STAYS, draw
 from fieldwork.figures.settings import FigureSettings
-from fieldwork.figures.style import PAGE_HEIGHT, PAGE_WIDTH
 from fieldwork.records.field import ItemAgreement, RankAgreement
 
 NAMES = (
@@ -85,14 +84,6 @@ def test_colour_is_that_of_the_test(p: float | None, change: int, colour: str) -
     assert colours == {colour, STAYS}
 
 
-def test_a_line_joins_the_two_places() -> None:
-    (axes,) = panels(draw_ranks(board((2, 0, 1))))
-    assert sorted(tuple(line.get_ydata()) for line in lines(axes)) == [(0, 1), (1, 2), (2, 0)]
-    left = [t.get_text() for t in axes.texts if t.get_ha() == "right"]
-    assert left == ["haircuts", "movies", "restaurants"]
-    assert axes.yaxis_inverted()
-
-
 def test_shared_places_have_slots_of_their_own_and_a_bar() -> None:
     rows = [item("a", 1, 2.0), item("b", 2, 2.0), item("c", 3, 2.0)]
     figure = draw_ranks(rows)
@@ -140,35 +131,6 @@ def test_the_head_of_a_panel_tells_the_tests() -> None:
     assert axes.get_title().splitlines() == [
         "Offline", "τ = .67, p = .013, 6/36 reversed", "ρ = .65, ceiling .90",
     ]  # fmt: skip
-
-
-def test_an_unknown_ceiling_and_an_untold_order() -> None:
-    (axes,) = panels(draw_ranks(board((1, 0, 2)), agreement(ceiling=None, rho=-0.05)))
-    assert axes.get_title().endswith("ρ = −.05, ceiling unknown")
-    (axes,) = panels(draw_ranks(board((1, 0, 2)), agreement(tau_b=None)))
-    assert "no order to compare" in axes.get_title()
-
-
-def test_every_model_begins_a_row_and_pages_end() -> None:
-    rows = [
-        row
-        for model in "abcdefgh"
-        for predictor in ("offline", "rag")
-        for row in board((1, 0, 2, 3, 4, 5, 6, 7, 8), model=model, predictor=predictor)
-    ]
-    figure = draw_ranks(rows)
-    assert figure.get_figheight() <= PAGE_HEIGHT
-    assert figure.get_figwidth() == PAGE_WIDTH
-    assert len(panels(figure)) == 8
-    assert any("Only the first 8 of 16 panels" in t.get_text() for t in figure.texts)
-
-
-def test_lists_come_before_letters() -> None:
-    letters = [item(n, k + 1, k + 1, task="q", kind="choice") for k, n in enumerate(NAMES[:4])]
-    figure = draw_ranks(board((1, 0, 2)) + letters)
-    assert len(panels(figure)) == 1
-    assert any("Multiple-choice questions" in t.get_text() for t in figure.texts)
-    assert len(panels(draw_ranks(letters))) == 1
 
 
 @pytest.mark.parametrize(

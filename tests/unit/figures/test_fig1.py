@@ -1,7 +1,6 @@
 import itertools
 
 import figure_frames as frames
-import numpy as np
 import pandas as pd
 import pytest
 from matplotlib.figure import Figure
@@ -26,34 +25,14 @@ def lines_with_label(figure: Figure, label: str) -> list:
 @pytest.mark.parametrize("conditions", [frames.CONDITIONS, frames.EXTRA])
 def test_every_condition_is_drawn_at_every_item_in_every_panel(conditions) -> None:
     figure = draw(frames.heterogeneity(conditions=conditions), conditions)
-    labels = [t.get_text().split(" (n")[0] for t in figure.legends[0].get_texts()]
+    texts = [t.get_text() for t in figure.legends[0].get_texts()]
+    labels = [text.split(" (n")[0] for text in texts]
     assert len(labels) == len(conditions)
+    assert texts[1].endswith(" (n = 51)")
+    assert "equal n = 40–42 per prompt" in frames.words(figure)
     for label in labels:
         lines = lines_with_label(figure, label)
         assert [len(line.get_xdata()) for line in lines] == [len(frames.PROMPTS)] * 6
-
-
-def test_conditions_do_not_cover_each_other() -> None:
-    figure = draw(frames.heterogeneity(["alpha"]))
-    xs = [x for line in figure.axes[0].lines for x in line.get_xdata() if line.get_marker() != ""]
-    marks = sorted(x for x in xs if isinstance(x, float))
-    points = [figure.axes[0].transData.transform((x, 0))[0] for x in marks]
-    assert len(points) == len(frames.CONDITIONS) * len(frames.PROMPTS)
-    assert min(b - a for a, b in itertools.pairwise(points)) > 2.9 * figure.dpi / 72
-
-
-def test_slanted_names_of_many_items_do_not_run_into_each_other() -> None:
-    """Two conditions leave room for three models side by side, and eighteen names do not."""
-    few = ("offline", "history")
-    table = frames.heterogeneity(["alpha", "beta", "gamma"], conditions=few)
-    table = table[table["item_id"] == "films"]
-    many = pd.concat([table.assign(item_id=f"a rather long name, number {k}") for k in range(18)])
-    figure = draw(many, few)
-    panel = next(axes for axes in figure.axes if axes.get_xticklabels()[0].get_text())
-    places = [panel.transData.transform((x, 0))[0] * 72 / figure.dpi for x in (0, 1)]
-    (label, *_) = panel.get_xticklabels()
-    apart = (places[1] - places[0]) * np.sin(np.radians(label.get_rotation()))
-    assert apart >= label.get_fontsize()
 
 
 def test_a_point_stands_at_its_estimate() -> None:
@@ -71,79 +50,16 @@ def test_null_is_a_gap_with_a_mark() -> None:
     assert all(min(line.get_ydata()) > 0 for line in lines_with_label(figure, "SP-RAG"))
 
 
-def test_a_condition_that_was_not_run_leaves_a_gap_without_a_mark() -> None:
-    table = frames.heterogeneity()
-    table = table[(table["model"] != "beta") | (table["condition"] != "field")]
-    figure = draw(table)
-    assert sum(len(line.get_xdata()) for line in lines_with_label(figure, "Field")) == 9
-    assert "n/a" not in frames.words(figure)
-
-
-def test_all_null_still_draws() -> None:
-    nulls = [("alpha", c, i) for c in frames.CONDITIONS for i in frames.PROMPTS]
-    figure = draw(frames.heterogeneity(["alpha"], nulls=nulls))
-    assert frames.words(figure).count("n/a") == 9
-
-
 def test_items_stand_in_order() -> None:
     names = [t.get_text() for t in draw(frames.heterogeneity(["alpha"])).axes[-1].get_xticklabels()]
     # offline entropy falls with the index
     assert names == ["academic majors", "films", "companies"]
 
 
-def test_n_is_said() -> None:
-    words = frames.words(draw(frames.heterogeneity()))
-    assert "Offline (n = 51)" in words
-    assert "equal n = 40–42 per prompt" in words
-
-
 def test_models_stand_in_the_order_of_their_labels() -> None:
     figure = draw(frames.heterogeneity(), model_labels={"beta": "Beta 2"})
     titles = [a.get_title().split("\n")[0] for a in figure.axes if a.get_title()]
     assert titles == ["Beta 2", "alpha"]
-
-
-def test_a_measure_has_one_scale_in_all_models() -> None:
-    figure = draw(frames.heterogeneity())
-    limits = [axes.get_ylim() for axes in figure.axes]
-    assert limits[0::2] == limits[1::2]
-
-
-@pytest.mark.parametrize(
-    ("n_models", "conditions"),
-    [
-        (1, frames.CONDITIONS[:2]),
-        (2, frames.CONDITIONS),
-        (4, frames.CONDITIONS + frames.EXTRA),
-    ],
-)
-def test_everything_is_on_the_page_and_large_enough(n_models: int, conditions) -> None:
-    models = [f"model-{i}" for i in range(n_models)]
-    items = [f"prompt_number_{i}" for i in range(9)]
-    table = frames.heterogeneity(
-        models, conditions, items, nulls=[("model-0", "offline", items[0])]
-    )
-    figure = draw(table, conditions, note="An embedding baseline, not a chat model. " * 4)
-    frames.assert_readable(figure, inches=9.7)
-
-
-@pytest.mark.parametrize(
-    ("table", "conditions", "reason"),
-    [
-        (frames.heterogeneity().iloc[:0], ("offline",), "no rows"),
-        (frames.heterogeneity(), ("absent",), "(absent)"),
-        (frames.heterogeneity(), (), "(none)"),
-    ],
-)
-def test_nothing_to_draw_is_said(table, conditions, reason) -> None:
-    words = frames.words(draw(table, conditions)).replace("\n", " ")
-    assert "no data" in words
-    assert reason in words
-
-
-def test_left_out_items_are_said() -> None:
-    figure = draw(frames.heterogeneity(["alpha"]), max_items=2)
-    assert "first 2 of 3 items" in frames.words(figure)
 
 
 LONG = "Which {} would you show a friend who visits your town for the first time in years?"

@@ -33,27 +33,6 @@ def test_every_condition_has_a_bar_of_its_shares() -> None:
         assert gold == pytest.approx([50.0] * len(frames.CONDITIONS))
 
 
-def test_unknown_is_the_gap_to_the_full_bar() -> None:
-    figure = draw(frames.distributions())
-    for axes in figure.axes:
-        ends = [p.get_x() + p.get_width() for p in segments(axes)]
-        assert max(ends) == pytest.approx(90.0, abs=2.6)
-        assert axes.get_xlim() == (0, 100)
-
-
-def test_where_users_answer_more_often_the_figure_says_which_answers_count() -> None:
-    note = "Where the findings compare conditions, the first one counts"
-    table = frames.distributions(["alpha"])
-    assert note not in " ".join(frames.words(draw(table)).split())
-    assert note in " ".join(frames.words(draw(table.assign(n_units=20))).split())
-
-
-def test_only_the_gold_letter_is_hatched() -> None:
-    figure = draw(frames.distributions(["alpha"]))
-    hatched_letters = [{p.get_label() for p in segments(a) if p.get_hatch()} for a in figure.axes]
-    assert hatched_letters == [{"C"}, {"A"}]
-
-
 def test_the_correct_letter_comes_first_with_its_interval() -> None:
     table = frames.distributions(["alpha"])
     for axes, gold in zip(draw(table).axes, ("C", "A"), strict=True):
@@ -66,34 +45,12 @@ def test_the_correct_letter_comes_first_with_its_interval() -> None:
             assert line == pytest.approx(expected)
 
 
-def test_an_item_without_gold_has_no_hatch() -> None:
-    table = frames.distributions(["alpha"]).assign(is_correct=False)
-    assert not [p for a in draw(table).axes for p in segments(a) if p.get_hatch()]
-
-
 def test_letters_part_in_greyscale() -> None:
     fills = [fig2.ink_of(letter).fill for letter in "ABCD"]
     lightness = sorted(lab(fill)[0] for fill in fills)
     assert min(b - a for a, b in itertools.pairwise(lightness)) > 15
     ten = [lab(fig2.ink_of(letter).fill)[0] for letter in "ABCDEFGHIJ"]
     assert min(abs(b - a) for a, b in itertools.pairwise(ten)) > 15
-
-
-def test_field_is_last_and_apart() -> None:
-    figure = draw(frames.distributions(), ("field", "offline", "profile"))
-    axes = figure.axes[0]
-    assert [t.get_text() for t in axes.get_yticklabels()] == ["Offline", "SP-Profile", "Field"]
-    low, middle, last = axes.get_yticks()
-    assert last - middle > middle - low
-    assert axes.get_ylim()[0] > axes.get_ylim()[1]  # the first condition is at the top
-
-
-def test_n_stands_at_the_bar_and_nothing_is_not_zero() -> None:
-    table = frames.distributions(["alpha"])
-    table = table[(table["condition"] != "rag") | (table["item_id"] != "justice_1")]
-    words = frames.words(draw(table))
-    assert words.count("n = 40") == 11
-    assert words.count("n/a: no responses") == 1
 
 
 @pytest.mark.parametrize(
@@ -103,21 +60,6 @@ def test_n_stands_at_the_bar_and_nothing_is_not_zero() -> None:
 def test_users_are_counted_beside_their_answers(n: int, n_units: int, text: str) -> None:
     table = frames.distributions(["alpha"], ["rag"]).assign(n_responses=n, n_units=n_units)
     assert text in frames.words(draw(table))
-
-
-def test_zero_responses_are_said() -> None:
-    table = frames.distributions(["alpha"], ["offline"]).assign(n_responses=0, n_answers=0, share=0)
-    assert frames.words(draw(table)).count("n/a") == 2
-
-
-@pytest.mark.parametrize(
-    ("n_models", "conditions"),
-    [(1, frames.CONDITIONS[:2]), (2, frames.CONDITIONS), (4, frames.CONDITIONS + frames.EXTRA)],
-)
-def test_everything_is_on_the_page_and_large_enough(n_models: int, conditions) -> None:
-    models = [f"model-{i}" for i in range(n_models)]
-    figure = draw(frames.distributions(models, conditions), conditions, note="A note.")
-    frames.assert_readable(figure)
 
 
 @pytest.mark.parametrize(
@@ -175,13 +117,6 @@ def test_a_question_stands_above_its_own_options() -> None:
     ]
 
 
-def test_an_option_has_the_colour_of_its_bars() -> None:
-    (axes, *_) = draw(frames.distributions(["alpha"]), questions=QUESTIONS).axes
-    bars = {p.get_label(): p.get_facecolor() for p in segments(axes)}
-    swatches = [patch.get_facecolor() for patch in axes.get_legend().get_patches()]
-    assert swatches == [bars[letter] for letter in "ABCD"]
-
-
 def test_points_of_a_scale_have_their_marks_and_go_from_dark_to_light() -> None:
     (key, item), *_ = frames.questions(
         "mmlu_pair", {"medicine_1": "How ill?"}, ["Well", "2", "Very ill", "Don't know"]
@@ -196,15 +131,6 @@ def test_points_of_a_scale_have_their_marks_and_go_from_dark_to_light() -> None:
     assert lightness[:3] == sorted(lightness[:3])
     assert to_hex(swatches[3]) == "#c8c8c8"
     assert {text.get_text() for text in axes.texts} >= {"1", "3"}
-
-
-def test_without_a_right_option_nothing_is_said_of_one() -> None:
-    table = frames.distributions(["alpha"]).assign(is_correct=False)
-    figure = draw(table, questions=QUESTIONS)
-    assert not any(options_of(figure.axes[0]).values())
-    assert [t.get_text() for t in figure.legends[0].get_texts()] == [
-        "gap to 100 %: no readable answer"
-    ]
 
 
 def many(n_items: int, n_options: int, models: list[str], conditions) -> pd.DataFrame:
@@ -229,9 +155,7 @@ LONG_QUESTION = (
 @pytest.mark.parametrize(
     ("words", "n_options", "n_items", "models", "conditions"),
     [
-        (40, 10, 1, ["alpha"], frames.CONDITIONS[1:2]),
         (1, 10, 6, ["alpha"], frames.CONDITIONS),
-        (12, 4, 9, ["alpha", "beta"], frames.CONDITIONS),
         (40, 10, 3, ["alpha", "beta"], frames.CONDITIONS + frames.EXTRA),
     ],
 )
@@ -257,29 +181,3 @@ def test_questions_and_options_of_any_length_are_whole_and_apart(
     assert all(text[3].isdigit() for axes in columns for text in options_of(axes))
     if len(columns) < min(n_items, 6):
         assert f"the first {len(columns)} of {n_items} items" in frames.words(figure)
-
-
-@pytest.mark.parametrize(("n_items", "n_drawn"), [(2, 2), (9, 4)])
-def test_options_are_whole_rather_than_questions_many(n_items: int, n_drawn: int) -> None:
-    table = many(n_items, 4, ["alpha"], frames.CONDITIONS)
-    settings = [
-        f"Option {k}, which fills most of a line of the page with its words" for k in range(4)
-    ]
-    texts = {f"q{k:03d}": LONG_QUESTION * 2 for k in range(n_items)}
-    questions = frames.questions("t", texts, settings, "B")
-    figure = draw(table, questions=questions)
-    assert len(figure.axes) == n_drawn
-    assert list(options_of(figure.axes[0])) == [
-        f"{letter}  {option}" for letter, option in zip("ABCD", settings, strict=True)
-    ]
-
-
-def test_a_question_with_a_very_long_id_is_drawn() -> None:
-    item = "x" * 300
-    table = many(1, 2, ["alpha"], ("offline",)).assign(item_id=item)
-    questions = frames.questions("t", {item: "Which?"}, ["Yes", "No"])
-    figure = draw(table, ("offline",), questions=questions)
-    figure.draw_without_rendering()
-    (axes,) = figure.axes
-    assert [*options_of(axes)] == ["A  Yes", "B  No"]
-    assert axes.get_position().width > 0.2

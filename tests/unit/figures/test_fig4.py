@@ -1,5 +1,3 @@
-import itertools
-
 import figure_frames as frames
 import pandas as pd
 import pytest
@@ -40,14 +38,6 @@ def test_options_stand_by_their_largest_shift() -> None:
     assert len(names(draw(frames.shifts(["alpha"]), max_items=3))) == 3
 
 
-def test_a_condition_without_a_user_is_drawn_and_does_not_rank() -> None:
-    table = frames.shifts(["alpha"], ["again", "rag"])
-    table.loc[(table["condition"] == "again") & (table["answer"] == "option 0"), "shift"] = -0.9
-    figure = draw(table, ("offline", "again", "rag"))
-    assert "option 0 (companies)" not in names(figure)
-    assert len(marks(figure, "again")) == 12
-
-
 def test_a_point_stands_at_its_share_and_the_baseline_in_every_row() -> None:
     figure = draw(frames.shifts(["alpha"]), max_items=1)
     at = {label: marks(figure, label)[0].get_xdata()[0] for label in ("Offline", "Field")}
@@ -64,30 +54,11 @@ def test_only_what_a_test_shows_has_a_line_and_full_colour() -> None:
     assert "No share differs" not in frames.words(figure)
 
 
-def test_without_a_difference_the_figure_says_so() -> None:
-    figure = draw(frames.shifts(["alpha"]).assign(p_corrected=0.05))
-    assert lines_to_the_baseline(figure) == []
-    assert "No share differs" in frames.words(figure)
-
-
 def test_null_is_a_mark_and_no_point() -> None:
     figure = draw(frames.shifts(["alpha"], nulls=[("alpha", "rag")]))
     assert marks(figure, "SP-RAG") == []
     assert frames.words(figure).count("n/a") == 12
     assert "SP-RAG (n = 0)" in frames.words(figure)
-
-
-def test_an_option_nobody_names_has_a_share_of_zero() -> None:
-    table = frames.shifts(["alpha"])
-    table = table[(table["condition"] != "rag") | (table["answer"] != "option 19")]
-    xs = [line.get_xdata()[0] for line in marks(draw(table), "SP-RAG")]
-    assert xs[0] == 0.0
-
-
-def test_n_is_said() -> None:
-    words = frames.words(draw(frames.shifts()))
-    assert "Offline (n = 40)" in words
-    assert "Field (n = 53)" in words
 
 
 @pytest.mark.parametrize(
@@ -106,19 +77,6 @@ def test_without_a_shift_the_figure_says_why(table: pd.DataFrame, words: str) ->
     assert words in frames.words(draw(table, conditions)).replace("\n", " ")
 
 
-@pytest.mark.parametrize(
-    ("n_models", "conditions"), [(1, 1), (1, 4), (2, 4), (3, 10), (4, 4), (4, 10)]
-)
-def test_everything_is_on_the_page_and_large_enough(n_models: int, conditions: int) -> None:
-    models = [f"model-{k}" for k in range(n_models)]
-    users = (*frames.USERS, *frames.EXTRA)[:conditions]
-    table = frames.shifts(models, users, nulls=[("model-0", users[-1])] if conditions > 1 else [])
-    table["answer"] = table["answer"] + " of a name that takes more than a line"
-    note = "An embedding baseline, not a chat model. " * 4
-    figure = draw(table, ("offline", *users), users=users, note=note)
-    frames.assert_readable(figure, inches=9.9)
-
-
 def test_an_option_of_a_choice_has_its_text_and_its_question() -> None:
     table = frames.shifts(["alpha"], n_options=2).assign(item_id="capital_aus", kind="choice")
     table["answer"] = table["answer"].map({"option 0": "A", "option 1": "B"})
@@ -128,18 +86,3 @@ def test_an_option_of_a_choice_has_its_text_and_its_question() -> None:
         "B Canberra (What is the capital of Australia?)",
         "A Sydney (What is the capital of Australia?)",
     ]
-
-
-@pytest.mark.parametrize("n_models", [1, 2, 4])
-def test_names_of_several_lines_do_not_touch(n_models: int) -> None:
-    models = [f"model-{k}" for k in range(n_models)]
-    table = frames.shifts(models, ["rag"])
-    table["answer"] = table["answer"] + " of a name that takes more than a line"
-    texts = {i: f"Which {i} would you show a friend who visits?" for i in (*frames.PROMPTS, "q1")}
-    questions = frames.questions("recommendations", texts)
-    figure = draw(table, ("offline", "rag"), users=["rag"], questions=questions)
-    assert frames.texts_cut_off(figure) == []
-    assert figure.get_figheight() <= 9.9
-    for axes in figure.axes:
-        boxes = [label.get_window_extent() for label in axes.get_yticklabels()]
-        assert all(above.y0 >= below.y1 for above, below in itertools.pairwise(boxes))

@@ -19,11 +19,6 @@ def ends(figure: Figure, label: str) -> list:
     return [line for axes in figure.axes for line in axes.lines if line.get_label() == label]
 
 
-def test_the_mean_stands_first_then_the_prompts() -> None:
-    titles = [axes.get_title() for axes in draw(frames.rarefaction(["alpha"])).axes]
-    assert titles == ["mean of 3 prompts", "academic majors", "companies", "films"]
-
-
 def test_a_curve_a_condition_ends_in_its_marker_where_its_answers_end() -> None:
     figure = draw(frames.rarefaction(["alpha"]))
     for label, n in (("Offline", 10), ("Field", 25)):
@@ -36,39 +31,11 @@ def test_a_curve_a_condition_ends_in_its_marker_where_its_answers_end() -> None:
     assert sorted(len(line.get_xdata()) for line in curves) == [10] * 5 + [25]
 
 
-def test_all_panels_share_their_axes() -> None:
-    figure = draw(frames.rarefaction())
-    assert len({(a.get_xlim(), a.get_ylim()) for a in figure.axes}) == 1
-    assert figure.axes[0].get_ylim()[1] > 10
-
-
-def test_equal_n_is_marked_only_where_curves_end_apart() -> None:
-    def n_dotted(figure: Figure) -> int:
-        return sum(line.get_linestyle() == ":" for a in figure.axes for line in a.lines)
-
-    assert n_dotted(draw(frames.rarefaction(["alpha"]))) == 4
-    assert (
-        n_dotted(draw(frames.rarefaction(["alpha"], frames.CONDITIONS), frames.CONDITIONS[:3])) == 0
-    )
-
-
 def test_a_curve_that_is_not_there_is_told_in_its_panel_and_the_means() -> None:
     figure = draw(frames.rarefaction(["alpha"], nulls=[NULL]))
     missing = [t.get_text() for a in figure.axes for t in a.texts if "n/a" in t.get_text()]
     assert missing == ["n/a: SP-RAG", "n/a: SP-RAG"]
     assert len(ends(figure, "SP-RAG")) == 2
-
-
-def test_n_is_said() -> None:
-    words = frames.words(draw(frames.rarefaction()))
-    assert "Offline (n = 10)" in words
-    assert "Field (n = 25)" in words
-
-
-def test_models_have_panels_of_their_own() -> None:
-    figure = draw(frames.rarefaction(), model_labels={"beta": "Beta 2"})
-    assert frames.words(figure).count("mean of 3 prompts") == 2
-    assert "Beta 2" in frames.words(figure)
 
 
 @pytest.mark.parametrize(
@@ -83,37 +50,3 @@ def test_models_have_panels_of_their_own() -> None:
 )
 def test_without_a_curve_the_figure_says_why(table: pd.DataFrame, words: str) -> None:
     assert words in frames.words(draw(table)).replace("\n", " ")
-
-
-@pytest.mark.parametrize(("n_models", "n_items"), [(1, 1), (1, 9), (2, 9), (4, 9), (2, 30)])
-def test_everything_is_on_the_page_and_large_enough(n_models: int, n_items: int) -> None:
-    models = [f"model-{k}" for k in range(n_models)]
-    items = [f"prompt_number_{k}" for k in range(n_items)]
-    table = frames.rarefaction(models, items=items, nulls=[("model-0", "offline", items[0])])
-    figure = draw(table, note="An embedding baseline, not a chat model. " * 4)
-    frames.assert_readable(figure, inches=9.9)
-
-
-@pytest.mark.parametrize(("n_models", "n_items"), [(1, 3), (2, 9)])
-def test_questions_as_titles_leave_each_other_room(n_models: int, n_items: int) -> None:
-    models = [f"A model of a rather long name, {k}" for k in range(n_models)]
-    texts = {
-        f"q{k}": f"Which {k} places would you show a friend who visits your town?"
-        for k in range(n_items)
-    }
-    questions = frames.questions("recommendations", texts)
-    table = frames.rarefaction(models, items=[*texts])
-    figure = draw(table, questions=questions, model_labels=dict(zip(models, models, strict=True)))
-    assert frames.texts_cut_off(figure) == []
-    assert figure.get_figheight() <= 9.9
-    titles = [axes.title.get_window_extent() for axes in figure.axes]
-    names = [t.get_window_extent() for a in figure.axes for t in a.texts if t.get_text() in models]
-    assert len(names) == n_models
-    assert figure.axes[1].get_title().replace("\n", " ").startswith("Which 0 places would")
-    boxes = [*titles, *names]
-    assert not [
-        (a, b)
-        for k, a in enumerate(boxes)
-        for b in boxes[k + 1 :]
-        if a.x0 < b.x1 and b.x0 < a.x1 and a.y0 < b.y1 and b.y0 < a.y1
-    ]

@@ -28,17 +28,6 @@ def stars(figure: Figure, *, is_filled: bool) -> list[tuple[float, float]]:
     ]
 
 
-def test_every_comparator_has_a_row_once() -> None:
-    labels = [label.get_text() for label in draw(frames.calibrations()).axes[0].get_yticklabels()]
-    assert labels == [
-        "Offline",
-        "SP-History",
-        "Conditions, equal weights",
-        "Conditions, fitted weights",
-        "Puppets of SP-History, fitted",
-    ]
-
-
 def test_held_out_and_in_sample_marks_are_joined() -> None:
     figure = draw(frames.calibrations())
     assert [x for x, _ in stars(figure, is_filled=True)] == [0.03, 0.03]
@@ -62,30 +51,9 @@ def test_the_field_beside_itself_is_a_band_and_a_line() -> None:
     assert any(list(line.get_xdata()) == [0.05, 0.05] for line in panel.lines)
 
 
-@pytest.mark.parametrize(
-    ("table", "reason"),
-    [
-        (frames.calibrations().head(0), "nothing was calibrated"),
-        (
-            frames.calibrations().assign(js_bits=float("nan"), reason="too few answers"),
-            "too few answers",
-        ),
-    ],
-)
-def test_without_a_distance_it_says_why(table: pd.DataFrame, reason: str) -> None:
-    assert reason in frames.words(draw(table))
-
-
 def test_a_decline_without_a_number_is_told_at_the_head() -> None:
     table = frames.calibrations()
     of = (table["level"] == "puppets") & (table["comparator"] == "calibrated")
     table.loc[of, ["js_bits", "in_sample_bits"]] = float("nan")
     table.loc[of, ["verdict", "reason"]] = ["cannot support", "3 puppets"]
     assert "puppets of history: cannot support, 3 puppets." in frames.words(draw(table))
-
-
-@pytest.mark.parametrize("models", [["alpha"], ["alpha", "beta"]])
-def test_it_fits_the_page(models: list[str]) -> None:
-    figure = draw(frames.calibrations(models), note="Not a chat model")
-    frames.assert_readable(figure)
-    assert len(figure.axes) == len(models)

@@ -52,10 +52,6 @@ def test_each_subject_is_a_dot_and_each_category_a_mean() -> None:
     assert dots.count([0.2]) == 2
 
 
-def test_a_category_without_an_estimate_is_marked() -> None:
-    assert texts(categories.draw(subjects(), means(), SETTINGS)).count("n/a") == 2
-
-
 @pytest.mark.parametrize(
     ("p_value", "words"), [(0.04, "p = 0.040"), (0.0004, "p < .001"), (None, "no test")]
 )
@@ -63,10 +59,3 @@ def test_the_test_stands_under_the_models_name(p_value: float | None, words: str
     texts_found = texts(categories.draw(subjects(), means(p_value), SETTINGS))
     assert f"SP-History: {words}" in texts_found
     assert "STEM\n(2 subjects)" in texts_found
-
-
-def test_subjects_without_a_category_are_named() -> None:
-    table = subjects().assign(category=None)
-    assert "6 rows of subjects that have no category" in texts(
-        categories.draw(table, means(), SETTINGS)
-    )

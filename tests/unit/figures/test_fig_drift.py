@@ -54,11 +54,6 @@ def test_a_line_begins_with_the_first_wave() -> None:
     assert drawn[0].left < drawn[1].left < drawn[2].left
 
 
-def test_waves_between_the_ends_are_drawn_though_other_figures_leave_them_out() -> None:
-    drawn = marks(row("w41"), row("w45"), conditions=["w40", "w45"])
-    assert [mark.condition for mark in drawn] == ["w40", "w41", "w45"]
-
-
 def test_a_distance_begins_at_0_and_shows_its_change() -> None:
     distance = {"measure": "letters", "first_value": None, "value": 0.3, "change": 0.12}
     drawn = marks(row("w41", **distance, ci_low=None, ci_high=None))

@@ -106,24 +106,6 @@ def curves(axes) -> list:
     return [line for line in axes.lines if len(line.get_xdata()) > 2]
 
 
-def test_a_curve_an_effect_in_every_task() -> None:
-    panels_by_title = panels(draw(table()))
-    n_curves = {title: len(curves(axes)) for title, axes in panels_by_title.items()}
-    assert n_curves == {
-        "lists, 40 tests": 2,
-        "letters, 40 tests": 2,
-        "lists, 9 tests": 1,
-        "letters, 9 tests": 1,
-        "lists, 4 tests": 4,
-        "letters, 4 tests": 4,
-        "lists, 5 tests": 1,
-        "letters, 5 tests": 1,
-        "letters, 1 test": 1,
-        "lists, 6 tests": 2,
-        "letters, 6 tests": 2,
-    }
-
-
 def test_points_are_the_powers_and_end_where_nothing_was_simulated() -> None:
     axes = panels(draw(table()))["lists, 40 tests"]
     for line in curves(axes):
@@ -131,16 +113,6 @@ def test_points_are_the_powers_and_end_where_nothing_was_simulated() -> None:
         assert list(line.get_ydata()) == pytest.approx([0.3, 0.6, 0.9])
     (target,) = (line for line in axes.lines if len(line.get_xdata()) == 2)
     assert list(target.get_ydata()) == [0.8, 0.8]
-
-
-def test_effects_of_a_panel_differ_in_colour_and_marker() -> None:
-    axes = panels(draw(table()))["letters, 40 tests"]
-    curve_styles = {(line.get_color(), line.get_marker()) for line in curves(axes)}
-    assert (
-        len({colour for colour, _ in curve_styles})
-        == len({marker for _, marker in curve_styles})
-        == 2
-    )
 
 
 @pytest.mark.parametrize(
@@ -188,7 +160,7 @@ def test_tasks_stand_in_the_order_of_the_study_and_too_many_are_named() -> None:
 
 @pytest.mark.parametrize(
     "frame",
-    [table(), table(sizes=[40]), table(tasks=["one"]), table(measures=["score"], tasks=["one"])],
+    [table(), table(measures=["score"], tasks=["one"])],
 )
 def test_nothing_leaves_the_page(frame: pd.DataFrame) -> None:
     assert frames.texts_cut_off(draw(frame)) == []

@@ -1,12 +1,8 @@
 """The figure of raters: which lines stand in a panel, and what is said below it."""
 
-from dataclasses import replace
-from itertools import pairwise
 from typing import Any
 
 import pandas as pd
-import pytest
-from figure_frames import texts_cut_off
 
 from fieldwork.figures.raters import draw
 from fieldwork.figures.settings import FigureSettings, ScaleAxis
@@ -54,15 +50,6 @@ def test_people_come_first_and_models_by_name_where_there_are_several() -> None:
     assert lines == ["People", "Models"]
 
 
-def test_groups_are_lines_of_their_own_where_there_are_two() -> None:
-    real, synthetic = (
-        row("right", "accepted", "people", 0.6, unit_group=g) for g in ("real", "synthetic")
-    )
-    whole = row("right", "accepted", "people", 0.5)
-    assert panels(whole, real, synthetic)[0][0] == ["People, real", "People, synthetic"]
-    assert panels(whole, real)[0][0] == ["People"]
-
-
 def test_beside_a_panel_stands_what_sets_raters_beside_each_other() -> None:
     ((_, beside),) = panels(
         row("better", "mean", "people", 3.2, ci_low=3.0, ci_high=3.4),
@@ -83,58 +70,9 @@ def test_beside_a_panel_stands_what_sets_raters_beside_each_other() -> None:
     assert "no better, people: 55" in beside
 
 
-def test_panels_stand_in_the_order_of_the_scales_and_lines_say_how_many_units_they_are_of() -> None:
-    first, *_ = draw(
-        pd.DataFrame([row("better", "mean", "people", 2), row("right", "accepted", "people", 0.5)]),
-        SETTINGS,
-    ).axes
-    assert first.get_title() == "right"
-    assert [label.get_text() for label in first.get_yticklabels()] == ["People, n = 60"]
-
-
 def test_an_axis_of_ratings_is_the_whole_scale_in_the_words_of_raters() -> None:
     axes, _ = draw(pd.DataFrame([row("better", "mean", "people", 2.1)]), SETTINGS).axes
     texts = [label.get_text() for label in axes.get_xticklabels()]
     assert texts == ["1\nThe first is\nbetter", "2\nEqual", "3\nThe second is\nbetter"]
     low, high = axes.get_xlim()
     assert (low < 1, high > 3) == (True, True)
-
-
-def test_long_names_leave_room_for_labels_and_notes() -> None:
-    model = "A model with a name of some length"
-    settings = replace(SETTINGS, model_labels={"gpt": model})
-    rows = [
-        row("better", "mean", name, 2.1, unit_group=group, ci_low=2.0, ci_high=2.2)
-        for name in ("people", "gpt")
-        for group in (None, "real", "synthetic")
-    ]
-    rows.append(row("better", "inflation", "gpt", 0.7, versus="people"))
-    figure = draw(pd.DataFrame(rows), settings)
-    assert texts_cut_off(figure) == []
-    figure.draw_without_rendering()
-    boxes = [label.get_window_extent() for label in figure.axes[0].get_xticklabels()]
-    assert not any(one.overlaps(other) for one, other in pairwise(boxes))
-
-
-def test_a_scale_without_order_or_acceptance_has_no_panel() -> None:
-    assert (
-        len(panels(row("right", "accepted", "people", 0.5), row("why", "share", "people", 0.5)))
-        == 1
-    )
-
-
-@pytest.mark.parametrize(
-    "rows", [[row("why", "share", "people", 0.5)], [row("right", "accepted", "people", None)]]
-)
-def test_nothing_to_draw_is_a_figure_that_says_so(rows: list[dict[str, Any]]) -> None:
-    figure = draw(pd.DataFrame(rows), SETTINGS)
-    assert "no unit is judged" in " ".join(text.get_text() for text in figure.axes[0].texts)
-
-
-def test_a_figure_of_models_alone_says_that_no_person_judged() -> None:
-    def head(*rows: dict[str, Any]) -> str:
-        return " ".join(text.get_text() for text in draw(pd.DataFrame(rows), SETTINGS).texts)
-
-    alone = row("right", "accepted", "models", 0.9)
-    assert "No person judged" in head(alone)
-    assert "No person judged" not in head(alone, row("right", "accepted", "people", 0.6))

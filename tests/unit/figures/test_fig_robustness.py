@@ -77,24 +77,3 @@ def test_options_in_common_become_options_that_are_not_in_both() -> None:
     assert mark.value == pytest.approx(0.3)
     assert (mark.ci_low, mark.ci_high) == pytest.approx((0.2, 0.4))
     assert mark.task == "lists_typos"
-
-
-def test_each_condition_has_marks_of_its_own() -> None:
-    rows = [row("typos", "flips", 0.1), row("typos", "flips", 0.2, condition="history")]
-    assert [(mark.condition, mark.value) for mark in marks(rows)] == [
-        ("offline", 0.1),
-        ("history", 0.2),
-    ]
-    assert [mark.condition for mark in marks(rows, conditions=["history"])] == ["history"]
-
-
-@pytest.mark.parametrize(
-    "rows", [[row("typos", "accuracy", None, reason="no gold")], [row("typos", "flips_rerun", 0.1)]]
-)
-def test_what_has_no_value_has_no_mark(rows: list[dict[str, Any]]) -> None:
-    assert marks(rows) == []
-
-
-def test_questions_left_out_are_named() -> None:
-    figure = draw(pd.DataFrame([row("typos", "flips", 0.1, n_left_out=7)]), settings())
-    assert "left out: 7 of typos" in " ".join(text.get_text() for text in figure.texts)

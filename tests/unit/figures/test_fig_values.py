@@ -57,24 +57,11 @@ def test_the_ends_of_a_scale_are_named_and_turned_with_a_reversed_item() -> None
     assert ticks(second) == ["1\nVery much", "2", "3\nNot at all"]
 
 
-def test_a_number_has_its_unit_below() -> None:
-    question = item("a", (), kind="number", unit="kg", choices=[])
-    (axes,) = figure_of(row("history", "a", kind="number"), a=question).axes
-    assert axes.get_xlabel() == "kg"
-
-
 def test_conditions_say_how_many_answers_they_have_or_that_there_is_none() -> None:
     (axes,) = figure_of(row("offline", "a"), row("history", "a", None), a=item("a")).axes
     lines = [label.get_text() for label in axes.get_yticklabels()]
     assert lines == ["Offline, n = 40", "SP-History"]
     assert [text.get_text() for text in axes.texts] == ["n/a"]
-
-
-def test_a_mark_leads_to_the_answers_with_a_value() -> None:
-    figure = figure_of(row("history", "a", 2.5, ci_low=2.0, ci_high=3.0), a=item("a"))
-    ((_, _, _, mark),) = figure.drawn_marks
-    assert mark.text() == "Mean, SP-History: 2.50 [2.00, 3.00], n = 40"
-    assert (mark.item_id, mark.base, mark.kind) == ("a", "values", "scale")
 
 
 def test_the_mark_of_a_number_is_its_median() -> None:
@@ -84,8 +71,3 @@ def test_the_mark_of_a_number_is_its_median() -> None:
     )
     ((_, _, _, mark),) = figure.drawn_marks
     assert mark.text() == "Median, SP-History: 2.50 [2.00, 3.00], n = 40"
-
-
-def test_an_empty_table_says_so() -> None:
-    figure = figure_of(*[row("other", "a")])
-    assert "no data" in figure.axes[0].texts[0].get_text()

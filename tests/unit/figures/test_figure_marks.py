@@ -1,15 +1,12 @@
 """Marks know what they show and where they stand; the drawing is the same with and without them."""
 
-import itertools
 from typing import Any
 
-import figure_frames as frames
 import pytest
 from matplotlib.figure import Figure
 
-from fieldwork.figures import fig1, fig2, style
+from fieldwork.figures import style
 from fieldwork.figures.marks import PageMark, add_mark, marks_of
-from fieldwork.figures.settings import FigureSettings
 from fieldwork.records.figures import FigureMark
 
 ANSWERS = {"model": "m", "condition": "rag", "base": "first", "n": 1200}
@@ -18,22 +15,6 @@ ANSWERS = {"model": "m", "condition": "rag", "base": "first", "n": 1200}
 def saved(figure: Figure, tmp_path) -> list[FigureMark]:
     style.save(figure, [tmp_path / "figure.svg"])
     return marks_of(figure)
-
-
-def test_a_point_of_figure_1_is_a_mark_with_its_row(tmp_path) -> None:
-    table = frames.heterogeneity(["alpha"])
-    figure = fig1.draw(table, FigureSettings(conditions=frames.CONDITIONS))
-    marks = saved(figure, tmp_path)
-    drawn_rows = table[table["measure"].isin(fig1.METRICS) & table["item_id"].notna()]
-    assert len(marks) == len(drawn_rows)
-    assert [mark.number for mark in marks] == [*range(1, len(marks) + 1)]
-    rows = {
-        (row.item_id, row.condition, round(row.value, 9)): int(row.n_answers)
-        for row in drawn_rows.itertuples()
-    }
-    for mark in marks:
-        assert rows[mark.item_id, mark.condition, round(mark.value, 9)] == mark.n
-        assert mark.base == "first"
 
 
 def test_a_mark_stands_where_its_point_is_drawn(tmp_path) -> None:
@@ -54,22 +35,6 @@ def test_a_mark_stands_where_its_point_is_drawn(tmp_path) -> None:
     assert mark.width == 5.0
     svg = (tmp_path / "figure.svg").read_text()
     assert f'x="{x:.3f}'[:-2] in svg, line
-
-
-def test_parts_of_a_bar_share_its_width(tmp_path) -> None:
-    table = frames.distributions()
-    figure = fig2.draw(table, FigureSettings(conditions=frames.CONDITIONS))
-    marks = saved(figure, tmp_path)
-    keys = {(mark.model, mark.item_id, mark.condition) for mark in marks}
-    assert keys
-    for key in keys:
-        parts = sorted(
-            (mark for mark in marks if (mark.model, mark.item_id, mark.condition) == key),
-            key=lambda mark: mark.left,
-        )
-        for first, second in itertools.pairwise(parts):
-            assert first.left + first.width == pytest.approx(second.left, abs=0.05)
-        assert all(mark.n for mark in parts)
 
 
 @pytest.mark.parametrize(
@@ -96,7 +61,3 @@ def test_a_share_says_of_how_many() -> None:
     value = {"measure": "Share of A", "value": 0.3, "scale": 100, "unit": " %", "digits": 0}
     mark = PageMark(**ANSWERS | value | {"n": 12, "total": 40})
     assert mark.text() == "Share of A: 30\N{NO-BREAK SPACE}%, 12 of 40 answers"
-
-
-def test_a_figure_without_data_has_no_marks(tmp_path) -> None:
-    assert saved(style.empty_figure("none", FigureSettings(conditions=["a"])), tmp_path) == []

@@ -9,9 +9,7 @@ from fieldwork.figures.labels import (
     item_names,
     option_name,
     own_words,
-    question_names,
 )
-from fieldwork.records.shared import ItemKey
 
 CITIES = {
     "capital_aus": "What is the capital of Australia?",
@@ -32,38 +30,9 @@ def test_ids_that_read_as_words_are_names() -> None:
     ]
 
 
-@pytest.mark.parametrize("other", ["capital_aus", "q1", "us-policy", "x", "us_foreign_policy-012"])
-def test_one_id_that_is_a_code_has_the_questions_of_its_task_printed(other: str) -> None:
-    assert names({"haircuts": "Which haircuts?", other: "Which films?"}) == [
-        "Which haircuts?",
-        "Which films?",
-    ]
-
-
-def test_an_item_without_its_question_is_called_by_its_id() -> None:
-    key = ItemKey("t", "academic_majors")
-    assert item_names([key], {}, letters=40) == {key: "academic majors"}
-
-
 def test_questions_that_begin_alike_have_their_ids_before_them() -> None:
     assert names(CITIES, letters=24) == ["capital_aus: What is…", "capital_nz: What is the…"]
     assert names(CITIES, letters=5) == ["capital_aus…", "capital_nz…"]
-
-
-def test_questions_of_another_task_change_no_name() -> None:
-    questions = frames.questions("t", {"films": "Which films?"})
-    other = frames.questions("u", CITIES)
-    assert [*item_names(questions, questions | other, letters=40).values()] == ["films"]
-
-
-def test_where_there_is_room_a_question_is_called_by_its_words() -> None:
-    questions = frames.questions("t", {"films": "Which film is best?", "cars": "Which car is?"})
-    keys = [*questions, ItemKey("t", "gone_by")]
-    assert [*question_names(keys, questions, letters=13).values()] == [
-        "Which film…",
-        "Which car is?",
-        "gone by",
-    ]
 
 
 LONG = "A question that goes on for a while, and then some more, until it is far too long. " * 9

@@ -6,9 +6,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from fieldwork.figures import pareto
-from fieldwork.figures.marks import marks_of
 from fieldwork.figures.settings import FigureSettings
-from fieldwork.figures.style import save
 from fieldwork.records.service import TradeOff
 
 SETTINGS = FigureSettings(
@@ -82,38 +80,3 @@ def test_what_lacks_a_price_or_a_time_is_left_out_by_name() -> None:
     part = row("small", "history", 0.6, 1.0, None, is_best=None, reason="it has no price")
     text = notes(pareto.draw(table(*STUDY[:3], part), SETTINGS))
     assert "Left out, as it has no price: Small, SP-History (quiz)." in text
-
-
-def test_without_prices_only_times_are_drawn() -> None:
-    rows = [row("large", "offline", 0.8, 2.0, None, is_best=True, weighed="latency_s")]
-    figure = pareto.draw(table(*rows), SETTINGS)
-    assert [axes.get_xlabel() for axes in figure.axes] == ["seconds in which 95 % of answers come"]
-    assert "No model has a price, so that it is not weighed." in notes(figure)
-
-
-def test_tasks_have_rows_of_panels_of_their_own() -> None:
-    other = [row("large", "offline", 0.3, 2.0, 0.003, task="law_exam", is_best=True)]
-    figure = pareto.draw(table(*STUDY, *other), SETTINGS)
-    assert [len(panel) for panel in labels(figure)] == [4, 4, 1, 1]
-    assert figure.axes[2].get_ylabel() == "law exam\nscore (exact match)"
-
-
-def test_a_study_with_nothing_to_weigh_says_so() -> None:
-    for rows, words in (([], "the table has no rows"), (STUDY[4:], "it has no time and no price")):
-        figure = pareto.draw(table(*rows) if rows else table(STUDY[0]).iloc[:0], SETTINGS)
-        text = " ".join(t.get_text() for axes in figure.axes for t in axes.texts)
-        assert "no data" in text
-        assert words in " ".join(text.split())
-
-
-def test_marks_lead_to_the_answers_of_their_runs(tmp_path) -> None:
-    figure = pareto.draw(table(*STUDY), SETTINGS)
-    save(figure, [tmp_path / "pareto.svg"])
-    marks = marks_of(figure)
-    assert len(marks) == 8
-    first = marks[0]
-    assert (first.model, first.condition, first.task, first.base) == (
-        *("large", "offline", "quiz"),
-        "runs",
-    )
-    assert first.text.startswith("Score at 3 US dollars for 1,000 calls, Large, Offline: 80.0")

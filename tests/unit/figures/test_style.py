@@ -1,14 +1,9 @@
-import io
 import itertools
-import re
-import zlib
 from pathlib import Path
 
 import figure_frames as frames
-import matplotlib as mpl
 import numpy as np
 import pytest
-from fontTools.ttLib import TTFont
 from matplotlib.colors import to_rgb
 from matplotlib.text import Text
 
@@ -66,34 +61,6 @@ def test_every_condition_has_a_shape_of_its_own_without_colour() -> None:
     assert len(shapes) == len(many) == 12
 
 
-def test_thirty_unknown_conditions_differ() -> None:
-    many = style.condition_styles([f"extra_{i}" for i in range(30)], labels={})
-    assert len({(look.colour, look.marker) for look in many.values()}) == 30
-
-
-def test_spare_looks_follow_the_position_among_unknown_names() -> None:
-    two_spare = style.condition_styles(["noisy", "drift"], labels={})
-    spare_among_named = style.condition_styles(["offline", "noisy", "field", "drift"], labels={})
-    assert {k: spare_among_named[k] for k in two_spare} == two_spare
-
-
-def test_labels_replace_the_registrys() -> None:
-    styles = style.condition_styles(["offline", "noisy_users"], labels={"offline": "Blank"})
-    assert [look.label for look in styles.values()] == ["Blank", "noisy users"]
-
-
-def test_use_style_forgets_other_settings(root: Path) -> None:
-    mpl.rcParams["lines.markeredgewidth"] = 9
-    style.use_style(root / "resources" / "figures.mplstyle")
-    assert mpl.rcParams["lines.markeredgewidth"] == 1
-    assert mpl.rcParams["font.size"] == 7
-
-
-def test_a_missing_style_sheet_is_named(tmp_path: Path) -> None:
-    with pytest.raises(StudyError, match=r"gone\.mplstyle"):
-        style.use_style(tmp_path / "gone.mplstyle")
-
-
 def test_an_unknown_ending_is_refused(tmp_path: Path) -> None:
     with pytest.raises(StudyError, match=r"fig\.jpg.*\.pdf, \.svg or \.png"):
         style.save(style.empty_figure("x", SETTINGS), [tmp_path / "fig.jpg"])
@@ -131,12 +98,6 @@ def test_dollar_signs_are_text(tmp_path: Path) -> None:
     assert (tmp_path / "fig.svg").stat().st_size
 
 
-def test_an_empty_figure_is_known_by_an_id_in_its_drawing() -> None:
-    drawing = io.StringIO()
-    style.empty_figure("nothing was asked", SETTINGS).savefig(drawing, format="svg")
-    assert drawing.getvalue().count('id="no-data"') == 1
-
-
 def test_a_study_draws_conditions_in_its_own_way() -> None:
     own = {
         "history": {"colour": "#112233", "marker": None, "filled": True},
@@ -150,20 +111,3 @@ def test_a_study_draws_conditions_in_its_own_way() -> None:
     assert drawn["offline"] == usual["offline"]
     assert drawn["history"] == usual["history"]._replace(colour="#112233")
     assert drawn["noisy"] == usual["noisy"]._replace(marker="s", is_filled=False)
-
-
-def test_fonts_of_a_pdf_have_glyphs_and_no_rules_of_layout(tmp_path: Path) -> None:
-    style.save(style.empty_figure("fi, AV and é", SETTINGS), [tmp_path / "fig.pdf"])
-    streams = re.findall(
-        rb"stream\r?\n(.*?)\r?\nendstream", (tmp_path / "fig.pdf").read_bytes(), re.S
-    )
-    files = [zlib.decompress(stream) for stream in streams if stream.startswith(b"x")]
-    fonts = [TTFont(io.BytesIO(file)) for file in files if file.startswith(b"\0\1\0\0")]
-    # the letters of the figure have shapes, and there is nothing that only a text program reads
-    n_shapes = sum(
-        font["glyf"][name].numberOfContours > 0 for font in fonts for name in font.getGlyphOrder()
-    )
-    assert n_shapes >= len(set("nodata:fi,AVand"))
-    assert not {"GDEF", "GPOS", "GSUB"}.intersection(
-        itertools.chain(*(font.keys() for font in fonts))
-    )

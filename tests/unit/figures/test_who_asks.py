@@ -76,12 +76,6 @@ def test_only_what_a_test_shows_has_full_colour_and_a_line_from_what_repeats_giv
     assert lines(right, 3.0) == [[5.0, 30.0]]
 
 
-def test_what_reruns_alone_give_stands_beside_new_letters_only() -> None:
-    left, right = draw(shares(), new_letters(control_share=0.0)).axes
-    assert lines(right, 1.0) == [[0.0, 0.0]] * 2
-    assert not lines(left, 1.0)
-
-
 def test_intervals_are_thin_lines_and_a_mark_without_one_has_its_reason() -> None:
     figure = draw(shares(), new_letters())
     left, right = figure.axes
@@ -90,21 +84,6 @@ def test_intervals_are_thin_lines_and_a_mark_without_one_has_its_reason() -> Non
     words = " ".join(frames.words(figure).split())
     assert (
         f"Marks without a thin line have no interval: {FEW.removeprefix('no interval: ')}" in words
-    )
-
-
-def test_a_study_of_lists_has_no_empty_axes() -> None:
-    figure = draw(shares(TASKS[:1]), new_letters().iloc[:0])
-    assert len(figure.axes) == 1
-    assert "Not drawn: new letters: no multiple-choice question" in frames.words(figure)
-
-
-def test_a_study_that_asks_once_has_new_letters_alone() -> None:
-    once = shares(share_who=None, reason="no puppet answers an item twice")
-    figure = draw(once, new_letters())
-    assert len(figure.axes) == 1
-    assert "Not drawn: variance between users: no puppet answers an item twice" in frames.words(
-        figure
     )
 
 
@@ -125,36 +104,3 @@ def test_a_missing_estimate_is_marked() -> None:
     words = frames.words(draw(table, new_letters()))
     assert words.count("n/a") == 3
     assert "n/a: all answers are the same." in words
-
-
-def test_many_tasks_stand_below_each_other_and_nothing_is_cut_off() -> None:
-    many = tuple((f"a_task_of_a_long_name_{k}", "choice") for k in range(6))
-    figure = draw(shares(many), new_letters())
-    ticks = [t.get_text() for t in figure.axes[0].get_xticklabels()]
-    assert " ".join(ticks[3].split()) == "a task of a long name 3 letters, 7 prompts n = 40"
-    left, right = (axes.get_position() for axes in figure.axes)
-    assert left.x0 == pytest.approx(right.x0)
-    frames.assert_readable(figure)
-
-
-def test_models_have_a_row_each_with_equal_axes() -> None:
-    both = [pd.concat([t, t.assign(model="n")]) for t in (shares(), new_letters())]
-    figure = draw(*both, model_labels={"n": "Second", "m": "First"})
-    assert [axes.get_title(loc="left") for axes in figure.axes] == ["Second", "", "First", ""]
-    assert figure.axes[0].get_ylim() == figure.axes[2].get_ylim()
-
-
-@pytest.mark.parametrize(
-    ("users", "units"),
-    [
-        (USERS, "contexts"),
-        (("rag", "field"), "contexts or real users"),
-        (("field",), "users"),
-    ],
-)
-def test_shares_lie_between_contexts_unless_people_asked(
-    users: tuple[str, ...], units: str
-) -> None:
-    table = shares().replace({"condition": {"history": "field"}} if "field" in users else {})
-    left = draw(table, new_letters(), users=users, conditions=users).axes[0]
-    assert left.get_ylabel().endswith(f"that lies between {units}")

@@ -51,12 +51,6 @@ def test_attributes_and_the_newest_conversations_are_put_into_the_template() -> 
     assert made.conversation_ids == ["c1", "c2", "c3"]
 
 
-def test_nothing_known_is_no_text() -> None:
-    quiet = MemoryLimits(token_budget=1000)
-    made = text_of(RememberedUser("u1", "q1", [], TALKS), limits=quiet)
-    assert (made.item_id, made.text, made.n_left_out) == ("q1", "", 0)
-
-
 def test_what_does_not_fit_is_left_out_oldest_first_conversations_before_attributes() -> None:
     user = RememberedUser("u1", None, [attribute(n) for n in range(3)], TALKS)
     whole = text_of(user)

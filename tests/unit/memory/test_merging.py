@@ -115,7 +115,3 @@ def test_statements_without_evidence_or_confidence_become_no_attribute() -> None
         rows, TALKS, encode, strict.model_copy(update={"needs_evidence": False})
     )
     assert [(a.text, a.evidence) for a in lenient.attributes] == [("is a nurse", [])]
-
-
-def test_nothing_stated_is_nothing_known() -> None:
-    assert merge_statements([], TALKS, encode, RULES) == ([], [])

@@ -7,7 +7,6 @@ from fieldwork.memory.reading import (
     memory_users,
     reading_items,
     sentences_of,
-    transcript,
 )
 from fieldwork.sections.memory import ReadingRules
 from fieldwork.text_templates import TextTemplate
@@ -29,17 +28,6 @@ def test_sentences_are_what_the_user_states_with_the_turns_they_stand_in() -> No
         ("I work at night!", (1,)),
         ("I own a dog", (1,)),
     ]
-
-
-def test_sentences_of_other_writing_systems_end_with_their_own_marks() -> None:
-    talk = conversation("我是护士。 我有一只狗。 你好吗？")
-    assert [s.text for s in sentences_of(talk)] == ["我是护士。", "我有一只狗。"]
-
-
-def test_a_transcript_numbers_all_turns() -> None:
-    assert transcript(conversation("Hi", "Hello", "Bye")) == (
-        "[1] User: Hi\n\n[2] Assistant: Hello\n\n[3] User: Bye"
-    )
 
 
 def test_the_newest_conversations_that_are_short_enough_are_read() -> None:

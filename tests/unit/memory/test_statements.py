@@ -65,14 +65,11 @@ def test_a_reply_that_states_nothing_is_one_row_with_the_reason(text: str) -> No
         ("[1, 1, 99]", ((1,), None)),
         ("[2]", ((2,), NOT_THE_USER)),
         ("[2, 3]", ((2, 3), None)),
-        ("[99]", ((99,), NOT_A_TURN)),
         ("[0]", ((0,), NOT_A_TURN)),
         # more than a column of whole numbers holds
         (f"[{10**23}]", ((0,), NOT_A_TURN)),
         ("[]", ((), NO_TURN)),
-        ("null", ((), NO_TURN)),
         ("true", ((), NO_TURN)),
-        ("{}", ((), NO_TURN)),
     ],
 )
 def test_only_a_turn_of_the_user_is_evidence(
@@ -86,15 +83,12 @@ def test_only_a_turn_of_the_user_is_evidence(
     ("confidence", "expected"),
     [
         ("0.25", 0.25),
-        ("1", 1.0),
         ('"high"', 0.9),
         ('"0.2"', 0.2),
         ('"20 %"', 0.2),
         ("7", None),
-        ('"7"', None),
         ('"nan"', None),
         ("true", None),
-        ('"?"', None),
     ],
 )
 def test_a_confidence_is_a_share_or_a_word_or_a_text_of_it(
@@ -102,13 +96,6 @@ def test_a_confidence_is_a_share_or_a_word_or_a_text_of_it(
 ) -> None:
     text = f'{{"attribute": "Has a dog", "turns": [1], "confidence": {confidence}}}'
     assert stated(text)[0][2] == expected
-
-
-def test_lines_without_json_are_statements_that_name_no_turn() -> None:
-    assert stated("1. Is a nurse\n- Likes tea") == [
-        ("Is a nurse", (), None, None, NO_TURN),
-        ("Likes tea", (), None, None, NO_TURN),
-    ]
 
 
 def test_a_reply_that_runs_away_is_cut_and_says_so() -> None:
@@ -132,12 +119,6 @@ def test_the_probability_of_being_named_first_is_the_confidence_unless_it_is_all
     greedy = [("I am a nurse.", 0.0), ("I own a dog.", 1.0)]
     best = read_statements(reply("1. I own a dog.", shares=greedy), TALK, "sentences")
     assert (drawn[0].confidence, best[0].confidence) == (0.25, None)
-
-
-@pytest.mark.parametrize("outcome", ["refused", "filtered", "empty"])
-def test_a_reply_without_an_answer_says_what_it_is(outcome: str) -> None:
-    (row,) = read_statements(reply("", outcome=outcome), TALK, "statements")  # type: ignore[arg-type]
-    assert (row.text, row.reason) == (None, f"the reply is {outcome}")
 
 
 @given(st.text(alphabet='{}[]",:ae1\n tributnskdco.-', max_size=300))

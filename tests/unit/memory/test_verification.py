@@ -95,7 +95,3 @@ def test_what_is_known_already_is_not_taken_twice() -> None:
     texts, actions = outcome({"bad": attribute("bad-2", "Is a nurse")}, 0.9)
     assert texts == ["Is a nurse", "Owns a dog"]
     assert actions["bad"] == ("drop", KNOWN_ALREADY)
-
-
-def test_nothing_known_is_nothing_verified() -> None:
-    assert verify([], [], {}, [], 0.5) == ([], [])

@@ -1,7 +1,6 @@
 """The text that stands for a conversation, and a shard's vectors: new text only."""
 
 from pathlib import Path
-from typing import NoReturn
 
 import numpy as np
 import pytest
@@ -99,22 +98,6 @@ def test_each_conversation_has_its_own_store(model: Counting, tmp_path: Path) ->
     alone = [row for row in rows(40) if store_of(row.conversation_id) == store_of("c000")]
     embedded(tmp_path, alone)
     assert model.asked == []
-
-
-def test_a_text_of_two_conversations_is_computed_once_a_batch(
-    model: Counting, tmp_path: Path
-) -> None:
-    (block,) = embedded(tmp_path, [ConversationText("c1", "same"), ConversationText("c2", "same")])
-    assert model.asked == ["same"]
-    assert block.vectors[0].tolist() == block.vectors[1].tolist()
-
-
-def test_nothing_to_embed_loads_no_model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def refuse(_: EncoderSettings) -> NoReturn:
-        raise AssertionError("the model was loaded")
-
-    monkeypatch.setattr(encoder, "_load", refuse)
-    assert embedded(tmp_path) == []
 
 
 def test_every_conversation_goes_to_its_shard() -> None:

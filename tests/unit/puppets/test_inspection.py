@@ -34,12 +34,6 @@ def test_users_are_counted_by_how_much_they_say(tmp_path: Path) -> None:
     assert guess.flags == frozenset()
 
 
-def test_flags_are_known_where_files_have_them(tmp_path: Path) -> None:
-    rows = [{"messages": talk(2), "toxic": toxic} for toxic in (False, True)]
-    guess = guess_corpus([lines(tmp_path / "a.jsonl", rows)])
-    assert (guess.flags, guess.n_conversations) == ({"exclude_toxic"}, 1)
-
-
 def test_columns_are_named_where_they_are_the_same_in_all_files(tmp_path: Path) -> None:
     one = lines(tmp_path / "a.jsonl", [{"messages": talk(1)}])
     two = lines(tmp_path / "b.jsonl", [{"messages": talk(2), "user": "u"}])

@@ -49,12 +49,6 @@ def test_more_profiles_leave_the_first_as_they_are(n: int, seed: int) -> None:
     assert draw(300, seed=seed)[:n] == draw(n, seed=seed)
 
 
-def test_seed_decides_and_the_order_of_the_sources_does_not() -> None:
-    assert draw(seed=1) == draw(personas=PERSONAS[::-1], sentences=SENTENCES[::-1], seed=1)
-    assert [p.persona for p in draw(seed=1)] != [p.persona for p in draw(seed=2)]
-    assert [p.sentences for p in draw(seed=1)] != [p.sentences for p in draw(seed=2)]
-
-
 def test_all_personas_and_sentences_are_drawn_alike() -> None:
     """400 profiles of 1 of 4 sentences: each 100 times, give or take five standard errors."""
     profiles = [
@@ -86,29 +80,11 @@ def test_text_of_personas_is_only_text(persona: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("template", "text"),
-    [
-        ("  $persona: $sentences\n\n", "P: s"),
-        ("${persona}s, ${sentences}", "Ps, s"),
-        ("$$5 $persona $sentences $persona", "$5 P s P"),
-        ("{braces} $persona $sentences", "{braces} P s"),
-    ],
-)
-def test_template_is_filled_in(template: str, text: str) -> None:
-    (profile,) = draw(
-        1, personas=["P"], sentences=["s"], sentences_per_profile=1, template=template
-    )
-    assert profile.text == text
-
-
-@pytest.mark.parametrize(
     ("template", "message"),
     [
         ("$sentences", "profiles.template: lacks $persona"),
-        ("$$persona $sentences", "profiles.template: lacks $persona"),
         ("$persona", "profiles.template: lacks $sentences"),
         ("$persona $sentences $name", "the only placeholders are $persona and $sentences"),
-        ("$personas $sentences", "the only placeholders are $persona and $sentences"),
         ("$persona $sentences costs 5 $", "write $$ for a dollar sign"),
     ],
 )
@@ -117,12 +93,6 @@ def test_a_template_that_cannot_be_filled_is_refused(template: str, message: str
         draw(template=template)
     assert message in str(caught.value)
     assert "\n" not in str(caught.value)
-
-
-def test_profiles_without_sentences_need_no_place_for_them() -> None:
-    assert draw(1, personas=["P"], sentences=[], sentences_per_profile=0, template="$persona") == [
-        Profile("profile-000000", "P", [], "P")
-    ]
 
 
 @pytest.mark.parametrize(

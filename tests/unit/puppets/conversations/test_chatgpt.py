@@ -166,12 +166,6 @@ def test_of_a_message_the_text_that_a_reader_sees(parts: list[Any], text: str) -
         assert content(chain(message("user", *parts, kind=kind))) == [("user", text)]
 
 
-def test_branches_that_were_left_are_counted() -> None:
-    reader = TreeReader()
-    reader.read(conversation(*BRANCHES, current="a3"), "someone", "x")
-    assert reader.left_out["messages of other branches"] == 2
-
-
 @pytest.mark.parametrize(
     "nodes",
     [
@@ -187,16 +181,16 @@ def test_a_broken_tree_ends(nodes: list[dict[str, Any]], current: str | None) ->
     assert len(read(conversation(*nodes, current=current)).messages) <= 1
 
 
-def test_nodes_of_another_form_are_passed_over() -> None:
-    value = {"mapping": {"a": None, "b": {"parent": "a", "message": "text"}}, "current_node": "b"}
-    assert read(value).messages == []
-    value = {"mapping": {"a": [], "b": {"parent": None, "children": [7, "a"]}}}
-    assert read(value).messages == []
-
-
 def test_an_entry_that_is_no_conversation_is_refused() -> None:
     assert is_export(conversation(*BRANCHES))
     for value in ({"messages": []}, {"mapping": []}, None, "x", 7):
         assert not is_export(value)
         with pytest.raises(StudyError, match=r"^a\.json: entry 1 has no `mapping`"):
             TreeReader().read(value, "someone", "a.json: entry 1")
+
+
+def test_nodes_of_another_form_are_passed_over() -> None:
+    value = {"mapping": {"a": None, "b": {"parent": "a", "message": "text"}}, "current_node": "b"}
+    assert read(value).messages == []
+    value = {"mapping": {"a": [], "b": {"parent": None, "children": [7, "a"]}}}
+    assert read(value).messages == []

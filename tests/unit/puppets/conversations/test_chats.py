@@ -1,7 +1,6 @@
 """Rows become conversations: who the user is, what comes first, and which rows belong together."""
 
 from collections import Counter
-from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
@@ -27,23 +26,9 @@ def reader_of(rows: list[dict[str, Any]], **mapped: str | None) -> tuple[RowRead
 
 
 def line(number: int, role: str, user: str | None = None, **more: Any) -> MessageRow:
-    about: Mapping[str, Any] = {
-        "position": None,
-        "sent_at": None,
-        "language": None,
-        "model": None,
-        "is_toxic": None,
-        "is_redacted": None,
-    }
-    return MessageRow(
-        file=0,
-        number=number,
-        conversation_id="c",
-        user_id=user,
-        role=role,
-        content=f"m{number}",
-        **{**about, **more},
-    )
+    columns: dict[str, Any] = dict.fromkeys(MessageRow._fields)
+    columns |= {"file": 0, "number": number, "conversation_id": "c", "content": f"m{number}"}
+    return MessageRow(**columns | {"role": role, "user_id": user} | more)
 
 
 def gather_chats(rows: list[MessageRow], name: str) -> list[Chat]:
@@ -111,46 +96,36 @@ def test_a_message_that_belongs_to_no_conversation_is_refused() -> None:
 
 
 @pytest.mark.parametrize(
-    ("message_rows", "expected"),
+    ("of_first", "of_second", "expected"),
     [
-        ([line(2, "user"), line(1, "assistant")], ["m1", "m2"]),
-        (
-            [line(1, "assistant", sent_at=day(2)), line(2, "user", sent_at=day(1))],
-            ["m2", "m1"],
-        ),
-        ([line(1, "assistant", sent_at=day(2)), line(2, "user")], ["m1", "m2"]),
-        (
-            [
-                line(1, "assistant", position=1.0, sent_at=day(1)),
-                line(2, "user", position=0.0, sent_at=day(2)),
-            ],
-            ["m2", "m1"],
-        ),
-        (
-            [
-                line(1, "assistant", position=1.0, sent_at=day(2)),
-                line(2, "user", position=1.0, sent_at=day(1)),
-            ],
-            ["m2", "m1"],
-        ),
+        ({}, {}, "m1 m2"),
+        ({"sent_at": day(2)}, {"sent_at": day(1)}, "m2 m1"),
+        ({"sent_at": day(2)}, {}, "m1 m2"),
+        ({"position": 1.0, "sent_at": day(1)}, {"position": 0.0, "sent_at": day(2)}, "m2 m1"),
+        ({"position": 1.0, "sent_at": day(2)}, {"position": 1.0, "sent_at": day(1)}, "m2 m1"),
     ],
 )
 def test_messages_stand_by_position_else_by_time_else_by_row(
-    message_rows: list[MessageRow], expected: list[str]
+    of_first: dict[str, Any], of_second: dict[str, Any], expected: str
 ) -> None:
+    message_rows = [line(2, "user", **of_second), line(1, "assistant", **of_first)]
     (chat,) = gather_chats(message_rows, "a.csv")
-    assert contents(chat) == expected
+    assert contents(chat) == expected.split()
 
 
-def test_the_user_is_whoever_speaks_as_user() -> None:
-    (chat,) = gather_chats(
-        [line(1, "user", "u"), line(2, "assistant", "bot"), line(3, "user")], "a"
-    )
-    assert chat.user_id == "u"
-    (chat,) = gather_chats([line(1, "assistant", "u")], "a")
-    assert chat.user_id == "u"
-    (chat,) = gather_chats([line(1, "user"), line(2, "assistant")], "a")
-    assert chat.user_id is None
+@pytest.mark.parametrize(
+    ("speakers", "user"),
+    [
+        ([("user", "u"), ("assistant", "bot"), ("user", None)], "u"),
+        ([("assistant", "u")], "u"),
+        ([("user", None), ("assistant", None)], None),
+    ],
+)
+def test_the_user_is_whoever_speaks_as_user(
+    speakers: list[tuple[str, str | None]], user: str | None
+) -> None:
+    (chat,) = gather_chats([line(n, *who) for n, who in enumerate(speakers)], "a.csv")
+    assert chat.user_id == user
 
 
 def test_an_id_that_begins_anew_with_each_user_is_several_conversations() -> None:
@@ -212,14 +187,6 @@ def test_of_a_tree_in_a_list_the_branch_that_was_seen_last_is_the_conversation(
     assert reader._messages.left_out[OTHER_BRANCHES] == len(BRANCHES) - len(expected)
 
 
-def test_the_latest_message_ends_the_branch() -> None:
-    times = [f"2026-01-01T10:0{minute}:00Z" for minute in (0, 1, 2, 3, 4, 9, 5)]
-    entries = [e | {"created_at": time} for e, time in zip(BRANCHES, times, strict=True)]
-    reader, records = reader_of([{"id": 1, "chat_messages": entries}])
-    (chat,) = reader.chats(records)
-    assert contents(chat) == ["u1", "a2", "u3", "a3"]
-
-
 def test_messages_in_rows_have_branches_too_and_one_without_text_ends_none() -> None:
     rows = [{"chat_id": "c", **entry} for entry in BRANCHES]
     rows[2]["text"] = ""
@@ -255,18 +222,6 @@ def test_the_text_beside_empty_parts_counts() -> None:
     reader, records = reader_of([{"id": 1, "chat_messages": entries}])
     (chat,) = reader.chats(records)
     assert contents(chat) == ["beside nothing", "beside a part", "spoken", "a part"]
-
-
-def test_parts_of_a_message_may_have_their_text_as_a_value() -> None:
-    row = {
-        "conversations": [
-            {"from": "human", "value": [{"type": "text", "value": "hi"}]},
-            {"from": "gpt", "value": [{"type": "text", "value": "hello"}]},
-        ]
-    }
-    reader, records = reader_of([row])
-    (chat,) = reader.chats(records)
-    assert contents(chat) == ["hi", "hello"]
 
 
 @pytest.mark.parametrize(

@@ -49,20 +49,6 @@ def test_a_message_a_row_by_its_names(header: str, cells: str) -> None:
     assert (file_layout.keys, file_layout.unused_columns) == (None, ())
 
 
-def test_of_two_columns_of_one_meaning_the_one_with_values_is_read() -> None:
-    row = {
-        "chat_id": "1",
-        "role": "user",
-        "content": "",
-        "text": "hi",
-        "user_id": None,
-        "user": "u",
-    }
-    columns = layout(row).columns
-    assert (columns["text"], columns["user"]) == ("text", "user")
-    assert layout({**row, "content": "hi"}).columns["text"] == "content"
-
-
 def test_the_column_of_roles_is_known_by_its_cells() -> None:
     """`author` may be who wrote, and `kind` may hold the roles."""
     rows = [
@@ -97,21 +83,6 @@ CHAT = [{"role": "user", "content": "hi"}, {"role": "assistant", "content": "hel
             {"role": "sender", "text": "text", "time": "created_at"},
         ),
         (
-            {
-                "conversation_hash": "1",
-                "hashed_ip": "u",
-                "conversation": CHAT,
-                "language": "English",
-            },
-            {
-                "messages": "conversation",
-                "conversation": "conversation_hash",
-                "user": "hashed_ip",
-                "language": "language",
-            },
-            {"role": "role", "text": "content"},
-        ),
-        (
             {"Nr": 1, "messages": '[{"author": {"role": "user"}, "content": "hi"}]'},
             {"messages": "messages", "conversation": "Nr"},
             {"role": "author.role", "text": "content"},
@@ -135,16 +106,6 @@ def test_the_config_says_what_names_do_not() -> None:
         {"x": [{"r": "user", "t": "hi"}]}, mapped={"messages": "x", "role": "r", "text": "t"}
     )
     assert dict(inner.keys or {}) == {"role": "r", "text": "t"}
-
-
-def test_what_was_taken_for_what_is_a_sentence() -> None:
-    assert layout({"chat_id": "1", "role": "user", "text": "hi", "note": ""}).sentence() == (
-        "one message a row (role = role, conversation = chat_id, text = text); not used: note"
-    )
-    assert layout({"id": "1", "messages": CHAT}).sentence() == (
-        "one conversation a row (messages = messages, conversation = id; in each message role = role, "
-        "text = content); not used: none"
-    )
 
 
 def test_an_exchange_a_row_by_its_names_or_the_config_s() -> None:

@@ -66,12 +66,6 @@ def test_names_are_as_long_as_it_takes_to_tell_exports_apart(tmp_path: Path) -> 
     assert [file.export for file in conversation_files(files)] == ["a/2024", "b/2024", "b/x.zip"]
 
 
-def test_without_exports_every_file_that_can_be_read_counts(tmp_path: Path) -> None:
-    names = ("a.csv", "b.jsonl", "README.md", ".hidden.csv", "~$open.xlsx")
-    chosen = conversation_files([file_at(tmp_path / name) for name in names])
-    assert [file.export for file in chosen] == ["a.csv", "b.jsonl"]
-
-
 def test_what_holds_no_conversations_is_refused(tmp_path: Path) -> None:
     with pytest.raises(StudyError, match=r"a\.docx: this kind of file is not read; give the \.zip"):
         conversation_files([file_at(tmp_path / "a.docx")])
@@ -85,16 +79,6 @@ def test_what_holds_no_conversations_is_refused(tmp_path: Path) -> None:
         StudyError, match=r"d\.zip: conversations\.json: entry 1 is not a JSON object"
     ):
         list(stream_records(file))
-
-
-def test_a_damaged_archive_is_named(tmp_path: Path) -> None:
-    path = archive(tmp_path / "a.zip", ["conversations.json"], json.dumps(ROWS * 50))
-    content = bytearray(path.read_bytes())
-    content[60:80] = b"x" * 20
-    path.write_bytes(content)
-    (file,) = conversation_files([path])
-    with pytest.raises(StudyError, match=r"a\.zip: conversations\.json"):
-        list(stream_json(file))
 
 
 # ---- formats -------------------------------------------------------------------------------------

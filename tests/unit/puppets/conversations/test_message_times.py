@@ -16,20 +16,13 @@ SECONDS = int(NOON.timestamp())
     [
         "2024-03-09T12:00:00Z",
         "2024-03-09T13:00:00+01:00",
-        "2024-03-09 12:00",
         "2024-03-09 12:00:00 UTC",
-        " 2024-03-09T12:00:00.000000+00:00 ",
         "09.03.2024 12:00",
-        "09.03.2024, 12:00:00",
-        NOON,
         NOON.replace(tzinfo=None),
         NOON.astimezone(timezone(timedelta(hours=-5))),
         SECONDS,
-        float(SECONDS),
         str(SECONDS),
-        f"{SECONDS}.0",
         SECONDS * 1_000,
-        SECONDS * 1_000_000,
         SECONDS * 1_000_000_000,
     ],
 )
@@ -47,23 +40,13 @@ def test_a_day_is_its_first_moment() -> None:
     [
         None,
         "",
-        "  ",
         "yesterday",
         "03/09/2024",
-        "9/3/24",
         7,
         "12:30",
-        True,
         "0000-01-01",
-        [],
-        {},
         10**25,
     ],
 )
 def test_what_is_no_time_or_could_be_two_is_none(value: Any) -> None:
     assert instant(value) is None
-
-
-def test_a_time_beyond_the_calendar_is_none() -> None:
-    assert instant("0001-01-01T00:00:00+23:00") is None
-    assert instant(datetime(9999, 12, 31, 23, tzinfo=timezone(timedelta(hours=-20)))) is None

@@ -12,23 +12,18 @@ from fieldwork.puppets.conversations.messages import MessageReader, message_text
     ("content", "text"),
     [
         ("hello", "hello"),
-        ("  as it is\n", "  as it is\n"),
         (7, "7"),
         (None, None),
-        ("", None),
         (" \n", None),
         ([{"type": "text", "text": "a"}, {"type": "image_url", "image_url": {}}], "a"),
         ([{"type": "input_text", "text": "a"}, {"type": "text", "text": "b"}, "c"], "a\n\nb\n\nc"),
         ([{"type": "refusal", "refusal": "I cannot"}], "I cannot"),
         ([{"type": "tool_use", "input": {}}, {"type": "thinking", "thinking": "hm"}], None),
         ([{"type": "text", "text": None}, {"text": 4}, None, 3], None),
-        ([{"type": "text", "value": "a"}, {"value": "b"}], "a\n\nb"),
         ([{"type": "text", "text": {"value": "a", "annotations": []}}], "a"),
         ([{"type": "text", "content": "a"}, {"type": "tool_result", "content": "b"}], "a"),
-        ([], None),
         ({"type": "text", "text": "a"}, "a"),
         ({"parts": ["a", {"text": "b"}, {"inline_data": {}}]}, "a\n\nb"),
-        ({"content_type": "text", "parts": ["a"]}, "a"),
     ],
 )
 def test_a_message_is_its_text(content: Any, text: str | None) -> None:
@@ -40,12 +35,8 @@ def test_a_message_is_its_text(content: Any, text: str | None) -> None:
     [
         ("user", "user"),
         ("Human", "user"),
-        ("prompter", "user"),
         (" NUTZER ", "user"),
-        ("end-user", "user"),
         ("gpt", "assistant"),
-        ("Chat-Bot", "assistant"),
-        ("modèle", "assistant"),
         ("developer", "system"),
         ("Moderatorin", "user"),
         ("Maschine", "assistant"),
@@ -67,10 +58,6 @@ def test_what_is_left_out_is_counted_by_its_kind() -> None:
     assert read == [None] * 6
     assert dict(reader.left_out) == {"messages of tools": 4, "messages without text": 2}
     reader.refuse_unknown("a.csv")
-
-
-def test_a_message_without_a_role_makes_its_conversation_unreadable() -> None:
-    assert MessageReader({}).read("", "x") == {"role": None, "content": "x"}
 
 
 def test_roles_that_nobody_explained_are_refused_all_at_once() -> None:

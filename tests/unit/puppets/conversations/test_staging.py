@@ -5,7 +5,7 @@ import json
 import logging
 import random
 import zipfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -25,8 +25,6 @@ from fieldwork.tables import read_rows
 
 REAL = Path(__file__).parents[5] / "shared" / "data" / "conversations"
 LONG_ENOUGH = Filters(min_user_turns=2)
-# Excel cuts what is longer
-CELL = 32_767
 
 Chats = list[dict[str, Any]]
 
@@ -91,19 +89,9 @@ def as_wildchat(chats: Chats, folder: Path) -> Path:
     return folder / "wildchat.parquet"
 
 
-def as_parquet(chats: Chats, folder: Path) -> Path:
-    pq.write_table(pa.Table.from_pylist(chats), folder / "chats.parquet")
-    return folder / "chats.parquet"
-
-
 def as_json_lines(chats: Chats, folder: Path) -> Path:
     (folder / "chats.jsonl").write_text("\n".join(map(json.dumps, chats)))
     return folder / "chats.jsonl"
-
-
-def as_json_list(chats: Chats, folder: Path) -> Path:
-    (folder / "chats.json").write_text(json.dumps(chats, indent=1, ensure_ascii=False))
-    return folder / "chats.json"
 
 
 def as_sharegpt(chats: Chats, folder: Path) -> Path:
@@ -133,86 +121,13 @@ def message_rows(chats: Chats) -> list[list[str]]:
     return [["Chat ID", "User", "Role", "Message", "Position"], *rows]
 
 
-def as_csv(chats: Chats, folder: Path) -> Path:
-    with (folder / "chats.csv").open("w", newline="", encoding="utf-8") as file:
-        csv.writer(file).writerows(message_rows(chats))
-    return folder / "chats.csv"
-
-
 def as_semicolons(chats: Chats, folder: Path) -> Path:
     with (folder / "chats.csv").open("w", newline="", encoding="utf-16") as file:
         csv.writer(file, delimiter=";").writerows(message_rows(chats))
     return folder / "chats.csv"
 
 
-def as_workbook(chats: Chats, folder: Path) -> Path:
-    header, *rows = message_rows(chats)
-    pd.DataFrame(rows, columns=header).to_excel(folder / "chats.xlsx", index=False)
-    return folder / "chats.xlsx"
-
-
-def as_message_parquet(chats: Chats, folder: Path) -> Path:
-    header, *rows = message_rows(chats)
-    pd.DataFrame(rows, columns=header).to_parquet(folder / "chats.parquet")
-    return folder / "chats.parquet"
-
-
-def tree(chat: dict[str, Any]) -> dict[str, Any]:
-    """A conversation as ChatGPT exports it, with an answer before the last that was asked for again."""
-    messages = chat["messages"]
-    mapping: dict[str, Any] = {"root": {"message": None, "parent": None, "children": ["m0"]}}
-    for n, m in enumerate(messages):
-        content = {"content_type": "text", "parts": [m["content"]]}
-        body = {"author": {"role": m["role"]}, "content": content, "recipient": "all"}
-        parent = f"m{n - 1}" if n else "root"
-        mapping[f"m{n}"] = {"message": body, "parent": parent, "children": [f"m{n + 1}"]}
-    last = f"m{len(messages) - 1}"
-    other = {"author": {"role": "assistant"}, "content": {"content_type": "text", "parts": ["no"]}}
-    mapping[last]["children"] = []
-    mapping["other"] = {"message": other, "parent": f"m{len(messages) - 2}", "children": []}
-    return {"id": chat["id"], "title": "t", "mapping": mapping, "current_node": last}
-
-
-def exports_of(chats: Chats) -> Iterator[tuple[str, str]]:
-    for user in sorted({chat["user"] for chat in chats}):
-        yield user, json.dumps([tree(chat) for chat in chats if chat["user"] == user])
-
-
-def as_zips(chats: Chats, folder: Path) -> list[Path]:
-    paths = []
-    for user, content in exports_of(chats):
-        paths.append(folder / f"{user}.zip")
-        with zipfile.ZipFile(paths[-1], "w", zipfile.ZIP_DEFLATED) as made:
-            made.writestr("conversations.json", content)
-            made.writestr("user.json", "{}")
-    return paths
-
-
-def as_folders(chats: Chats, folder: Path) -> list[Path]:
-    paths = []
-    for user, content in exports_of(chats):
-        (folder / user).mkdir()
-        paths += [folder / user / "conversations.json", folder / user / "user.json"]
-        paths[-2].write_text(content)
-        paths[-1].write_text("{}")
-    return paths
-
-
-def content_of(row: Conversation) -> tuple[Any, ...]:
-    """What must be the same whatever the shape; ids end in a fingerprint of user and texts."""
-    messages = tuple((m.role, m.content) for m in row.messages)
-    return (row.conversation_id.rpartition("-")[0], row.n_user_turns, row.n_tokens, messages)
-
-
-SHAPES: list[Callable[[Chats, Path], Path | list[Path]]] = [
-    as_parquet,
-    as_json_lines,
-    as_json_list,
-    as_sharegpt,
-    as_csv,
-    as_semicolons,
-    as_message_parquet,
-]
+SHAPES: list[Callable[[Chats, Path], Path]] = [as_json_lines, as_sharegpt, as_semicolons]
 
 
 @pytest.mark.real_data
@@ -225,50 +140,6 @@ def test_real_conversations_are_the_same_corpus_in_every_shape(
     assert len(read.rows) == 246
     assert read.rows == expected.rows
     assert read.funnel == expected.funnel
-
-
-@pytest.mark.real_data
-def test_a_workbook_holds_them_too_where_its_cells_are_long_enough(
-    chats: Chats, tmp_path: Path
-) -> None:
-    fitting = [c for c in chats if all(len(m["content"]) < CELL for m in c["messages"])][-60:]
-    expected = prepare(as_wildchat(fitting, tmp_path), format="wildchat")
-    assert len(expected.rows) > 20
-    assert prepare(as_workbook(fitting, tmp_path)).rows == expected.rows
-
-
-@pytest.mark.real_data
-@pytest.mark.parametrize("write", [as_zips, as_folders])
-def test_exports_of_many_people_are_many_users(
-    chats: Chats, tmp_path: Path, write: Callable[[Chats, Path], list[Path]]
-) -> None:
-    expected = prepare(as_wildchat(chats, tmp_path), format="wildchat")
-    files = write(chats, tmp_path)
-    read = prepare(*files)
-    assert sorted(map(content_of, read.rows)) == sorted(map(content_of, expected.rows))
-    users = {r.user_id for r in read.rows}
-    assert len(users) == len({r.user_id for r in expected.rows}) == 100
-    ending = ".zip" if write is as_zips else ""
-    assert users <= {user_pseudonym(f"{chat['user']}{ending}", PUBLIC_KEY) for chat in chats}
-
-
-@pytest.mark.real_data
-def test_sharegpt_as_it_is_published_reads_as_its_parquet_does(tmp_path: Path) -> None:
-    if not REAL.is_dir():
-        pytest.skip(f"no real extracts at {REAL}")
-    source = REAL / "sharegpt_sample.parquet"
-    rows = pq.read_table(source).to_pylist()
-    with (tmp_path / "chats.jsonl").open("w") as file:
-        for row in rows:
-            file.write(json.dumps(row, ensure_ascii=False) + "\n")
-    only_english = Filters(min_user_turns=5, languages=("en",))
-    read = prepare(tmp_path / "chats.jsonl", filters=only_english)
-    (tmp_path / "copy").mkdir()
-    (tmp_path / "copy" / "chats.parquet").symlink_to(source)
-    again = prepare(tmp_path / "copy" / "chats.parquet", filters=only_english)
-    assert read.rows == again.rows
-    assert len(read.rows) > 100
-    assert {row.language for row in read.rows} == {"en"}
 
 
 # ---- what files do not have ----------------------------------------------------------------------
@@ -315,18 +186,26 @@ def test_filters_on_what_some_rows_say_drop_the_others(
     assert caplog.messages == []
 
 
-def test_a_language_that_the_corpus_calls_otherwise_leaves_nothing(tmp_path: Path) -> None:
-    path = lines(tmp_path / "a.jsonl", {"messages": TALK, "language": "en"})
-    with pytest.raises(StudyError, match=r"a\.jsonl: no conversation is left after `languages"):
-        prepare(path, filters=STRICT)
-
-
 def test_without_users_each_conversation_is_one(tmp_path: Path) -> None:
     other = [{"role": "user", "content": "bye"}]
     path = lines(tmp_path / "a.jsonl", {"messages": TALK}, {"messages": other}, {"messages": TALK})
     read = prepare(path, filters=ALL)
     assert len({row.user_id for row in read.rows}) == len(read.rows) == 2
     assert read.funnel["distinct"].rows_out == 2
+
+
+def test_each_export_is_a_user(tmp_path: Path) -> None:
+    content = {"content_type": "text", "parts": ["hi"]}
+    message = {"author": {"role": "user"}, "content": content, "recipient": "all"}
+    node = {"message": message, "parent": None, "children": []}
+    talk = {"id": "c", "mapping": {"m": node}, "current_node": "m"}
+    files = [tmp_path / name for name in ("anna.zip", "bert.zip")]
+    for file in files:
+        with zipfile.ZipFile(file, "w") as export:
+            export.writestr("conversations.json", json.dumps([talk]))
+            export.writestr("user.json", "{}")
+    users = {row.user_id for row in prepare(*files, filters=ALL).rows}
+    assert users == {user_pseudonym(file.name, PUBLIC_KEY) for file in files}
 
 
 def test_ids_that_begin_anew_in_each_file_never_run_together(tmp_path: Path) -> None:
@@ -376,42 +255,14 @@ def test_what_was_read_as_what_is_in_the_log(
     )
 
 
-def test_roles_that_are_not_known_end_in_a_sentence(tmp_path: Path) -> None:
-    path = lines(tmp_path / "a.jsonl", {"messages": [{"role": "Anna", "content": "hi"}]})
-    with pytest.raises(StudyError, match=r"a\.jsonl: 1 messages have an unknown role: 'Anna'"):
-        prepare(path, filters=ALL)
-
-
-def test_half_an_emoji_does_not_stop_a_corpus(tmp_path: Path) -> None:
-    path = tmp_path / "a.jsonl"
-    path.write_text(r'{"messages": [{"role": "user", "content": "cut \ud83d"}]}')
-    (row,) = prepare(path, filters=ALL).rows
-    assert row.messages[0].content == "cut �"
-
-
-def test_equal_files_give_equal_bytes_whatever_the_batches(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    rows = [{"id": n, "user": n % 3, "messages": [*TALK, *TALK]} for n in range(50)]
-    path = lines(tmp_path / "a.jsonl", *rows)
-    out = tmp_path / "out" / "conversations.parquet"
-    prepare(path)
-    first = out.read_bytes()
-    monkeypatch.setattr("fieldwork.puppets.conversations.staging.ROWS_PER_BATCH", 3)
-    prepare(path)
-    assert out.read_bytes() == first
-
-
 @pytest.mark.parametrize(
     ("name", "content", "format", "message"),
     [
         ("a.csv", "chat_id,role,text\n", None, "the corpus has no rows"),
-        ("a.csv", "", None, "the file is empty"),
         ("a.jsonl", "[1", None, "a.jsonl"),
         ("a.json", '{"messages": []}\n', "chatgpt", "has no `mapping` of messages"),
         ("a.jsonl", '{"messages": []}', "wildchat", "`format: wildchat` needs Parquet files"),
         ("a.parquet", "PAR1", None, "cannot be read as Parquet"),
-        ("a.docx", "x", None, "this kind of file is not read"),
     ],
 )
 def test_what_cannot_be_read_is_named(
@@ -423,14 +274,6 @@ def test_what_cannot_be_read_is_named(
     assert str(tmp_path / name) in str(caught.value)
     assert message in str(caught.value)
     assert not list(tmp_path.glob("out/*"))
-
-
-def test_columns_that_are_mapped_are_not_those_of_a_public_corpus(tmp_path: Path) -> None:
-    row = {"conversation_hash": "1", "hashed_ip": "x", "conversation": TALK, "person": "u"}
-    pq.write_table(pa.Table.from_pylist([row]), tmp_path / "a.parquet")
-    reading = ColumnsAndRoles({"user": "person"})
-    (read,) = prepare(tmp_path / "a.parquet", filters=ALL, reading=reading).rows
-    assert read.user_id == user_pseudonym("u", PUBLIC_KEY)
 
 
 @pytest.mark.parametrize(
