@@ -18,8 +18,7 @@ from fieldwork.estimates.means import (
 )
 from fieldwork.estimates.samples import NumberSample
 from fieldwork.statistics.arrays import Floats
-from fieldwork.statistics.intervals import MIN_ALIKE, BoundedValue, difference_interval
-from fieldwork.statistics.user_intervals import likelihood_interval
+from fieldwork.statistics.intervals import MIN_ALIKE
 
 RAREST = 0.125
 N_USERS = 40
@@ -68,15 +67,6 @@ def test_reruns_have_the_interval_of_students_t() -> None:
     assert mean_of(values, numbers(2, 5), users=False).freedom == 12
 
 
-def test_users_who_answer_all_prompts_alike_say_no_more_than_by_one() -> None:
-    four = mean_of(*[numbers(1)] * 4)
-    assert four.interval(RAREST) == pytest.approx(likelihood_interval(numbers(1)))
-    assert four.n_units == N_USERS
-    # answers of nobody are new draws at each prompt, and do say more
-    alone, many = (mean_of(*[numbers(1)] * k, users=False) for k in (1, 4))
-    assert many.variance == pytest.approx(alone.variance / 4, rel=0.01)
-
-
 def test_an_error_is_as_wide_as_samples_of_a_third_show() -> None:
     plain = mean_of(numbers(1))
     deviations = np.random.default_rng(1).normal(0, 3 * math.sqrt(plain.variance), 200)
@@ -96,15 +86,6 @@ def test_without_users_a_difference_is_welchs() -> None:
     assert difference.value == pytest.approx(first.mean() - second.mean())
     assert difference.p_value == pytest.approx(welch.pvalue)
     assert difference.interval == pytest.approx(tuple(welch.confidence_interval(0.95)))
-
-
-def test_with_users_a_difference_has_the_interval_of_both_sides() -> None:
-    users, reruns = mean_of(numbers(1, N_USERS, 0.4)), mean_of(numbers(2, 30), users=False)
-    sides = [BoundedValue(s.value, s.interval(RAREST)) for s in (users, reruns)]  # type: ignore[arg-type]
-    difference = difference_of_means(users, reruns, RAREST)
-    assert difference.interval == pytest.approx(difference_interval(sides[0], sides[1:]))
-    few = difference_of_means(mean_of(numbers(1, 30, 0.4)), reruns, RAREST)
-    assert (few.interval is None, few.p_value is None) == (True, False)
 
 
 def test_with_users_the_test_rejects_where_the_interval_does_and_students_t_too() -> None:

@@ -51,11 +51,6 @@ def test_different_options_are_those_of_all_subsets(size: int) -> None:
     assert values(POPULATION, size)["unique_items"] == pytest.approx(unique, abs=1e-12)
 
 
-def test_one_option_has_no_entropy() -> None:
-    # log2 n - (n log2 n) / n is not zero in the last bit for n = 10, 11, 48, ...
-    assert all(values("a" * n)["entropy_bits"] == 0.0 for n in range(1, 60))
-
-
 @settings(max_examples=40, deadline=None)
 @given(lists=LISTS, n_other=st.integers(1, 12))
 def test_bounds(lists: list[set[str]], n_other: int) -> None:

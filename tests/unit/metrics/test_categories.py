@@ -1,6 +1,5 @@
 """Who asks by subject and category: against closed forms, known sources, and input without an answer."""
 
-import dataclasses
 import math
 import random
 from itertools import combinations
@@ -14,7 +13,7 @@ from fieldwork.files.subject_categories import read_categories
 from fieldwork.metrics.categories import measure_categories, measure_subjects
 from fieldwork.records.metrics import CategoryVariance, SubjectVariance
 from fieldwork.records.parsing import Answer
-from unit.metrics.metric_frames import answer_frame, chosen, item_frame, listed, question
+from unit.metrics.metric_frames import answer_frame, chosen, item_frame, question
 
 CATEGORIES = {"algebra": "STEM", "physics": "STEM", "law": "humanities"}
 
@@ -84,17 +83,6 @@ def test_no_variance_is_null_with_a_reason(letters: dict[str, str], reason: str)
     assert reason in (found.reason or "")
 
 
-def test_lists_and_offline_answers_are_no_subjects_puppets() -> None:
-    assert subjects([*listed(["x"]), *chosen("AB", item_id="a")], a="algebra") == []
-    assert categories([]) == []
-
-
-def test_answers_that_never_arrived_are_null_with_a_reason() -> None:
-    failed = [dataclasses.replace(a, outcome="failed") for a in asked("a", {"p": "AA"})]
-    (found,) = subjects(failed, a="law")
-    assert (found.var_who, found.reason) == (None, "0 puppets with an answer, two are needed")
-
-
 def test_a_subject_the_file_does_not_name_has_no_category_and_enters_no_test() -> None:
     (found,) = subjects(asked("a", {"p": "AA", "q": "BB"}), a="astrology")
     assert found.category is None
@@ -115,14 +103,6 @@ def test_the_test_counts_out_all_ways_to_deal_categories() -> None:
     expected = sum(one >= spread((0, 1, 2)) - 1e-9 for one in deals) / len(deals)
     found = categories(rows)
     assert [r.p_value for r in found] == pytest.approx([expected] * 2)
-
-
-def test_a_category_of_one_subject_takes_part_in_the_test() -> None:
-    """Three subjects alike and one far off: the chance that this one is alone is one in four."""
-    rows = [row(f"s{i}", "STEM", v) for i, v in enumerate((0.1, 0.11, 0.12))]
-    found = categories([*rows, row("x", "other", 0.9)])
-    # alone at either end of the ranks is as far from the others
-    assert [r.p_value for r in found] == [0.5, 0.5]
 
 
 def test_many_deals_are_drawn() -> None:

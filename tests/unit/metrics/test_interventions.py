@@ -49,18 +49,6 @@ def test_a_perfect_score_takes_what_is_accepted_and_all_takes_everything() -> No
     assert (everything.labels_of, everything.n_users, everything.n_units) == ("people", 60, 300)
 
 
-def test_a_score_that_says_nothing_is_no_better_than_taking_everything() -> None:
-    gains = []
-    for seed in range(20):
-        found = by_arm(
-            list(intervention_rows("right", "attributes", scores(skill=0, seed=seed), 0.125))
-        )
-        gains.append(
-            (found["learnt", "precision"].estimate or 0) - (found["all", "precision"].estimate or 0)
-        )
-    assert float(np.mean(gains)) == pytest.approx(0, abs=0.03)
-
-
 def test_the_order_of_ratings_is_foretold_as_far_as_scores_follow_it() -> None:
     found = by_arm(list(intervention_rows("better", "pairs", scores(), 0.125)))
     assert found["learnt", "rho"].estimate == pytest.approx(1)
@@ -152,30 +140,6 @@ def test_what_is_stated_anew_counts_where_its_attribute_was_judged() -> None:
     of_others = [row for row in rechecks if int(row.unit_id.removeprefix("new-")) >= 60]
     found = by_arm(list(refining_rows(labels, verifications, of_others, ["accept"], 0.125)))
     assert found["refined", "accepted"].reason == NONE_COMPARABLE
-
-
-def test_intervals_end_where_shares_do() -> None:
-    generator, highest = np.random.default_rng(1), []
-    for _ in range(30):
-        # users have unequal numbers of units, nearly all accepted
-        rows = [
-            LearntScore(
-                f"{user}-{n}",
-                f"u{user}",
-                user % 5,
-                0.9,
-                0.5 + 0.1 * generator.random(),
-                float(generator.random() < 0.95),
-                "people",
-                None,
-            )
-            for user in range(40)
-            for n in range(generator.integers(1, 8))
-        ]
-        found = by_arm(list(intervention_rows("right", "attributes", rows, 0.15)))
-        highest.append(found["untrained", "recall"].ci_high)
-    ends = [end for end in highest if end is not None]
-    assert max(ends) == 1.0
 
 
 def test_everything_dropped_is_a_reason_and_no_number() -> None:

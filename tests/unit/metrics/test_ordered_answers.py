@@ -8,13 +8,6 @@ from fieldwork.metrics.ordered_answers import MOST_STEPS, read_ordered_answers
 from fieldwork.metrics.variance import measure_variance
 
 
-def test_neighbours_on_a_scale_are_closer_than_its_ends() -> None:
-    rows = [answer("history", f"u{n}", value) for n, value in enumerate([1.0, 2.0, 5.0])]
-    ((_, items),) = read_ordered_answers(frame(rows)).items()
-    low, middle, high = (set(a.options) for a in items["q"].answers)
-    assert [len(low ^ middle), len(middle ^ high), len(low ^ high)] == [1, 1, 2]
-
-
 def test_an_option_beside_the_scale_and_an_unread_answer_are_options_of_their_own() -> None:
     rows = [
         answer("history", "u0", 3.0),

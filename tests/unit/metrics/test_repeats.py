@@ -163,14 +163,6 @@ def test_the_share_between_users_is_right_when_few_repeat(share: float) -> None:
     assert values.std() / np.sqrt(len(values)) < 0.02
 
 
-def test_few_who_repeat_have_a_wider_interval_than_many() -> None:
-    widths = [
-        (row.ci_high or 0) - (row.ci_low or 0)
-        for row in (only(repeats_of(0.4, again_from=k, seed=3, n=180)) for k in (108, 0))
-    ]
-    assert widths[0] > 1.3 * widths[1] > 0
-
-
 @pytest.mark.parametrize(
     ("again_from", "reason"),
     [

@@ -72,16 +72,6 @@ def test_of_a_puppet_the_first_answer_counts(first: str | None) -> None:
     assert of(rows, "B").n_named == 1
 
 
-def test_an_unread_list_is_no_answer_and_the_next_one_counts() -> None:
-    here = [
-        dataclasses.replace(answer, puppet_id="p", replicate=k)
-        for k, answer in enumerate(listed(None, ["a"], ["b"]))
-    ]
-    rows = measure(here, listed(["a"], condition="offline"))
-    assert of(rows, "a").n_answers == 1
-    assert {row.answer for row in rows} == {"a"}
-
-
 REFUSED = "no answer to i can be read"
 
 

@@ -61,16 +61,6 @@ def test_ac1_of_krippendorffs_matrix_is_that_of_gwets_own_software() -> None:
     assert gwet_ac1(observer_counts()) == pytest.approx(0.77544, abs=5e-5)
 
 
-@pytest.mark.parametrize(("share", "bound"), [(0.4, 0.545), (0.5, 0.400), (0.6, 0.286)])
-def test_kappa_is_bounded_by_the_margins(share: float, bound: float) -> None:
-    """People accept a fifth; a judge that accepts all of these, and more, has no larger kappa."""
-    pairs = 1000 * np.array([[0.2, 0.0], [share - 0.2, 1 - share]])
-    agreement = pair_agreement(pairs)
-    assert agreement is not None
-    assert agreement.kappa == pytest.approx(bound, abs=5e-4)
-    assert agreement.largest_kappa == pytest.approx(agreement.kappa)
-
-
 def test_raters_who_draw_agree_as_chance_says() -> None:
     generator = np.random.default_rng(1)
     places = generator.choice(5, size=(2, 200_000), p=[0.1, 0.2, 0.3, 0.3, 0.1])

@@ -20,7 +20,6 @@ from fieldwork.metrics.agreement.items import (
 from fieldwork.metrics.agreement.ranks import measure_rank_agreement, read_shared_items
 from fieldwork.metrics.agreement.values import (
     AnswerSample,
-    measure_item,
     split_half_reliability,
 )
 from fieldwork.records.field import ItemAgreement, RankAgreement
@@ -30,13 +29,11 @@ from unit.metrics.metric_frames import (
     answer_frame,
     chosen,
     item_frame,
-    list_prompts,
     listed,
     question,
 )
 
 OPTIONS = [f"o{k:02}" for k in range(40)]
-NO_ITEMS = item_frame()
 
 
 def field_letters(letters: Sequence[str | None], **names: str) -> list[Answer]:
@@ -91,41 +88,6 @@ def test_one_order_is_found() -> None:
     assert row.ceiling is not None
     assert row.ceiling <= 1
     assert row.reason == "no interval: the bootstrap needs 9 items, there are 7"
-
-
-def test_the_opposite_order_is_told_as_such() -> None:
-    row, _ = rank_rows(lists_of(WIDTHS, "field") + lists_of(WIDTHS[::-1], "offline"))
-    assert (row.rho, row.tau_b, row.n_discordant) == (-1.0, -1.0, 21)
-
-
-def test_each_predictor_has_a_row() -> None:
-    arms = [lists_of(WIDTHS, c) for c in ("field", "offline", "rag", "profile")]
-    rows = [r for r in rank_rows([*chain(*arms)]) if r.measure == "entropy_bits"]
-    assert [r.predictor for r in rows] == ["offline", "profile", "rag"]
-
-
-def test_items_are_at_one_number_of_answers_on_both_sides() -> None:
-    with_few_answers = [
-        a for a in lists_of(WIDTHS, "field") if a.item_id != "i3" or (a.puppet_id or "") < "p12"
-    ]
-    answers = with_few_answers + lists_of(WIDTHS, "offline")
-    (item_group,) = read_shared_items(answer_frame(answers), NO_ITEMS)
-    assert item_group.n_equal == 12
-    assert {r.n_equal for r in rank_rows(answers)} == {12}
-
-
-def test_values_are_those_of_estimates() -> None:
-    frame = answer_frame(lists_of(WIDTHS, "field") + lists_of(WIDTHS, "offline"))
-    (item_group,) = read_shared_items(frame, NO_ITEMS)
-    entropies = {
-        r.item_id: r.value
-        for r in list_prompts(frame)
-        if r.condition == "field" and r.measure == "entropy_bits"
-    }
-    values_of_field = item_group.values("entropy_bits", "field", seed=1)
-    assert [v.value for v in values_of_field] == pytest.approx(
-        [entropies[item] for item in item_group.field_samples]
-    )
 
 
 def test_items_with_few_answers_are_left_out_and_told() -> None:
@@ -269,13 +231,6 @@ def test_changes_of_place_beside_noise(
     assert (min(p_values) > 0.05) == is_chance
 
 
-def test_a_prompt_without_a_change_of_place_has_no_evidence_of_one() -> None:
-    p_values = rank_change_p_values(
-        values((1, 2, 3), 0.5, 1), values((1, 3, 2), 0.5, 2), random=np.random.default_rng(3)
-    )
-    assert p_values[0] == 1.0
-
-
 def sample(width: int, n: int, seed: int, puppets: bool) -> AnswerSample:
     source = random.Random(seed)
     options = [tuple(sorted(source.sample(OPTIONS[:width], 5))) for _ in range(n)]
@@ -296,19 +251,6 @@ def test_an_order_comes_back_as_far_as_there_is_one(
     assert holds(reliability.whole)
 
 
-def test_halves_are_stepped_up_as_spearman_and_brown_do() -> None:
-    samples = {str(i): sample(12 + 2 * i, 40, i, True) for i in range(8)}
-    reliability = split_half_reliability(samples, "entropy_bits", seed=1, names=("x",))
-    assert reliability.halves is not None
-    assert 0 < reliability.halves < 1
-    assert reliability.whole == pytest.approx(2 * reliability.halves / (1 + reliability.halves))
-
-
-def test_too_few_answers_for_halves() -> None:
-    samples = {str(i): sample(12, 3, i, True) for i in range(4)}
-    assert split_half_reliability(samples, "entropy_bits", seed=1, names=()) == (None, None)
-
-
 def test_reaches_of_both_sides_make_the_interval_of_the_gap() -> None:
     first, second = values((2.0,), 0.3, 1)[0], values((1.0,), 0.4, 2, n=10)[0]
     interval = entropy_gap(first, second, 0.05)
@@ -317,18 +259,3 @@ def test_reaches_of_both_sides_make_the_interval_of_the_gap() -> None:
     parts = (0.09 * 39 / 40, 39), (0.16 * 9 / 10, 9)
     squares = sum(t.ppf(0.975, freedom) ** 2 * variance for variance, freedom in parts)
     assert interval.high - 1 == pytest.approx(math.sqrt(squares))
-
-
-def test_answers_all_alike_have_no_interval_of_the_gap() -> None:
-    alike = measure_item(
-        AnswerSample([("A",)] * 8, [""] * 8, None), "entropy_bits", 8, np.random.default_rng(1)
-    )
-    assert alike.value == 0
-    assert entropy_gap(alike, values((1.0,), 0.3, 1)[0], 0.05) is None
-
-
-def test_order_of_rows_moves_nothing() -> None:
-    answers = lists_of(WIDTHS, "field") + lists_of(WIDTHS, "offline")
-    shuffled_answers = random.Random(4).sample(answers, len(answers))
-    assert rank_rows(answers) == rank_rows(shuffled_answers)
-    assert item_rows(answers) == item_rows(shuffled_answers)

@@ -12,12 +12,11 @@ from scipy.stats import ttest_ind, ttest_rel
 
 from fieldwork.metrics.accuracy import measure_runs
 from fieldwork.metrics.arms.tests import StudyArm, measure_arm_tests
-from fieldwork.metrics.arms.values import all_cells, leave_out_cells, leave_out_puppets
 from fieldwork.metrics.variance import measure_variance
 from fieldwork.records.arms import ArmTest
 from fieldwork.records.parsing import Answer
 from fieldwork.statistics.user_intervals import RAREST_USERS
-from unit.metrics.metric_frames import answer_frame, chosen, item_frame, listed, question
+from unit.metrics.metric_frames import answer_frame, chosen, item_frame, question
 
 ITEMS = ("i", "j", "k")
 ARMS = [StudyArm("offline", 0), *(StudyArm(f"h{n}", n) for n in (1, 5, 10))]
@@ -169,39 +168,7 @@ def test_a_trend_goes_by_ranks_of_what_was_asked_for() -> None:
     assert (row.n_puppets, row.n_puppets_other, row.n_items, row.unit) == (8, 8, 3, "within puppet")
 
 
-def test_rows_in_another_order_give_the_same() -> None:
-    answers = simulate_answers(drift)
-    assert measure(answers) == measure(answers[::-1])
-
-
-def test_puppets_that_agree_more_with_themselves_are_no_further_from_the_baseline() -> None:
-    estimates = []
-    for seed in range(30):
-        habits_of_puppets = np.random.default_rng(seed + 500).choice(list("AB"), 12)
-
-        def source(call: Call, habits_of_puppets: Sequence[str] = habits_of_puppets) -> str:
-            # over puppets the shares are those of the baseline under every condition
-            return (
-                habits_of_puppets[int(call.puppet[1:])] if call.condition == "h10" else noise(call)
-            )
-
-        rows = measure(simulate_answers(source, seed=seed, n_puppets=12))
-        estimates.append(value(rows, "from_baseline").estimate or 0)
-    assert abs(np.mean(estimates)) < 3 * np.std(estimates) / np.sqrt(len(estimates))
-
-
 # ---- what is left out --------------------------------------------------------------------------------
-
-
-def test_within_puppets_a_puppet_is_left_out_of_every_arm() -> None:
-    assert leave_out_puppets([3, 3]).tolist()[1] == [[1, 0, 1, 0, 0, 0], [0, 0, 0, 1, 0, 1]]
-    assert leave_out_puppets([4, 4, 4]).shape == (4, 3, 12)
-
-
-def test_between_puppets_one_is_left_out_of_its_arm() -> None:
-    assert all_cells([2, 3]).tolist() == [[1, 1, 0, 0, 0], [0, 0, 1, 1, 1]]
-    assert leave_out_cells([2, 3]).tolist()[3] == [[1, 1, 0, 0, 0], [0, 0, 1, 0, 1]]
-    assert leave_out_cells([2, 3]).shape == (5, 2, 5)
 
 
 @pytest.mark.parametrize("paired", [True, False])
@@ -226,17 +193,6 @@ def test_scores_have_the_p_value_of_scipy_and_an_interval_near(paired: bool) -> 
     assert (row.ci_low, row.ci_high) == pytest.approx((low, high), abs=0.15 * (high - low))
     assert few.ci_low is None
     assert "100 are needed" in (few.reason or "")
-
-
-@pytest.mark.parametrize(("same", "unit"), [(True, "within puppet"), (False, "puppet")])
-def test_puppets_that_stand_in_both_conditions_are_kept_together(same: bool, unit: str) -> None:
-    answers = simulate_answers(noise, conditions=("h1", "h5"))
-    if not same:
-        answers = [
-            dataclasses.replace(a, puppet_id=f"other-{a.puppet_id}") if a.condition == "h5" else a
-            for a in answers
-        ]
-    assert {row.unit for row in measure(answers, trend=False).values()} == {unit}
 
 
 @pytest.mark.parametrize("trend", [True, False])
@@ -348,16 +304,6 @@ def test_no_trend_where_all_ask_for_the_same() -> None:
     row = value(measure(simulate_answers(noise), arms=arms), "from_baseline")
     assert row.estimate is None
     assert "all conditions ask for the same" in (row.reason or "")
-
-
-@pytest.mark.parametrize("trend", [True, False])
-@pytest.mark.parametrize(
-    "answers", [[], listed(["a"], None), simulate_answers(noise, conditions=("h1",)), chosen("AB")]
-)
-def test_fewer_than_two_conditions_with_puppets_have_no_rows(
-    answers: list[Answer], trend: bool
-) -> None:
-    assert measure(answers, trend=trend) == {}
 
 
 @pytest.mark.parametrize(

@@ -1,14 +1,11 @@
 """The table of arms: other tables' values beside what contexts hold, and reasons where there are none."""
 
 import dataclasses
-from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 import pandas as pd
 import pytest
 
-from fieldwork import tables
 from fieldwork.metrics.accuracy import measure_runs
 from fieldwork.metrics.arms.contexts import average_contexts
 from fieldwork.metrics.arms.table import (
@@ -161,21 +158,3 @@ def test_why_there_is_no_value(answers: list[Answer], place: tuple[str, str], re
 
 def test_no_answers_no_rows() -> None:
     assert measure([]) == {}
-
-
-def test_tables_are_read_from_their_files(tmp_path: Path) -> None:
-    answers_table = answer_frame(LETTERS)
-    settings: dict[str, Any] = {"baseline": "offline", "n_permutations": 99, "seed": 1}
-    rows: dict[str, tuple[type[Any], Sequence[Any]]] = {
-        "comparisons": (Comparison, measure_comparisons(answers_table, **settings)),
-        "variance": (VarianceShare, measure_variance(answers_table, **settings)),
-        "lists": (Estimate, list_estimates(answers_table)),
-        "accuracy": (Estimate, score_estimates(measure_runs(answers_table, ITEMS))),
-    }
-    paths = {name: str(tmp_path / f"{name}.parquet") for name in rows}
-    for name, (row_type, table) in rows.items():
-        tables.write_table(paths[name], table, row_type)
-    of_estimates = [paths["lists"], paths["accuracy"]]
-    own = ArmTables.read(paths | {"answers": "elsewhere.parquet", "estimates": of_estimates})
-    arm_rows = measure_arms(own, arms=ARMS, contexts=CONTEXTS, baseline="offline")
-    assert {(row.condition, row.measure): row for row in arm_rows} == measure(LETTERS)

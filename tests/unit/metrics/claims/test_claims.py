@@ -12,7 +12,7 @@ from fieldwork.measures import claimed_measures
 from fieldwork.metrics.claims.families import ClaimRules, PrimaryTests, family_of
 from fieldwork.metrics.claims.keys import ClaimKey
 from fieldwork.metrics.claims.lookup import add_corrections, read_corrected
-from fieldwork.metrics.claims.measures import MEASURES, Sides, claim_key
+from fieldwork.metrics.claims.measures import MEASURES, claim_key
 from fieldwork.metrics.claims.table import measure_claims, row_types
 from fieldwork.records.claims import Claim
 from fieldwork.records.columns import table_of
@@ -120,13 +120,6 @@ def test_primary_tests_of_several_tables_are_one_holm_family() -> None:
     }
     assert {c.correction for c in primary.values()} == {"Holm"}
     assert {c.n_tests for c in primary.values()} == {3}
-
-
-def test_real_users_change_no_comparison_of_simulated_ones() -> None:
-    rows = [comparison_row(0.03, f"i{k}") for k in range(2)]
-    real = [comparison_row(0.9, f"i{k}", condition="field") for k in range(9)]
-    alone, beside = (claims(comparisons=tests) for tests in (rows, [*rows, *real]))
-    assert [c for c in beside if c.condition == "rag"] == alone
 
 
 def test_a_control_is_judged_as_the_users_are() -> None:
@@ -270,13 +263,6 @@ def test_too_many_tests_for_the_shuffles_cannot_be_shown() -> None:
     assert {c.verdict for c in claims(rules, comparisons=rows[:4])} == {"undecided"}
 
 
-def test_shares_of_variance_cannot_be_shown_by_too_few_deals() -> None:
-    rows = [variance_row(0.02, task=f"t{k}", n_permutations=99) for k in range(6)]
-    assert {c.verdict for c in claims(variance=rows)} == {"cannot be shown"}
-    assert {c.p_least for c in claims(variance=rows)} == {0.01}
-    assert {c.verdict for c in claims(variance=rows[:4])} == {"undecided"}
-
-
 @pytest.mark.parametrize(("low", "direction"), [(0.1, "more varied"), (None, "differs")])
 def test_a_direction_needs_an_interval(low: float | None, direction: str) -> None:
     high = None if low is None else 0.5
@@ -289,30 +275,6 @@ def test_the_smallest_effect_is_found_in_four_of_five_studies() -> None:
     """A difference of 2.8 standard errors has a power of 80 % at 5 %, alone in its family."""
     (claim,) = claims(estimates=[entropy_row(0.3, difference_low=-0.196, difference_high=0.196)])
     assert claim.smallest_effect == pytest.approx(0.28, abs=0.001)
-
-
-def test_a_page_claims_one_score_and_one_metric() -> None:
-    rows = claims(
-        estimates=[
-            score_row(0.01),
-            score_row(0.01, measure="em_flexible"),
-            entropy_row(0.01, measure="one_minus_top5_share"),
-        ],
-        score_spreads=[spread_row(0.01), spread_row(0.01, metric="em_flexible")],
-        comparisons=[comparison_row(0.01, metric="total_variation")],
-        novelty=[novelty_row(0.01), novelty_row(0.01, condition="again", control="again")],
-        categories=[category_row(0.01), category_row(0.01, "other")],
-    )
-    assert sorted(c.measure for c in rows) == ["categories", "novelty", "score", "score_spread"]
-
-
-def test_of_variants_the_change_of_accuracy_and_flips_beyond_reruns_are_claimed() -> None:
-    metrics = ("accuracy", "accuracy_change", "excess_flips", "excess_overlap", "flips")
-    rows = claims(robustness=[variant_row(0.001, metric=metric) for metric in metrics])
-    assert {c.measure: (c.verdict, c.direction, c.margin) for c in rows} == {
-        "variant_accuracy": ("differs", "lower", 0.02),
-        "variant_flips": ("differs", "fewer than reruns", 0.1),
-    }
 
 
 def test_of_groups_the_gaps_and_options_with_a_test_are_claimed() -> None:
@@ -383,14 +345,6 @@ def test_a_claim_carries_both_sides_of_its_test(row: Any, sides: tuple[Any, ...]
     ]
 
 
-def test_both_sides_are_names_of_columns() -> None:
-    for measure in MEASURES.values():
-        columns = {field.name for field in dataclasses.fields(measure.row_type)}
-        names = {side for side in measure.sides if isinstance(side, str)}
-        assert names <= columns
-        assert {*Sides._fields} <= {field.name for field in dataclasses.fields(Claim)}
-
-
 def test_every_row_type_has_a_key_of_its_own() -> None:
     for name, measure in MEASURES.items():
         key = claim_key(name, filled(measure.row_type))
@@ -413,10 +367,6 @@ def test_a_later_wave_is_tested_by_drift_alone() -> None:
     assert first.p_corrected == alone.p_corrected
 
 
-def test_no_tables_no_claims() -> None:
-    assert claims() == []
-
-
 def test_a_frame_gets_the_corrected_p_values_of_its_rows() -> None:
     rows = [
         order_row(),
@@ -427,17 +377,6 @@ def test_a_frame_gets_the_corrected_p_values_of_its_rows() -> None:
     corrected = add_corrections(frame, claims(rank_agreement=rows), "field_order")["p_corrected"]
     assert corrected.tolist()[:2] == [0.004, 0.5]
     assert add_corrections(frame, [], "field_order")["p_corrected"].isna().all()
-
-
-def test_groups_are_told_apart_in_a_frame() -> None:
-    rows = [
-        group_row(),
-        group_row(group="woman", versus="man", p_value=0.5),
-        group_row(item_id="a"),
-    ]
-    frame = pd.DataFrame([dataclasses.asdict(row) for row in rows])
-    corrected = add_corrections(frame, claims(group_differences=rows), "group_difference")
-    assert corrected["p_corrected"].tolist() == [0.03, 0.5, 0.03]
 
 
 def test_a_table_is_read_with_the_corrections_of_the_claims(tmp_path: Path) -> None:

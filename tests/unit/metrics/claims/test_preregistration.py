@@ -67,10 +67,6 @@ def test_a_record_has_what_the_study_will_claim() -> None:
         assert part in text
 
 
-def test_answers_that_were_there_are_counted() -> None:
-    assert "7 answers of this study existed when it was registered" in render(record(7))
-
-
 def test_power_is_that_of_the_largest_size_within_the_study() -> None:
     rows = [
         power_row(n_users=20, power=0.5),
@@ -146,17 +142,6 @@ def test_recorded_answers_need_no_power_and_are_no_new_ones() -> None:
         assert part in text
     assert "No answer of this study existed" not in text
     assert answers_before(content) == "before any answer was read, those of gpt recorded elsewhere"
-
-
-def test_a_study_with_one_model_that_is_asked_has_power() -> None:
-    config = recorded_config()
-    config["models"] |= study_config()["models"]
-    config["study"]["models"] = ["gpt", *study_config()["study"]["models"]]
-    sizes = study_sizes(config, {config["study"]["tasks"][0]: 3})
-    assert sizes[0].replicates
-    content = preregister(config, sizes, [], {}, TIME, n_read=5, n_stored=5)
-    assert content["power_reason"] is None
-    assert answers_before(content) == "after 5 answers, those of gpt recorded elsewhere"
 
 
 def test_a_study_asks_each_task_as_often_as_the_config_says() -> None:

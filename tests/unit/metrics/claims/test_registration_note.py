@@ -6,11 +6,8 @@ from typing import Any
 import pytest
 
 from fieldwork.metrics.claims.registration_note import (
-    MOST_NAMES,
-    changed_names,
     changed_settings,
     registration_note,
-    unknown_names,
 )
 from fieldwork.metrics.claims.registration_records import PLAIN_FORMAT, complete_record
 from unit.metrics.claims.test_preregistration import record, study_config
@@ -66,13 +63,6 @@ def test_what_cannot_be_compared_is_named_and_counts_as_no_change() -> None:
     assert note.endswith("Not compared, as the files are not here or were not: corpora.mine.")
 
 
-def test_hashes_are_compared_by_name() -> None:
-    old = {"a": "1", "b": "2", "c": None, "d": "4"}
-    new = {"a": "1", "b": "x", "c": "3", "e": "5"}
-    assert changed_names(old, new) == ["b", "d", "e"]
-    assert unknown_names(old, new) == ["c"]
-
-
 def test_a_record_of_an_earlier_version_says_what_it_does_not_hold() -> None:
     old = registered(format=PLAIN_FORMAT)
     for key in ("digest", "hashes", "earlier", "answers_stored", "recorded_models"):
@@ -113,10 +103,3 @@ def test_changed_settings_are_named() -> None:
         "models.local",
         "study.primary",
     ]
-
-
-def test_of_many_changed_settings_some_are_named() -> None:
-    note = registration_note([registered()], {"study": study_config()["study"]}, HASHES)
-    assert note is not None
-    assert note.count(",") == 1 + MOST_NAMES
-    assert " more." in note

@@ -49,19 +49,6 @@ def test_what_came_back_is_counted() -> None:
     assert count_answers(answer_frame([])) == []
 
 
-def test_questions_and_users_are_counted_once() -> None:
-    users = [*(chosen(["A", "B"], condition="u", item_id=item) for item in ("q", "r"))]
-    answers = [
-        dataclasses.replace(a, puppet_id=name)
-        for rows in users
-        for a, name in zip(rows, ("ada", "bob"), strict=True)
-    ]
-    answers += chosen(["A"], condition="c")
-    offline, asked = count_answers(answer_frame(answers))
-    assert (offline.n_questions, offline.n_users) == (1, 0)
-    assert (asked.n, asked.n_questions, asked.n_users) == (4, 2, 2)
-
-
 def test_what_a_person_read_is_counted() -> None:
     answers = chosen(["A", "B", None])
     answers[1:] = [dataclasses.replace(a, correction="0" * 64) for a in answers[1:]]
@@ -144,23 +131,6 @@ def test_letters_in_another_form_are_a_warning(baseline_share: float, n: int) ->
     ]
 
 
-def test_letters_that_cannot_be_read_are_one_warning() -> None:
-    replies = [
-        ReplyCounts("m", "mmlu", "rag", 90, 0, 18),
-        ReplyCounts("m", "mmlu", "offline", 90, 0, 0),
-    ]
-    rows = [
-        score_row(condition=condition, measure="format_failure", value=share)
-        for condition, share in {"rag": 0.2, "offline": 0.0}.items()
-    ]
-    (warning,) = warnings(evidence(*rows, outline=STUDY), replies)
-    assert warning == (
-        "mmlu: the share of answers that are refused or cannot be read is not that without a user (20 % "
-        "RAG, 0 % without a user), so those that are left may be of another kind; they count as wrong "
-        "(accuracy, format\\_failure)"
-    )
-
-
 AGAIN = {"condition": "again"}
 
 
@@ -222,13 +192,6 @@ def test_answers_of_another_condition_are_a_warning(other: str, words: str) -> N
     same = [replace(claim, reason=reason) for claim in claims_of(score_row(0.5))]
     (warning,) = warnings(StudyEvidence(STUDY, rows={Claim: same}), [])
     assert warning.endswith(words)
-
-
-def test_a_study_of_failures_alone_is_warned_of() -> None:
-    (warning,) = warnings(NOTHING, [ReplyCounts("m", "rec", "offline", 40, 40, 0)])
-    assert warning.startswith(
-        "without a user, rec: of 40 answers 40 (100 %) failed, so its numbers say"
-    )
 
 
 def test_a_warning_names_a_few_of_many() -> None:
@@ -354,7 +317,3 @@ def test_lists_of_another_length_are_a_warning(mean: float, is_said: bool) -> No
         r"longer lists look more varied (list\_lengths)"
     )
     assert sentences == ([expected] if is_said else [])
-
-
-def test_lists_without_a_baseline_are_no_warning() -> None:
-    assert warnings(evidence(length_row(9.0), outline=STUDY), []) == []

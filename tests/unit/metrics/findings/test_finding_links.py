@@ -22,10 +22,6 @@ def test_a_link_leads_to_the_answers_of_an_estimate() -> None:
     )
 
 
-def test_a_claim_over_all_models_leads_to_the_answers_of_all() -> None:
-    assert "model" not in answers_link("x", model=None, task="t", condition="c", base="counted")
-
-
 def test_equal_addresses_share_a_number_and_other_links_stay() -> None:
     links = [
         answers_link(text, model="m", task="t", condition=condition, base="runs")
@@ -35,10 +31,6 @@ def test_equal_addresses_share_a_number_and_other_links_stay() -> None:
     assert lines[:4] == ["[1 %][1]", "[2 %][2]", "[3 %][1]", "[methods](docs/methods.md)"]
     assert lines[4] == ""
     assert [line.split(":")[0] for line in lines[5:]] == ["[1]", "[2]"]
-
-
-def test_a_page_without_links_has_no_addresses() -> None:
-    assert numbered_links(["a", "b"]) == ["a", "b"]
 
 
 def test_every_number_of_the_page_has_an_address() -> None:

@@ -25,7 +25,6 @@ from unit.metrics.findings.finding_rows import (
     entropy_row,
     evidence,
     exact_row,
-    filled,
     group_row,
     novelty_row,
     order_row,
@@ -81,20 +80,6 @@ def test_sections_stand_in_order() -> None:
         "Study: s; tables: metrics/\\*.csv; SQL: study.duckdb (docs/data.md)\n"
     )
     assert end in page
-
-
-def test_a_question_is_the_title_as_it_is_written() -> None:
-    page = findings_page(
-        evidence(*ROWS, outline=OUTLINE._replace(question="Is *it* so?")), REPLIES, [], []
-    )
-    assert page.startswith("# Is \\*it\\* so?\n\n## In short\n")
-    assert "\n\nStudy: s; tables: " in page
-
-
-def test_notes_are_limits_and_nothing_else() -> None:
-    page = findings_page(evidence(*ROWS), REPLIES, [], [])
-    assert page.count("Not a chat model") == 1
-    assert "- Not a chat model.\n" in part_of(page, "What this cannot say")
 
 
 def test_a_warning_stands_below_the_summary_which_counts_it() -> None:
@@ -161,30 +146,6 @@ def test_other_conditions_without_a_user_are_named() -> None:
     assert design_of(design_replies(later=0), study).endswith(" The same was asked Later.")
 
 
-def test_what_was_done_counts_questions_of_all_tasks_and_names_few_models() -> None:
-    replies = [
-        ReplyCounts(model, task, "offline", 20, 0, 0, n_questions=20)
-        for model in "abcd"
-        for task in ("rec", "mmlu")
-    ]
-    few = STUDY._replace(models={"a": "A", "b": "B"}, conditions={"offline": "T1"})
-    assert design_of(replies, few) == "A and B answered 40 questions, once each without a user."
-    many = few._replace(models={name: name.upper() for name in "abcd"})
-    assert design_of(replies, many).startswith("4 models answered 40 questions")
-
-
-def test_questions_in_free_text_are_counted_apart() -> None:
-    replies = [ReplyCounts("m", "rec", "offline", 2, 0, 0, n_questions=2)]
-    questions = {
-        ItemKey("rec", item_id): filled(Item, item_id=item_id, kind=kind)
-        for item_id, kind in (("a", "list"), ("b", "text"))
-    }
-    study = STUDY._replace(questions=questions)
-    expected = "Model answered 2 questions (1 in free text, which is not compared), once each"
-    assert design_of(replies, study).startswith(expected)
-    assert study.compared_questions == [ItemKey("rec", "a")]
-
-
 def test_before_any_answer_nothing_was_done() -> None:
     assert design_of([], STUDY) == ""
     assert design_of(REPLIES, STUDY) == ""
@@ -234,12 +195,6 @@ def test_labels_notes_options_and_prompts_are_no_markup() -> None:
     assert page.count(PLAIN) > 10
     assert MARKUP not in page
     assert "<b>" not in page
-
-
-def test_a_preregistration_stands_between_summary_and_questions() -> None:
-    page = findings_page(evidence(*ROWS), REPLIES, [], [], "2026-03-02, before any answer")
-    assert "**Preregistration:** 2026-03-02, before any answer\n" in part_of(page, "In short")
-    assert "Preregistration" not in findings_page(evidence(*ROWS), REPLIES, [], [])
 
 
 def test_tables_are_read_by_the_names_of_their_files(tmp_path: Path) -> None:

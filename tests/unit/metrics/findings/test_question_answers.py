@@ -5,7 +5,6 @@ import pytest
 from fieldwork.metrics.findings.question_answers import NO_DIFFERENCE, question_answers
 from fieldwork.records.values import ValueComparison, ValueEstimate
 from unit.metrics.findings.finding_rows import (
-    FIELD_OUTLINE,
     OUTLINE,
     comparison_row,
     evidence,
@@ -92,18 +91,6 @@ def test_a_number_has_its_median_and_the_direction_that_its_test_shows() -> None
     assert (baseline.values, user.values) == ([607.0], [490.0])
     assert (user.verdict.text, user.n, user.n_missing) == ("yes, lower", 39, 1)
     assert user.size == pytest.approx(0.6)
-
-
-def test_an_undecided_number_is_not_said_to_be_equal() -> None:
-    (question,) = question_answers(evidence(**value_rows(0.3)))
-    assert question.rows[-1].verdict.text == NO_DIFFERENCE
-
-
-def test_real_users_are_no_simulated_ones() -> None:
-    rows = [shift_row(0.01, condition="field")]
-    (question,) = question_answers(evidence(*rows, outline=FIELD_OUTLINE))
-    assert question.furthest(FIELD_OUTLINE.simulated_users) is None
-    assert question.furthest(["field"]) is not None
 
 
 def test_without_answers_of_the_baseline_there_is_no_question() -> None:

@@ -96,7 +96,3 @@ def test_a_long_question_is_cut_and_no_markup() -> None:
     assert lines[4].startswith("### &lt;b>word word")
     assert lines[4].endswith("…")
     assert len(lines[4]) < 130
-
-
-def test_a_study_without_comparisons_has_no_such_part() -> None:
-    assert lines_of({}) == []

@@ -379,15 +379,6 @@ def test_what_is_no_estimate_of_the_study_is_no_section(
     assert cells(declaration, *rows, outline=VARIANTS) == []
 
 
-def test_a_share_that_cannot_be_told_has_a_row_beside_one_that_can() -> None:
-    missing = variance_row(None, condition="history", share_who=None, reason="nobody answers twice")
-    rows = cells(WHO_ASKS, variance_row(0.05), missing)
-    assert [row[-1] for row in rows] == [
-        "not detected (23.2 % would be)",
-        "no test: nobody answers twice",
-    ]
-
-
 @pytest.mark.parametrize(
     ("p_user", "p_context", "verdict"),
     [
@@ -488,10 +479,3 @@ def test_what_people_paste_is_scored_by_the_reading_of_whole_answers() -> None:
     assert (finding.cells[2][:4], finding.cells[5][:5]) == ("79.6", "+26.0")
     assert finding.verdict.text == "higher"
     assert "Letters of real users are read out of whole answers." in made.question
-
-
-def test_the_section_says_why_differences_of_values_have_no_interval() -> None:
-    """The reason of the table, which each row has with numbers of its own, is said once."""
-    for values, is_said in ((LOST, True), ({}, False)):
-        made = section(VALUES, value_row(0.9, **values))
-        assert ("too few answer (metrics.rarest\\_users)" in made.question) == is_said

@@ -177,13 +177,6 @@ def test_a_loss_is_named_as_one_and_a_decline_gives_its_reason() -> None:
     assert cells(CALIBRATION, *calibration_rows("calibrated", model="other")) == []
 
 
-def test_puppets_are_named_by_their_condition() -> None:
-    rows = calibration_rows("calibrated", level="puppets", puppets_of="history")
-    assert cells(CALIBRATION, *rows)[0][0] == "puppets of History"
-    both = OUTLINE._replace(models={"m": "Model", "n": "Next"})
-    assert cells(CALIBRATION, *rows, outline=both)[0][:2] == ("Model", "puppets of History")
-
-
 def primary_cells(**values: Any) -> list[str]:
     """Measure, difference and verdict of a comparison of scales that the study is about."""
     ends = {"difference": -0.732, "ci_low": -1.05, "ci_high": -0.41}

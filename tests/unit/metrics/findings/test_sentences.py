@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from fieldwork.metrics.findings.drift import DRIFT, drift_sentence
-from fieldwork.metrics.findings.field import field_sentence, repeated_text_notes
+from fieldwork.metrics.findings.field import repeated_text_notes
 from fieldwork.metrics.findings.group_gaps import group_gap_sentence
 from fieldwork.metrics.findings.practice import PRACTICE, practice_sentence
 from fieldwork.metrics.findings.values import values_sentence
@@ -33,15 +33,6 @@ STUDY = OUTLINE._replace(
     tasks=["mmlu", "primes", "typos"],
     conditions={**OUTLINE.conditions, "w40": "W 40", "w41": "W 41", "w42": "W 42"},
 )
-SENTENCES = (
-    *(drift_sentence, field_sentence, group_gap_sentence),
-    *(practice_sentence, values_sentence, wording_sentence),
-)
-
-
-@pytest.mark.parametrize("sentence", SENTENCES)
-def test_without_rows_there_is_nothing_to_say(sentence) -> None:
-    assert sentence(evidence(outline=STUDY)) == ""
 
 
 def said(sentence, *rows: Any) -> str:

@@ -73,12 +73,6 @@ def test_the_first_sentence_answers_with_the_clearest_question_and_asking_again(
     assert texts["Chance"] == "repeated without a user, 0 of 3 differ beyond chance."
 
 
-def test_a_question_of_its_own_is_not_answered_with_yes() -> None:
-    own = STUDY._replace(question="Which car do teachers get?")
-    texts = sentences(own, shifts=[shift_row(0.01)])
-    assert texts[""].startswith("**Answers differ with a user on 1 of 1 question** under at")
-
-
 def test_a_number_is_told_by_its_median() -> None:
     texts = sentences(**value_rows(0.01, 0.2))
     assert texts[""] == (
@@ -106,12 +100,6 @@ def test_a_number_is_told_by_its_median() -> None:
 )
 def test_without_a_question_that_differs(rows: dict[str, Any], first: str) -> None:
     assert without_links(in_short(evidence(outline=STUDY, **rows))[0]) == first
-
-
-def test_questions_that_cannot_be_compared_are_counted_too() -> None:
-    items = {ItemKey("rec", name): filled(Item, item_id=name) for name in ("cars", "essay")}
-    texts = sentences(STUDY._replace(questions=items), shifts=[shift_row(0.01)])
-    assert texts[""].startswith("**Yes, for 1 of 2 questions**")
 
 
 def test_what_asking_again_shows_is_counted_as_users_are() -> None:
@@ -197,16 +185,6 @@ def test_what_would_decide_the_rest() -> None:
     )
 
 
-def test_where_all_is_detected_a_named_question_would_confirm_it() -> None:
-    text = sentences(shifts=[shift_row(0.01)])["To learn more"]
-    assert text == "name the largest difference in advance, and ask new users."
-
-
-def test_warnings_are_announced() -> None:
-    assert sentences(n_warnings=2)["Doubt"] == "2 warnings below."
-    assert "Doubt" not in sentences()
-
-
 def test_what_does_not_fit_in_full_is_named_in_brief() -> None:
     long = {ItemKey("rec", "cars"): filled(Item, item_id="cars", question="why " * 9)}
     texts = sentences(
@@ -232,18 +210,6 @@ def test_there_are_at_most_120_words(rows: Sequence[Any], outline: StudyOutline)
     assert lines
     assert sum(map(n_words, lines)) <= MOST_WORDS
     assert all(line.startswith("**") and line.endswith(".") for line in lines)
-
-
-def test_long_questions_and_options_keep_the_summary_short() -> None:
-    long = "word " * 400
-    items = {
-        ItemKey("rec", "cars"): filled(
-            Item, item_id="cars", kind="choice", question=long, choices=[long]
-        )
-    }
-    row = shift_row(0.01, answer="A", kind="choice")
-    lines = in_short(evidence(row, outline=STUDY._replace(questions=items)), 3)
-    assert sum(map(n_words, lines)) <= MOST_WORDS
 
 
 def test_no_combination_of_missing_tables_breaks_the_summary() -> None:

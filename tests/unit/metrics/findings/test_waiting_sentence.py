@@ -51,25 +51,7 @@ def test_a_context_that_takes_no_more_is_said_to_take_no_more() -> None:
     )
 
 
-def test_a_study_without_users_or_prices_says_how_long_answers_take() -> None:
-    rows = [service_row(P95, 12.0, condition="offline"), service_row("usd_call", None)]
-    assert waiting_sentence(evidence(*rows)) == "95 % of answers come within 12.0 s"
-
-
 @pytest.mark.parametrize("rows", [[], [service_row(P95, None), service_row("usd_call", 0.1)]])
 def test_without_times_nothing_is_said(rows: list[ServiceMeasure]) -> None:
     assert waiting_sentence(evidence(*rows)) == ""
     assert "Waiting" not in findings_page(evidence(*rows), [], [], [])
-
-
-def test_the_sentence_stands_where_the_page_says_how_it_was_made() -> None:
-    page = findings_page(evidence(service_row(P95, 4.0)), [], [], [])
-    assert "\nWaiting: 95 %" in page.partition("## How it was made")[2]
-
-
-def test_a_control_is_no_users_context() -> None:
-    rows = [
-        service_row(P95, 2.0, condition="offline"),
-        service_row("latency_mean_s", 3.0, condition="again", difference=2.0),
-    ]
-    assert "context" not in waiting_sentence(evidence(*rows))

@@ -1,6 +1,5 @@
 """Estimates recover what is planted, claim nothing where nothing is, and say why they are missing."""
 
-import itertools
 import math
 
 import numpy as np
@@ -12,9 +11,8 @@ from scipy.stats import t as student
 from fieldwork.metrics.judgements.alternative_annotators import alternative_annotators
 from fieldwork.metrics.judgements.judges import judge_rows
 from fieldwork.metrics.judgements.prediction_powered import prediction_powered_rows
-from fieldwork.metrics.judgements.sample import freedom_of, sample_of
+from fieldwork.metrics.judgements.sample import sample_of
 from fieldwork.metrics.judgements.table import measure_judgements
-from fieldwork.records.judging import JudgementEstimate
 from fieldwork.sections.judging import Scale
 
 RATING = Scale(name="rating", level="interval", options=[*"12345"])
@@ -152,34 +150,6 @@ def test_the_interval_of_peoples_mean_hangs_on_the_few_units_that_people_rated()
     assert n_covered >= 0.92 * n_studies
 
 
-def test_a_group_has_the_interval_that_it_has_alone() -> None:
-    generator = np.random.default_rng(0)
-    names = [f"u{n:03}" for n in range(200)]
-    real = {str(name) for name in generator.permutation(names)[:100]}
-    rows = pd.DataFrame(
-        [
-            (f"{name}/{n}", name, "real" if name in real else "synthetic", "p1", "person", value)
-            for name in names
-            for n in range(2)
-            for value in ["accept" if generator.random() < 0.6 else "reject"]
-        ],
-        columns=["unit_id", "user_id", "unit_group", "rater", "rater_kind", "value"],
-    )
-
-    def accepted(frame: pd.DataFrame) -> JudgementEstimate:
-        measured = measure_judgements(*tables_of(frame, RIGHT), [RIGHT], rarest_users=0.05)
-        return next(
-            row
-            for row in measured.estimates
-            if (row.measure, row.unit_group) == ("accepted", "real")
-        )
-
-    row, alone = accepted(rows), accepted(rows[rows["unit_group"] == "real"])
-    assert row == alone
-    assert (row.n_owners, row.reason) == (100, None)
-    assert row.ci_low is not None
-
-
 def test_a_correlation_counts_the_users_whose_units_several_people_rated() -> None:
     generator = np.random.default_rng(0)
     raters = [("p1", "person", 150), ("p2", "person", 15), ("judge", "model", 150)]
@@ -215,16 +185,6 @@ def test_a_judge_that_says_what_all_people_say_may_stand_in_for_each() -> None:
     assert winning.reason == "no interval: people are compared, not users"
     worst = rows.assign(value=rows["value"].where(rows["rater"] != "judge", "unsure"))
     assert estimates(worst, RIGHT)["winning_rate", "judge", "people"].estimate == 0.0
-
-
-def test_users_with_most_units_have_most_of_the_degrees_of_freedom() -> None:
-    assert freedom_of(np.repeat(np.arange(40), 5)) == pytest.approx(39.0)
-    # three users of 100 units and 97 of one: hardly more than these three
-    assert freedom_of(np.repeat(np.arange(100), [100] * 3 + [1] * 97)) == pytest.approx(
-        2.0, abs=0.02
-    )
-    assert freedom_of(np.repeat(np.arange(2), [1000, 1])) == 1.0
-    assert freedom_of(np.zeros(5, dtype=np.int64)) == 0.0
 
 
 def test_units_of_one_user_do_not_stand_for_many() -> None:
@@ -319,26 +279,6 @@ def test_place_and_length_and_own_answers_are_counted_where_they_decide() -> Non
     assert found["b_no_better", "vain", None].estimate == 1.0
 
 
-def test_naming_an_attribute_is_preferred_by_whoever_is_biased_to_it() -> None:
-    generator = np.random.default_rng(5)
-    rows = [
-        (f"{kind}-{unit}", f"u{unit % 50}", rater, rater_kind, value, kind)
-        for unit in range(150)
-        for kind in ("mentions", "pairs")
-        for rater, rater_kind, value in (
-            ("p1", "person", generator.choice([*"1245"])),
-            ("fond", "model", "5" if kind == "mentions" else generator.choice([*"1245"])),
-        )
-    ]
-    columns = ["unit_id", "user_id", "rater", "rater_kind", "value", "unit_kind"]
-    found = estimates(pd.DataFrame(rows, columns=columns), PAIR, rarest_users=0.125)
-    fond, people = (found["prefers_named", rater, None] for rater in ("fond", "people"))
-    assert (fond.estimate, fond.n_units) == (1.0, 150)
-    assert people.ci_low is not None
-    assert people.ci_high is not None
-    assert people.ci_low < 0.5 < people.ci_high
-
-
 def authors(order: dict[str, int], of_judge: dict[str, int]) -> pd.DataFrame:
     """Answers of some authors, rated by people in one order and by a judge in another."""
     return pd.DataFrame(
@@ -365,33 +305,6 @@ def test_the_order_of_few_authors_has_an_exact_p() -> None:
     flat = estimates(authors(ranks, dict.fromkeys(ranks, 3)), RATING)
     row = flat["rho_of_authors", "judge", "people"]
     assert (row.estimate, row.p_value, row.reason) == (None, None, "all authors are alike")
-
-
-def test_authors_of_pairs_are_ordered_by_how_far_they_are_preferred() -> None:
-    strength = {"weak": 0, "middle": 1, "strong": 2}
-    rows = []
-    for unit, (a, b) in enumerate(itertools.permutations(strength, 2)):
-        # 3 is neither; each step of strength is a step of the scale
-        value = str(3 + strength[b] - strength[a])
-        for rater, kind in (("p1", "person"), ("judge", "model")):
-            rows.append((str(unit), "u1", a, b, rater, kind, value))
-    columns = ["unit_id", "user_id", "author_a", "author_b", "rater", "rater_kind", "value"]
-    frame = pd.DataFrame(rows, columns=columns)
-    row = estimates(frame, PAIR, rarest_users=0.5)["rho_of_authors", "judge", "people"]
-    assert row.estimate == pytest.approx(1)
-
-
-def test_an_order_that_changes_the_judgement_is_counted() -> None:
-    rows = pd.DataFrame(
-        [
-            (str(unit), "judge", "model", value, side)
-            for unit in range(40)
-            for side, value in (("a", "1"), ("b", "1" if unit % 4 else "5"))
-        ],
-        columns=["unit_id", "rater", "rater_kind", "value", "first_side"],
-    )
-    found = estimates(rows, PAIR)
-    assert found["same_in_both_orders", "judge", None].estimate == 0.75
 
 
 def test_repeats_that_disagree_are_kept_and_counted() -> None:
@@ -447,15 +360,6 @@ def test_all_rejected_is_a_number_and_what_needs_an_accepted_unit_says_so() -> N
     kappa = found["kappa", "people", "people"]
     assert kappa.estimate is None
     assert kappa.reason is not None
-
-
-def test_too_few_users_have_no_interval() -> None:
-    found = estimates(acceptance({"p1": ("person", 0.5)}, n_users=20), RIGHT, rarest_users=0.05)
-    row = found["accepted", "people", None]
-    assert row.estimate is not None
-    assert row.ci_low is None
-    assert row.reason is not None
-    assert "100 are needed" in row.reason
 
 
 def test_groups_of_units_have_rows_of_their_own() -> None:

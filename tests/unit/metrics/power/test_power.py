@@ -235,13 +235,6 @@ def test_power_rises_with_users(effect: Scenario) -> None:
     assert few < many - 0.15
 
 
-@pytest.mark.parametrize("effect", EFFECTS[3:5], ids=lambda s: s.source_label)
-def test_settled_prompts_lower_the_power_of_who_asks(effect: Scenario) -> None:
-    settled = effect._replace(n_settled=effect.n_items - 2)
-    full, less = (simulate_power(s, 25, simulations=400) for s in (effect, settled))
-    assert less < full - 0.1
-
-
 @pytest.mark.parametrize(
     ("effect", "odd_users"),
     [*zip(EFFECTS[3:], (0.06, 0.2, 0.25, 0.2, 0.5), strict=True)],
@@ -275,18 +268,6 @@ def test_users_who_are_alike_over_prompts_lower_it(effect: Scenario) -> None:
     assert alike < different - 0.03
 
 
-@pytest.mark.parametrize("effect", EFFECTS[:3], ids=lambda s: f"{s.measure} {s.source_label}")
-def test_likeness_is_nothing_to_one_prompt(effect: Scenario) -> None:
-    assert effect.supposed_likeness is None
-
-
-@pytest.mark.parametrize("measure", ["distance", "option_share"])
-def test_a_share_is_a_share_whoever_carries_it(measure: str) -> None:
-    change = scenario(measure, share_change(0.5, 0.4))
-    full, few = (simulate_power(change._replace(odd_users=s), 60) for s in (1.0, 0.5))
-    assert few == pytest.approx(full, abs=close(full))
-
-
 @pytest.mark.parametrize(
     ("certain", "expected"),
     [
@@ -302,13 +283,6 @@ def test_certain_sources(certain: Scenario, expected: float) -> None:
     assert simulate_power(certain, 20, simulations=400) == pytest.approx(expected, abs=0.04)
 
 
-def test_two_users_can_show_nothing() -> None:
-    for measure in ("distance", "option_share"):
-        assert simulate_power(scenario(measure, share_change(1.0, 0.0)), 2, simulations=20) == 0
-    scores = scenario("score", score_difference(0.5, 0.0, 0.01))
-    assert simulate_power(scores, 2, simulations=20) == 0
-
-
 OWN = scenario("share_who", Effect("who", 0.2), n_items=4, replicates=2)
 
 
@@ -317,12 +291,6 @@ def test_a_size_does_not_depend_on_the_others() -> None:
     all_sizes = curve(OWN, settings(5, 20, 40, simulations=100))
     assert single_size[0] == all_sizes[1]
     assert curve(OWN, settings(5, 20, 40, simulations=100)) == all_sizes
-
-
-def test_memory_at_once_changes_no_test(monkeypatch: pytest.MonkeyPatch) -> None:
-    estimates = curve(OWN, settings(20, simulations=100))
-    monkeypatch.setattr("fieldwork.metrics.power.exact_test._CELLS_AT_ONCE", 1000)
-    assert curve(OWN, settings(20, simulations=100)) == estimates
 
 
 def test_beyond_certainty_nothing_is_simulated() -> None:

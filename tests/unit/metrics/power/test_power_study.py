@@ -65,15 +65,6 @@ def test_every_effect_is_simulated_for_every_task() -> None:
         assert [estimate.n_users for estimate in curve.estimates] == [6, 12]
 
 
-def test_real_users_have_a_family_of_their_own() -> None:
-    who = by_key(simulate_curves())["small", "share_who", "0.5", 2]
-    assert [(power.family.name, power.arms) for power in who] == [
-        ("primary", [("m", "history")]),
-        ("real_users_share_who", [("m", "field")]),
-    ]
-    assert [power.family.n_plain for power in who] == [3, 1]
-
-
 def test_another_effect_moves_no_number() -> None:
     alone = by_key(simulate_curves())
     more = {
@@ -85,61 +76,6 @@ def test_another_effect_moves_no_number() -> None:
     beside = by_key(simulate_curves(effects=POWER["effects"] | more))
     assert len(beside) == len(alone) + 4 + 4 + 1 + 1
     assert all(beside[key] == curves for key, curves in alone.items())
-
-
-def test_equal_seeds_give_equal_numbers() -> None:
-    assert simulate_curves() == simulate_curves()
-    assert simulate_curves(OUTLINE._replace(seed=2)) != simulate_curves()
-
-
-@pytest.mark.parametrize(
-    ("more", "n_small", "n_large"),
-    [
-        ({}, 2, 5),
-        ({"prompts": 7}, 7, 7),
-        ({"settled_items": 0.6}, 1, 2),
-        ({"settled_items": 1}, 1, 1),
-    ],
-)
-def test_prompts_tested_together(more: dict[str, Any], n_small: int, n_large: int) -> None:
-    curves = by_key(simulate_curves(**more))
-    for task in ("small", "large"):
-        family = curves[task, "distance", "0.9 -> 0.2", 1][0].family
-        assert family == Family("distance", n_small + n_large - 1)
-
-
-def test_primary_comparisons_are_those_of_the_study() -> None:
-    rules = RULES | {"primary": [{"measure": "distance", "tasks": ["large"]}]}
-    curves = by_key(simulate_curves(OUTLINE._replace(rules=rules)))
-    families = {key[:2]: own[0].family.name for key, own in curves.items()}
-    assert families["large", "distance"] == "primary"
-    assert families["small", "distance"] == "distance"
-    assert families["large", "share_who"] == "share_who"
-
-
-@pytest.mark.parametrize(
-    ("questions", "expected"),
-    [
-        (PlannedTask({"choice": 3}), {"option_share", "distance", "share_who"}),
-        (PlannedTask({"choice": 3}, 2), {"option_share", "distance", "share_who", "score"}),
-        (PlannedTask({"list": 3}), {"option_share", "distance", "share_who", "entropy_bits"}),
-        (PlannedTask({"scale": 3}), {"option_share", "distance", "share_who", "value"}),
-        (PlannedTask({"number": 3}), {"share_who", "value"}),
-        (PlannedTask({"text": 3}), set()),
-    ],
-)
-def test_a_task_is_planned_by_the_tests_of_its_kind(
-    questions: PlannedTask, expected: set[str]
-) -> None:
-    study = planned_study({"t": questions}, score_task="t")
-    curves = simulate_curves(study, simulations=2, sizes=[6])
-    assert {curve.scenario.measure for curve in curves} == expected
-    values = [curve for curve in curves if curve.scenario.measure == "value"]
-    together = ["0.5 together"] if questions.count(["scale"]) else []
-    labels = [curve.scenario.effect.label for curve in values]
-    assert labels == (["0.5", *together] if "value" in expected else [])
-    # real users' answers are compared in other tests
-    assert "field" not in {condition for curve in values for _, condition in curve.arms}
 
 
 @pytest.mark.parametrize(
@@ -273,13 +209,6 @@ def test_advice_has_the_size_and_its_price() -> None:
     assert (field.condition, field.n_calls, field.cost_usd) == ("field", 100, None)
 
 
-def test_advice_says_what_is_not_reached() -> None:
-    for row in advice_rows(SCORES, PLANNED, FakePrices()):
-        assert (row.n_users, row.n_simulated, row.n_calls, row.cost_usd) == (None,) * 4
-        assert row.power == 0.3
-        assert row.reason == "not reached with 30: power is 0.30"
-
-
 def page(curves: list[PowerCurve], **more: Any) -> str:
     design = PLANNED._replace(settings=PLANNED.settings | more)
     advice: list[PowerAdvice] = list(advice_rows(curves, design, FakePrices()))
@@ -375,14 +304,6 @@ def test_a_study_is_simulated_priced_and_described() -> None:
     assert f"correlate by {CAUTIOUS} (cautious, as no answers of users are stored)" in page
 
 
-def test_only_questions_with_right_answers_have_scores() -> None:
-    opinions, benchmark = (
-        {row.measure for row in plan_power(PLANNED, ["t"], FakeArms("choice", n)).rows}
-        for n in (0, 4)
-    )
-    assert benchmark - opinions == {"score"}
-
-
 def test_a_task_of_texts_has_no_test() -> None:
     power = plan_power(PLANNED, ["t"], FakeArms("text"))
     assert power.rows == []
@@ -395,16 +316,6 @@ def test_a_study_without_users_says_what_a_plan_needs() -> None:
     page = plan_power(planned, ["t"], FakeArms()).page.replace("\n", " ")
     assert "No condition of the study has a user" in page
     assert "## t" not in page
-
-
-def test_primary_tests_of_scales_are_planned() -> None:
-    """Two models, each with who asks, four scales, and the scales together."""
-    rules = RULES | {"primary": [{"measure": "value"}, {"measure": "share_who"}]}
-    power = plan_power(PLANNED._replace(rules=rules), ["t"], FakeArms("scale"))
-    primary = [row for row in power.rows if row.family == "primary" and row.power is not None]
-    assert {row.n_tests for row in primary} == {2 * (1 + 4 + 1)}
-    assert {row.effect for row in primary if row.measure == "value"} == {"0.5", "0.5 together"}
-    assert "also names" not in power.page
 
 
 @pytest.mark.parametrize(
