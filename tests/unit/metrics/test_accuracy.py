@@ -2,7 +2,6 @@
 
 import dataclasses
 from pathlib import Path
-from string import ascii_uppercase
 from typing import Any
 
 import pandas as pd
@@ -75,15 +74,11 @@ def test_an_arm_of_which_no_answer_can_be_read_has_no_score() -> None:
     """A score of 0 % would be one of the parser; a model that refuses everything has it all the same."""
     right = {"i": "A", "j": "A", "k": "A"}
     rows = runs(
-        unread(run_of(right, puppet="p")),
-        unread(run_of(right, puppet="q")),
+        *(unread(run_of(right, puppet=puppet)) for puppet in "pq"),
         unread(run_of(right, condition="refusing"), "refused"),
-        unread(run_of({"i": "A", "j": "A"}, condition="mixed")),
-        run_of({"k": "A"}, condition="mixed"),
-    )
-    assert [(row.condition, row.is_counted) for row in rows] == [
-        ("c", False), ("c", False), ("mixed", True), ("refusing", True),
-    ]  # fmt: skip
+        [*unread(run_of({"i": "A", "j": "A"}, condition="mixed")),
+         *run_of({"k": "A"}, condition="mixed")],
+    )  # fmt: skip
     found = {(a.condition, a.metric): a for a in former_table("accuracy", rows)}
     for metric in ("em_strict", "em_flexible", "format_failure"):
         row = found["c", metric]
@@ -91,22 +86,20 @@ def test_an_arm_of_which_no_answer_can_be_read_has_no_score() -> None:
         assert row.reason.startswith(
             "none of 2 runs is complete and has an answer that can be read"
         )
-    assert found["refusing", "em_strict"].mean == 0.0
-    assert found["mixed", "em_strict"].mean == 0.5
+    assert [found[c, "em_strict"].mean for c in ("refusing", "mixed")] == [0.0, 0.5]
 
 
-def test_strict_and_flexible_are_read_apart() -> None:
+def test_strict_and_flexible_are_read_apart_and_a_failed_response_is_none() -> None:
     answers = run_of({"i": "A", "j": "A", "k": "A"})
     answers[0] = dataclasses.replace(answers[0], letter_strict=None)
     (row,) = runs(answers)
     assert (row.em_strict, row.em_flexible, row.format_failure) == (0.75, 1.0, 1 / 3)
-
-
-def test_a_failed_response_makes_the_run_incomplete() -> None:
-    answers = run_of({"i": "A", "j": "A", "k": "A"})
     answers[2] = dataclasses.replace(answers[2], outcome="failed", letter=None)
     (row,) = runs(answers)
     assert (row.n_items, row.n_subjects) == (2, 1)
+    # nor is an item without a right letter
+    (row,) = runs(answers, items=[*ITEMS[:1], question("j", gold=None), ITEMS[2]])
+    assert row.n_items == 1
 
 
 def test_an_item_answered_twice_in_a_run_is_refused() -> None:
@@ -115,9 +108,7 @@ def test_an_item_answered_twice_in_a_run_is_refused() -> None:
 
 
 def test_empty_input_gives_no_rows() -> None:
-    assert runs() == []
-    assert measure_runs(pd.DataFrame(), pd.DataFrame()) == []
-    assert former_table("accuracy", []) == []
+    assert runs() == measure_runs(pd.DataFrame(), pd.DataFrame()) == []
 
 
 def score(
@@ -135,14 +126,17 @@ def strict(found: list[Any], condition: str = "c") -> Any:
     return row
 
 
-def test_spread_over_runs() -> None:
+def test_spread_over_runs_and_students_interval() -> None:
     rows = spread([score(0.5), score(0.75), score(0.25)])
     assert {r.metric: (r.mean, r.minimum, r.maximum, r.n_runs) for r in rows} == {
         "em_strict": (0.5, 0.25, 0.75, 3),
         "em_flexible": (0.25, 0.125, 0.375, 3),
         "format_failure": (0.5, 0.25, 0.75, 3),
     }
-    assert {(r.unit, r.n_items, r.reason) for r in rows} == {("rerun", 3, None)}
+    row = strict(spread([score(em) for em in (0.5, 0.6, 0.7)]))
+    # 0.6 +- 4.3027 * 0.1 / sqrt(3)
+    assert (row.ci_low, row.ci_high) == pytest.approx((0.35159, 0.84841), abs=1e-5)
+    assert (row.unit, row.n_items, row.reason) == ("rerun", 3, None)
 
 
 def test_incomplete_runs_are_dropped_and_named() -> None:
@@ -174,12 +168,13 @@ def test_published_scores_of_real_runs() -> None:
         pytest.skip(f"the real extracts are not at {SHARED}")
     raw = pd.read_parquet(outputs)
     raw["item_id"] = raw["subject"] + "-" + raw["instance_id"]
+    letters = raw["completions"].str[0].str.strip()
+    # HELM's reading: the stripped completion is a letter or nothing
+    raw["letter"] = letters.where(letters.isin([*"ABCD"]), None)
     frame = answer_frame(
-        dataclasses.replace(
-            chosen([letter_of(row.completions[0])], item_id=row.item_id, model=row.model)[0],
-            puppet_id=None,
-        )
+        answer
         for row in raw.itertuples()
+        for answer in chosen([row.letter], item_id=row.item_id, model=row.model)
     )
     items = raw.drop_duplicates("item_id")
     asked = [question(r.item_id, gold=r.gold, subject=r.subject) for r in items.itertuples()]
@@ -191,19 +186,6 @@ def test_published_scores_of_real_runs() -> None:
     for model, run in compared.items():
         assert (run.n_items, run.n_subjects) == (1079, 9)
         assert run.em_strict == pytest.approx(published[model], abs=0.0005)
-
-
-def letter_of(completion: str) -> str | None:
-    """HELM's reading: the stripped completion is a letter or nothing."""
-    text = completion.strip()
-    return text if text in set(ascii_uppercase[:4]) else None
-
-
-def test_the_interval_is_students_over_runs() -> None:
-    row = strict(spread([score(em) for em in (0.5, 0.6, 0.7)]))
-    # 0.6 +- 4.3027 * 0.1 / sqrt(3)
-    assert (row.ci_low, row.ci_high) == pytest.approx((0.35159, 0.84841), abs=1e-5)
-    assert row.reason is None
 
 
 def test_an_incomplete_first_run_gives_way_to_the_next() -> None:
