@@ -63,14 +63,6 @@ def test_samples_of_a_third_vary_as_the_value_does() -> None:
     assert interval.high - interval.low > 0.05
 
 
-def test_conditions_have_random_numbers_of_their_own_below_full_n() -> None:
-    full, part = (value_of(LISTS, n) for n in (7, 3))
-    assert max(abs(full.moves.sum()), abs(part.moves.sum())) < 1e-12
-    for arm, seed in ((ARM._replace(condition="d"), 1), (ARM, 2)):
-        assert value_of(LISTS, 7, arm, seed).value == full.value
-        assert value_of(LISTS, 3, arm, seed).value != part.value
-
-
 def test_a_formula_that_fails_is_named_with_its_prompt_and_arm() -> None:
     def fails(_: Counts) -> Floats:
         raise ZeroDivisionError("nothing to divide by\nsecond line")

@@ -66,18 +66,3 @@ def test_items_carry_their_task_where_ids_repeat() -> None:
 def test_an_answer_without_item_is_refused(items: pd.DataFrame) -> None:
     with pytest.raises(StudyError, match=r"item i is not in the study's tasks/t\.parquet"):
         measure_distributions(answer_frame(chosen("A")), items)
-
-
-def test_answers_of_one_puppet_narrow_no_interval() -> None:
-    once = [a for p in "pqrs" for a in chosen("A" if p == "p" else "B", puppet_id=p)]
-    often = [a for p in "pqrs" for a in chosen(("A" if p == "p" else "B") * 5, puppet_id=p)]
-    one, many = (
-        measure_distributions(answer_frame(answers), item_frame(question()))
-        for answers in (once, often)
-    )
-    assert [row.n_responses for row in many] == [20] * 5
-    assert {row.n_units for row in many} == {4}
-    for few, all_of_them in zip(one, many, strict=True):
-        assert (all_of_them.share, all_of_them.ci_low, all_of_them.ci_high) == pytest.approx(
-            (few.share, few.ci_low, few.ci_high)
-        )

@@ -21,12 +21,3 @@ def test_lengths_are_means_and_shares() -> None:
     )
     (row,) = measure_list_lengths(answer_frame(answers))
     assert row == ListLength("m", "t", "c", 2.5, 0.25, 0.25, 1.75, 4, 0)
-
-
-def test_some_prompts_without_a_number() -> None:
-    answers = [
-        *with_lengths(listed(["a", "b"]), n_asked=1, n_items=[2]),
-        *with_lengths(listed(["a"], item_id="j"), n_asked=None, n_items=[1]),
-    ]
-    (row,) = measure_list_lengths(answer_frame(answers))
-    assert (row.share_longer, row.n_without_number) == (1.0, 1)

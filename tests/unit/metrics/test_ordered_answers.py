@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from tests.unit.metrics.values.value_frames import answer, frame
 
-from fieldwork.metrics.ordered_answers import MOST_STEPS, read_ordered_answers
+from fieldwork.metrics.ordered_answers import read_ordered_answers
 from fieldwork.metrics.variance import measure_variance
 
 
@@ -17,18 +17,6 @@ def test_an_option_beside_the_scale_and_an_unread_answer_are_options_of_their_ow
     ((_, items),) = read_ordered_answers(frame(rows)).items()
     assert [a.options for a in items["q"].answers] == [("step 00",), ("beside F",), ("unknown",)]
     assert items["q"].n_unread == 1
-
-
-def test_numbers_are_cut_into_steps_so_that_a_far_one_decides_nothing() -> None:
-    values = [*range(100), 1_000_000]
-    rows = [
-        answer("history", f"u{n:03d}", float(v), kind="number", letter=None)
-        for n, v in enumerate(values)
-    ]
-    ((_, items),) = read_ordered_answers(frame(rows)).items()
-    lengths = [len(a.options) for a in items["q"].answers]
-    assert (min(lengths), max(lengths)) == (1, MOST_STEPS)
-    assert lengths == sorted(lengths)
 
 
 @pytest.mark.parametrize("kind", ["scale", "number"])

@@ -42,15 +42,6 @@ def test_its_end_is_what_was_seen_and_its_value_at_equal_n_that_of_estimates() -
     assert found[6] == pytest.approx(unique)
 
 
-def test_the_mean_goes_as_far_as_every_item() -> None:
-    rows = measure_rarefaction(
-        answer_frame(listed(["a"], ["b"], ["c"]) + listed(["a", "b"], ["a", "b"], item_id="j"))
-    )
-    assert curve(rows, None) == pytest.approx([1.5, 2.0])
-    (first, *_) = (r for r in rows if r.item_id is None)
-    assert (first.n_items, first.n_responses) == (2, 2)
-
-
 def test_an_empty_cell_is_one_row_with_a_reason_and_takes_the_mean_with_it() -> None:
     answers = (
         listed(["a"])

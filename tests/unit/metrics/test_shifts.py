@@ -9,7 +9,7 @@ from fieldwork.metrics.shifts import measure_shifts
 from fieldwork.records.metrics import Shift
 from fieldwork.records.parsing import Answer
 from fieldwork.statistics.fisher import Margins, fisher_p
-from unit.metrics.metric_frames import answer_frame, chosen, listed
+from unit.metrics.metric_frames import answer_frame, listed
 
 
 def measure(*answers: list[Answer]) -> list[Shift]:
@@ -60,16 +60,6 @@ def test_the_family_is_the_whole_task_and_no_other_arm() -> None:
     )
     assert {row.n_family for row in one} == {3}
     assert {row.condition: row.n_family for row in more} == {"c": 5, "d": 3}
-
-
-@pytest.mark.parametrize("first", ["A", None])
-def test_of_a_puppet_the_first_answer_counts(first: str | None) -> None:
-    here = chosen([first, "B", "B"], puppet_id="p1") + chosen(["B"], puppet_id="p2")
-    rows = measure(here, chosen("AABB", condition="offline"))
-    # a letter that cannot be read is an answer: `unknown`
-    row = of(rows, first or "unknown")
-    assert (row.n_named, row.n_answers, row.unit) == (1, 2, "puppet")
-    assert of(rows, "B").n_named == 1
 
 
 REFUSED = "no answer to i can be read"

@@ -14,7 +14,6 @@ from fieldwork.estimates.answer_sets import AnswerSet, ItemAnswers
 from fieldwork.metrics.components import (
     cells_of,
     item_distances,
-    permuted_rerun,
     prompt_variance,
 )
 from fieldwork.metrics.variance import measure_variance
@@ -230,15 +229,3 @@ def test_more_reruns_of_one_puppet_do_not_weigh_more() -> None:
     # reruns: (20 * 20 / (40 * 39 / 2) + 0 + 0) / 3
     assert row.var_rerun == pytest.approx(400 / 780 / 3)
     assert row.var_answers == pytest.approx(1.0)
-
-
-def test_a_permutation_deals_the_same_answers() -> None:
-    """With one puppet answering everything, every deal has the same pairs."""
-    items = {"x": drawn(1, 2)["x"]}
-    cells = [*cells_of(items).items.values()]
-    deals = permuted_rerun(cells, n_permutations=2000, random=np.random.default_rng(0))
-    dealt = deals[1:]
-    assert deals[0] == pytest.approx(cells_of(items).distances().rerun[0])
-    answers = [a.options for a in items["x"].answers]
-    pairs = mean([differ(a, b) for a, b in itertools.combinations(answers, 2)])
-    assert dealt.mean() == pytest.approx(pairs, abs=4 * dealt.std() / math.sqrt(2000))

@@ -1,30 +1,15 @@
 """Entropies against closed forms and scipy."""
 
-import math
-
 import numpy as np
 import pytest
 from scipy.spatial.distance import jensenshannon
 from scipy.stats import entropy
 
-from fieldwork.statistics.arrays import Counts
 from fieldwork.statistics.entropy import (
     entropy_bits,
     jensen_shannon_bits,
-    plug_in_bits,
     relative_entropy_bits,
 )
-
-
-def counts(*values: int) -> Counts:
-    return np.array([values], dtype=np.int64)
-
-
-def test_entropy_of_counts() -> None:
-    # 8 options, 19 mentions
-    y = counts(4, 2, 3, 0, 2, 4, 0, 0, 2, 1, 1)
-    nats = -sum(k / 19 * math.log(k / 19) for k in (4, 2, 3, 2, 4, 2, 1, 1))
-    assert plug_in_bits(y)[0] * math.log(2) == pytest.approx(nats)
 
 
 def test_divergence_is_scipys_distance_squared() -> None:

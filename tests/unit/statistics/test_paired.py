@@ -62,14 +62,6 @@ def test_items_without_a_difference_do_not_seem_certain() -> None:
     assert paired_interval(np.zeros(100), 9).high == pytest.approx(high / 3)
 
 
-def test_what_one_item_does_others_can() -> None:
-    """Of twenty means of 25 answers one changed wholly: two more change as far, not a fifth of it."""
-    differences = np.zeros(20)
-    differences[0] = 1.0
-    assert paired_interval(differences, 25) == paired_interval(differences, 1)
-    assert paired_interval(differences / 2, 25).high < paired_interval(differences / 2, 1).high
-
-
 def items_of(n: int, random: np.random.Generator) -> tuple[Floats, Floats]:
     """Right answers now and before: 70 % before, a fifth of these is lost."""
     before = random.random(n) < 0.7

@@ -20,13 +20,6 @@ from fieldwork.statistics.seeds import generator
 SHARES = (0.5, 0.95, 0.99)
 
 
-def test_quantiles_are_numpys() -> None:
-    values = np.array([3.0, 1.0, 2.0, 10.0])
-    assert quantile(values, 0.5) == 2.5
-    assert quantile(values, 0.95) == pytest.approx(float(np.percentile(values, 95)))
-    assert quantile(np.array([7.0]), 0.99) == 7.0
-
-
 def test_no_values_have_no_quantile() -> None:
     with pytest.raises(ValueError, match="no quantile"):
         quantile(np.array([]), 0.5)

@@ -1,7 +1,6 @@
 """Rank correlations and their test against scipy and plain enumeration."""
 
 import itertools
-import math
 import random
 
 import numpy as np
@@ -45,15 +44,6 @@ def test_pairs_by_hand(seed: int, levels: int) -> None:
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_without_ties_the_test_is_kendalls_exact_one(seed: int) -> None:
-    x, y = draw_values(seed, 8, 10_000)
-    exact = stats.kendalltau(x, y, method="exact").pvalue
-    correlation = tau_permutation_test(x, y, n_permutations=9, random=np.random.default_rng(1))
-    assert (correlation.p_value, correlation.n_permutations) == (pytest.approx(exact), 0)
-    assert correlation.p_least == pytest.approx(2 / math.factorial(8))
-
-
-@pytest.mark.parametrize("seed", range(4))
 def test_with_ties_all_orders_are_counted_out(seed: int) -> None:
     x, y = draw_values(seed, 6, 3)
     taus = [
@@ -81,20 +71,6 @@ def test_the_test_of_rho_counts_out_all_orders(n: int, levels: int) -> None:
         assert test.p_value == pytest.approx(np.mean([r >= observed_rho - 1e-9 for r in rhos]))
         assert test.p_least == pytest.approx(np.mean([r >= max(rhos) - 1e-9 for r in rhos]))
         assert test.n_permutations == 0
-
-
-def test_many_things_are_drawn_and_the_observed_order_is_one_of_them() -> None:
-    x = list(range(12))
-    correlation = tau_permutation_test(x, x, n_permutations=199, random=np.random.default_rng(1))
-    assert (correlation.p_value, correlation.p_least, correlation.n_permutations) == (
-        1 / 200,
-        1 / 200,
-        199,
-    )
-
-
-def test_a_side_that_ties_all_has_no_correlation() -> None:
-    assert correlate_ranks([1, 1, 1], [1, 2, 3])[:2] == (None, None)
 
 
 def test_places_are_from_the_highest_and_ties_share_theirs() -> None:

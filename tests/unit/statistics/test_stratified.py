@@ -115,25 +115,6 @@ def test_small_p_values_are_drawn_again_with_more_permutations() -> None:
     assert p_least == pytest.approx(1 / 200_001)
 
 
-def test_one_call_that_takes_for_ever_hides_no_change_and_makes_none() -> None:
-    random = np.random.default_rng(4)
-    strata, is_second = np.repeat(np.arange(20), 2), np.tile([False, True], 20)
-    values = np.exp(random.normal(0, 0.2, size=40)) * np.where(is_second, 1.6, 1)
-    values[3] = 1623.0
-    assert run(values, strata, is_second, level=0.05)[0] < 0.001
-    values = np.exp(random.normal(0, 0.2, size=40))
-    values[3] = 1623.0
-    assert run(values, strata, is_second, level=0.05)[0] > 0.05
-
-
-def test_no_way_to_deal_is_rarer_than_the_least_chance() -> None:
-    strata, is_second = np.array([0] * 6 + [1] * 4), np.array([0, 0, 0, 1, 1, 1, 0, 0, 1, 1]) > 0
-    alike = least_chance(np.array([0, 0, 0, 0, 0, 1, 2, 2, 2, 2]), strata, is_second)
-    assert alike == pytest.approx(0.5)
-    distinct = least_chance(np.arange(10), strata, is_second)
-    assert distinct == pytest.approx(1 / (20 * 6))
-
-
 def test_the_level_is_kept_below_and_above_the_second_draws() -> None:
     random = np.random.default_rng(5)
     strata, is_second = np.repeat(np.arange(8), 6), np.tile([False] * 3 + [True] * 3, 8)

@@ -6,16 +6,11 @@ import random
 from collections.abc import Callable, Sequence
 from itertools import chain
 
-import numpy as np
 import pytest
 from scipy.spatial.distance import jensenshannon
-from scipy.stats import t
 
-from fieldwork.estimates.means import PromptValue
 from fieldwork.metrics.agreement.items import (
-    entropy_gap,
     measure_item_agreement,
-    rank_change_p_values,
 )
 from fieldwork.metrics.agreement.ranks import measure_rank_agreement, read_shared_items
 from fieldwork.metrics.agreement.values import (
@@ -175,18 +170,6 @@ def test_distance_is_the_root_of_the_bits_and_scipys() -> None:
     assert row.option_tau_b is None
 
 
-def test_a_participants_first_answer_counts_and_no_more() -> None:
-    once = lists_of(WIDTHS, "field") + lists_of(WIDTHS, "offline")
-    repeats = [
-        dataclasses.replace(a, replicate=r, items=OPTIONS[:5])
-        for a in once
-        if a.condition == "field" and (a.puppet_id or "") < "p07"
-        for r in (1, 2)
-    ]
-    assert rank_rows(once) == rank_rows(repeats + once)
-    assert item_rows(once) == item_rows(repeats + once)
-
-
 def test_a_prompt_that_falls_is_told_from_noise() -> None:
     widths = (40, *WIDTHS[1:])
     rows = {
@@ -198,37 +181,6 @@ def test_a_prompt_that_falls_is_told_from_noise() -> None:
     assert p_holms["i0"] < 0.05
     alike = item_rows(lists_of(WIDTHS, "field") + lists_of(WIDTHS, "offline"))
     assert min(holm([r.p_rank or 0 for r in alike])) > 0.05
-
-
-def values(levels: Sequence[float], noise: float, seed: int, n: int = 40) -> list[PromptValue]:
-    """Values of independent answers with a standard error of `noise`."""
-    source = np.random.default_rng(seed)
-    item_values: list[PromptValue] = []
-    for level in levels:
-        influences = source.normal(size=n)
-        influences -= influences.mean()
-        influences *= noise / math.sqrt(float((influences**2).sum()))
-        item_values.append(PromptValue(level, influences, [""] * n))
-    return item_values
-
-
-@pytest.mark.parametrize(
-    ("first", "second", "noise", "is_chance"),
-    [
-        ((1, 2, 3, 4), (1, 2, 3, 4), 0.01, True),
-        ((1, 2, 3, 4), (10, 20, 35, 50), 0.01, True),
-        ((1, 2, 3, 4), (4, 2, 3, 1), 0.01, False),
-        ((1, 2, 3, 4), (4, 2, 3, 1), 3.0, True),
-        ((1.0, 1.1, 3, 4), (1.1, 1.0, 3, 4), 0.2, True),
-    ],
-)
-def test_changes_of_place_beside_noise(
-    first: Sequence[float], second: Sequence[float], noise: float, is_chance: bool
-) -> None:
-    p_values = rank_change_p_values(
-        values(first, noise, 1), values(second, noise, 2), random=np.random.default_rng(3)
-    )
-    assert (min(p_values) > 0.05) == is_chance
 
 
 def sample(width: int, n: int, seed: int, puppets: bool) -> AnswerSample:
@@ -249,13 +201,3 @@ def test_an_order_comes_back_as_far_as_there_is_one(
     reliability = split_half_reliability(samples, "entropy_bits", seed=1, names=("x",))
     assert reliability.whole is not None
     assert holds(reliability.whole)
-
-
-def test_reaches_of_both_sides_make_the_interval_of_the_gap() -> None:
-    first, second = values((2.0,), 0.3, 1)[0], values((1.0,), 0.4, 2, n=10)[0]
-    interval = entropy_gap(first, second, 0.05)
-    assert interval is not None
-    assert (interval.low + interval.high) / 2 == pytest.approx(1.0)
-    parts = (0.09 * 39 / 40, 39), (0.16 * 9 / 10, 9)
-    squares = sum(t.ppf(0.975, freedom) ** 2 * variance for variance, freedom in parts)
-    assert interval.high - 1 == pytest.approx(math.sqrt(squares))

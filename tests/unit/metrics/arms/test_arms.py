@@ -110,21 +110,6 @@ def test_scores_and_shares_are_those_of_their_tables_with_their_intervals() -> N
     assert rows["h5", "share_who"].reason == share.reason
 
 
-def test_lists_have_an_entropy_and_letters_a_score() -> None:
-    lists = [*listed(["a", "b"], ["a"], condition="offline"), *listed(["a"], ["c"], condition="h5")]
-    kinds = {
-        (key[1], row.kind) for key, row in (*measure(lists).items(), *measure(LETTERS).items())
-    }
-    assert kinds == {
-        *((m, "list") for m in ("excess_js_bits", "share_who", "entropy_bits")),
-        *((m, "choice") for m in ("excess_js_bits", "share_who", "em_strict")),
-    }
-    entropy = metric_tables(lists).estimates.query(
-        "measure == 'entropy_bits' and condition == 'h5' and item_id.notna()"
-    )
-    assert measure(lists)["h5", "entropy_bits"].estimate == pytest.approx(entropy["value"].mean())
-
-
 @pytest.mark.parametrize(
     ("answers", "place", "reason"),
     [
@@ -154,7 +139,3 @@ def test_why_there_is_no_value(answers: list[Answer], place: tuple[str, str], re
     (row,) = (row for row in rows if (row.condition, row.measure) == place)
     assert row.estimate is None
     assert reason in (row.reason or "")
-
-
-def test_no_answers_no_rows() -> None:
-    assert measure([]) == {}

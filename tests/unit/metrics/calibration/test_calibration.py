@@ -2,7 +2,6 @@
 
 import dataclasses
 import re
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -14,12 +13,10 @@ from fieldwork.metrics.calibration.draws import PromptBits, gain_interval, ratio
 from fieldwork.metrics.calibration.reuse import (
     calibrated_shares,
     read_external_weights,
-    read_weights,
 )
 from fieldwork.metrics.calibration.rows import IS_CALIBRATED
 from fieldwork.metrics.calibration.table import Calibrations, measure_calibration
 from fieldwork.records.field import Calibration, CalibrationWeight
-from fieldwork.tables import write_table
 from unit.metrics.metric_frames import answer_frame
 
 MIXTURE = (0.5, 0.5, 0.0)
@@ -313,13 +310,3 @@ def test_a_prompt_that_no_weighted_puppet_answers_is_the_arms_own() -> None:
 
     mixture, arm = np.subtract(*map(sums_of_bits, (frame, frame[frame["item_id"] != "i00"])))
     assert mixture == pytest.approx(arm) != 0
-
-
-def test_weights_come_from_the_file_of_another_study_where_there_is_one(tmp_path: Path) -> None:
-    assert read_weights([], settings()) is None
-    path = str(tmp_path / "weights.parquet")
-    rows = [weight(condition=condition, weight=0.25) for condition in settings().conditions]
-    write_table(path, rows, CalibrationWeight)
-    assert read_weights([path], settings()) == read_external_weights(
-        rows, file=path, settings=settings()
-    )

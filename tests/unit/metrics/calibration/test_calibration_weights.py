@@ -105,7 +105,3 @@ def _noise(seed: int) -> list[FitPrompt]:
     random = np.random.default_rng(seed)
     shares_by_prompt = [random.dirichlet(np.full(5, 1.0), size=21) for _ in range(8)]
     return [FitPrompt(shares[0], shares[1:]) for shares in shares_by_prompt]
-
-
-def test_a_fold_alone_is_nothing_to_judge_by() -> None:
-    assert choose_penalty(make_prompts(1, members=4), [[0, 1, 2, 3]]) == math.inf

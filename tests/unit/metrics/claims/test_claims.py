@@ -20,7 +20,6 @@ from fieldwork.records.metrics import ControlTest
 from fieldwork.records.values import ValueComparison
 from fieldwork.sections.metrics import MarginsSection
 from fieldwork.sections.study import TESTED
-from fieldwork.statistics.families import benjamini_hochberg
 from unit.metrics.findings.finding_rows import (
     comparison_row,
     entropy_row,
@@ -196,14 +195,6 @@ def test_a_value_is_claimed_whatever_those_without_one_had_answered(
         assert claim.unconfirmed == "whatever the 8 without a value had answered"
 
 
-def test_other_tests_of_a_measure_hold_the_share_of_false_claims() -> None:
-    p_values = [0.01, 0.02, 0.03, 0.5]
-    rows = claims(comparisons=[comparison_row(p, f"i{k}") for k, p in enumerate(p_values)])
-    assert [c.p_corrected for c in rows] == benjamini_hochberg(p_values)
-    assert [c.verdict for c in rows] == ["differs"] * 3 + ["undecided"]
-    assert {c.correction for c in rows} == {"Benjamini-Hochberg"}
-
-
 @pytest.mark.parametrize(
     ("row", "verdict"),
     [
@@ -218,12 +209,6 @@ def test_other_tests_of_a_measure_hold_the_share_of_false_claims() -> None:
 def test_there_are_three_words_for_a_test(row: Any, verdict: str) -> None:
     (claim,) = claims(estimates=[row])
     assert claim.verdict == verdict
-
-
-def test_a_share_of_users_below_the_margin_is_equivalent() -> None:
-    """A share cannot truly be negative, so that only the upper end counts."""
-    (claim,) = claims(variance=[variance_row(0.9, ci_low=-0.4, ci_high=0.04)])
-    assert claim.verdict == "equivalent"
 
 
 def test_what_could_not_be_shown_says_so() -> None:

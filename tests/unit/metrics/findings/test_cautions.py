@@ -123,14 +123,6 @@ def test_a_control_that_differs_is_a_warning(tables: Any, differences: str | Non
     assert [text.startswith(start) for text in found] == [True] * (differences is not None)
 
 
-def test_a_warning_names_a_few_of_many() -> None:
-    tasks = [f"t{k}" for k in range(9)]
-    rows = [comparison_row(0.01, task=task, **AGAIN) for task in tasks]
-    (warning,) = warnings(evidence(*rows, outline=STUDY._replace(tasks=tasks)), [])
-    assert warning.count("answers in") == cautions.MOST_NAMES
-    assert "and 4 more: mere repeats without a user differ too (9 of 9 tests" in warning
-
-
 @pytest.mark.parametrize(
     ("other", "words"),
     [
@@ -217,14 +209,6 @@ def test_limits_do_not_say_what_is_not_missing() -> None:
     firsts = [sentence.partition(" ")[0] for sentence in sentences]
     assert firsts == ["Not", "Of", "Only", "Intervals"]
     assert "No answers have arrived (answers)" in limits(NOTHING, [], [])
-
-
-def test_of_many_arms_that_lost_answers_the_others_are_counted() -> None:
-    tasks = [f"t{k}" for k in range(cautions.MOST_ARMS + 4)]
-    replies = [ReplyCounts("m", task, "rag", 9, 1, 0) for task in tasks]
-    sentences = limits(evidence(outline=STUDY._replace(tasks=tasks)), replies, [])
-    assert sum("1 failed" in sentence for sentence in sentences) == cautions.MOST_ARMS
-    assert "4 more conditions lost answers (answers)" in sentences
 
 
 def test_answers_that_could_be_another_models_are_counted() -> None:

@@ -8,10 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from fieldwork.metrics.findings.answers import DISTANCE, WHO_ASKS
+from fieldwork.metrics.findings.answers import DISTANCE
 from fieldwork.metrics.findings.layout import LONGEST, FindingsSection, section_lines
 from fieldwork.metrics.findings.sections import MODEL, Section
-from fieldwork.metrics.findings.values import VALUES
 from unit.metrics.findings.finding_rows import (
     FIELD_OUTLINE,
     HETEROGENEITY,
@@ -19,8 +18,6 @@ from unit.metrics.findings.finding_rows import (
     comparison_row,
     entropy_row,
     section,
-    value_row,
-    variance_row,
 )
 from unit.metrics.findings.test_sections import CASES, OUTLINES
 
@@ -46,24 +43,6 @@ def test_a_section_renders_as_one_table(declaration: Section, rows: list[Any], _
         assert ("Model" in made.columns) == (len(models) > 1 and is_of_a_model)
         assert len(table) == len(made.findings) + 1 + bool(made.other_verdicts)
         assert {len(row) for row in table} == {len(made.columns)}
-
-
-def test_rows_stand_by_task_model_and_condition() -> None:
-    outline = OUTLINE._replace(models={"z": "Zed", "m": "Model"})
-    rows = [
-        variance_row(0.5, condition=condition, task=task, model=model)
-        for condition in ("history", "rag", "x")
-        for model in ("m", "z", "other")
-        for task in ("mmlu", "rec", "x")
-    ]
-    made = section(WHO_ASKS, *rows, outline=outline)
-    assert made.columns[:3] == ("Task", "Model", "Condition")
-    assert [finding.cells[:3] for finding in made.findings] == [
-        (task, model, condition)
-        for task in ("rec", "mmlu")
-        for model in ("Zed", "Model")
-        for condition in ("RAG", "History")
-    ]
 
 
 @given(st.text(st.sampled_from("ab1.)(*_`~[]<>&;#!-+=|\\\\ \n\t'\"é:/")))
@@ -99,10 +78,3 @@ def test_a_long_table_keeps_what_differs_and_the_baseline() -> None:
     ]
     short = rendered(section(HETEROGENEITY, *rows[:-1], outline=outline))
     assert len(short) == LONGEST + 1
-
-
-def test_a_long_table_keeps_the_scales_together() -> None:
-    rows = [value_row(0.9), *(value_row(0.9, f"q{k:02}") for k in range(40))]
-    table = rendered(section(VALUES, *rows))
-    assert [row[2] for row in table[1:]] == ["all scales together", ""]
-    assert table[-1][0] == "40 more"

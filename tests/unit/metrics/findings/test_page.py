@@ -121,15 +121,6 @@ def test_the_page_begins_with_what_was_done() -> None:
     assert design_of([], STUDY) == design_of(REPLIES, STUDY) == ""
 
 
-def test_names_of_conditions_stand_beside_their_phrases_at_the_end() -> None:
-    made = part_of(
-        findings_page(evidence(*ROWS, outline=STUDY), REPLIES, [], []), "How it was made"
-    )
-    rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in made.splitlines()]
-    assert ["RAG", "after the most similar conversation"] in rows
-    assert "In tables and figures" not in findings_page(evidence(*ROWS), REPLIES, [], [])
-
-
 def test_an_empty_study_has_a_page() -> None:
     page = findings_page(evidence(outline=OUTLINE._replace(notes=[])), [], [], [])
     assert "|" not in page

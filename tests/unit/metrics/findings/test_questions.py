@@ -81,13 +81,3 @@ def test_several_models_have_a_table_each() -> None:
         "Model: Asked",
         "Next: Asked",
     ]
-
-
-def test_a_long_question_is_cut_and_no_markup() -> None:
-    text = "<b>" + "word " * 400
-    lines = lines_of(
-        {"shifts": [shift_row(0.01)]}, questions={ItemKey("rec", "cars"): item(question=text)}
-    )
-    assert lines[4].startswith("### &lt;b>word word")
-    assert lines[4].endswith("…")
-    assert len(lines[4]) < 130

@@ -14,8 +14,6 @@ from fieldwork.metrics.findings.questions import question_lines
 from fieldwork.metrics.findings.summary import MOST_WORDS, in_short, n_words
 from fieldwork.records.claims import Claim
 from fieldwork.records.drift import Drift
-from fieldwork.records.shared import ItemKey
-from fieldwork.records.tasks import Item
 from unit.metrics.findings.finding_rows import (
     FIELD_OUTLINE,
     OUTLINE,
@@ -35,7 +33,6 @@ from unit.metrics.findings.finding_rows import (
     without_links,
 )
 from unit.metrics.findings.test_page import ROWS
-from unit.metrics.findings.test_question_answers import value_rows
 
 STUDY = OUTLINE._replace(phrases=PHRASES, question="Does it matter who asks?")
 FIELD_STUDY = FIELD_OUTLINE._replace(phrases=PHRASES)
@@ -71,14 +68,6 @@ def test_the_first_sentence_answers_with_the_clearest_question_and_asking_again(
         "afterwards as the largest of 2, so likely overstated)."
     )
     assert texts["Chance"] == "repeated without a user, 0 of 3 differ beyond chance."
-
-
-def test_a_number_is_told_by_its_median() -> None:
-    texts = sentences(**value_rows(0.01, 0.2))
-    assert texts[""] == (
-        "**Yes, for 1 of 1 question** under at least one of these conditions. *price* median 607 without "
-        "a user, 490 after the most similar conversation (not named in advance)."
-    )
 
 
 @pytest.mark.parametrize(
@@ -171,21 +160,6 @@ def test_what_would_decide_the_rest() -> None:
     )
     confirm = "name the largest difference in advance, and ask new users."
     assert sentences(shifts=[shift_row(0.01)])["To learn more"] == confirm
-
-
-def test_what_does_not_fit_in_full_is_named_in_brief() -> None:
-    long = {ItemKey("rec", "cars"): filled(Item, item_id="cars", question="why " * 9)}
-    texts = sentences(
-        STUDY._replace(questions=long),
-        2,
-        shifts=[shift_row(0.01, answer="a " * 15), shift_row(0.9, answer="b", item_id="films")],
-        variance=[variance_row(0.01)],
-        estimates=[entropy_row(0.01)],
-        novelty=[novelty_row(0.01)],
-    )
-    assert texts["Overall"].startswith("who asks explains up to 16 % of how answers vary; ")
-    assert texts["Overall"].endswith(" too.")
-    assert sum(map(n_words, texts.values())) <= MOST_WORDS
 
 
 OUTLINES = [STUDY, NO_USERS, FIELD_STUDY, FIELD_ALONE, TWO_MODELS]

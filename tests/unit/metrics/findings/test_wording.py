@@ -1,9 +1,6 @@
 """Numbers and texts are written so that a reader sees what they are."""
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-from markdown_it import MarkdownIt
 
 from fieldwork.markdown_text import literal
 from fieldwork.metrics.findings.wording import (
@@ -57,17 +54,3 @@ def test_numbers_in_words(text: str, expected: str) -> None:
 )
 def test_a_text_stands_on_the_page_just_as_it_is(text: str, shown: str) -> None:
     assert literal(text) == shown
-
-
-@given(st.text(st.sampled_from("ab1.)(*_`~[]<>&;#!-+=|\\\\ \n\t'\"é:/")))
-def test_no_text_is_markup(text: str) -> None:
-    """Rendered behind other words and as the beginning of an entry, a text is seen as it was."""
-    seen = " ".join(text.split())
-    markdown = MarkdownIt("commonmark", {"html": True}).enable("strikethrough")
-    for line, expected in (
-        (f"so {literal(text)} it is", f"so {seen} it is"),
-        (literal(text), seen),
-    ):
-        (tokens,) = [t.children for t in markdown.parse(line) if t.type == "inline"] or [[]]
-        assert {token.type for token in tokens or []} <= {"text", "text_special"}
-        assert "".join(token.content for token in tokens or []) == (expected if seen else line)

@@ -3,7 +3,6 @@
 import dataclasses
 import itertools
 import random
-from collections import Counter
 from collections.abc import Mapping, Sequence
 
 import numpy as np
@@ -12,20 +11,13 @@ import pytest
 from scipy.stats import entropy
 
 from fieldwork.errors import StudyError
-from fieldwork.estimates.quantity import Quantity
-from fieldwork.metrics.groups.contrasts import contrast_shares, contrast_values
-from fieldwork.metrics.groups.shuffles import (
-    PromptAnswers,
-    answer_influences,
-    read_prompt_answers,
-    shuffle_groups,
-)
-from fieldwork.metrics.groups.table import MIN_ANSWERS, measure_groups, read_group_answers
+from fieldwork.metrics.groups.contrasts import contrast_shares
+from fieldwork.metrics.groups.table import MIN_ANSWERS, measure_groups
 from fieldwork.metrics.groups.tests import measure_group_differences
 from fieldwork.metrics.item_shares import measure_item_shares
 from fieldwork.records.field import GroupDifference, GroupEstimate
 from fieldwork.records.parsing import Answer
-from fieldwork.statistics.intervals import Interval, ShareCount, newcombe_interval
+from fieldwork.statistics.intervals import ShareCount, newcombe_interval
 from unit.metrics.metric_frames import (
     answer_frame,
     chosen,
@@ -143,20 +135,6 @@ def test_a_small_group_has_no_numbers_and_lowers_nobodys_n() -> None:
     assert only.reason.startswith("1 of 2 groups of gender have 5 answers")
 
 
-def test_a_participant_counts_once_however_often_it_answers() -> None:
-    answers = lists([12] * 6 + [30] * 6) + letters("AABBCCAAAAAA")
-    again = [
-        dataclasses.replace(
-            a, replicate=r, items=OPTIONS[:5] if a.kind == "list" else None,
-            letter="D" if a.kind == "choice" else None,
-        )
-        for a in answers if (a.puppet_id or "") < "p04" for r in (1, 2)
-    ]  # fmt: skip
-    participants = members({"x": 6, "y": 6})
-    assert group_rows(answers, participants) == group_rows(again + answers, participants)
-    assert differences(answers, participants) == differences(again + answers, participants)
-
-
 def test_two_groups_have_one_difference_and_three_one_each() -> None:
     answers = lists([12] * 18)
     two = differences(answers, members({"x": 9, "y": 9}))
@@ -233,18 +211,6 @@ def test_a_small_group_is_not_among_the_others() -> None:
     assert by_key[None, "x"].n_items == 1
 
 
-def test_of_several_groups_each_counts_by_its_part_in_the_mean() -> None:
-    values = {
-        "x": Quantity(4.0, Interval(3.0, 5.0)),
-        "y": Quantity(1.0, Interval(0.0, 2.0)),
-        "z": Quantity(2.0, Interval(0.0, 4.0)),
-    }
-    contrast = contrast_values(values, "x")
-    assert (contrast.value, contrast.others_mean) == (4.0, 1.5)
-    half = (1 + 1 / 4 + 4 / 4) ** 0.5
-    assert contrast.interval == pytest.approx((2.5 - half, 2.5 + half))
-
-
 def test_of_two_shares_the_interval_is_newcombes() -> None:
     two = contrast_shares({"x": (7, 9), "y": (3, 12)}, "x")
     assert two.interval == newcombe_interval(ShareCount(7, 9), [ShareCount(3, 12)])
@@ -254,50 +220,6 @@ def test_of_two_shares_the_interval_is_newcombes() -> None:
     assert two.interval is not None
     # two others are known better than one
     assert two.interval.low < three.interval.low < three.interval.high < two.interval.high
-
-
-def shuffle_answers(
-    answers: list[Answer], groups: Mapping[str, int], n: int
-) -> tuple[PromptAnswers, np.ndarray]:
-    (group_answers,) = read_group_answers(answer_frame(answers), ITEMS, members(groups))
-    shuffles = shuffle_groups(
-        group_answers.answers, sorted(groups), n_permutations=n, random=np.random.default_rng(1)
-    )
-    (prompt,) = read_prompt_answers(group_answers, shuffles.participants)
-    return prompt, shuffles.labels
-
-
-@pytest.mark.parametrize("metric", ["entropy_bits", "one_minus_top5_share"])
-def test_moves_are_those_of_leaving_answers_out(metric: str) -> None:
-    answers = lists([9] * 5 + [20] * 7 + [12] * 6, items="a")
-    prompt, labels = shuffle_answers(answers, {"x": 5, "y": 7, "z": 6}, 3)
-    answer_lists = [a.items or [] for a in answers]
-
-    def value(chosen_lists: Sequence[Sequence[str]], top: set[str]) -> float:
-        counts = Counter(o for options in chosen_lists for o in options)
-        if metric == "entropy_bits":
-            return float(entropy([*counts.values()], base=2))
-        return 1 - sum(counts[o] for o in top) / counts.total()
-
-    # those of the third are nobody's
-    for row, influences in zip(
-        labels, answer_influences(prompt, labels, (0, 1), metric), strict=True
-    ):
-        assert not influences[row == 2].any()
-        for k in (0, 1):
-            members_of_group = [i for i, g in enumerate(row) if g == k]
-            counts = Counter(o for i in members_of_group for o in answer_lists[i])
-            top = set(sorted(counts, key=lambda o: (-counts[o], o))[:5])
-            leave_one_out = np.array(
-                [
-                    value([answer_lists[i] for i in members_of_group if i != j], top)
-                    for j in members_of_group
-                ]
-            )
-            expected = (leave_one_out - leave_one_out.mean()) * np.sqrt(
-                (len(members_of_group) - 1) / len(members_of_group)
-            )
-            np.testing.assert_allclose(influences[members_of_group], expected, atol=1e-9)
 
 
 def test_the_test_of_a_share_is_that_of_all_splits() -> None:

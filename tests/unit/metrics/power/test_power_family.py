@@ -21,6 +21,8 @@ from unit.metrics.findings.finding_rows import comparison_row, shift_row, varian
 
 TASKS = {"lists": PlannedTask({"list": 2}), "letters": PlannedTask({"choice": 5}, 5)}
 DEFAULT = RULES["primary"]
+WHO = {"measure": "share_who"}
+CARS = {"measure": "option_share", "tasks": ["lists"], "items": ["cars"], "options": ["Fiat"]}
 CONDITIONS = ("rag", "history")
 
 
@@ -40,39 +42,27 @@ def planned(*primary: dict[str, Any], **more: Any) -> PlannedStudy:
     [
         # two models, two conditions: who asks of two tasks, entropy of one, scores of one
         (DEFAULT, ("share_who", "m", "lists", "rag"), Family("primary", 4 * 4 - 1)),
-        (DEFAULT, ("score", "m", "letters", "rag"), Family("primary", 4 * 4 - 1)),
         # two prompts, and five
         (DEFAULT, ("distance", "m", "lists", "rag"), Family("distance", 4 * 7 - 1)),
-        (
-            DEFAULT,
-            ("option_share", "m", "letters", "rag"),
-            Family(
-                "option_share",
-                0,
-                (OptionArms("lists", 2, 4, False), OptionArms("letters", 5, 4, True)),
-            ),
-        ),
         # real users are secondary, and families of their own
         (DEFAULT, ("share_who", "m", "lists", "field"), Family("real_users_share_who", 4 - 1)),
-        (DEFAULT, ("distance", "m", "lists", "field"), Family("real_users_distance", 2 * 7 - 1)),
-        ([{"measure": "share_who", "tasks": ["lists"]}], ("share_who", "m", "lists", "rag"),
-         Family("primary", 4 - 1)),
-        ([{"measure": "share_who", "tasks": ["lists"]}], ("share_who", "m", "letters", "rag"),
-         Family("share_who", 4 - 1)),
         (
-            [{"measure": "share_who", "models": ["m"], "conditions": ["rag", "field"]}],
+            [WHO | {"tasks": ["lists"]}],
+            ("share_who", "m", "lists", "rag"),
+            Family("primary", 4 - 1),
+        ),
+        (
+            [WHO | {"tasks": ["lists"]}],
+            ("share_who", "m", "letters", "rag"),
+            Family("share_who", 3),
+        ),
+        (
+            [WHO | {"models": ["m"], "conditions": ["rag", "field"]}],
             ("share_who", "m", "lists", "field"),
             Family("primary", 2 * 2 - 1),
         ),
         # a named prompt is the one in which the share moves
-        ([{"measure": "distance", "tasks": ["lists"], "items": ["cars"]}],
-         ("distance", "m", "lists", "rag"), Family("primary", 4 - 1)),
-        (
-            [{"measure": "option_share", "tasks": ["lists"], "items": ["cars"], "options": ["Fiat"]},
-             {"measure": "score"}],
-            ("option_share", "m", "lists", "rag"),
-            Family("primary", 4 + 4 - 1),
-        ),
+        ([CARS], ("option_share", "m", "lists", "rag"), Family("primary", 4 - 1)),
         # where a named option is not meant, the effect is among all options
         (
             [{"measure": "option_share", "conditions": ["rag"], "options": ["Fiat"]}],
@@ -84,7 +74,7 @@ def planned(*primary: dict[str, Any], **more: Any) -> PlannedStudy:
             ),
         ),
     ],
-)  # fmt: skip
+)
 def test_the_family_of_an_effect(
     primary: list[dict[str, Any]], where: tuple[str, str, str, str], family: Family
 ) -> None:

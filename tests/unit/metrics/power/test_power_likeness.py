@@ -7,10 +7,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from fieldwork.metrics.power.effects import Effect, ListSource, Scenario
+from fieldwork.metrics.power.effects import ListSource
 from fieldwork.metrics.power.likeness import LEAST_USERS, Likeness, measure_likeness
 from fieldwork.metrics.power.lists import log_weights
-from fieldwork.metrics.power.tests_of_arms import liking_likeness, lists_by_prompt
+from fieldwork.metrics.power.tests_of_arms import lists_by_prompt
 
 N = 150
 SOURCE = ListSource(3, 12, 1.0)
@@ -78,14 +78,3 @@ def test_few_users_one_prompt_and_reruns_say_nothing() -> None:
     alike = [row | {"items": ["o1", "o2", "o3"]} for row in lists(0.5)]
     assert measure(alike) == {}
     assert measure(values(0.5, "text")) == {}
-
-
-@pytest.mark.parametrize(
-    ("likeness", "share_who", "expected"),
-    [(0.05, 0.2, 0.25), (0.3, 0.2, 1.0), (0.0, 0.2, 0.0), (0.3, 0.0, 0.0)],
-)
-def test_what_users_like_is_more_alike_than_what_they_answer(
-    likeness: float, share_who: float, expected: float
-) -> None:
-    scenario = Scenario("share_who", Effect("who", share_who), SOURCE, likeness=likeness)
-    assert liking_likeness(scenario) == pytest.approx(expected)

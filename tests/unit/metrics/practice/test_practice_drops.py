@@ -47,27 +47,11 @@ def test_a_variant_that_helps_has_a_share_below_nothing() -> None:
     assert parts["b"].drop == pytest.approx(0.0)
 
 
-def test_a_missing_combination_is_named_and_nothing_is_said() -> None:
-    scores = additive({"a": 0.9})
-    del scores[frozenset({"typos"})], scores[frozenset({"casual", "typos"})]
-    parts = parts_of(scores)
-    assert {p.drop for p in parts.values()} == {p.share for p in parts.values()} == {None}
-    assert {p.reason for p in parts.values()} == {
-        "no parts: no score for 2 of 8 combinations, as typos"
-    }
-
-
 def test_a_model_without_one_combination_is_left_out() -> None:
     scores = additive({"a": 0.9, "b": 0.6})
     del scores[frozenset({"typos"})]["b"]
     assert {part.model for part in explain_drop(scores)} == {None, "a"}
     assert parts_of(scores)["typos"].n_models == 1
-
-
-def test_models_that_share_no_combination_are_said() -> None:
-    scores = additive({"a": 0.9, "b": 0.6}, {"typos": 0.1, "casual": 0.1})
-    del scores[frozenset({"typos"})]["b"], scores[frozenset({"casual"})]["a"]
-    assert parts_of(scores)["typos"].reason == "no parts: no model has a score for all combinations"
 
 
 def test_where_nothing_is_lost_there_are_no_shares() -> None:

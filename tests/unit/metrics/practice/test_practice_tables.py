@@ -118,15 +118,3 @@ def test_a_condition_is_a_variant_and_a_control_is_none() -> None:
         variants=VARIANTS, steps=STEPS, controls=["again"], baseline="offline",
     )  # fmt: skip
     assert {row.harshest for row in with_control} == {"casual + typos"}
-
-
-def test_a_variant_without_steps_is_left_out_and_a_gap_is_named() -> None:
-    rows = measure_drops(
-        study(), variants=VARIANTS, steps={}, controls=["again"], baseline="offline"
-    )
-    assert {row.harshest for row in rows} == {"history"}
-    runs = [r for r in study() if r.task != "casual" and r.condition != "history"]
-    rows = measure_drops(
-        runs, variants=VARIANTS, steps=STEPS, controls=["again"], baseline="offline"
-    )
-    assert {row.reason for row in rows} == {"no parts: no score for 1 of 4 combinations, as casual"}

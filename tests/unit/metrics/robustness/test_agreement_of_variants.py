@@ -53,13 +53,6 @@ def test_one_answer_each_has_flips_and_no_control() -> None:
     assert rows["v", "excess_flips"].p_value is None
 
 
-def test_a_rerun_that_one_side_lacks_is_no_pair() -> None:
-    answers = letters("o", {"i0": "AB", "i1": "AA"}) + letters("v", {"i0": "A-", "i1": "BB"})
-    rows = measured(answers, questions("ov", ITEMS), ONE)
-    assert (rows["v", "flips"].estimate, rows["v", "flips"].n_items) == (0.5, 2)
-    assert (rows["v", "excess_flips"].estimate, rows["v", "excess_flips"].n_items) == (1.0, 1)
-
-
 def test_swaps_are_listed_as_a_loop_lists_them() -> None:
     origin, variant = ["ab", "bc", "cd"], ["ab", "xy", "d"]
     cell = CellDistances(jaccard_distances([tuple(text) for text in (*origin, *variant)]))
@@ -92,12 +85,6 @@ def test_p_is_the_share_of_swaps_as_far_from_nothing() -> None:
     # of nine reruns five have the same letter on both sides, where a swap changes nothing
     n_different = sum(int((c.distances[:3, 3:].diagonal() > 0).sum()) for c in cells.values())
     assert test.p_least == pytest.approx(max(1 / 20_001, 0.5**n_different))
-
-
-def test_equal_answers_cannot_show_anything() -> None:
-    answers = letters("o", dict.fromkeys(ITEMS, "AAA")) + letters("v", dict.fromkeys(ITEMS, "AAA"))
-    row = measured(answers, questions("ov", ITEMS), ONE)["v", "excess_flips"]
-    assert (row.p_value, row.p_least, row.estimate) == (1.0, 1.0, 0.0)
 
 
 def test_options_in_common() -> None:

@@ -118,16 +118,6 @@ def test_which_options_are_given_to_whom() -> None:
     assert gap.p_value == pytest.approx(p_value)
 
 
-def test_an_option_counts_once_for_each_user() -> None:
-    answers = []
-    for user, option in enumerate("ab"):
-        for task in TWO:
-            answers += lists(task, {"i0": [[option], ["z"]]}, puppet=f"p{user}")
-    rows = measured(answers, items=questions(["o", *TWO], ITEMS, gold=None))
-    assert {option for metric, _, option, _ in rows if metric == "option_gap"} == {"a", "b"}
-    assert rows["option_gap", "i0", "a", None].n_answers == 4
-
-
 def test_one_group_is_not_compared_and_nothing_gives_nothing() -> None:
     assert measured(right("f", 3) + right("m", 3), {"f": "women"}) == {}
     assert measured([]) == {}

@@ -46,21 +46,6 @@ def test_items_that_could_not_be_changed_are_left_out_and_counted() -> None:
     assert rows["o", "worst_case"].n_left_out == 2
 
 
-def test_reruns_are_paired_and_the_first_are_lost_or_won() -> None:
-    """Item i0: 3 of 3 pairs against 1 of 3, the unpaired rerun aside; item i1: no answer arrived."""
-    answers = letters("o", {"i0": "AAA-", "i1": "-"}) + letters("v", {"i0": "BABA", "i1": "A"})
-    change = measured(answers, questions("ov", ITEMS), ONE)["v", "accuracy_change"]
-    assert change.estimate == pytest.approx(1 / 3 - 1)
-    assert (change.n_lost, change.n_won, change.n_items) == (1, 0, 1)
-
-
-def test_answers_without_any_letter_say_nothing_of_a_score() -> None:
-    answers = letters("o", by_item("AA")) + letters("v", by_item("??"))
-    row = measured(answers, questions("ov", ITEMS), ONE)["v", "accuracy_change"]
-    assert (row.estimate, row.p_value) == (None, None)
-    assert row.reason == "no answer to v gives a letter"
-
-
 def test_without_a_right_answer_there_is_nothing_to_lose() -> None:
     answers = letters("o", by_item("BC")) + letters("v", by_item("AB"))
     row = measured(answers, questions("ov", ITEMS), ONE)["v", "performance_drop_rate"]
@@ -147,16 +132,6 @@ def change_of(n_users: int, n_items: int) -> Robustness:
     items = questions("ov", [f"i{k:02}" for k in range(n_items)])
     rows = measured(answers_of_users(n_users, n_items, 0.3), items, ONE, FEW)
     return rows["v", "accuracy_change"]
-
-
-def test_users_and_items_are_both_a_sample() -> None:
-    row = change_of(40, 9)
-    assert row.estimate is not None
-    assert row.ci_low is not None
-    assert row.ci_high is not None
-    assert row.ci_low < row.estimate < row.ci_high < 0
-    assert row.p_value == pytest.approx(1 / 200)
-    assert (row.unit, row.n_units, row.n_items, row.reason) == ("puppet", 40, 9, None)
 
 
 @pytest.mark.parametrize(("n_users", "n_items", "word"), [(20, 9, "users"), (40, 4, "prompts")])

@@ -13,7 +13,6 @@ from fieldwork.metrics.service.scores import chance_shares, point_scores
 from fieldwork.records.service import FirstToken
 from fieldwork.records.tasks import Item
 from fieldwork.statistics.seeds import generator
-from unit.metrics.metric_frames import COVERED_BY_72
 from unit.metrics.service.service_calls import accuracy, call, of_users, rows, timed
 
 MEASURES = {
@@ -63,12 +62,6 @@ def test_errors_are_counted_and_never_timed() -> None:
     assert found["offline", "usd_call"].estimate == pytest.approx(0.002)
 
 
-def test_only_errors_give_reasons_and_no_number() -> None:
-    for row in rows([call(None, outcome="failed", attempts=None)] * 3).values():
-        assert (row.estimate, row.ci_low, row.n_answers) == (None, None, 0)
-        assert row.reason == "no call has an answer"
-
-
 @pytest.mark.parametrize(
     ("dispatch", "reason"),
     [
@@ -114,17 +107,6 @@ def test_a_quantile_with_too_few_answers_for_an_interval_says_how_many_it_needs(
     assert row.reason == "no interval: 150 answers, and 368 independent ones are needed"
 
 
-def test_intervals_over_users_need_the_users_that_the_study_names() -> None:
-    times = [[1.0, 1.2 + user / 100] for user in range(71)]
-    few = rows(of_users(times), rarest_users=COVERED_BY_72)["history", "latency_mean_s"]
-    assert few.ci_low is None
-    assert "71 users answer, and 72 are needed" in (few.reason or "")
-    enough = rows(of_users([*times, [1.0, 2.0]]), rarest_users=COVERED_BY_72)
-    row = enough["history", "latency_mean_s"]
-    assert row.ci_low is not None
-    assert (row.unit, row.n_units, row.n_answers) == ("puppet", 72, 144)
-
-
 def test_a_condition_is_held_against_the_baseline() -> None:
     draws = generator(3, "service")
     offline = timed([float(s) for s in draws.gamma(4, 0.25, 400)])
@@ -141,14 +123,6 @@ def test_a_condition_is_held_against_the_baseline() -> None:
     assert found["offline", "usd_call"].difference is None
     # all prices are alike: an interval of no width would say that nothing is uncertain
     assert "all units are alike" in (found["history", "usd_call"].reason or "")
-
-
-def test_prices_of_two_ways_of_sending_are_not_compared() -> None:
-    offline, users = timed([1.0] * 4), of_users([[1.0], [2.0]], dispatch="batch", latency_s=None)
-    found = rows([*offline, *users])
-    assert found["history", "usd_call"].difference is None
-    assert "sent otherwise (batch and live)" in (found["history", "usd_call"].reason or "")
-    assert found["history", "input_tokens"].difference == 0
 
 
 # ---- first texts ---------------------------------------------------------------------------------------

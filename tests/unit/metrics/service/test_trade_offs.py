@@ -48,11 +48,6 @@ def test_without_time_and_price_nothing_is_judged() -> None:
     assert {row.reason for row in found.values()} == {"it has no time and no price"}
 
 
-def test_of_scores_that_differ_by_rounding_none_is_better() -> None:
-    found = judged(("a", 0.1 + 0.2, 2.0, 0.1), ("b", 0.3, 1.0, 0.1))
-    assert {name: row.is_best for name, row in found.items()} == {"a": False, "b": True}
-
-
 def test_tasks_are_judged_apart_and_scores_without_calls_have_no_row() -> None:
     measures = [row for task in "tu" for row in rows(timed([1.0] * 25, task=task)).values()]
     scores = [accuracy(task="t"), accuracy(task="u", value=0.1), accuracy("field")]

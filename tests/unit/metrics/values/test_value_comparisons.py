@@ -123,21 +123,6 @@ def test_the_worst_case_may_turn_a_difference_round() -> None:
     assert row.p_worst == 1.0
 
 
-def test_scales_together_count_every_user_in_the_worst_case() -> None:
-    """A user who answers one of two scales lacks half a score."""
-    rows = sides([5.0] * 40, [1.0] * 39 + [2.0])
-    both = rows + [row | {"item_id": "r"} for row in rows if row["puppet_id"] != "u000"]
-    both += [answer("history", "u000", None, item_id="r")]
-    whole = next(row for row in compare(both, scale_items("q", "r")) if row.item_id is None)
-    assert (whole.n_units, whole.n_missing, whole.difference) == (39, 1, pytest.approx(0.99375))
-    filled = rows + [
-        row | {"item_id": "r", "value": 1.0 if row["puppet_id"] == "u000" else row["value"]}
-        for row in rows
-    ]
-    other = next(row for row in compare(filled, scale_items("q", "r")) if row.item_id is None)
-    assert whole.p_worst == pytest.approx(other.p_value, abs=0.002)
-
-
 def test_scales_together_are_compared_as_users_means() -> None:
     rows = [
         answer(condition, user, value + (item == "r"), item_id=item, replicate=replicate)
@@ -165,17 +150,6 @@ def test_a_side_without_values_has_a_reason() -> None:
     (row,) = compare([*sides([3.0], []), answer("offline", None, None)])
     assert (row.difference, row.p_value) == (None, None)
     assert row.reason == "no answer has a value under offline"
-
-
-def test_scales_together_need_a_unit_with_all_of_them() -> None:
-    rows = [row | {"item_id": item} for item in ("q", "r") for row in sides([3.0, 4.0], [2.0])]
-    rows += [answer("field", f"p{n}", 3.0) | {"item_id": "q"} for n in range(3)]
-    whole = next(
-        row
-        for row in compare(rows, scale_items("q", "r"))
-        if row.item_id is None and (row.condition, row.versus) == ("history", "field")
-    )
-    assert whole.reason == "no user or rerun has a value on all scales under field"
 
 
 def test_nothing_is_claimed_where_nothing_happens() -> None:
