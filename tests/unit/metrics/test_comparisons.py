@@ -11,7 +11,7 @@ from fieldwork.metrics.comparisons import measure_comparisons
 from fieldwork.records.metrics import Comparison
 from fieldwork.records.parsing import Answer
 from fieldwork.statistics.families import holm
-from unit.metrics.metric_frames import answer_frame, chosen, listed
+from unit.metrics.metric_frames import answer_frame, chosen
 
 
 def measure(answers: list[Answer], seed: int = 1) -> list[Comparison]:
@@ -54,10 +54,6 @@ def test_all_conditions_of_an_item_have_one_n() -> None:
                 dataclasses.replace(chosen("A")[0], outcome="failed"),
                 *chosen("A", condition="offline"),
             ],
-            "no answer to i can be read",
-        ),
-        (
-            listed(None, None) + listed("ab", condition="offline"),
             "no answer to i can be read",
         ),
     ],

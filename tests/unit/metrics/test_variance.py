@@ -191,13 +191,11 @@ def test_known_sources(share: float, puppets: int, reruns: int) -> None:
         (asked({"p": "AB"}), "no item is answered by two puppets"),
         (asked({"p": "A", "q": "B"}), r"no puppet answers an item twice.*replicates: 2"),
         (asked({"p": "AA", "q": "AA"}), "all answers to an item are the same"),
-        (chosen([None, None], puppet_id="p"), "none of 2 answers can be read"),
         (listed(None, None), "none of 2 answers can be read"),
         (
             [*asked({"p": "AA"}), *asked({"p": "A", "q": "B"}, item_id="j")],
             "no item is answered by two puppets of whom one answers it twice",
         ),
-        ([dataclasses.replace(chosen("A")[0], outcome="failed")], "none of 0 answers can be read"),
     ],
 )
 def test_no_share_is_null_with_a_reason(answers: list[Answer], reason: str) -> None:

@@ -21,11 +21,9 @@ from unit.metrics.findings.finding_rows import (
     OUTLINE,
     claims_of,
     comparison_row,
-    entropy_row,
     evidence,
     filled,
     score_row,
-    shift_row,
     spread_row,
     variance_row,
 )
@@ -64,8 +62,6 @@ def test_what_came_back_is_counted_by_what_it_is_worth() -> None:
             {"n_truncated": 90},
             r"90 (100 %) are cut off at the longest answer allowed (max\_tokens)",
         ),
-        ({"n_unread": 30, "n_empty": 31}, "30 (33 %) cannot be read and 31 (34 %) are empty"),
-        ({"n_refused": 90}, "90 (100 %) are refusals"),
         ({"n_failed": 90}, "90 (100 %) failed"),
     ],
 )
@@ -102,10 +98,6 @@ def test_letters_in_another_form_are_a_warning(baseline_share: float, n: int) ->
     ("tables", "differences"),
     [
         ({"comparisons": [comparison_row(0.01, **AGAIN)]}, "1 of 1 test (answers in rec)"),
-        (
-            {"estimates": [entropy_row(0.01, **AGAIN)], "shifts": [shift_row(0.2, **AGAIN)]},
-            "1 of 2 tests (heterogeneity in rec)",
-        ),
         (
             {"estimates": [score_row(0.01, **AGAIN)], "score_spreads": [spread_row(0.02, **AGAIN)]},
             "2 of 2 tests (scores in mmlu and spread of scores in mmlu)",
@@ -155,13 +147,6 @@ LOST = ReplyCounts("m", "rec", "rag", 90, 2, 3)
     ("replies", "variance", "outline", "sentence"),
     [
         (LOST, [], STUDY, "RAG, rec: of 90 answers 2 failed and 3 cannot be read"),
-        (
-            LOST._replace(n_failed=0, n_refused=1, n_truncated=2),
-            [],
-            STUDY,
-            "RAG, rec: of 90 answers 3 cannot be read, 1 is a refusal and 2 are cut off",
-        ),
-        (LOST, [], STUDY, "Of 90 answers, 5 failed or cannot be read (answers)"),
         (LOST._replace(n_refused=1), [], STUDY, cautions.REFUSALS_ARE_READ),
         (
             LOST._replace(n_corrected=2),
@@ -188,12 +173,6 @@ LOST = ReplyCounts("m", "rec", "rag", 90, 2, 3)
             STUDY._replace(controls=[]),
             "No condition repeats the questions without a user (setting `after`), so nothing shows which "
             "numbers chance alone gives",
-        ),
-        (
-            LOST,
-            [],
-            STUDY,
-            "No answers of real users: nothing says how near the simulated users are to them",
         ),
     ],
 )

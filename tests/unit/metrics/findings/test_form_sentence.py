@@ -34,9 +34,7 @@ def test_the_largest_clear_difference_of_each_measure_is_named() -> None:
     "change",
     [
         {"difference_low": -1.0},
-        {"difference_low": None, "difference_high": None},
         {"p_value": 0.2},
-        {"p_value": None},
         {"measure": "tables"},
         {"condition": "again"},
         {"group": "x", "variable": "v"},

@@ -53,11 +53,6 @@ ORDER = "the order of the 7 models is shown to hold in"
             "scores change in 1 of 1 comparisons with the same questions put otherwise, most by −12.0 "
             "points (typos)",
         ),
-        (
-            wording_sentence,
-            [change_row(0.4, ci_high=0.05)],
-            "no change of the score is shown where questions are put otherwise",
-        ),
         # about all variants, and none of them
         (wording_sentence, [change_row(0.001, task="mmlu")], ""),
         (
@@ -73,18 +68,8 @@ ORDER = "the order of the 7 models is shown to hold in"
         ),
         (
             group_gap_sentence,
-            [gap_row(0.4, metric="excess_flips", group=None, other_group=None, n_groups=4)],
-            "no difference between groups of people is shown",
-        ),
-        (
-            group_gap_sentence,
             option_rows(0.001),
             "1 of 1 option given to one group more often, most Tesla: 75.0 % to men, 35.0 % to women",
-        ),
-        (
-            group_gap_sentence,
-            option_rows(0.3),
-            "no option is shown to be given to one group more often",
         ),
         (
             group_gap_sentence,
@@ -109,12 +94,6 @@ ORDER = "the order of the 7 models is shown to hold in"
         # asking again is no other way of asking, but of a variant it is
         (practice_sentence, [practice_row(0.001, way_task="mmlu", condition="again")], ""),
         (
-            practice_sentence,
-            [practice_row(0.001, condition="again")],
-            f"{ORDER} 1 of 1 other way of asking",
-        ),
-        (practice_sentence, [practice_row(None, rho=None, n_models=1, reason="no order")], ""),
-        (
             values_sentence,
             [value_row(0.001), value_row(0.2, condition="again", difference=-0.07)],
             f"{SCALES}; asking again moved them by −0.07",
@@ -126,12 +105,6 @@ ORDER = "the order of the 7 models is shown to hold in"
             "no user is shown to move the scales together",
         ),
         (values_sentence, [value_row(0.001, "q"), value_row(0.001, versus="field")], ""),
-        # without an interval no direction is claimed
-        (
-            values_sentence,
-            [value_row(0.001, ci_low=None, ci_high=None)],
-            "the scales together move after the most similar conversation",
-        ),
     ],
 )
 def test_a_difference_is_claimed_with_its_test(
@@ -163,10 +136,6 @@ MOVED = "answers changed from 2026-W40 to 2026-W42, in"
         (
             {"measure": "latency", "first_value": 1.204, "value": 1.9, "change": 0.696},
             "the median waiting time of GPT-4 on primes rose from 1.20 s to 1.90 s",
-        ),
-        (
-            {"measure": "length", "first_value": 31.0, "value": 55.04, "change": 24.04},
-            "the mean length of GPT-4 on primes rose from 31.0 words to 55.0 words",
         ),
         (
             {"first_returned_models": "gpt-4-0314", "returned_models": "gpt-4-0613"},

@@ -80,11 +80,6 @@ def test_the_first_sentence_answers_with_the_clearest_question_and_asking_again(
             "**Yes, but only over all questions together**: who asks explains up to 16 % of how answers "
             "vary; none of 1 differs alone.",
         ),
-        # asking again is no user
-        (
-            {"shifts": [shift_row(0.9), shift_row(0.01, **AGAIN)]},
-            "**Not detected** for any of 1 question.",
-        ),
     ],
 )
 def test_without_a_question_that_differs(rows: dict[str, Any], first: str) -> None:

@@ -10,7 +10,6 @@ from fieldwork.metrics.findings.wording import (
     p_cell,
     percent,
     points,
-    signed_number,
 )
 
 
@@ -23,8 +22,6 @@ from fieldwork.metrics.findings.wording import (
         (percent(-0.116), "−12 %"),
         (percent(0.575, digits=1), "57.5 %"),
         (points(0.384), "+38 points"),
-        (points(-0.0531, digits=1), "−5.3 points"),
-        (signed_number(-0.0001, 3), "0.000"),
         (number_cell(None, 2), "–"),
         (interval_cell(0.16, None, 0.5, digits=0, scale=100), "16 (none)"),
         (interval_cell(None, 0.1, 0.5, digits=0), "–"),
@@ -40,7 +37,6 @@ def test_numbers_in_words(text: str, expected: str) -> None:
     ("text", "shown"),
     [
         ("Offline (T = 1)", "Offline (T = 1)"),
-        ("C# and C++", "C# and C++"),
         ("<img src=x onerror=alert(1)>", "&lt;img src=x onerror=alert(1)>"),
         ("&lt;b>", "&amp;lt;b>"),
         ("*bold* and __bold__", r"\*bold\* and \_\_bold\_\_"),
@@ -48,7 +44,6 @@ def test_numbers_in_words(text: str, expected: str) -> None:
         ("`code` \\ ~~gone~~", r"\`code\` \\ \~\~gone\~\~"),
         ("a|b", r"a\|b"),
         ("# heading", r"\# heading"),
-        ("1. item", r"1\. item"),
         ("two\nlines\n\n# and more", "two lines # and more"),
     ],
 )

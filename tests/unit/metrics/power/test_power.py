@@ -83,8 +83,6 @@ def fishers_power(change: Effect, n: int, level: float) -> float:
     [
         (share_change(0.93, 0.35), 8),
         (share_change(0.93, 0.80), 40),
-        (share_change(0.5, 0.4), 30),
-        (share_change(0.5, 0.5), 20),
     ],
 )
 def test_one_prompt_has_the_power_of_fishers_test(change: Effect, n: int) -> None:
@@ -181,13 +179,11 @@ def test_without_an_effect_the_level_is_kept(null: Scenario) -> None:
 
 
 EFFECTS = (
-    scenario("distance", share_change(0.8, 0.55)),
     scenario("distance", share_change(0.6, 0.05), LISTS),
     scenario("option_share", share_change(0.7, 0.4), LISTS),
     scenario("share_who", Effect("who", 0.1), n_items=8, replicates=2),
     scenario("share_who", Effect("who", 0.15), LISTS, n_items=4, replicates=2),
     scenario("entropy_bits", Effect("entropy", 0.1), LISTS, n_items=4),
-    scenario("score", score_difference(0.01, 0.01, 0.01)),
     scenario("value", value_difference(0.7), ValueSource(5)),
 )
 
@@ -229,7 +225,6 @@ def test_beyond_certainty_nothing_is_simulated() -> None:
             "even the most different",
         ),
         (scenario("entropy_bits", Effect("entropy", 4.0), LISTS), "even the most different"),
-        (scenario("value", value_difference(3.0), ValueSource(5)), "even the most different"),
     ],
 )
 def test_an_effect_without_a_source_says_so(impossible: Scenario, words: str) -> None:

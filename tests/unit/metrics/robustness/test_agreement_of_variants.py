@@ -29,7 +29,6 @@ def excess(origin: Sequence[Sequence[str]], variant: Sequence[Sequence[str]]) ->
     ("origin", "variant", "flips", "rerun"),
     [
         ("AA", "AA", 0.0, 0.0),
-        ("AA", "BB", 1.0, 0.0),
         ("AB", "AB", 1.0, 1.0),  # the first of one with the second of the other
         ("AAB", "AAA", 1 / 3, 2 / 3),
         ("A?", "A?", 1.0, 1.0),  # what cannot be read is an answer of its own
