@@ -41,16 +41,13 @@ def field() -> list[Answer]:
     """Lists and letters of participants who answer everything once."""
     source = random.Random(6)
     rows: list[Answer] = []
-    for k in range(PARTICIPANTS):
+    for who in (f"p{k:02}" for k in range(PARTICIPANTS)):
+        where = {"condition": "field", "puppet_id": who}
         for item in "abc":
-            rows += [
-                dataclasses.replace(row, puppet_id=f"p{k:02}")
-                for row in listed(source.sample(OPTIONS, 5), condition="field", item_id=item)
-            ]
+            (row,) = listed(source.sample(OPTIONS, 5), item_id=item)
+            rows.append(dataclasses.replace(row, **where))
         for item in "xyz":
-            rows += chosen(
-                [source.choice("ABCD")], condition="field", item_id=item, puppet_id=f"p{k:02}"
-            )
+            rows += chosen([source.choice("ABCD")], item_id=item, **where)
     return rows
 
 
@@ -72,20 +69,13 @@ def offline() -> list[Answer]:
 
 def again(rows: Sequence[Answer]) -> list[Answer]:
     """Second and third answers of some participants to some prompts, unlike their first."""
-    repeats: list[Answer] = []
-    for row in rows:
-        times = {"p01": 2, "p04": 3, "p07": 2}.get(row.puppet_id or "", 1)
-        if row.item_id in "axy":
-            repeats += [
-                dataclasses.replace(
-                    row,
-                    replicate=r,
-                    items=OPTIONS[:5] if row.kind == "list" else None,
-                    letter="D" if row.kind == "choice" else None,
-                )
-                for r in range(1, times)
-            ]
-    return repeats
+    other = {"list": {"items": OPTIONS[:5]}, "choice": {"letter": "D"}}
+    return [
+        dataclasses.replace(row, replicate=r, **other[row.kind])
+        for row in rows
+        if row.item_id in "axy"
+        for r in range(1, {"p01": 2, "p04": 3, "p07": 2}.get(row.puppet_id or "", 1))
+    ]
 
 
 Measure = Callable[[pd.DataFrame], Sequence[Any]]

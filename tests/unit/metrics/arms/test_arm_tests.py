@@ -44,18 +44,11 @@ def simulate_answers(
 ) -> list[Answer]:
     """Letters of puppets to three items, and twelve offline ones."""
     random = np.random.default_rng(seed)
-    answers = [
-        answer
-        for condition in conditions
-        for p in range(n_puppets)
-        for item in ITEMS
-        for answer in chosen(
-            [source(Call(condition, f"p{p}", random, seed)) for _ in range(replicates)],
-            condition=condition,
-            puppet_id=f"p{p}",
-            item_id=item,
-        )
-    ]
+    answers: list[Answer] = []
+    puppets = [f"p{p}" for p in range(n_puppets)]
+    for condition, puppet, item in itertools.product(conditions, puppets, ITEMS):
+        letters = [source(Call(condition, puppet, random, seed)) for _ in range(replicates)]
+        answers += chosen(letters, condition=condition, puppet_id=puppet, item_id=item)
     for item in ITEMS:
         answers += chosen(random.choice(list("AB"), 12), condition="offline", item_id=item)
     return answers
