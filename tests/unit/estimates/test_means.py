@@ -11,9 +11,12 @@ from fieldwork.estimates.means import (
     Mean,
     PromptValue,
     difference_of_means,
+    mean_of_numbers,
     mean_over,
     mean_test,
+    other_prompts_interval,
 )
+from fieldwork.estimates.samples import NumberSample
 from fieldwork.statistics.arrays import Floats
 from fieldwork.statistics.intervals import MIN_ALIKE
 
@@ -104,3 +107,35 @@ def test_beside_them_few_who_differ_are_no_interval(n_movers: int) -> None:
     difference = difference_of_means(users, settled, RAREST)
     assert difference.p_value is not None
     assert (difference.interval is None) == (n_movers < LEAST_MOVERS)
+
+
+@pytest.mark.parametrize("users", [True, False])
+@pytest.mark.parametrize("sizes", [(40,), (40, 12, 1), (1,)])
+def test_the_mean_of_numbers_is_that_over_their_prompts(
+    users: bool, sizes: tuple[int, ...]
+) -> None:
+    values = [numbers(k, n) for k, n in enumerate(sizes)]
+    over = mean_of(*values, users=users)
+    items = np.repeat(np.arange(len(sizes)), sizes)
+    units = np.concatenate([np.arange(n) for n in sizes]) if users else np.arange(sum(sizes))
+    names = [*"abc"[: len(sizes)]]
+    mean = mean_of_numbers(NumberSample(np.concatenate(values), items, units, names, users, 0, 0))
+    assert mean is not None
+    for name in ("value", "variance", "freedom", "n_units", "has_users", "is_settled", "n_movers"):
+        assert getattr(mean, name) == pytest.approx(getattr(over, name)), name
+    assert mean.interval(RAREST) == pytest.approx(over.interval(RAREST))
+    if len(sizes) > 1:
+        assert other_prompts_interval(mean) == pytest.approx(other_prompts_interval(over))
+
+
+def test_where_people_do_not_matter_prompts_like_these_are_a_sample_for_students_t() -> None:
+    sides = []
+    for seed in (1, 2):
+        centres = np.random.default_rng(seed).normal(0, 5, 9)
+        noise = [numbers(k, 2000) / 1000 for k in range(9)]
+        sides.append(mean_of(*[c + n for c, n in zip(centres, noise, strict=True)], users=False))
+    first, second = sides
+    expected = ttest_1samp(first.values, 0.0).confidence_interval(0.95)
+    assert other_prompts_interval(first) == pytest.approx(tuple(expected), rel=0.001)
+    expected = ttest_1samp(first.values - second.values, 0.0).confidence_interval(0.95)
+    assert other_prompts_interval(first, second) == pytest.approx(tuple(expected), rel=0.001)

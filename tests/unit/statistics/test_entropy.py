@@ -8,6 +8,7 @@ from scipy.stats import entropy
 from fieldwork.statistics.entropy import (
     entropy_bits,
     jensen_shannon_bits,
+    plug_in_bits,
     relative_entropy_bits,
 )
 
@@ -22,3 +23,8 @@ def test_entropies_of_shares_are_scipys() -> None:
     p, q = np.random.default_rng(4).dirichlet([1] * 5, size=2)
     assert entropy_bits(p) == pytest.approx(entropy(p, base=2))
     assert relative_entropy_bits(p, q) == pytest.approx(entropy(p, q, base=2))
+
+
+def test_entropy_of_counts_is_scipys() -> None:
+    counts = np.array([[4, 2, 3, 0, 2], [4, 0, 0, 2, 1], [7, 0, 0, 0, 0]], dtype=np.int64)
+    assert plug_in_bits(counts) == pytest.approx(entropy(counts, base=2, axis=1))

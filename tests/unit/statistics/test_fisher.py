@@ -120,3 +120,12 @@ def test_the_test_holds_its_level() -> None:
     p_values = np.array([p_of_groups(random.binomial(sizes, 0.15), sizes) for _ in range(1_000)])
     assert np.mean(p_values <= 0.05) <= 0.05 + 3 * np.sqrt(0.05 * 0.95 / 1_000)
     assert np.mean(p_values <= 0.05) > 0.005
+
+
+def test_tests_of_other_kinds_count_from_their_smallest_p_value() -> None:
+    """A test that can have any p-value from .01 adds p from there on, and nothing below."""
+    margins = Margins(2, 20, 20)
+    assert holm_of_discrete([0.02, 0.03, 1.0], [0.01, 0.0, margins]) == pytest.approx(
+        [0.04, 0.04, 1.0]
+    )
+    assert holm_of_discrete([0.005, 0.5], [0.0, 0.01]) == pytest.approx([0.005, 0.5])

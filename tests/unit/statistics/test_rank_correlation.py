@@ -11,6 +11,7 @@ from fieldwork.statistics.rank_correlation import (
     bootstrap_intervals,
     correlate_ranks,
     descending_ranks,
+    discordant_pairs,
     rho_permutation_test,
     tau_permutation_test,
 )
@@ -100,3 +101,20 @@ def test_ties_that_leave_many_samples_without_an_order_have_no_interval() -> Non
     assert correlate_ranks(n_tied, np.arange(9.0)).tau_b is not None
     intervals = bootstrap_intervals(n_tied, np.arange(9.0), random=np.random.default_rng(2))
     assert intervals == (None, None)
+
+
+@pytest.mark.parametrize("levels", [3, 1000])
+@pytest.mark.parametrize("seed", range(5))
+def test_discordant_pairs_are_those_counted_and_say_who_was_ahead(seed: int, levels: int) -> None:
+    x, y = draw_values(seed, 7, levels)
+    pairs = discordant_pairs(x, y)
+    assert len(pairs) == correlate_ranks(x, y).pairs.discordant
+    assert all(x[i] > x[j] and y[i] < y[j] for i, j in pairs)
+
+
+def test_a_side_that_ties_all_has_no_correlation() -> None:
+    assert correlate_ranks([1, 1, 1], [1, 2, 3])[:2] == (None, None)
+
+
+def test_rounding_turns_no_pair() -> None:
+    assert discordant_pairs([0.3, 0.1], [0.1 + 0.2, 0.3]) == []

@@ -74,3 +74,17 @@ def test_what_says_nothing_has_no_value() -> None:
     assert fleiss_kappa(alone) is None
     assert krippendorff_alpha(alone, "nominal", np.array([0.0, 1.0])) is None
     assert gwet_ac1(alone) is None
+
+
+def test_raters_who_draw_agree_as_chance_says() -> None:
+    generator = np.random.default_rng(1)
+    places = generator.choice(5, size=(2, 200_000), p=[0.1, 0.2, 0.3, 0.3, 0.1])
+    pairs = np.zeros((5, 5))
+    np.add.at(pairs, (places[0], places[1]), 1)
+    agreement = pair_agreement(pairs)
+    assert agreement is not None
+    assert agreement.kappa is not None
+    assert agreement.exact_share == pytest.approx(agreement.chance_exact, abs=0.005)
+    assert agreement.near_share == pytest.approx(agreement.chance_near, abs=0.005)
+    assert abs(agreement.kappa) < 0.005
+    assert agreement.weighted_kappa == pytest.approx(0, abs=0.01)
