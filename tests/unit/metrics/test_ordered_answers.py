@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from tests.unit.metrics.values.value_frames import answer, frame
 
-from fieldwork.metrics.ordered_answers import read_ordered_answers
+from fieldwork.metrics.ordered_answers import MOST_STEPS, read_ordered_answers
 from fieldwork.metrics.variance import measure_variance
 
 
@@ -43,3 +43,15 @@ def test_users_who_differ_have_the_variance_between_them(kind: str) -> None:
     assert shares[0][1] > 0.05
     assert shares[1][0] > 0.5
     assert shares[1][1] == 0.01
+
+
+def test_numbers_are_cut_into_steps_so_that_a_far_one_decides_nothing() -> None:
+    values = [*range(100), 1_000_000]
+    rows = [
+        answer("history", f"u{n:03d}", float(v), kind="number", letter=None)
+        for n, v in enumerate(values)
+    ]
+    ((_, items),) = read_ordered_answers(frame(rows)).items()
+    lengths = [len(a.options) for a in items["q"].answers]
+    assert (min(lengths), max(lengths)) == (1, MOST_STEPS)
+    assert lengths == sorted(lengths)

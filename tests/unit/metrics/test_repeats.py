@@ -9,10 +9,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from fieldwork.errors import StudyError
 from fieldwork.metrics.accuracy import measure_runs
 from fieldwork.metrics.comparisons import measure_comparisons
 from fieldwork.metrics.distributions import measure_distributions
 from fieldwork.metrics.item_shares import measure_item_shares
+from fieldwork.metrics.nests import measure_nests
 from fieldwork.metrics.novelty import measure_novelty
 from fieldwork.metrics.rarefaction import measure_rarefaction
 from fieldwork.metrics.scores import measure_score_spreads
@@ -110,6 +112,24 @@ def test_repeats_move_nothing_where_answers_must_be_independent(name: str) -> No
         getattr(r, "condition", r[0] if isinstance(r, tuple) else "") == "field" for r in once
     )
     assert repeated == once
+
+
+NONE: dict[str, Any] = {"n_permutations": 0, "seed": 1}
+TESTS: dict[str, Measure] = {
+    "comparisons": lambda a: measure_comparisons(a, baseline="offline", **NONE),
+    "variance": lambda a: measure_variance(a, baseline="offline", **NONE),
+    "nests": lambda a: measure_nests(a, nests={}, rarest_users=0.05, **NONE),
+    "new letters": lambda a: measure_novelty(a, baseline="offline", **NONE),
+    "spreads": lambda a: measure_score_spreads(
+        measure_runs(a, QUESTIONS), baseline="offline", **NONE
+    ),
+}
+
+
+@pytest.mark.parametrize("measure", TESTS.values(), ids=TESTS)
+def test_no_permutations_are_refused(measure: Measure) -> None:
+    with pytest.raises(StudyError, match=r"metrics\.permutations is 0"):
+        measure(answer_frame(field()))
 
 
 def test_participants_who_answer_unequally_often_have_equal_weight() -> None:

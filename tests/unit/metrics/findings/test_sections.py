@@ -172,6 +172,17 @@ CASES: Sequence[tuple[Section, Any, str]] = [
         "primes|Blank, 42|2026-W42|accuracy|84.0|–|−32.9 (−50.0…−10.0)|"
         "not tested: no answers in 2026-W42",
     ),
+    # without an interval a test says that conditions differ, not which one is higher
+    (
+        ARMS,
+        [arm_row(ci_low=None)],
+        "rec|History − RAG|variance between contexts, points|+10.0 (none)|40, 38|0.030|differs",
+    ),
+    (
+        VALUES,
+        [value_row(0.001, "q", **LOST)],
+        "mmlu|RAG|q|T1|40 + 2 / 38|+0.10 (none)|70 %|0.20 (0.05)|0.001|differs",
+    ),
     (
         ARMS,
         [arm_row(test="trend", p_holm=0.2)],

@@ -257,3 +257,11 @@ def test_an_equal_condition_is_rarely_said_to_take_longer() -> None:
         assert row.difference_high is not None
         n_longer += row.difference_low > 0 or row.difference_high < 0
     assert n_longer / n_studies < 0.09
+
+
+def test_prices_of_two_ways_of_sending_are_not_compared() -> None:
+    offline, users = timed([1.0] * 4), of_users([[1.0], [2.0]], dispatch="batch", latency_s=None)
+    found = rows([*offline, *users])
+    assert found["history", "usd_call"].difference is None
+    assert "sent otherwise (batch and live)" in (found["history", "usd_call"].reason or "")
+    assert found["history", "input_tokens"].difference == 0
