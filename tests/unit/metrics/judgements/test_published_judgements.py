@@ -33,8 +33,16 @@ ANNOTATORS = {
         "gpt-4o-mini": (0.00, 0.59),
         "mistral-v03": (0.00, 0.50),
     },
+    "cebab_stars": {
+        "gemini_flash": (0.60, 0.82),
+        "gemini_pro": (0.80, 0.87),
+        "gpt-4o": (0.90, 0.90),
+        "llama-31": (0.60, 0.85),
+        "gpt-4o-mini": (0.90, 0.89),
+        "mistral-v03": (0.50, 0.83),
+    },
 }
-PENALTIES = {"10k_prompts": 0.15, "wax": 0.1}
+PENALTIES = {"10k_prompts": 0.15, "wax": 0.1, "cebab_stars": 0.1}
 
 
 def read(path: str) -> pd.DataFrame:
