@@ -18,8 +18,7 @@ from fieldwork.estimates.means import (
 )
 from fieldwork.estimates.samples import NumberSample
 from fieldwork.statistics.arrays import Floats
-from fieldwork.statistics.intervals import MIN_ALIKE, BoundedValue, difference_interval
-from fieldwork.statistics.user_intervals import likelihood_interval
+from fieldwork.statistics.intervals import MIN_ALIKE
 
 RAREST = 0.125
 N_USERS = 40
@@ -41,40 +40,12 @@ def mean_of(*values: Floats, users: bool = True) -> Mean:
     return mean_over([prompt(one, users=users) for one in values])
 
 
-@pytest.mark.parametrize("users", [True, False])
-@pytest.mark.parametrize("sizes", [(40,), (40, 12, 1), (1,)])
-def test_the_mean_of_numbers_is_that_over_their_prompts(
-    users: bool, sizes: tuple[int, ...]
-) -> None:
-    values = [numbers(k, n) for k, n in enumerate(sizes)]
-    over = mean_of(*values, users=users)
-    items = np.repeat(np.arange(len(sizes)), sizes)
-    units = np.concatenate([np.arange(n) for n in sizes]) if users else np.arange(sum(sizes))
-    names = [*"abc"[: len(sizes)]]
-    mean = mean_of_numbers(NumberSample(np.concatenate(values), items, units, names, users, 0, 0))
-    assert mean is not None
-    for name in ("value", "variance", "freedom", "n_units", "has_users", "is_settled", "n_movers"):
-        assert getattr(mean, name) == pytest.approx(getattr(over, name)), name
-    assert mean.interval(RAREST) == pytest.approx(over.interval(RAREST))
-    if len(sizes) > 1:
-        assert other_prompts_interval(mean) == pytest.approx(other_prompts_interval(over))
-
-
 def test_reruns_have_the_interval_of_students_t() -> None:
     values = numbers(1, 9)
     expected = ttest_1samp(values, 0.0).confidence_interval(0.95)
     assert mean_of(values, users=False).interval(RAREST) == pytest.approx(tuple(expected))
     # each prompt's mean takes a degree of freedom
     assert mean_of(values, numbers(2, 5), users=False).freedom == 12
-
-
-def test_users_who_answer_all_prompts_alike_say_no_more_than_by_one() -> None:
-    four = mean_of(*[numbers(1)] * 4)
-    assert four.interval(RAREST) == pytest.approx(likelihood_interval(numbers(1)))
-    assert four.n_units == N_USERS
-    # answers of nobody are new draws at each prompt, and do say more
-    alone, many = (mean_of(*[numbers(1)] * k, users=False) for k in (1, 4))
-    assert many.variance == pytest.approx(alone.variance / 4, rel=0.01)
 
 
 def test_an_error_is_as_wide_as_samples_of_a_third_show() -> None:
@@ -96,15 +67,6 @@ def test_without_users_a_difference_is_welchs() -> None:
     assert difference.value == pytest.approx(first.mean() - second.mean())
     assert difference.p_value == pytest.approx(welch.pvalue)
     assert difference.interval == pytest.approx(tuple(welch.confidence_interval(0.95)))
-
-
-def test_with_users_a_difference_has_the_interval_of_both_sides() -> None:
-    users, reruns = mean_of(numbers(1, N_USERS, 0.4)), mean_of(numbers(2, 30), users=False)
-    sides = [BoundedValue(s.value, s.interval(RAREST)) for s in (users, reruns)]  # type: ignore[arg-type]
-    difference = difference_of_means(users, reruns, RAREST)
-    assert difference.interval == pytest.approx(difference_interval(sides[0], sides[1:]))
-    few = difference_of_means(mean_of(numbers(1, 30, 0.4)), reruns, RAREST)
-    assert (few.interval is None, few.p_value is None) == (True, False)
 
 
 def test_with_users_the_test_rejects_where_the_interval_does_and_students_t_too() -> None:
@@ -145,6 +107,25 @@ def test_beside_them_few_who_differ_are_no_interval(n_movers: int) -> None:
     difference = difference_of_means(users, settled, RAREST)
     assert difference.p_value is not None
     assert (difference.interval is None) == (n_movers < LEAST_MOVERS)
+
+
+@pytest.mark.parametrize("users", [True, False])
+@pytest.mark.parametrize("sizes", [(40,), (40, 12, 1), (1,)])
+def test_the_mean_of_numbers_is_that_over_their_prompts(
+    users: bool, sizes: tuple[int, ...]
+) -> None:
+    values = [numbers(k, n) for k, n in enumerate(sizes)]
+    over = mean_of(*values, users=users)
+    items = np.repeat(np.arange(len(sizes)), sizes)
+    units = np.concatenate([np.arange(n) for n in sizes]) if users else np.arange(sum(sizes))
+    names = [*"abc"[: len(sizes)]]
+    mean = mean_of_numbers(NumberSample(np.concatenate(values), items, units, names, users, 0, 0))
+    assert mean is not None
+    for name in ("value", "variance", "freedom", "n_units", "has_users", "is_settled", "n_movers"):
+        assert getattr(mean, name) == pytest.approx(getattr(over, name)), name
+    assert mean.interval(RAREST) == pytest.approx(over.interval(RAREST))
+    if len(sizes) > 1:
+        assert other_prompts_interval(mean) == pytest.approx(other_prompts_interval(over))
 
 
 def test_where_people_do_not_matter_prompts_like_these_are_a_sample_for_students_t() -> None:

@@ -66,9 +66,3 @@ def test_other_models_and_conditions_change_no_row(measure: Callable[..., list[A
     third = [row | {"condition": "rag"} for row in answers_of("history")]
     rows = measure(frame([*elsewhere, *third, *BOTH]))
     assert [r for r in rows if (r.model, r.condition) == ("m", "history")] == measure(frame(BOTH))
-
-
-@every_table
-def test_the_baseline_alone_has_no_rows(measure: Callable[..., list[Any]]) -> None:
-    assert measure(frame(answers_of("offline"))) == []
-    assert measure(frame(BOTH).iloc[:0]) == []

@@ -10,7 +10,7 @@ from fieldwork.errors import StudyError
 from fieldwork.estimates.answer_sets import Arm, Options
 from fieldwork.estimates.declaration import Measure, Statistic
 from fieldwork.estimates.means import PromptValue, mean_over
-from fieldwork.estimates.prompts import equal_sizes, option_moves, prompt_values
+from fieldwork.estimates.prompts import option_moves, prompt_values
 from fieldwork.estimates.samples import OptionSample, indicator_of
 from fieldwork.measures.lists import QUESTION, rest_share
 from fieldwork.statistics.arrays import Counts, Floats
@@ -61,25 +61,6 @@ def test_samples_of_a_third_vary_as_the_value_does() -> None:
     interval = mean.interval(0.125)
     assert interval is not None
     assert interval.high - interval.low > 0.05
-
-
-def test_users_are_in_the_same_samples_at_every_prompt() -> None:
-    def deviations(*, users: bool) -> list[Floats]:
-        items = {item: sample(LISTS * 3, users=users) for item in "ij"}
-        values = prompt_values(ARM, items, [ENTROPY], equal_sizes({ARM: items}), 1)["entropy_bits"]
-        return [prompt.deviations for prompt in values.values() if prompt.deviations is not None]
-
-    for users in (True, False):
-        first, second = deviations(users=users)
-        assert (first.tolist() == second.tolist()) is users
-
-
-def test_conditions_have_random_numbers_of_their_own_below_full_n() -> None:
-    full, part = (value_of(LISTS, n) for n in (7, 3))
-    assert max(abs(full.moves.sum()), abs(part.moves.sum())) < 1e-12
-    for arm, seed in ((ARM._replace(condition="d"), 1), (ARM, 2)):
-        assert value_of(LISTS, 7, arm, seed).value == full.value
-        assert value_of(LISTS, 3, arm, seed).value != part.value
 
 
 def test_a_formula_that_fails_is_named_with_its_prompt_and_arm() -> None:

@@ -31,10 +31,6 @@ def asks(declarations: Sequence[Measure], source: Source = "answers") -> ReaderQ
             "`options` or one of bare_links, bold_spans, capital_words, ",
         ),
         (
-            {"own": asks([measure(of="reason")], "answers/forms")},
-            "own.py: bits takes the column reason, and answers/forms has no numbers of that name; take ",
-        ),
-        (
             {"own": asks([measure()], "answers/forms")},
             "own.py: bits takes options, which answers/forms lacks; its source is `answers`",
         ),
@@ -53,10 +49,6 @@ def asks(declarations: Sequence[Measure], source: Source = "answers") -> ReaderQ
         (
             {"own": asks([measure(margin="far")])},
             "own.py: the margin far of bits is no metrics.margins; take one of near, share, or none",
-        ),
-        (
-            {"one": asks([measure()]), "two": asks([measure("other"), measure()])},
-            "two.py: there are two measures named bits, one of them in one.py; rename one",
         ),
         (
             {"own": asks([measure("other"), measure(), measure()])},

@@ -1,10 +1,7 @@
 """The measures of lists against counting by hand, plain enumeration and closed forms."""
 
-import itertools
 import math
-from collections import Counter
 from collections.abc import Sequence
-from statistics import fmean
 
 import pytest
 from hypothesis import given, settings
@@ -13,7 +10,6 @@ from hypothesis import strategies as st
 from fieldwork.records.estimates import Estimate
 from unit.metrics.metric_frames import answer_frame, list_prompts, listed
 
-POPULATION = ("abc", "ab", "ad", "efgh", "a", "bei", "cdj")
 LISTS = st.lists(st.sets(st.sampled_from("abcdefghij"), min_size=1), min_size=1, max_size=12)
 
 
@@ -42,18 +38,6 @@ def values(lists: Sequence[Sequence[str]], n_equal: int | None = None) -> dict[s
 def test_by_hand(lists: Sequence[str], unique: int, bits: float, top5: float) -> None:
     expected = {"unique_items": unique, "entropy_bits": bits, "top5_share": top5}
     assert values(lists) == pytest.approx(expected | {"one_minus_top5_share": 1 - top5})
-
-
-@pytest.mark.parametrize("size", range(1, len(POPULATION) + 1))
-def test_different_options_are_those_of_all_subsets(size: int) -> None:
-    subsets = itertools.combinations(POPULATION, size)
-    unique = fmean(len(Counter("".join(subset))) for subset in subsets)
-    assert values(POPULATION, size)["unique_items"] == pytest.approx(unique, abs=1e-12)
-
-
-def test_one_option_has_no_entropy() -> None:
-    # log2 n - (n log2 n) / n is not zero in the last bit for n = 10, 11, 48, ...
-    assert all(values("a" * n)["entropy_bits"] == 0.0 for n in range(1, 60))
 
 
 @settings(max_examples=40, deadline=None)

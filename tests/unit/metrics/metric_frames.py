@@ -16,7 +16,6 @@ from fieldwork.records.estimates import Estimate
 from fieldwork.records.metrics import RunAccuracy
 from fieldwork.records.parsing import Answer
 from fieldwork.records.tasks import Item, ItemKind
-from fieldwork.statistics.user_intervals import RAREST_USERS
 from fieldwork.views import VIEWS
 
 COVERED_BY_72 = 0.0686
@@ -24,14 +23,12 @@ COVERED_BY_72 = 0.0686
 
 
 def listed(
-    *responses: Sequence[str] | None,
-    model: str = "m",
-    condition: str = "c",
-    item_id: str = "i",
+    *responses: Sequence[str] | None, model: str = "m", condition: str = "c", item_id: str = "i"
 ) -> list[Answer]:
     """One list answer a response; None is a refusal."""
+    names = {"model": model, "condition": condition, "item_id": item_id}
     return [
-        _answer("list", model, condition, item_id, replicate, options=options)
+        _answer("list", replicate, options=options, **names)
         for replicate, options in enumerate(responses)
     ]
 
@@ -45,42 +42,26 @@ def chosen(
     puppet_id: str | None = None,
 ) -> list[Answer]:
     """One choice answer a letter, the same by both readings; None is unreadable."""
+    names = {"model": model, "condition": condition, "item_id": item_id, "puppet_id": puppet_id}
     return [
-        dataclasses.replace(
-            _answer("choice", model, condition, item_id, replicate, letter=letter),
-            puppet_id=puppet_id,
-        )
+        _answer("choice", replicate, letter=letter, **names)
         for replicate, letter in enumerate(letters)
     ]
 
 
 def _answer(
     kind: ItemKind,
-    model: str,
-    condition: str,
-    item_id: str,
     replicate: int,
     *,
     options: Sequence[str] | None = None,
     letter: str | None = None,
+    **names: Any,
 ) -> Answer:
     items = None if options is None else list(options)
-    read = items is not None or letter is not None
-    return Answer(
-        model=model,
-        task="t",
-        condition=condition,
-        item_id=item_id,
-        puppet_id=None,
-        replicate=replicate,
-        kind=kind,
-        outcome="ok" if read else "refused",
-        raw_items=items,
-        items=items,
-        letter_strict=letter,
-        letter=letter,
-        reason=None if read else "refused",
-    )
+    reason = None if items is not None or letter is not None else "refused"
+    content = {"raw_items": items, "items": items, "letter_strict": letter, "letter": letter}
+    defaults = {"task": "t", "puppet_id": None, "outcome": reason or "ok", "reason": reason}
+    return Answer(kind=kind, replicate=replicate, **defaults | content | names)
 
 
 def question(
@@ -129,18 +110,13 @@ def list_estimates(answers: pd.DataFrame, **settings: Any) -> list[Estimate]:
 
 
 def score_estimates(
-    runs: Sequence[RunAccuracy],
-    *,
-    baseline: str = "offline",
-    n_permutations: int = 99,
-    seed: int = 1,
-    rarest_users: float = RAREST_USERS,
+    runs: Sequence[RunAccuracy], *, baseline: str = "offline", seed: int = 1, **settings: Any
 ) -> list[Estimate]:
     """Scores of runs, and how they are beside the baseline's."""
-    settings = EstimateSettings(
-        baseline, seed, rarest_users=rarest_users, n_permutations=n_permutations
+    settings = {"n_permutations": 99, **settings}
+    return estimate_question(
+        accuracy.QUESTION, pd.DataFrame(list(runs)), EstimateSettings(baseline, seed, **settings)
     )
-    return estimate_question(accuracy.QUESTION, pd.DataFrame(list(runs)), settings)
 
 
 def former_table(name: str, runs: Sequence[RunAccuracy], **settings: Any) -> list[Any]:

@@ -1,9 +1,7 @@
 """Scores of runs against hand counts and the published scores of real model outputs."""
 
 import dataclasses
-import random
 from pathlib import Path
-from string import ascii_uppercase
 from typing import Any
 
 import pandas as pd
@@ -51,9 +49,7 @@ def runs(*answers: list[Answer], items: list[Item] = ITEMS) -> list[RunAccuracy]
 @pytest.mark.parametrize(
     ("letters", "em", "failure"),
     [
-        ({"i": "A", "j": "A", "k": "A"}, 1.0, 0.0),
         ({"i": "A", "j": "B", "k": "A"}, 0.75, 0.0),  # macro (1/2 + 1) / 2, micro would be 2/3
-        ({"i": "A", "j": "A", "k": "B"}, 0.5, 0.0),
         ({"i": "A", "j": None, "k": None}, 0.25, 2 / 3),
         ({"i": None, "j": None, "k": None}, 0.0, 1.0),
     ],
@@ -76,15 +72,11 @@ def test_an_arm_of_which_no_answer_can_be_read_has_no_score() -> None:
     """A score of 0 % would be one of the parser; a model that refuses everything has it all the same."""
     right = {"i": "A", "j": "A", "k": "A"}
     rows = runs(
-        unread(run_of(right, puppet="p")),
-        unread(run_of(right, puppet="q")),
+        *(unread(run_of(right, puppet=puppet)) for puppet in "pq"),
         unread(run_of(right, condition="refusing"), "refused"),
-        unread(run_of({"i": "A", "j": "A"}, condition="mixed")),
-        run_of({"k": "A"}, condition="mixed"),
-    )
-    assert [(row.condition, row.is_counted) for row in rows] == [
-        ("c", False), ("c", False), ("mixed", True), ("refusing", True),
-    ]  # fmt: skip
+        [*unread(run_of({"i": "A", "j": "A"}, condition="mixed")),
+         *run_of({"k": "A"}, condition="mixed")],
+    )  # fmt: skip
     found = {(a.condition, a.metric): a for a in former_table("accuracy", rows)}
     for metric in ("em_strict", "em_flexible", "format_failure"):
         row = found["c", metric]
@@ -92,61 +84,20 @@ def test_an_arm_of_which_no_answer_can_be_read_has_no_score() -> None:
         assert row.reason.startswith(
             "none of 2 runs is complete and has an answer that can be read"
         )
-    assert found["refusing", "em_strict"].mean == 0.0
-    assert found["mixed", "em_strict"].mean == 0.5
+    assert [found[c, "em_strict"].mean for c in ("refusing", "mixed")] == [0.0, 0.5]
 
 
-def test_strict_and_flexible_are_read_apart() -> None:
+def test_strict_and_flexible_are_read_apart_and_a_failed_response_is_none() -> None:
     answers = run_of({"i": "A", "j": "A", "k": "A"})
     answers[0] = dataclasses.replace(answers[0], letter_strict=None)
     (row,) = runs(answers)
     assert (row.em_strict, row.em_flexible, row.format_failure) == (0.75, 1.0, 1 / 3)
-
-
-def test_items_without_gold_are_left_out() -> None:
-    items = [*ITEMS[:2], question("k", gold=None)]
-    (row,) = runs(run_of({"i": "A", "j": "B", "k": "A"}), items=items)
-    assert (row.n_items, row.n_subjects, row.em_strict) == (2, 1, 0.5)
-    assert runs(run_of({"k": "A"}), items=items) == []
-
-
-def test_items_without_subject_are_one_subject() -> None:
-    items = [question(name, subject=None) for name in "ijk"]
-    (row,) = runs(run_of({"i": "A", "j": "A", "k": "B"}), items=items)
-    assert (row.n_subjects, row.em_strict) == (1, 2 / 3)
-
-
-def test_runs_are_numbered_by_puppet_then_replicate() -> None:
-    right = {"i": "A", "j": "A", "k": "A"}
-    answers = [
-        answer
-        for puppet, replicate in (("p2", 0), ("p10", 7), ("p10", 3), (None, 5))
-        for answer in run_of(right, puppet=puppet, replicate=replicate)
-    ]
-    random.Random(2).shuffle(answers)
-    assert [(row.run, row.puppet_id, row.replicate) for row in runs(answers)] == [
-        (0, None, 5),
-        (1, "p10", 3),
-        (2, "p10", 7),
-        (3, "p2", 0),
-    ]
-
-
-def test_row_order_moves_no_bit() -> None:
-    items = [question(f"i{k}", subject=f"s{k % 7}") for k in range(40)]
-    source = random.Random(3)
-    answers = run_of({item.item_id: source.choice("AB") for item in items})
-    expected = runs(answers, items=items)
-    for _ in range(5):
-        source.shuffle(answers)
-        assert runs(answers, items=items) == expected
-
-
-def test_a_failed_response_makes_the_run_incomplete() -> None:
-    answers = run_of({"i": "A", "j": "A", "k": "A"})
     answers[2] = dataclasses.replace(answers[2], outcome="failed", letter=None)
     (row,) = runs(answers)
     assert (row.n_items, row.n_subjects) == (2, 1)
+    # nor is an item without a right letter
+    (row,) = runs(answers, items=[*ITEMS[:1], question("j", gold=None), ITEMS[2]])
+    assert row.n_items == 1
 
 
 def test_an_item_answered_twice_in_a_run_is_refused() -> None:
@@ -155,9 +106,7 @@ def test_an_item_answered_twice_in_a_run_is_refused() -> None:
 
 
 def test_empty_input_gives_no_rows() -> None:
-    assert runs() == []
-    assert measure_runs(pd.DataFrame(), pd.DataFrame()) == []
-    assert former_table("accuracy", []) == []
+    assert runs() == measure_runs(pd.DataFrame(), pd.DataFrame()) == []
 
 
 def score(
@@ -175,14 +124,17 @@ def strict(found: list[Any], condition: str = "c") -> Any:
     return row
 
 
-def test_spread_over_runs() -> None:
+def test_spread_over_runs_and_students_interval() -> None:
     rows = spread([score(0.5), score(0.75), score(0.25)])
     assert {r.metric: (r.mean, r.minimum, r.maximum, r.n_runs) for r in rows} == {
         "em_strict": (0.5, 0.25, 0.75, 3),
         "em_flexible": (0.25, 0.125, 0.375, 3),
         "format_failure": (0.5, 0.25, 0.75, 3),
     }
-    assert {(r.unit, r.n_items, r.reason) for r in rows} == {("rerun", 3, None)}
+    row = strict(spread([score(em) for em in (0.5, 0.6, 0.7)]))
+    # 0.6 +- 4.3027 * 0.1 / sqrt(3)
+    assert (row.ci_low, row.ci_high) == pytest.approx((0.35159, 0.84841), abs=1e-5)
+    assert (row.unit, row.n_items, row.reason) == ("rerun", 3, None)
 
 
 def test_incomplete_runs_are_dropped_and_named() -> None:
@@ -191,25 +143,11 @@ def test_incomplete_runs_are_dropped_and_named() -> None:
     assert row.reason == "1 of 3 runs left out: they answer fewer than 3 items"
 
 
-def test_a_condition_without_complete_run_is_null() -> None:
-    row = strict(spread([score(0.5), score(1.0, n_items=1, condition="field")]), "field")
-    assert (row.mean, row.minimum, row.maximum, row.n_runs, row.n_items) == (None, None, None, 0, 3)
-    assert row.reason.startswith("none of 1 runs is complete")
-
-
-def test_one_run_has_a_mean_and_no_spread() -> None:
-    row = strict(spread([score(0.5)]))
-    assert (row.mean, row.minimum, row.maximum, row.n_runs) == (0.5, None, None, 1)
-    assert row.reason == "no interval: there is one run"
-
-
 @pytest.mark.parametrize(
     ("puppets", "unit"),
     [
-        ([None], "rerun"),
         ([None, None], "rerun"),
         (["p"], "puppet"),
-        (["p", "q"], "puppet"),
         (["p", "p"], "rerun"),
         (["p", "p", "q"], "puppet"),
     ],
@@ -226,12 +164,13 @@ def test_published_scores_of_real_runs() -> None:
         pytest.skip(f"the real extracts are not at {SHARED}")
     raw = pd.read_parquet(outputs)
     raw["item_id"] = raw["subject"] + "-" + raw["instance_id"]
+    letters = raw["completions"].str[0].str.strip()
+    # HELM's reading: the stripped completion is a letter or nothing
+    raw["letter"] = letters.where(letters.isin([*"ABCD"]), None)
     frame = answer_frame(
-        dataclasses.replace(
-            chosen([letter_of(row.completions[0])], item_id=row.item_id, model=row.model)[0],
-            puppet_id=None,
-        )
+        answer
         for row in raw.itertuples()
+        for answer in chosen([row.letter], item_id=row.item_id, model=row.model)
     )
     items = raw.drop_duplicates("item_id")
     asked = [question(r.item_id, gold=r.gold, subject=r.subject) for r in items.itertuples()]
@@ -245,27 +184,6 @@ def test_published_scores_of_real_runs() -> None:
         assert run.em_strict == pytest.approx(published[model], abs=0.0005)
 
 
-def letter_of(completion: str) -> str | None:
-    """HELM's reading: the stripped completion is a letter or nothing."""
-    text = completion.strip()
-    return text if text in set(ascii_uppercase[:4]) else None
-
-
-def test_the_interval_is_students_over_runs() -> None:
-    row = strict(spread([score(em) for em in (0.5, 0.6, 0.7)]))
-    # 0.6 +- 4.3027 * 0.1 / sqrt(3)
-    assert (row.ci_low, row.ci_high) == pytest.approx((0.35159, 0.84841), abs=1e-5)
-    assert row.reason is None
-
-
-def test_the_first_run_of_a_puppet_counts() -> None:
-    """Replicates make an arm no wider than one without them, nor more certain."""
-    twice = [score(em, puppet=who) for who, em in zip("ppqq", (0.4, 0.9, 0.6, 0.1), strict=True)]
-    once = [score(em, puppet=who) for who, em in zip("pq", (0.4, 0.6), strict=True)]
-    assert spread(twice) == spread(once)
-    assert [run.is_counted for run in count_runs(twice)] == [True, False, True, False]
-
-
 def test_an_incomplete_first_run_gives_way_to_the_next() -> None:
     runs_of_p = [score(0.9, puppet="p", n_items=2), score(0.4, puppet="p"), score(0.6, puppet="q")]
     assert [run.is_counted for run in count_runs(runs_of_p)] == [False, True, True]
@@ -274,10 +192,6 @@ def test_an_incomplete_first_run_gives_way_to_the_next() -> None:
     assert (row.reason or "").startswith(
         "1 of 3 runs left out: they answer fewer than 3 items; no i"
     )
-
-
-def test_runs_of_one_single_puppet_all_count() -> None:
-    assert [run.is_counted for run in count_runs([score(0.5, puppet="p")] * 3)] == [True] * 3
 
 
 def test_few_users_have_a_mean_and_no_interval() -> None:
@@ -291,13 +205,3 @@ def test_few_users_have_a_mean_and_no_interval() -> None:
     # of evenly spread scores the likelihood's interval is near Student's: 2.0227 * 0.1169 / sqrt(40)
     assert (wide.ci_low, wide.ci_high) == pytest.approx((0.595 - 0.0374, 0.595 + 0.0374), abs=2e-3)
     assert wide.reason is None
-
-
-@pytest.mark.parametrize(
-    "runs",
-    [[score(0.5), score(0.5)], [score(0.5, puppet=f"p{k}") for k in range(100)]],
-)
-def test_equal_scores_have_no_interval(runs: list[RunAccuracy]) -> None:
-    row = strict(spread(runs))
-    assert (row.ci_low, row.ci_high) == (None, None)
-    assert row.reason == "no interval: leaving out a run never changes the value"

@@ -1,8 +1,8 @@
 """Who asks by subject and category: against closed forms, known sources, and input without an answer."""
 
-import dataclasses
 import math
 import random
+from collections.abc import Mapping, Sequence
 from itertools import combinations
 from pathlib import Path
 
@@ -14,16 +14,17 @@ from fieldwork.files.subject_categories import read_categories
 from fieldwork.metrics.categories import measure_categories, measure_subjects
 from fieldwork.records.metrics import CategoryVariance, SubjectVariance
 from fieldwork.records.parsing import Answer
-from unit.metrics.metric_frames import answer_frame, chosen, item_frame, listed, question
+from unit.metrics.findings.finding_rows import filled
+from unit.metrics.metric_frames import answer_frame, chosen, item_frame, question
 
 CATEGORIES = {"algebra": "STEM", "physics": "STEM", "law": "humanities"}
 
 
-def asked(item: str, letters: dict[str, str], condition: str = "c") -> list[Answer]:
+def asked(item: str, letters: dict[str, str]) -> list[Answer]:
     return [
         answer
         for puppet, given in letters.items()
-        for answer in chosen(given, puppet_id=puppet, item_id=item, condition=condition)
+        for answer in chosen(given, puppet_id=puppet, item_id=item)
     ]
 
 
@@ -32,26 +33,17 @@ def subjects(answers: list[Answer], **subject_of: str | None) -> list[SubjectVar
     return measure_subjects(answer_frame(answers), items, CATEGORIES)
 
 
-def row(
-    subject: str, category: str | None, value: float | None, condition: str = "c"
-) -> SubjectVariance:
-    return SubjectVariance(
-        model="m",
-        task="t",
-        condition=condition,
-        subject=subject,
-        category=category,
-        var_who=value,
-        var_rerun=0.1,
-        var_answers=None if value is None else value + 0.1,
-        share_who=None,
-        n_items=10,
-        n_puppets=5,
-        reason="no reruns" if value is None else None,
-    )
+def row(subject: str, category: str | None, value: float | None) -> SubjectVariance:
+    reason = "no reruns" if value is None else None
+    names = {"task": "t", "condition": "c", "subject": subject, "category": category}
+    return filled(SubjectVariance, **names, var_who=value, n_items=10, n_puppets=5, reason=reason)
 
 
-def categories(rows: list[SubjectVariance], n: int = 1999) -> list[CategoryVariance]:
+def categories(
+    values: Mapping[str, Sequence[float | None]], n: int = 1999
+) -> list[CategoryVariance]:
+    """Of subjects with these values."""
+    rows = [row(f"{c}{i}", c, value) for c, of in values.items() for i, value in enumerate(of)]
     return measure_categories(rows, n_permutations=n, seed=1)
 
 
@@ -61,14 +53,18 @@ def test_a_subjects_variance_is_that_of_its_own_items() -> None:
         *asked("a", {"p": "AA", "q": "BB"}),
         *asked("b", {"p": "AB", "q": "AB"}),
         *asked("x", {"p": "AA", "q": "BB"}),
+        *asked("z", {"p": "AA", "q": "BB"}),
     ]
-    found = {r.subject: r for r in subjects(answers, a="algebra", b="law", x=None)}
-    assert set(found) == {"algebra", "law"}
+    found = {r.subject: r for r in subjects(answers, a="algebra", b="law", x=None, z="astrology")}
+    assert {name: r.category for name, r in found.items()} == {
+        "algebra": "STEM", "law": "humanities", "astrology": None,
+    }  # fmt: skip
     assert (found["algebra"].var_who, found["algebra"].share_who) == (1.0, 1.0)
     # a rerun differs always, another user's answer half the time
     assert found["law"].var_who == pytest.approx(-0.5)
-    assert (found["algebra"].category, found["law"].category) == ("STEM", "humanities")
     assert (found["algebra"].n_items, found["algebra"].n_puppets) == (1, 2)
+    # without a category it enters no test
+    assert measure_categories([found["astrology"]], n_permutations=9, seed=1) == []
 
 
 @pytest.mark.parametrize(
@@ -82,68 +78,43 @@ def test_no_variance_is_null_with_a_reason(letters: dict[str, str], reason: str)
     (found,) = subjects(asked("a", letters), a="algebra")
     assert (found.var_who, found.share_who) == (None, None)
     assert reason in (found.reason or "")
-
-
-def test_lists_and_offline_answers_are_no_subjects_puppets() -> None:
-    assert subjects([*listed(["x"]), *chosen("AB", item_id="a")], a="algebra") == []
-    assert categories([]) == []
-
-
-def test_answers_that_never_arrived_are_null_with_a_reason() -> None:
-    failed = [dataclasses.replace(a, outcome="failed") for a in asked("a", {"p": "AA"})]
-    (found,) = subjects(failed, a="law")
-    assert (found.var_who, found.reason) == (None, "0 puppets with an answer, two are needed")
-
-
-def test_a_subject_the_file_does_not_name_has_no_category_and_enters_no_test() -> None:
-    (found,) = subjects(asked("a", {"p": "AA", "q": "BB"}), a="astrology")
-    assert found.category is None
-    assert categories([found]) == []
+    assert subjects(chosen("AB", item_id="a"), a="algebra") == []
 
 
 def test_the_test_counts_out_all_ways_to_deal_categories() -> None:
     values = {"STEM": [0.5, 0.4, 0.45], "other": [0.1, 0.0, 0.05, 0.41]}
-    rows = [row(f"{c}{i}", c, v) for c, of in values.items() for i, v in enumerate(of)]
     ranks = rankdata(values["STEM"] + values["other"])
 
     def spread(chosen_ones: tuple[int, ...]) -> float:
         inside = sum(ranks[list(chosen_ones)])
-        outside = ranks.sum() - inside
-        return float(inside**2 / 3 + outside**2 / 4)
+        return float(inside**2 / 3 + (ranks.sum() - inside) ** 2 / 4)
 
     deals = [spread(deal) for deal in combinations(range(7), 3)]
     expected = sum(one >= spread((0, 1, 2)) - 1e-9 for one in deals) / len(deals)
-    found = categories(rows)
-    assert [r.p_value for r in found] == pytest.approx([expected] * 2)
-
-
-def test_a_category_of_one_subject_takes_part_in_the_test() -> None:
-    """Three subjects alike and one far off: the chance that this one is alone is one in four."""
-    rows = [row(f"s{i}", "STEM", v) for i, v in enumerate((0.1, 0.11, 0.12))]
-    found = categories([*rows, row("x", "other", 0.9)])
+    assert [r.p_value for r in categories(values)] == pytest.approx([expected] * 2)
     # alone at either end of the ranks is as far from the others
-    assert [r.p_value for r in found] == [0.5, 0.5]
+    one = categories({"STEM": [0.1, 0.11, 0.12], "other": [0.9]})
+    assert [r.p_value for r in one] == [0.5, 0.5]
 
 
 def test_many_deals_are_drawn() -> None:
-    rows = [row(f"{c}{i}", c, i + 20 * (c == "STEM")) for c in ("STEM", "other") for i in range(9)]
-    assert {r.p_value for r in categories(rows, n=99)} == {0.01}
+    rows = categories({"STEM": [20.0 + k for k in range(9)], "other": [*range(9)]}, n=99)
+    assert {r.p_value for r in rows} == {0.01}
 
 
 def test_a_categorys_interval_is_students_over_its_subjects() -> None:
-    found = categories([row(f"s{i}", "STEM", v) for i, v in enumerate((0.1, 0.2, 0.3))])
-    assert found[0].var_who == pytest.approx(0.2)
+    (found,) = categories({"STEM": [0.1, 0.2, 0.3]})
     # t(0.975, 2) = 4.3027
-    assert found[0].ci_high == pytest.approx(0.2 + 4.302653 * 0.1 / math.sqrt(3))
-    assert found[0].p_value is None
-    assert "two categories are needed" in (found[0].reason or "")
+    reach = 4.302653 * 0.1 / math.sqrt(3)
+    assert (found.var_who, found.ci_high) == pytest.approx((0.2, 0.2 + reach))
+    assert found.p_value is None
+    assert "two categories are needed" in (found.reason or "")
 
 
 @pytest.mark.parametrize(
     ("values", "reason"),
     [
         ([None, None], "no reruns"),
-        ([0.2], "1 subjects, 3 that differ are needed"),
         ([0.2, 0.3], "2 subjects, 3 that differ are needed"),
         ([0.2, 0.2, 0.2], "3 subjects, 3 that differ are needed"),
     ],
@@ -151,7 +122,7 @@ def test_a_categorys_interval_is_students_over_its_subjects() -> None:
 def test_what_cannot_be_estimated_is_null_with_a_reason(
     values: list[float | None], reason: str
 ) -> None:
-    (found,) = categories([row(f"s{i}", "STEM", v) for i, v in enumerate(values)])
+    (found,) = categories({"STEM": values})
     assert (found.ci_low, found.ci_high, found.p_value) == (None, None, None)
     assert reason in (found.reason or "")
 
@@ -162,18 +133,16 @@ def test_it_finds_a_difference_and_no_other(gap: float, least: int, most: int) -
     found = 0
     for seed in range(20):
         draw = random.Random(seed)
-        rows = [
-            row(f"{c}{i}", c, draw.gauss(0.1 + gap * (c == "STEM"), 0.1))
-            for c in ("STEM", "other")
-            for i in range(6)
-        ]
-        found += (categories(rows, n=99)[0].p_value or 1) <= 0.05
+        values = {
+            c: [draw.gauss(0.1 + d, 0.1) for _ in range(6)] for c, d in (("a", gap), ("b", 0))
+        }
+        found += (categories(values, n=99)[0].p_value or 1) <= 0.05
     assert least <= found <= most
 
 
 def test_no_permutations_are_refused() -> None:
     with pytest.raises(StudyError, match=r"metrics\.permutations is 0"):
-        categories([row("s", "STEM", 0.1)], n=0)
+        categories({"STEM": [0.1]}, n=0)
 
 
 def test_categories_are_read_by_subject(tmp_path: Path) -> None:

@@ -2,7 +2,6 @@
 
 import dataclasses
 import math
-import random
 
 import pandas as pd
 import pytest
@@ -46,28 +45,11 @@ def test_a_letter_the_item_lacks_is_unknown() -> None:
     assert shares(chosen("AE"), n_choices=2)["unknown"] == (1, False)
 
 
-def test_the_flexible_reading_counts() -> None:
-    answers = [dataclasses.replace(row, letter_strict=None) for row in chosen("C")]
-    assert shares(answers)["C"] == (1, False)
-
-
 def test_failed_responses_are_no_data() -> None:
     answers = chosen("AB")
     answers[1] = dataclasses.replace(answers[1], outcome="failed", letter=None)
     rows = measure_distributions(answer_frame(answers), item_frame(question()))
     assert {row.n_responses for row in rows} == {1}
-
-
-def test_a_cell_of_refusals_is_all_unknown() -> None:
-    assert shares(chosen([None, None, None]))["unknown"] == (3, False)
-
-
-def test_row_order_moves_nothing() -> None:
-    answers = chosen("AABD") + chosen(["B", None], condition="d")
-    expected = measure_distributions(answer_frame(answers), item_frame(question()))
-    random.Random(1).shuffle(answers)
-    assert measure_distributions(answer_frame(answers), item_frame(question())) == expected
-    assert [row.condition for row in expected] == ["c"] * 5 + ["d"] * 5
 
 
 def test_items_carry_their_task_where_ids_repeat() -> None:
@@ -80,32 +62,7 @@ def test_items_carry_their_task_where_ids_repeat() -> None:
     assert {row.task: row.answer for row in rows if row.is_correct} == {"t": "A", "u": "B"}
 
 
-def test_equal_items_of_two_tasks_are_one_item() -> None:
-    items = item_frame(question(), question())
-    assert len(measure_distributions(answer_frame(chosen("A")), items)) == 5
-
-
 @pytest.mark.parametrize("items", [item_frame(), item_frame(question("other"))])
 def test_an_answer_without_item_is_refused(items: pd.DataFrame) -> None:
     with pytest.raises(StudyError, match=r"item i is not in the study's tasks/t\.parquet"):
         measure_distributions(answer_frame(chosen("A")), items)
-
-
-def test_empty_input_gives_no_rows() -> None:
-    assert measure_distributions(answer_frame([]), item_frame()) == []
-    assert measure_distributions(pd.DataFrame(), pd.DataFrame()) == []
-
-
-def test_answers_of_one_puppet_narrow_no_interval() -> None:
-    once = [a for p in "pqrs" for a in chosen("A" if p == "p" else "B", puppet_id=p)]
-    often = [a for p in "pqrs" for a in chosen(("A" if p == "p" else "B") * 5, puppet_id=p)]
-    one, many = (
-        measure_distributions(answer_frame(answers), item_frame(question()))
-        for answers in (once, often)
-    )
-    assert [row.n_responses for row in many] == [20] * 5
-    assert {row.n_units for row in many} == {4}
-    for few, all_of_them in zip(one, many, strict=True):
-        assert (all_of_them.share, all_of_them.ci_low, all_of_them.ci_high) == pytest.approx(
-            (few.share, few.ci_low, few.ci_high)
-        )

@@ -2,13 +2,10 @@
 
 import dataclasses
 
-import pandas as pd
-import pytest
-
 from fieldwork.metrics.list_lengths import measure_list_lengths
 from fieldwork.records.metrics import ListLength
 from fieldwork.records.parsing import Answer
-from unit.metrics.metric_frames import answer_frame, chosen, listed
+from unit.metrics.metric_frames import answer_frame, listed
 
 
 def with_lengths(answers: list[Answer], *, n_asked: int | None, n_items: list[int]) -> list[Answer]:
@@ -24,25 +21,3 @@ def test_lengths_are_means_and_shares() -> None:
     )
     (row,) = measure_list_lengths(answer_frame(answers))
     assert row == ListLength("m", "t", "c", 2.5, 0.25, 0.25, 1.75, 4, 0)
-
-
-def test_without_a_number_there_are_no_shares() -> None:
-    answers = with_lengths(listed(["a", "b"]), n_asked=None, n_items=[2])
-    (row,) = measure_list_lengths(answer_frame(answers))
-    assert (row.share_longer, row.share_shorter, row.n_without_number) == (None, None, 1)
-
-
-def test_some_prompts_without_a_number() -> None:
-    answers = [
-        *with_lengths(listed(["a", "b"]), n_asked=1, n_items=[2]),
-        *with_lengths(listed(["a"], item_id="j"), n_asked=None, n_items=[1]),
-    ]
-    (row,) = measure_list_lengths(answer_frame(answers))
-    assert (row.share_longer, row.n_without_number) == (1.0, 1)
-
-
-@pytest.mark.parametrize(
-    "frame", [pd.DataFrame(), answer_frame(chosen(["A"])), answer_frame(listed(None))]
-)
-def test_no_lists_no_rows(frame: pd.DataFrame) -> None:
-    assert measure_list_lengths(frame) == []

@@ -56,16 +56,6 @@ def test_shares_are_over_all_attributes_and_references() -> None:
     assert "39 are needed" in (found["f1"].reason or "")
 
 
-def test_enough_users_have_an_interval_around_the_share() -> None:
-    stated = {f"u{n}": ["nurse", "dog" if n % 2 else "fish"] for n in range(60)}
-    found = rows(stated, {user: ["nurse", "dog"] for user in stated})
-    row = found["precision"]
-    assert row.estimate == pytest.approx(0.75)
-    assert row.ci_low is not None
-    assert row.ci_high is not None
-    assert row.ci_low < 0.75 < row.ci_high
-
-
 def test_nothing_known_is_a_reason_and_a_reference_of_strangers_is_refused() -> None:
     found = rows({"u1": []}, {"u1": ["nurse"]})
     assert (found["precision"].estimate, found["precision"].reason) == (

@@ -5,10 +5,8 @@ import math
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import pytest
 
-from fieldwork.errors import StudyError
 from fieldwork.metrics.novelty import (
     NewLetters,
     excess_interval,
@@ -19,10 +17,6 @@ from fieldwork.records.metrics import Novelty
 from fieldwork.records.parsing import Answer
 from fieldwork.statistics.permutation import p_value_of_first, unit_splits
 from unit.metrics.metric_frames import COVERED_BY_72, answer_frame, chosen
-
-
-def test_empty_input_gives_no_rows() -> None:
-    assert measure_novelty(pd.DataFrame(), baseline="offline", rarest_users=COVERED_BY_72) == []
 
 
 def novelty(arms: dict[str, dict[str, list[str | None]]]) -> dict[str, Novelty]:
@@ -55,75 +49,18 @@ def test_novelty_by_hand() -> None:
     assert set(rows) == {"history", "offline_t0"}
 
 
-def test_more_answers_of_users_do_not_raise_the_share() -> None:
-    """No effect: twenty answers of ten users meet letters that ten reruns did not, by number alone."""
-    random = np.random.default_rng(4)
-    shares = []
-    for _ in range(8):
-        letters = np.where(random.random((4, 10, 75)) < 0.06, "B", "A")
-        answers = [
-            dataclasses.replace(answer, replicate=asked)
-            for asked in (0, 1)
-            for answer in arm("c", letters[asked].tolist(), puppets=True)
-        ]
-        answers += arm("offline", letters[2].tolist(), puppets=False)
-        answers += arm("again", letters[3].tolist(), puppets=False)
-        rows = measure_novelty(
-            answer_frame(answers), baseline="offline", control="again", n_permutations=1
-        )
-        (row,) = (r for r in rows if r.condition == "c")
-        assert (row.n_equal, row.n_baseline) == (10, 10)
-        shares.append((row.share, row.control_share, row.share_all))
-    share, control_share, share_all = np.mean(np.array(shares, dtype=np.float64), axis=0)
-    # an answer is B with chance .06: .94^10 (1 - .94^n) with n answers; 600 questions
-    assert (share, control_share) == pytest.approx((0.248, 0.248), abs=0.06)
-    assert share_all == pytest.approx(0.382, abs=0.06)
-
-
-def test_without_a_control_users_are_as_many_as_the_reruns_of_the_baseline() -> None:
-    answers = arm("c", ["A"] * 3 + ["B"], puppets=True) + arm("offline", ["A"] * 2, puppets=False)
-    (row,) = measure_novelty(answer_frame(answers), baseline="offline", rarest_users=COVERED_BY_72)
-    # one of four users is chosen among two with chance 1/2
-    assert (row.n_equal, row.share, row.share_all) == (2, pytest.approx(0.5), 1.0)
-
-
 @pytest.mark.parametrize(
-    ("arms", "reason"),
+    ("offline", "history", "reason"),
     [
-        ({"history": {"i": ["A"]}}, "there are no answers under the baseline"),
-        (
-            {"offline": {"i": [None]}, "history": {"i": ["A"]}},
-            "no item has a readable letter both here",
-        ),
-        (
-            {"offline": {"i": ["A"]}, "history": {"i": [None]}},
-            "no item has a readable letter both here",
-        ),
-        (
-            {"offline": {"i": ["A"]}, "history": {"j": ["A"]}},
-            "no item has a readable letter both here",
-        ),
+        ({}, {"i": ["A"]}, "there are no answers under the baseline"),
+        ({"i": [None]}, {"i": ["A"]}, "no item has a readable letter both here"),
+        ({"i": ["A"]}, {"j": ["A"]}, "no item has a readable letter both here"),
     ],
 )
-def test_novelty_without_shared_items_is_null(
-    arms: dict[str, dict[str, list[str | None]]], reason: str
-) -> None:
-    row = novelty(arms)["history"]
-    assert (row.share, row.ci_low, row.ci_high, row.share_all) == (None, None, None, None)
-    assert row.n_items == 0
-    assert row.reason is not None
-    assert reason in row.reason
-
-
-def test_novelty_keeps_models_apart() -> None:
-    answers = (
-        chosen("A", condition="offline", model="m")
-        + chosen("B", condition="offline", model="n")
-        + chosen("B", condition="history", model="m")
-        + chosen("B", condition="history", model="n")
-    )
-    rows = measure_novelty(answer_frame(answers), baseline="offline", rarest_users=COVERED_BY_72)
-    assert {row.model: row.share for row in rows} == {"m": 1.0, "n": 0.0}
+def test_novelty_without_shared_items_is_null(offline: Any, history: Any, reason: str) -> None:
+    row = novelty({"offline": offline, "history": history})["history"]
+    assert (row.share, row.ci_low, row.share_all, row.n_items) == (None, None, None, 0)
+    assert reason in (row.reason or "")
 
 
 def novel_arm(letters: dict[str, str]) -> Novelty:
@@ -151,22 +88,6 @@ def test_one_odd_puppet_widens_the_interval_of_novelty() -> None:
     assert (odd.ci_low or 0, odd.ci_high or 0) == pytest.approx((0.055, 0.945), abs=5e-3)
     # every new letter is of another puppet: Wilson over the items is what is left
     assert (many.ci_low, many.ci_high) == pytest.approx((0.391, 0.609), abs=3e-3)
-
-
-def test_letters_that_two_puppets_give_stay_new_without_either() -> None:
-    """Nothing depends on one puppet, so that Wilson's interval over items stands."""
-    row = novel_arm({f"p{k:02}": "BBAA" if k < 2 else "AAAA" for k in range(80)})
-    assert (row.share, row.ci_low, row.ci_high) == pytest.approx((0.5, 0.15, 0.85), abs=1e-2)
-
-
-def test_few_users_have_a_share_and_no_interval() -> None:
-    row = novel_arm({"p": "BBAA", "q": "BBAA", "r": "AAAA"})
-    assert (row.share, row.ci_low, row.ci_high) == (0.5, None, None)
-    assert row.reason == (
-        "no interval: 3 users answer, and 72 are needed to cover kinds of users as rare as 0.0686 "
-        "(metrics.rarest_users); "
-        "no excess: no selected condition has `after: offline`"
-    )
 
 
 def arm(condition: str, units: list[str | list[str | None]], *, puppets: bool) -> list[Answer]:
@@ -216,23 +137,6 @@ def test_more_units_give_no_more_novelty() -> None:
     assert row.share == pytest.approx((1 - math.comb(8, 3) / math.comb(12, 3)) / 2)
 
 
-def test_the_first_answer_of_a_puppet_counts_beside_the_control() -> None:
-    answers = arm("c", ["AA", "AA"], puppets=True) + [
-        dataclasses.replace(a, replicate=1) for a in arm("c", ["BB", "BB"], puppets=True)
-    ]
-    answers += [a for name in ("offline", "again") for a in arm(name, ["AA", "AA"], puppets=False)]
-    rows = measure_novelty(
-        answer_frame(answers[::-1]), baseline="offline", control="again", rarest_users=COVERED_BY_72
-    )
-    row = {r.condition: r for r in rows}["c"]
-    assert (row.share, row.share_all, row.n_equal) == (0.0, 1.0, 2)
-
-
-def test_unreadable_letters_are_not_new() -> None:
-    row = controlled([[None, "B"], ["A", None]], ["AA", "AA"])
-    assert (row.n_items, row.share) == (2, 0.5)
-
-
 @pytest.mark.parametrize(
     ("control", "condition", "why"),
     [
@@ -257,28 +161,6 @@ def test_what_has_no_excess_says_why(control: str | None, condition: str, why: s
     row = {r.condition: r for r in rows}[condition]
     assert row.excess_low is None
     assert why in (row.reason or "")
-
-
-def test_each_condition_has_a_test_of_its_own() -> None:
-    answers = (
-        arm("b", ["BB"] * 4, puppets=True)
-        + arm("c", ["AA"] * 4, puppets=True)
-        + arm("offline", ["AA"] * 4, puppets=False)
-        + arm("again", ["AA"] * 4, puppets=False)
-    )
-    rows = measure_novelty(
-        answer_frame(answers), baseline="offline", control="again", rarest_users=COVERED_BY_72
-    )
-    told = {r.condition: r.p_value for r in rows}
-    # one split of C(8, 4) = 70 is as extreme as all new on one side
-    assert told["b"] == pytest.approx(1 / 70)
-    assert told["c"] == 1.0
-    assert told["again"] is None
-
-
-def test_no_permutations_are_refused() -> None:
-    with pytest.raises(StudyError, match=r"metrics\.permutations is 0"):
-        measure_novelty(pd.DataFrame(), baseline="offline", n_permutations=0)
 
 
 def test_interval_and_test_keep_their_promise() -> None:

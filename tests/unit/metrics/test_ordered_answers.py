@@ -8,13 +8,6 @@ from fieldwork.metrics.ordered_answers import MOST_STEPS, read_ordered_answers
 from fieldwork.metrics.variance import measure_variance
 
 
-def test_neighbours_on_a_scale_are_closer_than_its_ends() -> None:
-    rows = [answer("history", f"u{n}", value) for n, value in enumerate([1.0, 2.0, 5.0])]
-    ((_, items),) = read_ordered_answers(frame(rows)).items()
-    low, middle, high = (set(a.options) for a in items["q"].answers)
-    assert [len(low ^ middle), len(middle ^ high), len(low ^ high)] == [1, 1, 2]
-
-
 def test_an_option_beside_the_scale_and_an_unread_answer_are_options_of_their_own() -> None:
     rows = [
         answer("history", "u0", 3.0),
@@ -24,18 +17,6 @@ def test_an_option_beside_the_scale_and_an_unread_answer_are_options_of_their_ow
     ((_, items),) = read_ordered_answers(frame(rows)).items()
     assert [a.options for a in items["q"].answers] == [("step 00",), ("beside F",), ("unknown",)]
     assert items["q"].n_unread == 1
-
-
-def test_numbers_are_cut_into_steps_so_that_a_far_one_decides_nothing() -> None:
-    values = [*range(100), 1_000_000]
-    rows = [
-        answer("history", f"u{n:03d}", float(v), kind="number", letter=None)
-        for n, v in enumerate(values)
-    ]
-    ((_, items),) = read_ordered_answers(frame(rows)).items()
-    lengths = [len(a.options) for a in items["q"].answers]
-    assert (min(lengths), max(lengths)) == (1, MOST_STEPS)
-    assert lengths == sorted(lengths)
 
 
 @pytest.mark.parametrize("kind", ["scale", "number"])
@@ -62,3 +43,15 @@ def test_users_who_differ_have_the_variance_between_them(kind: str) -> None:
     assert shares[0][1] > 0.05
     assert shares[1][0] > 0.5
     assert shares[1][1] == 0.01
+
+
+def test_numbers_are_cut_into_steps_so_that_a_far_one_decides_nothing() -> None:
+    values = [*range(100), 1_000_000]
+    rows = [
+        answer("history", f"u{n:03d}", float(v), kind="number", letter=None)
+        for n, v in enumerate(values)
+    ]
+    ((_, items),) = read_ordered_answers(frame(rows)).items()
+    lengths = [len(a.options) for a in items["q"].answers]
+    assert (min(lengths), max(lengths)) == (1, MOST_STEPS)
+    assert lengths == sorted(lengths)

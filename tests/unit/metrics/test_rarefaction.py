@@ -1,6 +1,5 @@
 """Rarefaction curves against counting out all subsets, their ends, means and empty cells."""
 
-import dataclasses
 import itertools
 from statistics import mean
 
@@ -9,8 +8,7 @@ import pytest
 
 from fieldwork.metrics.rarefaction import measure_rarefaction
 from fieldwork.records.metrics import Rarefaction
-from fieldwork.records.parsing import Answer
-from unit.metrics.metric_frames import answer_frame, chosen, list_prompts, listed
+from unit.metrics.metric_frames import answer_frame, list_prompts, listed
 
 RESPONSES = [("a", "b"), ("a",), ("b", "c", "d"), ("e",), ("a", "e")]
 
@@ -44,23 +42,6 @@ def test_its_end_is_what_was_seen_and_its_value_at_equal_n_that_of_estimates() -
     assert found[6] == pytest.approx(unique)
 
 
-def test_the_mean_goes_as_far_as_every_item() -> None:
-    rows = measure_rarefaction(
-        answer_frame(listed(["a"], ["b"], ["c"]) + listed(["a", "b"], ["a", "b"], item_id="j"))
-    )
-    assert curve(rows, None) == pytest.approx([1.5, 2.0])
-    (first, *_) = (r for r in rows if r.item_id is None)
-    assert (first.n_items, first.n_responses) == (2, 2)
-
-
-def test_of_a_puppet_the_first_readable_answer_counts() -> None:
-    answers = [
-        dataclasses.replace(answer, puppet_id=f"p{k // 2}", replicate=k % 2)
-        for k, answer in enumerate(listed(None, ["a"], ["b"], ["c"]))
-    ]
-    assert curve(measure_rarefaction(answer_frame(answers)), "i") == [1.0, 2.0]
-
-
 def test_an_empty_cell_is_one_row_with_a_reason_and_takes_the_mean_with_it() -> None:
     answers = (
         listed(["a"])
@@ -76,8 +57,3 @@ def test_an_empty_cell_is_one_row_with_a_reason_and_takes_the_mean_with_it() -> 
     ]
     assert empty[1].reason == "none of 2 answers gives an option"
     assert curve(rows, None) == [1.0]
-
-
-@pytest.mark.parametrize("answers", [[], chosen("AB")])
-def test_without_lists_there_are_no_rows(answers: list[Answer]) -> None:
-    assert measure_rarefaction(answer_frame(answers)) == []

@@ -9,10 +9,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from fieldwork.errors import StudyError
 from fieldwork.metrics.accuracy import measure_runs
 from fieldwork.metrics.comparisons import measure_comparisons
 from fieldwork.metrics.distributions import measure_distributions
 from fieldwork.metrics.item_shares import measure_item_shares
+from fieldwork.metrics.nests import measure_nests
 from fieldwork.metrics.novelty import measure_novelty
 from fieldwork.metrics.rarefaction import measure_rarefaction
 from fieldwork.metrics.scores import measure_score_spreads
@@ -41,16 +43,13 @@ def field() -> list[Answer]:
     """Lists and letters of participants who answer everything once."""
     source = random.Random(6)
     rows: list[Answer] = []
-    for k in range(PARTICIPANTS):
+    for who in (f"p{k:02}" for k in range(PARTICIPANTS)):
+        where = {"condition": "field", "puppet_id": who}
         for item in "abc":
-            rows += [
-                dataclasses.replace(row, puppet_id=f"p{k:02}")
-                for row in listed(source.sample(OPTIONS, 5), condition="field", item_id=item)
-            ]
+            (row,) = listed(source.sample(OPTIONS, 5), item_id=item)
+            rows.append(dataclasses.replace(row, **where))
         for item in "xyz":
-            rows += chosen(
-                [source.choice("ABCD")], condition="field", item_id=item, puppet_id=f"p{k:02}"
-            )
+            rows += chosen([source.choice("ABCD")], item_id=item, **where)
     return rows
 
 
@@ -72,20 +71,13 @@ def offline() -> list[Answer]:
 
 def again(rows: Sequence[Answer]) -> list[Answer]:
     """Second and third answers of some participants to some prompts, unlike their first."""
-    repeats: list[Answer] = []
-    for row in rows:
-        times = {"p01": 2, "p04": 3, "p07": 2}.get(row.puppet_id or "", 1)
-        if row.item_id in "axy":
-            repeats += [
-                dataclasses.replace(
-                    row,
-                    replicate=r,
-                    items=OPTIONS[:5] if row.kind == "list" else None,
-                    letter="D" if row.kind == "choice" else None,
-                )
-                for r in range(1, times)
-            ]
-    return repeats
+    other = {"list": {"items": OPTIONS[:5]}, "choice": {"letter": "D"}}
+    return [
+        dataclasses.replace(row, replicate=r, **other[row.kind])
+        for row in rows
+        if row.item_id in "axy"
+        for r in range(1, {"p01": 2, "p04": 3, "p07": 2}.get(row.puppet_id or "", 1))
+    ]
 
 
 Measure = Callable[[pd.DataFrame], Sequence[Any]]
@@ -120,6 +112,24 @@ def test_repeats_move_nothing_where_answers_must_be_independent(name: str) -> No
         getattr(r, "condition", r[0] if isinstance(r, tuple) else "") == "field" for r in once
     )
     assert repeated == once
+
+
+NONE: dict[str, Any] = {"n_permutations": 0, "seed": 1}
+TESTS: dict[str, Measure] = {
+    "comparisons": lambda a: measure_comparisons(a, baseline="offline", **NONE),
+    "variance": lambda a: measure_variance(a, baseline="offline", **NONE),
+    "nests": lambda a: measure_nests(a, nests={}, rarest_users=0.05, **NONE),
+    "new letters": lambda a: measure_novelty(a, baseline="offline", **NONE),
+    "spreads": lambda a: measure_score_spreads(
+        measure_runs(a, QUESTIONS), baseline="offline", **NONE
+    ),
+}
+
+
+@pytest.mark.parametrize("measure", TESTS.values(), ids=TESTS)
+def test_no_permutations_are_refused(measure: Measure) -> None:
+    with pytest.raises(StudyError, match=r"metrics\.permutations is 0"):
+        measure(answer_frame(field()))
 
 
 def test_participants_who_answer_unequally_often_have_equal_weight() -> None:
@@ -161,14 +171,6 @@ def test_the_share_between_users_is_right_when_few_repeat(share: float) -> None:
     values = np.array(found, dtype=np.float64)
     assert abs(values.mean() - share) < 3 * values.std() / np.sqrt(len(values))
     assert values.std() / np.sqrt(len(values)) < 0.02
-
-
-def test_few_who_repeat_have_a_wider_interval_than_many() -> None:
-    widths = [
-        (row.ci_high or 0) - (row.ci_low or 0)
-        for row in (only(repeats_of(0.4, again_from=k, seed=3, n=180)) for k in (108, 0))
-    ]
-    assert widths[0] > 1.3 * widths[1] > 0
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from fieldwork.metrics.shifts import measure_shifts
 from fieldwork.records.metrics import Shift
 from fieldwork.records.parsing import Answer
 from fieldwork.statistics.fisher import Margins, fisher_p
-from unit.metrics.metric_frames import answer_frame, chosen, listed
+from unit.metrics.metric_frames import answer_frame, listed
 
 
 def measure(*answers: list[Answer]) -> list[Shift]:
@@ -62,26 +62,6 @@ def test_the_family_is_the_whole_task_and_no_other_arm() -> None:
     assert {row.condition: row.n_family for row in more} == {"c": 5, "d": 3}
 
 
-@pytest.mark.parametrize("first", ["A", None])
-def test_of_a_puppet_the_first_answer_counts(first: str | None) -> None:
-    here = chosen([first, "B", "B"], puppet_id="p1") + chosen(["B"], puppet_id="p2")
-    rows = measure(here, chosen("AABB", condition="offline"))
-    # a letter that cannot be read is an answer: `unknown`
-    row = of(rows, first or "unknown")
-    assert (row.n_named, row.n_answers, row.unit) == (1, 2, "puppet")
-    assert of(rows, "B").n_named == 1
-
-
-def test_an_unread_list_is_no_answer_and_the_next_one_counts() -> None:
-    here = [
-        dataclasses.replace(answer, puppet_id="p", replicate=k)
-        for k, answer in enumerate(listed(None, ["a"], ["b"]))
-    ]
-    rows = measure(here, listed(["a"], condition="offline"))
-    assert of(rows, "a").n_answers == 1
-    assert {row.answer for row in rows} == {"a"}
-
-
 REFUSED = "no answer to i can be read"
 
 
@@ -89,7 +69,6 @@ REFUSED = "no answer to i can be read"
     ("here", "there", "answers", "reason"),
     [
         (listed(None, None), listed(["a"], condition="offline"), ["a"], REFUSED),
-        (listed(["a", "b"]), listed(None, condition="offline"), ["a", "b"], REFUSED),
         (listed(["a"]), [], ["a"], f"{REFUSED} under the baseline condition offline"),
         (listed(None), listed(None, condition="offline"), [None], REFUSED),
     ],

@@ -4,12 +4,10 @@ import itertools
 import random
 from collections.abc import Sequence
 
-import numpy as np
 import pytest
 
-from fieldwork.errors import StudyError
 from fieldwork.estimates.answer_sets import AnswerSet, ItemAnswers
-from fieldwork.metrics.nests import Nest, dealt_context_distances, measure_nests, read_nest
+from fieldwork.metrics.nests import Nest, measure_nests, read_nest
 from fieldwork.records.metrics import NestedVariance
 from fieldwork.records.parsing import Answer
 from unit.metrics.metric_frames import answer_frame, chosen
@@ -94,14 +92,6 @@ def test_distances_are_those_of_loops_over_pairs_also_without_each_user(seed: in
         assert [part[place] for part in distances] == pytest.approx(plainly(rest), nan_ok=True)
 
 
-def test_contexts_are_dealt_as_wholes() -> None:
-    nest = nest_of(drawn(3, users=9))
-    deals = dealt_context_distances(nest, n_permutations=200, random=np.random.default_rng(1))
-    assert len(deals) == 201
-    assert np.isfinite(deals).all()
-    assert len(set(np.round(deals, 9))) > 100
-
-
 def asked(letters: dict[str, tuple[str, str]], item_id: str = "i") -> list[Answer]:
     """What each user answers in two contexts, one letter a rerun."""
     return [
@@ -136,12 +126,6 @@ def test_all_is_of_contexts_where_users_have_one_of_each() -> None:
     assert row.share_user == pytest.approx(-1.0)
     assert row.p_user == 1.0
     assert (row.p_context or 1.0) < 0.05
-
-
-def test_all_is_of_reruns_where_answers_alternate() -> None:
-    row = only(asked({f"u{k}": ("AB", "AB") for k in range(12)}))
-    assert row.var_rerun == 1.0
-    assert row.var_answers == row.var_context + row.var_rerun + row.var_user == 0.5
 
 
 def test_letters_asked_once_split_users_from_the_rest() -> None:
@@ -195,10 +179,3 @@ def test_three_users_are_too_few_to_test_and_for_an_interval() -> None:
         (many.context_low, many.share_context, many.context_high),
     ):
         assert -1 < (low or 0) < (value or 0) < (high or 0) < 1
-
-
-def test_other_conditions_have_no_row_and_permutations_are_needed() -> None:
-    frame = answer_frame(chosen("AB", puppet_id="u", condition="profile"))
-    assert measure_nests(frame, nests=NESTS, rarest_users=0.05, n_permutations=9, seed=1) == []
-    with pytest.raises(StudyError, match=r"metrics\.permutations"):
-        measure_nests(frame, nests=NESTS, rarest_users=0.05, n_permutations=0, seed=1)

@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from scipy.stats import t as student
 from scipy.stats import ttest_1samp
 
 from fieldwork.statistics.arrays import Floats
@@ -14,13 +13,6 @@ def test_without_people_it_is_student_over_prompts() -> None:
     values = np.array([0.1, 0.4, -0.2, 0.3, 0.0, 0.5])
     interval = crossed_interval(values, PeopleVariance(0.0, 0.0, 99))
     assert interval == pytest.approx(tuple(ttest_1samp(values, 0.0).confidence_interval(0.95)))
-
-
-@pytest.mark.parametrize(("freedom", "smaller"), [(2, 2), (99, 3)])
-def test_without_a_variance_of_prompts_it_is_that_of_people(freedom: int, smaller: int) -> None:
-    interval = crossed_interval(np.full(4, 0.3), PeopleVariance(0.04, 0.09, freedom))
-    reach = 0.2 * student.ppf(0.975, smaller)
-    assert interval == pytest.approx((0.3 - reach, 0.3 + reach))
 
 
 @pytest.mark.parametrize("spread", [0.0, 0.3, 1.0])
@@ -65,12 +57,6 @@ def test_a_person_without_an_answer_is_left_out_where_it_is_missing() -> None:
     ]
     assert people.of_mean == pytest.approx(3 / 4 * np.sum((without - np.mean(without)) ** 2))
     assert people.of_prompt == pytest.approx(0.25 / 3)
-
-
-def test_a_prompt_of_one_person_goes_with_that_person() -> None:
-    people = people_variance(np.array([[0.0, np.nan], [1.0, 1.0], [0.5, np.nan]]))
-    without = np.array([(0.75 + 1.0) / 2, 0.25, (0.5 + 1.0) / 2])
-    assert people.of_mean == pytest.approx(2 / 3 * np.sum((without - without.mean()) ** 2))
 
 
 @pytest.mark.parametrize("spread", [0.0, 0.5])

@@ -12,13 +12,6 @@ from fieldwork.statistics.delete_many import (
 from fieldwork.statistics.intervals import jackknife_variance
 
 
-def test_a_sample_is_a_third_of_the_units() -> None:
-    samples = third_samples(40, np.random.default_rng(1))
-    assert samples.shape == (N_SAMPLES, 40)
-    assert set(samples.sum(axis=1)) == {13}
-    assert (samples.sum(axis=0) > 0).all()
-
-
 def test_a_mean_has_the_error_of_the_ordinary_jackknife() -> None:
     values = np.random.default_rng(2).normal(size=60)
     samples = third_samples(60, np.random.default_rng(3))

@@ -25,19 +25,8 @@ def test_subsamples_hold_no_response_twice(population: int, data: st.DataObject)
     assert samples.max() < population
 
 
-def test_sampled_counts_count_repeats() -> None:
-    indicator = np.array([[1, 0, 1], [0, 1, 1]], dtype=np.int64)
-    samples = np.array([[0, 0, 1], [1, 1, 1]], dtype=np.int64)
-    assert sampled_counts(samples, indicator).tolist() == [[2, 1, 3], [0, 3, 3]]
-
-
 def test_the_smallest_size_leaves_out_empty_samples() -> None:
     assert smallest_sizes([("a", 7), ("b", 0), ("a", 3), ("a", 0)]) == {"a": 3}
-
-
-def test_an_order_holds_one_more_answer_than_a_subsample() -> None:
-    assert random_orders(9, 4, generator(0)).shape == (N_SUBSAMPLES, 5)
-    assert random_orders(4, 4, generator(0)).tolist() == [[0, 1, 2, 3]]
 
 
 def test_subsampled_tables_stay_within_the_table() -> None:
@@ -47,3 +36,14 @@ def test_subsampled_tables_stay_within_the_table() -> None:
     assert set(tables.sum(axis=1)) == {4}
     assert (tables <= table).all()
     assert subsampled_tables(table, 8, generator(0), n_subsamples=2).tolist() == [[5, 0, 3]] * 2
+
+
+def test_sampled_counts_count_repeats() -> None:
+    indicator = np.array([[1, 0, 1], [0, 1, 1]], dtype=np.int64)
+    samples = np.array([[0, 0, 1], [1, 1, 1]], dtype=np.int64)
+    assert sampled_counts(samples, indicator).tolist() == [[2, 1, 3], [0, 3, 3]]
+
+
+def test_an_order_holds_one_more_answer_than_a_subsample() -> None:
+    assert random_orders(9, 4, generator(0)).shape == (N_SUBSAMPLES, 5)
+    assert random_orders(4, 4, generator(0)).tolist() == [[0, 1, 2, 3]]

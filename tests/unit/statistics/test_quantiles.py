@@ -20,13 +20,6 @@ from fieldwork.statistics.seeds import generator
 SHARES = (0.5, 0.95, 0.99)
 
 
-def test_quantiles_are_numpys() -> None:
-    values = np.array([3.0, 1.0, 2.0, 10.0])
-    assert quantile(values, 0.5) == 2.5
-    assert quantile(values, 0.95) == pytest.approx(float(np.percentile(values, 95)))
-    assert quantile(np.array([7.0]), 0.99) == 7.0
-
-
 def test_no_values_have_no_quantile() -> None:
     with pytest.raises(ValueError, match="no quantile"):
         quantile(np.array([]), 0.5)
@@ -64,24 +57,6 @@ def test_an_interval_lies_among_the_values_whatever_their_scale(numbers: list[fl
     assert {*interval} <= {*numbers}
     assert interval.low <= quantile(values, 0.5) <= interval.high
     assert tuple(scaled) == tuple(np.exp([interval.low, interval.high]))
-
-
-def test_values_that_are_all_alike_have_an_interval_of_themselves() -> None:
-    values, clusters = np.full(100, 2.0), np.arange(100) // 5
-    assert quantile_interval(values, 0.95) == (2.0, 2.0)
-    assert quantile_interval(values, 0.5, clusters) == (2.0, 2.0)
-
-
-def test_one_cluster_says_nothing_of_others() -> None:
-    assert quantile_interval(np.arange(100.0), 0.5, np.zeros(100, dtype=np.int64)) is None
-
-
-def test_clusters_of_one_value_cost_next_to_nothing() -> None:
-    values = generator(1, "singles").normal(size=400)
-    plain, single = quantile_interval(values, 0.5), quantile_interval(values, 0.5, np.arange(400))
-    assert plain is not None
-    assert single is not None
-    assert single.high - single.low < 1.25 * (plain.high - plain.low)
 
 
 def _held(

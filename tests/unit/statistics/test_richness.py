@@ -24,10 +24,6 @@ def test_rarefaction_table_is_the_binomial_ratio(population: int, size: int) -> 
         assert table[k] == pytest.approx(exact, rel=1e-9, abs=1e-12)
 
 
-def test_rarefaction_table_at_full_size_is_exact() -> None:
-    assert rarefaction_table(7, 7).tolist() == [0.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0]
-
-
 def test_the_curve_is_the_table_at_every_number_of_answers() -> None:
     counts = [5, 3, 3, 1]
     tables = [rarefaction_table(6, m)[counts].sum() for m in range(1, 7)]

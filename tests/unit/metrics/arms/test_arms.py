@@ -1,14 +1,11 @@
 """The table of arms: other tables' values beside what contexts hold, and reasons where there are none."""
 
 import dataclasses
-from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 import pandas as pd
 import pytest
 
-from fieldwork import tables
 from fieldwork.metrics.accuracy import measure_runs
 from fieldwork.metrics.arms.contexts import average_contexts
 from fieldwork.metrics.arms.table import (
@@ -113,21 +110,6 @@ def test_scores_and_shares_are_those_of_their_tables_with_their_intervals() -> N
     assert rows["h5", "share_who"].reason == share.reason
 
 
-def test_lists_have_an_entropy_and_letters_a_score() -> None:
-    lists = [*listed(["a", "b"], ["a"], condition="offline"), *listed(["a"], ["c"], condition="h5")]
-    kinds = {
-        (key[1], row.kind) for key, row in (*measure(lists).items(), *measure(LETTERS).items())
-    }
-    assert kinds == {
-        *((m, "list") for m in ("excess_js_bits", "share_who", "entropy_bits")),
-        *((m, "choice") for m in ("excess_js_bits", "share_who", "em_strict")),
-    }
-    entropy = metric_tables(lists).estimates.query(
-        "measure == 'entropy_bits' and condition == 'h5' and item_id.notna()"
-    )
-    assert measure(lists)["h5", "entropy_bits"].estimate == pytest.approx(entropy["value"].mean())
-
-
 @pytest.mark.parametrize(
     ("answers", "place", "reason"),
     [
@@ -157,25 +139,3 @@ def test_why_there_is_no_value(answers: list[Answer], place: tuple[str, str], re
     (row,) = (row for row in rows if (row.condition, row.measure) == place)
     assert row.estimate is None
     assert reason in (row.reason or "")
-
-
-def test_no_answers_no_rows() -> None:
-    assert measure([]) == {}
-
-
-def test_tables_are_read_from_their_files(tmp_path: Path) -> None:
-    answers_table = answer_frame(LETTERS)
-    settings: dict[str, Any] = {"baseline": "offline", "n_permutations": 99, "seed": 1}
-    rows: dict[str, tuple[type[Any], Sequence[Any]]] = {
-        "comparisons": (Comparison, measure_comparisons(answers_table, **settings)),
-        "variance": (VarianceShare, measure_variance(answers_table, **settings)),
-        "lists": (Estimate, list_estimates(answers_table)),
-        "accuracy": (Estimate, score_estimates(measure_runs(answers_table, ITEMS))),
-    }
-    paths = {name: str(tmp_path / f"{name}.parquet") for name in rows}
-    for name, (row_type, table) in rows.items():
-        tables.write_table(paths[name], table, row_type)
-    of_estimates = [paths["lists"], paths["accuracy"]]
-    own = ArmTables.read(paths | {"answers": "elsewhere.parquet", "estimates": of_estimates})
-    arm_rows = measure_arms(own, arms=ARMS, contexts=CONTEXTS, baseline="offline")
-    assert {(row.condition, row.measure): row for row in arm_rows} == measure(LETTERS)

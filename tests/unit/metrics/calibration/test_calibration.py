@@ -1,7 +1,7 @@
 """Calibration: what it recovers, where it declines, and that no weight leaves without its verdict."""
 
 import dataclasses
-from pathlib import Path
+import re
 
 import numpy as np
 import pandas as pd
@@ -13,12 +13,10 @@ from fieldwork.metrics.calibration.draws import PromptBits, gain_interval, ratio
 from fieldwork.metrics.calibration.reuse import (
     calibrated_shares,
     read_external_weights,
-    read_weights,
 )
 from fieldwork.metrics.calibration.rows import IS_CALIBRATED
 from fieldwork.metrics.calibration.table import Calibrations, measure_calibration
 from fieldwork.records.field import Calibration, CalibrationWeight
-from fieldwork.tables import write_table
 from unit.metrics.metric_frames import answer_frame
 
 MIXTURE = (0.5, 0.5, 0.0)
@@ -46,30 +44,28 @@ def calibrations(mixture_answers: pd.DataFrame) -> Calibrations:
 def test_known_weights_come_back_and_beat_every_arm(calibrations: Calibrations) -> None:
     mixture = row(calibrations, "calibrated")
     assert (mixture.verdict, mixture.reason) == ("calibrated", None)
-    weights = {w.condition: w.weight for w in calibrations.weights}
+    weights = {w.condition: w.weight or 0.0 for w in calibrations.weights}
     assert weights == pytest.approx(dict(zip(ARMS, MIXTURE, strict=True)), abs=0.1)
-    assert sum(w for w in weights.values() if w) == pytest.approx(1)
+    assert sum(weights.values()) == pytest.approx(1)
     for each in calibrations.weights:
-        assert each.fold_low is not None
-        assert each.weight is not None
-        assert each.fold_high is not None
-        assert each.fold_low - 0.05 <= each.weight <= each.fold_high + 0.05
+        assert (each.fold_low or 0) - 0.05 <= (each.weight or 0) <= (each.fold_high or 1) + 0.05
     (best,) = (r for r in calibrations.summary if r.is_best)
     assert (mixture.js_bits or 1) < (best.js_bits or 0)
     assert (best.ci_low or 0) > 0
     assert (best.p_holm or 1) <= 0.05
     assert {r.comparator for r in calibrations.summary} == {"calibrated", "equal", "arm", "field"}
+    overfit = (mixture.js_bits or 0) - (mixture.in_sample_bits or 0)
+    assert mixture.overfit_bits == pytest.approx(overfit)
 
 
 @pytest.mark.parametrize(
     ("mixture", "n_field", "verdict"),
     [
         ((0.0, 1.0, 0.0), 200, "no better"),
-        ((1 / 3, 1 / 3, 1 / 3), 200, "no better"),
         (MIXTURE, 12, "cannot support"),
         (None, 0, "cannot support"),
     ],
-    ids=["field is an arm", "equal weights do", "few answers", "no field"],
+    ids=["field is an arm", "few answers", "no field"],
 )
 def test_it_declines_and_gives_no_weight(
     mixture: tuple[float, ...] | None, n_field: int, verdict: str
@@ -78,10 +74,8 @@ def test_it_declines_and_gives_no_weight(
     assert verdicts(tables) == {None: verdict}
     assert row(tables, "calibrated").reason
     assert [w.condition for w in tables.weights] == list(ARMS)
-    for each in tables.weights:
-        assert (each.weight, each.fold_low, each.fold_high) == (None, None, None)
-        assert each.reason is not None
-        assert each.reason.startswith(verdict)
+    assert {(w.weight, w.fold_low, w.fold_high) for w in tables.weights} == {(None,) * 3}
+    assert all((w.reason or "").startswith(verdict) for w in tables.weights)
 
 
 @pytest.mark.parametrize(
@@ -119,15 +113,6 @@ def test_an_arm_with_few_answers_or_puppets_is_left_out_with_its_reason(
     assert {w.condition for w in tables.weights} == {"offline", "history"}
 
 
-def test_no_order_of_rows_moves_a_bit(mixture_answers: pd.DataFrame) -> None:
-    subset = mixture_answers[mixture_answers["item_id"] < "i06"]
-    options = settings(over=["conditions", "puppets"], conditions=["offline", "history"])
-    turned = subset.sample(frac=1, random_state=1)
-    assert measure_calibration(subset, settings=options) == measure_calibration(
-        turned, settings=options
-    )
-
-
 def puppet_study(n_nearer: int) -> pd.DataFrame:
     """Puppets of one arm, of which the first `nearer` answer as the field does."""
     random = np.random.default_rng(8)
@@ -151,22 +136,12 @@ def test_puppets_are_weighed_where_some_are_nearer(n_nearer: int, verdict: str) 
     assert verdicts(tables) == {"history": verdict}
     mixture = row(tables, "calibrated")
     assert mixture.n_members == 40
-    assert mixture.n_effective is not None
     if n_nearer:
-        assert mixture.n_effective < 33
+        assert (mixture.n_effective or 99) < 33
         assert sum(w.weight or 0 for w in tables.weights[:n_nearer]) > 0.8
     else:
-        assert mixture.n_effective > 27
+        assert mixture.reason == "the best weights are those of history"
         assert all(w.weight is None and w.puppet_id for w in tables.weights)
-
-
-def test_overfit_is_what_held_out_prompts_lose(calibrations: Calibrations) -> None:
-    mixture = row(calibrations, "calibrated")
-    assert mixture.overfit_bits == pytest.approx(
-        (mixture.js_bits or 0) - (mixture.in_sample_bits or 0)
-    )
-    assert (mixture.overfit_bits or -1) > -0.002
-    assert row(calibrations, "field").excess_bits == 0
 
 
 def reuse_weights(
@@ -212,27 +187,20 @@ def test_without_a_field_there_are_shares_and_no_verdict_but_that(
     item_shares = [s for s in shares if s.item_id == "i00"]
     assert sum(s.share or 0 for s in item_shares) == pytest.approx(1)
     assert {s.field_share for s in item_shares} == {None}
-    history = frame[(frame["condition"] == "history") & (frame["item_id"] == "i00")]["letter"]
+    is_answer = frame[frame["item_id"] == "i00"].assign(
+        hit=lambda rows: rows["letter"] == item_shares[0].answer
+    )
+    expected = is_answer.groupby("condition")["hit"].mean()
     weights = {w.condition: w.weight or 0 for w in calibrations.weights}
-    expected = {
-        arm: (
-            frame[(frame["condition"] == arm) & (frame["item_id"] == "i00")]["letter"]
-            == item_shares[0].answer
-        ).mean()
-        for arm in ARMS
-    }
-    assert len(history) == 40
     assert item_shares[0].share == pytest.approx(sum(weights[arm] * expected[arm] for arm in ARMS))
 
 
 def test_a_declined_calibration_gives_no_share() -> None:
-    frame = study((0.0, 1.0, 0.0), n_field=200)
-    tables = measure_calibration(frame, settings=settings())
+    frame, options = study((0.0, 1.0, 0.0), n_field=200), settings()
+    tables = measure_calibration(frame, settings=options)
     shares = calibrated_shares(
-        frame,
-        tables.summary,
-        tables.weights,
-        settings=settings(),
+        *(frame, tables.summary, tables.weights),
+        settings=options,
         baseline="offline",
         external=None,
     )
@@ -255,17 +223,13 @@ def weight(**values) -> CalibrationWeight:
         ([weight(condition="web")], "has a weight for condition web of m"),
         (
             [weight(weight=None, verdict="no better", reason="no better: near enough")],
-            "no usable weights of m (no better: near enough)",
+            "has no usable weights of m (no better: near enough)",
         ),
-        ([], "has no model m (it has none)"),
     ],
 )
 def test_weights_that_do_not_fit_are_one_sentence(rows: list, text: str) -> None:
-    with pytest.raises(StudyError) as error:
+    with pytest.raises(StudyError, match=re.escape(f"calibration.weights: w.parquet {text}")):
         read_external_weights(rows, file="w.parquet", settings=settings())
-    assert str(error.value).startswith("calibration.weights: w.parquet ")
-    assert text in str(error.value)
-    assert "\n" not in str(error.value)
 
 
 @pytest.mark.parametrize(("n_there", "fits"), [(40, True), (39, False)])
@@ -304,12 +268,6 @@ def test_the_interval_holds_a_mean_over_crossed_prompts_and_people(is_shared: bo
     assert 0.92 <= hits / 300 <= 0.99
 
 
-@pytest.mark.parametrize("values", [[0.1], [0.0, 1e-17, 0.0]], ids=["one prompt", "one mixture"])
-def test_without_a_variance_there_is_no_interval(values: list[float]) -> None:
-    gain = gain_interval(np.array(values), np.tile(values, (10, 1)))
-    assert gain.interval == (-np.inf, np.inf)
-
-
 def crossed_gains(random: np.random.Generator, whole: float, share: float) -> list[PromptBits]:
     """Gains of a share, and the whole, by nine prompts and 40 people in ten groups."""
     groups, people = np.arange(40) % 10, random.normal(0, 0.6, size=(40, 1))
@@ -331,35 +289,9 @@ def test_the_interval_of_the_closed_share_holds_the_share() -> None:
     bounded = [i for i in intervals if i is not None]
     assert len(bounded) > 150
     assert 0.91 <= np.mean([i.low <= 0.4 <= i.high for i in bounded]) <= 0.99
-    for interval in bounded:
-        assert -1 < interval.low < interval.high < 2
-
-
-def test_a_gap_that_could_be_nothing_has_no_share() -> None:
-    random = np.random.default_rng(6)
-    gains, whole = crossed_gains(random, 0.0, 0.4)
-    assert gain_interval(*whole).interval.low <= 0
-    assert ratio_interval(gains, whole) is None
-    nothing = PromptBits(np.zeros(9), np.zeros((10, 9)))
-    assert ratio_interval(nothing, crossed_gains(random, 3.0, 0.4)[1]) is None
-
-
-def test_the_ends_of_the_closed_share_are_those_a_t_test_allows() -> None:
-    gains, whole = crossed_gains(np.random.default_rng(7), 1.0, 0.4)
-    interval = ratio_interval(gains, whole)
-    assert interval is not None
-    for share in interval:
-        low, high = gain_interval(*gains.less(whole, share)).interval
-        assert min(abs(low), abs(high)) == pytest.approx(0, abs=1e-9)
-
-
-def test_equal_weights_gain_nothing_and_say_so() -> None:
-    options = settings(over=["puppets"], conditions=["history"], folds=5)
-    tables = measure_calibration(puppet_study(0), settings=options)
-    mixture, arm = row(tables, "calibrated"), row(tables, "arm", "history")
-    assert (mixture.penalty_bits, mixture.verdict) == (None, "no better")
-    assert mixture.reason == "the best weights are those of history"
-    assert (arm.ci_low, arm.ci_high) == (None, None)
+    assert all(-1 < i.low < i.high < 2 for i in bounded)
+    # a gap that could be nothing has no share
+    assert ratio_interval(*crossed_gains(np.random.default_rng(6), 0.0, 0.4)) is None
 
 
 def test_a_prompt_that_no_weighted_puppet_answers_is_the_arms_own() -> None:
@@ -370,32 +302,11 @@ def test_a_prompt_that_no_weighted_puppet_answers_is_the_arms_own() -> None:
         weight(level="puppets", condition="history", puppet_id=f"p{k:03}", weight=w)
         for k, w in enumerate([0.1] * 10 + [0.0] * 30)
     ]
-    names = [("calibrated", None), ("arm", "history")]
-    with_item, without_item = (
-        [
-            _sum_of_bits(
-                reuse_weights(answers, rows, over=["puppets"], conditions=["history"])[0], *name
-            )
-            for name in names
-        ]
-        for answers in (frame, frame[frame["item_id"] != "i00"])
-    )
-    mixture, arm = np.subtract(with_item, without_item)
+
+    def sums_of_bits(answers: pd.DataFrame) -> list[float]:
+        tables, _ = reuse_weights(answers, rows, over=["puppets"], conditions=["history"])
+        sides = [row(tables, "calibrated"), row(tables, "arm", "history")]
+        return [side.n_prompts * (side.js_bits or 0.0) for side in sides]
+
+    mixture, arm = np.subtract(*map(sums_of_bits, (frame, frame[frame["item_id"] != "i00"])))
     assert mixture == pytest.approx(arm) != 0
-    assert with_item[0] != pytest.approx(with_item[1])
-
-
-def _sum_of_bits(tables: Calibrations, comparator: str, arm: str | None) -> float:
-    summary = row(tables, comparator, arm)
-    assert summary.js_bits is not None
-    return summary.n_prompts * summary.js_bits
-
-
-def test_weights_come_from_the_file_of_another_study_where_there_is_one(tmp_path: Path) -> None:
-    assert read_weights([], settings()) is None
-    path = str(tmp_path / "weights.parquet")
-    rows = [weight(condition=condition, weight=0.25) for condition in settings().conditions]
-    write_table(path, rows, CalibrationWeight)
-    assert read_weights([path], settings()) == read_external_weights(
-        rows, file=path, settings=settings()
-    )

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.spatial.distance import jensenshannon
 
 from fieldwork.metrics.calibration.weights import (
     TOLERANCE,
@@ -77,22 +76,6 @@ def test_weights_lie_on_the_simplex_and_the_order_of_members_is_nothing(
         assert refit.weights == pytest.approx(fit.weights[order], abs=0.02)
 
 
-@untimed
-@given(seeds)
-def test_the_divergence_is_that_of_scipy(seed: int) -> None:
-    (prompt,) = make_prompts(seed, members=2, prompts=1)
-    weights = np.array([0.3, 0.7])
-    expected = jensenshannon(weights @ prompt.members, prompt.field, base=2) ** 2
-    assert mean_divergence([prompt], weights) == pytest.approx(expected, abs=1e-9)
-
-
-@pytest.mark.parametrize("truth", [(0.3, 0.7, 0.0), (1.0, 0.0, 0.0), (0.2, 0.2, 0.6)])
-def test_a_mixture_is_found_again(truth: tuple[float, ...]) -> None:
-    prompts = make_prompts(5, members=3, prompts=6)
-    mixtures = [FitPrompt(np.array(truth) @ prompt.members, prompt.members) for prompt in prompts]
-    assert fit_weights(mixtures).weights == pytest.approx(truth, abs=0.02)
-
-
 def test_a_penalty_draws_to_equal_weights() -> None:
     prompts = make_prompts(2, members=20)
     effective = [
@@ -122,13 +105,3 @@ def _noise(seed: int) -> list[FitPrompt]:
     random = np.random.default_rng(seed)
     shares_by_prompt = [random.dirichlet(np.full(5, 1.0), size=21) for _ in range(8)]
     return [FitPrompt(shares[0], shares[1:]) for shares in shares_by_prompt]
-
-
-def test_a_fold_alone_is_nothing_to_judge_by() -> None:
-    assert choose_penalty(make_prompts(1, members=4), [[0, 1, 2, 3]]) == math.inf
-
-
-@pytest.mark.parametrize("none", [[], [FitPrompt(np.ones(1), np.zeros((0, 1)))]])
-def test_nothing_to_fit_is_refused(none: list[FitPrompt]) -> None:
-    with pytest.raises(ValueError, match="a prompt and a member"):
-        fit_weights(none)

@@ -15,30 +15,17 @@ from fieldwork.metrics.claims.preregistration import (
     study_sizes,
 )
 from fieldwork.metrics.claims.registration_records import complete_record
+from fieldwork.records.power import PowerRow
 from unit.metrics.findings.finding_rows import filled
-
-from fieldwork.records.power import PowerRow  # isort: skip
 
 HOME = Path(__file__).resolve().parents[4]
 TIME = datetime(2026, 3, 2, 9, 30, tzinfo=UTC)
-HASHES = {
-    "questions": {"recommendations": "a" * 64},
-    "files": {"corpora.mine": None},
-    "code": {"parsing": "c" * 64},
-}
 SIZES = [StudySize("recommendations", 9, 40, {"offline": 1, "history": 2, "rag": 2})]
 
 
 def study_config() -> Any:
     config = read_study(HOME, [str(HOME / "config.yaml")], [], command_line={}, overlay={}).config
     return json_config(config)
-
-
-def power_row(**values: Any) -> PowerRow:
-    names = {"task": "recommendations", "measure": "share_who", "effect": "0.1", "replicates": 2,
-             "condition": "history", "family": "primary"}  # fmt: skip
-    row: PowerRow = filled(PowerRow, **{**names, **values})
-    return row
 
 
 def record(
@@ -54,35 +41,41 @@ def record(
     return complete_record(content, [])
 
 
-def test_a_record_has_what_the_study_will_claim() -> None:
-    text = render(record())
+def test_a_record_has_what_the_study_will_claim_and_every_hash() -> None:
+    hashes = {"questions": {"probe": "a" * 64}, "files": {"corpora.a|b": None}}
+    registered = record(hashes=hashes)
+    registered["form"]["Design Plan"]["Study design"] = "a|b *c* [d] <e>: context none"
+    text = render(registered)
     for part in (
         "# Preregistration of the study quickstart",
         "- share_who differs (all simulated users).",
         "recommendations: 9 prompts, 40 users or reruns a condition",
         "No answer of this study existed",
         "one family, corrected after Holm at 0.05 over the study",
-        "min_user_turns 5",
+        f"digest {registered['digest']}",
+        f"| questions | probe | {'a' * 64} |",
+        # labels and names are no markup
+        r"| files | corpora.a\|b | not here |",
+        r"a\|b \*c\* \[d\] &lt;e>: context none",
     ):
         assert part in text
 
 
-def test_answers_that_were_there_are_counted() -> None:
-    assert "7 answers of this study existed when it was registered" in render(record(7))
-
-
 def test_power_is_that_of_the_largest_size_within_the_study() -> None:
+    def row(n_users: int, power: float | None, **values: Any) -> PowerRow:
+        names = {"task": "recommendations", "measure": "share_who", "effect": "0.1"}
+        where = {"replicates": 2, "condition": "history", "family": "primary"}
+        return filled(PowerRow, **{**names, **where, "n_users": n_users, "power": power, **values})
+
     rows = [
-        power_row(n_users=20, power=0.5),
-        power_row(n_users=40, power=0.7),
-        power_row(n_users=60, power=0.9),
-        power_row(n_users=40, power=0.99, replicates=5),
-        power_row(n_users=40, power=None, effect="0.4"),
-        power_row(n_users=20, power=1.0, effect="0.4"),
+        *(row(n, power) for n, power in ((20, 0.5), (40, 0.7), (60, 0.9))),
+        row(40, 0.99, replicates=5),
+        row(40, None, effect="0.4"),
+        row(20, 1.0, effect="0.4"),
         # a condition whose tests are corrected otherwise, and participants, whom the study has not
-        power_row(n_users=40, power=0.6, condition="rag", family="share_who"),
-        power_row(n_users=40, power=0.65, condition="rag"),
-        power_row(n_users=40, power=0.1, condition="field"),
+        row(40, 0.6, condition="rag", family="share_who"),
+        row(40, 0.65, condition="rag"),
+        row(40, 0.1, condition="field"),
     ]
     assert [(p["effect"], p["n_users"], p["power"]) for p in record(power=rows)["power"]] == [
         ("0.1", 40, 0.65),
@@ -91,69 +84,34 @@ def test_power_is_that_of_the_largest_size_within_the_study() -> None:
     ]
 
 
-def test_the_page_shows_labels_and_names_as_they_are() -> None:
-    changed = record(hashes={"files": {"corpora.a|b": None}})
-    changed["form"]["Design Plan"]["Study design"] = "a|b *c* [d] <e>: context none"
-    text = render(changed)
-    assert r"a\|b \*c\* \[d\] &lt;e>: context none" in text
-    assert r"| files | corpora.a\|b | not here |" in text
-
-
-def test_a_page_has_the_digest_and_every_hash() -> None:
-    text = render(record(hashes=HASHES))
-    assert f"digest {record(hashes=HASHES)['digest']}" in text
-    for row in (
-        f"| questions | recommendations | {'a' * 64} |",
-        "| files | corpora.mine | not here |",
-        f"| code | parsing | {'c' * 64} |",
-    ):
-        assert row in text
-
-
-def test_stored_answers_are_told_even_where_results_were_deleted() -> None:
-    text = render(record(n_stored=1234))
-    assert (
-        "No answer of this study existed when it was registered. 1,234 answers of its models"
-        in text
-    )
-    assert answers_before(record(n_stored=1234)) == (
-        "before any answer, with 1,234 answers of its models stored, to this study or others"
-    )
+def test_answers_that_were_there_are_told_even_where_results_were_deleted() -> None:
+    stored = record(n_stored=1234)
+    assert "when it was registered. 1,234 answers of its models" in render(stored)
+    assert answers_before(stored).startswith("before any answer, with 1,234 answers of its models")
     # those of the study are among them
     assert answers_before(record(1234, n_stored=1234)) == "after 1,234 answers"
-
-
-def recorded_config() -> Any:
-    model = {"provider": "recorded", "label": "GPT", "recording": "old", "recorded_as": "gpt"}
-    config = study_config()
-    return config | {
-        "models": {"gpt": model},
-        "study": config["study"] | {"models": ["gpt"]},
-    }
+    assert "7 answers of this study existed when it was registered" in render(record(7))
 
 
 def test_recorded_answers_need_no_power_and_are_no_new_ones() -> None:
-    config = recorded_config()
-    sizes = study_sizes(config, {config["study"]["tasks"][0]: 3})
-    content = preregister(config, sizes, [], {}, TIME, n_read=0, n_stored=0)
+    config = study_config()
+    model = {"provider": "recorded", "label": "GPT", "recording": "old", "recorded_as": "gpt"}
+    config["models"]["gpt"] = model
+    alone = config | {"study": config["study"] | {"models": ["gpt"]}}
+    n_items = {config["study"]["tasks"][0]: 3}
+    content = preregister(alone, study_sizes(alone, n_items), [], {}, TIME, n_read=0, n_stored=0)
     text = render(complete_record(content, []))
     for part in (
         NO_POWER,
         "The answers of gpt had been recorded elsewhere before.",
         "3 prompts, with all answers that were recorded",
-        "No question is asked",
     ):
         assert part in text
     assert "No answer of this study existed" not in text
     assert answers_before(content) == "before any answer was read, those of gpt recorded elsewhere"
-
-
-def test_a_study_with_one_model_that_is_asked_has_power() -> None:
-    config = recorded_config()
-    config["models"] |= study_config()["models"]
-    config["study"]["models"] = ["gpt", *study_config()["study"]["models"]]
-    sizes = study_sizes(config, {config["study"]["tasks"][0]: 3})
-    assert sizes[0].replicates
+    # one model that is asked has power
+    config["study"]["models"] = ["gpt", *config["study"]["models"]]
+    sizes = study_sizes(config, n_items)
     content = preregister(config, sizes, [], {}, TIME, n_read=5, n_stored=5)
     assert content["power_reason"] is None
     assert answers_before(content) == "after 5 answers, those of gpt recorded elsewhere"

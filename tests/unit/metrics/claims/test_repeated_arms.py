@@ -41,12 +41,14 @@ def write(
 
 def test_the_same_calls_are_one_set_of_answers(tmp_path: Path) -> None:
     first = write(tmp_path, "first", {"a": "k1", "b": "k2"})
-    assert repeated_arms([first, write(tmp_path, "second", {"b": "k2", "a": "k1"})]) == {
-        ARM: "first"
-    }
+    same = write(tmp_path, "second", {"b": "k2", "a": "k1"})
+    assert repeated_arms([first, same]) == {ARM: "first"}
     for keys in ({"a": "k2", "b": "k1"}, {"a": "k1"}, {"a": "k1", "b": None}, {}):
         assert repeated_arms([first, write(tmp_path, "second", keys)]) == {}
     assert repeated_arms([first, write(tmp_path, "second", {"a": "k1", "b": "k2"}, task="u")]) == {}
+    # answers from no ledger are not compared
+    names: dict[str | None, str | None] = {"a": None, "b": None}
+    assert repeated_arms([write(tmp_path, n, names) for n in ("first", "second")]) == {}
 
 
 def test_users_who_bring_nothing_ask_what_is_asked_without_a_user(tmp_path: Path) -> None:
@@ -55,25 +57,15 @@ def test_users_who_bring_nothing_ask_what_is_asked_without_a_user(tmp_path: Path
     for keys in ({"a": "k1"}, {"a": "k1", "b": "k2"}):
         assert repeated_arms([alone, write(tmp_path, "second", {**keys})]) == {ARM: "first"}
     assert repeated_arms([alone, write(tmp_path, "second", {"a": "k3", "b": "k2"})]) == {}
-    again = write(tmp_path, "second", {None: "k2"})
-    assert repeated_arms([alone, again]) == {}
-
-
-def test_some_users_who_bring_nothing_do_not_make_the_others_repeats(tmp_path: Path) -> None:
-    alone = write(tmp_path, "first", {None: "k1"})
+    assert repeated_arms([alone, write(tmp_path, "second", {None: "k2"})]) == {}
+    # some who bring nothing do not make the others repeats
     mixed = write(tmp_path, "second", {"a": "k1", "b": "k2"}, contexts={"b": "likes chess"})
     assert repeated_arms([alone, mixed]) == {}
 
 
-def test_answers_from_no_ledger_are_not_compared(tmp_path: Path) -> None:
-    names: dict[str | None, str | None] = {"a": None, "b": None}
-    assert repeated_arms([write(tmp_path, n, names) for n in ("first", "second")]) == {}
-
-
 def test_a_repeated_arm_is_not_tested_again() -> None:
     rows = [score_row(0.02, condition=name) for name in ("history", "rag")]
-    task, model = rows[0].task, rows[0].model
-    repeats = {ArmKey(model, task, "rag"): "history"}
+    repeats = {ArmKey(rows[0].model, rows[0].task, "rag"): "history"}
     claims = measure_claims({"estimates": rows}, RULES, repeats)
     first, second = (claim for claim in claims if claim.measure == "score")
     assert (first.condition, first.n_tests, first.verdict) == ("history", 1, "differs")

@@ -62,15 +62,3 @@ def test_few_items_with_single_answers_have_no_interval() -> None:
     assert interval is None
     assert reason is not None
     assert "fewer than 5 items" in reason
-
-
-def test_users_are_strata_of_an_item() -> None:
-    # two users of one item: one always right, one always wrong
-    strata = np.repeat([0, 1], 6)
-    is_later = np.tile([False] * 3 + [True] * 3, 2)
-    calls = WavePair([0.0] * 12, np.zeros(12, dtype=np.int64), strata, is_later)
-    _, settled, *_ = change_interval(calls, np.repeat([1.0, 0.0], 6), is_share=True)
-    _, mixed, *_ = change_interval(calls, np.tile([1.0, 0.0], 6), is_share=True)
-    assert settled is not None
-    assert mixed is not None
-    assert settled.high - settled.low < mixed.high - mixed.low

@@ -1,6 +1,7 @@
 """The script from files to file: failed calls, NULL latencies, users, and equal bytes."""
 
 from pathlib import Path
+from typing import Any
 
 from fieldwork import tables
 from fieldwork.records.answer_form import FormReading
@@ -13,49 +14,35 @@ from unit.metrics.findings.finding_rows import filled
 from unit.metrics.metric_frames import question
 
 WAVES = {"w40": "2026-W40", "w41": "2026-W41"}
+OK = {"outcome": "ok", "reason": None}
 LETTERS = {"w40": "AAAB", "w41": "ABAB"}
 
 
-def write(folder: Path) -> dict[str, str | list[str]]:
+def write(folder: Path) -> dict[str, Any]:
     """Two users answer two questions in two waves; one call of the second failed, one has no time."""
-    answers, forms, responses = [], [], []
+    rows: dict[type[Any], list[Any]] = {Answer: [], FormReading: [], Response: []}
     for wave, letters in LETTERS.items():
         cells = [(item, user) for item in ("i", "j") for user in ("p", "q")]
         for number, ((item, user), letter) in enumerate(zip(cells, letters, strict=True)):
             is_lost = (wave, number) == ("w41", 3)
-            key = {"model": "m", "task": "t", "condition": wave, "item_id": item, "puppet_id": user}
-            key["replicate"] = 0
-            outcome = "failed" if is_lost else "ok"
-            answers.append(
-                filled(
-                    Answer,
-                    **key,
-                    kind="choice",
-                    outcome=outcome,
-                    letter=None if is_lost else letter,
-                    reason="failed" if is_lost else None,
-                )
-            )
+            key = {"task": "t", "condition": wave, "item_id": item, "puppet_id": user}
+            end = dict.fromkeys(("outcome", "reason"), "failed") if is_lost else OK
+            answer = end | {"kind": "choice", "letter": None if is_lost else letter}
+            rows[Answer].append(filled(Answer, **key, **answer))
             time = None if number == 0 or is_lost else 1.0 + number
-            response = {"outcome": outcome, "dispatch": "live", "latency_s": time, "defects": []}
-            responses.append(filled(Response, **key, **response, returned_model="gpt"))
+            call = {"outcome": end["outcome"], "dispatch": "live", "latency_s": time, "defects": []}
+            rows[Response].append(filled(Response, **key, **call, returned_model="gpt"))
             if not is_lost:
-                forms.append(
-                    filled(
-                        FormReading, **key, words=3 + number, is_truncated=False, is_english=True
-                    )
-                )
-    paths = {
-        name: str(folder / f"{name}.parquet") for name in ("answers", "forms", "responses", "t")
-    }
-    tables.write_rows(paths["answers"], answers, Answer)
-    tables.write_rows(paths["forms"], forms, FormReading)
-    tables.write_rows(paths["responses"], responses, Response)
-    tables.write_rows(paths["t"], [question("i"), question("j")], Item)
+                form = {"words": 3 + number, "is_truncated": False, "is_english": True}
+                rows[FormReading].append(filled(FormReading, **key, **form))
+    rows[Item] = [question("i"), question("j")]
+    names = {Answer: "answers", FormReading: "forms", Response: "responses", Item: "t"}
+    paths = {name: str(folder / f"{name}.parquet") for name in names.values()}
+    for row_type, name in names.items():
+        tables.write_rows(paths[name], rows[row_type], row_type)
     return {
         "answers": paths["answers"],
-        "forms": [paths["forms"]],
-        "responses": [paths["responses"]],
+        **{name: [paths[name]] for name in ("forms", "responses")},
         "questions": [paths["t"]],
     }
 

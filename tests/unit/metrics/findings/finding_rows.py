@@ -3,7 +3,7 @@
 import dataclasses
 import re
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 from fieldwork.metrics.claims.families import ClaimRules, PrimaryTests
 from fieldwork.metrics.claims.table import measure_claims
@@ -34,6 +34,8 @@ from fieldwork.records.metrics import (
 from fieldwork.records.practice import PracticeDrop, PracticeOrder
 from fieldwork.records.robustness import GroupGap, Robustness
 from fieldwork.records.values import ValueComparison
+
+Row = TypeVar("Row")
 
 OUTLINE = StudyOutline(
     name="s",
@@ -108,10 +110,10 @@ def without_links(text: str) -> str:
     return re.sub(r"\[([^\]]*)\]\(explorer/index\.html#[^)]*\)", r"\1", text)
 
 
-def filled(row_type: type[Any], **values: Any) -> Any:
+def filled(row_type: type[Row], **values: Any) -> Row:
     """A row of any table; what is not given is NULL, 0 or an empty text, as its type allows."""
     defaults = {"str": "", "int": 0, "float": 0.0, "bool": False}
-    hints = {field.name: str(field.type) for field in dataclasses.fields(row_type)}
+    hints = {field.name: str(field.type) for field in dataclasses.fields(row_type)}  # type: ignore[arg-type]
     where = {"model": "m", "task": "rec", "condition": "rag"}
     missing = {
         name: None if "None" in hint else defaults.get(hint.partition("'")[2].rstrip("'>"), "")
@@ -124,23 +126,20 @@ def filled(row_type: type[Any], **values: Any) -> Any:
 def variance_row(p: float | None, **values: Any) -> VarianceShare:
     share = {"share_who": 0.16, "ci_low": -0.124, "ci_high": 0.2, "p_value": p}
     counts = {"n_puppets": 40, "n_items": 9, "n_responses": 1720, "n_repeated": 360}
-    row: VarianceShare = filled(VarianceShare, **{**share, **counts, **values})
-    return row
+    return filled(VarianceShare, **{**share, **counts, **values})
 
 
 def variant_row(p: float | None, **values: Any) -> Robustness:
     change = {"estimate": -0.1, "ci_low": -0.15, "ci_high": -0.05, "p_value": p}
     metric = {"metric": "accuracy_change"}
-    row: Robustness = filled(Robustness, **{**change, **metric, **values})
-    return row
+    return filled(Robustness, **{**change, **metric, **values})
 
 
 def gap_row(p: float | None, **values: Any) -> GroupGap:
     names = {"origin": "mmlu", "condition": "offline", "kind": "choice", "metric": "accuracy_gap"}
     groups = {"group": "women", "other_group": "men", "n_groups": 2}
     numbers = {"estimate": 0.12, "expected_same": 0.03, "p_value": p, "p_least": 0.0005}
-    row: GroupGap = filled(GroupGap, **{**names, **groups, **numbers, **values})
-    return row
+    return filled(GroupGap, **{**names, **groups, **numbers, **values})
 
 
 def practice_row(p: float | None, **values: Any) -> PracticeOrder:
@@ -153,33 +152,27 @@ def practice_row(p: float | None, **values: Any) -> PracticeOrder:
         "p_least": 0.0004,
         "difference": -0.02,
     }
-    row: PracticeOrder = filled(PracticeOrder, **{**way, **pairs, **order, **values})
-    return row
+    return filled(PracticeOrder, **{**way, **pairs, **order, **values})
 
 
 def nested_row(p_user: float | None, p_context: float | None, **values: Any) -> NestedVariance:
     users = {"share_user": 0.12, "user_low": 0.05, "user_high": 0.2, "p_user": p_user}
     contexts = {"share_context": 0.3, "context_low": 0.2, "context_high": 0.4}
     counts = {"n_users": 80, "n_contexts": 2, "n_items": 9, "p_context": p_context}
-    row: NestedVariance = filled(NestedVariance, **{**users, **contexts, **counts, **values})
-    return row
+    return filled(NestedVariance, **{**users, **contexts, **counts, **values})
 
 
 def exact_row(measure: str = "share_who", **values: Any) -> ExactEstimate:
     exact = {"estimate": 0.063, "ci_low": 0.051, "ci_high": 0.079}
     drawn = {"sampled": 0.053, "sampled_low": -0.06, "sampled_high": 0.158}
     counts = {"n_users": 40, "n_items": 6, "n_calls": 240, "n_answers": 1480}
-    row: ExactEstimate = filled(
-        ExactEstimate, **{"measure": measure, **exact, **drawn, **counts, **values}
-    )
-    return row
+    return filled(ExactEstimate, **{"measure": measure, **exact, **drawn, **counts, **values})
 
 
 def comparison_row(p: float | None, item: str = "i", **values: Any) -> Comparison:
     test = {"excess": 0.03, "p_value": p} if p is not None else {}
     counts = {"item_id": item, "metric": "js_bits", "n_units": 40, "n_units_baseline": 30}
-    row: Comparison = filled(Comparison, **{**counts, **test, **values})
-    return row
+    return filled(Comparison, **{**counts, **test, **values})
 
 
 def shift_row(p: float, shift: float = -0.4, **values: Any) -> Shift:
@@ -187,8 +180,7 @@ def shift_row(p: float, shift: float = -0.4, **values: Any) -> Shift:
     shares = {"baseline_share": 0.575, "share": 0.175, "ci_low": -0.57, "ci_high": -0.19}
     names = {"item_id": "cars", "answer": "Tesla", "kind": "list", "n_family": 194}
     test = {"shift": shift, "p_value": p}
-    row: Shift = filled(Shift, **{**names, **test, **counts, **shares, **values})
-    return row
+    return filled(Shift, **{**names, **test, **counts, **shares, **values})
 
 
 def entropy_row(p: float | None, difference: float | None = 0.2, **values: Any) -> Estimate:
@@ -197,8 +189,7 @@ def entropy_row(p: float | None, difference: float | None = 0.2, **values: Any) 
     test = {"difference": difference, "difference_low": 0.1, "difference_high": 0.3, "p_value": p,
             "prompts_difference_low": -0.02, "prompts_difference_high": 0.42}  # fmt: skip
     counts = {"n_items": 9, "n_equal": 38, "n_units": 40, "n_higher": 8}
-    row: Estimate = filled(Estimate, **{**mean, **against, **test, **counts, **values})
-    return row
+    return filled(Estimate, **{**mean, **against, **test, **counts, **values})
 
 
 def score_row(p: float | None = None, **values: Any) -> Estimate:
@@ -206,80 +197,63 @@ def score_row(p: float | None = None, **values: Any) -> Estimate:
     test = {"difference": -0.021, "difference_low": -0.03, "difference_high": -0.01, "p_value": p}
     against = {"reference": "baseline", "versus": "offline", "unit": "puppet"}
     names = {"task": "mmlu", "measure": "em_strict"}
-    row: Estimate = filled(Estimate, **{**names, **mean, **test, **against, **values})
-    return row
+    return filled(Estimate, **{**names, **mean, **test, **against, **values})
 
 
 def spread_row(p: float | None = 0.5, **values: Any) -> ScoreSpread:
     spread = {"sd": 0.02, "sd_baseline": 0.011, "sd_ratio": 1.8, "p_value": p}
     names = {"task": "mmlu", "metric": "em_strict", "baseline": "offline"}
-    row: ScoreSpread = filled(ScoreSpread, **{**names, **spread, **values})
-    return row
+    return filled(ScoreSpread, **{**names, **spread, **values})
 
 
 def rank_row(**values: Any) -> Rank:
     place = {"rank_best": 35, "rank_worst": 52, "p_change": 0.9, "p_change_baseline": 0.6}
     names = {"task": "mmlu", "metric": "em_strict", "n_models": 90, "n_units": 10, "unit": "puppet"}
-    row: Rank = filled(
+    return filled(
         Rank, **{**names, **place, "p_change_rerun": 0.7, "leaderboard": "Board", **values}
     )
-    return row
 
 
 def novelty_row(p: float | None, **values: Any) -> Novelty:
     share = {"share": 0.23, "ci_low": 0.2, "ci_high": 0.3, "n_items": 514, "task": "mmlu"}
     equal = {"n_equal": 10, "control_share": 0.1, "p_value": p}
     excess = {"excess": 0.13, "excess_low": 0.08, "excess_high": 0.2}
-    row: Novelty = filled(Novelty, **{**share, **equal, **excess, **values})
-    return row
+    return filled(Novelty, **{**share, **equal, **excess, **values})
 
 
 def category_row(p: float | None, name: str = "STEM", value: float = 0.02) -> CategoryVariance:
-    row: CategoryVariance = filled(
+    return filled(
         CategoryVariance, task="mmlu", category=name, var_who=value, p_value=p, n_subjects=18
     )
-    return row
 
 
 def group_row(**values: Any) -> GroupDifference:
-    estimate: dict[str, Any] = {
-        "model": "m", "task": "rec", "item_id": None, "kind": "list", "variable": "gender",
-        "group": "man", "versus": "woman", "metric": "entropy_bits", "value": 3.5,
-        "value_versus": 3.0, "difference": 0.5, "ci_low": 0.2, "ci_high": 0.8, "p_value": 0.02,
-        "p_holm": None, "n_family": 1, "n_permutations": 1999, "n_items": 9, "n_group": 20,
-        "n_versus": 21, "reason": None,
-    }  # fmt: skip
-    return GroupDifference(**(estimate | values))
+    names = {"kind": "list", "variable": "gender", "group": "man", "versus": "woman"}
+    numbers = {"metric": "entropy_bits", "value": 3.5, "value_versus": 3.0, "difference": 0.5}
+    test = {"ci_low": 0.2, "ci_high": 0.8, "p_value": 0.02, "n_family": 1, "n_permutations": 1999}
+    counts = {"n_items": 9, "n_group": 20, "n_versus": 21}
+    return filled(GroupDifference, **{**names, **numbers, **test, **counts, **values})
 
 
 def order_row(**values: Any) -> RankAgreement:
-    estimate: dict[str, Any] = {
-        "model": "m", "task": "rec", "kind": "list", "over": "items", "predictor": "rag",
-        "measure": "entropy_bits", "rho": 0.9, "rho_low": 0.5, "rho_high": 1.0, "tau_b": 0.8,
-        "tau_low": 0.4, "tau_high": 1.0, "p_value": 0.002, "p_least": 0.00001,
-        "n_permutations": 0, "n_discordant": 3, "n_tied": 0, "n_pairs": 36, "n_ranked": 9,
-        "n_left_out": 0, "n_equal": 20, "reliability_field": 0.9, "reliability_predictor": 0.9,
-        "ceiling": 0.9, "reason": None,
-    }  # fmt: skip
-    return RankAgreement(**(estimate | values))
+    names = {"kind": "list", "over": "items", "predictor": "rag", "measure": "entropy_bits"}
+    numbers = {"rho": 0.9, "tau_b": 0.8, "tau_low": 0.4, "tau_high": 1.0, "ceiling": 0.9}
+    test = {"p_value": 0.002, "p_least": 0.00001, "reliability_field": 0.9}
+    counts = {"n_discordant": 3, "n_pairs": 36, "n_ranked": 9, "n_equal": 20}
+    return filled(RankAgreement, **{**names, **numbers, **test, **counts, **values})
 
 
 def agreement_row(**values: Any) -> ItemAgreement:
-    estimate: dict[str, Any] = dict.fromkeys(ItemAgreement.__dataclass_fields__)
-    estimate |= {
-        "model": "m", "task": "rec", "item_id": "books", "kind": "list", "predictor": "rag",
-        "js_distance": 0.4, "js_expected_same": 0.1, "p_value": 0.01,
-        "n_equal_js": 20, "is_same_top": True, "ranked_by": "entropy_bits", "rank_change": 2.0,
-        "p_rank": 0.01, "n_ranked": 9, "n_field": 20, "n_predictor": 40,
-    }  # fmt: skip
-    return ItemAgreement(**(estimate | values))
+    names = {"item_id": "books", "kind": "list", "predictor": "rag", "ranked_by": "entropy_bits"}
+    distance = {"js_distance": 0.4, "js_expected_same": 0.1, "p_value": 0.01, "is_same_top": True}
+    place = {"rank_change": 2.0, "p_rank": 0.01, "n_ranked": 9, "n_field": 20, "n_predictor": 40}
+    return filled(ItemAgreement, **{**names, **distance, **place, **values})
 
 
 def calibration_row(comparator: str, **values: Any) -> Calibration:
-    blank = dict.fromkeys((field.name for field in dataclasses.fields(Calibration)), None)
     names = {"model": "m", "tasks": "rec", "level": "conditions", "is_best": False, "n_equal": 18}
     numbers = {"n_prompts": 9, "n_field": 40, "comparator": comparator}
-    return Calibration(**{**blank, **names, **numbers, **values})
+    return filled(Calibration, **{**names, **numbers, **values})
 
 
 def calibration_rows(verdict: str, reason: str | None = None, **values: Any) -> list[Calibration]:
@@ -298,18 +272,14 @@ def value_row(p: float | None, item_id: str | None = None, **values: Any) -> Val
     names = {"task": "mmlu", "versus": "offline", "kind": "scale", "item_id": item_id}
     numbers = {"superiority": 0.7, "distance": 0.2, "distance_same": 0.05}
     counts = {"n_units": 40, "n_missing": 2, "n_units_versus": 38}
-    row: ValueComparison = filled(
-        ValueComparison, **{**names, **difference, **numbers, **counts, **values}
-    )
-    return row
+    return filled(ValueComparison, **{**names, **difference, **numbers, **counts, **values})
 
 
 def arm_row(**values: Any) -> ArmTest:
     names = {"measure": "share_who", "test": "difference", "condition": "history", "other": "rag"}
     test = {"estimate": 0.1, "ci_low": 0.02, "ci_high": 0.18, "p_value": 0.01, "p_holm": 0.03}
     counts = {"n_puppets": 40, "n_puppets_other": 38}
-    row: ArmTest = filled(ArmTest, **{**names, **test, **counts, **values})
-    return row
+    return filled(ArmTest, **{**names, **test, **counts, **values})
 
 
 def drift_row(condition: str = "w42", **values: Any) -> Drift:
@@ -319,8 +289,7 @@ def drift_row(condition: str = "w42", **values: Any) -> Drift:
     first = {"first_wave": "2026-W40", "first_condition": "w40", "first_value": 0.84}
     now = {"value": 0.511, "change": -0.329, "ci_low": -0.5, "ci_high": -0.1, "measure": "accuracy"}
     test = {"p_value": 1e-9, "p_holm": 1e-8, "level": 0.05 / 52, "has_moved": True}
-    row: Drift = filled(Drift, **{**names, **first, **now, **test, **values})
-    return row
+    return filled(Drift, **{**names, **first, **now, **test, **values})
 
 
 def judgement_row(
@@ -334,15 +303,13 @@ def judgement_row(
         "n_units": 120,
         "n_judgements": 1_440,
     }
-    row: JudgementEstimate = filled(JudgementEstimate, **{**names, **numbers, **values})
-    return row
+    return filled(JudgementEstimate, **{**names, **numbers, **values})
 
 
 def match_row(**values: Any) -> MemoryMatch:
     names = {"stage": "read", "measure": "recall", "estimate": 0.25, "ci_low": 0.1, "ci_high": 0.4}
     counts = {"n_users": 40, "n_attributes": 90, "n_references": 120, "n_matches": 30}
-    row: MemoryMatch = filled(MemoryMatch, **{**names, **counts, **values})
-    return row
+    return filled(MemoryMatch, **{**names, **counts, **values})
 
 
 def intervention_row(
@@ -350,10 +317,9 @@ def intervention_row(
 ) -> InterventionEstimate:
     names = {"arm": arm, "labels_of": labels_of, "units": "right", "kind": "attributes"}
     numbers = {"measure": "precision", "estimate": 0.58, "ci_low": 0.5, "ci_high": 0.66}
-    row: InterventionEstimate = filled(
+    return filled(
         InterventionEstimate, **{**names, **numbers, "n_units": 200, "n_users": 50, **values}
     )
-    return row
 
 
 def drop_row(variant: str, part: float | None, **values: Any) -> PracticeDrop:
@@ -361,8 +327,7 @@ def drop_row(variant: str, part: float | None, **values: Any) -> PracticeDrop:
     numbers: dict[str, Any] = {"total_drop": 0.2, "drop": part, "n_models": 3, "n_combinations": 4}
     if part is not None:
         numbers |= {"ci_low": part - 0.01, "ci_high": part + 0.01, "share": part / 0.2}
-    row: PracticeDrop = filled(PracticeDrop, **{**names, **numbers, **values})
-    return row
+    return filled(PracticeDrop, **{**names, **numbers, **values})
 
 
 def change_row(p: float | None, **values: Any) -> Robustness:

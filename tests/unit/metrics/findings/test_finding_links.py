@@ -1,3 +1,5 @@
+"""Links lead to the answers of an estimate, and each address of the page stands once, by a number."""
+
 import re
 
 from fieldwork.metrics.findings.links import answers_link, numbered_links
@@ -7,22 +9,11 @@ from unit.metrics.findings.test_page import FIELD_OUTLINE, REPLIES, ROWS
 
 
 def test_a_link_leads_to_the_answers_of_an_estimate() -> None:
-    link = answers_link(
-        "35.0 %",
-        model="m",
-        task="cars & co",
-        item="best",
-        condition="rag",
-        option="A/S",
-        base="first",
-    )
-    assert link == (
+    names = {"task": "cars & co", "item": "best", "condition": "rag", "option": "A/S"}
+    assert answers_link("35.0 %", model="m", base="first", **names) == (
         "[35.0 %](explorer/index.html#/answers?model=m&task=cars%20%26%20co&item=best&condition=rag"
         "&option=A%2FS&base=first)"
     )
-
-
-def test_a_claim_over_all_models_leads_to_the_answers_of_all() -> None:
     assert "model" not in answers_link("x", model=None, task="t", condition="c", base="counted")
 
 
@@ -33,18 +24,11 @@ def test_equal_addresses_share_a_number_and_other_links_stay() -> None:
     ]
     lines = numbered_links([*links, "[methods](docs/methods.md)"])
     assert lines[:4] == ["[1 %][1]", "[2 %][2]", "[3 %][1]", "[methods](docs/methods.md)"]
-    assert lines[4] == ""
     assert [line.split(":")[0] for line in lines[5:]] == ["[1]", "[2]"]
-
-
-def test_a_page_without_links_has_no_addresses() -> None:
-    assert numbered_links(["a", "b"]) == ["a", "b"]
 
 
 def test_every_number_of_the_page_has_an_address() -> None:
     page = findings_page(evidence(*ROWS, outline=FIELD_OUTLINE), REPLIES, [], ["fig1"])
     numbers = set(re.findall(r"\]\[(\d+)\]", page))
-    assert numbers
-    assert numbers == set(
-        re.findall(r"^\[(\d+)\]: explorer/index\.html#/answers\?", page, re.MULTILINE)
-    )
+    addresses = re.findall(r"^\[(\d+)\]: explorer/index\.html#/answers\?", page, re.MULTILINE)
+    assert numbers == set(addresses) != set()

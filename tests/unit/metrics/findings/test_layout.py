@@ -1,7 +1,6 @@
 """A section is one table that GitHub renders; a long one keeps what differs and counts the rest."""
 
 import re
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -9,27 +8,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from fieldwork.metrics.findings.answers import DISTANCE, WHO_ASKS
-from fieldwork.metrics.findings.field import GROUPS_OF_USERS
+from fieldwork.metrics.findings.answers import DISTANCE
 from fieldwork.metrics.findings.layout import LONGEST, FindingsSection, section_lines
-from fieldwork.metrics.findings.page import SECTIONS
-from fieldwork.metrics.findings.sections import MODEL, Section, section_of
-from fieldwork.metrics.findings.values import VALUES
+from fieldwork.metrics.findings.sections import MODEL, Section
 from unit.metrics.findings.finding_rows import (
     FIELD_OUTLINE,
     HETEROGENEITY,
     OUTLINE,
     comparison_row,
     entropy_row,
-    evidence,
-    group_row,
     section,
-    value_row,
-    variance_row,
 )
 from unit.metrics.findings.test_sections import CASES, OUTLINES
-
-METHODS = Path(__file__).resolve().parents[4] / "docs" / "methods.md"
 
 
 def rendered(section: FindingsSection) -> list[list[str]]:
@@ -55,35 +45,6 @@ def test_a_section_renders_as_one_table(declaration: Section, rows: list[Any], _
         assert {len(row) for row in table} == {len(made.columns)}
 
 
-@pytest.mark.parametrize("declaration", SECTIONS)
-def test_without_rows_there_is_no_section(declaration: Section) -> None:
-    assert section_of(declaration, evidence()) is None
-
-
-def test_every_method_is_a_heading_of_the_docs() -> None:
-    headings = re.findall(r"^#+ (.+)$", METHODS.read_text(encoding="utf-8"), flags=re.MULTILINE)
-    names = {declaration.tables[-1].partition("/")[0] for declaration in SECTIONS}
-    assert names <= {*headings}
-
-
-def test_rows_stand_by_task_model_and_condition() -> None:
-    outline = OUTLINE._replace(models={"z": "Zed", "m": "Model"})
-    rows = [
-        variance_row(0.5, condition=condition, task=task, model=model)
-        for condition in ("history", "rag", "x")
-        for model in ("m", "z", "other")
-        for task in ("mmlu", "rec", "x")
-    ]
-    made = section(WHO_ASKS, *rows, outline=outline)
-    assert made.columns[:3] == ("Task", "Model", "Condition")
-    assert [finding.cells[:3] for finding in made.findings] == [
-        (task, model, condition)
-        for task in ("rec", "mmlu")
-        for model in ("Zed", "Model")
-        for condition in ("RAG", "History")
-    ]
-
-
 @given(st.text(st.sampled_from("ab1.)(*_`~[]<>&;#!-+=|\\\\ \n\t'\"é:/")))
 def test_no_text_breaks_a_table(text: str) -> None:
     made = section(DISTANCE, comparison_row(0.01, text), comparison_row(0.9, "another"))
@@ -99,15 +60,6 @@ def test_no_text_breaks_a_table(text: str) -> None:
     assert contents[-len(made.columns) :] == ["rec", "RAG", "1/2", name, *numbers]
 
 
-def test_a_section_names_its_tables_and_its_method() -> None:
-    text = "\n".join(section_lines(section(WHO_ASKS, variance_row(0.01))))
-    assert text.startswith("### Who asks, and in which context\n\n")
-    assert (
-        "([metrics/variance.csv](metrics/variance.csv), [method](../../docs/methods.md#variance"
-        in text
-    )
-
-
 # ---- long tables -------------------------------------------------------------------------------------
 
 
@@ -118,27 +70,11 @@ def test_a_long_table_keeps_what_differs_and_the_baseline() -> None:
     rows += [entropy_row(0.01 if k == 7 else 0.5, task=task) for k, task in enumerate(tasks[:-1])]
     rows += [entropy_row(None, None, value=None, reason="nothing", task=tasks[-1])]
     table = rendered(section(HETEROGENEITY, *rows, outline=outline))
+    rest = "28 not detected, 1 cannot be shown or have no test: metrics/estimates/lists.csv"
     assert [(row[0], row[1], row[-1]) for row in table[1:]] == [
         ("t00", "T1", "baseline"),
         ("t07", "RAG", "more varied"),
-        (
-            "29 more",
-            "",
-            "28 not detected, 1 cannot be shown or have no test: metrics/estimates/lists.csv",
-        ),
+        ("29 more", "", rest),
     ]
     short = rendered(section(HETEROGENEITY, *rows[:-1], outline=outline))
     assert len(short) == LONGEST + 1
-
-
-def test_a_long_table_of_groups_does_not_lose_a_difference() -> None:
-    rows = [group_row(variable=f"v{k}", p_value=0.01 if k % 2 else 0.9) for k in range(40)]
-    made = section(GROUPS_OF_USERS, *rows, outline=FIELD_OUTLINE)
-    assert len(rendered(made)) == 1 + 20 + 1
-
-
-def test_a_long_table_keeps_the_scales_together() -> None:
-    rows = [value_row(0.9), *(value_row(0.9, f"q{k:02}") for k in range(40))]
-    table = rendered(section(VALUES, *rows))
-    assert [row[2] for row in table[1:]] == ["all scales together", ""]
-    assert table[-1][0] == "40 more"

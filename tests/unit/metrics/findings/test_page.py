@@ -11,7 +11,7 @@ from fieldwork.metrics.findings.page import findings_page
 from fieldwork.metrics.findings.replies import ReplyCounts
 from fieldwork.records.claims import Claim
 from fieldwork.records.field import RankAgreement
-from fieldwork.records.metrics import Novelty, Shift
+from fieldwork.records.metrics import Novelty
 from fieldwork.records.shared import ItemKey
 from fieldwork.records.tasks import Item
 from unit.metrics.findings.finding_rows import (
@@ -25,7 +25,6 @@ from unit.metrics.findings.finding_rows import (
     entropy_row,
     evidence,
     exact_row,
-    filled,
     group_row,
     novelty_row,
     order_row,
@@ -50,69 +49,37 @@ STUDY = OUTLINE._replace(phrases=PHRASES, corpora=["wild"])
 FIELD_STUDY = FIELD_OUTLINE._replace(phrases=PHRASES, corpora=["wild"])
 
 
-def headings(page: str, level: str) -> list[str]:
-    """What the page is made of, in order."""
-    return [line.removeprefix(level) for line in page.splitlines() if line.startswith(level)]
-
-
 def part_of(page: str, heading: str) -> str:
     """What stands below a heading of the page, up to the next one of its kind."""
     return page.partition(f"\n## {heading}\n")[2].partition("\n## ")[0]
 
 
-def test_sections_stand_in_order() -> None:
+def test_the_page_has_a_title_sections_by_table_and_where_all_of_it_is() -> None:
     page = findings_page(evidence(*ROWS, outline=FIELD_OUTLINE), REPLIES, [], ["fig1"])
-    assert headings(page, "## ") == [
-        "In short", "Question by question", "What this cannot say", "Tables", "How it was made",
-    ]  # fmt: skip
-    assert headings(page, "### ") == [
-        "cars", "Primary comparisons", "Who asks, and in which context", "Distance from T1",
-        "Options that moved", "Heterogeneity", "Scores",
-        "Places on the leaderboard", "Novelty", "Categories of subjects",
-        "Without the chance of a draw",
-        "Groups of real users: gender", "Does it predict the field?", "How near to the field",
-        "Calibration to the field", "All tests",
-    ]  # fmt: skip
-    assert headings(part_of(page, "Question by question"), "### ") == ["cars"]
-    assert "### All tests" in part_of(page, "Tables")
     assert page.startswith("# Findings of the study s\n\n## In short\n\n- ")
-    end = (
-        "\n\nFigures: figures/fig1.pdf\n\nThe answers behind every number: explorer/index.html\n\n"
-        "Study: s; tables: metrics/\\*.csv; SQL: study.duckdb (docs/data.md)\n"
-    )
-    assert end in page
-
-
-def test_a_question_is_the_title_as_it_is_written() -> None:
-    page = findings_page(
-        evidence(*ROWS, outline=OUTLINE._replace(question="Is *it* so?")), REPLIES, [], []
-    )
-    assert page.startswith("# Is \\*it\\* so?\n\n## In short\n")
-    assert "\n\nStudy: s; tables: " in page
-
-
-def test_notes_are_limits_and_nothing_else() -> None:
-    page = findings_page(evidence(*ROWS), REPLIES, [], [])
-    assert page.count("Not a chat model") == 1
+    assert "\n### cars\n" in part_of(page, "Question by question")
+    assert "\n### Scores\n" in part_of(page, "Tables")
+    assert "\n### All tests\n" in part_of(page, "Tables")
     assert "- Not a chat model.\n" in part_of(page, "What this cannot say")
+    assert "\n\nFigures: figures/fig1.pdf\n\n" in part_of(page, "How it was made")
+    asked = OUTLINE._replace(question="Is *it* so?")
+    titled = findings_page(evidence(*ROWS, outline=asked), REPLIES, [], [])
+    assert titled.startswith("# Is \\*it\\* so?\n\n## In short\n")
 
 
 def test_a_warning_stands_below_the_summary_which_counts_it() -> None:
-    unread = [ReplyCounts("m", "rec", "rag", 90, 0, 80)]
+    unread = [ReplyCounts("m", task, "rag", 90, 0, 80) for task in ("rec", "mmlu")]
     page = findings_page(evidence(*ROWS), unread, [], [], "2026-03-02, before any answer")
-    paragraphs = part_of(page, "In short").strip().split("\n\n")
-    sentences, warning, registration = paragraphs
+    sentences, *doubts, registration = part_of(page, "In short").strip().split("\n\n")
     assert all(line.startswith("- ") for line in sentences.splitlines())
-    assert "- **Doubt:** 1 warning below." in sentences.splitlines()
-    assert warning.startswith("**Warning:** RAG, rec: of 90 answers 80 (89 %)")
-    assert registration.startswith("**Preregistration:**")
-    two = [*unread, ReplyCounts("m", "mmlu", "rag", 90, 0, 80)]
-    page = findings_page(evidence(*ROWS), two, [], [])
-    assert "**Doubt:** 2 warnings below." in page
-    assert page.count("**Warning:**") == 2
+    assert "- **Doubt:** 2 warnings below." in sentences.splitlines()
+    assert [text[:25] for text in doubts] == [
+        "**Warning:** RAG, rec: of",
+        "**Warning:** RAG, mmlu: o",
+    ]
+    assert registration == "**Preregistration:** 2026-03-02, before any answer"
     sound = findings_page(evidence(*ROWS), REPLIES, [], [])
-    assert "**Warning" not in sound
-    assert "**Doubt" not in sound
+    assert not [word for word in ("**Warning", "**Doubt", "Preregistration") if word in sound]
 
 
 def design_replies(**users: int) -> list[ReplyCounts]:
@@ -137,68 +104,21 @@ def test_the_page_begins_with_what_was_done() -> None:
     repeats = "40 times each without a user and 40 times more to see what chance does"
     asked = f"Model answered 9 questions, {repeats}."
     assert design_of(design_replies(), STUDY) == asked
+    later = STUDY._replace(conditions={**STUDY.conditions, "later": "Later"})
+    assert design_of(design_replies(later=0), later) == f"{asked} The same was asked Later."
     simulated = (
         f"{asked} Then the same for 20 simulated users: after the most similar conversation and "
         "after a user's conversation. These users are simulated, made from conversations in the corpus "
         "*wild*."
     )
-    assert design_of(design_replies(rag=20, history=12), STUDY) == simulated
     assert design_of(design_replies(rag=20, history=12, field=7), FIELD_STUDY) == (
         f"{simulated} Beside that, 7 real people asked the questions in their own chats."
     )
-    assert design_of(design_replies(rag=1, field=1), FIELD_STUDY).endswith(
-        "1 simulated user: after the most similar conversation. These users are simulated, made "
-        "from conversations in the corpus *wild*. Beside that, 1 real person asked the questions "
-        "in their own chats."
-    )
-    alone = design_of(design_replies(field=7), FIELD_STUDY)
-    assert "simulated" not in alone
-    assert "7 real people" in alone
-
-
-def test_other_conditions_without_a_user_are_named() -> None:
-    study = STUDY._replace(conditions={**STUDY.conditions, "later": "Later"})
-    assert design_of(design_replies(later=0), study).endswith(" The same was asked Later.")
-
-
-def test_what_was_done_counts_questions_of_all_tasks_and_names_few_models() -> None:
-    replies = [
-        ReplyCounts(model, task, "offline", 20, 0, 0, n_questions=20)
-        for model in "abcd"
-        for task in ("rec", "mmlu")
-    ]
-    few = STUDY._replace(models={"a": "A", "b": "B"}, conditions={"offline": "T1"})
-    assert design_of(replies, few) == "A and B answered 40 questions, once each without a user."
-    many = few._replace(models={name: name.upper() for name in "abcd"})
-    assert design_of(replies, many).startswith("4 models answered 40 questions")
-
-
-def test_questions_in_free_text_are_counted_apart() -> None:
-    replies = [ReplyCounts("m", "rec", "offline", 2, 0, 0, n_questions=2)]
-    questions = {
-        ItemKey("rec", item_id): filled(Item, item_id=item_id, kind=kind)
-        for item_id, kind in (("a", "list"), ("b", "text"))
-    }
-    study = STUDY._replace(questions=questions)
-    expected = "Model answered 2 questions (1 in free text, which is not compared), once each"
-    assert design_of(replies, study).startswith(expected)
-    assert study.compared_questions == [ItemKey("rec", "a")]
-
-
-def test_before_any_answer_nothing_was_done() -> None:
-    assert design_of([], STUDY) == ""
-    assert design_of(REPLIES, STUDY) == ""
-
-
-def test_names_of_conditions_stand_beside_their_phrases_at_the_end() -> None:
-    made = part_of(
-        findings_page(evidence(*ROWS, outline=STUDY), REPLIES, [], []), "How it was made"
-    )
-    rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in made.splitlines()]
-    assert ["RAG", "after the most similar conversation"] in rows
-    assert ["T1 again", "repeated without a user"] in rows
-    without_phrases = findings_page(evidence(*ROWS), REPLIES, [], [])
-    assert "In tables and figures" not in without_phrases
+    single = design_of(design_replies(rag=1, field=1), FIELD_STUDY)
+    assert "1 simulated user: after" in single
+    assert single.endswith("1 real person asked the questions in their own chats.")
+    assert "simulated" not in design_of(design_replies(field=7), FIELD_STUDY)
+    assert design_of([], STUDY) == design_of(REPLIES, STUDY) == ""
 
 
 def test_an_empty_study_has_a_page() -> None:
@@ -236,20 +156,11 @@ def test_labels_notes_options_and_prompts_are_no_markup() -> None:
     assert "<b>" not in page
 
 
-def test_a_preregistration_stands_between_summary_and_questions() -> None:
-    page = findings_page(evidence(*ROWS), REPLIES, [], [], "2026-03-02, before any answer")
-    assert "**Preregistration:** 2026-03-02, before any answer\n" in part_of(page, "In short")
-    assert "Preregistration" not in findings_page(evidence(*ROWS), REPLIES, [], [])
-
-
 def test_tables_are_read_by_the_names_of_their_files(tmp_path: Path) -> None:
-    names = ("novelty", "shifts", "claims", "arms")
-    paths = [str(tmp_path / f"{name}.parquet") for name in names]
     novelty = [novelty_row(0.01)]
-    tables.write_table(paths[0], novelty, Novelty)
-    tables.write_table(paths[1], [], Shift)
-    tables.write_table(paths[2], [], Claim)
-    study = StudyEvidence(OUTLINE, paths)
-    assert (study.of(Novelty), study.of(Shift), [*study.claims]) == (novelty, [], [])
+    for name, rows, row_type in (("novelty", novelty, Novelty), ("claims", [], Claim)):
+        tables.write_table(tmp_path / f"{name}.parquet", rows, row_type)
+    study = StudyEvidence(OUTLINE, [str(path) for path in tmp_path.glob("*.parquet")])
+    assert (study.of(Novelty), [*study.claims]) == (novelty, [])
     # a study without real users lacks their tables
     assert study.of(RankAgreement) == ()

@@ -37,40 +37,39 @@ def test_shares_stand_by_condition_with_the_baseline_first() -> None:
     ]
     (question,) = question_answers(evidence(shifts=rows))
     assert question.options == ["Tesla", "Fiat"]
-    assert [(row.condition, [*row.values]) for row in question.rows] == [
-        ("offline", [0.575, 0.2]),
+    assert [(row.condition, [*row.values], row.verdict.text) for row in question.rows] == [
+        ("offline", [0.575, 0.2], ""),
         # nobody named the other option when asked again
-        ("again", [0.5, 0.0]),
-        ("rag", [0.175, 0.3]),
+        ("again", [0.5, 0.0], NO_DIFFERENCE),
+        ("rag", [0.175, 0.3], "yes"),
     ]
-    assert [row.verdict.text for row in question.rows] == ["", NO_DIFFERENCE, "yes"]
     furthest = question.furthest(OUTLINE.simulated_users)
     assert furthest is not None
     assert (furthest.condition, furthest.size) == ("rag", 0.4)
+    (question,) = question_answers(
+        evidence(shift_row(0.01, condition="field"), outline=FIELD_OUTLINE)
+    )
+    assert question.furthest(FIELD_OUTLINE.simulated_users) is None
 
 
 @pytest.mark.parametrize(
     ("rows", "verdict"),
     [
-        ({"shifts": [shift_row(0.9)]}, NO_DIFFERENCE),
-        ({"shifts": [shift_row(0.01)]}, "yes"),
+        ([shift_row(0.9)], NO_DIFFERENCE),
         # answers differ, though no single option is shown to
-        ({"shifts": [shift_row(0.9)], "comparisons": [comparison_row(0.01, "cars")]}, "yes"),
+        ([shift_row(0.9), comparison_row(0.01, "cars")], "yes"),
+        ([shift_row(0.9), comparison_row(0.01, "other")], NO_DIFFERENCE),
         (
-            {"shifts": [shift_row(0.9)], "comparisons": [comparison_row(0.01, "other")]},
-            NO_DIFFERENCE,
-        ),
-        (
-            {
-                "shifts": [shift_row(1.0, 0.0, n_named=1, n_named_baseline=0)],
-                "comparisons": [comparison_row(1.0, "cars", p_least=0.5)],
-            },
+            [
+                shift_row(1.0, 0.0, n_named=1, n_named_baseline=0),
+                comparison_row(1.0, "cars", p_least=0.5),
+            ],
             "cannot tell",
         ),
     ],
 )
-def test_any_claim_about_a_question_decides(rows: dict[str, list[object]], verdict: str) -> None:
-    (question,) = question_answers(evidence(**rows))
+def test_any_claim_about_a_question_decides(rows: list[object], verdict: str) -> None:
+    (question,) = question_answers(evidence(*rows))
     assert question.rows[-1].verdict.text == verdict
     assert (question.furthest(OUTLINE.simulated_users) is None) == (verdict != "yes")
 
@@ -84,27 +83,16 @@ def test_questions_that_differ_stand_first_the_largest_before() -> None:
     ]
     questions = question_answers(evidence(shifts=rows))
     assert [question.item_id for question in questions] == ["c", "b", "a", "d"]
+    # without answers of the baseline there is no question
+    assert question_answers(evidence(shift_row(0.01, n_baseline=0))) == []
 
 
-def test_a_number_has_its_median_and_the_direction_that_its_test_shows() -> None:
-    (question,) = question_answers(evidence(**value_rows(0.01, 0.2)))
+@pytest.mark.parametrize(("p", "verdict"), [(0.01, "yes, lower"), (0.3, NO_DIFFERENCE)])
+def test_a_number_has_its_median_and_the_direction_that_its_test_shows(
+    p: float, verdict: str
+) -> None:
+    (question,) = question_answers(evidence(**value_rows(p, 0.2)))
     baseline, user = question.rows
     assert (baseline.values, user.values) == ([607.0], [490.0])
-    assert (user.verdict.text, user.n, user.n_missing) == ("yes, lower", 39, 1)
+    assert (user.verdict.text, user.n, user.n_missing) == (verdict, 39, 1)
     assert user.size == pytest.approx(0.6)
-
-
-def test_an_undecided_number_is_not_said_to_be_equal() -> None:
-    (question,) = question_answers(evidence(**value_rows(0.3)))
-    assert question.rows[-1].verdict.text == NO_DIFFERENCE
-
-
-def test_real_users_are_no_simulated_ones() -> None:
-    rows = [shift_row(0.01, condition="field")]
-    (question,) = question_answers(evidence(*rows, outline=FIELD_OUTLINE))
-    assert question.furthest(FIELD_OUTLINE.simulated_users) is None
-    assert question.furthest(["field"]) is not None
-
-
-def test_without_answers_of_the_baseline_there_is_no_question() -> None:
-    assert question_answers(evidence(shifts=[shift_row(0.01, n_baseline=0)])) == []

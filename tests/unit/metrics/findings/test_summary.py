@@ -14,8 +14,6 @@ from fieldwork.metrics.findings.questions import question_lines
 from fieldwork.metrics.findings.summary import MOST_WORDS, in_short, n_words
 from fieldwork.records.claims import Claim
 from fieldwork.records.drift import Drift
-from fieldwork.records.shared import ItemKey
-from fieldwork.records.tasks import Item
 from unit.metrics.findings.finding_rows import (
     FIELD_OUTLINE,
     OUTLINE,
@@ -35,7 +33,6 @@ from unit.metrics.findings.finding_rows import (
     without_links,
 )
 from unit.metrics.findings.test_page import ROWS
-from unit.metrics.findings.test_question_answers import value_rows
 
 STUDY = OUTLINE._replace(phrases=PHRASES, question="Does it matter who asks?")
 FIELD_STUDY = FIELD_OUTLINE._replace(phrases=PHRASES)
@@ -73,20 +70,6 @@ def test_the_first_sentence_answers_with_the_clearest_question_and_asking_again(
     assert texts["Chance"] == "repeated without a user, 0 of 3 differ beyond chance."
 
 
-def test_a_question_of_its_own_is_not_answered_with_yes() -> None:
-    own = STUDY._replace(question="Which car do teachers get?")
-    texts = sentences(own, shifts=[shift_row(0.01)])
-    assert texts[""].startswith("**Answers differ with a user on 1 of 1 question** under at")
-
-
-def test_a_number_is_told_by_its_median() -> None:
-    texts = sentences(**value_rows(0.01, 0.2))
-    assert texts[""] == (
-        "**Yes, for 1 of 1 question** under at least one of these conditions. *price* median 607 without "
-        "a user, 490 after the most similar conversation (not named in advance)."
-    )
-
-
 @pytest.mark.parametrize(
     ("rows", "first"),
     [
@@ -97,21 +80,10 @@ def test_a_number_is_told_by_its_median() -> None:
             "**Yes, but only over all questions together**: who asks explains up to 16 % of how answers "
             "vary; none of 1 differs alone.",
         ),
-        # asking again is no user
-        (
-            {"shifts": [shift_row(0.9), shift_row(0.01, **AGAIN)]},
-            "**Not detected** for any of 1 question.",
-        ),
     ],
 )
 def test_without_a_question_that_differs(rows: dict[str, Any], first: str) -> None:
     assert without_links(in_short(evidence(outline=STUDY, **rows))[0]) == first
-
-
-def test_questions_that_cannot_be_compared_are_counted_too() -> None:
-    items = {ItemKey("rec", name): filled(Item, item_id=name) for name in ("cars", "essay")}
-    texts = sentences(STUDY._replace(questions=items), shifts=[shift_row(0.01)])
-    assert texts[""].startswith("**Yes, for 1 of 2 questions**")
 
 
 def test_what_asking_again_shows_is_counted_as_users_are() -> None:
@@ -128,11 +100,7 @@ def test_what_is_shown_over_all_questions_and_what_is_not() -> None:
     texts = sentences(
         shifts=[shift_row(0.01)],
         variance=[variance_row(0.01)],
-        estimates=[
-            entropy_row(0.9),
-            score_row(0.01, value=0.479),
-            score_row(condition="offline"),
-        ],
+        estimates=[entropy_row(0.9), score_row(0.01, value=0.479), score_row(condition="offline")],
         score_spreads=[spread_row(0.9)],
         novelty=[novelty_row(0.01)],
     )
@@ -142,6 +110,8 @@ def test_what_is_shown_over_all_questions_and_what_is_not() -> None:
         "10 %."
     )
     assert texts["Not detected"] == "a difference in variety of answers and spread of scores."
+    alone = sentences(NO_USERS, estimates=[score_row(condition="offline")])
+    assert alone["Right answers"] == "50.0 % (mmlu)."
 
 
 def test_scores_of_probabilities_are_claimed_in_the_place_of_letters_drawn() -> None:
@@ -154,15 +124,12 @@ def test_scores_of_probabilities_are_claimed_in_the_place_of_letters_drawn() -> 
 
 
 def test_real_users_are_told_from_simulated_ones() -> None:
-    texts = sentences(
-        FIELD_STUDY,
-        item_agreement=[
-            agreement_row(predictor="offline"),
-            agreement_row(predictor="offline", p_value=0.5, item_id="films"),
-            agreement_row(predictor="rag"),
-        ],
-        rank_agreement=[order_row()],
-    )
+    near = [
+        agreement_row(predictor="offline"),
+        agreement_row(predictor="offline", p_value=0.5, item_id="films"),
+        agreement_row(predictor="rag"),
+    ]
+    texts = sentences(FIELD_STUDY, item_agreement=near, rank_agreement=[order_row()])
     assert texts["Real users"] == (
         "answers in their chats differ from those without a user on 1 of 2 questions (other days, no "
         "controlled comparison); after the most similar conversation, questions rank as in their chats."
@@ -172,54 +139,22 @@ def test_real_users_are_told_from_simulated_ones() -> None:
 
 
 def test_waves_stand_first_where_nobody_asks() -> None:
-    wave = filled(
-        Drift, condition="offline", wave="w2", first_wave="w1", measure="accuracy", has_moved=False
-    )
+    names = {"wave": "w2", "first_wave": "w1", "measure": "accuracy", "condition": "offline"}
+    wave = filled(Drift, **names, has_moved=False)
     lines = in_short(evidence(wave, outline=NO_USERS._replace(controls=[])))
     assert lines[0] == "**Over time:** no change is detected in 1 test from w1 to w2."
     assert not any("Chance" in line for line in lines)
 
 
-def test_a_study_without_users_has_its_scores() -> None:
-    texts = sentences(NO_USERS, estimates=[score_row(condition="offline")])
-    assert texts["Right answers"] == "50.0 % (mmlu)."
-
-
 def test_what_would_decide_the_rest() -> None:
-    claims = evidence(shifts=[shift_row(0.9)])
-    (effect,) = [claim.smallest_effect for claim in claims.claims]
-    assert effect is not None
-    text = sentences(shifts=[shift_row(0.9)])["To learn more"]
-    whole, half = (f"{size * effect:.0f}" for size in (100, 50))
-    assert text == (
+    (effect,) = [claim.smallest_effect for claim in evidence(shifts=[shift_row(0.9)]).claims]
+    whole, half = (f"{size * (effect or 0):.0f}" for size in (100, 50))
+    assert sentences(shifts=[shift_row(0.9)])["To learn more"] == (
         f"ask more users: with 40, moves under {whole} percentage points often go unnoticed; with 160, "
         f"under {half}."
     )
-
-
-def test_where_all_is_detected_a_named_question_would_confirm_it() -> None:
-    text = sentences(shifts=[shift_row(0.01)])["To learn more"]
-    assert text == "name the largest difference in advance, and ask new users."
-
-
-def test_warnings_are_announced() -> None:
-    assert sentences(n_warnings=2)["Doubt"] == "2 warnings below."
-    assert "Doubt" not in sentences()
-
-
-def test_what_does_not_fit_in_full_is_named_in_brief() -> None:
-    long = {ItemKey("rec", "cars"): filled(Item, item_id="cars", question="why " * 9)}
-    texts = sentences(
-        STUDY._replace(questions=long),
-        2,
-        shifts=[shift_row(0.01, answer="a " * 15), shift_row(0.9, answer="b", item_id="films")],
-        variance=[variance_row(0.01)],
-        estimates=[entropy_row(0.01)],
-        novelty=[novelty_row(0.01)],
-    )
-    assert texts["Overall"].startswith("who asks explains up to 16 % of how answers vary; ")
-    assert texts["Overall"].endswith(" too.")
-    assert sum(map(n_words, texts.values())) <= MOST_WORDS
+    confirm = "name the largest difference in advance, and ask new users."
+    assert sentences(shifts=[shift_row(0.01)])["To learn more"] == confirm
 
 
 OUTLINES = [STUDY, NO_USERS, FIELD_STUDY, FIELD_ALONE, TWO_MODELS]
@@ -232,18 +167,6 @@ def test_there_are_at_most_120_words(rows: Sequence[Any], outline: StudyOutline)
     assert lines
     assert sum(map(n_words, lines)) <= MOST_WORDS
     assert all(line.startswith("**") and line.endswith(".") for line in lines)
-
-
-def test_long_questions_and_options_keep_the_summary_short() -> None:
-    long = "word " * 400
-    items = {
-        ItemKey("rec", "cars"): filled(
-            Item, item_id="cars", kind="choice", question=long, choices=[long]
-        )
-    }
-    row = shift_row(0.01, answer="A", kind="choice")
-    lines = in_short(evidence(row, outline=STUDY._replace(questions=items)), 3)
-    assert sum(map(n_words, lines)) <= MOST_WORDS
 
 
 def test_no_combination_of_missing_tables_breaks_the_summary() -> None:
@@ -261,39 +184,31 @@ def test_no_combination_of_missing_tables_breaks_the_summary() -> None:
 def test_the_summary_and_the_questions_never_disagree(seed: int) -> None:
     """Random studies: what In short counts is what the questions one by one say."""
     draw = random.Random(seed)
-    rows: dict[str, list[Any]] = {"shifts": [], "comparisons": []}
-    for item in range(draw.randint(1, 8)):
-        for condition in ("rag", "history", "again"):
-            p = draw.choice([0.001, 0.04, 0.3, 1.0])
-            shift = draw.uniform(-0.5, 0.4)
-            place = {"item_id": f"q{item}", "condition": condition}
-            rows["shifts"].append(shift_row(p, shift, share=0.575 + shift, **place))
-            p_answers = draw.choice([0.001, 0.3, 1.0])
-            rows["comparisons"].append(comparison_row(p_answers, f"q{item}", condition=condition))
-    study = evidence(outline=STUDY, **rows)
-    questions = question_answers(study)
-    text = "\n".join(question_lines(questions, STUDY))
-    blocks = text.split("### ")[1:]
-    names = {"users": ("rag", "history"), "again": ("again",)}
-    n_differ = {
-        side: sum(
-            any(f"|{PHRASES[name]}" in line and "**yes" in line for name in conditions
-                for line in block.splitlines())
+    rows: list[Any] = []
+    n = draw.randint(1, 8)
+    for item, condition in itertools.product(range(n), ("rag", "history", "again")):
+        place = {"item_id": f"q{item}", "condition": condition}
+        shift = draw.uniform(-0.5, 0.4)
+        p_option, p_answers = draw.choice([0.001, 0.04, 0.3, 1.0]), draw.choice([0.001, 0.3, 1.0])
+        rows.append(shift_row(p_option, shift, share=0.575 + shift, **place))
+        rows.append(comparison_row(p_answers, f"q{item}", condition=condition))
+    study = evidence(*rows, outline=STUDY)
+    blocks = "\n".join(question_lines(question_answers(study), STUDY)).split("### ")[1:]
+
+    def count(*conditions: str) -> int:
+        """Questions of which a line of a condition says yes."""
+        starts = tuple(f"|{PHRASES[name]}" for name in conditions)
+        return sum(
+            any(line.startswith(starts) and "**yes" in line for line in block.splitlines())
             for block in blocks
         )
-        for side, conditions in names.items()
-    }  # fmt: skip
+
+    claims = [claim for claim in study.claims if claim.verdict == "differs"]
+    n_users = len({claim.item_id for claim in claims if claim.condition != "again"})
+    n_again = len({claim.item_id for claim in claims if claim.condition == "again"})
     first, *others = in_short(study)
-    n = len(questions)
-    differing = {
-        (claim.item_id, claim.condition) for claim in study.claims if claim.verdict == "differs"
-    }
-    n_users = len({item for item, condition in differing if condition != "again"})
-    if n_users:
-        noun = "question" if n == 1 else "questions"
-        assert first.startswith(f"**Yes, for {n_users} of {n} {noun}**")
-        assert n_differ["users"] == n_users
-    else:
-        assert first.startswith("**Not detected**")
-    n_again = len({item for item, condition in differing if condition == "again"})
+    noun = "question" if n == 1 else "questions"
+    expected = f"**Yes, for {n_users} of {n} {noun}**" if n_users else "**Not detected**"
+    assert first.startswith(expected)
     assert f"{n_again} of {n} differ" in " ".join(others)
+    assert not n_users or count("rag", "history") == n_users

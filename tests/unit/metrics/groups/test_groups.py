@@ -3,7 +3,6 @@
 import dataclasses
 import itertools
 import random
-from collections import Counter
 from collections.abc import Mapping, Sequence
 
 import numpy as np
@@ -12,25 +11,13 @@ import pytest
 from scipy.stats import entropy
 
 from fieldwork.errors import StudyError
-from fieldwork.estimates.quantity import Quantity
-from fieldwork.metrics.groups.contrasts import contrast_shares, contrast_values
-from fieldwork.metrics.groups.shuffles import (
-    PromptAnswers,
-    answer_influences,
-    difference_from_others,
-    group_divergence,
-    group_shares,
-    read_prompt_answers,
-    shuffle_groups,
-    studentize,
-    values_at_equal_n,
-)
-from fieldwork.metrics.groups.table import MIN_ANSWERS, measure_groups, read_group_answers
+from fieldwork.metrics.groups.contrasts import contrast_shares
+from fieldwork.metrics.groups.table import MIN_ANSWERS, measure_groups
 from fieldwork.metrics.groups.tests import measure_group_differences
 from fieldwork.metrics.item_shares import measure_item_shares
 from fieldwork.records.field import GroupDifference, GroupEstimate
 from fieldwork.records.parsing import Answer
-from fieldwork.statistics.intervals import Interval, ShareCount, newcombe_interval
+from fieldwork.statistics.intervals import ShareCount, newcombe_interval
 from unit.metrics.metric_frames import (
     answer_frame,
     chosen,
@@ -148,36 +135,6 @@ def test_a_small_group_has_no_numbers_and_lowers_nobodys_n() -> None:
     assert only.reason.startswith("1 of 2 groups of gender have 5 answers")
 
 
-def test_a_group_without_any_answer_is_told() -> None:
-    participants = members({"here": 8, "gone": 3})
-    rows = group_rows(lists([12] * 8), participants)
-    assert {(r.item_id, r.n_participants) for r in rows if r.group == "gone"} == {
-        ("a", 0), ("b", 0), (None, 0),
-    }  # fmt: skip
-
-
-def test_conditions_beside_the_field_are_passed_over() -> None:
-    answers = lists([12] * 12)
-    others = [dataclasses.replace(a, condition="rag") for a in lists([30] * 12, seed=2)]
-    participants = members({"x": 6, "y": 6})
-    assert group_rows(answers, participants) == group_rows(answers + others, participants)
-    assert differences(answers, participants) == differences(answers + others, participants)
-
-
-def test_a_participant_counts_once_however_often_it_answers() -> None:
-    answers = lists([12] * 6 + [30] * 6) + letters("AABBCCAAAAAA")
-    again = [
-        dataclasses.replace(
-            a, replicate=r, items=OPTIONS[:5] if a.kind == "list" else None,
-            letter="D" if a.kind == "choice" else None,
-        )
-        for a in answers if (a.puppet_id or "") < "p04" for r in (1, 2)
-    ]  # fmt: skip
-    participants = members({"x": 6, "y": 6})
-    assert group_rows(answers, participants) == group_rows(again + answers, participants)
-    assert differences(answers, participants) == differences(again + answers, participants)
-
-
 def test_two_groups_have_one_difference_and_three_one_each() -> None:
     answers = lists([12] * 18)
     two = differences(answers, members({"x": 9, "y": 9}))
@@ -254,38 +211,6 @@ def test_a_small_group_is_not_among_the_others() -> None:
     assert by_key[None, "x"].n_items == 1
 
 
-def test_a_group_alone_with_answers_to_a_prompt_is_told() -> None:
-    subset = [a for a in lists([9] * 12) if a.item_id == "a" or (a.puppet_id or "") < "p08"]
-    rows = differences(subset, members({"x": 6, "y": 6}))
-    (row,) = (r for r in rows if r.item_id == "b" and r.metric == "entropy_bits")
-    assert row.reason == f"no other group has {MIN_ANSWERS} answers to the item"
-
-
-def test_reaches_of_two_groups_add_in_squares() -> None:
-    values = {"x": Quantity(4.0, Interval(3.0, 6.0)), "y": Quantity(1.0, Interval(0.5, 1.75))}
-    contrast = contrast_values(values, "x")
-    assert (contrast.value, contrast.others_mean) == (4.0, 1.0)
-    assert contrast.interval == pytest.approx((3 - (1 + 0.75**2) ** 0.5, 3 + (4 + 0.25) ** 0.5))
-
-
-def test_of_several_groups_each_counts_by_its_part_in_the_mean() -> None:
-    values = {
-        "x": Quantity(4.0, Interval(3.0, 5.0)),
-        "y": Quantity(1.0, Interval(0.0, 2.0)),
-        "z": Quantity(2.0, Interval(0.0, 4.0)),
-    }
-    contrast = contrast_values(values, "x")
-    assert (contrast.value, contrast.others_mean) == (4.0, 1.5)
-    half = (1 + 1 / 4 + 4 / 4) ** 0.5
-    assert contrast.interval == pytest.approx((2.5 - half, 2.5 + half))
-
-
-@pytest.mark.parametrize("still", ["x", "yz"])
-def test_without_the_interval_of_a_group_there_is_none(still: str) -> None:
-    values = {g: Quantity(1.0, None if g in still else Interval(0.0, 2.0)) for g in "xyz"}
-    assert contrast_values(values, "x").interval is None
-
-
 def test_of_two_shares_the_interval_is_newcombes() -> None:
     two = contrast_shares({"x": (7, 9), "y": (3, 12)}, "x")
     assert two.interval == newcombe_interval(ShareCount(7, 9), [ShareCount(3, 12)])
@@ -295,136 +220,6 @@ def test_of_two_shares_the_interval_is_newcombes() -> None:
     assert two.interval is not None
     # two others are known better than one
     assert two.interval.low < three.interval.low < three.interval.high < two.interval.high
-
-
-def shuffle_answers(
-    answers: list[Answer], groups: Mapping[str, int], n: int
-) -> tuple[PromptAnswers, np.ndarray]:
-    (group_answers,) = read_group_answers(answer_frame(answers), ITEMS, members(groups))
-    shuffles = shuffle_groups(
-        group_answers.answers, sorted(groups), n_permutations=n, random=np.random.default_rng(1)
-    )
-    (prompt,) = read_prompt_answers(group_answers, shuffles.participants)
-    return prompt, shuffles.labels
-
-
-def test_a_shuffle_deals_whole_participants_and_keeps_the_sizes() -> None:
-    _, labels = shuffle_answers(lists([12] * 12, items="a"), {"x": 5, "y": 7}, 50)
-    assert labels.shape == (51, 12)
-    assert labels[0].tolist() == [0] * 5 + [1] * 7
-    assert {tuple(sorted(row)) for row in labels.tolist()} == {(0,) * 5 + (1,) * 7}
-    assert len({tuple(row) for row in labels.tolist()}) > 40
-
-
-def plain_divergence(lists_by_group: Sequence[Sequence[Sequence[str]]]) -> float:
-    total = sum(map(len, lists_by_group))
-    weights = [len(group_lists) / total for group_lists in lists_by_group]
-    names = sorted(
-        {o for group_lists in lists_by_group for options in group_lists for o in options}
-    )
-    shares = []
-    for group_lists in lists_by_group:
-        counts = Counter(o for options in group_lists for o in options)
-        shares.append(np.array([counts[name] / counts.total() for name in names]))
-    pooled = sum(w * p for w, p in zip(weights, shares, strict=True))
-    return float(
-        entropy(pooled, base=2)
-        - sum(w * entropy(p, base=2) for w, p in zip(weights, shares, strict=True))
-    )
-
-
-@pytest.mark.parametrize("groups", [{"x": 5, "y": 7}, {"x": 5, "y": 5, "z": 6}])
-def test_divergence_is_lins_with_weights(groups: dict[str, int]) -> None:
-    answers = lists([14] * sum(groups.values()), items="a")
-    prompt, labels = shuffle_answers(answers, groups, 5)
-    answer_lists = [a.items or [] for a in answers]
-    for row, value in zip(labels, group_divergence(prompt, labels, len(groups)), strict=True):
-        permuted_lists = [
-            [o for o, g in zip(answer_lists, row, strict=True) if g == k]
-            for k in range(len(groups))
-        ]
-        assert value == pytest.approx(plain_divergence(permuted_lists))
-
-
-def test_at_equal_sizes_the_entropies_are_the_plain_ones() -> None:
-    answers = lists([9] * 5 + [20] * 5 + [15] * 5, items="a")
-    prompt, labels = shuffle_answers(answers, {"x": 5, "y": 5, "z": 5}, 5)
-    entropies = values_at_equal_n(
-        prompt, labels, range(3), ("entropy_bits",), np.random.default_rng(1)
-    )["entropy_bits"]  # fmt: skip
-    for row, values in zip(labels, entropies, strict=True):
-        for k, value in enumerate(values):
-            of_group = [a for a, g in zip(answers, row, strict=True) if g == k]
-            counts = Counter(o for a in of_group for o in a.items or [])
-            assert value == pytest.approx(entropy([*counts.values()], base=2))
-
-
-def test_a_group_is_set_beside_the_mean_of_the_others() -> None:
-    values = np.array([[1.0, 2.0, 6.0], [3.0, np.nan, 5.0]])
-    assert difference_from_others(values, 0)[0] == -3.0
-    assert difference_from_others(values, 2)[0] == 4.5
-    assert np.isnan(difference_from_others(values, 0)[1])
-
-
-@pytest.mark.parametrize("metric", ["entropy_bits", "one_minus_top5_share"])
-def test_moves_are_those_of_leaving_answers_out(metric: str) -> None:
-    answers = lists([9] * 5 + [20] * 7 + [12] * 6, items="a")
-    prompt, labels = shuffle_answers(answers, {"x": 5, "y": 7, "z": 6}, 3)
-    answer_lists = [a.items or [] for a in answers]
-
-    def value(chosen_lists: Sequence[Sequence[str]], top: set[str]) -> float:
-        counts = Counter(o for options in chosen_lists for o in options)
-        if metric == "entropy_bits":
-            return float(entropy([*counts.values()], base=2))
-        return 1 - sum(counts[o] for o in top) / counts.total()
-
-    # those of the third are nobody's
-    for row, influences in zip(
-        labels, answer_influences(prompt, labels, (0, 1), metric), strict=True
-    ):
-        assert not influences[row == 2].any()
-        for k in (0, 1):
-            members_of_group = [i for i, g in enumerate(row) if g == k]
-            counts = Counter(o for i in members_of_group for o in answer_lists[i])
-            top = set(sorted(counts, key=lambda o: (-counts[o], o))[:5])
-            leave_one_out = np.array(
-                [
-                    value([answer_lists[i] for i in members_of_group if i != j], top)
-                    for j in members_of_group
-                ]
-            )
-            expected = (leave_one_out - leave_one_out.mean()) * np.sqrt(
-                (len(members_of_group) - 1) / len(members_of_group)
-            )
-            np.testing.assert_allclose(influences[members_of_group], expected, atol=1e-9)
-
-
-def test_in_standard_errors_nothing_and_everything() -> None:
-    influences = np.array([[0.3, 0.4], [0.0, 0.0], [0.0, 0.0], [1.0, 0.0]])
-    member = np.array([[True, False]] * 4)
-    ratios = studentize(np.array([1.0, 0.0, -1.0, np.nan]), influences, member, 2)
-    assert ratios[:3].tolist() == [2.0, 0.0, -np.inf]
-    assert np.isnan(ratios[3])
-    # of three groups, what moves one of the two others moves their mean by half of it
-    halved = studentize(np.array([1.0]), np.array([[0.3, 0.8]]), member[:1], 3)
-    assert halved.tolist() == pytest.approx([2.0])
-
-
-def test_unequal_sizes_are_brought_to_one() -> None:
-    # alike answers: without equal n the larger side would look the more varied one
-    plain, equal = [], []
-    for seed in range(12):
-        answers = lists([30] * 28, items="a", seed=seed)
-        prompt, labels = shuffle_answers(answers, {"x": 6, "y": 22}, 1)
-        random_of = np.random.default_rng(seed)
-        values = values_at_equal_n(prompt, labels, (0, 1), ("entropy_bits",), random_of)
-        equal.append(difference_from_others(values["entropy_bits"], 0)[0])
-        sizes = [
-            Counter(o for a in part for o in a.items or []) for part in (answers[:6], answers[6:])
-        ]
-        plain.append(entropy([*sizes[0].values()], base=2) - entropy([*sizes[1].values()], base=2))
-    assert np.mean(plain) < -0.4
-    assert abs(np.mean(equal)) < 0.1
 
 
 def test_the_test_of_a_share_is_that_of_all_splits() -> None:
@@ -440,13 +235,6 @@ def test_the_test_of_a_share_is_that_of_all_splits() -> None:
     )
     assert row.difference == pytest.approx(0.6)
     assert row.p_value == pytest.approx(exact, abs=0.03)
-
-
-def test_shares_of_shuffles_with_missing_answers() -> None:
-    labels = np.array([[0, 0, 1], [0, 1, 1], [1, 1, 1]])
-    shares_by_group = group_shares(labels, (0, 1), np.array([1.0, 0.0, 1.0]))
-    assert shares_by_group[:2].tolist() == [[0.5, 1.0], [1.0, 0.5]]
-    assert np.isnan(shares_by_group[2, 0])
 
 
 def test_missing_answers_keep_a_participant_whole() -> None:
@@ -468,15 +256,6 @@ def test_more_tests_than_the_shuffles_can_tell_apart_say_so(n: int, is_short: bo
     assert {r.reason for r in varied} == {needed if is_short else None}
 
 
-def test_what_was_said_of_an_interval_is_said_besides() -> None:
-    row = next(r for r in differences(lists([12] * 12), members({"x": 6, "y": 6}), n=9)
-               if r.metric == "js_bits" and r.item_id)  # fmt: skip
-    assert (row.reason or "").split("; ") == [
-        "no interval: a divergence is never below 0, and intervals fail near that bound",
-        "p_holm cannot fall to 0.05: 2 tests need metrics.permutations of 39 or more",
-    ]
-
-
 def test_a_participant_in_two_groups_is_refused() -> None:
     twice = pd.concat([members({"x": 6}), members({"y": 6})])
     with pytest.raises(StudyError, match="a participant is in two groups of gender"):
@@ -491,15 +270,6 @@ def test_nothing_to_measure(participants: pd.DataFrame) -> None:
 def test_no_permutations_are_refused() -> None:
     with pytest.raises(StudyError, match=r"metrics\.permutations is 0"):
         differences(lists([12] * 10), members({"x": 5, "y": 5}), n=0)
-
-
-def test_order_of_rows_moves_nothing() -> None:
-    answers = lists([12] * 6 + [30] * 6) + letters("AABBCCAAAAAA")
-    mixed = random.Random(3).sample(answers, len(answers))
-    participants = members({"x": 6, "y": 6})
-    upside_down = participants.iloc[::-1]
-    assert group_rows(answers, participants) == group_rows(mixed, upside_down)
-    assert differences(answers, participants) == differences(mixed, upside_down)
 
 
 def test_an_option_that_few_of_a_group_name_is_pooled_for_all_groups() -> None:

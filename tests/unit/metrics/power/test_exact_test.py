@@ -6,9 +6,7 @@ import math
 import numpy as np
 import pytest
 
-from fieldwork.metrics.power.exact_test import count_differing_pairs, exact_p_values
-from fieldwork.metrics.variance import measure_variance
-from unit.metrics.metric_frames import answer_frame, chosen
+from fieldwork.metrics.power.exact_test import exact_p_values
 
 
 def p_value_of(ones: list[int], differing: int, puppets: int, answers: int) -> float:
@@ -56,51 +54,3 @@ def test_twos_have_a_closed_form(puppets: int, ones: int) -> None:
         if differing % max(1, puppets // 25) > 1:
             continue
         assert p_value_of([ones], differing, puppets, 2) == pytest.approx(below, abs=1e-9)
-
-
-def test_items_add_up() -> None:
-    first, second = pairs_that_differ(6, 5), pairs_that_differ(6, 4)
-    for differing in range(0, 7):
-        expected = sum(
-            p * q for (a, p), (b, q) in itertools.product(first.items(), second.items())
-            if a + b <= differing
-        )  # fmt: skip
-        # items do not care which of the two answers is counted
-        assert p_value_of([5, 8], differing, 6, 2) == pytest.approx(expected)
-
-
-@pytest.mark.parametrize("answers", [2, 3, 5])
-def test_it_is_the_test_of_the_study(answers: int) -> None:
-    random = np.random.default_rng(answers)
-    shares = random.beta(1, 1.5, size=(3, 8))
-    ones = random.binomial(answers, shares)
-    rows = [
-        row
-        for item in range(3)
-        for puppet in range(8)
-        for row in chosen(
-            "A" * ones[item, puppet] + "B" * (answers - ones[item, puppet]),
-            puppet_id=f"p{puppet}",
-            item_id=f"i{item}",
-        )
-    ]
-    (share_row,) = measure_variance(
-        answer_frame(rows), baseline="offline", n_permutations=9999, seed=1
-    )
-    expected = p_value_of(
-        ones.sum(axis=1).tolist(), int(count_differing_pairs(ones, answers).sum()), 8, answers
-    )
-    error = math.sqrt(expected * (1 - expected) / 9999)
-    assert share_row.p_value == pytest.approx(expected, abs=4 * error + 1e-4)
-
-
-def test_many_sets_are_the_same_as_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    random = np.random.default_rng(3)
-    counts = random.binomial(3, 0.4, size=(20, 4, 12))
-    ones, differing = counts.sum(axis=2), count_differing_pairs(counts, 3).sum(axis=(1, 2))
-    p_values = exact_p_values(ones, differing, puppets=12, answers=3)
-    monkeypatch.setattr("fieldwork.metrics.power.exact_test._CELLS_AT_ONCE", 100)
-    singly = [
-        p_value_of(row.tolist(), int(d), 12, 3) for row, d in zip(ones, differing, strict=True)
-    ]
-    assert p_values == pytest.approx(np.array(singly), abs=1e-9)

@@ -14,7 +14,7 @@ from power_plans import (
     value_difference,
 )
 from scipy.special import betaln, gammaln
-from scipy.stats import binom, f, fisher_exact, nct
+from scipy.stats import binom, fisher_exact, nct
 from scipy.stats import t as student
 
 from fieldwork.metrics.power import simulation
@@ -83,21 +83,11 @@ def fishers_power(change: Effect, n: int, level: float) -> float:
     [
         (share_change(0.93, 0.35), 8),
         (share_change(0.93, 0.80), 40),
-        (share_change(0.5, 0.4), 30),
-        (share_change(0.5, 0.5), 20),
     ],
 )
 def test_one_prompt_has_the_power_of_fishers_test(change: Effect, n: int) -> None:
     expected = fishers_power(change, n, 0.05)
     power = simulate_power(scenario("distance", change), n)
-    assert power == pytest.approx(expected, abs=close(expected))
-
-
-def test_both_letters_of_a_prompt_are_tested() -> None:
-    """Two tests with one p-value between them: each is corrected for both."""
-    change = share_change(0.9, 0.5)
-    expected = fishers_power(change, 20, 0.025)
-    power = simulate_power(scenario("option_share", change), 20)
     assert power == pytest.approx(expected, abs=close(expected))
 
 
@@ -110,24 +100,6 @@ def test_other_tests_cost_power_and_little_more_than_bonferroni_says(n_plain: in
     (powers,) = power_curve(scenario("distance", change), families, settings(25))
     for estimate in powers.values():
         assert least - close(least) <= estimate.power <= min(most, least + 0.03 + close(least))
-
-
-@pytest.mark.parametrize(
-    ("scores", "n"),
-    [
-        (score_difference(0.01, 0.0, 0.01), 12),
-        (score_difference(0.006, 0.01, 0.01), 60),
-        (score_difference(0, 0.01, 0.01), 20),
-    ],
-)
-def test_scores_have_the_power_of_students_test(scores: Effect, n: int) -> None:
-    error = math.sqrt((scores.sd_users**2 + 2 * scores.sd_reruns**2) / n)
-    freedom, limit = 2 * n - 2, student.ppf(0.975, 2 * n - 2)
-    noncentrality = scores.size / error
-    expected = nct.sf(limit, freedom, noncentrality) + nct.cdf(-limit, freedom, noncentrality)
-    # unequal variances and the permutations cost little at equal n
-    power = simulate_power(scenario("score", scores), n, simulations=1000)
-    assert power == pytest.approx(expected, abs=close(expected, 1000) + 0.015)
 
 
 def students_power(difference: float, variances: tuple[float, float], n: int) -> float:
@@ -184,17 +156,6 @@ def test_who_asks_twice_is_exact(share: float, mean: float, n: int) -> None:
     assert simulate_power(own, n) == pytest.approx(expected, abs=close(expected) + 0.01)
 
 
-@pytest.mark.parametrize(("share", "answers", "n_items", "n"), [(0.1, 3, 1, 200), (0.05, 5, 4, 50)])
-def test_who_asks_comes_near_the_f_test_of_a_correlation(
-    share: float, answers: int, n_items: int, n: int
-) -> None:
-    # F of a one-way random-effects model, as if answers were normal: items give degrees of freedom
-    freedom = n_items * (n - 1), n_items * n * (answers - 1)
-    expected = f.sf(f.ppf(0.95, *freedom) / (1 + answers * share / (1 - share)), *freedom)
-    own = scenario("share_who", Effect("who", share), n_items=n_items, replicates=answers)
-    assert simulate_power(own, n) == pytest.approx(expected, abs=close(expected) + 0.03)
-
-
 NULLS = (
     scenario("distance", share_change(0.5, 0.5)),
     scenario("distance", share_change(0.5, 0.5), LISTS),
@@ -218,13 +179,11 @@ def test_without_an_effect_the_level_is_kept(null: Scenario) -> None:
 
 
 EFFECTS = (
-    scenario("distance", share_change(0.8, 0.55)),
     scenario("distance", share_change(0.6, 0.05), LISTS),
     scenario("option_share", share_change(0.7, 0.4), LISTS),
     scenario("share_who", Effect("who", 0.1), n_items=8, replicates=2),
     scenario("share_who", Effect("who", 0.15), LISTS, n_items=4, replicates=2),
     scenario("entropy_bits", Effect("entropy", 0.1), LISTS, n_items=4),
-    scenario("score", score_difference(0.01, 0.01, 0.01)),
     scenario("value", value_difference(0.7), ValueSource(5)),
 )
 
@@ -235,80 +194,6 @@ def test_power_rises_with_users(effect: Scenario) -> None:
     assert few < many - 0.15
 
 
-@pytest.mark.parametrize("effect", EFFECTS[3:5], ids=lambda s: s.source_label)
-def test_settled_prompts_lower_the_power_of_who_asks(effect: Scenario) -> None:
-    settled = effect._replace(n_settled=effect.n_items - 2)
-    full, less = (simulate_power(s, 25, simulations=400) for s in (effect, settled))
-    assert less < full - 0.1
-
-
-@pytest.mark.parametrize(
-    ("effect", "odd_users"),
-    [*zip(EFFECTS[3:], (0.06, 0.2, 0.25, 0.2, 0.5), strict=True)],
-    ids=lambda s: f"{s.measure} {s.source_label}" if isinstance(s, Scenario) else "",
-)
-def test_few_odd_users_lower_it(effect: Scenario, odd_users: float) -> None:
-    if effect.measure == "entropy_bits":
-        effect = effect._replace(effect=Effect("entropy", 0.05), n_items=12)
-    if (effect.measure, effect.source) == ("share_who", HALF):
-        effect = effect._replace(effect=Effect("who", 0.05), n_items=200)
-    few = effect._replace(odd_users=odd_users)
-    full, less = (simulate_power(s, 30, simulations=300) for s in (effect, few))
-    assert less < full
-
-
-@pytest.mark.parametrize(
-    "effect",
-    [
-        scenario("share_who", Effect("who", 0.1), n_items=40, replicates=2),
-        scenario("entropy_bits", Effect("entropy", 0.12), LISTS, n_items=12),
-        scenario("value", value_difference(0.4, 12), ValueSource(5)),
-    ],
-    ids=lambda s: f"{s.measure} {s.source_label}",
-)
-def test_users_who_are_alike_over_prompts_lower_it(effect: Scenario) -> None:
-    n = 150 if effect.measure == "entropy_bits" else 1000
-    different, alike = (
-        simulate_power(effect._replace(likeness=likeness), 16, simulations=n)
-        for likeness in (0.0, 1.0)
-    )
-    assert alike < different - 0.03
-
-
-@pytest.mark.parametrize("effect", EFFECTS[:3], ids=lambda s: f"{s.measure} {s.source_label}")
-def test_likeness_is_nothing_to_one_prompt(effect: Scenario) -> None:
-    assert effect.supposed_likeness is None
-
-
-@pytest.mark.parametrize("measure", ["distance", "option_share"])
-def test_a_share_is_a_share_whoever_carries_it(measure: str) -> None:
-    change = scenario(measure, share_change(0.5, 0.4))
-    full, few = (simulate_power(change._replace(odd_users=s), 60) for s in (1.0, 0.5))
-    assert few == pytest.approx(full, abs=close(full))
-
-
-@pytest.mark.parametrize(
-    ("certain", "expected"),
-    [
-        (scenario("distance", share_change(0.0, 1.0)), 1.0),
-        (scenario("distance", share_change(1.0, 1.0)), 0.0),
-        (scenario("option_share", share_change(0.0, 0.0)), 0.0),
-        (scenario("share_who", Effect("who", 1.0), n_items=4, replicates=2), 1.0),
-        (scenario("share_who", Effect("who", 1.0), LISTS, n_items=4, replicates=2), 1.0),
-        (scenario("score", score_difference(0.0, 0.0, 0.01)), 0.05),
-    ],
-)
-def test_certain_sources(certain: Scenario, expected: float) -> None:
-    assert simulate_power(certain, 20, simulations=400) == pytest.approx(expected, abs=0.04)
-
-
-def test_two_users_can_show_nothing() -> None:
-    for measure in ("distance", "option_share"):
-        assert simulate_power(scenario(measure, share_change(1.0, 0.0)), 2, simulations=20) == 0
-    scores = scenario("score", score_difference(0.5, 0.0, 0.01))
-    assert simulate_power(scores, 2, simulations=20) == 0
-
-
 OWN = scenario("share_who", Effect("who", 0.2), n_items=4, replicates=2)
 
 
@@ -317,12 +202,6 @@ def test_a_size_does_not_depend_on_the_others() -> None:
     all_sizes = curve(OWN, settings(5, 20, 40, simulations=100))
     assert single_size[0] == all_sizes[1]
     assert curve(OWN, settings(5, 20, 40, simulations=100)) == all_sizes
-
-
-def test_memory_at_once_changes_no_test(monkeypatch: pytest.MonkeyPatch) -> None:
-    estimates = curve(OWN, settings(20, simulations=100))
-    monkeypatch.setattr("fieldwork.metrics.power.exact_test._CELLS_AT_ONCE", 1000)
-    assert curve(OWN, settings(20, simulations=100)) == estimates
 
 
 def test_beyond_certainty_nothing_is_simulated() -> None:
@@ -346,7 +225,6 @@ def test_beyond_certainty_nothing_is_simulated() -> None:
             "even the most different",
         ),
         (scenario("entropy_bits", Effect("entropy", 4.0), LISTS), "even the most different"),
-        (scenario("value", value_difference(3.0), ValueSource(5)), "even the most different"),
     ],
 )
 def test_an_effect_without_a_source_says_so(impossible: Scenario, words: str) -> None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -76,44 +77,26 @@ def answer_of(kind: str, random: np.random.Generator) -> dict[str, Any]:
 def answers(tasks: Sequence[str]) -> pd.DataFrame:
     random, rows = np.random.default_rng(8), []
     blank = dict.fromkeys(("items", "letter", "letter_strict", "value", "reason"))
-    for model in MODELS:
-        for condition in ("offline", "again", *USERS):
-            is_user = condition in USERS
-            for task in tasks:
-                for item, kind, _ in questions_of(task):
-                    for unit in range(N):
-                        for replicate in range(2 if condition in REPEATED else 1):
-                            rows.append(
-                                blank
-                                | {
-                                    "model": model,
-                                    "task": task,
-                                    "condition": condition,
-                                    "item_id": item,
-                                    "kind": kind,
-                                    "puppet_id": f"p{unit:02}" if is_user else None,
-                                    "replicate": replicate if is_user else unit,
-                                    "outcome": "ok",
-                                }
-                                | answer_of(kind, random)
-                            )
+    arms = product(MODELS, ("offline", "again", *USERS), tasks)
+    for model, condition, task in arms:
+        is_user = condition in USERS
+        names = {"model": model, "task": task, "condition": condition, "outcome": "ok"}
+        for item, kind, _ in questions_of(task):
+            for unit, replicate in np.ndindex(N, 2 if condition in REPEATED else 1):
+                who = (f"p{unit:02}", replicate) if is_user else (None, unit)
+                place = {"item_id": item, "kind": kind, "puppet_id": who[0], "replicate": who[1]}
+                rows.append(blank | names | place | answer_of(kind, random))
     return pd.DataFrame(rows).astype({"value": "float64"})
 
 
 def items(tasks: Sequence[str]) -> pd.DataFrame:
-    return pd.DataFrame(
-        {
-            "item_id": item,
-            "kind": kind,
-            "task": task,
-            "gold": gold,
-            "choices": ["a", "b", "c"],
-            "subject": "s",
-            "points": [1.0, 2.0, 3.0] if kind == "scale" else None,
-        }
+    rows = [
+        (item, kind, task, gold, ["a", "b", "c"], "s", [1.0, 2.0, 3.0] if kind == "scale" else None)
         for task in tasks
         for item, kind, gold in questions_of(task)
-    )
+    ]
+    columns = ["item_id", "kind", "task", "gold", "choices", "subject", "points"]
+    return pd.DataFrame(rows, columns=columns)
 
 
 @cache
@@ -148,11 +131,8 @@ def count_made(study: Sequence[Claim]) -> Mapping[str, int]:
     """Tests of users' conditions; of options all prompts that have one."""
     families: dict[str, set[tuple[Any, ...]]] = {}
     for claim in study:
-        if (
-            claim.p_value is not None
-            and claim.condition in USERS
-            and claim.measure in counted_measures()
-        ):
+        is_counted = claim.condition in USERS and claim.measure in counted_measures()
+        if claim.p_value is not None and is_counted:
             detail = None if claim.measure == "option_share" else claim.detail
             key = (claim.measure, claim.model, claim.task, claim.condition, claim.item_id, detail)
             families.setdefault(claim.family, set()).add(key)

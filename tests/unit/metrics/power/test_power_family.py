@@ -21,6 +21,8 @@ from unit.metrics.findings.finding_rows import comparison_row, shift_row, varian
 
 TASKS = {"lists": PlannedTask({"list": 2}), "letters": PlannedTask({"choice": 5}, 5)}
 DEFAULT = RULES["primary"]
+WHO = {"measure": "share_who"}
+CARS = {"measure": "option_share", "tasks": ["lists"], "items": ["cars"], "options": ["Fiat"]}
 CONDITIONS = ("rag", "history")
 
 
@@ -40,39 +42,27 @@ def planned(*primary: dict[str, Any], **more: Any) -> PlannedStudy:
     [
         # two models, two conditions: who asks of two tasks, entropy of one, scores of one
         (DEFAULT, ("share_who", "m", "lists", "rag"), Family("primary", 4 * 4 - 1)),
-        (DEFAULT, ("score", "m", "letters", "rag"), Family("primary", 4 * 4 - 1)),
         # two prompts, and five
         (DEFAULT, ("distance", "m", "lists", "rag"), Family("distance", 4 * 7 - 1)),
-        (
-            DEFAULT,
-            ("option_share", "m", "letters", "rag"),
-            Family(
-                "option_share",
-                0,
-                (OptionArms("lists", 2, 4, False), OptionArms("letters", 5, 4, True)),
-            ),
-        ),
         # real users are secondary, and families of their own
         (DEFAULT, ("share_who", "m", "lists", "field"), Family("real_users_share_who", 4 - 1)),
-        (DEFAULT, ("distance", "m", "lists", "field"), Family("real_users_distance", 2 * 7 - 1)),
-        ([{"measure": "share_who", "tasks": ["lists"]}], ("share_who", "m", "lists", "rag"),
-         Family("primary", 4 - 1)),
-        ([{"measure": "share_who", "tasks": ["lists"]}], ("share_who", "m", "letters", "rag"),
-         Family("share_who", 4 - 1)),
         (
-            [{"measure": "share_who", "models": ["m"], "conditions": ["rag", "field"]}],
+            [WHO | {"tasks": ["lists"]}],
+            ("share_who", "m", "lists", "rag"),
+            Family("primary", 4 - 1),
+        ),
+        (
+            [WHO | {"tasks": ["lists"]}],
+            ("share_who", "m", "letters", "rag"),
+            Family("share_who", 3),
+        ),
+        (
+            [WHO | {"models": ["m"], "conditions": ["rag", "field"]}],
             ("share_who", "m", "lists", "field"),
             Family("primary", 2 * 2 - 1),
         ),
         # a named prompt is the one in which the share moves
-        ([{"measure": "distance", "tasks": ["lists"], "items": ["cars"]}],
-         ("distance", "m", "lists", "rag"), Family("primary", 4 - 1)),
-        (
-            [{"measure": "option_share", "tasks": ["lists"], "items": ["cars"], "options": ["Fiat"]},
-             {"measure": "score"}],
-            ("option_share", "m", "lists", "rag"),
-            Family("primary", 4 + 4 - 1),
-        ),
+        ([CARS], ("option_share", "m", "lists", "rag"), Family("primary", 4 - 1)),
         # where a named option is not meant, the effect is among all options
         (
             [{"measure": "option_share", "conditions": ["rag"], "options": ["Fiat"]}],
@@ -84,66 +74,17 @@ def planned(*primary: dict[str, Any], **more: Any) -> PlannedStudy:
             ),
         ),
     ],
-)  # fmt: skip
+)
 def test_the_family_of_an_effect(
     primary: list[dict[str, Any]], where: tuple[str, str, str, str], family: Family
 ) -> None:
     assert effect_family(place(*where), planned(*primary)) == family
 
 
-def test_scales_and_numbers_are_in_the_family_of_the_primary_tests() -> None:
-    """As in claims: each question, several scales together, and no comparison with real users."""
-    task = {"scales": PlannedTask({"scale": 4, "number": 1})}
-    one_model = {"m": "m"}
-    study = planned({"measure": "share_who"}, {"measure": "value"}, tasks=task, models=one_model)
-    where = place("share_who", "m", "scales", "rag")
-    # who asks has a test for scales and one for numbers
-    assert effect_family(where, study) == Family("primary", 2 * (5 + 1) + 2 * 2 - 1)
-    one = study._replace(tasks={"scales": PlannedTask({"scale": 1})})
-    assert effect_family(where, one) == Family("primary", 2 * 1 + 2 - 1)
-    entries = [{"measure": "share_who"}, {"measure": "value", "items": ["jobs"]}]
-    narrow = planned(*entries, tasks=task, models=one_model)
-    assert effect_family(where, narrow).n_plain == 2 + 4 - 1
-    value = place("value", "m", "scales", "rag")
-    assert effect_family(value, narrow) == Family("primary", 2 + 4 - 1)
-    assert effect_family(value._replace(detail="scale"), narrow) == Family("value", 2 * 5 - 1)
-
-
-@pytest.mark.parametrize(
-    ("changes", "n_plain"),
-    [
-        # who asks of two tasks, entropy and score, of two models under two conditions
-        ({}, 2 * (4 + 2 + 2) - 1),
-        # a condition that asks once has no test of who asks
-        ({"asked_again": ["rag"]}, 2 * (2 + 2 + 2) - 1),
-        ({"asked_again": []}, 2 * (2 + 2) - 1),
-        # scores are counted only where there are right answers
-        ({"tasks": TASKS | {"letters": PlannedTask({"choice": 5})}}, 2 * (4 + 2) - 1),
-    ],
-)
-def test_only_tests_that_can_be_made_are_counted(changes: dict[str, Any], n_plain: int) -> None:
-    study = planned(*DEFAULT, **changes)
-    assert effect_family(place("entropy_bits", "m", "lists", "rag"), study).n_plain == n_plain
-
-
 def test_an_effect_of_who_asks_is_in_a_study_that_asks_twice() -> None:
     study = planned({"measure": "share_who"}, asked_again=[])
     family = effect_family(place("share_who", "m", "lists", "rag"), study)
     assert family == Family("primary", 2 * 2 - 1)
-
-
-def test_the_other_families_are_counted_as_claims_counts_them() -> None:
-    """The number of tests is that of a table of claims over the same arms."""
-    study = planned({"measure": "share_who"})
-    rows = [
-        variance_row(0.5, model=model, task=task, condition=condition)
-        for model in study.models
-        for task in TASKS
-        for condition in study.conditions
-    ]
-    claims = measure_claims({"variance": rows}, planned(*DEFAULT).claim_rules)
-    who_alone = effect_family(place("share_who", "m", "lists", "rag"), study)
-    assert {claim.n_tests for claim in claims} == {who_alone.n_plain + 1}
 
 
 def count(p_value: float | None, family: Family, **more: Any) -> tuple[int, int | None]:
@@ -187,16 +128,6 @@ def test_a_test_that_could_not_have_been_claimed_is_not() -> None:
     assert count(None, Family("distance", 0)) == (0, 1)
 
 
-def test_options_of_other_prompts_are_taken_from_tasks_without_an_effect() -> None:
-    family = effect_family(place("option_share", "m", "letters", "rag"), planned(*DEFAULT))
-    claimed, n_tests = count(1e-12, family, support=Margins(12, 12, 12))
-    assert claimed == 40
-    # both letters of four arms' five prompts, but for the effect's own, and what lists name often
-    assert n_tests is not None
-    assert 2 * (4 * 5 - 1) < n_tests <= 2 * 4 * 5 + 4 * 2 * 6
-    assert count(0.01, family, support=Margins(12, 12, 12))[0] == 0
-
-
 def test_the_tests_of_options_keep_their_level_together() -> None:
     """The smallest of them is claimed in one study of twenty at most."""
     study, random = planned(*DEFAULT, seed=3), np.random.default_rng(2)
@@ -208,7 +139,3 @@ def test_the_tests_of_options_keep_their_level_together() -> None:
         test = SimulatedTest(*tests[0], tuple(tests[1:]))
         n_claims += round(estimate_power([test], alone, {}, study, 12).power or 0.0)
     assert n_claims <= 300 * 0.05 + 4 * (300 * 0.05 * 0.95) ** 0.5
-
-
-def test_a_size_moves_the_task_of_the_effect_alone() -> None:
-    assert planned(*DEFAULT).sizes("lists", 40) == {"lists": 40, "letters": 12}

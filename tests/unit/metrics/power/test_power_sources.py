@@ -5,9 +5,8 @@ import itertools
 
 import numpy as np
 import pytest
-from power_plans import share_change
 
-from fieldwork.metrics.power.effects import Effect, LetterSource, ListSource, Scenario
+from fieldwork.metrics.power.effects import ListSource
 from fieldwork.metrics.power.lists import (
     draw_lists,
     draw_moved_lists,
@@ -61,14 +60,6 @@ def test_the_share_of_who_is_the_one_supposed(
     assert measure_share(lists) == pytest.approx(share, abs=0.06)
 
 
-def test_a_larger_share_takes_stronger_tastes() -> None:
-    tastes = [taste_strength(share, SMALL) for share in (0.0, 0.05, 0.2, 0.6, 1.0)]
-    assert tastes[0] == 0
-    assert tastes == sorted(set(tastes), key=lambda taste: taste or 0)
-    few, all_users = taste_strength(0.05, SMALL, 0.2), tastes[1]
-    assert (few or 0) > (all_users or 0) > 0
-
-
 @pytest.mark.parametrize(("bits", "odd_users"), [(0.0, 1.0), (0.3, 1.0), (0.1, 0.2)])
 def test_lists_are_as_many_bits_more_varied(bits: float, odd_users: float) -> None:
     exponent = varied_exponent(bits, SOURCE, odd_users)
@@ -90,24 +81,6 @@ def test_users_who_cannot_differ_enough_have_no_source() -> None:
     assert taste_strength(0.5, SOURCE, 0.05) is None
     assert varied_exponent(3.0, SOURCE) is None
     assert varied_exponent(0.5, ListSource(2, 6, 0.0)) is None
-
-
-@pytest.mark.parametrize(
-    ("effect", "odd_users", "words"),
-    [
-        (share_change(0.93, 0.35), 1.0, None),
-        (share_change(0.93, 0.90), 0.1, None),
-        (share_change(0.93, 0.35), 0.1, "0.1 of the users cannot move a share from 0.93 to 0.35"),
-        (Effect("who", 0.1), 0.1, None),
-        (Effect("who", 0.2), 0.1, "cannot bring 0.2 of the variance"),
-    ],
-)
-def test_few_users_cannot_carry_every_effect(
-    effect: Effect, odd_users: float, words: str | None
-) -> None:
-    scenario = Scenario("share_who", effect, LetterSource(0.5), odd_users=odd_users)
-    assert (scenario.impossible() is None) == (words is None)
-    assert (words or "") in (scenario.impossible() or "")
 
 
 @pytest.mark.parametrize("share", [0.0, 0.3, 1.0])

@@ -1,7 +1,6 @@
 """Simulated tests are those of the study: the same answers have the same p-values."""
 
 import dataclasses
-import itertools
 import math
 from collections.abc import Iterator
 from typing import Any
@@ -102,18 +101,6 @@ def test_who_asks_of_lists(monkeypatch: pytest.MonkeyPatch) -> None:
             answer_frame(rows), baseline="offline", n_permutations=999, seed=number
         )
         assert p_value == pytest.approx(expected.p_value, abs=error_of(expected.p_value))
-
-
-def test_who_asks_of_letters_has_the_spread_of_random_permutations() -> None:
-    """The study's p-values are counts of random deals, and so are these."""
-    scenario = Scenario("share_who", Effect("who", 0.0), LetterSource(0.5), n_items=3, replicates=2)
-    tests = tests_of_arms.letter_user_tests(
-        scenario, LetterSource(0.5), studies(8, 4000, n_permutations=9)
-    )
-    counts = np.bincount([round((test.p_value or 0) * 10) for test in tests], minlength=11)
-    assert counts[0] == 0
-    # at most one in ten at each step, as random p-values have it
-    assert (np.cumsum(counts)[1:] / 4000 <= np.arange(1, 11) / 10 + 0.03).all()
 
 
 def test_distances_of_lists(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -237,30 +224,6 @@ def test_scores(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def run(score: float, condition: str, number: int, puppet: str | None) -> RunAccuracy:
     return RunAccuracy("m", "t", condition, number, puppet, 0, score, score, 0.0, 4, 1, True)
-
-
-@pytest.mark.parametrize("answers", [2, 3])
-def test_orders_count_options_in_common(answers: int) -> None:
-    random = np.random.default_rng(2)
-    lists = (random.random((4 * answers, 6)) < 0.4).astype(np.int64)
-    orders = np.stack([random.permutation(4 * answers) for _ in range(5)])
-    expected = [
-        sum(
-            int(lists[a] @ lists[b])
-            for user in range(4)
-            for a, b in itertools.combinations(order[user * answers : (user + 1) * answers], 2)
-        )
-        for order in orders
-    ]
-    counts = tests_of_arms._shared_options([lists @ lists.T], [orders], answers)
-    assert counts.tolist() == expected
-
-
-def test_a_test_without_a_p_value_claims_nothing() -> None:
-    """Two equal lists on each side: no answer changes the entropy."""
-    scenario = Scenario("entropy_bits", Effect("entropy", 0.0), ListSource(1, 2, 5.0))
-    (test,) = declared(scenario, studies(2, 1))
-    assert test == SimulatedTest(None) or test.p_value is not None
 
 
 @pytest.mark.parametrize("kind", ["share", "distance", "lists", "score"])

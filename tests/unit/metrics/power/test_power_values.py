@@ -7,7 +7,7 @@ from power_plans import value_difference
 from fieldwork.metrics.power import tests_of_values
 from fieldwork.metrics.power.effects import Scenario, ValueSource
 from fieldwork.metrics.power.outcomes import SimulatedStudies
-from fieldwork.metrics.power.tests_of_values import battery_spread, latent_shift, round_values
+from fieldwork.metrics.power.tests_of_values import latent_shift, round_values
 from fieldwork.metrics.values.comparisons import measure_value_comparisons
 from unit.metrics.values.value_frames import answer, frame, scale_items
 
@@ -50,14 +50,3 @@ def test_the_mean_moves_as_far_as_supposed(difference: float, n_points: int) -> 
     assert moved.mean() - flat.mean() == pytest.approx(difference * flat.std(), abs=0.015)
     if n_points:
         assert set(np.unique(flat)) <= set(range(1, n_points + 1))
-
-
-def test_a_scale_has_an_end() -> None:
-    assert latent_shift(2.5, 5) is None
-    assert latent_shift(2.5, 0) == 2.5
-
-
-def test_alike_answers_spread_means_of_scales() -> None:
-    effect = value_difference(0.5, 4)
-    spreads = [battery_spread(effect, likeness) ** 2 for likeness in (0.0, 0.5, 1.0)]
-    assert spreads == pytest.approx([0.25, 0.625, 1.0])

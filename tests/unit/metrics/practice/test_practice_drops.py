@@ -38,19 +38,6 @@ def test_variants_that_add_up_explain_what_they_take() -> None:
         assert sum(p.share or 0 for p in parts.values()) == pytest.approx(1)
 
 
-def test_one_model_has_its_own_rows_beside_the_mean() -> None:
-    drops = explain_drop(additive({"a": 0.9}, {"typos": 0.1}))
-    assert [(part.model, part.share) for part in drops] == [
-        (None, pytest.approx(1)),
-        ("a", pytest.approx(1)),
-    ]
-
-
-def test_the_harshest_way_need_not_have_all_variants() -> None:
-    scores = additive({"a": 0.9, "b": 0.6}, {"scaffold": -0.1, "typos": 0.1})
-    assert {part.harshest for part in explain_drop(scores)} == {"typos"}
-
-
 def test_a_variant_that_helps_has_a_share_below_nothing() -> None:
     levels = {(): 0.8, ("a",): 0.3, ("b",): 0.9, ("a", "b"): 0.2}
     scores = {frozenset(c): {"m": WayScores((score,))} for c, score in levels.items()}
@@ -60,39 +47,11 @@ def test_a_variant_that_helps_has_a_share_below_nothing() -> None:
     assert parts["b"].drop == pytest.approx(0.0)
 
 
-def test_a_missing_combination_is_named_and_nothing_is_said() -> None:
-    scores = additive({"a": 0.9})
-    del scores[frozenset({"typos"})], scores[frozenset({"casual", "typos"})]
-    parts = parts_of(scores)
-    assert {p.drop for p in parts.values()} == {p.share for p in parts.values()} == {None}
-    assert {p.reason for p in parts.values()} == {
-        "no parts: no score for 2 of 8 combinations, as typos"
-    }
-
-
-def test_without_the_offline_score_nothing_is_said() -> None:
-    scores = additive({"a": 0.9})
-    del scores[frozenset()]
-    assert "as offline" in (parts_of(scores)["typos"].reason or "")
-
-
-def test_a_combination_that_no_model_answered_is_missing() -> None:
-    scores = additive({"a": 0.9})
-    scores[frozenset({"typos"})] = {}
-    assert "1 of 8 combinations, as typos" in (parts_of(scores)["typos"].reason or "")
-
-
 def test_a_model_without_one_combination_is_left_out() -> None:
     scores = additive({"a": 0.9, "b": 0.6})
     del scores[frozenset({"typos"})]["b"]
     assert {part.model for part in explain_drop(scores)} == {None, "a"}
     assert parts_of(scores)["typos"].n_models == 1
-
-
-def test_models_that_share_no_combination_are_said() -> None:
-    scores = additive({"a": 0.9, "b": 0.6}, {"typos": 0.1, "casual": 0.1})
-    del scores[frozenset({"typos"})]["b"], scores[frozenset({"casual"})]["a"]
-    assert parts_of(scores)["typos"].reason == "no parts: no model has a score for all combinations"
 
 
 def test_where_nothing_is_lost_there_are_no_shares() -> None:

@@ -83,39 +83,6 @@ def test_turned_pairs_are_counted_and_listed() -> None:
     ]
 
 
-def test_few_users_leave_a_turn_unjudged() -> None:
-    turned = {"a": 0.5, "b": 0.6, "c": 0.3}
-    runs = [*arm("quiz", "offline", LEVELS), *arm("quiz", "history", turned, user=True)]
-    row = orders(runs)["quiz", "history"]
-    assert (row.n_discordant, row.n_judged, row.n_beyond_chance) == (1, 0, 0)
-    tables = measure_practice(runs, variants={}, baseline="offline", n_permutations=9, seed=1)
-    assert tables.turns[0].is_beyond_chance is None
-    assert "no interval that way" in (tables.turns[0].reason or "")
-
-
-def test_one_model_has_rows_without_an_order() -> None:
-    runs = [r for r in study() if r.model == "a"]
-    rows = orders(runs)
-    assert {row.rho for row in rows.values()} == {None}
-    assert all("3 are needed" in (row.reason or "") for row in rows.values())
-    assert rows["quiz", "history"].difference == pytest.approx(-0.1)
-
-
-def test_without_the_offline_score_a_way_says_so() -> None:
-    runs = [r for r in study() if (r.task, r.condition) != ("quiz", "offline")]
-    row = orders(runs)["noisy", "offline"]
-    assert (row.rho, row.difference, row.n_models) == (None, None, 0)
-    assert "offline 0" in (row.reason or "")
-
-
-def test_nothing_gives_no_rows_and_the_order_of_runs_changes_none() -> None:
-    settings = {"variants": VARIANTS, "baseline": "offline"}
-    empty = measure_practice([], **settings, n_permutations=9, seed=1)  # type: ignore[arg-type]
-    assert empty == ([], [])
-    assert measure_drops([], **settings, steps=STEPS, controls=[]) == []  # type: ignore[arg-type]
-    assert orders(study()) == orders(study()[::-1])
-
-
 def test_a_variant_of_a_variant_belongs_to_the_first_task() -> None:
     assert origin_of("noisy_casual", VARIANTS) == "quiz"
     assert origin_of("quiz", VARIANTS) == "quiz"
@@ -151,15 +118,3 @@ def test_a_condition_is_a_variant_and_a_control_is_none() -> None:
         variants=VARIANTS, steps=STEPS, controls=["again"], baseline="offline",
     )  # fmt: skip
     assert {row.harshest for row in with_control} == {"casual + typos"}
-
-
-def test_a_variant_without_steps_is_left_out_and_a_gap_is_named() -> None:
-    rows = measure_drops(
-        study(), variants=VARIANTS, steps={}, controls=["again"], baseline="offline"
-    )
-    assert {row.harshest for row in rows} == {"history"}
-    runs = [r for r in study() if r.task != "casual" and r.condition != "history"]
-    rows = measure_drops(
-        runs, variants=VARIANTS, steps=STEPS, controls=["again"], baseline="offline"
-    )
-    assert {row.reason for row in rows} == {"no parts: no score for 1 of 4 combinations, as casual"}

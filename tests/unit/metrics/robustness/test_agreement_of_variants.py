@@ -6,7 +6,6 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
-from fieldwork.estimates.answer_sets import Options
 from fieldwork.metrics.robustness.agreement import CellDistances, jaccard_distances, swap_test
 from unit.metrics.robustness.wordings import letters, lists, measured, questions
 
@@ -26,17 +25,10 @@ def excess(origin: Sequence[Sequence[str]], variant: Sequence[Sequence[str]]) ->
     return sum(between) / len(pairs) - sum(within) / len(pairs)
 
 
-def test_distance_is_what_is_not_in_common() -> None:
-    replies: list[Options] = [("a", "b"), ("b", "c"), ("a", "b"), ("d",)]
-    expected = [[differ(a, b) for b in replies] for a in replies]
-    assert jaccard_distances(replies) == pytest.approx(np.array(expected))
-
-
 @pytest.mark.parametrize(
     ("origin", "variant", "flips", "rerun"),
     [
         ("AA", "AA", 0.0, 0.0),
-        ("AA", "BB", 1.0, 0.0),
         ("AB", "AB", 1.0, 1.0),  # the first of one with the second of the other
         ("AAB", "AAA", 1 / 3, 2 / 3),
         ("A?", "A?", 1.0, 1.0),  # what cannot be read is an answer of its own
@@ -58,13 +50,6 @@ def test_one_answer_each_has_flips_and_no_control() -> None:
         assert rows["v", metric].estimate is None
         assert "raise runs" in (rows["v", metric].reason or "")
     assert rows["v", "excess_flips"].p_value is None
-
-
-def test_a_rerun_that_one_side_lacks_is_no_pair() -> None:
-    answers = letters("o", {"i0": "AB", "i1": "AA"}) + letters("v", {"i0": "A-", "i1": "BB"})
-    rows = measured(answers, questions("ov", ITEMS), ONE)
-    assert (rows["v", "flips"].estimate, rows["v", "flips"].n_items) == (0.5, 2)
-    assert (rows["v", "excess_flips"].estimate, rows["v", "excess_flips"].n_items) == (1.0, 1)
 
 
 def test_swaps_are_listed_as_a_loop_lists_them() -> None:
@@ -101,29 +86,6 @@ def test_p_is_the_share_of_swaps_as_far_from_nothing() -> None:
     assert test.p_least == pytest.approx(max(1 / 20_001, 0.5**n_different))
 
 
-def test_equal_answers_cannot_show_anything() -> None:
-    answers = letters("o", dict.fromkeys(ITEMS, "AAA")) + letters("v", dict.fromkeys(ITEMS, "AAA"))
-    row = measured(answers, questions("ov", ITEMS), ONE)["v", "excess_flips"]
-    assert (row.p_value, row.p_least, row.estimate) == (1.0, 1.0, 0.0)
-
-
-def test_a_change_of_every_letter_is_shown() -> None:
-    answers = letters("o", dict.fromkeys(ITEMS, "AAA")) + letters("v", dict.fromkeys(ITEMS, "BBB"))
-    row = measured(answers, questions("ov", ITEMS), ONE)["v", "excess_flips"]
-    assert (row.estimate, row.p_value) == (1.0, 1 / 200)
-    assert row.ci_low is not None
-    assert 0 < row.ci_low < 1
-
-
-def test_one_draw_for_both_sides_of_a_rerun_is_no_effect() -> None:
-    """A service that draws alike for one number of rerun agrees with itself there, and only there."""
-    draw = np.random.default_rng(8)
-    texts = {i: "".join(draw.choice([*"ABC"], size=4)) for i in ITEMS}
-    row = measured(letters("o", texts) + letters("v", texts), questions("ov", ITEMS), ONE)
-    assert row["v", "excess_flips"].estimate == pytest.approx(0.0)
-    assert row["v", "flips"].estimate == pytest.approx(row["v", "flips_rerun"].estimate)
-
-
 def test_options_in_common() -> None:
     names = {f"i{k}": [["a", "b"], ["a", "c"]] for k in range(9)}
     moved = {f"i{k}": [["a", "b"], ["x", f"y{k}"]] for k in range(9)}
@@ -137,37 +99,6 @@ def test_options_in_common() -> None:
     assert row.p_value is not None
     assert {metric for _, metric in rows} >= {"distance", "distance_same", "excess_distance"}
     assert not [metric for _, metric in rows if "accuracy" in metric or "worst" in metric]
-
-
-def test_a_list_that_cannot_be_read_is_no_pair() -> None:
-    rows = measured(
-        lists("o", {"i0": [None, ["a"]]}) + lists("v", {"i0": [["a"], ["a"]]}),
-        questions("ov", ITEMS),
-        ONE,
-    )
-    assert rows["v", "overlap"].estimate == 1.0
-    assert rows["v", "excess_overlap"].estimate is None
-
-
-def test_few_prompts_have_no_interval() -> None:
-    names = {f"i{k}": [["a", "b"], ["a", f"c{k % 2}"]] for k in range(4)}
-    row = measured(lists("o", names) + lists("v", names), questions("ov", ITEMS), ONE)
-    assert row["v", "overlap"].ci_low is None
-    assert "no interval for prompts like these: 4 prompts" in (row["v", "overlap"].reason or "")
-
-
-def test_distances_are_those_of_comparisons() -> None:
-    """Three lists of one option a side: one bit apart, and what dealing these six anew gives."""
-    rows = measured(
-        lists("o", {"i0": [["a"]] * 3}) + lists("v", {"i0": [["b"]] * 3}),
-        questions("ov", ITEMS),
-        ONE,
-    )
-    assert rows["v", "distance"].estimate == pytest.approx(1.0)
-    same = rows["v", "distance_same"].estimate
-    assert same is not None
-    assert 0 < same < 0.5
-    assert rows["v", "excess_distance"].estimate == pytest.approx(1.0 - same)
 
 
 def test_users_have_no_interval_of_a_distance() -> None:

@@ -70,14 +70,6 @@ def test_the_gap_is_tested_by_dealing_groups_anew_within_items() -> None:
     assert gap.expected_same == pytest.approx(np.mean(sums), abs=0.01)
 
 
-def test_variants_of_one_group_are_averaged() -> None:
-    groups = {"f1": "women", "f2": "women", "m1": "men"}
-    rows = measured(right("f1", 8) + right("f2", 4) + right("m1", 8), groups)
-    assert rows["accuracy", None, None, "women"].estimate == pytest.approx(0.75)
-    assert rows["accuracy", None, None, "women"].n_answers == 16
-    assert rows["accuracy_gap", None, None, None].estimate == pytest.approx(0.25)
-
-
 def test_items_that_could_not_be_put_for_all_are_left_out() -> None:
     items = questions(["o", *TWO], ITEMS, left_out={"f": ["i7"]})
     row = measured(right("f", 8) + right("m", 7), items=items)["accuracy_gap", None, None, None]
@@ -87,12 +79,6 @@ def test_items_that_could_not_be_put_for_all_are_left_out() -> None:
 def test_all_wrong_has_no_ratio() -> None:
     row = measured(right("f", 0) + right("m", 0))["accuracy_ratio", None, None, None]
     assert (row.estimate, row.reason) == (None, "no answer of any group is right")
-
-
-def test_a_group_without_any_letter_has_no_score() -> None:
-    row = measured(right("f", 8) + letters("m", dict.fromkeys(ITEMS, "?")))
-    gap = row["accuracy_gap", None, None, None]
-    assert (gap.estimate, gap.reason) == (None, "no answer to m gives a letter")
 
 
 def test_a_group_without_answers_has_rows_with_the_reason() -> None:
@@ -110,20 +96,6 @@ def test_flips_between_groups_beside_reruns_of_one() -> None:
     assert rows["flips", None, None, None].estimate == pytest.approx(1.0)
     assert rows["flips_rerun", None, None, None].estimate == pytest.approx(0.5)
     assert rows["excess_flips", None, None, None].estimate == pytest.approx(0.5)
-
-
-def test_flips_count_pairs_of_different_groups_alone() -> None:
-    groups = {"f1": "women", "f2": "women", "m1": "men"}
-    answers = letters("f1", {"i0": "AA"}) + letters("f2", {"i0": "BB"})
-    rows = measured(answers + letters("m1", {"i0": "AA"}), groups)
-    assert rows["flips", None, None, None].estimate == pytest.approx(0.5)
-    assert rows["flips_rerun", None, None, None].estimate == 0.0
-
-
-def test_one_answer_each_has_flips_and_no_control() -> None:
-    rows = measured(right("f", 2) + right("m", 8))
-    assert rows["flips", None, None, None].estimate == pytest.approx(0.75)
-    assert "raise runs" in (rows["excess_flips", None, None, None].reason or "")
 
 
 def test_lists_have_options_in_common() -> None:
@@ -144,16 +116,6 @@ def test_which_options_are_given_to_whom() -> None:
     assert (gap.estimate, gap.group, gap.other_group) == (pytest.approx(0.7), "women", "men")
     p_value = fisher_p(9, Margins(11, 10, 10))
     assert gap.p_value == pytest.approx(p_value)
-
-
-def test_an_option_counts_once_for_each_user() -> None:
-    answers = []
-    for user, option in enumerate("ab"):
-        for task in TWO:
-            answers += lists(task, {"i0": [[option], ["z"]]}, puppet=f"p{user}")
-    rows = measured(answers, items=questions(["o", *TWO], ITEMS, gold=None))
-    assert {option for metric, _, option, _ in rows if metric == "option_gap"} == {"a", "b"}
-    assert rows["option_gap", "i0", "a", None].n_answers == 4
 
 
 def test_one_group_is_not_compared_and_nothing_gives_nothing() -> None:

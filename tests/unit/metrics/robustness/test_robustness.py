@@ -8,11 +8,9 @@ import pytest
 
 from fieldwork.errors import StudyError
 from fieldwork.estimates.quantity import ChanceSettings
-from fieldwork.metrics.robustness.table import measure_robustness
 from fieldwork.records.parsing import Answer
 from fieldwork.records.robustness import Robustness
-from unit.metrics.metric_frames import answer_frame, listed
-from unit.metrics.robustness.wordings import SETTINGS, letters, measured, questions
+from unit.metrics.robustness.wordings import letters, measured, questions
 
 ITEMS = [f"i{k}" for k in range(10)]
 ONE = {"v": "o"}
@@ -39,13 +37,6 @@ def test_the_change_is_paired_by_item() -> None:
     assert (change.unit, change.origin, change.reason) == ("item", "o", None)
 
 
-def test_a_variant_is_compared_on_the_items_that_both_answer() -> None:
-    answers = letters("o", by_item("AAAAAAABBB")) + letters("v", by_item("BB"))
-    rows = measured(answers, questions("ov", ITEMS), ONE)
-    assert rows["v", "accuracy_origin"].estimate == 1.0
-    assert rows["v", "accuracy"].n_items == 2
-
-
 def test_items_that_could_not_be_changed_are_left_out_and_counted() -> None:
     answers = letters("o", by_item("AAAA")) + letters("v", by_item("BBBA"))
     items = questions("ov", ITEMS, left_out={"v": ["i3", "i9"]})
@@ -55,39 +46,11 @@ def test_items_that_could_not_be_changed_are_left_out_and_counted() -> None:
     assert rows["o", "worst_case"].n_left_out == 2
 
 
-def test_reruns_are_paired_and_the_first_are_lost_or_won() -> None:
-    """Item i0: 3 of 3 pairs against 1 of 3, the unpaired rerun aside; item i1: no answer arrived."""
-    answers = letters("o", {"i0": "AAA-", "i1": "-"}) + letters("v", {"i0": "BABA", "i1": "A"})
-    change = measured(answers, questions("ov", ITEMS), ONE)["v", "accuracy_change"]
-    assert change.estimate == pytest.approx(1 / 3 - 1)
-    assert (change.n_lost, change.n_won, change.n_items) == (1, 0, 1)
-
-
-def test_an_unreadable_letter_is_wrong() -> None:
-    answers = letters("o", by_item("AA")) + letters("v", by_item("A?"))
-    assert measured(answers, questions("ov", ITEMS), ONE)["v", "accuracy"].estimate == 0.5
-
-
-def test_answers_without_any_letter_say_nothing_of_a_score() -> None:
-    answers = letters("o", by_item("AA")) + letters("v", by_item("??"))
-    row = measured(answers, questions("ov", ITEMS), ONE)["v", "accuracy_change"]
-    assert (row.estimate, row.p_value) == (None, None)
-    assert row.reason == "no answer to v gives a letter"
-
-
 def test_without_a_right_answer_there_is_nothing_to_lose() -> None:
     answers = letters("o", by_item("BC")) + letters("v", by_item("AB"))
     row = measured(answers, questions("ov", ITEMS), ONE)["v", "performance_drop_rate"]
     assert row.estimate is None
     assert "nothing can be lost" in (row.reason or "")
-
-
-def test_all_right_is_no_certainty() -> None:
-    answers = letters("o", by_item("A" * 10)) + letters("v", by_item("A" * 10))
-    row = measured(answers, questions("ov", ITEMS), ONE)["v", "accuracy_change"]
-    assert (row.estimate, row.p_value, row.p_least) == (0.0, 1.0, 1.0)
-    assert row.ci_low is not None
-    assert row.ci_low < -0.1
 
 
 def test_a_variant_without_answers_has_rows_with_the_reason() -> None:
@@ -102,22 +65,6 @@ def test_items_without_a_right_letter_have_no_score() -> None:
     answers = letters("o", by_item("AB")) + letters("v", by_item("AC"))
     rows = measured(answers, questions("ov", ITEMS, gold=None), ONE)
     assert {metric for _, metric in rows} == {"flips", "flips_rerun", "excess_flips"}
-
-
-def test_each_task_has_its_own_right_letter() -> None:
-    items = questions("ov", ITEMS)
-    items.loc[items["task"] == "v", "gold"] = "B"
-    answers = letters("o", by_item("AA")) + letters("v", by_item("BA"))
-    assert measured(answers, items, ONE)["v", "accuracy"].estimate == 0.5
-
-
-def test_p_values_are_those_of_mcnemar() -> None:
-    answers = letters("o", by_item("A" * 10))
-    for task, text in (("v", "B" * 8 + "AA"), ("w", "B" * 6 + "AAAA"), ("x", "A" * 10)):
-        answers += letters(task, by_item(text))
-    rows = measured(answers, questions("ovwx", ITEMS), dict.fromkeys("vwx", "o"))
-    p_values = [rows[task, "accuracy_change"].p_value for task in "vwx"]
-    assert p_values == pytest.approx([2 / 256, 2 / 64, 1.0])
 
 
 def test_the_worst_of_all_wordings() -> None:
@@ -161,14 +108,6 @@ def test_the_majority_of_reruns(text: str, first: float, three: float) -> None:
     assert ("o", "majority_of_5") not in rows
 
 
-def test_one_answer_has_no_majority_and_users_have_none() -> None:
-    one = letters("o", by_item("AB")) + letters("v", by_item("AB"))
-    users = letters("o", {"i0": "AAA"}, puppet="p") + letters("v", {"i0": "AAA"}, puppet="p")
-    for answers in (one, users):
-        rows = measured(answers, questions("ov", ITEMS), ONE)
-        assert not [metric for _, metric in rows if metric.startswith("majority")]
-
-
 # ---- users -------------------------------------------------------------------------------------------
 
 FEW = ChanceSettings(199, 1, 0.125, 0.45)
@@ -195,16 +134,6 @@ def change_of(n_users: int, n_items: int) -> Robustness:
     return rows["v", "accuracy_change"]
 
 
-def test_users_and_items_are_both_a_sample() -> None:
-    row = change_of(40, 9)
-    assert row.estimate is not None
-    assert row.ci_low is not None
-    assert row.ci_high is not None
-    assert row.ci_low < row.estimate < row.ci_high < 0
-    assert row.p_value == pytest.approx(1 / 200)
-    assert (row.unit, row.n_units, row.n_items, row.reason) == ("puppet", 40, 9, None)
-
-
 @pytest.mark.parametrize(("n_users", "n_items", "word"), [(20, 9, "users"), (40, 4, "prompts")])
 def test_few_users_or_items_have_a_test_and_no_interval(
     n_users: int, n_items: int, word: str
@@ -226,38 +155,7 @@ def test_the_test_is_over_users() -> None:
     assert (row.p_value, row.n_lost, row.n_units) == (pytest.approx(2 / 8), 30, 3)
 
 
-def test_a_user_is_paired_with_herself() -> None:
-    """Users who answer one side only are left out."""
-    answers = letters("o", by_item("A"), puppet="p") + letters("v", by_item("A"), puppet="p")
-    answers += letters("o", by_item("A"), puppet="q") + letters("v", by_item("B"), puppet="r")
-    assert measured(answers, questions("ov", ITEMS), ONE)["v", "accuracy_change"].estimate == 0.0
-
-
 # ---- the table ---------------------------------------------------------------------------------------
-
-
-def test_every_condition_is_by_itself() -> None:
-    answers = [
-        *letters("o", by_item("AA"), condition="c"),
-        *letters("v", by_item("AB"), condition="c"),
-        *letters("o", by_item("AA"), condition="d"),
-        *letters("v", by_item("AA"), condition="d"),
-    ]
-    rows = measure_robustness(
-        answer_frame(answers), questions("ov", ITEMS), variants=ONE, settings=SETTINGS
-    )
-    changes = {r.condition: r.estimate for r in rows if r.metric == "accuracy_change"}
-    assert changes == {"c": -0.5, "d": 0.0}
-    keys = [(r.model, r.origin, r.task, r.condition, r.metric) for r in rows]
-    assert keys == sorted(set(keys))
-
-
-def test_the_order_of_answers_changes_nothing() -> None:
-    answers = letters("o", dict.fromkeys(ITEMS, "AAB")) + letters("v", dict.fromkeys(ITEMS, "ABC"))
-    answers += listed(["a", "b"], ["a"], ["c"], item_id="x")
-    items, shuffled = questions("ov", ITEMS), answers[:]
-    random.Random(1).shuffle(shuffled)
-    assert measured(answers, items, ONE) == measured(shuffled, items, ONE)
 
 
 def test_nothing_gives_nothing_and_no_permutations_are_refused() -> None:

@@ -77,16 +77,6 @@ def test_errors_are_counted_and_move_no_time(service: Service) -> None:
     assert round(float(mixed.median()), 2) == 6.92
 
 
-def test_the_slow_start_of_one_endpoint_is_seen(service: Service) -> None:
-    frame = requests()
-    first = frame.loc[frame["endpoint"] == "replicate 70b", "ttft_s"].to_numpy()
-    assert round(quantile(first, 0.95), 1) == 24.2
-    slow, fast = (service[name, "latency_p95_s"] for name in ("replicate 70b", "groq 70b"))
-    assert round(slow.estimate or 0, 1) == 34.9
-    assert slow.difference == pytest.approx((slow.estimate or 0) - (fast.estimate or 0))
-    assert (slow.difference_low or 0) > 10
-
-
 def test_tokens_a_second_are_those_of_the_requests(service: Service) -> None:
     frame = requests()
     answers = frame[frame["error_code"].isna()]
@@ -96,10 +86,3 @@ def test_tokens_a_second_are_those_of_the_requests(service: Service) -> None:
         assert row.estimate == pytest.approx(float(speeds.median()))
         total = part["number_output_tokens"].sum() / part["end_to_end_latency_s"].sum()
         assert service[str(endpoint), "tokens_s"].estimate == pytest.approx(float(total))
-
-
-def test_the_last_percent_has_no_interval_of_so_few_requests(service: Service) -> None:
-    row = service["groq 70b", "latency_p99_s"]
-    assert row.estimate is not None
-    assert row.ci_low is None
-    assert "368 independent ones are needed" in (row.reason or "")

@@ -1,9 +1,5 @@
 """Which arms no other beats in score, time and price together."""
 
-from typing import Any
-
-import pytest
-
 from fieldwork.metrics.service.trade_offs import measure_trade_offs
 from fieldwork.records.service import ServiceMeasure, TradeOff
 from unit.metrics.service.service_calls import accuracy, call, rows, timed
@@ -38,14 +34,6 @@ def test_an_arm_is_best_unless_another_is_as_good_in_all_and_better_in_one() -> 
     assert found["worse"].weighed == "latency_s, usd"
 
 
-def test_arms_that_are_equal_are_both_best() -> None:
-    assert best(judged(("a", 0.5, 1.0, 0.1), ("b", 0.5, 1.0, 0.1))) == {"a", "b"}
-
-
-def test_one_arm_alone_is_best() -> None:
-    assert best(judged(("a", 0.0, 9.0, 9.0))) == {"a"}
-
-
 def test_an_arm_that_lacks_what_others_have_is_left_out_with_a_reason() -> None:
     found = judged(("a", 0.5, 2.0, 0.1), ("local", 0.9, None, None), ("b", 0.4, 1.0, None))
     assert best(found) == {"a"}
@@ -54,26 +42,10 @@ def test_an_arm_that_lacks_what_others_have_is_left_out_with_a_reason() -> None:
     assert found["a"].reason is None
 
 
-def test_without_any_price_time_and_score_are_weighed() -> None:
-    found = judged(("a", 0.5, 2.0, None), ("b", 0.5, 1.0, None))
-    assert best(found) == {"b"}
-    assert {row.weighed for row in found.values()} == {"latency_s"}
-
-
 def test_without_time_and_price_nothing_is_judged() -> None:
     found = judged(("a", 0.5, None, None), ("b", 0.6, None, None))
     assert {row.is_best for row in found.values()} == {None}
     assert {row.reason for row in found.values()} == {"it has no time and no price"}
-
-
-def test_an_arm_without_a_score_is_left_out() -> None:
-    found = judged(("a", None, 1.0, 0.1), ("b", 0.6, 1.0, 0.1))
-    assert (found["a"].is_best, found["a"].reason) == (None, "it has no score")
-
-
-def test_of_scores_that_differ_by_rounding_none_is_better() -> None:
-    found = judged(("a", 0.1 + 0.2, 2.0, 0.1), ("b", 0.3, 1.0, 0.1))
-    assert {name: row.is_best for name, row in found.items()} == {"a": False, "b": True}
 
 
 def test_tasks_are_judged_apart_and_scores_without_calls_have_no_row() -> None:
@@ -81,9 +53,3 @@ def test_tasks_are_judged_apart_and_scores_without_calls_have_no_row() -> None:
     scores = [accuracy(task="t"), accuracy(task="u", value=0.1), accuracy("field")]
     found = measure_trade_offs(measures, scores)
     assert [(row.task, row.is_best) for row in found] == [("t", True), ("u", True)]
-
-
-@pytest.mark.parametrize("changes", [{"measure": "em_flexible"}, {"model": "other"}])
-def test_other_rows_of_scores_are_not_drawn(changes: dict[str, Any]) -> None:
-    measures = [*rows(timed([1.0] * 25)).values()]
-    assert measure_trade_offs(measures, [accuracy(**changes)]) == []
