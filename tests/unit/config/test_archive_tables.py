@@ -170,3 +170,14 @@ def test_a_memory_study_of_a_closed_corpus() -> None:
     assert closed.first_tables["memory/attributes.parquet"] == TEXT_COLUMNS
     assert all(texts_of(closed).values())
     assert not any("tasks/memory" in path for path in closed.first_tables)
+
+
+def test_a_task_with_one_closed_source_of_two_is_closed() -> None:
+    sources = [
+        {"format": "mmlu", "dataset": "sample_mmlu"},
+        {"format": "items", "kind": "choice", "dataset": "sample_ethics"},
+    ]
+    tasks, prompts = {"choices_lite": {"sources": sources}}, "tasks/choices_lite.parquet"
+    closed = plan(study(tasks=tasks, datasets={"sample_mmlu": {"license": "all rights reserved"}}))
+    assert prompts not in closed.prompts
+    assert prompts in plan(study(tasks=tasks)).prompts
