@@ -11,8 +11,7 @@ import pytest
 
 from fieldwork import streams, tables
 from fieldwork.errors import StudyError
-from fieldwork.records.puppets import Conversation as Talk
-from fieldwork.records.puppets import ConversationText, ConversationVector, Message
+from fieldwork.records.puppets import ConversationText, ConversationVector
 from fieldwork.streams import KeyedBlock
 
 TEXTS = [ConversationText(f"c{i:03d}", f"text {i}") for i in range(25)]
@@ -60,17 +59,6 @@ def test_vectors_are_a_declared_table_that_numpy_reads(tmp_path: Path) -> None:
     assert pq.read_schema(path).equals(tables.schema_of(ConversationVector))
 
 
-def test_several_files_are_one_table(tmp_path: Path) -> None:
-    paths = [tmp_path / f"{i}.parquet" for i in range(3)]
-    for path, n in zip(paths, (3, 0, 2), strict=True):
-        streams.write_blocks(path, blocks(n, 2))
-    assert [block.ids for block in streams.read_blocks(paths)] == [
-        ["c000", "c001", "c002"],
-        ["c000", "c001"],
-    ]
-    assert streams.count_rows(paths) == 5
-
-
 @pytest.mark.parametrize("ids", [["b", "a"], ["a", "a"]])
 @pytest.mark.parametrize("size", [1, 2])
 def test_ids_out_of_order_are_refused(tmp_path: Path, ids: list[str], size: int) -> None:
@@ -114,18 +102,6 @@ def test_rows_go_to_their_parts_in_order(
     batches = list(streams.stream_rows(paths[2], ConversationText))
     assert [row for batch in batches for row in batch] == TEXTS[1::2]
     assert max(map(len, batches)) <= size
-
-
-def test_nested_rows_are_streamed(tmp_path: Path) -> None:
-    row = Talk("c", "u", None, None, None, 1, 3, [Message("user", "hi"), Message("assistant", "?")])
-    tables.write_rows(tmp_path / "c.parquet", [row], Talk)
-    assert list(streams.stream_rows(tmp_path / "c.parquet", Talk)) == [[row]]
-
-
-def test_nothing_is_left_when_the_rows_fail(tmp_path: Path) -> None:
-    with pytest.raises(IndexError):
-        streams.write_parts([tmp_path / "0.parquet"], [(1, TEXTS[0])], ConversationText)
-    assert list(tmp_path.iterdir()) == []
 
 
 # ---- what can go wrong ---------------------------------------------------------------------------

@@ -1,7 +1,6 @@
 """The order of calls: one ahead of its group, the rest at the cache's pace, within a bound of memory."""
 
 import asyncio
-import hashlib
 import json
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,7 +11,7 @@ from scripted_provider import ScriptedProvider, reply_bytes
 from fieldwork.errors import StudyError
 from fieldwork.generation import agenda as module
 from fieldwork.generation.agenda import Agenda, Ask, Call, ContextGroup, PrefixCache
-from fieldwork.generation.ledger import Entry, Ledger, ledger_key, open_ledger
+from fieldwork.generation.ledger import Entry, Ledger, open_ledger
 from fieldwork.generation.providers.base import Sampling
 from fieldwork.records.puppets import Message
 from fieldwork.records.tasks import Item
@@ -119,26 +118,6 @@ def test_a_prefix_is_asked_no_faster_than_its_cache_bears(
         assert started[2] - started[0] < 0.15
         assert started[3] - started[1] >= 0.29
         assert started[6] - started[3] >= 0.29
-
-
-def test_a_context_is_serialised_and_hashed_once(ledger: Ledger) -> None:
-    provider = ScriptedProvider()
-    made = [group("a", *map(str, range(50))), group("b", *map(str, range(50)))]
-    agenda = Agenda(iter(made), provider, ledger, CACHE)
-    asyncio.run(drain(agenda, seconds=0.0))
-    assert provider.n_prefixes == 2
-
-
-def test_keys_are_those_of_the_joined_body_without_delivery(ledger: Ledger) -> None:
-    agenda = Agenda(iter([group("a", "1", "2")]), ScriptedProvider(), ledger, CACHE)
-    asyncio.run(drain(agenda, seconds=0.0))
-    prefix = json.dumps({"context": [f"a {LONG}"]})[:-1].encode() + b",\n"
-    bodies = [prefix + f'"question":"{n}","seed":0}}'.encode() for n in "12"]
-    context = hashlib.sha256(prefix).digest()
-    assert agenda.keys == [
-        ledger_key(hashlib.sha256(body).digest(), "scripted", 0, context_digest=context)
-        for body in bodies
-    ]
 
 
 def test_contexts_held_stay_within_the_bound(

@@ -4,13 +4,10 @@ import errno
 import math
 import os
 import signal
-import sqlite3
 import subprocess
 import sys
-import threading
 import time
 from collections.abc import Callable
-from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -111,14 +108,6 @@ def test_what_was_spent_is_kept(path: Path, most: float, cost: float | None, spe
     assert totals(path) == BudgetTotals(spent, 0.0)
 
 
-def test_free_calls_go_on_when_all_is_spent(path: Path) -> None:
-    with open_budget(path, 0.5) as budget:
-        spend(budget, 0.5, 0.5)
-        spend(budget, 0.0, 0.0)
-        with pytest.raises(BudgetReached):
-            budget.reserve(1e-9)
-
-
 def test_the_next_run_goes_on_from_where_the_last_one_was(path: Path) -> None:
     with open_budget(path, 1.0) as budget:
         spend(budget, 0.75, 0.75)
@@ -157,37 +146,6 @@ def test_what_is_no_amount_is_refused(path: Path, usd: float) -> None:
             budget.reconcile(usd)
         budget.settle(held, 0.25)
     assert totals(path) == BudgetTotals(0.25, 0.0)
-
-
-def test_nothing_is_settled_twice(path: Path) -> None:
-    with open_budget(path, 1.0) as budget:
-        held = budget.reserve(0.5)
-        budget.settle(held, 0.25)
-        with pytest.raises(ValueError, match="no such reservation"):
-            budget.settle(held, 0.0)
-        assert budget.totals() == BudgetTotals(0.25, 0.0)
-
-
-def test_what_was_never_settled_counts_as_spent(path: Path) -> None:
-    with open_budget(path, 1.0) as budget:
-        budget.reserve(0.75)
-    assert totals(path) == BudgetTotals(0.0, 0.75)
-    with open_budget(path, 1.0) as budget, pytest.raises(BudgetReached):
-        budget.reserve(0.5)
-
-
-def test_threads_may_share_it(path: Path) -> None:
-    def work(budget: Budget) -> None:
-        for _ in range(500):
-            spend(budget, 0.001, 0.0005)
-
-    with open_budget(path, 10.0) as budget:
-        threads = [threading.Thread(target=work, args=(budget,)) for _ in range(4)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
-        assert budget.totals() == BudgetTotals(1.0, 0.0)
 
 
 def test_thousands_of_calls_a_second_take_a_few_transactions(
@@ -274,22 +232,6 @@ def test_four_processes_at_once_never_pass_it(path: Path) -> None:
     assert totals(path) == BudgetTotals(spent / 1e9, 0.0)
 
 
-DOOMED = """
-with open_budget(Path(sys.argv[1]), 10.0) as budget:
-    budget.settle(budget.reserve(2.0), 1.0)
-    budget.reserve(float(sys.argv[2]))
-    print("reserved", flush=True)
-    sys.stdin.read()
-"""
-
-
-def doomed(path: Path, usd: float) -> "subprocess.Popen[str]":
-    process = in_another_process(DOOMED, path, usd)
-    assert process.stdout is not None
-    assert process.stdout.readline() == "reserved\n"
-    return process
-
-
 def kill(process: "subprocess.Popen[str]") -> None:
     process.send_signal(signal.SIGKILL)
     process.communicate()
@@ -342,13 +284,6 @@ def test_of_what_a_killed_process_held_only_what_was_under_way_stays_spent(
         # once more changes nothing
         assert budget.reconcile(bill)
         assert budget.totals() == left
-
-
-def test_what_was_all_under_way_stays_spent(path: Path) -> None:
-    kill(doomed(path, 4.0))
-    with open_budget(path, 10.0) as budget:
-        assert budget.reconcile(1.25)
-        assert budget.totals() == BudgetTotals(5.25, 0.0)
 
 
 def test_the_leftovers_of_another_account_are_left_to_it(path: Path) -> None:
@@ -430,23 +365,6 @@ def test_reconciling_keeps_what_is_under_way_here(path: Path) -> None:
     assert totals(path) == BudgetTotals(1.75, 0.0)
 
 
-def test_two_who_reconcile_at_once_do_not_take_each_other_for_dead(path: Path) -> None:
-    with open_budget(path, 10.0) as one, open_budget(path, 10.0) as other:
-        one.reserve(1.0)
-        other.reserve(2.0)
-        found: list[bool] = []
-        threads = [
-            threading.Thread(target=lambda b=b: found.extend(b.reconcile(0.0) for _ in range(20)))
-            for b in (one, other)
-        ]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
-        assert found == [False] * 40
-        assert one.totals().reserved_usd >= 3.0
-
-
 def test_a_process_killed_at_any_time_leaves_a_sound_budget(path: Path) -> None:
     for trial in range(3):
         process = in_another_process(HAMMER, path, 1e6, trial)
@@ -467,10 +385,6 @@ def test_a_process_killed_at_any_time_leaves_a_sound_budget(path: Path) -> None:
 # --- refusals ------------------------------------------------------------------------------------
 
 
-def folder_in_the_way(path: Path) -> None:
-    path.mkdir(parents=True)
-
-
 def file_in_the_way(path: Path) -> None:
     path.parent.write_text("x")
 
@@ -478,12 +392,6 @@ def file_in_the_way(path: Path) -> None:
 def no_database(path: Path) -> None:
     path.parent.mkdir()
     path.write_bytes(b"no database " * 400)
-
-
-def other_columns(path: Path) -> None:
-    path.parent.mkdir()
-    with closing(sqlite3.connect(path)) as connection, connection:
-        connection.execute("CREATE TABLE purse (something)")
 
 
 @pytest.mark.parametrize(
@@ -528,14 +436,3 @@ def test_a_full_disk_grants_nothing(path: Path) -> None:
         budget._connection.execute("PRAGMA query_only = 0")
         budget.settle(budget.reserve(9.0), 9.0)
     assert totals(path) == BudgetTotals(10.0, 0.0)
-
-
-def test_what_goes_wrong_beside_the_budget_is_not_laid_at_its_door(path: Path) -> None:
-    def job() -> None:
-        with open_budget(path, 1.0) as budget:
-            budget.reserve(0.25)
-            raise FileNotFoundError("results/requests/task/condition.parquet")
-
-    with pytest.raises(FileNotFoundError):
-        job()
-    assert totals(path) == BudgetTotals(0.0, 0.25)

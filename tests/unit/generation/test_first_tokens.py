@@ -110,17 +110,6 @@ def test_streams_go_one_at_a_time_and_live(server: Chat, tmp_path: Path) -> None
     assert all(request.body.get("service_tier") != "flex" for request in server.requests)
 
 
-def test_a_server_that_answers_in_one_piece_gives_no_first_token(
-    server: Chat, tmp_path: Path
-) -> None:
-    rest = (
-        b'"choices": [{"message": {"content": "B"}, "finish_reason": "stop"}], "model": "gpt-test"}'
-    )
-    server.faults += [Fault(body=b'{"id": "%d", %s' % (number, rest)) for number in range(2)]
-    rows = ask(tmp_path, entry(server), streams=True)
-    assert sum(row.first_token_s is None for row in rows) == 2
-
-
 def test_what_arrived_before_a_failure_is_not_asked_again(server: Chat, tmp_path: Path) -> None:
     server.faults.append(Fault(status=500, skip=2, times=100))
     with pytest.raises(StudyError, match="have no answer"):

@@ -2,10 +2,8 @@
 
 import os
 import signal
-import sqlite3
 import subprocess
 import sys
-from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -28,12 +26,6 @@ def beside(path: Path) -> Path:
 def opened(path: Path) -> None:
     with open_ledger(path):
         pass
-
-
-def test_a_ledger_without_answers_leaves_no_trace(path: Path) -> None:
-    opened(path)
-    assert not beside(path).exists()
-    opened(path)
 
 
 def test_the_count_is_written_with_the_first_answer_and_at_the_end(path: Path) -> None:
@@ -125,22 +117,6 @@ def test_a_count_that_cannot_be_read_still_says_that_there_were_answers(
     path.write_bytes(b"")
     with pytest.raises(StudyError, match="held 1 answers and holds none now"):
         opened(path)
-
-
-def test_a_ledger_whose_answers_are_all_damaged_is_not_lost(path: Path) -> None:
-    stored(path, entry("a"))
-    with closing(sqlite3.connect(path)) as connection, connection:
-        connection.execute("UPDATE answers SET attempts = 77")
-    with open_ledger(path) as ledger:
-        assert list(ledger.entries([entry("a").key])) == []
-    opened(path)
-
-
-def test_two_ledgers_in_a_folder_have_counts_of_their_own(path: Path) -> None:
-    other = path.with_name("gemini.sqlite")
-    stored(path, entry("a"))
-    stored(other, entry("a"), entry("b"))
-    assert (Inventory(path).count(), Inventory(other).count()) == (1, 2)
 
 
 def test_a_log_without_its_ledger_is_not_thrown_away(path: Path) -> None:

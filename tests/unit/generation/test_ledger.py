@@ -104,45 +104,6 @@ def test_the_first_answer_to_a_key_stays(path: Path) -> None:
     assert set(read(path, entry().key, entry("b").key).values()) == {entry(), entry("b")}
 
 
-def test_only_keys_that_are_asked_for_and_stored_are_known(path: Path) -> None:
-    stored(path, entry("a"), entry("b"))
-    wanted = [entry("a").key, entry("c").key, entry("a").key]
-    with open_ledger(path) as ledger:
-        assert ledger.answered_keys(wanted) == {entry("a").key}
-        assert ledger.answered_keys([]) == set()
-
-
-def test_keys_of_one_context_lie_side_by_side_and_are_told_apart() -> None:
-    places = [b"one context".ljust(32), b"another".ljust(32)]
-    keys = [
-        ledger_key(body, ENDPOINT, draw, context_digest=place)
-        for place in places
-        for body in (b"a", b"b")
-        for draw in (0, 1)
-    ]
-    assert len(set(keys)) == 8
-    assert len({key[:8] for key in keys}) == 2
-    assert len({key[8:] for key in keys}) == 4
-    assert {len(key) for key in keys} == {32}
-
-
-def test_an_answer_is_read_once_however_often_its_key_is_asked_for(path: Path) -> None:
-    stored(path, entry("a"), entry("b"))
-    with open_ledger(path) as ledger:
-        found = [e.key for e in ledger.entries([entry("a").key, entry("b").key] * 400)]
-    assert sorted(found) == sorted([entry("a").key, entry("b").key])
-
-
-def test_all_keys_of_a_table(path: Path) -> None:
-    kept, apart = [entry(name) for name in "cab"], entry("d")
-    with open_ledger(path) as ledger:
-        ledger.store(kept)
-        ledger.quarantine([apart])
-        assert ledger.keys() == sorted(e.key for e in kept)
-        assert ledger.keys("quarantined") == [apart.key]
-        assert ledger.keys("damaged") == []
-
-
 def test_more_keys_than_a_statement_has_room_for_are_looked_up_at_once(path: Path) -> None:
     many = [entry(str(i)) for i in range(40_000)]
     with open_ledger(path) as ledger:
@@ -166,20 +127,6 @@ with open_ledger(Path(sys.argv[1])) as ledger:
 
 
 # --- the key -------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    "call",
-    [
-        (b"body2", "endpoint", 0),
-        (b"body", "endpoint2", 0),
-        (b"body", "endpoint", 1),
-        (b"ybod", "endpoint", 0),
-        (b"", "endpointbody", 0),
-    ],
-)
-def test_the_key_differs_when_the_call_does(call: tuple[bytes, str, int]) -> None:
-    assert ledger_key(*call) != ledger_key(b"body", "endpoint", 0)
 
 
 def test_the_key_of_a_call_never_changes() -> None:
@@ -295,18 +242,6 @@ def test_a_folder_that_cannot_be_written(ordinary_folder: Path) -> None:
         stored(ordinary_folder / "model.sqlite", entry())
 
 
-def test_a_file_that_cannot_be_written(ordinary_folder: Path) -> None:
-    path = ordinary_folder / "model.sqlite"
-    uid = os.geteuid()
-    os.seteuid(ordinary_folder.stat().st_uid)
-    stored(path, entry())
-    path.chmod(0o444)
-    ordinary_folder.chmod(0o555)
-    os.seteuid(uid)
-    with pytest.raises(StudyError, match="cannot be used"):
-        stored(path, entry("b"))
-
-
 def occupy(path: Path, content: bytes | None) -> None:
     path.parent.mkdir(parents=True)
     if content is None:
@@ -335,12 +270,6 @@ def test_what_is_no_ledger_is_refused_in_one_sentence(
     assert "\n" not in said
 
 
-def test_a_parent_that_is_a_file_is_refused(tmp_path: Path) -> None:
-    (tmp_path / "ledger").write_text("x")
-    with pytest.raises(StudyError, match="cannot be used"):
-        stored(tmp_path / "ledger" / "model.sqlite", entry())
-
-
 @pytest.mark.parametrize("columns", ["something", "key, endpoint, reply"])
 def test_a_database_with_other_columns_is_refused(path: Path, columns: str) -> None:
     path.parent.mkdir()
@@ -362,11 +291,6 @@ def test_a_full_disk_is_said_and_what_was_stored_stays(path: Path) -> None:
 def limit_pages(ledger: Ledger, n_pages: int) -> None:
     """Make SQLite meet a full disk."""
     ledger._connection.execute(f"PRAGMA max_page_count = {n_pages}")
-
-
-def test_what_goes_wrong_beside_the_ledger_is_not_laid_at_its_door(path: Path) -> None:
-    with pytest.raises(FileNotFoundError), open_ledger(path):
-        raise FileNotFoundError("results/requests/task/condition.parquet")
 
 
 # --- answers of another model --------------------------------------------------------------------

@@ -136,19 +136,6 @@ def test_what_is_shown_of_answers_holds_no_key(
     assert KEY not in str(caught.value)
 
 
-def test_the_second_run_is_refused_as_well_and_pays_nothing(
-    chat: Chat, texts: dict[str, str], tmp_path: Path
-) -> None:
-    texts["all"] = "Hm."
-    job = Job(tmp_path, chat)
-    with pytest.raises(StudyError, match="cannot be read"):
-        job.run()
-    n = job.n_asked()
-    with pytest.raises(StudyError, match="cannot be read"):
-        job.run()
-    assert job.n_asked() == n
-
-
 def test_raising_the_setting_accepts_them_and_asks_only_the_rest(
     chat: Chat, texts: dict[str, str], tmp_path: Path
 ) -> None:
@@ -260,16 +247,5 @@ def test_no_further_batch_is_made_where_the_answers_cannot_be_read(
     with pytest.raises(StudyError, match="cannot be read"):
         job.run()
     assert job.n_asked() == 120
-    assert len(job.run(most=1.0)) == 300
-    assert job.n_asked() == 300
-
-
-def test_batches_that_are_under_way_when_the_job_stops_are_not_lost(
-    chat: Chat, texts: dict[str, str], tmp_path: Path
-) -> None:
-    texts["all"] = "Hm."
-    job = Job(tmp_path, chat, dispatch="batch")
-    with pytest.raises(StudyError, match="cannot be read"):
-        job.run()
     assert len(job.run(most=1.0)) == 300
     assert job.n_asked() == 300

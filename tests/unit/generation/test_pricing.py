@@ -145,12 +145,6 @@ def test_no_call_costs_more_than_the_most(
     assert cost <= most_usd(usage.input, usage.output + spare, price, tier)
 
 
-@given(usage=USAGES, price=PRICES, tier=TIERS, more=st.integers(1, 1000))
-def test_more_output_never_costs_less(usage: Usage, price: Price, tier: Tier, more: int) -> None:
-    longer = usage._replace(output=(usage.output or 0) + more)
-    assert (cost_usd(longer, price, tier) or 0) >= (cost_usd(usage, price, tier) or 0)
-
-
 @given(n_input=TOKENS, n_output=TOKENS, price=PRICES)
 def test_a_bill_is_the_float_nearest_to_the_true_one(
     n_input: int, n_output: int, price: Price

@@ -52,10 +52,6 @@ def test_the_check_can_be_left_out(ratio: float | None) -> None:
     require_whole_prompt(wire(PROSE), Usage(input=10), ratio)
 
 
-def test_a_reply_without_tokens_says_nothing() -> None:
-    require_whole_prompt(wire(PROSE), Usage(), 6)
-
-
 def test_equal_failures_are_told_alike() -> None:
     said = set()
     for text, tokens in ((PROSE, 100), (PROSE * 2, 70)):

@@ -106,15 +106,6 @@ def test_answers_to_numbers_with_a_point_are_taken(
     assert len(chat.requests) == 3
 
 
-def test_a_number_written_otherwise_is_the_same_call(chat: Chat, ledger: Ledger) -> None:
-    (answer,) = ask(chat, ledger, blank("a"), temperature=1)
-    assert b'"temperature":1,' in chat.requests[-1].raw
-    assert ask(chat, ledger, blank("a"), temperature=1.0, max_tokens=9.0) == [answer]
-    ask(chat, ledger, blank("a"), temperature=0)
-    ask(chat, ledger, blank("a"), temperature=0.0)
-    assert len(chat.requests) == 2
-
-
 def after(item_id: str, name: str, replicate: int = 0) -> Request:
     return Request(item_id, f"c-{name}", name, replicate)
 
@@ -268,20 +259,3 @@ def test_failures_are_counted_in_one_sentence_and_the_rest_is_safe(
     chat.requests.clear()
     assert len(ask(chat, ledger, *requests)) == 5
     assert sorted(chat.questions()) == ["prompt a", "prompt a", "prompt c"]
-
-
-def test_a_reply_that_repeats_the_key_is_kept_without_it_and_its_row_says_so(
-    ledger: Ledger, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    key = "sk-0123456789abcdef"
-    monkeypatch.setenv("A_KEY", key)
-
-    def telling(body: Mapping[str, Any]) -> str:
-        return f"my key is {key}" if body["messages"][-1]["content"] == "prompt a" else "none"
-
-    with serve_chat(answer=telling) as chat:
-        for _ in range(2):  # the second time from the ledger alone
-            told, other = ask(chat, ledger, blank("a"), blank("b"), api_key_env="A_KEY")
-            assert (told.text, told.defects) == ("my key is ***masked***", ["secret"])
-            assert other.defects == []
-        assert len(chat.requests) == 2

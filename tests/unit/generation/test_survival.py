@@ -19,7 +19,6 @@ from survival_study import (
     Study,
     Table,
     lasting,
-    n_billed,
 )
 
 from fieldwork.errors import StudyError
@@ -343,16 +342,3 @@ def test_a_server_that_takes_no_connection_is_given_up_in_time(
             Study(tmp_path, "openai", url, timeout_s=5.0, attempts=1, concurrency=64).run()
         for caller in held:
             caller.close()
-
-
-def test_money_is_set_aside_and_settled_through_faults(bench: Bench, tmp_path: Path) -> None:
-    """Calls of unknown fate count as spent until the bill is reckoned; known ones do not."""
-    bench.chat.faults += [
-        Fault(**error("openai", 503), skip=4, times=3),
-        Fault(cut=True, skip=12, times=1),
-    ]
-    before = bench.chat.bill.usd
-    study = bench.study(tmp_path, "openai", budget_usd=1.0)
-    assert lasting(study.run()) == bench.tables["openai"]
-    assert n_billed(bench.chat) > 0
-    assert bench.chat.bill.usd - before < 1.0

@@ -2,7 +2,7 @@
 
 import logging
 from collections.abc import Iterator
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -105,16 +105,6 @@ def test_a_wave_that_is_over_is_taken_as_it_is(
     )
 
 
-def test_a_whole_wave_says_nothing(
-    study: Study, clock: Clock, caplog: pytest.LogCaptureFixture
-) -> None:
-    in_time = study.ask(*REQUESTS)
-    clock.time = AFTER_IT + timedelta(days=400)
-    with caplog.at_level(logging.WARNING):
-        assert study.ask(*REQUESTS) == in_time
-    assert not caplog.records
-
-
 def test_a_wave_without_answers_is_refused_unless_it_has_a_record(
     study: Study, clock: Clock, tmp_path: Path
 ) -> None:
@@ -145,18 +135,6 @@ def test_nothing_is_sent_once_a_wave_ends(study: Study, clock: Clock) -> None:
     assert 1 <= n_calls <= 2
     assert len(study.ask(*REQUESTS)) == n_calls
     assert len(study.chat.requests) == n_calls
-
-
-def test_failures_of_a_wave_are_asked_again_in_its_time_alone(study: Study, clock: Clock) -> None:
-    study.chat.faults.append(http_error(400))
-    with pytest.raises(StudyError, match="1 of 2 requests"):
-        study.ask(*REQUESTS[:2])
-    assert len(study.ask(*REQUESTS[:2])) == 2
-    study.chat.faults.append(http_error(400))
-    with pytest.raises(StudyError, match="1 of 4 requests"):
-        study.ask(*REQUESTS[:4])
-    clock.time = AFTER_IT
-    assert len(study.ask(*REQUESTS[:4])) == 3
 
 
 def test_a_run_in_a_wave_leaves_a_record(study: Study, clock: Clock, tmp_path: Path) -> None:

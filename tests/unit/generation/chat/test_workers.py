@@ -8,7 +8,6 @@ import subprocess
 import sys
 import time
 from contextlib import closing
-from importlib.util import find_spec
 from pathlib import Path
 
 import psutil
@@ -96,20 +95,6 @@ def test_a_model_that_cannot_be_loaded_is_a_sentence(tmp_path: Path) -> None:
         answers(model, tmp_path / "m.sqlite")
     assert children() == before
     assert "\n" not in str(caught.value)
-
-
-@pytest.mark.skipif(find_spec("gguf") is None, reason="the package gguf is not there")
-def test_a_file_that_cannot_be_read_is_tried_once(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
-    path = tmp_path / "odd.gguf"
-    path.write_bytes(b"no GGUF")
-    with (
-        caplog.at_level("INFO"),
-        pytest.raises(StudyError, match=r"odd\.gguf cannot be read"),
-    ):
-        answers(provider(path, 1), tmp_path / "m.sqlite")
-    assert caplog.text.count("rounding the weights of odd.gguf") == 1
 
 
 def test_any_number_of_processes_and_a_kill_give_the_same_bytes(

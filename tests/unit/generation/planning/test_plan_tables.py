@@ -78,28 +78,6 @@ def test_assumed_groups(condition: str, n_groups: int, n_questions: int, prefix:
     assert len(groups) == n_groups
 
 
-@pytest.mark.parametrize(
-    ("task", "source", "n", "tokens"),
-    [
-        ("known", SOURCE, 3, 40),
-        ("t", {**SOURCE, "item_ids": ["a", "b"]}, 2, 50),
-        ("t", SOURCE, 7, 50),
-    ],
-)
-def test_assumed_questions(task: str, source: dict[str, Any], n: int, tokens: int) -> None:
-    planned_study = PlanInputs(
-        {task: {**TASK, "sources": [source], "runs": 1}},
-        CONDITIONS,
-        MODELS,
-        {},
-        ASSUMED,
-        FOLDER,
-        set(),
-    )
-    (group,) = read_requests(planned_study, task, "offline").assumed_groups
-    assert [q.tokens for q in group.questions] == [tokens] * n
-
-
 @pytest.mark.parametrize("condition", ["offline", "rag"])
 def test_assumptions_that_no_study_can_ask_are_refused_before_they_are_counted(
     condition: str,
@@ -269,15 +247,3 @@ def test_streams_are_priced_as_live_calls_of_their_number(
     assert "1 calls of each task" not in page
     assert "<h3>paid, stream</h3>" in page
     assert "<h3>paid, batch</h3>" in page
-
-
-def test_a_table_of_responses_answers_no_stream(written: set[str]) -> None:
-    own = study(written, {"results/s/responses/m/t/history.parquet"})._replace(
-        conditions={"history": HISTORY},
-        models={"m": PAID | {"first_token_sample": 1000}},
-        prices=PRICES,
-    )
-    rows = {row.dispatch: row for row in plan_study(own).rows}
-    # a sample that is larger than the arm streams all of it
-    assert (rows["stream"].n_requests, rows["stream"].n_answered) == (2, 0)
-    assert (rows["live"].n_requests, rows["live"].n_answered) == (2, 1)

@@ -69,23 +69,6 @@ def test_writes_are_the_context_alone_only_at_a_breakpoint() -> None:
     assert load_of([group], CACHE, 0.25).cache_write_tokens == 1034 + 10
 
 
-def test_what_repeats_needs_the_shortest_length() -> None:
-    questions = [PlannedQuestion(50, shared_tokens=shared) for shared in (0, 30, 20)]
-    group = PlannedGroup(1000, tuple(questions))
-    assert load_of([group], None, 0.25).repeated_tokens == 1030
-    assert load_of([group], None, 0.5).repeated_tokens == 2060 + 2040
-
-
-def test_groups_add_up_and_the_longest_is_the_longest() -> None:
-    groups = [
-        PlannedGroup(2048, (TEN,) * 2),
-        PlannedGroup(2048, (TEN,) * 5),
-        PlannedGroup(0, (TEN,) * 9),
-    ]
-    load = load_of(groups, CACHE, 0.25)
-    assert load == Load(16, 3, 7 * 2048, 160, 5 * 2048, 2 * 2058 + 5 * 10, 5 * 2048, 5)
-
-
 def test_common_beginnings_are_found_in_any_order_and_late_in_a_wave() -> None:
     prompts = ["shared words, b" * 3, "other", "shared words, a" * 3, "other"]
     questions = questions_of(prompts)
@@ -145,14 +128,6 @@ def test_costs_of_a_small_study_by_hand() -> None:
     assert live.cache_write_tokens == 0
 
 
-def test_the_write_fee_is_part_of_what_is_expected() -> None:
-    model = {**OPENAI, "prefix_cache": {**OPENAI["prefix_cache"], "breakpoint": True}}
-    fee = PRICE._replace(cache_write=1.25)
-    row = plan_rows(arm(PlannedGroup(2000, (TEN,) * 2)), model, fee, NOTHING_OBSERVED, 2)[0]
-    assert row.cache_write_tokens == 2000
-    assert row.cost_expected_usd == pytest.approx((2000 * 1.25 + 2000 * 0.5 + 20 + 16) / 1e6)
-
-
 def test_anthropic_writes_contexts_alone_and_has_two_ways_of_dispatch() -> None:
     rules = {name: OPENAI["prefix_cache"][name] for name in ("min_tokens", "ttl_s")}
     model = {**OPENAI, "provider": "anthropic", "dispatch": "live"}
@@ -204,12 +179,6 @@ def test_contexts_left_with_the_provider_are_billed_once_and_by_the_hour(
     assert ideal <= expected + 1e-12 <= most + 1e-11
     assert (live.reason is not None) == (storage is None)
     assert (batch.stored_tokens, batch.reason) == (0, None)
-
-
-def test_without_explicit_caches_nothing_is_stored() -> None:
-    model = {**GEMINI, "explicit_cache": False}
-    for row in plan_rows(arm(PlannedGroup(2000, (TEN,) * 4)), model, PRICE, NOTHING_OBSERVED, 2):
-        assert (row.stored_tokens, row.cached_tokens, row.reason) == (0, 0, None)
 
 
 def test_without_a_price_there_is_a_reason_and_no_dollar() -> None:

@@ -9,10 +9,8 @@ import pytest
 from provider_cases import (
     CONTEXTS,
     KEY,
-    SAMPLING,
     Recorder,
     Said,
-    item,
     make_anthropic,
     models_of,
     send,
@@ -123,21 +121,6 @@ def test_breakpoints_are_no_part_of_the_key() -> None:
         assert wires[0] == wires[1]
         assert plain.endpoint == marked.endpoint
         assert json.loads(plain.wire(wires[0].body())) == json.loads(wires[0].body())
-
-
-def test_messages_without_a_word_are_left_out() -> None:
-    blank = [Message("system", " "), Message("user", ""), Message("assistant", "\n")]
-    assert make_anthropic().prefix(blank) == make_anthropic().prefix([])
-    words = [Message("user", "Hi"), Message("assistant", "Hello")]
-    assert make_anthropic().prefix([*blank, *words]) == make_anthropic().prefix(words)
-
-
-def test_a_seed_is_not_sent() -> None:
-    one, other = (
-        make_anthropic(send_seed=True).question(item(), SAMPLING._replace(seed=seed))
-        for seed in (1, 2)
-    )
-    assert one == other
 
 
 def test_the_version_is_part_of_the_endpoint_and_no_part_of_the_address(

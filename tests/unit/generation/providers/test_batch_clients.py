@@ -3,7 +3,6 @@
 How Anthropic's client finds its own batches is in test_batch_anthropic.py.
 """
 
-import io
 import json
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -286,17 +285,6 @@ def test_what_passes_says_how_long_and_whether_it_may_have_taken_effect(
     assert (caught.value.retry_after_s, caught.value.maybe_billed) == (seconds, is_made)
 
 
-def test_a_file_of_certificates_that_is_none_is_told(desks: Desks) -> None:
-    with pytest.raises(StudyError, match="ca_file to a PEM file"):
-        desks.client(ca_file=str(desks.folder / "none.pem"))
-
-
-@of("gemini", "anthropic")
-def test_results_that_are_gone_are_told(desks: Desks) -> None:
-    with pytest.raises(RejectedError):
-        desks.client().download("files/batch-none", io.BytesIO())
-
-
 # --- results ------------------------------------------------------------------------------------------
 
 
@@ -373,41 +361,6 @@ def test_another_model_is_quarantined(desks: Desks) -> None:
     assert len(desk.entries()) in (3, 5)
 
 
-NO_ROWS = {
-    "openai": [
-        b'{"custom_id": 1, "response": {"status_code": 200, "body": {}}}',
-        b'{"custom_id": "a", "response": {"body": {}}}',
-        b'{"custom_id": "a", "response": "x"}',
-        b'{"custom_id": "a", "response": {"status_code": "x", "body": {}}}',
-        b'{"custom_id": "a", "resp',
-        b'\xff\xfe{"custom_id": "a"}',
-    ],
-    "gemini": [
-        b'{"key": 1, "response": {}}',
-        b'{"key": "a"}',
-        b'{"key": "a',
-        b'{"key": "a", "response": "x"}',
-        b'{"key": "a", "error": "x"}',
-    ],
-    "anthropic": [
-        b'{"custom_id": 1, "result": {"type": "expired"}}',
-        b'{"custom_id": "a"}',
-        b'{"custom_id": "a", "result": "x"}',
-        b'{"custom_id": "a", "result": {"type": []}}',
-        b'{"custom_id": "a", "result": {"type": "else"}}',
-        b'{"custom_id": "a", "result": {"type": "succeeded"}}',
-        b'{"custom_id": "a", "result": {"type": "errored", "error": "x"}}',
-    ],
-}
-
-
-def test_a_line_that_is_no_row_is_refused(desks: Desks) -> None:
-    client = desks.client()
-    for line in (b"", b"[]", b"null", b"{}", *NO_ROWS[desks.api]):
-        with pytest.raises(ValueError):  # noqa: PT011 - any will do
-            client.row(line)
-
-
 @of("gemini")
 def test_rows_carry_a_status(desks: Desks) -> None:
     client, rows = desks.client(), {
@@ -459,12 +412,6 @@ def test_a_list_that_is_none_is_not_taken_for_an_empty_one(desks: Desks) -> None
 
 
 @of("openai")
-def test_no_server_passes(desks: Desks) -> None:
-    with pytest.raises(TransientError, match="Connect"):
-        desks.client(base_url="http://127.0.0.1:9/v1").status("batch_1")
-
-
-@of("openai")
 def test_a_batch_over_the_enqueued_tokens_waits_for_room(desks: Desks) -> None:
     desks.chat.specs["openai-x"] = ModelSpec("openai-x", enqueued_tokens=100)
     desks.chat.batch = BatchRules(running_s=2000)
@@ -473,12 +420,6 @@ def test_a_batch_over_the_enqueued_tokens_waits_for_room(desks: Desks) -> None:
     assert len(desk.entries()) == 6
     assert n_run(desks.chat) == 6
     assert any(job.state == "failed" for job in desks.chat.jobs.values())
-
-
-@of("openai")
-def test_a_lone_surrogate_in_a_row_is_read(desks: Desks) -> None:
-    line = b'{"custom_id": "a", "response": {"status_code": 200, "body": {"x": "\\ud83d \\u0000"}}}'
-    assert json.loads(desks.client().row(line).raw) == {"x": "\ufffd \x00"}
 
 
 @of("gemini")

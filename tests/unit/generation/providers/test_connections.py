@@ -152,21 +152,6 @@ def test_each_call_of_a_server_without_ids_has_a_connection(content: bytes) -> N
     assert numbers_of_calls(lambda _: content) == [0] * 40
 
 
-def test_the_same_call_may_get_the_same_reply() -> None:
-    async def run() -> list[bytes]:
-        async def behave(writer: asyncio.StreamWriter, body: bytes, _number: int) -> None:
-            writer.write(whole(reply_to(body)))
-
-        async with served(behave) as url:
-            http = Http(HttpSettings(timeout_s=5.0), url)
-            try:
-                return [(await http.call("POST", url, b"{}")).raw for _ in range(3)]
-            finally:
-                await http.close()
-
-    assert asyncio.run(run()) == [reply_to(b"{}")] * 3
-
-
 def call(content: Callable[[], AsyncIterator[bytes]]) -> bytes:
     """The reply to one call of a server that sends these bytes."""
 

@@ -2,10 +2,8 @@
 
 import asyncio
 import json
-import re
 from collections import Counter
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,7 +12,7 @@ from scipy import stats
 
 from fieldwork.encoder import Encoder, EncoderSettings, Vectors
 from fieldwork.errors import StudyError
-from fieldwork.generation.providers.base import Sampling, Usage, Wire
+from fieldwork.generation.providers.base import Sampling, Wire
 from fieldwork.generation.providers.embedded import EmbeddedModel, EmbeddedSettings
 from fieldwork.records.puppets import Message
 from fieldwork.records.tasks import Item, ItemKind
@@ -118,22 +116,6 @@ def test_scores(context: list[Message], expected: list[float]) -> None:
     assert raw(make(), context=context)["scores"] == pytest.approx(expected, abs=1.1e-5)
 
 
-def test_the_weight_of_the_context_is_a_setting() -> None:
-    context = [Message("user", "likes east")]
-    assert raw(make(context_weight=0.0), context=context)["text"] == "A"
-    assert raw(make(context_weight=1.0), context=context)["scores"] == [0.0, 0.8, 0.0, 0.8]
-
-
-def test_a_text_is_encoded_once() -> None:
-    encoder = Compass()
-    provider = make(encoder)
-    for seed in range(3):
-        raw(provider, context=[Message("user", "likes east")], seed=seed)
-    assert sorted(encoder.encoded) == sorted(
-        ["question", "likes east", "north", "east", "south", "west"]
-    )
-
-
 # --- temperature 0 -------------------------------------------------------------------------------
 
 
@@ -222,16 +204,6 @@ def test_lists_are_drawn_without_replacement() -> None:
     assert stats.chisquare([counts[order] for order in orders], expected).pvalue > BY_CHANCE
 
 
-def test_a_list_is_five_different_candidates() -> None:
-    candidates = [name for name in AXES if name != "question"]
-    for answer in many(make(), item(*candidates, kind="list"), 50, 1.0):
-        lines = re.findall(r"^(\d)\. (.+)$", answer["text"], re.MULTILINE)
-        assert [number for number, _ in lines] == list("12345")
-        named = [name for _, name in lines]
-        assert len(set(named)) == 5
-        assert set(named) <= set(candidates)
-
-
 # --- the call ------------------------------------------------------------------------------------
 
 
@@ -244,32 +216,6 @@ def test_the_settings_are_part_of_the_call() -> None:
     sampling = Sampling(1.0, 16, 0)
     models = [make(), make(sharpness=4.0), make(context_weight=0.2)]
     assert len({model.question(FOUR, sampling) for model in models}) == 3
-
-
-def test_the_endpoint_names_encoder_and_code() -> None:
-    assert make().endpoint == "embedded:compass:code"
-    assert EmbeddedModel(Compass(), SETTINGS, "other").endpoint != make().endpoint
-
-
-def test_a_lone_surrogate_in_a_context_is_carried_through() -> None:
-    context = [Message("assistant", "half \ud83d"), Message("user", " ")]
-    assert raw(make(), context=context)["text"] == "A"
-
-
-def test_a_reply_says_what_there_is_to_say() -> None:
-    reply = make().read(b'{"text": "B"}')
-    assert (reply.text, reply.outcome, reply.finish_reason) == ("B", "ok", "stop")
-    assert reply.usage == Usage()
-
-
-def test_the_call_is_json_and_equal_contexts_are_equal_bytes() -> None:
-    context = [Message("user", 'likes\n, "east" é'), Message("assistant", "half \ud83d, ")]
-    call = json.loads(body_of(make(), FOUR, context, Sampling(1, 16, 3)))
-    told = [[m.role, m.content] for m in context]
-    assert call["messages"] == [*told, ["user", "the prompt"]]
-    assert (call["temperature"], call["seed"], call["sharpness"]) == (1, 3, 3.0)
-    assert make().prefix(context) == make().prefix(list(context))
-    assert make().prefix(context) != make().prefix(context[:1])
 
 
 # the answers of this model before its calls were made of parts, which a study must keep
@@ -287,12 +233,6 @@ def test_the_draws_do_not_move_with_the_wire(
     asked = item("north", "east", "south", "west", kind=kind)
     found = [raw(make(), asked, context, temperature=1.0, seed=seed)["text"] for seed in range(12)]
     assert "".join(text.removeprefix("1. ")[0].upper() for text in found) == drawn
-
-
-def test_there_is_no_server_to_ask() -> None:
-    assert asyncio.run(make().models()) is None
-    assert make().is_asked_for("anything")
-    assert make().delivery("c") == b""
 
 
 # --- with the packaged encoder -------------------------------------------------------------------
@@ -322,9 +262,3 @@ def test_the_packaged_encoder_answers_and_a_context_moves_it(minilm: Encoder) ->
     assert blank["text"] == "B"
     assert moved["scores"][2] > blank["scores"][2] + 0.05
     assert raw(provider, ANIMAL, [Message("assistant", music[0].content)]) == blank
-
-
-def test_vectors_from_the_store_give_the_same_answer(minilm: Encoder, tmp_path: Path) -> None:
-    fresh = Encoder(EncoderSettings(), tmp_path / "other.sqlite")
-    fresh._model = minilm._model
-    assert raw(make(minilm), ANIMAL) == raw(make(minilm), ANIMAL) == raw(make(fresh), ANIMAL)

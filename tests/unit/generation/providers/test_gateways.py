@@ -7,7 +7,6 @@ import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
 
 import pytest
 from gateway_entries import HOME, gateway_entries
@@ -31,7 +30,7 @@ from fieldwork.generation.providers.registry import make_provider
 from fieldwork.generation.sending import open_sender
 from fieldwork.parsing.choices import parse_choice
 from fieldwork.records.puppets import Message
-from servers.gateways import GATEWAYS, Gateway, GatewayServer, Refusal, serve_gateway
+from servers.gateways import GATEWAYS, GatewayServer, Refusal, serve_gateway
 
 WINDOW = 2048
 
@@ -95,10 +94,6 @@ def test_a_call_is_what_the_published_schema_takes(
         assert call[field] == value
 
 
-def test_an_address_ends_where_the_interface_begins(name: str) -> None:
-    assert urlsplit(gateway_entries()[name]["base_url"]).path == GATEWAYS[name].path
-
-
 @pytest.mark.parametrize(
     ("name", "changes", "place"),
     [
@@ -120,22 +115,6 @@ def test_what_a_gateway_refuses_is_named(
     assert "token_budget" not in str(caught.value)
 
 
-@pytest.mark.parametrize(
-    ("name", "changes", "ignored"),
-    [
-        ("ollama", {"extra_body": {"top_k": 0}}, {"top_k"}),
-        ("ollama", {"prefix_cache": {"key": True}}, {"prompt_cache_key"}),
-        ("lm_studio", {"top_logprobs": 5}, {"logprobs", "top_logprobs"}),
-        ("vllm", {"prefix_cache": {"key": True}}, {"prompt_cache_key"}),
-    ],
-)
-def test_what_a_server_ignores_is_known(
-    name: str, server: GatewayServer, changes: dict[str, Any], ignored: set[str]
-) -> None:
-    send(provider_of(name, server, **changes), context_id="c")
-    assert server.ignored == ignored
-
-
 # --- replies ------------------------------------------------------------------------------------------
 
 
@@ -145,11 +124,6 @@ def test_an_answer_is_read_without_thoughts(name: str, server: GatewayServer) ->
     assert parse_choice(reply.text).letter == "B"
     assert reply.usage.input is not None
     assert reply.usage.output == 7
-
-
-def test_the_answering_model_is_the_one_asked(name: str, server: GatewayServer) -> None:
-    provider = provider_of(name, server)
-    assert provider.is_asked_for(ask(provider).returned_model or "")
 
 
 def test_openrouter_names_the_provider_that_answered() -> None:
@@ -349,23 +323,9 @@ def test_a_prompt_beyond_the_window_never_becomes_an_answer(
     assert ("read only a part of the prompt" in failure) == (name in CUTTING)
 
 
-def test_some_servers_cut_and_do_not_say_so() -> None:
-    assert CUTTING == ["ollama", "lm_studio"]
-
-
 # --- models -------------------------------------------------------------------------------------------
 
 
 def test_the_list_of_models_is_read(name: str, server: GatewayServer) -> None:
     expected = None if server.gateway.models is None else [ModelInfo(server.model)]
     assert models_of(provider_of(name, server)) == expected
-
-
-def test_openrouters_last_day_of_a_model_is_read() -> None:
-    def models(model: str) -> Any:
-        return {"data": [{"id": model, "expiration_date": "2027-02-01"}, {"id": "b"}]}
-
-    gateway: Gateway = GATEWAYS["openrouter"]._replace(models=models)
-    with serve_gateway(gateway) as server:
-        first, second = models_of(provider_of("openrouter", server)) or []
-    assert (str(first.shutdown), second.shutdown) == ("2027-02-01", None)

@@ -164,19 +164,6 @@ def test_a_cache_the_server_has_lost_is_made_anew(recorder: Recorder, status: in
     assert paths(recorder) == [CREATE, ASK, CREATE, ASK, DELETE]
 
 
-def test_calls_at_once_make_one_cache(recorder: Recorder) -> None:
-    recorder.replies = [NAMED, ANSWER]
-    provider = make(recorder)
-
-    async def session() -> None:
-        body = wire_of(provider, LONG).body()
-        await asyncio.gather(*(provider.send(body) for _ in range(8)))
-        await provider.close()
-
-    asyncio.run(session())
-    assert paths(recorder) == [CREATE, *[ASK] * 8, DELETE]
-
-
 class Service:
     """Notes what it is asked; `fails` is raised by the next call."""
 

@@ -21,7 +21,6 @@ from provider_cases import (
     wire_of,
 )
 
-from fieldwork.errors import StudyError
 from fieldwork.generation.providers.base import ModelInfo
 from fieldwork.generation.providers.gemini import Gemini
 from fieldwork.generation.providers.vertex import VertexSettings
@@ -145,38 +144,6 @@ def test_vertex_is_called_as_the_sdk_calls_it(
     theirs, ours = recorder.calls
     assert same(ours, theirs)
     assert ours.headers["authorization"] == "Bearer oauth-token"
-
-
-def test_a_token_that_is_not_set_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("VERTEX_TOKEN", raising=False)
-    provider = make(api_key=None, vertex=PROJECT, token_env="VERTEX_TOKEN")
-    with pytest.raises(StudyError, match=r"VERTEX_TOKEN.*models\.\*\.token_env"):
-        send(provider)
-
-
-@pytest.mark.parametrize(
-    ("changes", "endpoint"),
-    [
-        (
-            {},
-            "https://generativelanguage.googleapis.com/v1beta/models/gemini-2.5-flash:generateContent",
-        ),
-        (
-            {"vertex": PROJECT, "api_version": "v1beta1"},
-            "https://europe-west1-aiplatform.googleapis.com/v1beta1/projects/my-project/locations/"
-            "europe-west1/publishers/google/models/gemini-2.5-flash:generateContent",
-        ),
-        (
-            {"vertex": VertexSettings("p", "global"), "api_version": "v1"},
-            "https://aiplatform.googleapis.com/v1/projects/p/locations/global/publishers/google/"
-            "models/gemini-2.5-flash:generateContent",
-        ),
-    ],
-)
-def test_the_endpoint_names_service_version_and_model(
-    changes: dict[str, Any], endpoint: str
-) -> None:
-    assert make(None, **changes).endpoint == endpoint
 
 
 @pytest.mark.parametrize(

@@ -1,19 +1,17 @@
 """The transport: one send a call, within its time, through the proxy that was named, and no key told."""
 
 import asyncio
-import json
 import socket
 import ssl
 import subprocess
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
-from provider_cases import KEY, Recorder, Said, record_calls
+from provider_cases import KEY, Recorder, Said
 
 from fieldwork.errors import StudyError
 from fieldwork.generation.providers.base import TransientError
@@ -54,30 +52,6 @@ def behaving(behave: Callable[[socket.socket], None]) -> Iterator[str]:
         yield f"http://127.0.0.1:{server.getsockname()[1]}/x"
         server.close()
         thread.join(5)
-
-
-def test_a_reply_of_any_status_with_its_times(recorder: Recorder) -> None:
-    recorder.replies = [Said({"a": 1}, 418, {"X-Request-ID": "r", "Other": "no"})]
-    began = datetime.now(UTC)
-    answer = call(recorder.url)
-    assert (answer.status, json.loads(answer.raw)) == (418, {"a": 1})
-    assert answer.headers == {"x-request-id": "r"}
-    assert began <= answer.started_at <= datetime.now(UTC)
-    assert 0 <= answer.latency_s < 5
-    assert recorder.calls[0].headers["content-type"] == "application/json"
-
-
-def test_connections_are_used_again() -> None:
-    with record_calls() as recorder:
-        recorder.replies = [Said({})]
-        call(recorder.url, n=3)
-        assert len(recorder.calls) == 3
-
-
-def test_cookies_are_left_alone(recorder: Recorder) -> None:
-    recorder.replies = [Said({}, headers={"Set-Cookie": "a=b"})]
-    call(recorder.url, n=2)
-    assert "cookie" not in recorder.calls[1].headers
 
 
 # --- proxies -------------------------------------------------------------------------------------
@@ -138,13 +112,6 @@ def test_a_proxy_that_wants_a_password(scheme: str) -> None:
     ):
         call(f"{scheme}://model.invalid/", proxy=proxy.replace("//", "//me:hidden-word@"))
     assert "hidden" not in str(caught.value)
-
-
-def test_the_proxys_password_is_not_told() -> None:
-    with pytest.raises(TransientError) as caught:
-        call("http://model.invalid/", proxy="http://me:hidden%20word@127.0.0.1:9")
-    assert "hidden" not in str(caught.value)
-    assert not caught.value.maybe_billed
 
 
 # --- addresses, redirects, certificates ----------------------------------------------------------
@@ -284,30 +251,9 @@ def test_a_reply_that_is_not_whole_is_tried_again(reply: bytes) -> None:
         assert not caught.value.is_throttled
 
 
-def test_a_name_of_the_call_that_is_no_utf8_can_be_stored() -> None:
-    named = WHOLE.replace(b"\r\n", b"\r\nX-Request-Id: r\xff\r\n", 1)
-    with behaving(lambda connection: connection.sendall(named)) as url:
-        assert call(url).exchange().request_id == "r\ufffd"
-
-
 def test_nobody_there_costs_nothing() -> None:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         with pytest.raises(TransientError, match="Cannot connect") as caught:
             call(f"http://127.0.0.1:{free.getsockname()[1]}/v1")
     assert not caught.value.maybe_billed
-
-
-@pytest.mark.parametrize(
-    "settings",
-    [
-        {"secrets": (KEY,)},
-        {"headers": {"Authorization": f"Bearer {KEY}"}},
-        {"headers": {"X-My-Api-Key": KEY}},
-        {"proxy": f"http://me:{KEY}@host:1"},
-    ],
-)
-def test_secrets_are_scrubbed(settings: dict[str, Any]) -> None:
-    http = Http(HttpSettings(**settings), "http://host")
-    assert KEY not in http.mask(f"you sent {KEY} twice: {KEY}")
-    assert http.mask("nothing of it") == "nothing of it"

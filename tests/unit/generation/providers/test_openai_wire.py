@@ -149,12 +149,6 @@ def test_the_order_of_further_fields_asks_nothing_again() -> None:
     assert wire_of(make_openai(extra_body={})) == wire_of(make_openai())
 
 
-def test_no_cache_key_without_a_context() -> None:
-    steered = make_openai(cache_key=True, cache_breakpoint=True)
-    assert steered.delivery(None) == b""
-    assert wire_of(steered).body() == steered.wire(wire_of(steered).body())
-
-
 def test_no_temperature_is_sent_where_there_is_none() -> None:
     bodies = [
         json.loads(wire_of(make_openai(), sampling=SAMPLING._replace(temperature=t)).body())
@@ -164,34 +158,6 @@ def test_no_temperature_is_sent_where_there_is_none() -> None:
     assert bodies[1]["temperature"] == 0.0
     assert make_openai().sends_temperature
     assert not make_openai(send_temperature=False).sends_temperature
-
-
-def test_text_that_utf8_cannot_carry_is_mended_beside_a_breakpoint_too() -> None:
-    written = "nul \x00 lone \ud83d half, other \ude00 half, pair \ud83d\ude00"
-    mended = "nul \x00 lone \ufffd half, other \ufffd half, pair 😀"
-    context = [Message("user", written), Message("assistant", "fine 😀"), Message("user", written)]
-    provider = make_openai(cache_breakpoint=True)
-    body = provider.wire(wire_of(provider, context, prompt=written).body())
-    contents = [m["content"] for m in json.loads(body)["messages"]]
-    assert [*contents[:2], contents[2][0]["text"], contents[3]] == [
-        mended,
-        "fine 😀",
-        mended,
-        mended,
-    ]
-    assert context[0].content == written, "the caller's message stays as it is"
-
-
-@pytest.mark.parametrize("base_url", ["http://host/v1", "http://host/v1/"])
-def test_the_endpoint_is_the_address(base_url: str) -> None:
-    assert make_openai(base_url).endpoint == "http://host/v1/chat/completions"
-
-
-def test_the_endpoint_of_azure_names_deployment_and_version() -> None:
-    azure = make_openai("https://x.openai.azure.com/", model="dep", azure_version="2024-10-21")
-    assert azure.endpoint == (
-        "https://x.openai.azure.com/openai/deployments/dep/chat/completions?api-version=2024-10-21"
-    )
 
 
 def test_further_headers_and_no_key(recorder: Recorder) -> None:

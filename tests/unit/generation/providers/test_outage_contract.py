@@ -30,7 +30,6 @@ from servers.provider import (
     ModelSpec,
     gemini_error,
     http_error,
-    refuse_connections,
     rerouted,
     serve_chat,
     serve_provider,
@@ -136,35 +135,6 @@ def test_a_server_that_is_wrong_for_everybody_is_met_by_a_few_calls(
     assert len(chat.requests) <= wrong.most
     chat.faults.clear()
     assert ask(PROVIDERS[api](chat), ledger) == 0, "and when it is well again all is asked"
-
-
-@pytest.mark.parametrize("api", PROVIDERS)
-def test_a_server_that_is_not_there(api: str, chat: Chat, ledger: Ledger) -> None:
-    provider = PROVIDERS[api](chat)
-    with refuse_connections(chat), pytest.raises(StudyError, match=r"25 calls: .*Connect"):
-        ask(provider, ledger)
-
-
-@pytest.mark.parametrize("api", PROVIDERS)
-def test_a_server_that_hangs_costs_a_few_time_limits(api: str, chat: Chat, ledger: Ledger) -> None:
-    chat.faults.append(Fault(wait_s=60.0, times=FOREVER))
-    with pytest.raises(StudyError, match=r"no reply within 0\.3 s.*models\.\*\.timeout_s"):
-        ask(PROVIDERS[api](chat, timeout_s=0.3), ledger)
-    # one after the other, with their attempts, all requests would take minutes
-    assert len(chat.requests) <= 8
-
-
-@each([*WRONG])
-def test_a_burst_among_answers_is_asked_through(
-    api: str, name: str, chat: Chat, ledger: Ledger
-) -> None:
-    fault = WRONG[name].fault(api)
-    fault.skip, fault.times = 20, 60
-    chat.faults.append(fault)
-    failures = ask(PROVIDERS[api](chat), ledger)
-    assert chat.faults[0].times == 0
-    assert failures <= 60
-    assert len(ledger.keys()) == N - failures
 
 
 # --- what stops a job at once, though answers come ----------------------------------------------------

@@ -16,7 +16,6 @@ from fieldwork.generation.providers.batch_anthropic import AnthropicBatches
 from fieldwork.generation.providers.gemini import Gemini
 from fieldwork.generation.providers.openai import OpenAI
 from fieldwork.generation.providers.registry import make_batch_client, make_provider
-from fieldwork.provenance import code_version
 
 PACKAGE = Path(embedded.__file__).parents[2]
 EMBEDDED = {
@@ -38,15 +37,6 @@ REMOTE = {
     "timeout_s": 7.5,
     "concurrency": 3,
 }
-
-
-def test_an_embedded_model_needs_no_key_and_touches_no_file(tmp_path: Path) -> None:
-    store = tmp_path / "embeddings" / "store.sqlite"
-    provider = make_provider(EMBEDDED, store)
-    assert isinstance(provider, embedded.EmbeddedModel)
-    version = code_version(Path(embedded.__file__))
-    assert provider.endpoint == f"embedded:all-MiniLM-L6-v2:{version}"
-    assert not store.parent.exists()
 
 
 @pytest.mark.parametrize(
@@ -224,12 +214,6 @@ def test_anthropic_without_a_cache_and_with_batches(
     client = make_batch_client(uncached, tmp_path)
     assert isinstance(client, AnthropicBatches)
     client.close()
-
-
-def test_a_server_without_keys(tmp_path: Path) -> None:
-    provider = make_provider({**REMOTE, "api_key_env": None}, tmp_path)
-    assert isinstance(provider, OpenAI)
-    assert provider.settings.api_key is None
 
 
 @pytest.mark.parametrize("key", [None, "", " \n"])

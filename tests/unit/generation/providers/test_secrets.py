@@ -130,16 +130,6 @@ def test_an_answer_that_repeats_a_secret_is_kept_without_it(recorder: Recorder, 
     assert provider.read(exchange.raw).text == f"My instructions say {MASK_TEXT}."
 
 
-def test_a_key_that_may_be_a_word_of_an_answer_changes_none(
-    recorder: Recorder, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("A_KEY", "none")
-    recorder.replies = [Said({"choices": [{"message": {"content": "none"}}]})]
-    provider = provider_at("openai", recorder)
-    exchange = closing_after(provider, sent(provider))
-    assert provider.read(exchange.raw).text == "none"
-
-
 @pytest.mark.parametrize("proxied", ["setting", "environment"])
 def test_no_proxy_tells_its_password(
     recorder: Recorder, monkeypatch: pytest.MonkeyPatch, proxied: str

@@ -171,18 +171,6 @@ def test_of_a_ledger_with_pages_full_of_garbage_the_others_come_back(path: Path,
     assert len(entries) >= len(ENTRIES) - 6 * 12
 
 
-@pytest.mark.parametrize("seed", range(20))
-def test_flipped_bits_bring_no_wrong_answer_back(path: Path, seed: int) -> None:
-    raw, source = bytearray(filled(path)), random.Random(seed)
-    for _ in range(40):
-        raw[source.randrange(len(raw))] ^= 1 << source.randrange(8)
-    path.write_bytes(raw)
-    recover(path, is_from_model)
-    entries = held(path)
-    assert entries.items() <= TRUTH.items()
-    assert len(entries) >= len(ENTRIES) - 40
-
-
 def test_an_emptied_ledger_is_refused_and_said_to_be_lost(path: Path) -> None:
     filled(path)
     path.write_bytes(b"")
@@ -208,15 +196,6 @@ def test_an_emptied_ledger_comes_back_out_of_its_log(path: Path) -> None:
     assert held(path) == TRUTH
     assert recovery.n_answers == 120
     assert "recovered. The damaged file is kept as m.sqlite.damaged-" in sentence_of(path, recovery)
-
-
-def test_a_deleted_ledger_comes_back_out_of_its_log(path: Path) -> None:
-    killed(path)
-    path.unlink()
-    with pytest.raises(StudyError, match="holds none now"), open_ledger(path):
-        pass
-    recover(path, is_from_model)
-    assert held(path) == TRUTH
 
 
 @pytest.mark.parametrize("offset", [0, 3, 20, 31, 32 + 30, 100_000])
@@ -274,18 +253,6 @@ def test_answers_of_another_model_stay_apart(path: Path) -> None:
         assert sorted(ledger.quarantined_entries(ledger.keys("quarantined"))) == sorted(foreign)
 
 
-def test_rows_that_were_set_aside_as_damaged_do_not_come_back(path: Path) -> None:
-    filled(path)
-    with closing(sqlite3.connect(path)) as connection, connection:
-        connection.execute("UPDATE answers SET attempts = 77 WHERE replicate = 1")
-    assert len(held(path)) == 80
-    raw = bytearray(path.read_bytes())
-    raw[:16] = bytes(16)
-    path.write_bytes(raw)
-    recover(path, is_from_model)
-    assert {e.replicate for e in held(path).values()} == {0, 2}
-
-
 def test_a_disk_that_refuses_leaves_the_damaged_file_as_it_was(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -302,12 +269,3 @@ def test_a_disk_that_refuses_leaves_the_damaged_file_as_it_was(
     assert path.read_bytes() == before[: len(before) // 2]
     monkeypatch.undo()
     assert recover(path, is_from_model).n_answers > 30
-
-
-def test_what_is_no_database_at_all_gives_nothing_back(path: Path) -> None:
-    path.parent.mkdir()
-    path.write_bytes(b"no database " * 4000)
-    recovery = recover(path, is_from_model)
-    assert recovery.is_lost
-    assert "Put a backup in its place" in sentence_of(path, recovery)
-    assert path.read_bytes() == b"no database " * 4000
