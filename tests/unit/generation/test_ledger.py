@@ -9,7 +9,8 @@ import subprocess
 import sys
 import tempfile
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
@@ -20,7 +21,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fieldwork.errors import StudyError
-from fieldwork.generation.ledger import VERSION, Entry, Ledger, ledger_key, open_ledger, sole_asker
+from fieldwork.generation.ledger import VERSION, Entry, ledger_key, open_ledger, sole_asker
 
 ENDPOINT = "https://api.example/v1/chat/completions"
 SCRIPTS = Path(__file__).parents[3] / "workflow" / "scripts"
@@ -73,10 +74,8 @@ def in_another_process(code: str, *arguments: object) -> subprocess.Popen[str]:
     [
         {},
         {"started_at": None, "latency_s": None},
-        {"raw": b""},
         {"raw": bytes(range(256)) * 40},
         {"replicate": 2**40, "attempts": 1},
-        {"endpoint": "embedded:modèle:0123"},
     ],
 )
 def test_an_answer_comes_back_as_it_was(path: Path, changes: dict[str, Any]) -> None:
@@ -105,10 +104,12 @@ def test_the_first_answer_to_a_key_stays(path: Path) -> None:
 
 
 def test_more_keys_than_a_statement_has_room_for_are_looked_up_at_once(path: Path) -> None:
-    many = [entry(str(i)) for i in range(40_000)]
+    many = [entry(str(i)) for i in range(2_000)]
     with open_ledger(path) as ledger:
         ledger.store(many)
-        assert len(ledger.answered_keys([e.key for e in many])) == len(many)
+        keys = [e.key for e in many] * 2
+        assert ledger.answered_keys([*keys, entry("other").key]) == set(keys)
+        assert len(list(ledger.entries(keys))) == len(many), "each is read once"
 
 
 def test_two_processes_that_write_at_once_lose_nothing(path: Path) -> None:
@@ -150,18 +151,12 @@ def test_keys_are_equal_only_for_equal_calls(
 
 DAMAGE = {
     "reply": "reply = X'00' || substr(reply, 2)",
-    "end of the reply": "reply = substr(reply, 1, length(reply) - 1)",
     "another sound reply": "reply = (SELECT reply FROM answers ORDER BY length(endpoint) LIMIT 1)",
-    "reply turned number": "reply = 7",
     "checksum": "checksum = X'00' || substr(checksum, 2)",
-    "no checksum": "checksum = X''",
     "time": "started_at = 'yesterday'",
     "no UTF-8": "endpoint = CAST(X'FF' AS TEXT)",
-    "number for text": "started_at = X'07'",
     "replicate": "replicate = 9",
-    "latency": "latency_s = 0.5",
     "attempts": "attempts = 1",
-    "request": "request_id = 'another'",
     "tier": "tier = 'batch'",
 }
 
@@ -242,14 +237,6 @@ def test_a_folder_that_cannot_be_written(ordinary_folder: Path) -> None:
         stored(ordinary_folder / "model.sqlite", entry())
 
 
-def occupy(path: Path, content: bytes | None) -> None:
-    path.parent.mkdir(parents=True)
-    if content is None:
-        path.mkdir()
-    else:
-        path.write_bytes(content)
-
-
 @pytest.mark.parametrize(
     ("content", "way_out"),
     [
@@ -261,13 +248,15 @@ def occupy(path: Path, content: bytes | None) -> None:
 def test_what_is_no_ledger_is_refused_in_one_sentence(
     path: Path, content: bytes | None, way_out: str
 ) -> None:
-    occupy(path, content)
-    with pytest.raises(StudyError) as caught:
+    path.parent.mkdir(parents=True)
+    if content is None:
+        path.mkdir()
+    else:
+        path.write_bytes(content)
+    with pytest.raises(StudyError, match=way_out) as caught:
         stored(path, entry())
-    said = str(caught.value)
-    assert said.startswith(str(path))
-    assert way_out in said
-    assert "\n" not in said
+    assert str(caught.value).startswith(str(path))
+    assert "\n" not in str(caught.value)
 
 
 @pytest.mark.parametrize("columns", ["something", "key, endpoint, reply"])
@@ -282,15 +271,10 @@ def test_a_full_disk_is_said_and_what_was_stored_stays(path: Path) -> None:
     stored(path, entry())
     big = entry("big", raw=os.urandom(200_000))
     with open_ledger(path) as ledger:
-        limit_pages(ledger, 12)
+        ledger._connection.execute("PRAGMA max_page_count = 12")
         with pytest.raises(StudyError, match=r"full.*free disk space"):
             ledger.store([entry("small"), big])
     assert read(path, entry().key, entry("small").key, big.key) == {entry().key: entry()}
-
-
-def limit_pages(ledger: Ledger, n_pages: int) -> None:
-    """Make SQLite meet a full disk."""
-    ledger._connection.execute(f"PRAGMA max_page_count = {n_pages}")
 
 
 # --- answers of another model --------------------------------------------------------------------
@@ -311,26 +295,18 @@ def test_a_quarantined_answer_is_kept_and_not_served_until_accepted(path: Path) 
 
 
 def test_writing_from_two_threads_of_one_run_breaks_no_commit(path: Path) -> None:
-    with open_ledger(path) as ledger:
-        failures: list[BaseException] = []
+    with open_ledger(path) as ledger, ThreadPoolExecutor(1) as pool:
 
-        def store(first: int) -> None:
-            try:
-                for n in range(first, first + 150):
-                    ledger.store([entry(f"{n}-{i}") for i in range(3)])
-            except BaseException as error:  # noqa: BLE001 - whatever it is, it is the finding
-                failures.append(error)
+        def store() -> None:
+            for n in range(150):
+                ledger.store([entry(f"{n}-{i}") for i in range(3)])
 
-        thread = threading.Thread(target=store, args=(0,))
-        thread.start()
-        while thread.is_alive():
+        job = pool.submit(store)
+        while not job.done():
             ledger.accept([])
             ledger.answered_keys([b"k" * 32])
-        thread.join()
-        assert failures == []
-    with closing(sqlite3.connect(path)) as connection:
-        ((count,),) = connection.execute("SELECT count(*) FROM answers").fetchall()
-    assert count == 450
+        job.result()
+        assert len(ledger.keys()) == 450
 
 
 def test_a_file_whose_keys_are_made_otherwise_is_refused_and_left_as_it_is(path: Path) -> None:
@@ -375,22 +351,9 @@ with sole_asker(Path(sys.argv[1])):
 # --- somebody removes the file while it is used ---------------------------------------------------
 
 
-def remove_file(path: Path) -> None:
-    path.unlink()
-
-
-def remove_folder(path: Path) -> None:
-    shutil.rmtree(path.parent)
-
-
-def remove_logs_too(path: Path) -> None:
-    for file in path.parent.glob("gpt.sqlite*"):
-        file.unlink()
-
-
-@pytest.mark.parametrize("remove", [remove_file, remove_folder, remove_logs_too])
+@pytest.mark.parametrize("removed", ["gpt.sqlite", "gpt.sqlite*", "*"])
 def test_a_ledger_that_is_removed_while_it_is_open_is_written_back(
-    tmp_path: Path, remove: Callable[[Path], None]
+    tmp_path: Path, removed: str
 ) -> None:
     path = tmp_path / "ledger" / "gpt.sqlite"
     with open_ledger(path) as ledger:
@@ -400,7 +363,10 @@ def test_a_ledger_that_is_removed_while_it_is_open_is_written_back(
         with open_ledger(path) as ledger:
             ledger.store([entry("early")])
             ledger.require_place()
-            remove(path)
+            for file in path.parent.glob(removed):
+                file.unlink()
+            if removed == "*":
+                path.parent.rmdir()
             ledger.store([entry("late")])
             with pytest.raises(StudyError, match="was removed or replaced"):
                 ledger.require_place()

@@ -1,14 +1,14 @@
 """Whatever goes wrong with a call in the middle of a job, the final table is the undisturbed run's."""
 
-import os
 import socket
 import threading
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
+from senders import make_quick
 from survival_study import (
     KEY,
     KEY_ENV,
@@ -74,63 +74,50 @@ def passing(api: str) -> dict[str, Case]:
         "504 after the answer was made": Case(error(api, 504, late=True), made=True),
         "no reply in time": Case({"wait_s": 0.5}, made=True),
         "reset": Case({"reset": True}),
-        "reset in the body": Case({"reset": True, "cut": True}, made=True),
         "end in the body": Case({"cut": True}, made=True),
         "short of its length": Case({"wrong_length": 50}, made=True),
         "slow drip": Case({"drip_s": 0.1}, made=True),
-        "slow drip in time": Case({"drip_s": 0.005}),
         "truncated": Case({"keep": 40}, made=True),
         "empty": Case({"body": b""}),
         "html": Case({"body": b"<html><body>Bad gateway</body></html>"}),
-        "no JSON": Case({"body": b"all well"}),
-        "another JSON": Case({"body": b"[]"}),
         "deep JSON": Case({"body": DEEP}),
         "no UTF-8": Case({"raw_text": b"caf\xe9"}, text="caf\ufffd"),
         "raw NUL": Case({"raw_text": b"a\x00b"}, text="a\0b"),
         "infinite tokens": Case({"body": b'{"%s":{"%s":1e999}}' % tuple(map(str.encode, usage))}),
         "no choices": Case(no_answer, made=True),
-        "NUL": Case({"raw_text": b"a\\u0000b"}, text="a\0b"),
         "half an emoji": Case({"raw_text": b"half \\ud83d"}, text="half \ufffd"),
         "an odd name of the call": Case({"headers": {"x-request-id": "r\udcff"}}),
-        "endless tokens": Case({"reply": {usage[0]: {usage[1]: 10**30}}}),
         "odd model": Case({"reply": {"model": None, "modelVersion": None}}),
     }
 
 
-def openai_outcomes() -> dict[str, Case]:
+def odd_fields(api: str) -> dict[str, Case]:
+    """Replies whose fields are of another type than documented."""
+    if api == "gemini":
+        return {
+            "odd reason": Case({"choice": {"finishReason": 1}}),
+            "odd name of the call": Case({"reply": {"responseId": 7}}),
+            "odd tier": Case({"reply": {"usageMetadata": {"serviceTier": 7}}}),
+        }
     filtered = {"status": 400, "body": openai_error("no", "content_filter")}
-    text = {"message": {"content": "", "refusal": None}}
     return {
         "null content": Case({"message": {"content": None}}, outcome="empty"),
-        "empty content": Case(text, outcome="empty", text=""),
-        "length": Case({"choice": {"finish_reason": "length"}}, outcome="truncated"),
-        "content_filter": Case({"choice": {"finish_reason": "content_filter"}}, outcome="filtered"),
         "filter before": Case(filtered, outcome="filtered"),
-        "refusal": Case({"message": {"content": None, "refusal": "No."}}, outcome="refused"),
         "odd reason": Case({"choice": {"finish_reason": {"type": "stop"}}}),
-        "odd fingerprint": Case({"reply": {"system_fingerprint": 7}}),
         "half a fingerprint": Case({"reply": {"system_fingerprint": "fp \ud83d"}}),
         "odd tier": Case({"reply": {"service_tier": ["default"]}}),
         "odd refusal": Case({"message": {"refusal": {"why": "No."}}}, outcome="refused"),
     }
 
 
-def gemini_outcomes() -> dict[str, Case]:
-    return {
-        "null content": Case({"choice": {"content": None}}, outcome="empty"),
-        "odd reason": Case({"choice": {"finishReason": 1}}),
-        "half a name of the call": Case({"reply": {"responseId": "r \ud83d"}}),
-        "odd name of the call": Case({"reply": {"responseId": 7}}),
-        "odd tier": Case({"reply": {"usageMetadata": {"serviceTier": 7}}}),
-    }
-
-
 # the way there and back is the same for both interfaces; what a reply holds is not
-READING = ("429 with a wait", "504 after the answer was made", "no choices", "no UTF-8", "raw NUL")
-READING += ("infinite tokens", "endless tokens", "half an emoji", "odd model")
-CASES = {("openai", name): case for name, case in (passing("openai") | openai_outcomes()).items()}
+READING = ("429 with a wait", "504 after the answer was made", "no choices", "no UTF-8")
+READING += ("infinite tokens", "half an emoji", "odd model")
+CASES = {
+    ("openai", name): case for name, case in (passing("openai") | odd_fields("openai")).items()
+}
 CASES |= {("gemini", name): passing("gemini")[name] for name in READING}
-CASES |= {("gemini", name): case for name, case in gemini_outcomes().items()}
+CASES |= {("gemini", name): case for name, case in odd_fields("gemini").items()}
 
 
 class Bench(NamedTuple):
@@ -169,10 +156,8 @@ def _serving(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bench]:
 
 
 def prepare(patched: pytest.MonkeyPatch) -> None:
-    patched.setattr("fieldwork.generation.calling.FIRST_WAIT_S", 0.001)
+    make_quick(patched)
     patched.setenv(KEY_ENV, KEY)
-    for name in [name for name in os.environ if name.lower().endswith("_proxy")]:
-        patched.delenv(name)
 
 
 @pytest.fixture
@@ -248,20 +233,11 @@ def changes_the_reply(case: Case) -> bool:
 
 # -- what stops the job
 
-STOPS = {
-    "no credit": ("openai", lambda: no_credit(times=FOREVER), "add credit"),
-    "account stopped": (
-        "gemini",
-        lambda: Fault(choice={"finishReason": "PUP_LIMITED_DISABLED"}, times=FOREVER),
-        "limited or disabled",
-    ),
-    "key revoked": ("openai", lambda: error_of("openai", 401), "api_key_env"),
-    "down for good": ("gemini", lambda: error_of("gemini", 503), "have no answer"),
+STOPS: dict[str, tuple[str, Callable[[], Fault], str]] = {
+    "no credit": ("openai", no_credit, "add credit"),
+    "key revoked": ("openai", lambda: Fault(**error("openai", 401)), "api_key_env"),
+    "down for good": ("gemini", lambda: Fault(**error("gemini", 503)), "have no answer"),
 }
-
-
-def error_of(api: str, status: int) -> Fault:
-    return Fault(**error(api, status), times=FOREVER)
 
 
 @pytest.mark.parametrize("name", STOPS)
@@ -270,7 +246,7 @@ def test_what_stops_the_job_keeps_what_arrived_and_a_rerun_asks_the_rest(
 ) -> None:
     api, make, said = STOPS[name]
     fault = make()
-    fault.skip = SKIP
+    fault.skip, fault.times = SKIP, FOREVER
     bench.chat.faults.append(fault)
     with pytest.raises(StudyError, match=said) as caught:
         bench.study(tmp_path, api, attempts=2).run()
@@ -285,19 +261,16 @@ def test_what_stops_the_job_keeps_what_arrived_and_a_rerun_asks_the_rest(
     assert bench.answers.made.total() == N + paid_for_nothing
 
 
-@pytest.mark.parametrize("api", MODELS)
-def test_an_answer_of_another_model_is_paid_for_once(
-    api: str, bench: Bench, tmp_path: Path
-) -> None:
+def test_an_answer_of_another_model_is_paid_for_once(bench: Bench, tmp_path: Path) -> None:
     bench.chat.faults.append(rerouted("cheaper", skip=SKIP, times=2))
     with pytest.raises(StudyError, match="cheaper"):
-        bench.study(tmp_path, api).run()
+        bench.study(tmp_path, "openai").run()
     bench.chat.faults.clear()
     with pytest.raises(StudyError, match="in quarantine"):
-        bench.study(tmp_path, api).run()
-    table = bench.study(tmp_path, api, accept_models=["cheaper"]).run()
+        bench.study(tmp_path, "openai").run()
+    table = bench.study(tmp_path, "openai", accept_models=["cheaper"]).run()
     assert 1 <= sum(row["returned_model"] == "cheaper" for row in table) <= 2
-    assert [row["text"] for row in table] == [row["text"] for row in bench.tables[api]]
+    assert [row["text"] for row in table] == [row["text"] for row in bench.tables["openai"]]
     assert set(bench.answers.made.values()) == {1}
     assert bench.answers.made.total() == N
 

@@ -7,23 +7,19 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from senders import context_of, item_of, loopback_entry, sender_of
 
 from fieldwork.errors import StudyError
-from fieldwork.generation.accounts import Account
 from fieldwork.generation.ledger import Ledger, open_ledger
-from fieldwork.generation.limits import Limits
 from fieldwork.generation.providers.registry import make_provider
 from fieldwork.generation.responses import generate
 from fieldwork.generation.rows import GenerationArm
-from fieldwork.generation.sending import Sender
 from fieldwork.records.generation import Request, Response
-from fieldwork.records.puppets import Context, Message
-from fieldwork.records.tasks import Item
 from servers.provider import Chat, http_error, serve_chat
 
 ARM = GenerationArm("gpt", "mmlu", "offline_w47", 0.7, 9, 3, wave="2026-W47")
-ITEMS = {name: Item(name, "choice", name, f"prompt {name}", [], None, None, "") for name in "abc"}
-CONTEXTS = {"c-anna": Context("c-anna", "anna", None, [], [Message("user", "I am anna")], 1, 0)}
+ITEMS = {name: item_of(name, "choice") for name in "abc"}
+CONTEXTS = {"c-anna": context_of("anna")}
 REQUESTS = [
     *(Request(item, None, None, replicate) for item in "abc" for replicate in range(2)),
     Request("a", "c-anna", "anna", 0),
@@ -52,18 +48,8 @@ class Study:
 
     def __init__(self, chat: Chat, ledger: Ledger) -> None:
         self.chat = chat
-        entry = {
-            "provider": "openai", "model": "loopback", "base_url": chat.base_url, "api_key_env": None,
-            "token_limit_field": "max_tokens", "send_temperature": True, "send_seed": True,
-            "timeout_s": 5.0, "concurrency": 2,
-        }  # fmt: skip
-        self._sender = Sender(
-            make_provider(entry, Path("unused")),
-            ledger,
-            Limits(ceiling=2, requests_per_minute=None, tokens_per_minute=None),
-            Account(None, "live", 9),
-            attempts=1,
-        )
+        provider = make_provider(loopback_entry(chat.base_url, concurrency=2), Path("unused"))
+        self._sender = sender_of(provider, ledger, ceiling=2)
 
     def ask(self, *requests: Request, **changes: Any) -> list[Response]:
         arm = ARM._replace(**changes)

@@ -34,7 +34,6 @@ from servers.provider import (
     no_credit,
     prompt_blocked,
     serve_provider,
-    stopped,
 )
 
 KEY = "sk-loopback-secret"
@@ -164,12 +163,12 @@ FAULTS: dict[str, dict[str, Any]] = {
     *(
         (api, step, name)
         for n, step in enumerate(["batches.get", "batches.list", "files.content"])
-        for api in FAMILIES
-        for name in list(FAULTS)[n % 2 :: 2]
+        for m, api in enumerate(FAMILIES)
+        for name in list(FAULTS)[(n + m) % 3 :: 3]
     ),
     *((api, "batches.create", name) for api in FAMILIES for name in FAULTS),
-    *(("openai", "files.upload", name) for name in FAULTS),
-    *(("gemini", "files.upload", name) for name in ("status_500", "reset")),
+    *(("openai", "files.upload", name) for name in ("status_529_late", "throttled", "cut")),
+    ("gemini", "files.upload", "reset"),
 )
 def test_a_step_that_goes_wrong_is_mended_and_no_request_is_run_twice(
     desks: Desks, step: str, fault: str
@@ -203,31 +202,20 @@ def claude_error(status: int, words: str = f"bad {KEY}") -> Fault:
     return Fault(status=status, body=anthropic_error(words))
 
 
-ELSEWHERE = Fault(status=302, headers={"Location": "http://127.0.0.1:9/"})
-
-
 @cases(
     "step, fault, kind, told",
     ("openai", "get", no_credit(), StudyError, "add credit"),
     ("openai", "get", http_error(401, message=f"bad key {KEY}"), StudyError, "api_key_env"),
-    ("openai", "get", http_error(403), StudyError, "api_key_env"),
     ("openai", "get", http_error(404, message="gone"), RejectedError, "HTTP 404: gone"),
-    ("openai", "get", http_error(400, message="bad"), RejectedError, "HTTP 400: bad"),
     ("openai", "get", http_error(400, code="billing_hard_limit_reached"), StudyError, "add credit"),
-    ("openai", "get", ELSEWHERE, StudyError, "base_url"),
     ("openai", "get", http_error(503, retry_after="3"), TransientError, "HTTP 503"),
-    ("openai", "get", http_error(529), TransientError, "HTTP 529"),
     ("gemini", "get", gemini_error(400, message=f"bad {KEY}"), RejectedError, "HTTP 400: bad"),
-    ("gemini", "get", gemini_error(404, message="no such batch"), RejectedError, "HTTP 404"),
     ("gemini", "get", gemini_error(503), TransientError, "HTTP 503"),
     ("gemini", "list", gemini_error(403), StudyError, "api_key_env"),
-    ("gemini", "list", gemini_error(401), StudyError, "api_key_env"),
-    ("gemini", "list", gemini_error(404), StudyError, "models"),
     ("gemini", "list", Fault(body=b"<html>"), TransientError, "a page of HTML"),
     ("gemini", "create", gemini_error(404, message="model"), StudyError, "models"),
     ("gemini", "create", gemini_error(403, message="no such File"), RejectedError, "no such File"),
     ("anthropic", "get", claude_error(400), RejectedError, "HTTP 400: bad"),
-    ("anthropic", "get", claude_error(404), RejectedError, "HTTP 404: bad"),
     ("anthropic", "get", claude_error(529), TransientError, "HTTP 529"),
     ("anthropic", "list", claude_error(401), StudyError, "api_key_env"),
     ("anthropic", "list", claude_error(307), StudyError, "redirects calls"),
@@ -264,11 +252,9 @@ def test_refusals_are_sorted_and_nothing_is_tried_twice(
         0.25,
         True,
     ),
-    ("openai", "create", http_error(500), None, True),
     ("openai", "create", Fault(reset=True), None, True),
     ("gemini", "create", gemini_error(429, retry_s=3), 3.0, False),
     ("gemini", "create", gemini_error(500), None, True),
-    ("gemini", "create", Fault(reset=True), None, True),
     ("anthropic", "create", claude_error(429), None, False),
     ("anthropic", "create", claude_error(500), None, True),
     ("anthropic", "list", claude_error(500), None, False),
@@ -315,25 +301,19 @@ def test_what_came_is_settled_and_the_rest_is_asked_in_the_next_run(
 
 
 OOPS = {"status": 500, "step": "row", "body": anthropic_error("Oops")}
-BUSY = {"status": 529, "step": "row", "body": anthropic_error("Busy", "overloaded_error")}
 WITHHELD = anthropic_error("Output blocked by content filtering policy", "invalid_request_error")
 
 
 @cases(
     "fault, cause",
     ("openai", http_error(500, message="Oops", step="row"), "HTTP 500: Oops"),
-    ("openai", http_error(429, message="Slow down", step="row"), "HTTP 429: Slow down"),
     ("openai", http_error(400, code="content_filter", step="row"), "filtered"),
-    ("openai", Fault(step="row", choice={"finish_reason": "content_filter"}), "filtered"),
     ("openai", Fault(step="row", message={"refusal": "no"}), "refused"),
     ("openai", Fault(step="row", drop=("choices",)), "no chat completion"),
     ("gemini", gemini_error(500, message="Oops", step="row"), "HTTP 500: Oops"),
-    ("gemini", gemini_error(429, message="Slow down", step="row"), "HTTP 429: Slow down"),
     ("gemini", prompt_blocked("SAFETY", step="row"), "filtered"),
-    ("gemini", stopped("RECITATION", step="row"), "filtered"),
     ("gemini", Fault(step="row", drop=("candidates",)), "no generated content"),
     ("anthropic", Fault(**OOPS), "HTTP 500: Oops"),
-    ("anthropic", Fault(**BUSY), "HTTP 529: Busy"),
     ("anthropic", Fault(step="row", reply={"stop_reason": "refusal", "content": []}), "refused"),
     ("anthropic", Fault(status=400, body=WITHHELD, step="row"), "filtered"),
     ("anthropic", Fault(step="row", drop=("content",)), "no message"),

@@ -84,35 +84,29 @@ def many(provider: EmbeddedModel, asked: Item, n: int, temperature: float) -> li
 # --- scores --------------------------------------------------------------------------------------
 
 
+NORTH = [0.8, 0.6, 0.28, 0.0]
+MOVED = [0.73532, 0.86663, 0.25736, 0.31513]
+
+
 @pytest.mark.parametrize(
     ("context", "expected"),
     [
-        pytest.param([], [0.8, 0.6, 0.28, 0.0], id="cosine of question and choice"),
-        pytest.param(
-            [Message("user", "likes east")],
-            list(np.round(np.array([0.56, 0.66, 0.196, 0.24]) / np.hypot(0.7, 0.3), 5)),
-            id="a user's message moves them",
-        ),
-        pytest.param(
-            [Message("system", "likes east")],
-            list(np.round(np.array([0.56, 0.66, 0.196, 0.24]) / np.hypot(0.7, 0.3), 5)),
-            id="so does a system message",
-        ),
-        pytest.param(
+        ([], NORTH),
+        ([Message("user", "likes east")], MOVED),
+        ([Message("system", "likes east")], MOVED),
+        # several count by their mean
+        (
             [Message("user", "likes east"), Message("user", "likes south")],
             [0.73532, 0.77432, 0.52476, 0.22283],
-            id="several count by their mean",
         ),
-        pytest.param(
-            [Message("assistant", "likes east")], [0.8, 0.6, 0.28, 0.0], id="the assistant's not"
-        ),
-        pytest.param([Message("user", " \n")], [0.8, 0.6, 0.28, 0.0], id="nor a blank one"),
-        pytest.param(
-            [Message("user", "likes nothing")], [0.8, 0.6, 0.28, 0.0], id="nor one of length zero"
-        ),
+        ([Message("assistant", "likes east")], NORTH),
+        ([Message("user", " \n")], NORTH),
+        ([Message("user", "likes nothing")], NORTH),
     ],
 )
-def test_scores(context: list[Message], expected: list[float]) -> None:
+def test_scores_are_cosines_that_a_users_messages_move(
+    context: list[Message], expected: list[float]
+) -> None:
     assert raw(make(), context=context)["scores"] == pytest.approx(expected, abs=1.1e-5)
 
 
@@ -122,11 +116,8 @@ def test_scores(context: list[Message], expected: list[float]) -> None:
 @pytest.mark.parametrize(
     ("choices", "kind", "expected"),
     [
-        (["north", "east", "south"], "choice", "A"),
         (["south", "east", "north"], "choice", "C"),
-        (["south", "as good as north", "north"], "choice", "B"),
         (["south", "north", "as good as north"], "choice", "B"),
-        (["south"], "choice", "A"),
         (["west", "south", "east", "north"], "list", "1. north\n2. east\n3. south\n4. west"),
         (
             ["west", "as good as north", "south", "east", "north", "likes east"],

@@ -3,25 +3,21 @@
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import pytest
 from batch_desk import make_calls
 from batch_desk import settle as settle_at_desk
-from provider_cases import item, make_anthropic, make_gemini, make_openai, make_vertex
+from provider_cases import make_anthropic, make_gemini, make_openai, make_vertex
+from senders import numbered, sender_of, settle_asks
 
 from fieldwork.errors import StudyError
-from fieldwork.generation.accounts import Account
-from fieldwork.generation.agenda import Ask, ContextGroup
 from fieldwork.generation.batches.files import BatchLimits
-from fieldwork.generation.engine import settle
 from fieldwork.generation.ledger import Ledger, open_ledger
-from fieldwork.generation.limits import Limits
-from fieldwork.generation.providers.base import Provider, Sampling
+from fieldwork.generation.providers.base import Provider
 from fieldwork.generation.providers.batch_base import BatchClient
 from fieldwork.generation.providers.batch_gemini import GeminiBatches
 from fieldwork.generation.providers.batch_openai import OpenAIBatches
-from fieldwork.generation.sending import Sender
 from servers.faults import anthropic_error, google_error, openai_error
 from servers.provider import (
     FOREVER,
@@ -78,47 +74,26 @@ def ledger(tmp_path: Path) -> Iterator[Ledger]:
 
 def ask(provider: Provider, ledger: Ledger, n: int = N) -> int:
     """Ask so many questions; how many have no answer in the end."""
-    sender = Sender(
-        provider=provider,
-        ledger=ledger,
-        limits=Limits(ceiling=16, requests_per_minute=None, tokens_per_minute=None),
-        account=Account(None, "live", 16),
-        attempts=ATTEMPTS,
-    )
-    asks = [Ask(item(f"q{i}"), Sampling(1.0, 16, 0), 0) for i in range(n)]
-    return settle([ContextGroup(None, [], asks)], sender, total=n).failures.total()
+    sender = sender_of(provider, ledger, attempts=ATTEMPTS, ceiling=16)
+    return settle_asks(numbered(n), sender).failures.total()
 
 
-class Wrong(NamedTuple):
-    """How a server is wrong, the calls it may be met by, and what the user reads."""
-
-    fault: Callable[[str], Fault]
-    most: int
-    cause: str
+def broken(api: str, status: int) -> Fault:
+    bodies = {"openai": openai_error("broken"), "anthropic": anthropic_error("broken")}
+    body = bodies.get(api, google_error(status, "broken"))
+    return Fault(status=status, body=body, times=FOREVER)
 
 
-def error(status: int) -> Callable[[str], Fault]:
-    def made(api: str) -> Fault:
-        if api in ("gemini", "vertex"):
-            body = google_error(status, "broken")
-        else:
-            body = anthropic_error("broken") if api == "anthropic" else openai_error("broken")
-        return Fault(status=status, body=body, times=FOREVER)
-
-    return made
-
-
-WRONG = {
-    "a page of HTML": Wrong(lambda _: Fault(body=PAGE, times=FOREVER), 25, "Please log in"),
-    "nothing": Wrong(lambda _: Fault(body=b"", times=FOREVER), 25, "an empty body"),
-    "no choices": Wrong(
+# how a server is wrong, the calls it may be met by, and what the user reads
+WRONG: dict[str, tuple[Callable[[str], Fault], int, str]] = {
+    "a page of HTML": (lambda _: Fault(body=PAGE, times=FOREVER), 25, "Please log in"),
+    "no choices": (
         lambda _: Fault(reply={"choices": []}, drop=["candidates", "content"], times=FOREVER),
         25,
         "no ",
     ),
-    "HTTP 400": Wrong(error(400), 5, "HTTP 400: broken"),
-    "HTTP 500": Wrong(error(500), 25, "HTTP 500: broken"),
-    "a reset": Wrong(lambda _: Fault(reset=True, times=FOREVER), 25, "calls: "),
+    "HTTP 400": (lambda api: broken(api, 400), 5, "HTTP 400: broken"),
+    "a reset": (lambda _: Fault(reset=True, times=FOREVER), 25, "calls: "),
 }
 
 
@@ -126,13 +101,13 @@ WRONG = {
 def test_a_server_that_is_wrong_for_everybody_is_met_by_a_few_calls(
     api: str, name: str, chat: Chat, ledger: Ledger
 ) -> None:
-    wrong = WRONG[name]
-    chat.faults.append(wrong.fault(api))
+    fault, most, cause = WRONG[name]
+    chat.faults.append(fault(api))
     with pytest.raises(StudyError, match="no request is answered") as caught:
         ask(PROVIDERS[api](chat), ledger)
-    assert wrong.cause in str(caught.value)
+    assert cause in str(caught.value)
     assert "\n" not in str(caught.value)
-    assert len(chat.requests) <= wrong.most
+    assert len(chat.requests) <= most
     chat.faults.clear()
     assert ask(PROVIDERS[api](chat), ledger) == 0, "and when it is well again all is asked"
 
@@ -147,22 +122,14 @@ def tomorrow(api: str) -> Fault:
     return http_error(429, retry_after="86400", times=FOREVER)
 
 
-def elsewhere(_: str) -> Fault:
-    return Fault(status=307, headers={"Location": "/elsewhere"}, body=b"", times=FOREVER)
-
-
-def cheaper(_: str) -> Fault:
-    return rerouted("cheaper-1", times=1)
-
-
 STOPPING: dict[str, tuple[Callable[[str], Fault], str]] = {
     "a wait of a day": (tomorrow, r"asks to wait for 24\.0 hours"),
     "a redirect": (
-        elsewhere,
+        lambda _: Fault(status=307, headers={"Location": "/elsewhere"}, body=b"", times=FOREVER),
         r"redirects calls to /elsewhere; redirects are not followed, because",
     ),
     "another model": (
-        cheaper,
+        lambda _: rerouted("cheaper-1", times=1),
         r"an answer came from cheaper-1, which is not the model in the config",
     ),
 }
@@ -200,16 +167,15 @@ N_BATCHED = 60
 A_BATCH = 20
 
 
-DESKS: dict[str, Callable[[Chat], tuple[Provider, BatchClient]]] = {
-    "openai": lambda chat: (
-        make_openai(chat.base_url),
-        OpenAIBatches(make_openai(chat.base_url).settings),
-    ),
-    "gemini": lambda chat: (
-        make_gemini(chat.gemini_url),
-        GeminiBatches(make_gemini(chat.gemini_url).settings),
-    ),
-}
+def desk_of(api: str, chat: Chat) -> tuple[Provider, BatchClient]:
+    if api == "openai":
+        openai = make_openai(chat.base_url)
+        return openai, OpenAIBatches(openai.settings)
+    gemini = make_gemini(chat.gemini_url)
+    return gemini, GeminiBatches(gemini.settings)
+
+
+DESKS = ("openai", "gemini")
 
 
 @pytest.fixture
@@ -221,11 +187,11 @@ def service() -> Iterator[Chat]:
 
 def ask_by_batch(api: str, service: Chat, folder: Path, n: int = N_BATCHED) -> int:
     """Ask by one batch after the other; how many requests have no answer in the end."""
-    provider, client = DESKS[api](service)
+    provider, client = desk_of(api, service)
     calls = make_calls(provider, n)
-    limits = BatchLimits(A_BATCH, max_tokens=sum(c.tokens for c in calls[:A_BATCH]), attempts=5)
+    n_tokens = sum(call.tokens for call in calls[:A_BATCH])
+    limits = BatchLimits(A_BATCH, max_tokens=n_tokens, attempts=5, listing_lag_s=5)
     with closing(client):
-        limits = limits._replace(listing_lag_s=5)
         return settle_at_desk(calls, client, provider, folder, limits, HASTE).total()
 
 
@@ -258,8 +224,9 @@ def test_a_batch_service_that_sends_pages_is_met_by_a_few_calls(
 def test_a_batch_without_an_answer_is_the_last(
     api: str, status: int, service: Chat, tmp_path: Path
 ) -> None:
-    body = google_error(status, "broken") if api == "gemini" else openai_error("broken")
-    service.faults.append(Fault(status=status, body=body, step="row", times=FOREVER))
+    fault = broken(api, status)
+    fault.step = "row"
+    service.faults.append(fault)
     with pytest.raises(StudyError, match=r"none of the 20 requests of batch .*broken.*No further"):
         ask_by_batch(api, service, tmp_path)
     assert n_batched(service) == A_BATCH
@@ -269,7 +236,8 @@ def test_a_batch_without_an_answer_is_the_last(
 
 @pytest.mark.parametrize("api", DESKS)
 def test_batches_with_some_answers_go_on(api: str, service: Chat, tmp_path: Path) -> None:
-    body = google_error(500, "broken") if api == "gemini" else openai_error("broken")
-    service.faults.append(Fault(status=500, body=body, step="row", skip=1, times=A_BATCH + 5))
+    fault = broken(api, 500)
+    fault.step, fault.skip, fault.times = "row", 1, A_BATCH + 5
+    service.faults.append(fault)
     assert ask_by_batch(api, service, tmp_path) == A_BATCH + 5
     assert n_batched(service) == N_BATCHED
