@@ -30,9 +30,8 @@ def chat() -> Iterator[Chat]:
         yield served
 
 
-def settings_for(url: str, **more: Any) -> AnthropicSettings:
-    given = {"model": MODEL, "base_url": url, "api_key": KEY, "timeout_s": 5.0}
-    return AnthropicSettings(**{**given, **more})
+def settings_for(url: str) -> AnthropicSettings:
+    return AnthropicSettings(model=MODEL, base_url=url, api_key=KEY, timeout_s=5.0)
 
 
 @pytest.fixture

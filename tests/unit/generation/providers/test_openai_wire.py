@@ -43,30 +43,22 @@ def same(ours: Call, theirs: Call) -> bool:
     ) and all(ours.headers.get(name) == theirs.headers.get(name) for name in names)
 
 
+USUAL = {"max_tokens": 16, "temperature": 1.0}
+FURTHER = {"top_k": 0, "provider": {"only": ["a"], "allow_fallbacks": False}}
 OPTIONS: list[tuple[dict[str, Any], dict[str, Any]]] = [
-    ({}, {"max_tokens": 16, "temperature": 1.0}),
-    ({"send_seed": True}, {"max_tokens": 16, "temperature": 1.0, "seed": 42}),
+    ({}, USUAL),
+    ({"send_seed": True}, {**USUAL, "seed": 42}),
     ({"send_temperature": False}, {"max_tokens": 16}),
     (
         {"token_limit_field": "max_completion_tokens"},
         {"max_completion_tokens": 16, "temperature": 1.0},
     ),
-    ({"flex": True}, {"max_tokens": 16, "temperature": 1.0, "service_tier": "flex"}),
-    (
-        {"cache_key": True},
-        {"max_tokens": 16, "temperature": 1.0, "prompt_cache_key": CONTEXT_ID},
-    ),
-    (
-        {"extra_body": {"top_k": 0, "provider": {"only": ["a"], "allow_fallbacks": False}}},
-        {
-            "max_tokens": 16,
-            "temperature": 1.0,
-            "extra_body": {"top_k": 0, "provider": {"only": ["a"], "allow_fallbacks": False}},
-        },
-    ),
+    ({"flex": True}, {**USUAL, "service_tier": "flex"}),
+    ({"cache_key": True}, {**USUAL, "prompt_cache_key": CONTEXT_ID}),
+    ({"extra_body": FURTHER}, {**USUAL, "extra_body": FURTHER}),
     (
         {"send_seed": True, "seed_field": "random_seed"},
-        {"max_tokens": 16, "temperature": 1.0, "extra_body": {"random_seed": 42}},
+        {**USUAL, "extra_body": {"random_seed": 42}},
     ),
 ]
 
