@@ -79,13 +79,6 @@ def test_vectors_of_two_encoders_are_not_mixed(tmp_path: Path) -> None:
         list(streams.read_blocks([tmp_path / "a.parquet", tmp_path / "b.parquet"]))
 
 
-def test_vectors_cut_short_are_refused(tmp_path: Path) -> None:
-    rows = [ConversationVector("a", "k", b"\0" * 8), ConversationVector("b", "k", b"\0" * 4)]
-    tables.write_rows(tmp_path / "v.parquet", rows, ConversationVector)
-    with pytest.raises(StudyError, match=r"v\.parquet: its vectors differ in length"):
-        list(streams.read_blocks([tmp_path / "v.parquet"]))
-
-
 # ---- rows ----------------------------------------------------------------------------------------
 
 
@@ -131,17 +124,3 @@ def test_other_columns_are_refused(tmp_path: Path, reader: str) -> None:
     pq.write_table(pa.table({"conversation_id": ["c"]}), tmp_path / "t.parquet")
     with pytest.raises(StudyError, match=r"t\.parquet: its columns are \['conversation_id'\]"):
         READERS[reader](tmp_path / "t.parquet")
-
-
-@pytest.mark.parametrize("reader", ["rows", "blocks"])
-def test_a_damaged_page_is_named(tmp_path: Path, reader: str) -> None:
-    path = tmp_path / "t.parquet"
-    if reader == "rows":
-        streams.write_parts([path], [(0, row) for row in TEXTS], ConversationText)
-    else:
-        streams.write_blocks(path, blocks(25, 25))
-    content = bytearray(path.read_bytes())
-    content[4:60] = b"\xff" * 56
-    path.write_bytes(content)
-    with pytest.raises(StudyError, match=r"t\.parquet: cannot be read as Parquet"):
-        READERS[reader](path)

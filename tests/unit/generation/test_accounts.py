@@ -2,7 +2,6 @@
 
 import json
 import sqlite3
-from collections.abc import Iterator
 from contextlib import closing
 from datetime import date
 from pathlib import Path
@@ -35,12 +34,6 @@ def entry(key: str, **changes: Any) -> Entry:
     raw = json.dumps({"choices": [choice], "usage": usage}).encode()
     known = Entry(key.encode().ljust(32), PROVIDER.endpoint, 0, raw, None, None, 1)
     return known._replace(**changes)
-
-
-@pytest.fixture
-def ledger(tmp_path: Path) -> Iterator[Ledger]:
-    with open_ledger(tmp_path / "m.sqlite") as opened:
-        yield opened
 
 
 def test_every_answer_is_billed_at_its_own_tier_those_set_apart_too(ledger: Ledger) -> None:

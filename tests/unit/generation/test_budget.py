@@ -101,19 +101,6 @@ def test_what_was_spent_is_kept(path: Path, most: float, cost: float | None, spe
     assert totals(path) == BudgetTotals(spent, 0.0)
 
 
-def test_the_next_run_goes_on_from_where_the_last_one_was(path: Path) -> None:
-    with open_budget(path, 1.0) as budget:
-        spend(budget, 0.75, 0.75)
-    with open_budget(path, 1.0) as budget:
-        assert reserved_until_refused(budget, 0.125) == 2
-    with open_budget(path, None) as budget:
-        spend(budget, 5.0, 5.0)
-    with open_budget(path, 6.0) as budget, pytest.raises(BudgetReached):
-        budget.reserve(0.125)
-    with open_budget(path, 6.125) as budget:
-        budget.reserve(0.125)
-
-
 def test_it_says_what_was_spent_and_what_to_do(path: Path) -> None:
     with open_budget(path, 2.0) as budget:
         spend(budget, 1.0, 1.0)
@@ -155,13 +142,6 @@ def test_thousands_of_calls_a_second_take_a_few_transactions(
             spend(budget, 0.01, 0.01)
         assert n[0] <= 12 + 2 * 10
         assert budget.totals().reserved_usd == 0.0
-
-
-def test_near_its_end_a_process_leaves_something_to_others(path: Path) -> None:
-    with open_budget(path, 8.0) as greedy, open_budget(path, 8.0) as modest:
-        for _ in range(40):
-            spend(greedy, 0.1, 0.1)
-        assert reserved_until_refused(modest, 0.125) >= 20
 
 
 def test_money_that_came_back_goes_back_to_the_purse(

@@ -34,13 +34,7 @@ SCRIPTS = Path(__file__).parents[3] / "workflow" / "scripts"
 
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
-    return tmp_path / "model.sqlite"
-
-
-@pytest.fixture
-def ledger(path: Path) -> Iterator[Ledger]:
-    with open_ledger(path) as opened:
-        yield opened
+    return tmp_path / "m.sqlite"
 
 
 def asks(*texts: str, replicates: int = 1) -> list[Ask]:
@@ -151,13 +145,6 @@ def test_a_transient_fault_is_tried_again_after_growing_waits(
     assert all(nap <= bound for nap, bound in zip(naps, bounds, strict=True))
     assert max(naps) > 4 * bounds[0], "the waits must grow"
     assert len(set(naps)) == len(naps), "and differ, or all workers come back at once"
-
-
-@pytest.mark.parametrize("asked", [0.25, 7.0, 600.0])
-def test_the_server_says_how_long_to_wait(ledger: Ledger, naps: list[float], asked: float) -> None:
-    provider = ScriptedProvider(lambda _, send: TransientError("busy", asked) if send == 1 else 0.0)
-    assert ask(asks("a"), provider, ledger).n_asked == 1
-    assert naps == [asked]
 
 
 def test_a_wait_of_hours_stops_the_run_and_is_left_to_the_next(
@@ -296,21 +283,6 @@ def test_no_call_is_begun_before_the_last_answer_is_on_disk(
     ask(numbered(40), provider, ledger)
     assert n_stored == 40
     assert most_at_risk <= 4
-
-
-def test_answers_that_wait_for_a_commit_share_the_next(
-    ledger: Ledger, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    store, sizes = ledger.store, []
-
-    def noting(entries: list[Entry]) -> None:
-        sizes.append(len(entries))
-        store(entries)
-
-    monkeypatch.setattr(ledger, "store", noting)
-    ask(numbered(320), ScriptedProvider(concurrency=32), ledger)
-    assert sum(sizes) == 320
-    assert len(sizes) <= 40
 
 
 # --- the process ends ----------------------------------------------------------------------------

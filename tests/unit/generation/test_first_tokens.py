@@ -121,10 +121,3 @@ def test_a_sample_is_the_same_each_time_in_order_and_of_all_items() -> None:
     assert {*sample} < {*sample_requests(requests, 60, ARM)}
     assert sample_requests(requests, 9_999, ARM) == requests
     assert sample_requests([], 3, ARM) == []
-
-
-def test_of_puppets_with_equal_contexts_one_is_asked() -> None:
-    twins = [Request("a", "c-1", puppet, 0) for puppet in ("p1", "p2")]
-    assert sample_requests(twins, 2, ARM) == twins[:1]
-    again = [*twins, Request("a", "c-1", "p1", 1)]
-    assert sample_requests(again, 9, ARM) == [again[0], again[2]]

@@ -61,13 +61,6 @@ with open_ledger(Path(sys.argv[1])) as ledger:
     opened(path)
 
 
-def test_a_ledger_of_an_earlier_version_is_counted(path: Path) -> None:
-    stored(path, entry("a"), entry("b"), entry("c"))
-    beside(path).unlink()
-    opened(path)
-    assert Inventory(path).count() == 3
-
-
 LOSSES = {
     "cut to nothing": lambda path: path.write_bytes(b""),
     "deleted": lambda path: path.unlink(),

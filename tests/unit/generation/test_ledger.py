@@ -3,13 +3,10 @@
 import logging
 import os
 import random
-import shutil
 import sqlite3
 import subprocess
 import sys
-import tempfile
 import threading
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from datetime import UTC, datetime
@@ -82,19 +79,6 @@ def test_an_answer_comes_back_as_it_was(path: Path, changes: dict[str, Any]) -> 
     kept = entry(**changes)
     stored(path, kept)
     assert read(path, kept.key) == {kept.key: kept}
-
-
-def test_an_answer_is_on_disk_when_store_returns(path: Path) -> None:
-    kept = entry()
-    code = """
-with open_ledger(Path(sys.argv[1])) as ledger:
-    print(*(e.raw.hex() for e in ledger.entries([bytes.fromhex(sys.argv[2])])))
-"""
-    with open_ledger(path) as ledger:
-        ledger.store([kept])
-        other = in_another_process(code, path, kept.key.hex())  # while this one still has it open
-        said, _ = other.communicate(timeout=30)
-    assert bytes.fromhex(said.strip()) == kept.raw
 
 
 def test_the_first_answer_to_a_key_stays(path: Path) -> None:
@@ -211,30 +195,6 @@ def execute(path: Path, statement: str) -> list[Any]:
 
 
 # --- refusals ------------------------------------------------------------------------------------
-
-
-@pytest.fixture
-def ordinary_folder() -> Iterator[Path]:
-    """A folder outside root's reach, and not root: root may write anywhere."""
-    folder = Path(tempfile.mkdtemp())
-    folder.chmod(0o755)
-    mighty = os.geteuid() == 0
-    if mighty:
-        os.seteuid(65534)
-    try:
-        yield folder
-    finally:
-        if mighty:
-            os.seteuid(0)
-        folder.chmod(0o755)
-        shutil.rmtree(folder)
-
-
-def test_a_folder_that_cannot_be_written(ordinary_folder: Path) -> None:
-    if ordinary_folder.stat().st_uid == os.geteuid():
-        ordinary_folder.chmod(0o555)
-    with pytest.raises(StudyError, match=r"ledger of answers cannot be used .*writable"):
-        stored(ordinary_folder / "model.sqlite", entry())
 
 
 @pytest.mark.parametrize(

@@ -2,29 +2,22 @@
 
 import asyncio
 from collections import Counter
-from collections.abc import Callable, Iterator
-from pathlib import Path
+from collections.abc import Callable
 
 import pytest
 from scripted_provider import Fate, ScriptedProvider
 from senders import numbered, sender_of, settle_asks
-from test_engine import ask, asks
+from test_engine import ask
 
 from fieldwork.errors import StudyError
 from fieldwork.generation import outage
-from fieldwork.generation.ledger import Ledger, open_ledger
+from fieldwork.generation.ledger import Ledger
 from fieldwork.generation.limits import Limits
 from fieldwork.generation.outage import FIRST_REQUESTS, THROTTLED_S, Outage
 from fieldwork.generation.providers.base import RejectedError, TransientError
 from fieldwork.retries import LONGEST_WAIT_S
 
 MANY = 400
-
-
-@pytest.fixture
-def ledger(tmp_path: Path) -> Iterator[Ledger]:
-    with open_ledger(tmp_path / "model.sqlite") as opened:
-        yield opened
 
 
 class Clock:
@@ -127,12 +120,6 @@ def test_one_answer_and_failures_are_the_requests_own(ledger: Ledger) -> None:
     assert Counter(provider.sends) == {f"q{i}": 1 if i in (0, 300) else 3 for i in range(MANY)}
 
 
-@pytest.mark.usefixtures("naps")
-def test_fewer_requests_than_that_are_counted_as_failures(ledger: Ledger) -> None:
-    settled = ask(asks("a", "b"), ScriptedProvider(lambda *_: RejectedError("no")), ledger)
-    assert settled.failures == {"no": 2}
-
-
 # --- after answers ---------------------------------------------------------------------------------
 
 
@@ -150,12 +137,3 @@ def test_a_server_that_falls_silent_is_left_after_half_an_hour() -> None:
     clock.now += 2
     with pytest.raises(StudyError, match=r"no answer arrived for 30 minutes.*1001 calls"):
         failing(state, 1, timed_out)
-
-
-def test_an_answer_ends_the_silence() -> None:
-    clock = Clock()
-    state = Outage("there", clock)
-    for _ in range(20):
-        state.note_answer()
-        clock.now += outage.LONGEST_SILENCE_S - 1
-        failing(state, 100, timed_out)

@@ -13,7 +13,7 @@ from senders import context_of, item_of, loopback_entry, make_quick, sender_of
 
 from fieldwork.errors import StudyError
 from fieldwork.generation import responses
-from fieldwork.generation.ledger import Entry, Ledger, open_ledger
+from fieldwork.generation.ledger import Entry, Ledger
 from fieldwork.generation.providers.registry import make_provider
 from fieldwork.generation.responses import generate
 from fieldwork.generation.rows import GenerationArm
@@ -38,12 +38,6 @@ def echo(body: Mapping[str, Any]) -> str:
 def chat() -> Iterator[Chat]:
     with serve_chat(answer=echo) as server:
         yield server
-
-
-@pytest.fixture
-def ledger(tmp_path: Path) -> Iterator[Ledger]:
-    with open_ledger(tmp_path / "gpt.sqlite") as opened:
-        yield opened
 
 
 def ask(chat: Chat, ledger: Ledger, *requests: Request, **changes: Any) -> list[Response]:
@@ -203,7 +197,7 @@ def test_a_disk_that_damages_what_it_keeps_is_told(
 
 
 def damage(folder: Path, key: str) -> None:
-    with closing(sqlite3.connect(folder / "gpt.sqlite")) as connection, connection:
+    with closing(sqlite3.connect(folder / "m.sqlite")) as connection, connection:
         connection.execute("UPDATE answers SET attempts = 77 WHERE key = ?", (bytes.fromhex(key),))
 
 

@@ -1,7 +1,6 @@
 """Kills, torn files, full disks, and two runs at once: nothing lost, nothing asked twice."""
 
 import os
-import resource
 import shutil
 import signal
 import sqlite3
@@ -275,22 +274,6 @@ def test_a_full_disk_stops_the_run_and_the_next_goes_on(
         assert n_submitted(chat) == (0 if tier == "live" else N)
         assert len(answers.made) == N
         assert lasting(table) == whole[api, tier]
-
-
-@pytest.mark.parametrize("tier", ["live", "batch"])
-def test_a_file_that_may_not_grow_stops_the_run_and_the_next_goes_on(
-    tier: str, tmp_path: Path, whole: Whole
-) -> None:
-    """As a quota would; works without root."""
-    study = partial(Study, tmp_path / "hurt", "openai", dispatch=tier)
-    limit = partial(resource.setrlimit, resource.RLIMIT_FSIZE, (60_000, 60_000))
-    run = Run(study, limit)
-    with serving() as (chat, answers):
-        run.begin(chat)
-        assert run.finish() == 1
-        table = study(chat.gemini_url).run()
-        assert sum(count - 1 for count in answers.made.values()) <= CONCURRENCY
-        assert lasting(table) == whole["openai", tier]
 
 
 @pytest.mark.parametrize("tier", ["live", "batch"])

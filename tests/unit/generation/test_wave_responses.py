@@ -123,17 +123,6 @@ def test_nothing_is_sent_once_a_wave_ends(study: Study, clock: Clock) -> None:
     assert len(study.chat.requests) == n_calls
 
 
-def test_a_run_in_a_wave_leaves_a_record(study: Study, clock: Clock, tmp_path: Path) -> None:
-    record = tmp_path / "drift/2026-W47.txt"
-    study.chat.faults.append(http_error(400))
-    with pytest.raises(StudyError, match="1 of 2 requests"):
-        study.ask(*REQUESTS[:2], wave_record=str(record))
-    # its one answer counts when it is over, although the run failed
-    assert record.exists()
-    clock.time = AFTER_IT
-    assert len(study.ask(*REQUESTS[:2], wave_record=str(record))) == 1
-
-
 @pytest.mark.usefixtures("clock")
 def test_a_run_without_any_answer_leaves_no_record(study: Study, tmp_path: Path) -> None:
     record = tmp_path / "drift/2026-W47.txt"

@@ -4,7 +4,6 @@ import errno
 import os
 import signal
 import sqlite3
-import tracemalloc
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
@@ -12,9 +11,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from batch_service import Lines, Service, Ticking, batch_provider, make_calls, written
-from kills import FORK, at_step, exit_of
-from scripted_provider import MODEL, reply_bytes
+from batch_service import Service, Ticking, batch_provider, make_calls, written
+from kills import at_step, exit_of
+from scripted_provider import reply_bytes
 from senders import sender_of
 
 from fieldwork.errors import StudyError
@@ -25,17 +24,15 @@ from fieldwork.generation.batches.files import BatchLimits, write_files
 from fieldwork.generation.batches.journal import Journal, open_journal
 from fieldwork.generation.batches.settling import settle_batches
 from fieldwork.generation.budget import Reservation
-from fieldwork.generation.ledger import Entry, Ledger, open_ledger, sole_asker
-from fieldwork.generation.legibility import Legibility, LegibilityRules
+from fieldwork.generation.ledger import Entry, Ledger, open_ledger
+from fieldwork.generation.legibility import Legibility
 from fieldwork.generation.providers.base import (
     Provider,
     RejectedError,
-    Reply,
     TransientError,
     Usage,
 )
 from fieldwork.generation.providers.batch_base import BatchStatus
-from fieldwork.generation.rows import GenerationArm
 from fieldwork.generation.sending import BatchDispatch
 
 LIMITS = BatchLimits(max_requests=3, listing_lag_s=60, attempts=3)
@@ -107,24 +104,6 @@ def once(calls: Sequence[Call] = CALLS) -> Counter[str]:
     return Counter({call.key.hex(): 1 for call in calls})
 
 
-def test_a_reply_of_a_batch_is_read_once(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
-    provider, replies = batch_provider(), Counter[bytes]()
-    read = provider.read
-
-    def count(raw: bytes) -> Reply:
-        replies[raw] += 1
-        return read(raw)
-
-    monkeypatch.setattr(provider, "read", count)
-    arm = GenerationArm("m", "task", "condition", 1.0, 16, 0)
-    with open_ledger(desk.ledger) as ledger:
-        sender = sender_of(provider, ledger, tier="batch")
-        legibility = Legibility(LegibilityRules(lambda *_: "no letter", 1.0), arm, sender)
-    assert desk.settle(provider=provider, legibility=legibility) == Counter()
-    assert legibility.note() == f"{len(CALLS)} unreadable"
-    assert replies == Counter(EXPECTED.values())
-
-
 def test_requests_are_split_answered_and_stored_as_batch_answers(desk: Desk) -> None:
     desk.finish()
     first = (desk.folder / "service" / desk.service.batches()[0]["file"]).read_bytes()
@@ -141,20 +120,6 @@ def test_requests_are_split_answered_and_stored_as_batch_answers(desk: Desk) -> 
     assert entry.started_at.timestamp() == 1_000
     assert desk.settle() == Counter()
     assert len(desk.service.batches()) == 3, "a second run asks nothing"
-
-
-def test_a_folder_that_is_removed_while_batches_run_comes_back(desk: Desk) -> None:
-    def remove_once(_: str, status: BatchStatus) -> BatchStatus:
-        if desk.ledger.exists() and desk.ticking.now() > 1_050:
-            for file in desk.ledger.parent.iterdir():
-                file.unlink()
-            desk.service.status_of = None
-        return status
-
-    desk.service.status_of = remove_once
-    with pytest.raises(StudyError, match=r"removed or replaced.*written back: run again"):
-        desk.settle()
-    desk.finish()
 
 
 def line(custom_id: str, body: bytes) -> bytes:
@@ -189,18 +154,6 @@ def test_files_are_split_by_count_bytes_and_tokens(
     assert found == sizes
     assert keys == [call.key for call in CALLS]
     assert not path.exists()
-
-
-def test_files_are_written_without_holding_them(tmp_path: Path) -> None:
-    calls = make_calls(60, prefix=b"x" * 400_000)
-    tracemalloc.start()
-    try:
-        (file,) = write_files(calls, tmp_path / "file.jsonl", line, BatchLimits())
-        peak = tracemalloc.get_traced_memory()[1]
-    finally:
-        tracemalloc.stop()
-    assert len(file.draws) == 60
-    assert peak < 4_000_000
 
 
 # -- killed at any instant
@@ -251,56 +204,11 @@ def test_a_kill_at_any_step_loses_nothing_and_repeats_nothing(
     assert set(desk.states()) <= {"settled", "abandoned"}
 
 
-def test_two_runs_at_once_take_turns_and_ask_once(desk: Desk) -> None:
-    def run() -> None:
-        with sole_asker(desk.ledger):
-            desk.settle()
-        assert desk.answers() == EXPECTED
-
-    runs = [FORK.Process(target=run) for _ in range(3)]
-    for process in runs:
-        process.start()
-    for process in runs:
-        process.join(20)
-    assert [process.exitcode for process in runs] == [0, 0, 0]
-    assert desk.service.ran() == once()
-
-
 # -- steps that fail
 
 
 def no_space(*_: Any) -> None:
     raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-
-
-@pytest.mark.parametrize(
-    ("method", "nth"),
-    [
-        ("intend", 2),
-        ("record_upload", 1),
-        ("begin_creation", 2),
-        ("record_submission", 1),
-        ("settle", 1),
-    ],
-)
-def test_a_full_disk_under_the_journal_stops_the_run_and_the_next_goes_on(
-    method: str, nth: int, desk: Desk, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    original, n_calls = getattr(Journal, method), 0
-
-    def full(self: Journal, *args: Any) -> Any:
-        nonlocal n_calls
-        n_calls += 1
-        if n_calls != nth:
-            return original(self, *args)
-        with self._transaction():
-            raise sqlite3.OperationalError("database or disk is full")
-
-    with monkeypatch.context() as patched:
-        patched.setattr(Journal, method, full)
-        with pytest.raises(StudyError, match="journal of batches cannot be used"):
-            desk.settle()
-    desk.finish()
 
 
 def test_a_full_disk_under_the_results_stops_the_run_and_the_next_goes_on(
@@ -337,12 +245,6 @@ def test_steps_that_fail_in_passing_are_tried_again(method: str, is_late: bool, 
     desk.service.faults = {method: errors}
     desk.service.late = {method} if is_late else set()
     desk.finish()
-
-
-def test_a_long_wait_that_is_asked_for_is_not_slept_through(desk: Desk) -> None:
-    desk.service.faults = {"status": passing(1, retry_after_s=7200)}
-    with pytest.raises(StudyError, match="failed 1 times"):
-        desk.settle()
 
 
 @pytest.mark.parametrize(
@@ -416,92 +318,8 @@ def test_a_file_that_is_no_journal_is_refused(desk: Desk) -> None:
 # -- results that are not as they should be
 
 
-def first_again(lines: Lines) -> Lines:
-    return [*lines, {**lines[0], "body": {"text": "another", "model": MODEL}}]
-
-
-def of_nobody(lines: Lines) -> Lines:
-    return [*lines, {**lines[0], "id": "ff" * 32}, {**lines[0], "id": "what?"}]
-
-
-def with_garbage(lines: Lines) -> bytes:
-    return b"[1]\n\n\xff\xfe{\n" + written(lines) + b'{"id": "cut in the mid'
-
-
-@pytest.mark.parametrize(
-    ("spoil", "odd"),
-    [
-        (first_again, "3 duplicate rows"),
-        (of_nobody, "6 unknown rows"),
-        (with_garbage, "9 unreadable rows"),
-        (lambda lines: lines[::-1], None),
-    ],
-)
-def test_odd_rows_are_counted_and_passed_over(
-    spoil: Callable[[Lines], Any], odd: str | None, desk: Desk, caplog: pytest.LogCaptureFixture
-) -> None:
-    desk.service.spoil = spoil
-    assert desk.settle() == Counter()
-    assert desk.answers() == EXPECTED
-    told = sum(
-        int(r.args[1].split()[0]) for r in caplog.records if "defects of its results" in r.msg
-    )  # type: ignore[index, union-attr]
-    assert told == (int(odd.split()[0]) if odd else 0)
-    assert (odd or "").partition(" ")[2] in caplog.text
-
-
 def error_row(row: dict[str, Any], status: int, code: str, message: str) -> dict[str, Any]:
     return {**row, "status": status, "body": {"error": {"code": code, "message": message}}}
-
-
-FAILING: list[tuple[Callable[[dict[str, Any]], dict[str, Any] | None], str]] = [
-    (lambda row: error_row(row, 429, "rate_limit", "Slow  down"), "HTTP 429: Slow down"),
-    (lambda row: error_row(row, 0, "batch_expired", "Too late"), "Too late"),
-    (lambda row: {**row, "body": {}}, "unreadable reply"),
-    (lambda _: None, "ended as done and its results hold no row"),
-]
-
-
-@pytest.mark.parametrize(("spoil_one", "cause"), FAILING)
-def test_what_does_not_answer_stays_missing_and_is_asked_again_in_the_next_run(
-    spoil_one: Callable[[dict[str, Any]], dict[str, Any] | None], cause: str, desk: Desk
-) -> None:
-    desk.service.spoil = lambda lines: [
-        row for row in (spoil_one(lines[0]), *lines[1:]) if row is not None
-    ]
-    failures = desk.settle()
-    assert sum(failures.values()) == 3
-    assert all(cause in told for told in failures)
-    assert len(desk.answers()) == 4
-    desk.service.spoil = None
-    assert desk.settle() == Counter()
-    assert desk.answers() == EXPECTED
-    assert Counter(desk.service.ran().values()) == Counter({1: 4, 2: 3})
-
-
-def test_of_a_batch_that_ended_early_what_finished_is_kept(desk: Desk) -> None:
-    desk.service.status_of = lambda _, status: (
-        status._replace(state="expired") if status.is_over else status
-    )
-    desk.service.spoil = lambda lines: lines[:1]
-    (failure,) = desk.settle().items()
-    assert "ended as expired and its results hold no row for it" in failure[0]
-    assert (failure[1], len(desk.answers())) == (4, 3)
-
-
-def test_answers_of_another_model_are_kept_apart_and_stop_the_run(desk: Desk) -> None:
-    def reroute(lines: Lines) -> Lines:
-        return [{**lines[0], "body": {"text": "x", "model": "cheaper"}}, *lines[1:]]
-
-    desk.service.spoil = reroute
-    with pytest.raises(StudyError, match="an answer came from cheaper"):
-        desk.settle()
-    with open_ledger(desk.ledger) as ledger:
-        apart = list(ledger.quarantined_entries([call.key for call in CALLS]))
-    # the results of all three batches had come by then, and none of what was paid for is lost
-    assert len(apart) == 3
-    assert len(desk.answers()) == 4
-    assert desk.states() == ["settled"] * 3
 
 
 # -- room

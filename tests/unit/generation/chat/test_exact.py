@@ -19,7 +19,6 @@ from fieldwork.generation.chat.exact import (
     float_product,
     integer_product,
     power_of_two_,
-    rotate,
     rounded_matrix,
     rounded_rows,
     swish_gate,
@@ -73,15 +72,6 @@ def test_a_rounded_matrix_is_near_and_no_pair_is_too_large() -> None:
     others = torch.arange(200) != 3
     assert float(lost[others].max()) < 0.02
     assert bool((matrix.integers[4] == 0).all())
-
-
-@pytest.mark.parametrize("side", [2, 32, 64])
-def test_a_rotation_keeps_lengths_and_undoes_itself(side: int) -> None:
-    values = random(5, 192)
-    turned = rotate(values, side)
-    assert torch.allclose(rotate(turned, side), values.double(), atol=1e-12)
-    assert torch.allclose(turned.norm(dim=1), values.double().norm(dim=1))
-    assert torch.equal(rotate(values.t(), side, 0), turned.t())
 
 
 def test_powers_and_gates_are_accurate() -> None:

@@ -122,15 +122,6 @@ def test_a_gguf_of_an_unknown_architecture_is_refused(tmp_path: Path) -> None:
     assert sorted(p.name for p in tmp_path.iterdir()) == ["odd.gguf"]
 
 
-@needs_gguf
-def test_a_file_that_is_no_gguf_is_refused(tmp_path: Path) -> None:
-    path = tmp_path / "odd.gguf"
-    path.write_bytes(b"<html>not found</html>")
-    with pytest.raises(StudyError, match="cannot be read") as caught:
-        pack(path, tmp_path / "out", "models.*.path: odd.gguf")
-    assert "\n" not in str(caught.value)
-
-
 def test_without_the_package_gguf_a_sentence_says_so(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

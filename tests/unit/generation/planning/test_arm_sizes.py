@@ -12,7 +12,7 @@ from fieldwork.generation.planning.rows import plan_rows
 from fieldwork.generation.planning.tables import PlanInputs, read_arms, read_requests
 from fieldwork.generation.pricing import price_of
 from fieldwork.generation.requests import ContextRef, plan_requests
-from fieldwork.records.generation import Request, Response
+from fieldwork.records.generation import Request
 from fieldwork.records.puppets import Context, Message
 from fieldwork.records.tasks import Item, ItemKind
 
@@ -139,16 +139,6 @@ def test_at_the_studys_own_size_it_is_the_plan(
     assert (found.cost_usd is None) == (model == "unknown")
 
 
-@pytest.mark.parametrize("condition", sorted(CONDITIONS))
-@pytest.mark.parametrize("built", [True, False])
-def test_twice_the_users_cost_twice_as_much(files: set[str], condition: str, built: bool) -> None:
-    arms = sizes(files if built else set())
-    once = arms.at("live", "t", condition, n_users=RUNS, replicates=3)
-    twice = arms.at("live", "t", condition, n_users=2 * RUNS, replicates=3)
-    assert twice.n_calls == 2 * once.n_calls
-    assert twice.cost_usd == pytest.approx(2 * (once.cost_usd or 0))
-
-
 def test_the_first_users_keep_their_contexts(files: set[str]) -> None:
     arms = sizes(files)
     found = [
@@ -183,17 +173,3 @@ def test_questions_that_are_not_here_have_the_kinds_of_their_sources(
     kinds: tuple[ItemKind, ...] = ("list", "choice", "scale", "number", "text")
     assert {kind: n for kind in kinds if (n := arms.n_of_kind("t", kind))} == expected
     assert arms.n_graded("t") == expected.get("choice", 0)
-
-
-def test_what_answers_showed_counts(files: set[str]) -> None:
-    values: dict[str, Any] = dict.fromkeys(tables.schema_of(Response).names)
-    values |= {"model": "live", "task": "t", "condition": "offline", "item_id": "a"}
-    values |= {"replicate": 0, "ledger_key": "k", "outcome": "ok", "attempts": 1}
-    values |= {"dispatch": "live", "temperature_sent": True}
-    values |= {"input_tokens": 208, "output_tokens": 4, "defects": []}
-    path = "results/s/responses/live/t/offline.parquet"
-    tables.write_rows(path, [Response(**values)], Response)
-    study = PlanInputs(TASKS, CONDITIONS, MODELS, PRICES, ASSUMED, FOLDER, files, responses={path})
-    found = ArmSizes(study).at("live", "t", "offline", n_users=10, replicates=1)
-    assert found.n_calls == 30
-    assert found.cost_usd == pytest.approx(30 * (208 + 4 * 4) / 1e6)

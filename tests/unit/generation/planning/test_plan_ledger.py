@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 
 from fieldwork import tables
-from fieldwork.errors import StudyError
 from fieldwork.generation.accounts import Account
 from fieldwork.generation.first_tokens import stream_settings
 from fieldwork.generation.ledger import open_ledger
@@ -160,18 +159,6 @@ def test_other_calls_are_not_answered(study: PlanInputs, monkeypatch: pytest.Mon
         assert ledger_answers(changed, "m", entry, planned_requests(changed)) == {ARM: set()}
     cheaper = {**ENTRIES["openai"], "dispatch": "flex", "prefix_cache": {"key": True}}
     assert ledger_answers(study, "m", cheaper, planned_requests(study)) == {ARM: set(REQUESTS)}
-
-
-def test_answers_set_apart_are_no_answers(
-    study: PlanInputs, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    answer(study, "openai", REQUESTS[:1], monkeypatch)
-    foreign = REPLY.replace(b'{"choices"', b'{"model": "another", "choices"')
-    assert foreign != REPLY
-    with pytest.raises(StudyError, match="came from another"):
-        answer(study, "openai", REQUESTS[:2], monkeypatch, foreign)
-    answers = ledger_answers(study, "m", ENTRIES["openai"], planned_requests(study))
-    assert answers == {ARM: set(REQUESTS[:1])}
 
 
 @pytest.mark.parametrize(

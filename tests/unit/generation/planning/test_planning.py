@@ -63,12 +63,6 @@ def test_what_the_cache_serves(prefix: int, n: int, cache: CacheRules | None, ca
     assert (load.prefix_tokens, load.question_tokens, load.n_requests) == (prefix * n, 10 * n, n)
 
 
-def test_writes_are_the_context_alone_only_at_a_breakpoint() -> None:
-    group = PlannedGroup(1024, (TEN, TEN))
-    assert load_of([group], MARKED, 0.25).cache_write_tokens == 1024
-    assert load_of([group], CACHE, 0.25).cache_write_tokens == 1034 + 10
-
-
 def test_common_beginnings_are_found_in_any_order_and_late_in_a_wave() -> None:
     prompts = ["shared words, b" * 3, "other", "shared words, a" * 3, "other"]
     questions = questions_of(prompts)
@@ -185,11 +179,6 @@ def test_without_a_price_there_is_a_reason_and_no_dollar() -> None:
     row = plan_rows(arm(PlannedGroup(0, (TEN,))), OPENAI, None, NOTHING_OBSERVED, 2)[0]
     assert row.cost_expected_usd is None
     assert row.reason == "the config's prices have no entry 'm'"
-
-
-def test_answered_requests_are_counted_and_cost_nothing() -> None:
-    row = plan_rows(arm(n_answered=7), OPENAI, PRICE, NOTHING_OBSERVED, 2)[0]
-    assert (row.n_requests, row.n_answered, row.cost_most_usd, row.minutes) == (7, 7, 0, 0)
 
 
 @pytest.mark.parametrize(

@@ -59,16 +59,6 @@ def behaving(
 # --- proxies -------------------------------------------------------------------------------------
 
 
-def test_a_netrc_with_a_default_entry_is_left_alone(
-    recorder: Recorder, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    (tmp_path / "netrc").write_text("default login someone password else\n")
-    monkeypatch.setenv("NETRC", str(tmp_path / "netrc"))
-    recorder.replies = [Said({})]
-    call(recorder.url, headers={"Authorization": f"Bearer {KEY}"})
-    assert recorder.calls[0].headers["authorization"] == f"Bearer {KEY}"
-
-
 def test_the_environment_names_the_proxy(
     recorder: Recorder, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from provider_cases import KEY, SAMPLING, item, make_openai
+from provider_cases import KEY, make_openai
 from stream_contract import ask_once, check_error, check_stream
 
 from fieldwork.errors import StudyError
@@ -41,15 +41,6 @@ def test_a_stream_of_the_loopback_server_keeps_the_contract(server: Chat) -> Non
     exchange, _ = ask_once(streamed(server), "Count again.", 64)
     assert exchange.latency_s is not None
     assert exchange.latency_s - (first_text_s(exchange.raw) or 9) > 3 * PIECE_S
-
-
-def test_a_streamed_call_is_another_call_than_the_whole_one(server: Chat) -> None:
-    whole, stream = make_openai(server.base_url), streamed(server)
-    assert whole.question(item(), SAMPLING) != stream.question(item(), SAMPLING)
-    body = json.loads(
-        b'{"a":' + stream.question(item(), SAMPLING).replace(b"],", b',"b":[],', 1) + b"}"
-    )
-    assert (body["stream"], body["stream_options"]) == (True, {"include_usage": True})
 
 
 @pytest.mark.parametrize("size", [1, 2, 7, 10_000])
@@ -162,9 +153,3 @@ def test_errors_are_those_of_a_whole_call(server: Chat) -> None:
     check_error(make_openai(server.base_url), "x", RejectedError, "too long")
     server.faults[:] = [Fault(status=401, body=openai_error("bad key"), times=2)]
     check_error(make_openai(server.base_url), "x", StudyError, "bad key")
-
-
-@pytest.mark.parametrize("raw", [b"", b"[]", b"{", b'{"first_token_s": "soon"}', b"data: x"])
-def test_other_bytes_hold_no_first_text(raw: bytes) -> None:
-    assert first_text_s(raw) is None
-    assert first_text_s(json.dumps({FIRST_TEXT: 0.25}).encode()) == 0.25

@@ -13,7 +13,7 @@ from senders import numbered, sender_of, settle_asks
 
 from fieldwork.errors import StudyError
 from fieldwork.generation.batches.files import BatchLimits
-from fieldwork.generation.ledger import Ledger, open_ledger
+from fieldwork.generation.ledger import Ledger
 from fieldwork.generation.providers.base import Provider
 from fieldwork.generation.providers.batch_base import BatchClient
 from fieldwork.generation.providers.batch_gemini import GeminiBatches
@@ -64,12 +64,6 @@ def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
 def chat() -> Iterator[Chat]:
     with serve_chat() as server:
         yield server
-
-
-@pytest.fixture
-def ledger(tmp_path: Path) -> Iterator[Ledger]:
-    with open_ledger(tmp_path / "m.sqlite") as opened:
-        yield opened
 
 
 def ask(provider: Provider, ledger: Ledger, n: int = N) -> int:
@@ -232,12 +226,3 @@ def test_a_batch_without_an_answer_is_the_last(
     assert n_batched(service) == A_BATCH
     service.faults.clear()
     assert ask_by_batch(api, service, tmp_path) == 0
-
-
-@pytest.mark.parametrize("api", DESKS)
-def test_batches_with_some_answers_go_on(api: str, service: Chat, tmp_path: Path) -> None:
-    fault = broken(api, 500)
-    fault.step, fault.skip, fault.times = "row", 1, A_BATCH + 5
-    service.faults.append(fault)
-    assert ask_by_batch(api, service, tmp_path) == A_BATCH + 5
-    assert n_batched(service) == N_BATCHED

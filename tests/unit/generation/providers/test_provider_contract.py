@@ -5,7 +5,6 @@ goes wrong in every way that it can. A fake is held to the same contract, or tes
 nothing about the real ones.
 """
 
-import io
 import json
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -65,7 +64,7 @@ from fieldwork.generation.providers.local_chat import ChatSettings, LocalChat
 from fieldwork.generation.rows import GenerationArm
 from fieldwork.records.puppets import Message
 from servers.faults import anthropic_error, google_error, openai_error
-from servers.provider import FOREVER, Chat, Fault, refuse_connections, serve_chat
+from servers.provider import Chat, Fault, refuse_connections, serve_chat
 
 TINY_FOLDER = TemporaryDirectory(prefix="fieldwork-test-")
 DECLARED = (TransientError, RejectedError, StudyError)
@@ -490,45 +489,12 @@ def batch_client(api: str, url: str, folder: Path) -> BatchClient:
     return Service(folder / "service", Ticking())
 
 
-STEPS: dict[str, Callable[[BatchClient, Path], object]] = {
-    "files.upload": lambda client, path: client.upload(path),
-    "batches.create": lambda client, _: client.create("file-1", "run-1"),
-    "batches.list": lambda client, _: client.find("run-1"),
-    "batches.get": lambda client, _: client.status("batches/batch-1"),
-    "files.content": lambda client, _: client.download("files/file-1", io.BytesIO()),
-    "files.delete": lambda client, _: client.discard("files/file-1"),
-}
-
-
 ROWS = {
     "openai": {"custom_id": "q", "response": {"status_code": 200, "body": {"x": 1}}, "error": None},
     "gemini": {"key": "q", "response": {"candidates": [], "responseId": "r"}},
     "anthropic": {"custom_id": "q", "result": {"type": "succeeded", "message": {"id": "m"}}},
 }
 CLIENTS = [*ROWS, "service, of tests"]
-LOCAL_STEPS = {("anthropic", step) for step in ("files.upload", "files.delete", "batches.list")}
-"""Steps that reach no server: files stay on this machine, and batches that nobody made are not listed."""
-
-
-@pytest.mark.parametrize(
-    ("api", "step"), [(api, s) for api in ROWS for s in STEPS if (api, s) not in LOCAL_STEPS]
-)
-def test_a_batch_service_raises_declared_errors(
-    api: str, step: str, chat: Chat, tmp_path: Path
-) -> None:
-    path = tmp_path / "requests.jsonl"
-    path.write_bytes(b"{}\n")
-    (tmp_path / "file-1").write_bytes(b'{"custom_id":"q","params":{}}\n')
-    client = batch_client(api, address(chat), tmp_path)
-    cases = [
-        (name, status) for name in ("html", "nothing", "half", "numbers") for status in (200, 500)
-    ]
-    cases += product(("openai", "google", "anthropic"), (200, 400, 401, 404, 429, 500))
-    for body, status in cases:
-        chat.faults[:] = [Fault(status=status, body=ERROR_BODIES[body], step="any", times=FOREVER)]
-        with pytest.raises(DECLARED) if status != 200 else suppress(*DECLARED):
-            STEPS[step](client, path)
-    client.close()
 
 
 ROW_BODIES = (*ERROR_BODIES.values(), b"null", b"7", b"{}", b'{"custom_id": 7}', b'{"key": []}')

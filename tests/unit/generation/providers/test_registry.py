@@ -81,12 +81,6 @@ def test_settings_of_delivery_and_transport(
     assert {name: found[name] for name in expected} == expected
 
 
-def test_azure_without_a_version_is_said_at_once(tmp_path: Path) -> None:
-    model = {**REMOTE, "api_key_env": None, "api": {"kind": "azure", "version": None}}
-    with pytest.raises(StudyError, match=r"models\.\*\.api\.version"):
-        make_provider(model, tmp_path)
-
-
 @pytest.mark.parametrize("path", ["", "/openai/"])
 def test_azure_is_called_at_the_address_its_pages_show_in_every_form(
     tmp_path: Path, path: str

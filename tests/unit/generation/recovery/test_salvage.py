@@ -119,23 +119,6 @@ def test_a_sound_ledger_is_left_alone(path: Path) -> None:
     ]  # fmt: skip
 
 
-def test_what_sqlite_finds_is_told_in_a_line(path: Path) -> None:
-    """A page of the file that no answer needs: SQLite's verdict has several lines."""
-    sound = filled(path)
-    with closing(sqlite3.connect(path)) as connection:
-        ((page,),) = connection.execute(
-            "SELECT rootpage FROM sqlite_master WHERE type = 'table' AND name = 'quarantined'"
-        ).fetchall()
-    start = 4096 * (page - 1)
-    path.write_bytes(sound[:start] + b"\x07" * 4096 + sound[start + 4096 :])
-    recovery = recover(path, is_from_model)
-    assert recovery.n_answers == len(ENTRIES)
-    said = sentence_of(path, recovery)
-    assert "\n" not in said
-    assert "***" not in said
-    assert "damaged (Page 3: " in said or "damaged (Tree " in said
-
-
 @pytest.mark.parametrize("share", [0.25, 0.5, 0.9, 0.999])
 def test_a_ledger_that_was_cut_is_refused_and_gives_back_what_is_left(
     path: Path, share: float
