@@ -37,16 +37,16 @@ class Job:
 
     def __init__(self, folder: Path, chat: Chat, *, api: str = "openai", **entry: Any) -> None:
         self.folder, self.chat = folder, chat
-        changes = {} if api == "openai" else {"base_url": chat.gemini_url, "model": "gemini-x"}
         self.entry = loopback_entry(
-            chat.base_url,
-            **{"provider": api, "model": "gpt-x", **changes},
+            chat.base_url if api == "openai" else chat.gemini_url,
+            provider=api,
+            model={"openai": "gpt-x", "gemini": "gemini-x"}[api],
             api_key_env="LEGIBILITY_KEY",
             timeout_s=30.0,
             concurrency=CONCURRENCY,
             batch={"poll_s": 0.02, "max_requests": 60, "listing_lag_s": 0.1, "attempts": 4},
+            **entry,
         )
-        self.entry |= entry
 
     def run(self, n: int = 300, most: float = 0.2) -> list[Response]:
         requests = [Request(item_id, "c-anna", "anna", 0) for item_id in list(ITEMS)[:n]]

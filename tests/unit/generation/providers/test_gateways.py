@@ -1,6 +1,6 @@
 """The entries of studies/gateways.yaml, each on a stand-in of its gateway: calls, replies and errors.
 
-llama.cpp's entry is asked on the real server (test_llama_server.py).
+llama.cpp's entry is asked on the real server (test_local_servers.py).
 """
 
 import json
