@@ -115,23 +115,14 @@ def reply(row: Answer) -> Response:
 
 CASES: dict[str, Callable[[Answer], Answer | None]] = {
     "no answers": lambda _: None,
-    "no calls arrived": lambda row: replace(refuse(row), outcome="failed"),
     "all refused": refuse,
     "an arm refused": lambda row: refuse(row) if row.condition == "rag" else row,
-    "a cell refused": lambda row: refuse(row) if (row.condition, row.item_id) == ("rag", "a") else row,
-    "a cell without answers": lambda row: (
-        None if (row.condition, row.item_id) in (("rag", "a"), ("rag", "q")) else row
-    ),
     "a cell failed": lambda row: (
         replace(refuse(row), outcome="failed") if (row.condition, row.item_id) == ("rag", "a") else row
     ),
     "no baseline": lambda row: None if row.condition == "offline" else row,
-    "the baseline refused": lambda row: refuse(row) if row.condition == "offline" else row,
     "only the baseline": lambda row: row if row.condition == "offline" else None,
     "one answer of all": alike,
-    "one puppet": lambda row: (
-        row if row.puppet_id in (None, "p0") else None
-    ),
     "one answer a cell": lambda row: (
         row if row.replicate == 0 and row.puppet_id in (None, "p0") else None
     ),
@@ -402,20 +393,17 @@ ON_LETTERS = ("fig2", "fig3", "categories")
 ALL = ("fig1", "fig2", "fig3", "fig4", "fig5", "who_asks", "pareto")
 EXPECTED_WORDS: dict[str, dict[str, str]] = {
     "no answers": dict.fromkeys(ALL, "no data"),
-    "no calls arrived": {**dict.fromkeys(ALL, "no data"), "fig1": "n/a"},
     "all refused": {
-        **{"fig1": "n/a", "fig2": "no readable answer"},
-        **{"fig4": "no data", "fig5": "no data"},
+        "fig1": "n/a",
+        "fig2": "no readable answer",
+        "fig4": "no data",
+        "fig5": "no data",
     },
     "an arm refused": {"fig1": "n/a", "fig4": "n/a", "fig5": "n/a"},
-    "a cell refused": {"fig1": "n/a", "fig4": "n/a", "fig5": "n/a"},
-    "a cell without answers": {"fig2": "n/a", "fig5": "n/a"},
     "a cell failed": {"fig1": "n/a", "fig4": "n/a", "fig5": "n/a"},
     "no baseline": {"fig4": "no data"},
-    "the baseline refused": {"fig1": "n/a", "fig4": "no data", "fig5": "n/a"},
     "only the baseline": {"fig4": "no data"},
     "one answer of all": {"fig4": "No share differs"},
-    "one puppet": {"fig4": "No share differs"},
     "one answer a cell": {"fig4": "No share differs"},
 }
 """What a reader must find in a figure."""

@@ -34,18 +34,14 @@ def test_attempts_and_the_longest_wait_that_is_granted() -> None:
 @pytest.mark.parametrize(
     ("headers", "seconds"),
     [
-        ({"retry-after": "7"}, 7.0),
         ({"retry-after": " 1.5 "}, 1.5),
         ({"retry-after": "-3"}, 0.0),
         ({"retry-after": "Mon, 04 May 2026 03:02:31 GMT"}, 30.0),
-        ({"retry-after": "Mon, 04 May 2026 03:02:31"}, 30.0),
         ({"retry-after": "Mon, 04 May 2020 03:02:31 GMT"}, 0.0),
         ({"retry-after-ms": "250", "retry-after": "9"}, 0.25),
-        ({"retry-after-ms": "-250"}, 0.0),
         ({"retry-after-ms": "soon", "retry-after": "9"}, 9.0),
         ({"retry-after-ms": "nan", "retry-after": "inf"}, None),
         ({"retry-after": "soon"}, None),
-        ({"retry-after": ""}, None),
         ({}, None),
     ],
 )

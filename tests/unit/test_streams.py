@@ -33,8 +33,8 @@ def blocks(n: int, size: int) -> list[KeyedBlock]:
 # ---- vectors -------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("n", [0, 1, 9, 10, 25])
-@pytest.mark.parametrize("size", [1, 3, 10, 25])
+@pytest.mark.parametrize("n", [0, 9, 10, 25])
+@pytest.mark.parametrize("size", [1, 10, 25])
 def test_vectors_keep_their_bits_in_blocks_of_one_size(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, n: int, size: int
 ) -> None:

@@ -91,15 +91,6 @@ def test_a_ledger_that_lost_its_answers_stops_the_run(path: Path, loss: str) -> 
         assert "\n" not in text
 
 
-@pytest.mark.parametrize("loss", LOSSES)
-def test_a_ledger_that_is_given_up_begins_anew(path: Path, loss: str) -> None:
-    stored(path, entry("a"), entry("b"))
-    LOSSES[loss](path)
-    beside(path).unlink()
-    stored(path, entry("c"))
-    assert Inventory(path).count() == 1
-
-
 @pytest.mark.parametrize("content", [b"", b"\0" * 300, b"\xff\xfe", b"many answers"])
 def test_a_count_that_cannot_be_read_still_says_that_there_were_answers(
     path: Path, content: bytes

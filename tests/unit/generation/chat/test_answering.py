@@ -167,16 +167,6 @@ def test_five_lines_are_five_lines(model: TinyModel) -> None:
     assert all(line.partition(".")[2].strip() for line in lines[:-1])
 
 
-def test_free_text_at_no_temperature_is_the_best_token_each_time(model: TinyModel) -> None:
-    answer = the_answer(model, call(form="none", temperature=0, max_tokens=12))
-    ids = model.tokens.prompt_ids([("user", "Recommend five haircuts.")])
-    n_prompt = len(ids)
-    for _ in range(answer.output):
-        ids.append(int(np.argmax(logits_after(model, ids))))
-    assert answer.text == model.tokens.text(ids[n_prompt:]).rstrip("\n")
-    assert (answer.input, answer.output) == (n_prompt, answer.output)
-
-
 # --- choices ------------------------------------------------------------------------------------------
 
 OPTIONS = ["Jupiter", "Mars", "The Lord of the Rings", "Zoë"]

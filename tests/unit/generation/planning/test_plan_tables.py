@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 
 from fieldwork import tables
-from fieldwork.errors import StudyError
 from fieldwork.generation.costs import PlannedCalls
 from fieldwork.generation.planning.loads import NOTHING_OBSERVED
 from fieldwork.generation.planning.page import StudyPlan, render, warnings_of
@@ -76,23 +75,6 @@ def test_assumed_groups(condition: str, n_groups: int, n_questions: int, prefix:
     groups = planned.assumed_groups
     assert {(g.context_tokens, len(g.questions)) for g in groups} == {(prefix, n_questions)}
     assert len(groups) == n_groups
-
-
-@pytest.mark.parametrize("condition", ["offline", "rag"])
-def test_assumptions_that_no_study_can_ask_are_refused_before_they_are_counted(
-    condition: str,
-) -> None:
-    many = PlanInputs(
-        {"t": {**TASK, "runs": 10**6}},
-        CONDITIONS,
-        MODELS,
-        {},
-        ASSUMED | {"items": 100},
-        FOLDER,
-        set(),
-    )
-    with pytest.raises(StudyError, match="one task and condition has"):
-        read_requests(many, "t", condition)
 
 
 @pytest.fixture

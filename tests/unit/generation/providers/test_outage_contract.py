@@ -78,34 +78,6 @@ def broken(api: str, status: int) -> Fault:
     return Fault(status=status, body=body, times=FOREVER)
 
 
-# how a server is wrong, the calls it may be met by, and what the user reads
-WRONG: dict[str, tuple[Callable[[str], Fault], int, str]] = {
-    "a page of HTML": (lambda _: Fault(body=PAGE, times=FOREVER), 25, "Please log in"),
-    "no choices": (
-        lambda _: Fault(reply={"choices": []}, drop=["candidates", "content"], times=FOREVER),
-        25,
-        "no ",
-    ),
-    "HTTP 400": (lambda api: broken(api, 400), 5, "HTTP 400: broken"),
-    "a reset": (lambda _: Fault(reset=True, times=FOREVER), 25, "calls: "),
-}
-
-
-@each([*WRONG])
-def test_a_server_that_is_wrong_for_everybody_is_met_by_a_few_calls(
-    api: str, name: str, chat: Chat, ledger: Ledger
-) -> None:
-    fault, most, cause = WRONG[name]
-    chat.faults.append(fault(api))
-    with pytest.raises(StudyError, match="no request is answered") as caught:
-        ask(PROVIDERS[api](chat), ledger)
-    assert cause in str(caught.value)
-    assert "\n" not in str(caught.value)
-    assert len(chat.requests) <= most
-    chat.faults.clear()
-    assert ask(PROVIDERS[api](chat), ledger) == 0, "and when it is well again all is asked"
-
-
 # --- what stops a job at once, though answers come ----------------------------------------------------
 
 
