@@ -92,13 +92,6 @@ def test_what_is_known_is_not_asked_again(
     assert len(replies) == len(set(settled.keys)), "each draw has an answer of its own"
 
 
-def test_no_more_calls_are_under_way_than_allowed(ledger: Ledger) -> None:
-    # longer than a commit on a busy disk
-    provider = ScriptedProvider(lambda *_: 0.05, concurrency=5)
-    ask(numbered(40), provider, ledger)
-    assert provider.most_under_way == 5
-
-
 def test_an_answer_of_another_model_stops_the_run_and_is_kept_apart(
     ledger: Ledger, path: Path
 ) -> None:

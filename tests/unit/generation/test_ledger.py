@@ -96,21 +96,6 @@ def test_more_keys_than_a_statement_has_room_for_are_looked_up_at_once(path: Pat
         assert len(list(ledger.entries(keys))) == len(many), "each is read once"
 
 
-def test_two_processes_that_write_at_once_lose_nothing(path: Path) -> None:
-    code = """
-with open_ledger(Path(sys.argv[1])) as ledger:
-    for i in range(150):
-        for name in (f"{sys.argv[2]}-{i}", f"both-{i}"):
-            key = ledger_key(name.encode(), "x", 0)
-            ledger.store([Entry(key, "x", 0, name.encode(), None, None, 1)])
-"""
-    writers = [in_another_process(code, path, name) for name in ("one", "two")]
-    assert [writer.wait(timeout=60) for writer in writers] == [0, 0]
-    names = [f"{who}-{i}".encode() for who in ("one", "two", "both") for i in range(150)]
-    found = read(path, *(ledger_key(name, "x", 0) for name in names))
-    assert sorted(e.raw for e in found.values()) == sorted(names)
-
-
 # --- the key -------------------------------------------------------------------------------------
 
 

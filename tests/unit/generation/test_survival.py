@@ -1,7 +1,6 @@
 """Whatever goes wrong with a call in the middle of a job, the final table is the undisturbed run's."""
 
 import socket
-import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
@@ -29,7 +28,6 @@ from servers.provider import (
     Fault,
     ModelSpec,
     no_credit,
-    refuse_connections,
     rerouted,
     serve_provider,
 )
@@ -198,21 +196,6 @@ def test_a_fault_leaves_the_table_as_it_would_have_been(
     assert bench.posts() == sent, "a second run asks nothing"
 
 
-@pytest.mark.parametrize(
-    ("api", "status", "again_s"),
-    [("openai", 200, 0.001), ("openai", 504, 0.02), ("gemini", 200, 0.02), ("gemini", 504, 0.001)],
-)
-def test_a_reply_that_comes_again_or_late_is_no_other_calls_answer(
-    api: str, status: int, again_s: float, bench: Bench, tmp_path: Path
-) -> None:
-    late = {"late": True, **error(api, status)} if status != 200 else {}
-    fault = Fault(**late, again_s=again_s, skip=1, times=FOREVER, probability=0.5)
-    bench.chat.faults.append(fault)
-    table = bench.study(tmp_path, api, attempts=20).run()
-    assert bench.answers.made.total() > N or status == 200, "the fault was not met"
-    assert lasting(table) == bench.tables[api]
-
-
 def assert_equal_but_for(case: Case, table: Table, whole: Table) -> None:
     """Rows are equal; those that the fault changed have at least the requests in common."""
     request = ("item_id", "context_id", "puppet_id", "replicate")
@@ -273,26 +256,6 @@ def test_an_answer_of_another_model_is_paid_for_once(bench: Bench, tmp_path: Pat
     assert [row["text"] for row in table] == [row["text"] for row in bench.tables["openai"]]
     assert set(bench.answers.made.values()) == {1}
     assert bench.answers.made.total() == N
-
-
-def test_a_server_that_goes_away_for_a_while(bench: Bench, tmp_path: Path) -> None:
-    api = "openai"
-    bench.chat.latency_s = 0.01
-    stop = threading.Thread(target=away_for_a_while, args=(bench,))
-    stop.start()
-    table = bench.study(tmp_path, api, attempts=14).run()
-    stop.join()
-    bench.chat.latency_s = 0.0
-    assert lasting(table) == bench.tables[api]
-    # calls under way when the door closed were answered to nobody
-    assert 0 <= bench.answers.made.total() - N <= 4
-
-
-def away_for_a_while(bench: Bench) -> None:
-    while bench.answers.made.total() < SKIP:
-        time.sleep(0.001)
-    with refuse_connections(bench.chat):
-        time.sleep(0.05)
 
 
 def test_a_server_that_takes_no_connection_is_given_up_in_time(

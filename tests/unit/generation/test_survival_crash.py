@@ -1,7 +1,6 @@
 """Kills, torn files, full disks, and two runs at once: nothing lost, nothing asked twice."""
 
 import os
-import shutil
 import signal
 import sqlite3
 import subprocess
@@ -15,7 +14,7 @@ from typing import Any
 import google.genai  # noqa: F401 - so that children need not import it
 import openai  # noqa: F401
 import pytest
-from kills import FORK, at_step, die
+from kills import FORK, at_step
 from survival_study import (
     ALL_MODELS,
     KEY_ENV,
@@ -174,58 +173,6 @@ def test_a_killed_batch_run_ends_with_the_table_of_an_undisturbed_one(
         assert set(answers.made.values()) == {n_equal}, "a batch was made twice"
         assert answers.made.total() == n_billed(chat) == n_submitted(chat) == N
         assert lasting(table) == whole[api, "batch"]
-
-
-# -- a log that lost its end
-
-CUTS = [0.0, 0.2, 0.77, 1.0]
-
-
-def test_a_torn_log_serves_only_what_was_whole_and_the_rest_is_asked_again(
-    tmp_path: Path, whole: Whole
-) -> None:
-    sizes = tmp_path / "sizes"
-    study = partial(Study, tmp_path / "killed", "openai", concurrency=CONCURRENCY)
-    run = Run(study, partial(note_sizes, sizes, study("").ledger))
-    with serving() as (chat, answers):
-        run.begin(chat)
-        assert run.finish() == -signal.SIGKILL
-        stores = [tuple(map(int, line.split())) for line in sizes.read_text().splitlines()]
-        assert len(stores) > 3
-        n_made = answers.made.total()
-        for number, share in enumerate(CUTS):
-            torn = tmp_path / f"torn{number}"
-            shutil.copytree(tmp_path / "killed", torn)
-            log = torn / "ledger/m.sqlite-wal"
-            cut = int(log.stat().st_size * share)
-            os.truncate(log, cut)
-            n_whole = max((n for n, size in stores if size <= cut), default=0)
-            if not n_whole:
-                with pytest.raises(StudyError, match="holds none now"):
-                    Study(torn, "openai", chat.gemini_url).run()
-                (torn / "ledger/m.inventory.txt").unlink()
-            table = lasting(Study(torn, "openai", chat.gemini_url).run())
-            assert table == whole["openai", "live"]
-            n_asked, n_made = answers.made.total() - n_made, answers.made.total()
-            assert n_asked <= N - n_whole, "what was whole before the cut is asked again"
-            assert share == 1.0 or n_asked >= N - stores[-1][0]
-
-
-def note_sizes(sizes: Path, ledger: Path) -> None:
-    """After each commit write down how many answers are stored and how long the log is; then die."""
-    original, n_stored = Ledger.store, 0
-
-    def noting(self: Ledger, entries: list[Any]) -> None:
-        nonlocal n_stored
-        original(self, entries)
-        n_stored += len(entries)
-        with sizes.open("a") as handle:
-            size = ledger.with_name(f"{ledger.name}-wal").stat().st_size
-            handle.write(f"{n_stored} {size}\n")
-        if n_stored > N // 2:
-            die()
-
-    Ledger.store = noting  # type: ignore[method-assign,assignment]
 
 
 # -- disks

@@ -192,21 +192,6 @@ def test_a_plan_has_all_arms_of_all_models_and_leaves_out_what_is_answered(
     assert f"{costs}, as of 2026-11-01. Source: test." in plan.assumptions
 
 
-def test_the_expected_cost_is_that_of_the_plan_before_the_first_answer(written: set[str]) -> None:
-    own = study(written)._replace(
-        conditions={"history": HISTORY}, models={"m": LOCAL, "paid": PAID}, prices=PRICES
-    )
-    planned = {row.model: row.cost_expected_usd for row in plan_study(own).rows if row.is_chosen}
-    assert planned["m"] == 0.0
-    assert (planned["paid"] or 0) > 0
-    expected = {
-        PlannedCalls("m", "t", "history"): 0.0,
-        PlannedCalls("paid", "t", "history"): planned["paid"],
-    }
-    answered = own._replace(responses={"results/s/responses/m/t/history.parquet"})
-    assert expected_costs(own) == expected_costs(answered) == expected
-
-
 @pytest.mark.parametrize("has_tables", [True, False])
 def test_streams_are_priced_as_live_calls_of_their_number(
     written: set[str], has_tables: bool

@@ -64,9 +64,9 @@ class Desk:
         self._folder, self._client, self._provider = folder, client, provider
         self.calls = make_calls(provider, n)
 
-    def settle(self, limits: BatchLimits = LIMITS) -> Counter[str]:
+    def settle(self, limits: BatchLimits = LIMITS, haste: float = HASTE) -> Counter[str]:
         """One run."""
-        return settle(self.calls, self._client, self._provider, self._folder, limits)
+        return settle(self.calls, self._client, self._provider, self._folder, limits, haste)
 
     def entries(self) -> dict[bytes, Entry]:
         """What the ledger holds."""

@@ -1,6 +1,5 @@
 """Anthropic's batches: their bodies against the official SDK's, and which batch is whose."""
 
-import io
 import json
 from collections.abc import Iterator
 from pathlib import Path
@@ -177,18 +176,3 @@ def test_a_note_that_is_damaged_is_told(client: AnthropicBatches, tmp_path: Path
     (tmp_path / "x.note").write_bytes(b"{")
     with pytest.raises(StudyError, match="put a backup"):
         client.find("run")
-
-
-def test_a_canceled_batch_keeps_what_was_done(
-    client: AnthropicBatches, chat: Chat, tmp_path: Path
-) -> None:
-    chat.batch = BatchRules(running_s=40_000)
-    batch_id = client.create(make_file(client, tmp_path, "a", "b"), "run")
-    chat.jobs[batch_id].cancelled_at = chat.clock.now() + 20_100
-    chat.clock.skip(21_000)
-    assert client.status(batch_id).is_over
-    spool = io.BytesIO()
-    client.download(batch_id, spool)
-    rows = {row.custom_id: row for row in map(client.row, spool.getvalue().splitlines())}
-    assert (rows["a"].status, rows["b"].status) == (200, 0)
-    assert b"canceled before this request was run" in rows["b"].raw

@@ -6,6 +6,7 @@ How Anthropic's client finds its own batches is in test_batch_anthropic.py.
 import json
 from collections import Counter
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -23,8 +24,9 @@ from fieldwork.generation.providers.batch_openai import RUN, OpenAIBatches
 from fieldwork.generation.providers.jsontext import loads
 from fieldwork.generation.providers.vertex import VertexSettings
 from servers import openai_batches
-from servers.faults import anthropic_error
+from servers.faults import anthropic_error, google_error, openai_error
 from servers.provider import (
+    FOREVER,
     BatchRules,
     Chat,
     Fault,
@@ -367,6 +369,41 @@ def test_rows_carry_the_status_of_their_error(desks: Desks) -> None:
         assert loads(row.raw)["error"]["message"] == "m ***masked***"
 
 
+# --- a service that answers nobody --------------------------------------------------------------------
+
+
+def settle_one_by_one(desks: Desks) -> int:
+    """Ask by one batch after the other; how many requests have no answer in the end."""
+    desk = desks.desk(12)
+    limits = LIMITS._replace(max_tokens=sum(call.tokens for call in desk.calls[:4]))
+    return desk.settle(limits, haste=400.0).total()
+
+
+def n_batched(chat: Chat) -> int:
+    return sum(len(job.rows) for job in chat.jobs.values())
+
+
+@pytest.mark.parametrize("step", ["batches.create", "batches.get", "files.content"])
+def test_a_service_that_sends_pages_is_met_by_a_few_calls(desks: Desks, step: str) -> None:
+    page = Fault(body=b"<html>Please log in</html>", step=step, times=FOREVER)
+    desks.chat.faults.append(page)
+    with suppress(StudyError):
+        assert settle_one_by_one(desks) == 12
+    assert n_batched(desks.chat) <= 4
+    assert FOREVER - page.times <= 25
+
+
+def test_a_batch_without_an_answer_is_the_last(desks: Desks) -> None:
+    errors = {"openai": openai_error("broken"), "anthropic": anthropic_error("broken")}
+    body = errors.get(desks.api, google_error(500, "broken"))
+    desks.chat.faults.append(Fault(status=500, body=body, step="row", times=FOREVER))
+    with pytest.raises(StudyError, match=r"none of the 4 requests of batch .*broken.*No further"):
+        settle_one_by_one(desks)
+    assert n_batched(desks.chat) == 4
+    desks.chat.faults.clear()
+    assert settle_one_by_one(desks) == 0
+
+
 # --- OpenAI's alone, and Google's ---------------------------------------------------------------------
 
 
@@ -380,15 +417,6 @@ def test_azure(desks: Desks, monkeypatch: pytest.MonkeyPatch) -> None:
     assert n_run(desks.chat) == 6
     assert {request.headers.get("api-key") for request in desks.chat.requests} == {KEY}
     assert {r.query.get("api-version") for r in desks.chat.requests} == {"2024-10-21"}
-
-
-@of("openai")
-def test_a_list_that_is_none_is_not_taken_for_an_empty_one(desks: Desks) -> None:
-    client = desks.client()
-    for body in (b"{}", b'"x"', b"null", b"", b"<html>", b'{"data": null}', b"[]"):
-        desks.chat.faults.append(Fault(step="batches.list", body=body))
-        with pytest.raises(TransientError):
-            client.find("run")
 
 
 @of("openai")

@@ -30,7 +30,6 @@ from provider_cases import (
     make_gemini,
     make_openai,
     make_vertex,
-    models_of,
     send,
     wire_of,
 )
@@ -49,7 +48,6 @@ from fieldwork.generation.legibility import Legibility, LegibilityRules
 from fieldwork.generation.providers import embedded, jsontext
 from fieldwork.generation.providers.base import (
     Exchange,
-    ModelInfo,
     Provider,
     RejectedError,
     Sampling,
@@ -326,15 +324,6 @@ def test_an_error_of_the_server_is_a_declared_one(name: str, chat: Chat) -> None
         if status in (401, 402):
             assert isinstance(caught.value, StudyError)
     assert len(chat.requests) == len(bodies) * len(STATUSES), "each is sent once"
-
-
-@pytest.mark.parametrize("name", ON_A_WIRE)
-def test_a_list_of_models_comes_or_a_declared_error(name: str, chat: Chat) -> None:
-    for body, status in (*product(ERROR_BODIES, (200, 401)), ("html", 404), ("html", 500)):
-        chat.faults[:] = [Fault(status=status, body=ERROR_BODIES[body], step="models")]
-        with suppress(*DECLARED):
-            models = models_of(CASES[name].make(address(chat)))
-            assert models is None or all(isinstance(model, ModelInfo) for model in models)
 
 
 BROKEN_CONNECTIONS = {

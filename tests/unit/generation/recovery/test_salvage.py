@@ -16,7 +16,7 @@ from fieldwork.errors import StudyError
 from fieldwork.generation.inventory import Inventory
 from fieldwork.generation.ledger import Entry, ledger_key, open_ledger
 from fieldwork.generation.recovery.pages import open_pages
-from fieldwork.generation.recovery.salvage import Recovery, recover, sentence_of
+from fieldwork.generation.recovery.salvage import Recovery, recover, recover_ledgers, sentence_of
 
 STARTED = datetime(2026, 11, 20, 10, 30, tzinfo=UTC)
 FOREIGN = b"from another model"
@@ -252,3 +252,28 @@ def test_a_disk_that_refuses_leaves_the_damaged_file_as_it_was(
     assert path.read_bytes() == before[: len(before) // 2]
     monkeypatch.undo()
     assert recover(path, is_from_model).n_answers > 30
+
+
+# --- the ledgers of a config --------------------------------------------------------------------------
+
+EMBEDDED = {
+    "provider": "embedded",
+    "encoder": "all-MiniLM-L6-v2",
+    "sharpness": 40,
+    "context_weight": 0.3,
+}
+
+
+def test_each_ledger_is_looked_at_and_what_is_lost_stops_the_run_at_the_end(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level("INFO")
+    with open_ledger(tmp_path / "sound.sqlite"):
+        pass
+    (tmp_path / "lost.sqlite").write_bytes(b"no database " * 1_000)
+    models = dict.fromkeys(("lost", "never_asked", "sound"), EMBEDDED)
+    with pytest.raises(StudyError, match=r"lost\.sqlite: damaged .* give the answers up"):
+        recover_ledgers(models, tmp_path, tmp_path / "vectors.sqlite")
+    (sentence,) = caplog.messages
+    assert "sound.sqlite: not damaged; it holds 0 answers" in sentence
+    assert not (tmp_path / "never_asked.sqlite").exists()
