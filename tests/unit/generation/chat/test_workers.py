@@ -12,19 +12,17 @@ from pathlib import Path
 
 import psutil
 import pytest
+from senders import sender_of
 
 from fieldwork.errors import StudyError
-from fieldwork.generation.accounts import Account
 from fieldwork.generation.agenda import Ask, ContextGroup
 from fieldwork.generation.chat import sources
 from fieldwork.generation.chat.pool import LIBRARY, MODULE, WorkerJob, WorkerPool
 from fieldwork.generation.chat.sources import model_source
 from fieldwork.generation.engine import settle
 from fieldwork.generation.ledger import open_ledger
-from fieldwork.generation.limits import Limits
 from fieldwork.generation.providers.base import Exchange, Sampling
 from fieldwork.generation.providers.local_chat import ChatSettings, LocalChat
-from fieldwork.generation.sending import Sender
 from fieldwork.records.puppets import Message
 from fieldwork.records.tasks import Item
 
@@ -54,8 +52,7 @@ def groups() -> list[ContextGroup]:
 def answers(model: LocalChat, path: Path) -> list[bytes]:
     """The replies in the ledger after all was asked."""
     with open_ledger(path) as ledger:
-        limits = Limits(ceiling=model.concurrency, requests_per_minute=None, tokens_per_minute=None)
-        sender = Sender(model, ledger, limits, Account(None, "live", 64), attempts=1)
+        sender = sender_of(model, ledger, ceiling=model.concurrency)
         keys = settle(groups(), sender, total=54).keys
         replies = {entry.key: entry.raw for entry in ledger.entries(keys)}
     return [replies[key] for key in keys]

@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from plan_cases import ASSUMED, CACHE, FOLDER, PRICE, SOURCE
 
 from fieldwork import tables
 from fieldwork.generation.planning.arm_sizes import ArmSizes
@@ -18,31 +19,13 @@ from fieldwork.records.tasks import Item, ItemKind
 
 RUNS = 4
 ITEMS = ("a", "b", "c")
-SOURCE = {"kind": "choice", "item_ids": []}
 TASKS: dict[str, Any] = {"t": {"sources": [SOURCE], "runs": RUNS, "max_tokens": 5}}
 CONDITIONS: dict[str, Any] = {
     "offline": {"context": "none"},
-    "history": {
-        "context": "history",
-        "conversations": 3,
-        "token_budget": 9000,
-        "replicates": 2,
-    },
+    "history": {"context": "history", "conversations": 3, "token_budget": 9000, "replicates": 2},
     "rag": {"context": "rag", "conversations": 1, "token_budget": 9000, "replicates": 1},
     "profile": {"context": "profile", "replicates": 1},
 }
-FOLDER = "results/s"
-ASSUMED: dict[str, Any] = {
-    "latency_s": 2,
-    "conversation_tokens": 2000,
-    "profile_tokens": 120,
-    "items": 7,
-    "question_tokens": 50,
-    "tasks": {},
-    "list_tokens": 150,
-    "choice_tokens": 2,
-}
-CACHE = {"min_tokens": 1024, "requests_per_minute": 15, "ttl_s": 300, "breakpoint": False}
 OPENAI: dict[str, Any] = {
     "provider": "openai",
     "model": "o",
@@ -53,18 +36,12 @@ MODELS: dict[str, Any] = {
     "local": {"provider": "embedded", "label": "E"},
     "live": OPENAI,
     "batch": {**OPENAI, "dispatch": "batch"},
-    "gemini": {
-        **OPENAI,
-        "provider": "gemini",
-        "explicit_cache": True,
-        "cache_ttl_s": 3600,
-    },
+    "gemini": {**OPENAI, "provider": "gemini", "explicit_cache": True, "cache_ttl_s": 3600},
     "unknown": {**OPENAI, "model": "x"},
 }
 PRICES = {
     "o": {
-        "as_of": "2026-11-01",
-        "source": "the test",
+        **PRICE,
         "input": 1.0,
         "cached": 0.25,
         "cache_write": 1.25,

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from plan_cases import ASSUMED, CACHE, FOLDER, PRICE, SOURCE, response
 
 from fieldwork import tables
 from fieldwork.generation.costs import PlannedCalls
@@ -24,18 +25,6 @@ from fieldwork.records.puppets import Context, Message
 from fieldwork.records.tasks import Item
 from fieldwork.token_estimate import TOKENS_PER_BYTE
 
-FOLDER = "results/s"
-ASSUMED: dict[str, Any] = {
-    "latency_s": 2,
-    "conversation_tokens": 2000,
-    "profile_tokens": 120,
-    "items": 7,
-    "question_tokens": 50,
-    "tasks": {"known": {"items": 3, "question_tokens": 40}},
-    "list_tokens": 150,
-    "choice_tokens": 2,
-}
-SOURCE = {"kind": "choice", "item_ids": []}
 TASK: dict[str, Any] = {"sources": [SOURCE], "runs": 4, "max_tokens": 5}
 HISTORY: dict[str, Any] = {
     "context": "history",
@@ -87,13 +76,9 @@ def written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> set[str]:
     tables.write_rows("results/s/contexts/t/history.parquet", [context], Context)
     asked = [Request(i, "ctx", "p", 0) for i in ("a", "b")]
     tables.write_rows("results/s/requests/t/history.parquet", asked, Request)
-    values: dict[str, Any] = dict.fromkeys(tables.schema_of(Response).names)
-    values |= {"model": "m", "task": "t", "condition": "history", "item_id": "a"}
-    values |= {"context_id": "ctx", "puppet_id": "p", "replicate": 0, "ledger_key": "k"}
-    values |= {"outcome": "ok", "attempts": 1, "dispatch": "live", "temperature_sent": True}
-    values |= {"input_tokens": 3028, "output_tokens": 9, "defects": []}
-    answers = "results/s/responses/m/t/history.parquet"
-    tables.write_rows(answers, [Response(**values)], Response)
+    answered = {"condition": "history", "context_id": "ctx", "puppet_id": "p"}
+    answer = response(**answered, input_tokens=3028, output_tokens=9)
+    tables.write_rows("results/s/responses/m/t/history.parquet", [answer], Response)
     return {
         "results/s/tasks/t.parquet",
         "results/s/contexts/t/history.parquet",
@@ -144,7 +129,7 @@ def test_a_warning_says_what_a_cost_leaves_out(written: set[str]) -> None:
         "requests_per_minute": None,
         "explicit_cache": True,
         "cache_ttl_s": 3600,
-        "prefix_cache": {"min_tokens": 1024, "requests_per_minute": None, "ttl_s": 300},
+        "prefix_cache": CACHE,
     }
     planned_study = study(written)
     requests = {("t", "history"): read_requests(planned_study, "t", "history")}
@@ -166,7 +151,7 @@ def test_a_reader_is_warned_of_shutdowns_and_missing_prices() -> None:
 
 
 PAID = {"provider": "openai", "model": "p", "requests_per_minute": None}
-PRICES = {"p": {"input": 100.0, "output": 400.0, "as_of": "2026-11-01", "source": "test"}}
+PRICES = {"p": PRICE}
 
 
 def test_a_plan_has_all_arms_of_all_models_and_leaves_out_what_is_answered(

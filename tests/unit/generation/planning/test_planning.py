@@ -4,6 +4,7 @@ from datetime import date
 from typing import Any
 
 import pytest
+from plan_cases import CACHE as CACHE_SETTINGS
 
 from fieldwork.generation.planning.loads import (
     NOTHING_OBSERVED,
@@ -21,7 +22,7 @@ from fieldwork.generation.planning.loads import (
 from fieldwork.generation.planning.rows import PlannedArm, plan_rows
 from fieldwork.generation.pricing import Price
 
-CACHE = CacheRules(min_tokens=1024, requests_per_minute=15, ttl_s=300, breakpoint=False)
+CACHE = CacheRules(**CACHE_SETTINGS)
 MARKED = CACHE._replace(breakpoint=True)
 TEN = PlannedQuestion(10)
 PRICE = Price(1.0, 0.5, 1.0, 4.0, date(2026, 11, 1), "test")
@@ -32,12 +33,7 @@ OPENAI: dict[str, Any] = {
     "tokens_per_minute": None,
     "concurrency": 4,
     "dispatch": "flex",
-    "prefix_cache": {
-        "min_tokens": 1024,
-        "requests_per_minute": 15,
-        "ttl_s": 300,
-        "breakpoint": False,
-    },
+    "prefix_cache": CACHE_SETTINGS,
 }
 
 
