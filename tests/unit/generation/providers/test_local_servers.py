@@ -2,8 +2,8 @@
 
 What other tests ask of the loopback server holds here too, or the loopback server is kinder than a real
 one. llama.cpp's server is started here. vLLM needs other versions of the libraries that this project
-pins, so no environment of its tests has it: it is asked where one runs. Serve any chat model with at most a few
-thousand tokens, then:
+pins, so no environment of its tests has it: it is asked where one runs. Serve any chat model with at
+most a few thousand tokens, then:
 
     vllm serve MODEL --max-model-len 1024 --enable-prompt-tokens-details
     VLLM_BASE_URL=http://127.0.0.1:8000/v1 pytest tests/unit/generation/providers/test_local_servers.py

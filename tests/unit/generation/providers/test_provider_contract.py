@@ -161,38 +161,28 @@ class Case(NamedTuple):
 
 MANY = {"prompt_tokens": "many", "completion_tokens": -1, "promptTokenCount": "many"}
 MANY |= {"input_tokens": "many", "output_tokens": -1, "input": "many", "output": -1}
-OPENAI_REPLIES = {
-    "text": chat_reply(choices=[{"message": {"content": None}, "finish_reason": "stop"}]),
-    "blank text": chat_reply(choices=[{"message": {"content": " \n"}, "finish_reason": "stop"}]),
-    "usage": chat_reply(usage=...),
-    "readable usage": chat_reply(usage=MANY),
-    "model": chat_reply(model=...),
-}
-GATEWAY_REPLIES = {
-    "text": gateway_reply(choices=[{"message": {"content": []}, "finish_reason": "stop"}]),
-    "usage": gateway_reply(usage=...),
-    "model": gateway_reply(model=...),
-}
-GEMINI_REPLIES = {
-    "text": gemini_reply(candidates=[{"finishReason": "STOP"}]),
-    "blank text": gemini_reply(candidates=[{"content": {"parts": [{"text": " "}]}}]),
-    "usage": gemini_reply(usageMetadata=...),
-    "readable usage": gemini_reply(usageMetadata=MANY),
-    "model": gemini_reply(modelVersion=...),
-}
-ANTHROPIC_REPLIES = {
-    "text": anthropic_reply(content=[]),
-    "blank text": anthropic_reply(content=[{"type": "text", "text": " \n"}]),
-    "usage": anthropic_reply(usage=...),
-    "readable usage": anthropic_reply(usage=MANY),
-    "model": anthropic_reply(model=...),
-}
-SCRIPTED_REPLIES = {
-    "text": scripted_reply(text=None),
-    "usage": scripted_reply(usage=...),
-    "readable usage": scripted_reply(usage=MANY),
-    "model": scripted_reply(model=...),
-}
+
+
+def lacking(
+    reply: Callable[..., bytes], usage: str, model: str, **textless: Any
+) -> dict[str, bytes]:
+    """Replies of one form that lack a text, and tokens or a model under these names."""
+    return {
+        "text": reply(**textless),
+        "usage": reply(**{usage: ...}),
+        "readable usage": reply(**{usage: MANY}),
+        "model": reply(**{model: ...}),
+    }
+
+
+NO_TEXT: dict[str, Any] = {"message": {"content": None}, "finish_reason": "stop"}
+OPENAI_REPLIES = lacking(chat_reply, "usage", "model", choices=[NO_TEXT])
+NO_PARTS: dict[str, Any] = {"message": {"content": []}, "finish_reason": "stop"}
+GATEWAY_REPLIES = lacking(gateway_reply, "usage", "model", choices=[NO_PARTS])
+STOPPED = [{"finishReason": "STOP"}]
+GEMINI_REPLIES = lacking(gemini_reply, "usageMetadata", "modelVersion", candidates=STOPPED)
+ANTHROPIC_REPLIES = lacking(anthropic_reply, "usage", "model", content=[])
+SCRIPTED_REPLIES = lacking(scripted_reply, "usage", "model", text=None)
 GATEWAY = {"seed_field": "random_seed", "extra_body": {"provider": {"only": ["a"]}, "top_k": 0}}
 MARKED = {"cache_key": True, "cache_breakpoint": True}
 AZURE = {"azure_version": "2024-10-21"}
@@ -394,7 +384,7 @@ def test_a_sound_reply_is_read_the_same_each_time(name: str) -> None:
 def test_what_a_reply_lacks_is_none_and_listed(name: str, lack: str) -> None:
     case = CASES[name]
     reply = case.make(NOWHERE).read(case.without[lack])
-    if lack in ("text", "blank text"):
+    if lack == "text":
         assert reply.outcome == "empty"
         assert not (reply.text or "").strip()
         assert reply.defects == ()
