@@ -8,29 +8,11 @@ from typing import Any, NamedTuple
 
 import pytest
 from senders import make_quick
-from survival_study import (
-    KEY,
-    KEY_ENV,
-    MODELS,
-    PRICE,
-    Answers,
-    N,
-    Study,
-    Table,
-    lasting,
-)
+from survival_study import KEY, KEY_ENV, MODELS, PRICE, Answers, N, Study, Table, lasting
 
 from fieldwork.errors import StudyError
 from servers.faults import google_error, openai_error
-from servers.provider import (
-    FOREVER,
-    Chat,
-    Fault,
-    ModelSpec,
-    no_credit,
-    rerouted,
-    serve_provider,
-)
+from servers.provider import FOREVER, Chat, Fault, ModelSpec, no_credit, rerouted, serve_provider
 
 SKIP, TIMES, TIMEOUT_S = 11, 3, 0.3
 DEEP = b"[" * 200_000

@@ -25,13 +25,7 @@ from fieldwork.generation.batches.journal import Journal, open_journal
 from fieldwork.generation.batches.settling import settle_batches
 from fieldwork.generation.budget import Reservation
 from fieldwork.generation.ledger import Entry, Ledger, open_ledger
-from fieldwork.generation.legibility import Legibility
-from fieldwork.generation.providers.base import (
-    Provider,
-    RejectedError,
-    TransientError,
-    Usage,
-)
+from fieldwork.generation.providers.base import RejectedError, TransientError, Usage
 from fieldwork.generation.providers.batch_base import BatchStatus
 from fieldwork.generation.sending import BatchDispatch
 
@@ -62,24 +56,19 @@ class Desk:
         *,
         limits: BatchLimits = LIMITS,
         account: Account | None = None,
-        provider: Provider | None = None,
-        legibility: Legibility | None = None,
     ) -> Counter[str]:
         with open_ledger(self.ledger) as ledger:
             return settle_batches(
                 iter(calls),
-                sender_of(provider or batch_provider(), ledger, tier="batch", account=account),
+                sender_of(batch_provider(), ledger, tier="batch", account=account),
                 BatchDispatch(self.service, self.journal, limits, poll_s=10),
-                legibility=legibility,
                 show=lambda n, note: self.shown.append((n, note)),
                 clock=self.ticking.clock(),
             )
 
     def answers(self) -> dict[bytes, bytes]:
-        with closing(sqlite3.connect(self.ledger)) as connection:
-            keys = [row[0] for row in connection.execute("SELECT key FROM answers")]
         with open_ledger(self.ledger) as ledger:
-            return {entry.key: entry.raw for entry in ledger.entries(keys)}
+            return {entry.key: entry.raw for entry in ledger.entries(ledger.keys())}
 
     def finish(self) -> None:
         """Settle what is left: all is answered, and was asked once."""

@@ -6,22 +6,10 @@ from typing import Any
 
 import anthropic
 import pytest
-from provider_cases import (
-    CONTEXTS,
-    KEY,
-    Recorder,
-    Said,
-    make_anthropic,
-    models_of,
-    send,
-    wire_of,
-)
+from provider_cases import CONTEXTS, KEY, Recorder, Said, make_anthropic, models_of, send, wire_of
 
 from fieldwork.errors import StudyError
-from fieldwork.generation.providers.anthropic import (
-    FIRST_TURN,
-    LAST_VERSION_WITH_TEMPERATURE,
-)
+from fieldwork.generation.providers.anthropic import FIRST_TURN, LAST_VERSION_WITH_TEMPERATURE
 from fieldwork.generation.providers.base import ModelInfo, Provider, TransientError
 from fieldwork.records.puppets import Message
 

@@ -5,17 +5,7 @@ from typing import Any
 
 import openai
 import pytest
-from provider_cases import (
-    CONTEXTS,
-    KEY,
-    SAMPLING,
-    Call,
-    Recorder,
-    Said,
-    make_openai,
-    send,
-    wire_of,
-)
+from provider_cases import CONTEXTS, KEY, SAMPLING, Call, Recorder, Said, make_openai, send, wire_of
 
 from fieldwork.generation.providers.base import Wire
 from fieldwork.generation.providers.openai import OpenAI
