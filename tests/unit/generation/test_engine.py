@@ -92,24 +92,6 @@ def test_what_is_known_is_not_asked_again(
     assert len(replies) == len(set(settled.keys)), "each draw has an answer of its own"
 
 
-def test_an_answer_of_another_model_stops_the_run_and_is_kept_apart(
-    ledger: Ledger, path: Path
-) -> None:
-    provider = ScriptedProvider(concurrency=1)
-    provider.answering_model = "something cheaper"
-    with pytest.raises(StudyError, match=r"something cheaper.*accept_models"):
-        ask(numbered(5), provider, ledger)
-    assert (len(provider.sends), held(path)) == (1, [])
-    assert [entry.raw for entry in ledger.quarantined_entries([key_of("q0")])] == [
-        reply_bytes("q0 #1", "something cheaper")
-    ]
-    again = ScriptedProvider()
-    again.answering_model = "something cheaper"
-    with pytest.raises(StudyError, match="in quarantine"):
-        ask(numbered(5), again, ledger)
-    assert again.sends == []
-
-
 def test_the_model_is_looked_up_once_and_only_when_something_is_to_be_asked(
     ledger: Ledger,
 ) -> None:

@@ -202,15 +202,6 @@ def test_a_choice_is_drawn_by_the_likelihood_per_byte(model: TinyModel, temperat
     assert answer.text in "ABCD"
 
 
-def test_the_best_choice_is_the_best_rate(model: TinyModel) -> None:
-    for prompt in ("Which?", "Which planet is the largest?", "日本"):
-        wanted = call(form="likelihood", options=OPTIONS, prompt=prompt, temperature=0.0)
-        answer = the_answer(model, wanted)
-        _, rates = by_hand(model, [("user", prompt)])
-        assert answer.text == "ABCD"[int(np.argmax(rates))]
-        assert dict(answer.probabilities or [])[answer.text] == 1.0
-
-
 # --- what an answer depends on ------------------------------------------------------------------------
 
 

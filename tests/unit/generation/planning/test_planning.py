@@ -171,12 +171,6 @@ def test_contexts_left_with_the_provider_are_billed_once_and_by_the_hour(
     assert (batch.stored_tokens, batch.reason) == (0, None)
 
 
-def test_without_a_price_there_is_a_reason_and_no_dollar() -> None:
-    row = plan_rows(arm(PlannedGroup(0, (TEN,))), OPENAI, None, NOTHING_OBSERVED, 2)[0]
-    assert row.cost_expected_usd is None
-    assert row.reason == "the config's prices have no entry 'm'"
-
-
 @pytest.mark.parametrize(
     ("changes", "dispatch", "is_expected"),
     [

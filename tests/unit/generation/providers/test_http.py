@@ -172,32 +172,6 @@ def test_a_file_without_certificates_is_said_at_once(tmp_path: Path, content: st
 # --- what goes wrong on the way ------------------------------------------------------------------
 
 
-def drip(connection: socket.socket) -> None:
-    connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n")
-    stopped = threading.Event()
-    for _ in range(20):
-        stopped.wait(0.05)
-        try:
-            connection.sendall(b"x")
-        except OSError:
-            return
-
-
-def stall(connection: socket.socket) -> None:
-    connection.sendall(WHOLE[:-4])
-    connection.settimeout(2)
-    connection.recv(1)
-
-
-@pytest.mark.parametrize("behave", [drip, stall])
-def test_every_call_ends_within_its_time(behave: Callable[[socket.socket], None]) -> None:
-    with behaving(behave) as url:
-        limit = r"no reply within 0\.2 s \(models\.\*\.timeout_s\)"
-        with pytest.raises(TransientError, match=limit) as caught:
-            call(url, timeout_s=0.2)
-        assert caught.value.maybe_billed
-
-
 @pytest.mark.parametrize(
     "reply",
     [
@@ -213,11 +187,3 @@ def test_a_reply_that_is_not_whole_is_tried_again(reply: bytes) -> None:
             call(url)
         assert caught.value.maybe_billed
         assert not caught.value.is_throttled
-
-
-def test_nobody_there_costs_nothing() -> None:
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        with pytest.raises(TransientError, match="Cannot connect") as caught:
-            call(f"http://127.0.0.1:{free.getsockname()[1]}/v1")
-    assert not caught.value.maybe_billed

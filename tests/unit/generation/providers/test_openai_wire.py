@@ -1,11 +1,10 @@
 """Chat Completions as sent: our bytes say what the official SDK's say; equal calls, equal bytes."""
 
-import json
 from typing import Any
 
 import openai
 import pytest
-from provider_cases import CONTEXTS, KEY, SAMPLING, Call, Recorder, Said, make_openai, send, wire_of
+from provider_cases import CONTEXTS, KEY, Call, Recorder, Said, make_openai, send, wire_of
 
 from fieldwork.generation.providers.base import Wire
 from fieldwork.generation.providers.openai import OpenAI
@@ -129,17 +128,6 @@ def test_the_order_of_further_fields_asks_nothing_again() -> None:
     assert wire_of(one) == wire_of(other)
     assert wire_of(make_openai(extra_body={"top_k": 1})) != wire_of(one)
     assert wire_of(make_openai(extra_body={})) == wire_of(make_openai())
-
-
-def test_no_temperature_is_sent_where_there_is_none() -> None:
-    bodies = [
-        json.loads(wire_of(make_openai(), sampling=SAMPLING._replace(temperature=t)).body())
-        for t in (None, 0.0)
-    ]
-    assert "temperature" not in bodies[0]
-    assert bodies[1]["temperature"] == 0.0
-    assert make_openai().sends_temperature
-    assert not make_openai(send_temperature=False).sends_temperature
 
 
 def test_further_headers_and_no_key(recorder: Recorder) -> None:
