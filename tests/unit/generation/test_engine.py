@@ -77,6 +77,7 @@ def test_an_entry_holds_what_the_call_gave(ledger: Ledger) -> None:
         (asks("a", "b"), asks("a", "b"), []),
         (asks("a", "b"), asks("b", "c", "c"), ["c"]),
         (asks("a"), asks("a", replicates=3), ["a", "a"]),
+        ([], asks("a"), ["a"]),
     ],
 )
 def test_what_is_known_is_not_asked_again(
