@@ -114,7 +114,7 @@ class Bench(NamedTuple):
         self.answers.made.clear()
 
     def study(self, folder: Path, api: str, **settings: Any) -> Study:
-        settings = {"timeout_s": TIMEOUT_S, "attempts": 6, **settings}
+        settings = {"attempts": 6, **settings}
         return Study(folder, api, self.chat.gemini_url, **settings)
 
     def posts(self) -> int:
@@ -166,7 +166,9 @@ def test_a_fault_leaves_the_table_as_it_would_have_been(
 ) -> None:
     case = CASES[api, name]
     bench.chat.faults.append(Fault(**case.fault, skip=SKIP, times=TIMES))
-    table = bench.study(tmp_path, api).run()
+    # a machine with other work may keep an answer for a while that is in time
+    limit = {"timeout_s": TIMEOUT_S} if {"wait_s", "drip_s"} & set(case.fault) else {}
+    table = bench.study(tmp_path, api, **limit).run()
     assert bench.chat.faults[0].times == 0, "the fault was not met"
     assert settled(bench, N + TIMES * case.made - TIMES * (name == "filter before"))
     hit = [row for row in table if is_hit(row, case)]
