@@ -105,33 +105,30 @@ def alike(row: Answer) -> Answer:
     return replace(row, letter="A", letter_strict="A")
 
 
-def reply(row: Answer) -> Response:
-    """What the model may have said, as a response."""
+def response(row: Answer) -> Response:
+    """The call behind an answer, live and with a price; one that failed has neither."""
     keys = ("model", "task", "condition", "item_id", "puppet_id", "replicate", "outcome")
-    text = "\n".join(f"- {option}" for option in row.raw_items or []) or row.letter
-    blank: dict[str, Any] = {column.name: None for column in fields(Response)}
-    return Response(**blank | {key: getattr(row, key) for key in keys} | {"text": text})
+    known: dict[str, Any] = {column.name: None for column in fields(Response)} | {
+        key: getattr(row, key) for key in keys
+    }
+    known |= {"attempts": 1, "dispatch": "live", "defects": [], "temperature_sent": True}
+    known |= {"text": "\n".join(f"- {option}" for option in row.raw_items or []) or row.letter}
+    if row.outcome != "failed":
+        known |= {"input_tokens": 90, "cached_tokens": 0, "output_tokens": 9}
+        known |= {"cost_usd": 0.001, "latency_s": 1.0 + row.replicate}
+    return Response(**known)
 
 
 CASES: dict[str, Callable[[Answer], Answer | None]] = {
     "no answers": lambda _: None,
-    "no calls arrived": lambda row: replace(refuse(row), outcome="failed"),
     "all refused": refuse,
     "an arm refused": lambda row: refuse(row) if row.condition == "rag" else row,
-    "a cell refused": lambda row: refuse(row) if (row.condition, row.item_id) == ("rag", "a") else row,
-    "a cell without answers": lambda row: (
-        None if (row.condition, row.item_id) in (("rag", "a"), ("rag", "q")) else row
-    ),
     "a cell failed": lambda row: (
         replace(refuse(row), outcome="failed") if (row.condition, row.item_id) == ("rag", "a") else row
     ),
     "no baseline": lambda row: None if row.condition == "offline" else row,
-    "the baseline refused": lambda row: refuse(row) if row.condition == "offline" else row,
     "only the baseline": lambda row: row if row.condition == "offline" else None,
     "one answer of all": alike,
-    "one puppet": lambda row: (
-        row if row.puppet_id in (None, "p0") else None
-    ),
     "one answer a cell": lambda row: (
         row if row.replicate == 0 and row.puppet_id in (None, "p0") else None
     ),
@@ -150,23 +147,6 @@ VARIANTS = {f"{task}_{k}": task for task in ("letters", "lists") for k in (1, 2)
 GROUPS = {variant: f"group {variant[-1]}" for variant in VARIANTS}
 
 
-def response(row: Answer) -> Response:
-    """The call behind an answer, live and with a price; one that failed has neither."""
-    is_answered = row.outcome != "failed"
-    return Response(
-        **{name: getattr(row, name) for name in ("model", "task", "condition", "item_id")},
-        **{"context_id": None, "puppet_id": row.puppet_id, "replicate": row.replicate},
-        **{"ledger_key": None, "text": "x", "outcome": row.outcome, "finish_reason": None},
-        **{"returned_model": None, "fingerprint": None, "reasoning_tokens": None},
-        **{"input_tokens": 90 if is_answered else None, "cached_tokens": 0},
-        **{"cache_write_tokens": None, "output_tokens": 9 if is_answered else None},
-        **{"cost_usd": 0.001 if is_answered else None, "started_at": None},
-        **{"latency_s": 1.0 + row.replicate if is_answered else None, "attempts": 1},
-        **{"dispatch": "live", "service_tier": None, "request_id": None, "defects": []},
-        **{"temperature_sent": True, "price_as_of": None},
-    )
-
-
 class Run:
     """The measured tables of one case in a folder."""
 
@@ -174,8 +154,9 @@ class Run:
         self.folder = folder
         tables.write_rows(folder / "answers.parquet", rows, Answer)
         self.responses = str(folder / "responses" / "all.parquet")
-        tables.write_rows(self.responses, [response(row) for row in rows], Response)
-        tables.write_rows(folder / "forms.parquet", read_forms(map(reply, rows)), FormReading)
+        responses = [response(row) for row in rows]
+        tables.write_rows(self.responses, responses, Response)
+        tables.write_rows(folder / "forms.parquet", read_forms(responses), FormReading)
         self.write_items()
         self.answers = str(folder / "answers.parquet")
         self.answers_to_variants = str(folder / "answers_to_variants.parquet")
@@ -402,20 +383,17 @@ ON_LETTERS = ("fig2", "fig3", "categories")
 ALL = ("fig1", "fig2", "fig3", "fig4", "fig5", "who_asks", "pareto")
 EXPECTED_WORDS: dict[str, dict[str, str]] = {
     "no answers": dict.fromkeys(ALL, "no data"),
-    "no calls arrived": {**dict.fromkeys(ALL, "no data"), "fig1": "n/a"},
     "all refused": {
-        **{"fig1": "n/a", "fig2": "no readable answer"},
-        **{"fig4": "no data", "fig5": "no data"},
+        "fig1": "n/a",
+        "fig2": "no readable answer",
+        "fig4": "no data",
+        "fig5": "no data",
     },
     "an arm refused": {"fig1": "n/a", "fig4": "n/a", "fig5": "n/a"},
-    "a cell refused": {"fig1": "n/a", "fig4": "n/a", "fig5": "n/a"},
-    "a cell without answers": {"fig2": "n/a", "fig5": "n/a"},
     "a cell failed": {"fig1": "n/a", "fig4": "n/a", "fig5": "n/a"},
     "no baseline": {"fig4": "no data"},
-    "the baseline refused": {"fig1": "n/a", "fig4": "no data", "fig5": "n/a"},
     "only the baseline": {"fig4": "no data"},
     "one answer of all": {"fig4": "No share differs"},
-    "one puppet": {"fig4": "No share differs"},
     "one answer a cell": {"fig4": "No share differs"},
 }
 """What a reader must find in a figure."""

@@ -7,7 +7,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fieldwork import retries
 from fieldwork.retries import RetryPolicy, retry_after_s
 
 NOW = datetime(2026, 5, 4, 3, 2, 1, tzinfo=UTC)
@@ -26,11 +25,6 @@ def test_jitter_waits_a_part() -> None:
     assert all(0 <= wait <= RetryPolicy(9).own_wait_s(5) for wait in waits)
 
 
-@pytest.mark.parametrize(("asked_s", "expected"), [(None, 2.0), (0.0, 0.0), (90.0, 90.0)])
-def test_a_wait_that_the_server_asks_for_goes_first(asked_s: float | None, expected: float) -> None:
-    assert RetryPolicy(5).wait_s(3, asked_s) == expected
-
-
 def test_attempts_and_the_longest_wait_that_is_granted() -> None:
     policy = RetryPolicy(3, longest_asked_s=120.0)
     assert [policy.has_attempts(n) for n in (1, 2, 3)] == [True, True, False]
@@ -40,18 +34,14 @@ def test_attempts_and_the_longest_wait_that_is_granted() -> None:
 @pytest.mark.parametrize(
     ("headers", "seconds"),
     [
-        ({"retry-after": "7"}, 7.0),
         ({"retry-after": " 1.5 "}, 1.5),
         ({"retry-after": "-3"}, 0.0),
         ({"retry-after": "Mon, 04 May 2026 03:02:31 GMT"}, 30.0),
-        ({"retry-after": "Mon, 04 May 2026 03:02:31"}, 30.0),
         ({"retry-after": "Mon, 04 May 2020 03:02:31 GMT"}, 0.0),
         ({"retry-after-ms": "250", "retry-after": "9"}, 0.25),
-        ({"retry-after-ms": "-250"}, 0.0),
         ({"retry-after-ms": "soon", "retry-after": "9"}, 9.0),
         ({"retry-after-ms": "nan", "retry-after": "inf"}, None),
         ({"retry-after": "soon"}, None),
-        ({"retry-after": ""}, None),
         ({}, None),
     ],
 )
@@ -70,22 +60,8 @@ def test_a_date_counts_from_the_server_s_own_clock(date: str, seconds: float) ->
     assert retry_after_s(headers, NOW) == seconds
 
 
-def test_a_date_counts_from_this_moment_where_no_other_is_known() -> None:
-    assert retry_after_s({"retry-after": "Fri, 31 Dec 9999 23:59:59 GMT"}) > 1e9  # type: ignore[operator]
-
-
 @given(st.text(alphabet=st.characters(codec="latin-1")))
 def test_no_header_breaks_the_reading(text: str) -> None:
     for name in ("retry-after", "retry-after-ms"):
         seconds = retry_after_s({name: text}, NOW)
         assert seconds is None or seconds >= 0
-
-
-def test_every_status_of_a_kind_is_worth_another_try() -> None:
-    kinds = (
-        retries.THROTTLED_STATUSES,
-        retries.UNPROCESSED_STATUSES,
-        retries.GATEWAY_TIMEOUT_STATUSES,
-    )
-    assert all(kind <= retries.TRANSIENT_STATUSES for kind in kinds)
-    assert not {200, 400, 401, 403, 404, 422, 501} & retries.TRANSIENT_STATUSES

@@ -1,8 +1,12 @@
 """Fixtures of the tests of asking."""
 
 import asyncio
+from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
+
+from fieldwork.generation.ledger import Ledger, open_ledger
 
 
 @pytest.fixture
@@ -18,3 +22,10 @@ def naps(monkeypatch: pytest.MonkeyPatch) -> list[float]:
 
     monkeypatch.setattr(asyncio, "sleep", nap)
     return taken
+
+
+@pytest.fixture
+def ledger(tmp_path: Path) -> Iterator[Ledger]:
+    """An open ledger, m.sqlite."""
+    with open_ledger(tmp_path / "m.sqlite") as opened:
+        yield opened

@@ -1,40 +1,25 @@
 """The order of calls: one ahead of its group, the rest at the cache's pace, within a bound of memory."""
 
 import asyncio
-import hashlib
 import json
-from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 from scripted_provider import ScriptedProvider, reply_bytes
+from senders import ask_of
 
 from fieldwork.errors import StudyError
 from fieldwork.generation import agenda as module
-from fieldwork.generation.agenda import Agenda, Ask, Call, ContextGroup, PrefixCache
-from fieldwork.generation.ledger import Entry, Ledger, ledger_key, open_ledger
-from fieldwork.generation.providers.base import Sampling
+from fieldwork.generation.agenda import Agenda, Call, ContextGroup, PrefixCache
+from fieldwork.generation.ledger import Entry, Ledger
 from fieldwork.records.puppets import Message
-from fieldwork.records.tasks import Item
 
 LONG = "word " * 2_000
 CACHE = PrefixCache(min_tokens=1024, requests_per_minute=None)
 
 
-def ask(name: str, draw: int = 0) -> Ask:
-    item = Item(name, "choice", name, name, ["x", "y"], None, None, "test")
-    return Ask(item, Sampling(1.0, 5, draw), draw)
-
-
 def group(context: str | None, *names: str, text: str = LONG) -> ContextGroup:
     messages = [Message("user", f"{context} {text}")] if context else []
-    return ContextGroup(context, messages, [ask(name) for name in names])
-
-
-@pytest.fixture
-def ledger(tmp_path: Path) -> Iterator[Ledger]:
-    with open_ledger(tmp_path / "plain.sqlite") as opened:
-        yield opened
+    return ContextGroup(context, messages, [ask_of(name) for name in names])
 
 
 def name_of(call: Call) -> str:
@@ -119,53 +104,6 @@ def test_a_prefix_is_asked_no_faster_than_its_cache_bears(
         assert started[2] - started[0] < 0.15
         assert started[3] - started[1] >= 0.29
         assert started[6] - started[3] >= 0.29
-
-
-def test_a_context_is_serialised_and_hashed_once(ledger: Ledger) -> None:
-    provider = ScriptedProvider()
-    made = [group("a", *map(str, range(50))), group("b", *map(str, range(50)))]
-    agenda = Agenda(iter(made), provider, ledger, CACHE)
-    asyncio.run(drain(agenda, seconds=0.0))
-    assert provider.n_prefixes == 2
-
-
-def test_keys_are_those_of_the_joined_body_without_delivery(ledger: Ledger) -> None:
-    agenda = Agenda(iter([group("a", "1", "2")]), ScriptedProvider(), ledger, CACHE)
-    asyncio.run(drain(agenda, seconds=0.0))
-    prefix = json.dumps({"context": [f"a {LONG}"]})[:-1].encode() + b",\n"
-    bodies = [prefix + f'"question":"{n}","seed":0}}'.encode() for n in "12"]
-    context = hashlib.sha256(prefix).digest()
-    assert agenda.keys == [
-        ledger_key(hashlib.sha256(body).digest(), "scripted", 0, context_digest=context)
-        for body in bodies
-    ]
-
-
-def test_contexts_held_stay_within_the_bound(
-    ledger: Ledger, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(module, "MAX_PREFIX_BYTES", 25_000)
-    provider = ScriptedProvider()
-    held: list[int] = []
-
-    async def scenario() -> None:
-        agenda = Agenda(iter([group(str(c), *"123") for c in range(20)]), provider, ledger, CACHE)
-        finished: dict[str, int] = {}
-
-        async def work() -> None:
-            while (call := await agenda.next()) is not None:
-                held.append(provider.n_prefixes - sum(n == 3 for n in finished.values()))
-                await asyncio.sleep(0.002)
-                context = name_of(call).split(":")[0]
-                finished[context] = finished.get(context, 0) + 1
-                agenda.note_end(call)
-
-        await asyncio.wait_for(asyncio.gather(*(work() for _ in range(16))), timeout=60)
-
-    asyncio.run(scenario())
-    assert provider.n_prefixes == 20
-    # 10 KB a context: two fit, and the one that passes the bound is the last opened
-    assert max(held) <= 3
 
 
 def test_an_answer_of_another_model_stops_until_it_is_accepted(ledger: Ledger) -> None:

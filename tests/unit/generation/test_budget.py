@@ -4,15 +4,10 @@ import errno
 import math
 import os
 import signal
-import sqlite3
 import subprocess
 import sys
-import threading
 import time
-from collections.abc import Callable
-from contextlib import closing
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -66,11 +61,8 @@ def reserved_until_refused(budget: Budget, usd: float) -> int:
         (1.0, 0.1, 10),
         (1.0, 0.3, 3),
         (0.3, 0.1, 3),
-        (1e-6, 1.5e-7, 6),
         (1e-9, 1e-9, 1),
-        (1e-9, 2.5e-10, 1),
         (0.0, 1e-9, 0),
-        (100.0, 33.0, 3),
     ],
 )
 def test_as_much_is_reserved_as_there_is(
@@ -96,9 +88,7 @@ def test_what_a_call_did_not_cost_comes_back(path: Path) -> None:
         (0.5, 0.25, 0.25),
         (0.5, 0.0, 0.0),
         (0.5, None, 0.5),
-        (0.0, 0.0, 0.0),
         # dearer than it could be: what was billed was billed
-        (0.5, 0.75, 0.75),
         (0.5, 3.0, 3.0),
         # a token at half of 0.075 dollars a million: billionths are rounded up
         (1e-6, 3.75e-8, 3.8e-8),
@@ -109,27 +99,6 @@ def test_what_was_spent_is_kept(path: Path, most: float, cost: float | None, spe
         spend(budget, most, cost)
         assert budget.totals() == BudgetTotals(spent, 0.0)
     assert totals(path) == BudgetTotals(spent, 0.0)
-
-
-def test_free_calls_go_on_when_all_is_spent(path: Path) -> None:
-    with open_budget(path, 0.5) as budget:
-        spend(budget, 0.5, 0.5)
-        spend(budget, 0.0, 0.0)
-        with pytest.raises(BudgetReached):
-            budget.reserve(1e-9)
-
-
-def test_the_next_run_goes_on_from_where_the_last_one_was(path: Path) -> None:
-    with open_budget(path, 1.0) as budget:
-        spend(budget, 0.75, 0.75)
-    with open_budget(path, 1.0) as budget:
-        assert reserved_until_refused(budget, 0.125) == 2
-    with open_budget(path, None) as budget:
-        spend(budget, 5.0, 5.0)
-    with open_budget(path, 6.0) as budget, pytest.raises(BudgetReached):
-        budget.reserve(0.125)
-    with open_budget(path, 6.125) as budget:
-        budget.reserve(0.125)
 
 
 def test_it_says_what_was_spent_and_what_to_do(path: Path) -> None:
@@ -145,49 +114,15 @@ def test_it_says_what_was_spent_and_what_to_do(path: Path) -> None:
         budget.reserve(0.5)
 
 
-@pytest.mark.parametrize("usd", [math.nan, math.inf, -math.inf, -1e-9, 1e12])
+@pytest.mark.parametrize("usd", [math.nan, math.inf, -1e-9, 1e12])
 def test_what_is_no_amount_is_refused(path: Path, usd: float) -> None:
     with open_budget(path, 1.0) as budget:
-        with pytest.raises(ValueError, match="not an amount"):
-            budget.reserve(usd)
         held = budget.reserve(0.5)
-        with pytest.raises(ValueError, match="not an amount"):
-            budget.settle(held, usd)
-        with pytest.raises(ValueError, match="not an amount"):
-            budget.reconcile(usd)
+        for act in (budget.reserve, budget.reconcile, lambda amount: budget.settle(held, amount)):
+            with pytest.raises(ValueError, match="not an amount"):
+                act(usd)
         budget.settle(held, 0.25)
     assert totals(path) == BudgetTotals(0.25, 0.0)
-
-
-def test_nothing_is_settled_twice(path: Path) -> None:
-    with open_budget(path, 1.0) as budget:
-        held = budget.reserve(0.5)
-        budget.settle(held, 0.25)
-        with pytest.raises(ValueError, match="no such reservation"):
-            budget.settle(held, 0.0)
-        assert budget.totals() == BudgetTotals(0.25, 0.0)
-
-
-def test_what_was_never_settled_counts_as_spent(path: Path) -> None:
-    with open_budget(path, 1.0) as budget:
-        budget.reserve(0.75)
-    assert totals(path) == BudgetTotals(0.0, 0.75)
-    with open_budget(path, 1.0) as budget, pytest.raises(BudgetReached):
-        budget.reserve(0.5)
-
-
-def test_threads_may_share_it(path: Path) -> None:
-    def work(budget: Budget) -> None:
-        for _ in range(500):
-            spend(budget, 0.001, 0.0005)
-
-    with open_budget(path, 10.0) as budget:
-        threads = [threading.Thread(target=work, args=(budget,)) for _ in range(4)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
-        assert budget.totals() == BudgetTotals(1.0, 0.0)
 
 
 def test_thousands_of_calls_a_second_take_a_few_transactions(
@@ -206,15 +141,7 @@ def test_thousands_of_calls_a_second_take_a_few_transactions(
             clock[0] += 1 / 3000
             spend(budget, 0.01, 0.01)
         assert n[0] <= 12 + 2 * 10
-        held = budget.totals().reserved_usd
-        assert held == 0.0
-
-
-def test_near_its_end_a_process_leaves_something_to_others(path: Path) -> None:
-    with open_budget(path, 8.0) as greedy, open_budget(path, 8.0) as modest:
-        for _ in range(40):
-            spend(greedy, 0.1, 0.1)
-        assert reserved_until_refused(modest, 0.125) >= 20
+        assert budget.totals().reserved_usd == 0.0
 
 
 def test_money_that_came_back_goes_back_to_the_purse(
@@ -259,35 +186,25 @@ print(spent)
 """
 
 
-def test_four_processes_at_once_never_pass_it(path: Path) -> None:
-    limit = 4.0
-    workers = [in_another_process(HAMMER, path, limit, seed) for seed in range(4)]
+def hammering(path: Path, limit: float, n: int) -> list["subprocess.Popen[str]"]:
+    """Processes that began to spend at the same time."""
+    workers = [in_another_process(HAMMER, path, limit, seed) for seed in range(n)]
     for worker in workers:
         assert worker.stdin is not None
         worker.stdin.write("go\n")
         worker.stdin.flush()
+    return workers
+
+
+def test_four_processes_at_once_never_pass_it(path: Path) -> None:
+    limit = 4.0
+    workers = hammering(path, limit, 4)
     said = [worker.communicate(timeout=60)[0] for worker in workers]
     assert [worker.returncode for worker in workers] == [0] * 4
     spent = sum(map(int, said))
     assert spent <= limit * 1e9
     assert spent >= 0.99 * limit * 1e9, "and hardly anything of it is left"
     assert totals(path) == BudgetTotals(spent / 1e9, 0.0)
-
-
-DOOMED = """
-with open_budget(Path(sys.argv[1]), 10.0) as budget:
-    budget.settle(budget.reserve(2.0), 1.0)
-    budget.reserve(float(sys.argv[2]))
-    print("reserved", flush=True)
-    sys.stdin.read()
-"""
-
-
-def doomed(path: Path, usd: float) -> "subprocess.Popen[str]":
-    process = in_another_process(DOOMED, path, usd)
-    assert process.stdout is not None
-    assert process.stdout.readline() == "reserved\n"
-    return process
 
 
 def kill(process: "subprocess.Popen[str]") -> None:
@@ -342,13 +259,6 @@ def test_of_what_a_killed_process_held_only_what_was_under_way_stays_spent(
         # once more changes nothing
         assert budget.reconcile(bill)
         assert budget.totals() == left
-
-
-def test_what_was_all_under_way_stays_spent(path: Path) -> None:
-    kill(doomed(path, 4.0))
-    with open_budget(path, 10.0) as budget:
-        assert budget.reconcile(1.25)
-        assert budget.totals() == BudgetTotals(5.25, 0.0)
 
 
 def test_the_leftovers_of_another_account_are_left_to_it(path: Path) -> None:
@@ -430,29 +340,9 @@ def test_reconciling_keeps_what_is_under_way_here(path: Path) -> None:
     assert totals(path) == BudgetTotals(1.75, 0.0)
 
 
-def test_two_who_reconcile_at_once_do_not_take_each_other_for_dead(path: Path) -> None:
-    with open_budget(path, 10.0) as one, open_budget(path, 10.0) as other:
-        one.reserve(1.0)
-        other.reserve(2.0)
-        found: list[bool] = []
-        threads = [
-            threading.Thread(target=lambda b=b: found.extend(b.reconcile(0.0) for _ in range(20)))
-            for b in (one, other)
-        ]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
-        assert found == [False] * 40
-        assert one.totals().reserved_usd >= 3.0
-
-
 def test_a_process_killed_at_any_time_leaves_a_sound_budget(path: Path) -> None:
     for trial in range(3):
-        process = in_another_process(HAMMER, path, 1e6, trial)
-        assert process.stdin is not None
-        process.stdin.write("go\n")
-        process.stdin.flush()
+        (process,) = hammering(path, 1e6, 1)
         time.sleep(0.15 + 0.05 * trial)
         kill(process)
     with open_budget(path, 1e6) as budget:
@@ -467,56 +357,26 @@ def test_a_process_killed_at_any_time_leaves_a_sound_budget(path: Path) -> None:
 # --- refusals ------------------------------------------------------------------------------------
 
 
-def folder_in_the_way(path: Path) -> None:
-    path.mkdir(parents=True)
-
-
-def file_in_the_way(path: Path) -> None:
-    path.parent.write_text("x")
-
-
-def no_database(path: Path) -> None:
-    path.parent.mkdir()
-    path.write_bytes(b"no database " * 400)
-
-
-def other_columns(path: Path) -> None:
-    path.parent.mkdir()
-    with closing(sqlite3.connect(path)) as connection, connection:
-        connection.execute("CREATE TABLE purse (something)")
-
-
-@pytest.mark.parametrize(
-    "obstacle", [folder_in_the_way, file_in_the_way, no_database, other_columns]
-)
-def test_what_is_no_budget_is_refused_in_one_sentence(
-    path: Path, obstacle: Callable[[Path], None]
-) -> None:
-    obstacle(path)
+@pytest.mark.parametrize("content", [None, b"no database " * 400])
+def test_what_is_no_budget_is_refused_in_one_sentence(path: Path, content: bytes | None) -> None:
+    if content is None:
+        path.parent.write_text("a file where the folder should be")
+    else:
+        path.parent.mkdir()
+        path.write_bytes(content)
     with pytest.raises(StudyError, match="counts spending cannot be used") as caught:
         totals(path)
     assert str(caught.value).startswith(str(path))
     assert "\n" not in str(caught.value)
 
 
-@pytest.mark.parametrize(
-    "act",
-    [
-        lambda budget: budget.reserve(5.0),
-        lambda budget: budget.reconcile(1.0),
-        lambda budget: budget.totals(),
-    ],
-    ids=["reserve", "reconcile", "totals"],
-)
-def test_a_disk_that_refuses_is_said(path: Path, act: Callable[[Budget], Any]) -> None:
-    with pytest.raises(StudyError, match=r"cannot be used .*No more requests are sent"):
-        without_table(path, act)
-
-
-def without_table(path: Path, act: Callable[[Budget], Any]) -> None:
+def test_a_disk_that_refuses_is_said(path: Path) -> None:
     with open_budget(path, 10.0) as budget:
-        budget._connection.execute("DROP TABLE holders")
-        act(budget)
+        budget._connection.execute("ALTER TABLE holders RENAME TO away")
+        for act in (lambda: budget.reserve(5.0), lambda: budget.reconcile(1.0), budget.totals):
+            with pytest.raises(StudyError, match=r"cannot be used .*No more requests are sent"):
+                act()
+        budget._connection.execute("ALTER TABLE away RENAME TO holders")
 
 
 def test_a_full_disk_grants_nothing(path: Path) -> None:
@@ -528,14 +388,3 @@ def test_a_full_disk_grants_nothing(path: Path) -> None:
         budget._connection.execute("PRAGMA query_only = 0")
         budget.settle(budget.reserve(9.0), 9.0)
     assert totals(path) == BudgetTotals(10.0, 0.0)
-
-
-def test_what_goes_wrong_beside_the_budget_is_not_laid_at_its_door(path: Path) -> None:
-    def job() -> None:
-        with open_budget(path, 1.0) as budget:
-            budget.reserve(0.25)
-            raise FileNotFoundError("results/requests/task/condition.parquet")
-
-    with pytest.raises(FileNotFoundError):
-        job()
-    assert totals(path) == BudgetTotals(0.0, 0.25)

@@ -41,11 +41,6 @@ def test_a_shared_call_is_billed_where_it_first_appears() -> None:
     assert second.planned_usd is None
 
 
-def test_equal_keys_of_two_models_are_two_calls() -> None:
-    rows = cost_rows([answer("a"), answer("a", model="n")], {})
-    assert [row.n_shared for row in rows] == [0, 0]
-
-
 def test_dispatches_are_rows_and_share_the_plan() -> None:
     answers = [answer("a"), answer("b"), answer("c"), answer("d", dispatch="flex")]
     rows = cost_rows(answers, {CALLS: 1.0})
@@ -101,7 +96,3 @@ def test_the_reason_says_that_storage_is_billed_apart(
     (row,) = cost_rows([answer("a", cost_usd=usd)], {CALLS: 0.5}, models_with_storage)
     assert [word for word in words if word in (row.reason or "")] == words
     assert (row.reason is None) == (not words)
-
-
-def test_no_answers_no_rows() -> None:
-    assert cost_rows([], {CALLS: 1.0}) == []

@@ -6,8 +6,6 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from fieldwork.generation.durable import connect
 
 N = 4
@@ -59,22 +57,3 @@ def test_a_file_that_another_process_is_making_is_tried_again(tmp_path: Path) ->
     with closing(connect(tmp_path / "a.sqlite", busy_twice)) as connection:
         assert connection.execute("SELECT * FROM rows").fetchall() == []
     assert len(tried) == 3
-
-
-def test_a_file_that_is_refused_is_closed_and_left_as_it_is(tmp_path: Path) -> None:
-    path = tmp_path / "a.sqlite"
-    with closing(connect(path, lay_out)):
-        pass
-    held = []
-
-    def refuse(connection: sqlite3.Connection) -> None:
-        held.append(connection)
-        connection.execute("SELECT other FROM rows")
-
-    with pytest.raises(sqlite3.OperationalError, match="no such column: other"):
-        connect(path, refuse)
-    (kept,) = held
-    with pytest.raises(sqlite3.ProgrammingError, match="closed"):
-        kept.execute("SELECT 1")
-    with closing(connect(path, lay_out)) as connection:
-        assert connection.execute("SELECT * FROM rows").fetchall() == []

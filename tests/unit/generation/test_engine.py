@@ -4,32 +4,28 @@ import asyncio
 import hashlib
 import os
 import signal
-import sqlite3
 import subprocess
 import sys
 import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing
 from datetime import date
 from pathlib import Path
 
 import pytest
 from scripted_provider import ScriptedProvider, reply_bytes, text_of
+from senders import ask_of, loopback_entry, numbered, sender_of, settle_asks
 
 from fieldwork.errors import StudyError
 from fieldwork.generation.accounts import Account
-from fieldwork.generation.agenda import Ask, ContextGroup
+from fieldwork.generation.agenda import Ask
 from fieldwork.generation.budget import open_budget
-from fieldwork.generation.engine import AnswerTally, settle
+from fieldwork.generation.engine import AnswerTally
 from fieldwork.generation.ledger import Entry, Ledger, ledger_key, open_ledger
-from fieldwork.generation.limits import Limits
 from fieldwork.generation.pricing import Price
-from fieldwork.generation.providers.base import RejectedError, Sampling, TransientError
-from fieldwork.generation.providers.openai import OpenAI, OpenAISettings
-from fieldwork.generation.sending import Sender
-from fieldwork.records.tasks import Item
+from fieldwork.generation.providers.base import RejectedError, TransientError
+from fieldwork.generation.providers.registry import make_provider
 from fieldwork.retries import FIRST_WAIT_S, LONGEST_WAIT_S
 from servers.provider import Chat, serve_chat
 
@@ -38,43 +34,17 @@ SCRIPTS = Path(__file__).parents[3] / "workflow" / "scripts"
 
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
-    return tmp_path / "model.sqlite"
-
-
-@pytest.fixture
-def ledger(path: Path) -> Iterator[Ledger]:
-    with open_ledger(path) as opened:
-        yield opened
+    return tmp_path / "m.sqlite"
 
 
 def asks(*texts: str, replicates: int = 1) -> list[Ask]:
     return [ask_of(text, i) for text in texts for i in range(replicates)]
 
 
-def ask_of(text: str, draw: int = 0) -> Ask:
-    item = Item(text, "list", text, text, [], None, None, "test")
-    return Ask(item, Sampling(1.0, 5, 0), draw)
-
-
-def numbered(n: int) -> list[Ask]:
-    return asks(*(f"q{i}" for i in range(n)))
-
-
 def ask(
     wanted: Sequence[Ask], provider: ScriptedProvider, ledger: Ledger, attempts: int = 3
 ) -> AnswerTally:
-    sender = sender_of(provider, ledger, attempts)
-    return settle([ContextGroup(None, [], wanted)], sender, total=len(wanted))
-
-
-def sender_of(provider: ScriptedProvider, ledger: Ledger, attempts: int) -> Sender:
-    return Sender(
-        provider=provider,
-        ledger=ledger,
-        limits=Limits(ceiling=64, requests_per_minute=None, tokens_per_minute=None),
-        account=Account(None, "live", 5),
-        attempts=attempts,
-    )
+    return settle_asks(wanted, sender_of(provider, ledger, attempts=attempts))
 
 
 def key_of(text: str, draw: int = 0) -> bytes:
@@ -85,25 +55,13 @@ def key_of(text: str, draw: int = 0) -> bytes:
     return ledger_key(digest, provider.endpoint, draw, context_digest=context_digest)
 
 
-def replies_on_disk(path: Path) -> list[bytes]:
-    """Every reply, as another process would find it."""
-    with closing(sqlite3.connect(path)) as connection:
-        keys = [key for (key,) in connection.execute("SELECT key FROM answers")]
-    with open_ledger(path) as ledger:
-        return [entry.raw for entry in ledger.entries(keys)]
-
-
 def held(path: Path) -> list[str]:
-    """The text of every answer on disk."""
-    return sorted(map(text_of, replies_on_disk(path)))
+    """The text of every answer on disk, as another process would find it."""
+    with open_ledger(path) as ledger:
+        return sorted(text_of(entry.raw) for entry in ledger.entries(ledger.keys()))
 
 
 # --- what is asked -------------------------------------------------------------------------------
-
-
-def test_keys_come_back_in_the_order_of_the_asks(ledger: Ledger) -> None:
-    settled = ask(asks("b", "a", "b"), ScriptedProvider(), ledger)
-    assert settled.keys == [key_of(text) for text in ("b", "a", "b")]
 
 
 def test_an_entry_holds_what_the_call_gave(ledger: Ledger) -> None:
@@ -117,65 +75,22 @@ def test_an_entry_holds_what_the_call_gave(ledger: Ledger) -> None:
     ("first", "second", "sent_by_second"),
     [
         (asks("a", "b"), asks("a", "b"), []),
-        (asks("a", "b"), asks("b", "c"), ["c"]),
+        (asks("a", "b"), asks("b", "c", "c"), ["c"]),
         (asks("a"), asks("a", replicates=3), ["a", "a"]),
         ([], asks("a"), ["a"]),
-        (asks("a"), [], []),
     ],
 )
 def test_what_is_known_is_not_asked_again(
     ledger: Ledger, first: list[Ask], second: list[Ask], sent_by_second: list[str]
 ) -> None:
-    ask(first, ScriptedProvider(), ledger)
     provider = ScriptedProvider()
+    n_before = ask(first, provider, ledger).n_asked
     settled = ask(second, provider, ledger)
-    assert provider.sends == sent_by_second
+    assert provider.sends[n_before:] == sent_by_second
     assert settled.n_asked == len(sent_by_second)
-    assert ledger.answered_keys(settled.keys) == set(settled.keys)
-
-
-def test_equal_requests_are_asked_once(ledger: Ledger) -> None:
-    provider = ScriptedProvider()
-    settled = ask(asks("a", "b", "a", "a"), provider, ledger)
-    assert Counter(provider.sends) == {"a": 1, "b": 1}
-    assert settled.n_asked == 2
-
-
-def test_replicates_of_one_prompt_get_answers_of_their_own(ledger: Ledger) -> None:
-    settled = ask(asks("a", replicates=3), ScriptedProvider(), ledger)
-    assert len({entry.raw for entry in ledger.entries(settled.keys)}) == 3
-
-
-def test_another_endpoint_is_asked_anew(ledger: Ledger) -> None:
-    ask(asks("a"), ScriptedProvider(), ledger)
-    elsewhere = ScriptedProvider()
-    elsewhere.endpoint = "elsewhere"
-    assert ask(asks("a"), elsewhere, ledger).n_asked == 1
-
-
-def test_no_more_calls_are_under_way_than_allowed(ledger: Ledger) -> None:
-    # longer than a commit on a busy disk
-    provider = ScriptedProvider(lambda *_: 0.05, concurrency=5)
-    ask(numbered(40), provider, ledger)
-    assert provider.most_under_way == 5
-
-
-def test_an_answer_of_another_model_stops_the_run_and_is_kept_apart(
-    ledger: Ledger, path: Path
-) -> None:
-    provider = ScriptedProvider(concurrency=1)
-    provider.answering_model = "something cheaper"
-    with pytest.raises(StudyError, match=r"something cheaper.*accept_models"):
-        ask(numbered(5), provider, ledger)
-    assert (len(provider.sends), held(path)) == (1, [])
-    assert [entry.raw for entry in ledger.quarantined_entries([key_of("q0")])] == [
-        reply_bytes("q0 #1", "something cheaper")
-    ]
-    again = ScriptedProvider()
-    again.answering_model = "something cheaper"
-    with pytest.raises(StudyError, match="in quarantine"):
-        ask(numbered(5), again, ledger)
-    assert again.sends == []
+    assert settled.keys == [key_of(one.item.item_id, one.draw) for one in second]
+    replies = {entry.raw for entry in ledger.entries(settled.keys)}
+    assert len(replies) == len(set(settled.keys)), "each draw has an answer of its own"
 
 
 def test_the_model_is_looked_up_once_and_only_when_something_is_to_be_asked(
@@ -189,19 +104,8 @@ def test_the_model_is_looked_up_once_and_only_when_something_is_to_be_asked(
 
     sender = sender_of(ScriptedProvider(), ledger, attempts=1)._replace(preflight=look)
     for _ in range(2):
-        settle([ContextGroup(None, [], numbered(20))], sender, total=20)
+        settle_asks(numbered(20), sender)
     assert len(looks) == 1
-
-
-def test_a_model_that_is_gone_is_not_asked(ledger: Ledger) -> None:
-    async def look(estimate_s: float) -> None:
-        raise StudyError(f"gone within {estimate_s:g} s")
-
-    provider = ScriptedProvider()
-    sender = sender_of(provider, ledger, attempts=1)._replace(preflight=look)
-    with pytest.raises(StudyError, match="gone within"):
-        settle([ContextGroup(None, [], numbered(20))], sender, total=20)
-    assert provider.sends == []
 
 
 # --- faults --------------------------------------------------------------------------------------
@@ -219,13 +123,6 @@ def test_a_transient_fault_is_tried_again_after_growing_waits(
     assert len(set(naps)) == len(naps), "and differ, or all workers come back at once"
 
 
-@pytest.mark.parametrize("asked", [0.25, 7.0, 600.0])
-def test_the_server_says_how_long_to_wait(ledger: Ledger, naps: list[float], asked: float) -> None:
-    provider = ScriptedProvider(lambda _, send: TransientError("busy", asked) if send == 1 else 0.0)
-    assert ask(asks("a"), provider, ledger).n_asked == 1
-    assert naps == [asked]
-
-
 def test_a_wait_of_hours_stops_the_run_and_is_left_to_the_next(
     ledger: Ledger, path: Path, naps: list[float]
 ) -> None:
@@ -236,16 +133,6 @@ def test_a_wait_of_hours_stops_the_run_and_is_left_to_the_next(
     assert len(provider.sends) <= 5
     assert naps == []
     assert {"q0", "q1"} <= {reply.split()[0] for reply in held(path)}
-
-
-@pytest.mark.parametrize("attempts", [1, 3])
-@pytest.mark.usefixtures("naps")
-def test_a_call_that_keeps_failing_is_given_up(ledger: Ledger, attempts: int) -> None:
-    provider = ScriptedProvider(lambda *_: TransientError("HTTP 503: down"))
-    settled = ask(asks("a"), provider, ledger, attempts)
-    assert len(provider.sends) == attempts
-    assert settled.failures == {"HTTP 503: down": 1}
-    assert settled.n_asked == 0
 
 
 @pytest.mark.usefixtures("naps")
@@ -326,9 +213,9 @@ def test_answers_are_kept_where_the_budget_cannot_be_written(
 
     def spend() -> None:
         with open_budget(purse, None) as budget:
-            sender = sender_of(provider, ledger, 1)
-            sender = sender._replace(account=Account(price, "live", 5, budget))
-            settle([ContextGroup(None, [], numbered(20))], sender, total=20)
+            sender = sender_of(provider, ledger)
+            sender = sender._replace(account=Account(price, "live", 16, budget))
+            settle_asks(numbered(20), sender)
 
     with pytest.raises(StudyError, match="the file that counts spending cannot be used"):
         spend()
@@ -374,21 +261,6 @@ def test_no_call_is_begun_before_the_last_answer_is_on_disk(
     assert most_at_risk <= 4
 
 
-def test_answers_that_wait_for_a_commit_share_the_next(
-    ledger: Ledger, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    store, sizes = ledger.store, []
-
-    def noting(entries: list[Entry]) -> None:
-        sizes.append(len(entries))
-        store(entries)
-
-    monkeypatch.setattr(ledger, "store", noting)
-    ask(numbered(320), ScriptedProvider(concurrency=32), ledger)
-    assert sum(sizes) == 320
-    assert len(sizes) <= 40
-
-
 # --- the process ends ----------------------------------------------------------------------------
 
 
@@ -402,25 +274,10 @@ def _interruptible() -> Iterator[None]:
 
 def run_study(path: Path, base_url: str) -> int:
     """How many were asked of a server."""
-    model = OpenAISettings(
-        model="loopback",
-        base_url=base_url,
-        api_key=None,
-        token_limit_field="max_tokens",
-        send_temperature=True,
-        send_seed=False,
-        timeout_s=30.0,
-        concurrency=4,
-    )
+    entry = loopback_entry(base_url, timeout_s=30.0)
     with open_ledger(path) as ledger:
-        sender = Sender(
-            provider=OpenAI(model),
-            ledger=ledger,
-            limits=Limits(ceiling=4, requests_per_minute=None, tokens_per_minute=None),
-            account=Account(None, "live", 5),
-            attempts=2,
-        )
-        return settle([ContextGroup(None, [], numbered(N_ASKED))], sender, total=N_ASKED).n_asked
+        sender = sender_of(make_provider(entry, path), ledger, attempts=2, ceiling=4)
+        return settle_asks(numbered(N_ASKED), sender).n_asked
 
 
 RUN = """
@@ -444,6 +301,11 @@ def another_run(path: Path, chat: Chat) -> subprocess.Popen[str]:
     )
 
 
+def n_stored(path: Path) -> int:
+    with open_ledger(path) as ledger:
+        return len(ledger.keys())
+
+
 def wait_for(condition: Callable[[], bool]) -> None:
     deadline = time.monotonic() + 60
     while not condition():
@@ -462,14 +324,14 @@ def test_a_run_that_is_ended_loses_at_most_the_calls_in_flight(
         run.send_signal(ending)
         run.communicate(timeout=60)
         assert run.returncode != 0
-        n_answered, n_held = chat.n_answered, len(replies_on_disk(path))
+        n_answered, n_held = chat.n_answered, n_stored(path)
         assert n_answered < N_ASKED
         assert n_answered - 4 <= n_held <= n_answered
         chat.requests.clear()
         monkeypatch.setenv("no_proxy", "*")
         assert run_study(path, chat.base_url) == N_ASKED - n_held
         assert len(chat.requests) == len(set(chat.questions())) == N_ASKED - n_held
-    assert len(replies_on_disk(path)) == N_ASKED
+    assert n_stored(path) == N_ASKED
 
 
 @pytest.mark.usefixtures("_interruptible")

@@ -1,11 +1,11 @@
 """Some calls once more as streams: which ones, each paid for once, and beside the usual calls."""
 
-import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
+from senders import context_of, item_of, loopback_entry, make_quick
 
 from fieldwork.errors import StudyError
 from fieldwork.generation.accounts import bill_usd
@@ -17,28 +17,20 @@ from fieldwork.generation.responses import generate
 from fieldwork.generation.rows import GenerationArm
 from fieldwork.generation.sending import open_sender
 from fieldwork.records.generation import Request
-from fieldwork.records.puppets import Context, Message
 from fieldwork.records.service import FirstToken
-from fieldwork.records.tasks import Item
 from servers.provider import Chat, Fault, serve_provider
 
 ARM = GenerationArm("gpt", "mmlu", "history", temperature=0.7, max_tokens=9, seed=3)
-ITEMS = {name: Item(name, "choice", name, f"prompt {name}", [], None, None, "") for name in "abc"}
-CONTEXTS = {
-    f"c-{n}": Context(f"c-{n}", f"p{n}", None, [], [Message("user", f"I am {n}")], 1, 0)
-    for n in range(6)
-}
-REQUESTS = [Request(item, f"c-{n}", f"p{n}", 0) for n in range(6) for item in "abc"]
+ITEMS = {name: item_of(name, "choice") for name in "abc"}
+CONTEXTS = {f"c-{n}": context_of(f"{n}") for n in range(6)}
+REQUESTS = [Request(item, f"c-{n}", f"{n}", 0) for n in range(6) for item in "abc"]
 PRICE = {"input": 10.0, "output": 40.0, "as_of": "2026-11-01", "source": "the test"}
 GENERATION = {"attempts": 2, "budget_usd": 5.0}
 
 
 @pytest.fixture(autouse=True)
 def _quick_and_direct(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("fieldwork.generation.calling.FIRST_WAIT_S", 0.001)
-    for name in list(os.environ):
-        if name.lower().endswith("_proxy"):
-            monkeypatch.delenv(name)
+    make_quick(monkeypatch)
 
 
 @pytest.fixture
@@ -50,10 +42,7 @@ def server() -> Iterator[Chat]:
 
 
 def entry(server: Chat, **changes: Any) -> dict[str, Any]:
-    plain = {"provider": "openai", "label": "GPT", "model": "gpt-test", "api_key_env": None}
-    return plain | {
-        "base_url": server.base_url, "token_limit_field": "max_tokens", "concurrency": 4
-    } | changes  # fmt: skip
+    return loopback_entry(server.base_url, model="gpt-test", label="GPT", **changes)
 
 
 def ask(folder: Path, model: Mapping[str, Any], *, streams: bool) -> list[Any]:
@@ -110,17 +99,6 @@ def test_streams_go_one_at_a_time_and_live(server: Chat, tmp_path: Path) -> None
     assert all(request.body.get("service_tier") != "flex" for request in server.requests)
 
 
-def test_a_server_that_answers_in_one_piece_gives_no_first_token(
-    server: Chat, tmp_path: Path
-) -> None:
-    rest = (
-        b'"choices": [{"message": {"content": "B"}, "finish_reason": "stop"}], "model": "gpt-test"}'
-    )
-    server.faults += [Fault(body=b'{"id": "%d", %s' % (number, rest)) for number in range(2)]
-    rows = ask(tmp_path, entry(server), streams=True)
-    assert sum(row.first_token_s is None for row in rows) == 2
-
-
 def test_what_arrived_before_a_failure_is_not_asked_again(server: Chat, tmp_path: Path) -> None:
     server.faults.append(Fault(status=500, skip=2, times=100))
     with pytest.raises(StudyError, match="have no answer"):
@@ -143,10 +121,3 @@ def test_a_sample_is_the_same_each_time_in_order_and_of_all_items() -> None:
     assert {*sample} < {*sample_requests(requests, 60, ARM)}
     assert sample_requests(requests, 9_999, ARM) == requests
     assert sample_requests([], 3, ARM) == []
-
-
-def test_of_puppets_with_equal_contexts_one_is_asked() -> None:
-    twins = [Request("a", "c-1", puppet, 0) for puppet in ("p1", "p2")]
-    assert sample_requests(twins, 2, ARM) == twins[:1]
-    again = [*twins, Request("a", "c-1", "p1", 1)]
-    assert sample_requests(again, 9, ARM) == [again[0], again[2]]

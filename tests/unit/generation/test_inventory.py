@@ -2,10 +2,8 @@
 
 import os
 import signal
-import sqlite3
 import subprocess
 import sys
-from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -28,12 +26,6 @@ def beside(path: Path) -> Path:
 def opened(path: Path) -> None:
     with open_ledger(path):
         pass
-
-
-def test_a_ledger_without_answers_leaves_no_trace(path: Path) -> None:
-    opened(path)
-    assert not beside(path).exists()
-    opened(path)
 
 
 def test_the_count_is_written_with_the_first_answer_and_at_the_end(path: Path) -> None:
@@ -69,13 +61,6 @@ with open_ledger(Path(sys.argv[1])) as ledger:
     opened(path)
 
 
-def test_a_ledger_of_an_earlier_version_is_counted(path: Path) -> None:
-    stored(path, entry("a"), entry("b"), entry("c"))
-    beside(path).unlink()
-    opened(path)
-    assert Inventory(path).count() == 3
-
-
 LOSSES = {
     "cut to nothing": lambda path: path.write_bytes(b""),
     "deleted": lambda path: path.unlink(),
@@ -106,15 +91,6 @@ def test_a_ledger_that_lost_its_answers_stops_the_run(path: Path, loss: str) -> 
         assert "\n" not in text
 
 
-@pytest.mark.parametrize("loss", LOSSES)
-def test_a_ledger_that_is_given_up_begins_anew(path: Path, loss: str) -> None:
-    stored(path, entry("a"), entry("b"))
-    LOSSES[loss](path)
-    beside(path).unlink()
-    stored(path, entry("c"))
-    assert Inventory(path).count() == 1
-
-
 @pytest.mark.parametrize("content", [b"", b"\0" * 300, b"\xff\xfe", b"many answers"])
 def test_a_count_that_cannot_be_read_still_says_that_there_were_answers(
     path: Path, content: bytes
@@ -125,22 +101,6 @@ def test_a_count_that_cannot_be_read_still_says_that_there_were_answers(
     path.write_bytes(b"")
     with pytest.raises(StudyError, match="held 1 answers and holds none now"):
         opened(path)
-
-
-def test_a_ledger_whose_answers_are_all_damaged_is_not_lost(path: Path) -> None:
-    stored(path, entry("a"))
-    with closing(sqlite3.connect(path)) as connection, connection:
-        connection.execute("UPDATE answers SET attempts = 77")
-    with open_ledger(path) as ledger:
-        assert list(ledger.entries([entry("a").key])) == []
-    opened(path)
-
-
-def test_two_ledgers_in_a_folder_have_counts_of_their_own(path: Path) -> None:
-    other = path.with_name("gemini.sqlite")
-    stored(path, entry("a"))
-    stored(other, entry("a"), entry("b"))
-    assert (Inventory(path).count(), Inventory(other).count()) == (1, 2)
 
 
 def test_a_log_without_its_ledger_is_not_thrown_away(path: Path) -> None:

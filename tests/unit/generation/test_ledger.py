@@ -3,13 +3,11 @@
 import logging
 import os
 import random
-import shutil
 import sqlite3
 import subprocess
 import sys
-import tempfile
 import threading
-from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
@@ -20,7 +18,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fieldwork.errors import StudyError
-from fieldwork.generation.ledger import VERSION, Entry, Ledger, ledger_key, open_ledger, sole_asker
+from fieldwork.generation.ledger import VERSION, Entry, ledger_key, open_ledger, sole_asker
 
 ENDPOINT = "https://api.example/v1/chat/completions"
 SCRIPTS = Path(__file__).parents[3] / "workflow" / "scripts"
@@ -73,10 +71,8 @@ def in_another_process(code: str, *arguments: object) -> subprocess.Popen[str]:
     [
         {},
         {"started_at": None, "latency_s": None},
-        {"raw": b""},
         {"raw": bytes(range(256)) * 40},
         {"replicate": 2**40, "attempts": 1},
-        {"endpoint": "embedded:modèle:0123"},
     ],
 )
 def test_an_answer_comes_back_as_it_was(path: Path, changes: dict[str, Any]) -> None:
@@ -85,101 +81,22 @@ def test_an_answer_comes_back_as_it_was(path: Path, changes: dict[str, Any]) -> 
     assert read(path, kept.key) == {kept.key: kept}
 
 
-def test_an_answer_is_on_disk_when_store_returns(path: Path) -> None:
-    kept = entry()
-    code = """
-with open_ledger(Path(sys.argv[1])) as ledger:
-    print(*(e.raw.hex() for e in ledger.entries([bytes.fromhex(sys.argv[2])])))
-"""
-    with open_ledger(path) as ledger:
-        ledger.store([kept])
-        other = in_another_process(code, path, kept.key.hex())  # while this one still has it open
-        said, _ = other.communicate(timeout=30)
-    assert bytes.fromhex(said.strip()) == kept.raw
-
-
 def test_the_first_answer_to_a_key_stays(path: Path) -> None:
     stored(path, entry())
     stored(path, entry(raw=b"another"), entry("b"))
     assert set(read(path, entry().key, entry("b").key).values()) == {entry(), entry("b")}
 
 
-def test_only_keys_that_are_asked_for_and_stored_are_known(path: Path) -> None:
-    stored(path, entry("a"), entry("b"))
-    wanted = [entry("a").key, entry("c").key, entry("a").key]
-    with open_ledger(path) as ledger:
-        assert ledger.answered_keys(wanted) == {entry("a").key}
-        assert ledger.answered_keys([]) == set()
-
-
-def test_keys_of_one_context_lie_side_by_side_and_are_told_apart() -> None:
-    places = [b"one context".ljust(32), b"another".ljust(32)]
-    keys = [
-        ledger_key(body, ENDPOINT, draw, context_digest=place)
-        for place in places
-        for body in (b"a", b"b")
-        for draw in (0, 1)
-    ]
-    assert len(set(keys)) == 8
-    assert len({key[:8] for key in keys}) == 2
-    assert len({key[8:] for key in keys}) == 4
-    assert {len(key) for key in keys} == {32}
-
-
-def test_an_answer_is_read_once_however_often_its_key_is_asked_for(path: Path) -> None:
-    stored(path, entry("a"), entry("b"))
-    with open_ledger(path) as ledger:
-        found = [e.key for e in ledger.entries([entry("a").key, entry("b").key] * 400)]
-    assert sorted(found) == sorted([entry("a").key, entry("b").key])
-
-
-def test_all_keys_of_a_table(path: Path) -> None:
-    kept, apart = [entry(name) for name in "cab"], entry("d")
-    with open_ledger(path) as ledger:
-        ledger.store(kept)
-        ledger.quarantine([apart])
-        assert ledger.keys() == sorted(e.key for e in kept)
-        assert ledger.keys("quarantined") == [apart.key]
-        assert ledger.keys("damaged") == []
-
-
 def test_more_keys_than_a_statement_has_room_for_are_looked_up_at_once(path: Path) -> None:
-    many = [entry(str(i)) for i in range(40_000)]
+    many = [entry(str(i)) for i in range(2_000)]
     with open_ledger(path) as ledger:
         ledger.store(many)
-        assert len(ledger.answered_keys([e.key for e in many])) == len(many)
-
-
-def test_two_processes_that_write_at_once_lose_nothing(path: Path) -> None:
-    code = """
-with open_ledger(Path(sys.argv[1])) as ledger:
-    for i in range(150):
-        for name in (f"{sys.argv[2]}-{i}", f"both-{i}"):
-            key = ledger_key(name.encode(), "x", 0)
-            ledger.store([Entry(key, "x", 0, name.encode(), None, None, 1)])
-"""
-    writers = [in_another_process(code, path, name) for name in ("one", "two")]
-    assert [writer.wait(timeout=60) for writer in writers] == [0, 0]
-    names = [f"{who}-{i}".encode() for who in ("one", "two", "both") for i in range(150)]
-    found = read(path, *(ledger_key(name, "x", 0) for name in names))
-    assert sorted(e.raw for e in found.values()) == sorted(names)
+        keys = [e.key for e in many] * 2
+        assert ledger.answered_keys([*keys, entry("other").key]) == set(keys)
+        assert len(list(ledger.entries(keys))) == len(many), "each is read once"
 
 
 # --- the key -------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    "call",
-    [
-        (b"body2", "endpoint", 0),
-        (b"body", "endpoint2", 0),
-        (b"body", "endpoint", 1),
-        (b"ybod", "endpoint", 0),
-        (b"", "endpointbody", 0),
-    ],
-)
-def test_the_key_differs_when_the_call_does(call: tuple[bytes, str, int]) -> None:
-    assert ledger_key(*call) != ledger_key(b"body", "endpoint", 0)
 
 
 def test_the_key_of_a_call_never_changes() -> None:
@@ -203,18 +120,12 @@ def test_keys_are_equal_only_for_equal_calls(
 
 DAMAGE = {
     "reply": "reply = X'00' || substr(reply, 2)",
-    "end of the reply": "reply = substr(reply, 1, length(reply) - 1)",
     "another sound reply": "reply = (SELECT reply FROM answers ORDER BY length(endpoint) LIMIT 1)",
-    "reply turned number": "reply = 7",
     "checksum": "checksum = X'00' || substr(checksum, 2)",
-    "no checksum": "checksum = X''",
     "time": "started_at = 'yesterday'",
     "no UTF-8": "endpoint = CAST(X'FF' AS TEXT)",
-    "number for text": "started_at = X'07'",
     "replicate": "replicate = 9",
-    "latency": "latency_s = 0.5",
     "attempts": "attempts = 1",
-    "request": "request_id = 'another'",
     "tier": "tier = 'batch'",
 }
 
@@ -271,50 +182,6 @@ def execute(path: Path, statement: str) -> list[Any]:
 # --- refusals ------------------------------------------------------------------------------------
 
 
-@pytest.fixture
-def ordinary_folder() -> Iterator[Path]:
-    """A folder outside root's reach, and not root: root may write anywhere."""
-    folder = Path(tempfile.mkdtemp())
-    folder.chmod(0o755)
-    mighty = os.geteuid() == 0
-    if mighty:
-        os.seteuid(65534)
-    try:
-        yield folder
-    finally:
-        if mighty:
-            os.seteuid(0)
-        folder.chmod(0o755)
-        shutil.rmtree(folder)
-
-
-def test_a_folder_that_cannot_be_written(ordinary_folder: Path) -> None:
-    if ordinary_folder.stat().st_uid == os.geteuid():
-        ordinary_folder.chmod(0o555)
-    with pytest.raises(StudyError, match=r"ledger of answers cannot be used .*writable"):
-        stored(ordinary_folder / "model.sqlite", entry())
-
-
-def test_a_file_that_cannot_be_written(ordinary_folder: Path) -> None:
-    path = ordinary_folder / "model.sqlite"
-    uid = os.geteuid()
-    os.seteuid(ordinary_folder.stat().st_uid)
-    stored(path, entry())
-    path.chmod(0o444)
-    ordinary_folder.chmod(0o555)
-    os.seteuid(uid)
-    with pytest.raises(StudyError, match="cannot be used"):
-        stored(path, entry("b"))
-
-
-def occupy(path: Path, content: bytes | None) -> None:
-    path.parent.mkdir(parents=True)
-    if content is None:
-        path.mkdir()
-    else:
-        path.write_bytes(content)
-
-
 @pytest.mark.parametrize(
     ("content", "way_out"),
     [
@@ -326,19 +193,15 @@ def occupy(path: Path, content: bytes | None) -> None:
 def test_what_is_no_ledger_is_refused_in_one_sentence(
     path: Path, content: bytes | None, way_out: str
 ) -> None:
-    occupy(path, content)
-    with pytest.raises(StudyError) as caught:
+    path.parent.mkdir(parents=True)
+    if content is None:
+        path.mkdir()
+    else:
+        path.write_bytes(content)
+    with pytest.raises(StudyError, match=way_out) as caught:
         stored(path, entry())
-    said = str(caught.value)
-    assert said.startswith(str(path))
-    assert way_out in said
-    assert "\n" not in said
-
-
-def test_a_parent_that_is_a_file_is_refused(tmp_path: Path) -> None:
-    (tmp_path / "ledger").write_text("x")
-    with pytest.raises(StudyError, match="cannot be used"):
-        stored(tmp_path / "ledger" / "model.sqlite", entry())
+    assert str(caught.value).startswith(str(path))
+    assert "\n" not in str(caught.value)
 
 
 @pytest.mark.parametrize("columns", ["something", "key, endpoint, reply"])
@@ -353,20 +216,10 @@ def test_a_full_disk_is_said_and_what_was_stored_stays(path: Path) -> None:
     stored(path, entry())
     big = entry("big", raw=os.urandom(200_000))
     with open_ledger(path) as ledger:
-        limit_pages(ledger, 12)
+        ledger._connection.execute("PRAGMA max_page_count = 12")
         with pytest.raises(StudyError, match=r"full.*free disk space"):
             ledger.store([entry("small"), big])
     assert read(path, entry().key, entry("small").key, big.key) == {entry().key: entry()}
-
-
-def limit_pages(ledger: Ledger, n_pages: int) -> None:
-    """Make SQLite meet a full disk."""
-    ledger._connection.execute(f"PRAGMA max_page_count = {n_pages}")
-
-
-def test_what_goes_wrong_beside_the_ledger_is_not_laid_at_its_door(path: Path) -> None:
-    with pytest.raises(FileNotFoundError), open_ledger(path):
-        raise FileNotFoundError("results/requests/task/condition.parquet")
 
 
 # --- answers of another model --------------------------------------------------------------------
@@ -387,26 +240,18 @@ def test_a_quarantined_answer_is_kept_and_not_served_until_accepted(path: Path) 
 
 
 def test_writing_from_two_threads_of_one_run_breaks_no_commit(path: Path) -> None:
-    with open_ledger(path) as ledger:
-        failures: list[BaseException] = []
+    with open_ledger(path) as ledger, ThreadPoolExecutor(1) as pool:
 
-        def store(first: int) -> None:
-            try:
-                for n in range(first, first + 150):
-                    ledger.store([entry(f"{n}-{i}") for i in range(3)])
-            except BaseException as error:  # noqa: BLE001 - whatever it is, it is the finding
-                failures.append(error)
+        def store() -> None:
+            for n in range(150):
+                ledger.store([entry(f"{n}-{i}") for i in range(3)])
 
-        thread = threading.Thread(target=store, args=(0,))
-        thread.start()
-        while thread.is_alive():
+        job = pool.submit(store)
+        while not job.done():
             ledger.accept([])
             ledger.answered_keys([b"k" * 32])
-        thread.join()
-        assert failures == []
-    with closing(sqlite3.connect(path)) as connection:
-        ((count,),) = connection.execute("SELECT count(*) FROM answers").fetchall()
-    assert count == 450
+        job.result()
+        assert len(ledger.keys()) == 450
 
 
 def test_a_file_whose_keys_are_made_otherwise_is_refused_and_left_as_it_is(path: Path) -> None:
@@ -451,22 +296,9 @@ with sole_asker(Path(sys.argv[1])):
 # --- somebody removes the file while it is used ---------------------------------------------------
 
 
-def remove_file(path: Path) -> None:
-    path.unlink()
-
-
-def remove_folder(path: Path) -> None:
-    shutil.rmtree(path.parent)
-
-
-def remove_logs_too(path: Path) -> None:
-    for file in path.parent.glob("gpt.sqlite*"):
-        file.unlink()
-
-
-@pytest.mark.parametrize("remove", [remove_file, remove_folder, remove_logs_too])
+@pytest.mark.parametrize("removed", ["gpt.sqlite", "gpt.sqlite*", "*"])
 def test_a_ledger_that_is_removed_while_it_is_open_is_written_back(
-    tmp_path: Path, remove: Callable[[Path], None]
+    tmp_path: Path, removed: str
 ) -> None:
     path = tmp_path / "ledger" / "gpt.sqlite"
     with open_ledger(path) as ledger:
@@ -476,7 +308,10 @@ def test_a_ledger_that_is_removed_while_it_is_open_is_written_back(
         with open_ledger(path) as ledger:
             ledger.store([entry("early")])
             ledger.require_place()
-            remove(path)
+            for file in path.parent.glob(removed):
+                file.unlink()
+            if removed == "*":
+                path.parent.rmdir()
             ledger.store([entry("late")])
             with pytest.raises(StudyError, match="was removed or replaced"):
                 ledger.require_place()

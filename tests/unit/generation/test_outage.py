@@ -2,30 +2,22 @@
 
 import asyncio
 from collections import Counter
-from collections.abc import Callable, Iterator
-from pathlib import Path
+from collections.abc import Callable
 
 import pytest
 from scripted_provider import Fate, ScriptedProvider
-from test_engine import ask, asks, numbered, sender_of
+from senders import numbered, sender_of, settle_asks
+from test_engine import ask
 
 from fieldwork.errors import StudyError
 from fieldwork.generation import outage
-from fieldwork.generation.agenda import ContextGroup
-from fieldwork.generation.engine import settle
-from fieldwork.generation.ledger import Ledger, open_ledger
+from fieldwork.generation.ledger import Ledger
 from fieldwork.generation.limits import Limits
 from fieldwork.generation.outage import FIRST_REQUESTS, THROTTLED_S, Outage
 from fieldwork.generation.providers.base import RejectedError, TransientError
 from fieldwork.retries import LONGEST_WAIT_S
 
 MANY = 400
-
-
-@pytest.fixture
-def ledger(tmp_path: Path) -> Iterator[Ledger]:
-    with open_ledger(tmp_path / "model.sqlite") as opened:
-        yield opened
 
 
 class Clock:
@@ -101,21 +93,11 @@ def test_a_server_that_throttles_everybody_is_waited_for_and_then_left(
     )
     sender = sender_of(provider, ledger, attempts=3)._replace(limits=limits)
     with pytest.raises(StudyError, match=r"HTTP 429: slow.*requests_per_minute"):
-        settle([ContextGroup(None, [], numbered(MANY))], sender, total=MANY)
+        settle_asks(numbered(MANY), sender)
     # every request waits by itself, and the first that has waited enough ends them all
     longest = THROTTLED_S + max(retry_after_s or 0.0, LONGEST_WAIT_S)
     assert THROTTLED_S <= sum(naps) <= FIRST_REQUESTS * longest
     assert len(provider.sends) <= FIRST_REQUESTS * 16
-
-
-def test_a_minutes_quota_that_is_used_up_is_waited_for(ledger: Ledger, naps: list[float]) -> None:
-    """As when another job has used it: the server lets calls in again, and all of them are made."""
-
-    def fate(_body: str, _send: int) -> float | Exception:
-        return TransientError("HTTP 429", is_throttled=True) if sum(naps) < 60 else 0.0
-
-    provider = ScriptedProvider(fate, concurrency=16)
-    assert ask(numbered(40), provider, ledger, attempts=1).n_asked == 40
 
 
 @pytest.mark.usefixtures("naps")
@@ -138,27 +120,6 @@ def test_one_answer_and_failures_are_the_requests_own(ledger: Ledger) -> None:
     assert Counter(provider.sends) == {f"q{i}": 1 if i in (0, 300) else 3 for i in range(MANY)}
 
 
-@pytest.mark.usefixtures("naps")
-def test_the_last_of_the_first_may_be_the_one_that_is_answered(ledger: Ledger) -> None:
-    refused = {f"q{i}" for i in range(FIRST_REQUESTS - 1)}
-    provider = ScriptedProvider(lambda body, _: RejectedError("no") if body in refused else 0.0)
-    assert ask(numbered(30), provider, ledger).n_asked == 30 - len(refused)
-
-
-@pytest.mark.usefixtures("naps")
-def test_fewer_requests_than_that_are_counted_as_failures(ledger: Ledger) -> None:
-    settled = ask(asks("a", "b"), ScriptedProvider(lambda *_: RejectedError("no")), ledger)
-    assert settled.failures == {"no": 2}
-
-
-@pytest.mark.usefixtures("naps")
-def test_ids_in_messages_do_not_hide_that_all_fail_alike(ledger: Ledger) -> None:
-    numbers = iter(range(10_000))
-    provider = ScriptedProvider(lambda *_: TransientError(f"HTTP 500: request {next(numbers)}"))
-    with pytest.raises(StudyError, match=r"\(15 calls: HTTP 500: request 0\)"):
-        ask(numbered(MANY), provider, ledger)
-
-
 # --- after answers ---------------------------------------------------------------------------------
 
 
@@ -176,20 +137,3 @@ def test_a_server_that_falls_silent_is_left_after_half_an_hour() -> None:
     clock.now += 2
     with pytest.raises(StudyError, match=r"no answer arrived for 30 minutes.*1001 calls"):
         failing(state, 1, timed_out)
-
-
-def test_an_answer_ends_the_silence() -> None:
-    clock = Clock()
-    state = Outage("there", clock)
-    for _ in range(20):
-        state.note_answer()
-        clock.now += outage.LONGEST_SILENCE_S - 1
-        failing(state, 100, timed_out)
-
-
-def test_a_job_that_was_held_up_is_not_left_for_one_failure() -> None:
-    clock = Clock()
-    state = Outage("there", clock)
-    state.note_answer()
-    clock.now = 10 * outage.LONGEST_SILENCE_S
-    failing(state, outage.MOST_TIMEOUTS - 1, timed_out)

@@ -44,14 +44,11 @@ def check(
     ("arguments"),
     [
         {},
-        {"days": 54},
         {"model_id": "gemini-x"},
-        {"model_id": "llama3.1"},
         {"found": None, "model_id": "unlisted"},
         {"found": TransientError("HTTP 503")},
         {"days": 60, "allow_shutdown": True},
         {"model_id": "any", "api_key_env": None},
-        {"found": None, "shutdown": "2026-11-22"},
     ],
 )
 def test_what_may_run(arguments: dict[str, Any], caplog: pytest.LogCaptureFixture) -> None:
@@ -64,10 +61,8 @@ def test_what_may_run(arguments: dict[str, Any], caplog: pytest.LogCaptureFixtur
     [
         ({"model_id": "gpt-4o-minni"}, "does not offer 'gpt-4o-minni'.*such as gpt-4o-mini-2024"),
         ({"model_id": "x", "successors": ["y", "z"]}, "does not offer 'x'.*to a successor: y, z"),
-        ({"found": []}, "does not offer"),
         ({"today": date(2027, 1, 14)}, "was shut down on 2027-01-14"),
         ({"days": 55}, "will be shut down on 2027-01-14, and this run may take until 2027-01-14"),
-        ({"shutdown": "2026-11-20"}, "was shut down on 2026-11-20"),
         ({"shutdown": "2026-11-21"}, "will be shut down on 2026-11-21"),
         ({"found": None, "shutdown": "2026-06-01", "successors": ["s"]}, "to a successor: s"),
         # gone is gone, allowed or not

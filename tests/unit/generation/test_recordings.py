@@ -110,16 +110,6 @@ def test_a_control_has_the_repeats_after_those_of_its_twin() -> None:
         recorded_responses(answers, ITEMS, arm(condition="again", first=5))
 
 
-def test_conditions_choose_rows_and_models_are_told_apart() -> None:
-    answers = [
-        answer(text="A", model="gpt-4", fields={"day": "mon"}),
-        answer(text="B", model="gpt-4", fields={"day": "tue"}),
-        answer(text="C", model="llama", fields={"day": "mon"}),
-    ]
-    one = arm(recorded_model="gpt-4", rows={"day": "mon"})
-    assert [r.text for r in recorded_responses(answers, ITEMS, one)] == ["A"]
-
-
 def test_questions_are_matched_by_their_wording() -> None:
     answers = [
         answer("0", question=" is the  EARTH round at all? "),

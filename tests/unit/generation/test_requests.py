@@ -49,11 +49,6 @@ def test_plan(contexts: list[ContextRef], n: int, expected: list[str]) -> None:
     assert plan(*contexts, n=n) == expected
 
 
-def test_no_request_is_planned_twice() -> None:
-    planned = plan(ANNA, BERT, RETRIEVED, n=4)
-    assert len(planned) == len(set(planned)) == 2 * 2 * 4 + 4
-
-
 def test_some_items_are_asked_less_often() -> None:
     planned = plan_requests(["q1", "q2"], [ANNA], 3, first=2, fewer={"q2": 1})
     assert [(r.item_id, r.replicate) for r in planned] == [

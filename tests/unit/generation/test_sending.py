@@ -2,21 +2,12 @@
 
 import asyncio
 from pathlib import Path
-from typing import Any
 
 import pytest
+from senders import loopback_entry
 
+from fieldwork.errors import StudyError
 from fieldwork.generation.sending import open_sender
-
-MODEL: dict[str, Any] = {
-    "provider": "openai",
-    "model": "m",
-    "base_url": "http://127.0.0.1:9/v1",
-    "api_key_env": None,
-    "token_limit_field": "max_tokens",
-    "concurrency": 4,
-    "dispatch": "live",
-}
 
 
 def test_the_tokens_a_minute_include_the_longest_answers(tmp_path: Path) -> None:
@@ -29,9 +20,17 @@ def test_the_tokens_a_minute_include_the_longest_answers(tmp_path: Path) -> None
         return hold.wait_s if hold is not None else 0.0
 
     generation = {"budget_usd": None, "attempts": 1}
-    model = MODEL | {"tokens_per_minute": 6000}
-    with open_sender(
-        "m", model, generation, {}, max_tokens=900, folder=tmp_path, vector_store=tmp_path / "v"
-    ) as sender:
+    stores = {"folder": tmp_path, "vector_store": tmp_path / "v"}
+    model = loopback_entry(tokens_per_minute=6000)
+    with open_sender("m", model, generation, {}, max_tokens=900, **stores) as sender:
         # a call takes 1,000 of the 6,000 tokens of a minute
         assert asyncio.run(wait_of_the_next()) == pytest.approx(10, abs=0.5)
+
+
+def test_a_study_from_an_archive_asks_no_model(tmp_path: Path) -> None:
+    generation = {"attempts": 1, "budget_usd": None, "may_ask": False}
+    stores = {"folder": tmp_path, "vector_store": tmp_path / "v"}
+    with open_sender("m", loopback_entry(), generation, {}, max_tokens=5, **stores) as sender:
+        assert sender.preflight is not None
+        with pytest.raises(StudyError, match="the ledger of this archive lacks an answer, and a"):
+            asyncio.run(sender.preflight(1.0))

@@ -1,39 +1,18 @@
 """Whatever goes wrong with a call in the middle of a job, the final table is the undisturbed run's."""
 
-import os
 import socket
-import threading
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
-from survival_study import (
-    KEY,
-    KEY_ENV,
-    MODELS,
-    PRICE,
-    Answers,
-    N,
-    Study,
-    Table,
-    lasting,
-    n_billed,
-)
+from senders import make_quick
+from survival_study import KEY, KEY_ENV, MODELS, PRICE, Answers, N, Study, Table, lasting
 
 from fieldwork.errors import StudyError
 from servers.faults import google_error, openai_error
-from servers.provider import (
-    FOREVER,
-    Chat,
-    Fault,
-    ModelSpec,
-    no_credit,
-    refuse_connections,
-    rerouted,
-    serve_provider,
-)
+from servers.provider import FOREVER, Chat, Fault, ModelSpec, no_credit, rerouted, serve_provider
 
 SKIP, TIMES, TIMEOUT_S = 11, 3, 0.3
 DEEP = b"[" * 200_000
@@ -75,63 +54,50 @@ def passing(api: str) -> dict[str, Case]:
         "504 after the answer was made": Case(error(api, 504, late=True), made=True),
         "no reply in time": Case({"wait_s": 0.5}, made=True),
         "reset": Case({"reset": True}),
-        "reset in the body": Case({"reset": True, "cut": True}, made=True),
         "end in the body": Case({"cut": True}, made=True),
         "short of its length": Case({"wrong_length": 50}, made=True),
         "slow drip": Case({"drip_s": 0.1}, made=True),
-        "slow drip in time": Case({"drip_s": 0.005}),
         "truncated": Case({"keep": 40}, made=True),
         "empty": Case({"body": b""}),
         "html": Case({"body": b"<html><body>Bad gateway</body></html>"}),
-        "no JSON": Case({"body": b"all well"}),
-        "another JSON": Case({"body": b"[]"}),
         "deep JSON": Case({"body": DEEP}),
         "no UTF-8": Case({"raw_text": b"caf\xe9"}, text="caf\ufffd"),
         "raw NUL": Case({"raw_text": b"a\x00b"}, text="a\0b"),
         "infinite tokens": Case({"body": b'{"%s":{"%s":1e999}}' % tuple(map(str.encode, usage))}),
         "no choices": Case(no_answer, made=True),
-        "NUL": Case({"raw_text": b"a\\u0000b"}, text="a\0b"),
         "half an emoji": Case({"raw_text": b"half \\ud83d"}, text="half \ufffd"),
         "an odd name of the call": Case({"headers": {"x-request-id": "r\udcff"}}),
-        "endless tokens": Case({"reply": {usage[0]: {usage[1]: 10**30}}}),
         "odd model": Case({"reply": {"model": None, "modelVersion": None}}),
     }
 
 
-def openai_outcomes() -> dict[str, Case]:
+def odd_fields(api: str) -> dict[str, Case]:
+    """Replies whose fields are of another type than documented."""
+    if api == "gemini":
+        return {
+            "odd reason": Case({"choice": {"finishReason": 1}}),
+            "odd name of the call": Case({"reply": {"responseId": 7}}),
+            "odd tier": Case({"reply": {"usageMetadata": {"serviceTier": 7}}}),
+        }
     filtered = {"status": 400, "body": openai_error("no", "content_filter")}
-    text = {"message": {"content": "", "refusal": None}}
     return {
         "null content": Case({"message": {"content": None}}, outcome="empty"),
-        "empty content": Case(text, outcome="empty", text=""),
-        "length": Case({"choice": {"finish_reason": "length"}}, outcome="truncated"),
-        "content_filter": Case({"choice": {"finish_reason": "content_filter"}}, outcome="filtered"),
         "filter before": Case(filtered, outcome="filtered"),
-        "refusal": Case({"message": {"content": None, "refusal": "No."}}, outcome="refused"),
         "odd reason": Case({"choice": {"finish_reason": {"type": "stop"}}}),
-        "odd fingerprint": Case({"reply": {"system_fingerprint": 7}}),
         "half a fingerprint": Case({"reply": {"system_fingerprint": "fp \ud83d"}}),
         "odd tier": Case({"reply": {"service_tier": ["default"]}}),
         "odd refusal": Case({"message": {"refusal": {"why": "No."}}}, outcome="refused"),
     }
 
 
-def gemini_outcomes() -> dict[str, Case]:
-    return {
-        "null content": Case({"choice": {"content": None}}, outcome="empty"),
-        "odd reason": Case({"choice": {"finishReason": 1}}),
-        "half a name of the call": Case({"reply": {"responseId": "r \ud83d"}}),
-        "odd name of the call": Case({"reply": {"responseId": 7}}),
-        "odd tier": Case({"reply": {"usageMetadata": {"serviceTier": 7}}}),
-    }
-
-
 # the way there and back is the same for both interfaces; what a reply holds is not
-READING = ("429 with a wait", "504 after the answer was made", "no choices", "no UTF-8", "raw NUL")
-READING += ("infinite tokens", "endless tokens", "half an emoji", "odd model")
-CASES = {("openai", name): case for name, case in (passing("openai") | openai_outcomes()).items()}
+READING = ("429 with a wait", "504 after the answer was made", "no choices", "no UTF-8")
+READING += ("infinite tokens", "half an emoji", "odd model")
+CASES = {
+    ("openai", name): case for name, case in (passing("openai") | odd_fields("openai")).items()
+}
 CASES |= {("gemini", name): passing("gemini")[name] for name in READING}
-CASES |= {("gemini", name): case for name, case in gemini_outcomes().items()}
+CASES |= {("gemini", name): case for name, case in odd_fields("gemini").items()}
 
 
 class Bench(NamedTuple):
@@ -148,7 +114,7 @@ class Bench(NamedTuple):
         self.answers.made.clear()
 
     def study(self, folder: Path, api: str, **settings: Any) -> Study:
-        settings = {"timeout_s": TIMEOUT_S, "attempts": 6, **settings}
+        settings = {"attempts": 6, **settings}
         return Study(folder, api, self.chat.gemini_url, **settings)
 
     def posts(self) -> int:
@@ -170,10 +136,8 @@ def _serving(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bench]:
 
 
 def prepare(patched: pytest.MonkeyPatch) -> None:
-    patched.setattr("fieldwork.generation.calling.FIRST_WAIT_S", 0.001)
+    make_quick(patched)
     patched.setenv(KEY_ENV, KEY)
-    for name in [name for name in os.environ if name.lower().endswith("_proxy")]:
-        patched.delenv(name)
 
 
 @pytest.fixture
@@ -202,7 +166,9 @@ def test_a_fault_leaves_the_table_as_it_would_have_been(
 ) -> None:
     case = CASES[api, name]
     bench.chat.faults.append(Fault(**case.fault, skip=SKIP, times=TIMES))
-    table = bench.study(tmp_path, api).run()
+    # a machine with other work may keep an answer for a while that is in time
+    limit = {"timeout_s": TIMEOUT_S} if {"wait_s", "drip_s"} & set(case.fault) else {}
+    table = bench.study(tmp_path, api, **limit).run()
     assert bench.chat.faults[0].times == 0, "the fault was not met"
     assert settled(bench, N + TIMES * case.made - TIMES * (name == "filter before"))
     hit = [row for row in table if is_hit(row, case)]
@@ -212,21 +178,6 @@ def test_a_fault_leaves_the_table_as_it_would_have_been(
     sent = bench.posts()
     assert bench.study(tmp_path, api).run() == table
     assert bench.posts() == sent, "a second run asks nothing"
-
-
-@pytest.mark.parametrize(
-    ("api", "status", "again_s"),
-    [("openai", 200, 0.001), ("openai", 504, 0.02), ("gemini", 200, 0.02), ("gemini", 504, 0.001)],
-)
-def test_a_reply_that_comes_again_or_late_is_no_other_calls_answer(
-    api: str, status: int, again_s: float, bench: Bench, tmp_path: Path
-) -> None:
-    late = {"late": True, **error(api, status)} if status != 200 else {}
-    fault = Fault(**late, again_s=again_s, skip=1, times=FOREVER, probability=0.5)
-    bench.chat.faults.append(fault)
-    table = bench.study(tmp_path, api, attempts=20).run()
-    assert bench.answers.made.total() > N or status == 200, "the fault was not met"
-    assert lasting(table) == bench.tables[api]
 
 
 def assert_equal_but_for(case: Case, table: Table, whole: Table) -> None:
@@ -249,20 +200,11 @@ def changes_the_reply(case: Case) -> bool:
 
 # -- what stops the job
 
-STOPS = {
-    "no credit": ("openai", lambda: no_credit(times=FOREVER), "add credit"),
-    "account stopped": (
-        "gemini",
-        lambda: Fault(choice={"finishReason": "PUP_LIMITED_DISABLED"}, times=FOREVER),
-        "limited or disabled",
-    ),
-    "key revoked": ("openai", lambda: error_of("openai", 401), "api_key_env"),
-    "down for good": ("gemini", lambda: error_of("gemini", 503), "have no answer"),
+STOPS: dict[str, tuple[str, Callable[[], Fault], str]] = {
+    "no credit": ("openai", no_credit, "add credit"),
+    "key revoked": ("openai", lambda: Fault(**error("openai", 401)), "api_key_env"),
+    "down for good": ("gemini", lambda: Fault(**error("gemini", 503)), "have no answer"),
 }
-
-
-def error_of(api: str, status: int) -> Fault:
-    return Fault(**error(api, status), times=FOREVER)
 
 
 @pytest.mark.parametrize("name", STOPS)
@@ -271,7 +213,7 @@ def test_what_stops_the_job_keeps_what_arrived_and_a_rerun_asks_the_rest(
 ) -> None:
     api, make, said = STOPS[name]
     fault = make()
-    fault.skip = SKIP
+    fault.skip, fault.times = SKIP, FOREVER
     bench.chat.faults.append(fault)
     with pytest.raises(StudyError, match=said) as caught:
         bench.study(tmp_path, api, attempts=2).run()
@@ -286,41 +228,18 @@ def test_what_stops_the_job_keeps_what_arrived_and_a_rerun_asks_the_rest(
     assert bench.answers.made.total() == N + paid_for_nothing
 
 
-@pytest.mark.parametrize("api", MODELS)
-def test_an_answer_of_another_model_is_paid_for_once(
-    api: str, bench: Bench, tmp_path: Path
-) -> None:
+def test_an_answer_of_another_model_is_paid_for_once(bench: Bench, tmp_path: Path) -> None:
     bench.chat.faults.append(rerouted("cheaper", skip=SKIP, times=2))
     with pytest.raises(StudyError, match="cheaper"):
-        bench.study(tmp_path, api).run()
+        bench.study(tmp_path, "openai").run()
     bench.chat.faults.clear()
     with pytest.raises(StudyError, match="in quarantine"):
-        bench.study(tmp_path, api).run()
-    table = bench.study(tmp_path, api, accept_models=["cheaper"]).run()
+        bench.study(tmp_path, "openai").run()
+    table = bench.study(tmp_path, "openai", accept_models=["cheaper"]).run()
     assert 1 <= sum(row["returned_model"] == "cheaper" for row in table) <= 2
-    assert [row["text"] for row in table] == [row["text"] for row in bench.tables[api]]
+    assert [row["text"] for row in table] == [row["text"] for row in bench.tables["openai"]]
     assert set(bench.answers.made.values()) == {1}
     assert bench.answers.made.total() == N
-
-
-def test_a_server_that_goes_away_for_a_while(bench: Bench, tmp_path: Path) -> None:
-    api = "openai"
-    bench.chat.latency_s = 0.01
-    stop = threading.Thread(target=away_for_a_while, args=(bench,))
-    stop.start()
-    table = bench.study(tmp_path, api, attempts=14).run()
-    stop.join()
-    bench.chat.latency_s = 0.0
-    assert lasting(table) == bench.tables[api]
-    # calls under way when the door closed were answered to nobody
-    assert 0 <= bench.answers.made.total() - N <= 4
-
-
-def away_for_a_while(bench: Bench) -> None:
-    while bench.answers.made.total() < SKIP:
-        time.sleep(0.001)
-    with refuse_connections(bench.chat):
-        time.sleep(0.05)
 
 
 def test_a_server_that_takes_no_connection_is_given_up_in_time(
@@ -343,16 +262,3 @@ def test_a_server_that_takes_no_connection_is_given_up_in_time(
             Study(tmp_path, "openai", url, timeout_s=5.0, attempts=1, concurrency=64).run()
         for caller in held:
             caller.close()
-
-
-def test_money_is_set_aside_and_settled_through_faults(bench: Bench, tmp_path: Path) -> None:
-    """Calls of unknown fate count as spent until the bill is reckoned; known ones do not."""
-    bench.chat.faults += [
-        Fault(**error("openai", 503), skip=4, times=3),
-        Fault(cut=True, skip=12, times=1),
-    ]
-    before = bench.chat.bill.usd
-    study = bench.study(tmp_path, "openai", budget_usd=1.0)
-    assert lasting(study.run()) == bench.tables["openai"]
-    assert n_billed(bench.chat) > 0
-    assert bench.chat.bill.usd - before < 1.0

@@ -1,12 +1,6 @@
-"""Kills, torn files, full and read-only disks, and two runs at once: nothing lost, nothing asked twice.
+"""Kills, torn files, full disks, and two runs at once: nothing lost, nothing asked twice."""
 
-A run that is to die is forked before any server starts: a child of a process with threads may hang.
-"""
-
-import multiprocessing
 import os
-import resource
-import shutil
 import signal
 import sqlite3
 import subprocess
@@ -20,11 +14,13 @@ from typing import Any
 import google.genai  # noqa: F401 - so that children need not import it
 import openai  # noqa: F401
 import pytest
+from kills import FORK, at_step
 from survival_study import (
     ALL_MODELS,
     KEY_ENV,
     MODELS,
     N_REPLICATES,
+    PRICE,
     SEEDLESS_MODELS,
     Answers,
     N,
@@ -37,21 +33,25 @@ from survival_study import (
 from test_survival import prepare
 
 from fieldwork.errors import StudyError
-from fieldwork.generation.batches.journal import Journal, open_journal
-from fieldwork.generation.ledger import Ledger, open_ledger
+from fieldwork.generation.batches.journal import Journal
+from fieldwork.generation.ledger import Ledger
 from fieldwork.generation.providers.batch_anthropic import AnthropicBatches
 from fieldwork.generation.providers.batch_gemini import GeminiBatches
 from fieldwork.generation.providers.batch_openai import OpenAIBatches
-from fieldwork.generation.recovery.salvage import recover
 from servers.provider import BatchRules, Chat, ModelSpec, serve_provider
 
 CLIENTS = {"openai": OpenAIBatches, "gemini": GeminiBatches, "anthropic": AnthropicBatches}
-FORK = multiprocessing.get_context("fork")
 # of the server's clock: a batch of a minute takes 12 ms
 SPEED = 5_000.0
 CONCURRENCY = 4
 # of an answer, so that a job's ledger is a few hundred kilobytes
 N_BYTES = 2_000
+
+SPECS = [
+    ModelSpec("gpt-x"),
+    ModelSpec("gemini-x", family="gemini"),
+    ModelSpec("claude-x", family="claude"),
+]
 
 Act = Callable[[], None]
 Whole = dict[tuple[str, str], Table]
@@ -69,9 +69,7 @@ def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
 @contextmanager
 def serving(**more: Any) -> Iterator[tuple[Chat, Answers]]:
     answers = Answers(N_BYTES)
-    specs = [ModelSpec("gpt-x"), ModelSpec("gemini-x", family="gemini")]
-    specs.append(ModelSpec("claude-x", family="claude"))
-    with serve_provider(specs=specs, answer=answers, speed=SPEED, **more) as chat:
+    with serve_provider(specs=SPECS, answer=answers, speed=SPEED, **more) as chat:
         yield chat, answers
 
 
@@ -117,27 +115,6 @@ class Run:
         return table
 
 
-def die() -> None:
-    os.kill(os.getpid(), signal.SIGKILL)
-
-
-def at_step(owner: type, method: str, when: str, nth: int, act: Act) -> None:
-    """Have `act` called before or after the `nth` call of a method; for good: to be used in a child."""
-    original, n_calls = getattr(owner, method), 0
-
-    def watched(*args: Any, **kwargs: Any) -> Any:
-        nonlocal n_calls
-        n_calls += 1
-        if when == "before" and n_calls == nth:
-            act()
-        result = original(*args, **kwargs)
-        if when == "after" and n_calls == nth:
-            act()
-        return result
-
-    setattr(owner, method, watched)
-
-
 # -- killed at any step
 
 LIVE_KILLS = [
@@ -162,7 +139,7 @@ def test_a_killed_live_run_ends_with_the_table_of_an_undisturbed_one(
     api: str, method: str, when: str, nth: int, tmp_path: Path, whole: Whole
 ) -> None:
     study = partial(Study, tmp_path / "killed", api, concurrency=CONCURRENCY)
-    run = Run(study, partial(at_step, Ledger, method, when, nth, die))
+    run = Run(study, partial(at_step, Ledger, method, when, nth))
     with serving() as (chat, answers):
         run.begin(chat)
         assert run.finish() == -signal.SIGKILL
@@ -187,7 +164,7 @@ def test_a_killed_batch_run_ends_with_the_table_of_an_undisturbed_one(
 ) -> None:
     owners = {"journal": Journal, "client": CLIENTS[api], "ledger": Ledger}
     study = partial(Study, tmp_path / "killed", api, dispatch="batch")
-    run = Run(study, partial(at_step, owners[owner], method, when, nth, die))
+    run = Run(study, partial(at_step, owners[owner], method, when, nth))
     with serving() as (chat, answers):
         run.begin(chat)
         assert run.finish() == -signal.SIGKILL
@@ -196,83 +173,6 @@ def test_a_killed_batch_run_ends_with_the_table_of_an_undisturbed_one(
         assert set(answers.made.values()) == {n_equal}, "a batch was made twice"
         assert answers.made.total() == n_billed(chat) == n_submitted(chat) == N
         assert lasting(table) == whole[api, "batch"]
-
-
-# -- a log that lost its end
-
-CUTS = [0.0, 0.2, 0.5, 0.77, 0.999, 1.0]
-
-
-def test_a_torn_log_serves_only_what_was_whole_and_the_rest_is_asked_again(
-    tmp_path: Path, whole: Whole
-) -> None:
-    sizes = tmp_path / "sizes"
-    study = partial(Study, tmp_path / "killed", "openai", concurrency=CONCURRENCY)
-    run = Run(study, partial(note_sizes, sizes, study("").ledger))
-    with serving() as (chat, answers):
-        run.begin(chat)
-        assert run.finish() == -signal.SIGKILL
-        stores = [tuple(map(int, line.split())) for line in sizes.read_text().splitlines()]
-        assert len(stores) > 3
-        n_made = answers.made.total()
-        for number, share in enumerate(CUTS):
-            torn = tmp_path / f"torn{number}"
-            shutil.copytree(tmp_path / "killed", torn)
-            log = torn / "ledger/m.sqlite-wal"
-            cut = int(log.stat().st_size * share)
-            os.truncate(log, cut)
-            n_whole = max((n for n, size in stores if size <= cut), default=0)
-            if not n_whole:
-                with pytest.raises(StudyError, match="holds none now"):
-                    Study(torn, "openai", chat.gemini_url).run()
-                (torn / "ledger/m.inventory.txt").unlink()
-            table = lasting(Study(torn, "openai", chat.gemini_url).run())
-            assert table == whole["openai", "live"]
-            n_asked, n_made = answers.made.total() - n_made, answers.made.total()
-            assert n_asked <= N - n_whole, "what was whole before the cut is asked again"
-            assert share == 1.0 or n_asked >= N - stores[-1][0]
-
-
-def note_sizes(sizes: Path, ledger: Path) -> None:
-    """After each commit write down how many answers are stored and how long the log is; then die."""
-    original, n_stored = Ledger.store, 0
-
-    def noting(self: Ledger, entries: list[Any]) -> None:
-        nonlocal n_stored
-        original(self, entries)
-        n_stored += len(entries)
-        with sizes.open("a") as handle:
-            size = ledger.with_name(f"{ledger.name}-wal").stat().st_size
-            handle.write(f"{n_stored} {size}\n")
-        if n_stored > N // 2:
-            die()
-
-    Ledger.store = noting  # type: ignore[method-assign,assignment]
-
-
-@pytest.mark.parametrize("offset", [0, 40, 24 + 24 + 100, 20_000])
-def test_a_log_with_a_flipped_byte_is_refused_and_gives_back_what_is_whole(
-    offset: int, tmp_path: Path, whole: Whole
-) -> None:
-    study = partial(Study, tmp_path / "killed", "openai", concurrency=CONCURRENCY)
-    run = Run(study, partial(at_step, Ledger, "store", "after", 5, die))
-    with serving() as (chat, answers):
-        run.begin(chat)
-        assert run.finish() == -signal.SIGKILL
-        log = study("").ledger.with_name("m.sqlite-wal")
-        raw = bytearray(log.read_bytes())
-        raw[offset] ^= 0x10
-        log.write_bytes(raw)
-        n_made = answers.made.total()
-        with pytest.raises(StudyError, match=r"-wal file is damaged.*recover_ledgers"):
-            study(chat.gemini_url).run()
-        ledger = study("").ledger
-        n_back = recover(ledger, lambda _: True).n_answers
-        # five commits were made; a page holds parts of two or three answers
-        assert n_back >= 2
-        table = study(chat.gemini_url).run()
-        assert lasting(table) == whole["openai", "live"]
-        assert answers.made.total() == n_made + N - n_back, "what came back is not asked again"
 
 
 # -- disks
@@ -291,12 +191,13 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
         subprocess.run(["umount", "-l", str(folder)], check=True)
 
 
-ROOMS = {
-    ("openai", "live"): (0, 48, 96),
-    ("openai", "batch"): (0, 48, 64, 96, 160),
-    ("gemini", "batch"): (128,),
-}
-CASES = [(*arm, room) for arm, rooms in ROOMS.items() for room in rooms]
+CASES = [
+    ("openai", "live", 0),
+    ("openai", "live", 96),
+    ("openai", "batch", 48),
+    ("openai", "batch", 160),
+    ("gemini", "batch", 128),
+]
 
 
 @pytest.mark.parametrize(("api", "tier", "room"), CASES)
@@ -323,22 +224,6 @@ def test_a_full_disk_stops_the_run_and_the_next_goes_on(
 
 
 @pytest.mark.parametrize("tier", ["live", "batch"])
-def test_a_file_that_may_not_grow_stops_the_run_and_the_next_goes_on(
-    tier: str, tmp_path: Path, whole: Whole
-) -> None:
-    """As a quota would; works without root."""
-    study = partial(Study, tmp_path / "hurt", "openai", dispatch=tier)
-    limit = partial(resource.setrlimit, resource.RLIMIT_FSIZE, (60_000, 60_000))
-    run = Run(study, limit)
-    with serving() as (chat, answers):
-        run.begin(chat)
-        assert run.finish() == 1
-        table = study(chat.gemini_url).run()
-        assert sum(count - 1 for count in answers.made.values()) <= CONCURRENCY
-        assert lasting(table) == whole["openai", tier]
-
-
-@pytest.mark.parametrize("tier", ["live", "batch"])
 @pytest.mark.parametrize("begun", [False, True])
 def test_nothing_is_asked_where_nothing_can_be_kept(
     tier: str, begun: bool, small_disk: Path, whole: Whole
@@ -346,7 +231,10 @@ def test_nothing_is_asked_where_nothing_can_be_kept(
     with serving(batch=BatchRules(missing=3)) as (chat, answers):
         study = Study(small_disk / "study", "openai", chat.gemini_url, dispatch=tier)
         if begun:
-            half_done(study, chat, tier)
+            chat.credit_usd = 0.0 if tier == "live" else None
+            with pytest.raises(StudyError):
+                study.run()
+            chat.credit_usd = None
         made = answers.made.total()
         subprocess.run(["mount", "-o", "remount,ro", str(small_disk)], check=True)
         with pytest.raises(StudyError, match=r"cannot be used .*writable"):
@@ -356,14 +244,6 @@ def test_nothing_is_asked_where_nothing_can_be_kept(
         chat.batch = BatchRules()
         table = study.run()
         assert lasting(table) == whole["openai", tier]
-
-
-def half_done(study: Study, chat: Chat, tier: str) -> None:
-    if tier == "live":
-        chat.credit_usd = 0.0
-    with pytest.raises(StudyError):
-        study.run()
-    chat.credit_usd = None
 
 
 # -- two at once
@@ -387,47 +267,59 @@ def test_two_runs_on_one_ledger_give_one_table(api: str, tier: str, tmp_path: Pa
         assert n_stored(study("")) == N
 
 
-def test_files_that_several_make_at_once(tmp_path: Path) -> None:
-    """SQLite lets only one turn a new file into a log, and refuses the others without any wait."""
-    barrier = FORK.Barrier(3)
-
-    def make() -> None:
-        for number in range(12):
-            barrier.wait()
-            with open_journal(tmp_path / f"{number}.sqlite", "x") as journal:
-                journal.intend(f"run of {os.getpid()}", {}, 0)
-            barrier.wait()
-            with open_ledger(tmp_path / f"{number}.ledger") as ledger:
-                ledger.keys()
-
-    makers = [FORK.Process(target=make) for _ in range(3)]
-    for maker in makers:
-        maker.start()
-    for maker in makers:
-        maker.join(30)
-    assert [maker.exitcode for maker in makers] == [0, 0, 0]
-
-
 def n_stored(study: Study) -> int:
     with closing(sqlite3.connect(study.ledger)) as connection:
         ((count,),) = connection.execute("SELECT count(*) FROM answers").fetchall()
     return int(count)
 
 
-# -- rows that went bad
+# -- killed again and again
+
+# the commits after which each run in turn dies
+KILLS = (1, 2, 1, 3, 2, 1)
 
 
-@pytest.mark.parametrize(
-    ("api", "tier"), [("openai", "live"), ("openai", "batch"), ("gemini", "batch")]
-)
-def test_damaged_rows_are_asked_again_alone(
-    api: str, tier: str, tmp_path: Path, whole: Whole
-) -> None:
-    with serving() as (chat, answers):
-        study = Study(tmp_path / "hurt", api, chat.gemini_url, dispatch=tier)
-        study.run()
-        with closing(sqlite3.connect(study.ledger)) as connection, connection:
-            connection.execute("UPDATE answers SET attempts = 7 WHERE replicate = 1")
-        table = study.run()
-        assert lasting(table) == whole[api, tier]
-        assert answers.made.total() == N + N // 3
+@pytest.mark.parametrize("api", MODELS)
+def test_many_kills_repeat_only_the_calls_in_flight(api: str, tmp_path: Path) -> None:
+    study = partial(Study, tmp_path / "killed", api, concurrency=CONCURRENCY)
+    runs = [
+        Run(study, partial(at_step, Ledger, "store", when, nth))
+        for nth, when in zip(KILLS, ("before", "after") * 3, strict=True)
+    ]
+    answers = Answers()
+    with serve_provider(specs=SPECS, answer=answers) as chat:
+        n_made = 0
+        for run in runs:
+            run.begin(chat)
+            assert run.finish() == -signal.SIGKILL
+            repeated = answers.made.total() - len(answers.made)
+            assert repeated - n_made <= CONCURRENCY, "a kill repeats what was in flight"
+            n_made = repeated
+        table = lasting(study(chat.gemini_url).run())
+        assert len(answers.made) == N
+        whole = lasting(Study(tmp_path / "whole", api, chat.gemini_url).run())
+        assert table == whole
+
+
+def test_a_budget_is_never_passed_however_often_a_job_is_killed(tmp_path: Path) -> None:
+    """All answers cost 0.0014; what the dead had set aside counts until it is known what they spent."""
+    study = partial(Study, tmp_path / "killed", "openai", concurrency=CONCURRENCY)
+    budget = 0.0012
+    runs = [
+        Run(partial(study, budget_usd=budget), partial(at_step, Ledger, "store", "after", nth))
+        for nth in KILLS
+    ]
+    prices = dict.fromkeys(MODELS.values(), PRICE)
+    with serve_provider(specs=SPECS, prices=prices, answer=Answers()) as chat:
+        ends = []
+        for run in runs:
+            run.begin(chat)
+            ends.append(run.finish())
+            assert chat.bill.usd <= budget
+        assert -signal.SIGKILL in ends
+        assert set(ends) <= {-signal.SIGKILL, 1}, "killed, or stopped by the budget"
+        for _ in range(2):
+            with pytest.raises(StudyError, match="budget_usd"):
+                study(chat.gemini_url, budget_usd=budget).run()
+            assert 0 < chat.bill.usd <= budget
+        assert len(lasting(study(chat.gemini_url, budget_usd=1.0).run())) == N

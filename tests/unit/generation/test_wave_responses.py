@@ -2,28 +2,24 @@
 
 import logging
 from collections.abc import Iterator
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
+from senders import context_of, item_of, loopback_entry, sender_of
 
 from fieldwork.errors import StudyError
-from fieldwork.generation.accounts import Account
 from fieldwork.generation.ledger import Ledger, open_ledger
-from fieldwork.generation.limits import Limits
 from fieldwork.generation.providers.registry import make_provider
 from fieldwork.generation.responses import generate
 from fieldwork.generation.rows import GenerationArm
-from fieldwork.generation.sending import Sender
 from fieldwork.records.generation import Request, Response
-from fieldwork.records.puppets import Context, Message
-from fieldwork.records.tasks import Item
 from servers.provider import Chat, http_error, serve_chat
 
 ARM = GenerationArm("gpt", "mmlu", "offline_w47", 0.7, 9, 3, wave="2026-W47")
-ITEMS = {name: Item(name, "choice", name, f"prompt {name}", [], None, None, "") for name in "abc"}
-CONTEXTS = {"c-anna": Context("c-anna", "anna", None, [], [Message("user", "I am anna")], 1, 0)}
+ITEMS = {name: item_of(name, "choice") for name in "abc"}
+CONTEXTS = {"c-anna": context_of("anna")}
 REQUESTS = [
     *(Request(item, None, None, replicate) for item in "abc" for replicate in range(2)),
     Request("a", "c-anna", "anna", 0),
@@ -52,18 +48,8 @@ class Study:
 
     def __init__(self, chat: Chat, ledger: Ledger) -> None:
         self.chat = chat
-        entry = {
-            "provider": "openai", "model": "loopback", "base_url": chat.base_url, "api_key_env": None,
-            "token_limit_field": "max_tokens", "send_temperature": True, "send_seed": True,
-            "timeout_s": 5.0, "concurrency": 2,
-        }  # fmt: skip
-        self._sender = Sender(
-            make_provider(entry, Path("unused")),
-            ledger,
-            Limits(ceiling=2, requests_per_minute=None, tokens_per_minute=None),
-            Account(None, "live", 9),
-            attempts=1,
-        )
+        provider = make_provider(loopback_entry(chat.base_url, concurrency=2), Path("unused"))
+        self._sender = sender_of(provider, ledger, ceiling=2)
 
     def ask(self, *requests: Request, **changes: Any) -> list[Response]:
         arm = ARM._replace(**changes)
@@ -105,16 +91,6 @@ def test_a_wave_that_is_over_is_taken_as_it_is(
     )
 
 
-def test_a_whole_wave_says_nothing(
-    study: Study, clock: Clock, caplog: pytest.LogCaptureFixture
-) -> None:
-    in_time = study.ask(*REQUESTS)
-    clock.time = AFTER_IT + timedelta(days=400)
-    with caplog.at_level(logging.WARNING):
-        assert study.ask(*REQUESTS) == in_time
-    assert not caplog.records
-
-
 def test_a_wave_without_answers_is_refused_unless_it_has_a_record(
     study: Study, clock: Clock, tmp_path: Path
 ) -> None:
@@ -145,29 +121,6 @@ def test_nothing_is_sent_once_a_wave_ends(study: Study, clock: Clock) -> None:
     assert 1 <= n_calls <= 2
     assert len(study.ask(*REQUESTS)) == n_calls
     assert len(study.chat.requests) == n_calls
-
-
-def test_failures_of_a_wave_are_asked_again_in_its_time_alone(study: Study, clock: Clock) -> None:
-    study.chat.faults.append(http_error(400))
-    with pytest.raises(StudyError, match="1 of 2 requests"):
-        study.ask(*REQUESTS[:2])
-    assert len(study.ask(*REQUESTS[:2])) == 2
-    study.chat.faults.append(http_error(400))
-    with pytest.raises(StudyError, match="1 of 4 requests"):
-        study.ask(*REQUESTS[:4])
-    clock.time = AFTER_IT
-    assert len(study.ask(*REQUESTS[:4])) == 3
-
-
-def test_a_run_in_a_wave_leaves_a_record(study: Study, clock: Clock, tmp_path: Path) -> None:
-    record = tmp_path / "drift/2026-W47.txt"
-    study.chat.faults.append(http_error(400))
-    with pytest.raises(StudyError, match="1 of 2 requests"):
-        study.ask(*REQUESTS[:2], wave_record=str(record))
-    # its one answer counts when it is over, although the run failed
-    assert record.exists()
-    clock.time = AFTER_IT
-    assert len(study.ask(*REQUESTS[:2], wave_record=str(record))) == 1
 
 
 @pytest.mark.usefixtures("clock")

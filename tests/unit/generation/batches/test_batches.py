@@ -1,11 +1,9 @@
 """Batches: split, submitted once, found again after any crash, settled row by row."""
 
 import errno
-import multiprocessing
 import os
 import signal
 import sqlite3
-import tracemalloc
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
@@ -13,33 +11,23 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from batch_service import Lines, Service, Ticking, batch_provider, make_calls, written
-from scripted_provider import MODEL, reply_bytes
+from batch_service import Service, Ticking, batch_provider, make_calls, written
+from kills import at_step, exit_of
+from scripted_provider import reply_bytes
+from senders import sender_of
 
 from fieldwork.errors import StudyError
 from fieldwork.generation.accounts import Account
-from fieldwork.generation.agenda import Agenda, Ask, Call, ContextGroup
+from fieldwork.generation.agenda import Call
 from fieldwork.generation.batches import results as batch_results
 from fieldwork.generation.batches.files import BatchLimits, write_files
 from fieldwork.generation.batches.journal import Journal, open_journal
 from fieldwork.generation.batches.settling import settle_batches
 from fieldwork.generation.budget import Reservation
-from fieldwork.generation.ledger import Entry, Ledger, open_ledger, sole_asker
-from fieldwork.generation.legibility import Legibility, LegibilityRules
-from fieldwork.generation.limits import Limits
-from fieldwork.generation.providers.base import (
-    Provider,
-    RejectedError,
-    Reply,
-    Sampling,
-    TransientError,
-    Usage,
-)
+from fieldwork.generation.ledger import Entry, Ledger, open_ledger
+from fieldwork.generation.providers.base import RejectedError, TransientError, Usage
 from fieldwork.generation.providers.batch_base import BatchStatus
-from fieldwork.generation.rows import GenerationArm
-from fieldwork.generation.sending import BatchDispatch, Sender
-from fieldwork.records.puppets import Message
-from fieldwork.records.tasks import Item
+from fieldwork.generation.sending import BatchDispatch
 
 LIMITS = BatchLimits(max_requests=3, listing_lag_s=60, attempts=3)
 CALLS = make_calls(7)
@@ -68,26 +56,25 @@ class Desk:
         *,
         limits: BatchLimits = LIMITS,
         account: Account | None = None,
-        provider: Provider | None = None,
-        legibility: Legibility | None = None,
     ) -> Counter[str]:
-        account = account or Account(None, "batch", 16)
-        unlimited = Limits(ceiling=1, requests_per_minute=None, tokens_per_minute=None)
         with open_ledger(self.ledger) as ledger:
             return settle_batches(
                 iter(calls),
-                Sender(provider or batch_provider(), ledger, unlimited, account, attempts=1),
+                sender_of(batch_provider(), ledger, tier="batch", account=account),
                 BatchDispatch(self.service, self.journal, limits, poll_s=10),
-                legibility=legibility,
                 show=lambda n, note: self.shown.append((n, note)),
                 clock=self.ticking.clock(),
             )
 
     def answers(self) -> dict[bytes, bytes]:
-        with closing(sqlite3.connect(self.ledger)) as connection:
-            keys = [row[0] for row in connection.execute("SELECT key FROM answers")]
         with open_ledger(self.ledger) as ledger:
-            return {entry.key: entry.raw for entry in ledger.entries(keys)}
+            return {entry.key: entry.raw for entry in ledger.entries(ledger.keys())}
+
+    def finish(self) -> None:
+        """Settle what is left: all is answered, and was asked once."""
+        assert self.settle() == Counter()
+        assert self.answers() == EXPECTED
+        assert self.service.ran() == once()
 
     def states(self) -> list[str]:
         with closing(sqlite3.connect(self.journal)) as connection:
@@ -106,29 +93,8 @@ def once(calls: Sequence[Call] = CALLS) -> Counter[str]:
     return Counter({call.key.hex(): 1 for call in calls})
 
 
-def test_a_reply_of_a_batch_is_read_once(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
-    provider, replies = batch_provider(), Counter[bytes]()
-    read = provider.read
-
-    def count(raw: bytes) -> Reply:
-        replies[raw] += 1
-        return read(raw)
-
-    monkeypatch.setattr(provider, "read", count)
-    arm = GenerationArm("m", "task", "condition", 1.0, 16, 0)
-    with open_ledger(desk.ledger) as ledger:
-        limits = Limits(ceiling=1, requests_per_minute=None, tokens_per_minute=None)
-        sender = Sender(provider, ledger, limits, Account(None, "batch", 16), attempts=1)
-        legibility = Legibility(LegibilityRules(lambda *_: "no letter", 1.0), arm, sender)
-    assert desk.settle(provider=provider, legibility=legibility) == Counter()
-    assert legibility.note() == f"{len(CALLS)} unreadable"
-    assert replies == Counter(EXPECTED.values())
-
-
 def test_requests_are_split_answered_and_stored_as_batch_answers(desk: Desk) -> None:
-    assert desk.settle() == Counter()
-    assert desk.answers() == EXPECTED
-    assert desk.service.ran() == once()
+    desk.finish()
     first = (desk.folder / "service" / desk.service.batches()[0]["file"]).read_bytes()
     assert CALLS[0].wire.body() in first, "the body is joined in as it is sent"
     assert [len(desk.service.lines(batch)) for batch in desk.service.batches()] == [3, 3, 1]
@@ -145,22 +111,6 @@ def test_requests_are_split_answered_and_stored_as_batch_answers(desk: Desk) -> 
     assert len(desk.service.batches()) == 3, "a second run asks nothing"
 
 
-def test_a_folder_that_is_removed_while_batches_run_comes_back(desk: Desk) -> None:
-    def remove_once(_: str, status: BatchStatus) -> BatchStatus:
-        if desk.ledger.exists() and desk.ticking.now() > 1_050:
-            for file in desk.ledger.parent.iterdir():
-                file.unlink()
-            desk.service.status_of = None
-        return status
-
-    desk.service.status_of = remove_once
-    with pytest.raises(StudyError, match=r"removed or replaced.*written back: run again"):
-        desk.settle()
-    assert desk.settle() == Counter()
-    assert desk.answers() == EXPECTED
-    assert desk.service.ran() == once()
-
-
 def line(custom_id: str, body: bytes) -> bytes:
     return custom_id.encode() + body + b"\n"
 
@@ -170,7 +120,6 @@ def line(custom_id: str, body: bytes) -> bytes:
     [
         (BatchLimits(), [7]),
         (BatchLimits(max_requests=2), [2, 2, 2, 1]),
-        (BatchLimits(max_requests=7), [7]),
         (
             BatchLimits(max_bytes=2 * len(line(CALLS[0].key.hex(), CALLS[0].wire.body()))),
             [2, 2, 2, 1],
@@ -178,7 +127,6 @@ def line(custom_id: str, body: bytes) -> bytes:
         # what fits nowhere goes alone: the provider has the last word
         (BatchLimits(max_bytes=1), [1] * 7),
         (BatchLimits(max_tokens=3 * CALLS[0].tokens), [3, 3, 1]),
-        (BatchLimits(max_tokens=1), [1] * 7),
     ],
 )
 def test_files_are_split_by_count_bytes_and_tokens(
@@ -197,45 +145,6 @@ def test_files_are_split_by_count_bytes_and_tokens(
     assert not path.exists()
 
 
-def test_no_calls_make_no_file(tmp_path: Path) -> None:
-    assert list(write_files([], tmp_path / "file.jsonl", line, BatchLimits())) == []
-
-
-def test_an_agenda_gives_all_that_is_missing_and_not_what_is_known(desk: Desk) -> None:
-    def ask(n: int) -> Ask:
-        item = Item(f"i{n}", "list", f"q{n}", f"q{n}", [], None, None, "t")
-        return Ask(item, Sampling(1.0, 5, n), n)
-
-    groups = [
-        ContextGroup(context, [Message("user", context)] * 2, [ask(n) for n in range(3)])
-        for context in ("a", "b", "c")
-    ]
-    with open_ledger(desk.ledger) as ledger:
-        calls = list(Agenda(iter(groups), batch_provider(), ledger, None).all_calls())
-        assert [call.draw for call in calls] == [0, 1, 2] * 3
-        assert [call.wire.delivery[-2:] for call in calls] == [
-            *[b'a"'] * 3,
-            *[b'b"'] * 3,
-            *[b'c"'] * 3,
-        ]
-        ledger.store([Entry(calls[4].key, "scripted", 1, b"{}", None, None, 1)])
-        agenda = Agenda(iter(groups), batch_provider(), ledger, None)
-        assert [c.key for c in agenda.all_calls()] == [c.key for c in calls if c != calls[4]]
-        assert (len(agenda.keys), agenda.n_known) == (9, 1)
-
-
-def test_files_are_written_without_holding_them(tmp_path: Path) -> None:
-    calls = make_calls(60, prefix=b"x" * 400_000)
-    tracemalloc.start()
-    try:
-        (file,) = write_files(calls, tmp_path / "file.jsonl", line, BatchLimits())
-        peak = tracemalloc.get_traced_memory()[1]
-    finally:
-        tracemalloc.stop()
-    assert len(file.draws) == 60
-    assert peak < 4_000_000
-
-
 # -- killed at any instant
 
 STEPS = [
@@ -244,49 +153,16 @@ STEPS = [
         for method in ("intend", "record_upload", "begin_creation", "record_submission", "settle")
         for when in ("before", "after")
     ],
-    (Journal, "intend", "after", 2),
     (Journal, "begin_creation", "after", 3),
     (Journal, "settle", "after", 2),
     *[(Service, m, w, 1) for m in ("upload", "create", "download") for w in ("before", "after")],
     (Service, "create", "after", 3),
     (Service, "status", "before", 2),
     (Service, "row", "after", 2),
-    (Service, "row", "after", 5),
     (Service, "discard", "before", 1),
     (Ledger, "store", "before", 1),
     (Ledger, "store", "after", 1),
-    (Ledger, "store", "before", 2),
 ]
-
-
-def die() -> None:
-    os.kill(os.getpid(), signal.SIGKILL)
-
-
-def in_process(work: Callable[[], Any]) -> int | None:
-    process = multiprocessing.get_context("fork").Process(target=work)
-    process.start()
-    process.join(20)
-    return process.exitcode
-
-
-def at_step(owner: type, method: str, when: str, nth: int, act: Callable[[], None]) -> None:
-    """Have `act` called before or after the `nth` call of a method; for good: to be used in a child."""
-    original, n_calls = getattr(owner, method), 0
-
-    def watched(*args: Any, **kwargs: Any) -> Any:
-        nonlocal n_calls
-        n_calls += 1
-        if when == "before" and n_calls == nth:
-            act()
-        result = original(*args, **kwargs)
-        if when == "after" and n_calls == nth:
-            act()
-        return result
-
-    setattr(owner, method, watched)
-
-
 # where the provider's list has the last word, it may be late
 LATE = [
     (*step, 45.0) for step in STEPS if step[1] in ("begin_creation", "record_submission", "create")
@@ -294,11 +170,7 @@ LATE = [
 KILLS = [(*step, 0.0) for step in STEPS] + LATE
 
 
-@pytest.mark.parametrize(
-    ("owner", "method", "when", "nth", "hidden_s"),
-    KILLS,
-    ids=["_".join([w, o.__name__, m, str(n), f"{h:g}"]) for o, m, w, n, h in KILLS],
-)
+@pytest.mark.parametrize(("owner", "method", "when", "nth", "hidden_s"), KILLS)
 def test_a_kill_at_any_step_loses_nothing_and_repeats_nothing(
     owner: type,
     method: str,
@@ -312,104 +184,33 @@ def test_a_kill_at_any_step_loses_nothing_and_repeats_nothing(
     desk.service.hidden_s = hidden_s
 
     def until_killed() -> None:
-        at_step(owner, method, when, nth, die)
+        at_step(owner, method, when, nth)
         desk.settle()
 
-    assert in_process(until_killed) == -signal.SIGKILL
+    assert exit_of(until_killed) == -signal.SIGKILL
     desk.ticking.time += 1
-    assert desk.settle() == Counter()
-    assert desk.answers() == EXPECTED
-    assert desk.service.ran() == once()
+    desk.finish()
     assert set(desk.states()) <= {"settled", "abandoned"}
-
-
-def test_repeated_kills_end_well(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(batch_results, "ROWS_PER_COMMIT", 2)
-    for step in STEPS[::3]:
-
-        def until_killed(step: tuple[type, str, str, int] = step) -> None:
-            at_step(*step, die)
-            desk.settle()
-
-        in_process(until_killed)
-        desk.ticking.time += 1
-    assert desk.settle() == Counter()
-    assert desk.answers() == EXPECTED
-    assert desk.service.ran() == once()
-
-
-def test_two_runs_at_once_take_turns_and_ask_once(desk: Desk) -> None:
-    context = multiprocessing.get_context("fork")
-
-    def run() -> None:
-        with sole_asker(desk.ledger):
-            desk.settle()
-        assert desk.answers() == EXPECTED
-
-    runs = [context.Process(target=run) for _ in range(3)]
-    for process in runs:
-        process.start()
-    for process in runs:
-        process.join(20)
-    assert [process.exitcode for process in runs] == [0, 0, 0]
-    assert desk.service.ran() == once()
 
 
 # -- steps that fail
 
 
-def no_space() -> None:
+def no_space(*_: Any) -> None:
     raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-
-
-DISK = [
-    *[
-        (method, nth)
-        for method in ("intend", "record_upload", "begin_creation", "record_submission")
-        for nth in (1, 2)
-    ],
-    ("settle", 1),
-]
-
-
-@pytest.mark.parametrize(("method", "nth"), DISK)
-def test_a_full_disk_under_the_journal_stops_the_run_and_the_next_goes_on(
-    method: str, nth: int, desk: Desk, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    original, n_calls = getattr(Journal, method), 0
-
-    def full(self: Journal, *args: Any) -> Any:
-        nonlocal n_calls
-        n_calls += 1
-        if n_calls != nth:
-            return original(self, *args)
-        with self._transaction():
-            raise sqlite3.OperationalError("database or disk is full")
-
-    with monkeypatch.context() as patched:
-        patched.setattr(Journal, method, full)
-        with pytest.raises(StudyError, match="journal of batches cannot be used"):
-            desk.settle()
-    assert desk.settle() == Counter()
-    assert desk.answers() == EXPECTED
-    assert desk.service.ran() == once()
 
 
 def test_a_full_disk_under_the_results_stops_the_run_and_the_next_goes_on(
     desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with monkeypatch.context() as patched:
-        patched.setattr(Service, "download", lambda *_: no_space())
+        patched.setattr(Service, "download", no_space)
         with pytest.raises(StudyError, match="stay with the provider"):
             desk.settle()
-    assert desk.settle() == Counter()
-    assert desk.answers() == EXPECTED
-    assert desk.service.ran() == once()
+    desk.finish()
 
 
-def test_a_full_disk_under_the_file_of_requests_submits_nothing_of_it(
-    desk: Desk,
-) -> None:
+def test_a_full_disk_under_the_file_of_requests_submits_nothing_of_it(desk: Desk) -> None:
     def broken() -> Iterator[Call]:
         yield from CALLS[:4]
         no_space()
@@ -417,43 +218,27 @@ def test_a_full_disk_under_the_file_of_requests_submits_nothing_of_it(
     with pytest.raises(StudyError, match="file of requests cannot be written"):
         desk.settle(broken())  # type: ignore[arg-type]
     assert sum(desk.service.ran().values()) == 3
-    assert desk.settle() == Counter()
-    assert desk.service.ran() == once()
+    desk.finish()
 
 
 def passing(n: int, **more: Any) -> list[Exception]:
     return [TransientError("HTTP 503: try later", **more) for _ in range(n)]
 
 
-@pytest.mark.parametrize("method", ["upload", "status", "download"])
-@pytest.mark.parametrize("late", [False, True])
-def test_steps_that_fail_in_passing_are_tried_again(method: str, late: bool, desk: Desk) -> None:
-    desk.service.faults = {method: passing(2, retry_after_s=7)}
-    desk.service.late = {method} if late and method != "status" else set()
-    assert desk.settle() == Counter()
-    assert desk.answers() == EXPECTED
-    assert desk.service.ran() == once()
+@pytest.mark.parametrize(
+    ("method", "is_late"),
+    [("upload", False), ("upload", True), ("status", False), ("download", True), ("create", False)],
+)
+def test_steps_that_fail_in_passing_are_tried_again(method: str, is_late: bool, desk: Desk) -> None:
+    errors = passing(2, is_throttled=True) if method == "create" else passing(2, retry_after_s=7)
+    desk.service.faults = {method: errors}
+    desk.service.late = {method} if is_late else set()
+    desk.finish()
 
 
-@pytest.mark.parametrize("method", ["upload", "status", "download"])
-def test_a_step_that_keeps_failing_stops_the_run_and_the_next_goes_on(
-    method: str, desk: Desk
-) -> None:
-    desk.service.faults = {method: passing(3)}
-    with pytest.raises(StudyError, match="failed 3 times, at last with: HTTP 503"):
-        desk.settle()
-    assert desk.settle() == Counter()
-    assert desk.service.ran() == once()
-
-
-def test_a_long_wait_that_is_asked_for_is_not_slept_through(desk: Desk) -> None:
-    desk.service.faults = {"status": passing(1, retry_after_s=7200)}
-    with pytest.raises(StudyError, match="failed 1 times"):
-        desk.settle()
-
-
-@pytest.mark.parametrize("asked_s", [None, 50.0])
-@pytest.mark.parametrize("method", ["upload", "create", "find", "status", "download"])
+@pytest.mark.parametrize(
+    ("method", "asked_s"), [("upload", None), ("create", 50.0), ("find", None), ("status", 50.0)]
+)
 def test_a_server_of_errors_is_told_at_once_and_given_up_within_minutes(
     method: str, asked_s: float | None, desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -473,35 +258,19 @@ def test_a_server_of_errors_is_told_at_once_and_given_up_within_minutes(
     # a minute of it is the listing's
     assert desk.ticking.now() - began <= 600 + 60
     desk.service.faults = {}
-    assert desk.settle() == Counter()
-    assert desk.service.ran() == once()
-
-
-def test_a_batch_that_may_have_been_made_is_told(
-    desk: Desk, caplog: pytest.LogCaptureFixture
-) -> None:
-    desk.service.faults = {"create": passing(1, maybe_billed=True)}
-    desk.settle()
-    assert "it is not known whether a batch was made (HTTP 503: try later)" in caplog.text
+    desk.finish()
 
 
 @pytest.mark.parametrize("took_effect", [False, True])
 @pytest.mark.parametrize("hidden_s", [0.0, 45.0])
 def test_a_creation_of_unknown_fate_is_looked_for_before_it_is_tried_again(
-    took_effect: bool, hidden_s: float, desk: Desk
+    took_effect: bool, hidden_s: float, desk: Desk, caplog: pytest.LogCaptureFixture
 ) -> None:
     desk.service.hidden_s = hidden_s
     desk.service.faults = {"create": passing(1, maybe_billed=True)}
     desk.service.late = {"create"} if took_effect else set()
-    assert desk.settle() == Counter()
-    assert desk.answers() == EXPECTED
-    assert desk.service.ran() == once()
-
-
-def test_a_creation_turned_away_is_tried_again_later(desk: Desk) -> None:
-    desk.service.faults = {"create": passing(2, is_throttled=True)}
-    assert desk.settle() == Counter()
-    assert desk.service.ran() == once()
+    desk.finish()
+    assert "it is not known whether a batch was made (HTTP 503: try later)" in caplog.text
 
 
 def test_a_creation_turned_away_for_good_fails_its_requests(desk: Desk) -> None:
@@ -510,15 +279,6 @@ def test_a_creation_turned_away_for_good_fails_its_requests(desk: Desk) -> None:
     assert failures == Counter({"the provider refuses the batch: HTTP 400: no such file": 3})
     assert desk.settle() == Counter()
     assert desk.answers() == EXPECTED
-
-
-@pytest.mark.parametrize("method", ["upload", "create"])
-def test_a_refused_key_stops_the_run_and_the_next_goes_on(method: str, desk: Desk) -> None:
-    desk.service.faults = {method: [StudyError("check the key")]}
-    with pytest.raises(StudyError, match="check the key"):
-        desk.settle()
-    assert desk.settle() == Counter()
-    assert desk.service.ran() == once()
 
 
 def test_a_batch_the_provider_does_not_know_stops_the_run(desk: Desk) -> None:
@@ -547,109 +307,8 @@ def test_a_file_that_is_no_journal_is_refused(desk: Desk) -> None:
 # -- results that are not as they should be
 
 
-def first_again(lines: Lines) -> Lines:
-    return [*lines, {**lines[0], "body": {"text": "another", "model": MODEL}}]
-
-
-def of_nobody(lines: Lines) -> Lines:
-    return [*lines, {**lines[0], "id": "ff" * 32}, {**lines[0], "id": "what?"}]
-
-
-def with_garbage(lines: Lines) -> bytes:
-    return b"[1]\n\n\xff\xfe{\n" + written(lines) + b'{"id": "cut in the mid'
-
-
-@pytest.mark.parametrize(
-    ("spoil", "odd"),
-    [
-        (first_again, "3 duplicate rows"),
-        (of_nobody, "6 unknown rows"),
-        (with_garbage, "9 unreadable rows"),
-        (lambda lines: lines[::-1], None),
-    ],
-)
-def test_odd_rows_are_counted_and_passed_over(
-    spoil: Callable[[Lines], Any], odd: str | None, desk: Desk, caplog: pytest.LogCaptureFixture
-) -> None:
-    desk.service.spoil = spoil
-    assert desk.settle() == Counter()
-    assert desk.answers() == EXPECTED
-    told = sum(
-        int(r.args[1].split()[0]) for r in caplog.records if "defects of its results" in r.msg
-    )  # type: ignore[index, union-attr]
-    assert told == (int(odd.split()[0]) if odd else 0)
-    assert (odd or "").partition(" ")[2] in caplog.text
-
-
 def error_row(row: dict[str, Any], status: int, code: str, message: str) -> dict[str, Any]:
     return {**row, "status": status, "body": {"error": {"code": code, "message": message}}}
-
-
-FAILING: list[tuple[Callable[[dict[str, Any]], dict[str, Any] | None], str]] = [
-    (lambda row: error_row(row, 500, "server_error", "Oops"), "HTTP 500: Oops"),
-    (lambda row: error_row(row, 429, "rate_limit", "Slow  down"), "HTTP 429: Slow down"),
-    (lambda row: error_row(row, 0, "batch_expired", "Too late"), "Too late"),
-    (lambda row: {**row, "status": 502, "body": "<html>"}, "HTTP 502: <html>"),
-    (lambda row: {**row, "body": "<html>"}, "unreadable reply"),
-    (lambda row: {**row, "body": {}}, "unreadable reply"),
-    (lambda row: {**row, "status": 500}, "HTTP 500"),
-    (lambda _: None, "ended as done and its results hold no row"),
-]
-
-
-@pytest.mark.parametrize(("spoil_one", "cause"), FAILING)
-def test_what_does_not_answer_stays_missing_and_is_asked_again_in_the_next_run(
-    spoil_one: Callable[[dict[str, Any]], dict[str, Any] | None], cause: str, desk: Desk
-) -> None:
-    desk.service.spoil = lambda lines: [
-        row for row in (spoil_one(lines[0]), *lines[1:]) if row is not None
-    ]
-    failures = desk.settle()
-    assert sum(failures.values()) == 3
-    assert all(cause in told for told in failures)
-    assert len(desk.answers()) == 4
-    desk.service.spoil = None
-    assert desk.settle() == Counter()
-    assert desk.answers() == EXPECTED
-    assert Counter(desk.service.ran().values()) == Counter({1: 4, 2: 3})
-
-
-def test_a_filter_s_error_is_an_outcome(desk: Desk) -> None:
-    desk.service.spoil = lambda lines: [
-        error_row(row, 400, "content_filter", "no") for row in lines
-    ]
-    assert desk.settle() == Counter()
-    assert len(desk.answers()) == 7
-
-
-@pytest.mark.parametrize("state", ["expired", "cancelled"])
-def test_of_a_batch_that_ended_early_what_finished_is_kept(state: str, desk: Desk) -> None:
-    desk.service.status_of = lambda _, status: (
-        status._replace(state=state) if status.is_over else status
-    )
-    desk.service.spoil = lambda lines: lines[:1]
-    failures = desk.settle()
-    assert failures == Counter(
-        {
-            f"the batch ended as {state} and its results hold no row for it, so it counts as billed": 4
-        }
-    )
-    assert len(desk.answers()) == 3
-
-
-def test_answers_of_another_model_are_kept_apart_and_stop_the_run(desk: Desk) -> None:
-    def reroute(lines: Lines) -> Lines:
-        return [{**lines[0], "body": {"text": "x", "model": "cheaper"}}, *lines[1:]]
-
-    desk.service.spoil = reroute
-    with pytest.raises(StudyError, match="an answer came from cheaper"):
-        desk.settle()
-    with open_ledger(desk.ledger) as ledger:
-        apart = list(ledger.quarantined_entries([call.key for call in CALLS]))
-    # the results of all three batches had come by then, and none of what was paid for is lost
-    assert len(apart) == 3
-    assert len(desk.answers()) == 4
-    assert desk.states() == ["settled"] * 3
 
 
 # -- room
@@ -687,9 +346,7 @@ def refuse(n: int) -> Callable[[str, BatchStatus], BatchStatus]:
 
 def test_a_batch_without_room_is_submitted_again(desk: Desk) -> None:
     desk.service.status_of = refuse(2)
-    assert desk.settle() == Counter()
-    assert desk.answers() == EXPECTED
-    assert desk.service.ran() == once()
+    desk.finish()
     assert sorted(desk.states()) == ["abandoned"] * 2 + ["settled"] * 3
 
 
@@ -697,10 +354,10 @@ def test_a_kill_while_waiting_for_room_loses_nothing(desk: Desk) -> None:
     desk.service.status_of = refuse(2)
 
     def until_killed() -> None:
-        at_step(Journal, "renew", "after", 2, die)
+        at_step(Journal, "renew", "after", 2)
         desk.settle()
 
-    assert in_process(until_killed) == -signal.SIGKILL
+    assert exit_of(until_killed) == -signal.SIGKILL
     desk.service.status_of = None
     assert desk.settle() == Counter()
     assert desk.answers() == EXPECTED

@@ -113,17 +113,6 @@ def test_answers_of_batches_that_ended_are_taken(
     assert bench.answers.made.total() == N
 
 
-def test_flex_waits_for_batches_as_live_calls_do(
-    bench: Bench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    bench.chat.batch = NEVER
-    submit(tmp_path, "openai", bench.chat, monkeypatch)
-    flex = study(tmp_path, "openai", bench.chat, "flex")
-    with pytest.raises(StudyError, match="dispatch: flex"):
-        flex.run()
-    assert bench.answers.made.total() == 0
-
-
 def test_files_whose_batch_was_never_made_are_sent_live(bench: Bench, tmp_path: Path) -> None:
     bench.chat.faults.append(EMPTY_ACCOUNT)
     with pytest.raises(StudyError, match="add credit"):

@@ -127,19 +127,6 @@ def test_the_best_answer_is_the_best_at_every_step(model: TinyModel) -> None:
     assert named(answer) == items
 
 
-def test_the_probability_of_the_first_item_is_that_of_its_tokens(model: TinyModel) -> None:
-    answer = the_answer(model, call(temperature=0.7))
-    candidates = candidate_paths(model.tokens, NAMES, 5)
-    prompt = model.tokens.prompt_ids([("user", "Recommend five haircuts.")]) + candidates.heads[0]
-    for path, name in candidates.paths.items():
-        share = 1.0
-        for depth in range(len(path)):
-            others = sorted({p[depth] for p in candidates.paths if p[:depth] == path[:depth]})
-            shares = softmax(logits_after(model, [*prompt, *path[:depth]])[others] / 0.7)
-            share *= shares[others.index(path[depth])]
-        assert dict(answer.probabilities or [])[name] == pytest.approx(share, rel=1e-3)
-
-
 def test_draws_follow_the_probabilities(model: TinyModel) -> None:
     n = 600
     answers = model.answer(*(call(seed=seed, length=1) for seed in range(n)))
@@ -147,13 +134,6 @@ def test_draws_follow_the_probabilities(model: TinyModel) -> None:
     for name, share in answers[0].probabilities or []:
         spread = 4.5 * np.sqrt(share * (1 - share) / n) + 1 / n
         assert counts[name] / n == pytest.approx(share, abs=spread)
-
-
-def test_seeds_draw_and_no_temperature_does_not(model: TinyModel) -> None:
-    drawn_texts = {the_answer(model, call(seed=seed)).text for seed in range(8)}
-    best_texts = {the_answer(model, call(seed=seed, temperature=0.0)).text for seed in range(8)}
-    assert len(drawn_texts) > 1
-    assert len(best_texts) == 1
 
 
 def test_min_p_leaves_out_unlikely_tokens(model: TinyModel) -> None:
@@ -185,23 +165,6 @@ def test_five_lines_are_five_lines(model: TinyModel) -> None:
     for n, line in enumerate(lines, start=1):
         assert line.startswith(f"{n}.")
     assert all(line.partition(".")[2].strip() for line in lines[:-1])
-
-
-def test_free_text_ends_with_the_turn_or_at_the_limit(model: TinyModel) -> None:
-    answers = [the_answer(model, call(form="none", seed=s, max_tokens=60)) for s in range(3)]
-    for answer in answers:
-        assert answer.finish_reason == ("length" if answer.output == 60 else "stop")
-        assert "<|end|>" not in answer.text
-
-
-def test_free_text_at_no_temperature_is_the_best_token_each_time(model: TinyModel) -> None:
-    answer = the_answer(model, call(form="none", temperature=0, max_tokens=12))
-    ids = model.tokens.prompt_ids([("user", "Recommend five haircuts.")])
-    n_prompt = len(ids)
-    for _ in range(answer.output):
-        ids.append(int(np.argmax(logits_after(model, ids))))
-    assert answer.text == model.tokens.text(ids[n_prompt:]).rstrip("\n")
-    assert (answer.input, answer.output) == (n_prompt, answer.output)
 
 
 # --- choices ------------------------------------------------------------------------------------------
@@ -237,15 +200,6 @@ def test_a_choice_is_drawn_by_the_likelihood_per_byte(model: TinyModel, temperat
     expected = dict(zip("ABCD", softmax(rates * length / temperature), strict=True))
     assert dict(answer.probabilities or []) == pytest.approx(expected, rel=1e-3)
     assert answer.text in "ABCD"
-
-
-def test_the_best_choice_is_the_best_rate(model: TinyModel) -> None:
-    for prompt in ("Which?", "Which planet is the largest?", "日本"):
-        wanted = call(form="likelihood", options=OPTIONS, prompt=prompt, temperature=0.0)
-        answer = the_answer(model, wanted)
-        _, rates = by_hand(model, [("user", prompt)])
-        assert answer.text == "ABCD"[int(np.argmax(rates))]
-        assert dict(answer.probabilities or [])[answer.text] == 1.0
 
 
 # --- what an answer depends on ------------------------------------------------------------------------
@@ -287,11 +241,6 @@ def test_an_answer_depends_on_its_call_alone(
     assert rest == [together[one] for one in shuffled_calls[10:]]
 
 
-def test_everything_is_free_again_after_the_answers(model: TinyModel) -> None:
-    model.answer(*calls())
-    assert model.transformer.slots.n_taken == 0
-
-
 def test_tokens_are_counted(model: TinyModel) -> None:
     answer = the_answer(model, call(context=HISTORY))
     whole = model.tokens.prompt_ids([("user", "Hi"), ("assistant", "Hello"), ("user", "So?")])
@@ -310,8 +259,3 @@ def test_a_conversation_longer_than_the_window_is_refused(model: TinyModel) -> N
         assert "window of 512 tokens" in str(error)
     assert "max_tokens" in str(errors[-1])
     assert isinstance(answer, ChatAnswer)
-
-
-def test_half_a_character_in_a_history_is_replaced(model: TinyModel) -> None:
-    answer = the_answer(model, call(context=[["user", "\ud83d"]]))
-    assert answer.finish_reason == "stop"

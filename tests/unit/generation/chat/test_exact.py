@@ -1,6 +1,5 @@
 """Sums that are exact whatever computes them, and roundings that lose little."""
 
-import math
 import os
 import subprocess
 import sys
@@ -12,7 +11,6 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fieldwork.generation.chat import exact
 from fieldwork.generation.chat.exact import (
     PAIR_TOP,
     TOP,
@@ -21,7 +19,6 @@ from fieldwork.generation.chat.exact import (
     float_product,
     integer_product,
     power_of_two_,
-    rotate,
     rounded_matrix,
     rounded_rows,
     swish_gate,
@@ -77,15 +74,6 @@ def test_a_rounded_matrix_is_near_and_no_pair_is_too_large() -> None:
     assert bool((matrix.integers[4] == 0).all())
 
 
-@pytest.mark.parametrize("side", [2, 32, 64])
-def test_a_rotation_keeps_lengths_and_undoes_itself(side: int) -> None:
-    values = random(5, 192)
-    turned = rotate(values, side)
-    assert torch.allclose(rotate(turned, side), values.double(), atol=1e-12)
-    assert torch.allclose(turned.norm(dim=1), values.double().norm(dim=1))
-    assert torch.equal(rotate(values.t(), side, 0), turned.t())
-
-
 def test_powers_and_gates_are_accurate() -> None:
     values = torch.linspace(-100, 100, 100_001)
     expected = torch.exp2(values.double())
@@ -94,12 +82,6 @@ def test_powers_and_gates_are_accurate() -> None:
     gate, factor = random(1000) * 20, random(1000, seed=1)
     swish = torch.nn.functional.silu(gate.double()) * factor.double()
     assert torch.allclose(swish_gate(gate, factor).double(), swish, rtol=2e-5, atol=1e-7)
-
-
-def test_what_is_quickest_is_exact() -> None:
-    assert fastest_product("cpu") in (float_product, integer_product)
-    assert math.isqrt(2**24) == 4096
-    assert TOP * PAIR_TOP // 2 * exact.COLUMNS_AT_ONCE < 2**24
 
 
 PROGRAM = """

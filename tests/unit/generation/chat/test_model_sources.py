@@ -1,7 +1,6 @@
 """Where weights come from, and one sentence for each way in which they cannot."""
 
 import hashlib
-import shutil
 import sys
 from collections.abc import Sequence
 from importlib.util import find_spec
@@ -107,22 +106,6 @@ def test_parts_in_packages_are_one_file(tmp_path: Path, monkeypatch: pytest.Monk
     assert "the package part-of-4 is not installed; run make big-model" in message
 
 
-def test_a_folder_is_identified_by_all_its_files(tmp_path: Path) -> None:
-    one, two = make_tiny_chat(tmp_path / "one"), make_tiny_chat(tmp_path / "two", seed=1)
-    identities = {
-        model_source({"path": str(folder)}).identity.partition("@")[2] for folder in (one, two)
-    }
-    assert len(identities) == 2
-    copy = shutil.copytree(one, tmp_path / "copy")
-    assert model_source({"path": str(copy)}).identity.partition("@")[2] in identities
-
-
-def test_a_repository_is_identified_by_its_commit() -> None:
-    source = model_source({"repo": "owner/name", "revision": "a" * 40})
-    assert source.identity == f"owner/name@{'a' * 40}"
-    assert source.packed_folder.name.startswith(f"owner--name@{'a' * 16}-")
-
-
 def test_a_model_without_a_chat_template_is_refused(tmp_path: Path) -> None:
     folder = make_tiny_chat(tmp_path / "base", template=None)
     with pytest.raises(StudyError, match="no chat template"):
@@ -137,15 +120,6 @@ def test_a_gguf_of_an_unknown_architecture_is_refused(tmp_path: Path) -> None:
         pack(path, tmp_path / "out", "models.*.path: odd.gguf")
     assert "\n" not in str(caught.value)
     assert sorted(p.name for p in tmp_path.iterdir()) == ["odd.gguf"]
-
-
-@needs_gguf
-def test_a_file_that_is_no_gguf_is_refused(tmp_path: Path) -> None:
-    path = tmp_path / "odd.gguf"
-    path.write_bytes(b"<html>not found</html>")
-    with pytest.raises(StudyError, match="cannot be read") as caught:
-        pack(path, tmp_path / "out", "models.*.path: odd.gguf")
-    assert "\n" not in str(caught.value)
 
 
 def test_without_the_package_gguf_a_sentence_says_so(

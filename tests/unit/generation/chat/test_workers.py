@@ -8,24 +8,21 @@ import subprocess
 import sys
 import time
 from contextlib import closing
-from importlib.util import find_spec
 from pathlib import Path
 
 import psutil
 import pytest
+from senders import sender_of
 
 from fieldwork.errors import StudyError
-from fieldwork.generation.accounts import Account
 from fieldwork.generation.agenda import Ask, ContextGroup
 from fieldwork.generation.chat import sources
 from fieldwork.generation.chat.pool import LIBRARY, MODULE, WorkerJob, WorkerPool
 from fieldwork.generation.chat.sources import model_source
 from fieldwork.generation.engine import settle
 from fieldwork.generation.ledger import open_ledger
-from fieldwork.generation.limits import Limits
 from fieldwork.generation.providers.base import Exchange, Sampling
 from fieldwork.generation.providers.local_chat import ChatSettings, LocalChat
-from fieldwork.generation.sending import Sender
 from fieldwork.records.puppets import Message
 from fieldwork.records.tasks import Item
 
@@ -55,8 +52,7 @@ def groups() -> list[ContextGroup]:
 def answers(model: LocalChat, path: Path) -> list[bytes]:
     """The replies in the ledger after all was asked."""
     with open_ledger(path) as ledger:
-        limits = Limits(ceiling=model.concurrency, requests_per_minute=None, tokens_per_minute=None)
-        sender = Sender(model, ledger, limits, Account(None, "live", 64), attempts=1)
+        sender = sender_of(model, ledger, ceiling=model.concurrency)
         keys = settle(groups(), sender, total=54).keys
         replies = {entry.key: entry.raw for entry in ledger.entries(keys)}
     return [replies[key] for key in keys]
@@ -96,20 +92,6 @@ def test_a_model_that_cannot_be_loaded_is_a_sentence(tmp_path: Path) -> None:
         answers(model, tmp_path / "m.sqlite")
     assert children() == before
     assert "\n" not in str(caught.value)
-
-
-@pytest.mark.skipif(find_spec("gguf") is None, reason="the package gguf is not there")
-def test_a_file_that_cannot_be_read_is_tried_once(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
-    path = tmp_path / "odd.gguf"
-    path.write_bytes(b"no GGUF")
-    with (
-        caplog.at_level("INFO"),
-        pytest.raises(StudyError, match=r"odd\.gguf cannot be read"),
-    ):
-        answers(provider(path, 1), tmp_path / "m.sqlite")
-    assert caplog.text.count("rounding the weights of odd.gguf") == 1
 
 
 def test_any_number_of_processes_and_a_kill_give_the_same_bytes(

@@ -5,9 +5,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from plan_cases import ASSUMED, CACHE, FOLDER, PRICE, SOURCE, response
 
 from fieldwork import tables
-from fieldwork.errors import StudyError
 from fieldwork.generation.costs import PlannedCalls
 from fieldwork.generation.planning.loads import NOTHING_OBSERVED
 from fieldwork.generation.planning.page import StudyPlan, render, warnings_of
@@ -25,18 +25,6 @@ from fieldwork.records.puppets import Context, Message
 from fieldwork.records.tasks import Item
 from fieldwork.token_estimate import TOKENS_PER_BYTE
 
-FOLDER = "results/s"
-ASSUMED: dict[str, Any] = {
-    "latency_s": 2,
-    "conversation_tokens": 2000,
-    "profile_tokens": 120,
-    "items": 7,
-    "question_tokens": 50,
-    "tasks": {"known": {"items": 3, "question_tokens": 40}},
-    "list_tokens": 150,
-    "choice_tokens": 2,
-}
-SOURCE = {"kind": "choice", "item_ids": []}
 TASK: dict[str, Any] = {"sources": [SOURCE], "runs": 4, "max_tokens": 5}
 HISTORY: dict[str, Any] = {
     "context": "history",
@@ -78,45 +66,6 @@ def test_assumed_groups(condition: str, n_groups: int, n_questions: int, prefix:
     assert len(groups) == n_groups
 
 
-@pytest.mark.parametrize(
-    ("task", "source", "n", "tokens"),
-    [
-        ("known", SOURCE, 3, 40),
-        ("t", {**SOURCE, "item_ids": ["a", "b"]}, 2, 50),
-        ("t", SOURCE, 7, 50),
-    ],
-)
-def test_assumed_questions(task: str, source: dict[str, Any], n: int, tokens: int) -> None:
-    planned_study = PlanInputs(
-        {task: {**TASK, "sources": [source], "runs": 1}},
-        CONDITIONS,
-        MODELS,
-        {},
-        ASSUMED,
-        FOLDER,
-        set(),
-    )
-    (group,) = read_requests(planned_study, task, "offline").assumed_groups
-    assert [q.tokens for q in group.questions] == [tokens] * n
-
-
-@pytest.mark.parametrize("condition", ["offline", "rag"])
-def test_assumptions_that_no_study_can_ask_are_refused_before_they_are_counted(
-    condition: str,
-) -> None:
-    many = PlanInputs(
-        {"t": {**TASK, "runs": 10**6}},
-        CONDITIONS,
-        MODELS,
-        {},
-        ASSUMED | {"items": 100},
-        FOLDER,
-        set(),
-    )
-    with pytest.raises(StudyError, match="one task and condition has"):
-        read_requests(many, "t", condition)
-
-
 @pytest.fixture
 def written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> set[str]:
     """Two items, one context of 1,500 tokens, one item answered."""
@@ -127,13 +76,9 @@ def written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> set[str]:
     tables.write_rows("results/s/contexts/t/history.parquet", [context], Context)
     asked = [Request(i, "ctx", "p", 0) for i in ("a", "b")]
     tables.write_rows("results/s/requests/t/history.parquet", asked, Request)
-    values: dict[str, Any] = dict.fromkeys(tables.schema_of(Response).names)
-    values |= {"model": "m", "task": "t", "condition": "history", "item_id": "a"}
-    values |= {"context_id": "ctx", "puppet_id": "p", "replicate": 0, "ledger_key": "k"}
-    values |= {"outcome": "ok", "attempts": 1, "dispatch": "live", "temperature_sent": True}
-    values |= {"input_tokens": 3028, "output_tokens": 9, "defects": []}
-    answers = "results/s/responses/m/t/history.parquet"
-    tables.write_rows(answers, [Response(**values)], Response)
+    answered = {"condition": "history", "context_id": "ctx", "puppet_id": "p"}
+    answer = response(**answered, input_tokens=3028, output_tokens=9)
+    tables.write_rows("results/s/responses/m/t/history.parquet", [answer], Response)
     return {
         "results/s/tasks/t.parquet",
         "results/s/contexts/t/history.parquet",
@@ -184,7 +129,7 @@ def test_a_warning_says_what_a_cost_leaves_out(written: set[str]) -> None:
         "requests_per_minute": None,
         "explicit_cache": True,
         "cache_ttl_s": 3600,
-        "prefix_cache": {"min_tokens": 1024, "requests_per_minute": None, "ttl_s": 300},
+        "prefix_cache": CACHE,
     }
     planned_study = study(written)
     requests = {("t", "history"): read_requests(planned_study, "t", "history")}
@@ -206,7 +151,7 @@ def test_a_reader_is_warned_of_shutdowns_and_missing_prices() -> None:
 
 
 PAID = {"provider": "openai", "model": "p", "requests_per_minute": None}
-PRICES = {"p": {"input": 100.0, "output": 400.0, "as_of": "2026-11-01", "source": "test"}}
+PRICES = {"p": PRICE}
 
 
 def test_a_plan_has_all_arms_of_all_models_and_leaves_out_what_is_answered(
@@ -232,21 +177,6 @@ def test_a_plan_has_all_arms_of_all_models_and_leaves_out_what_is_answered(
     assert f"{costs}, as of 2026-11-01. Source: test." in plan.assumptions
 
 
-def test_the_expected_cost_is_that_of_the_plan_before_the_first_answer(written: set[str]) -> None:
-    own = study(written)._replace(
-        conditions={"history": HISTORY}, models={"m": LOCAL, "paid": PAID}, prices=PRICES
-    )
-    planned = {row.model: row.cost_expected_usd for row in plan_study(own).rows if row.is_chosen}
-    assert planned["m"] == 0.0
-    assert (planned["paid"] or 0) > 0
-    expected = {
-        PlannedCalls("m", "t", "history"): 0.0,
-        PlannedCalls("paid", "t", "history"): planned["paid"],
-    }
-    answered = own._replace(responses={"results/s/responses/m/t/history.parquet"})
-    assert expected_costs(own) == expected_costs(answered) == expected
-
-
 @pytest.mark.parametrize("has_tables", [True, False])
 def test_streams_are_priced_as_live_calls_of_their_number(
     written: set[str], has_tables: bool
@@ -269,15 +199,3 @@ def test_streams_are_priced_as_live_calls_of_their_number(
     assert "1 calls of each task" not in page
     assert "<h3>paid, stream</h3>" in page
     assert "<h3>paid, batch</h3>" in page
-
-
-def test_a_table_of_responses_answers_no_stream(written: set[str]) -> None:
-    own = study(written, {"results/s/responses/m/t/history.parquet"})._replace(
-        conditions={"history": HISTORY},
-        models={"m": PAID | {"first_token_sample": 1000}},
-        prices=PRICES,
-    )
-    rows = {row.dispatch: row for row in plan_study(own).rows}
-    # a sample that is larger than the arm streams all of it
-    assert (rows["stream"].n_requests, rows["stream"].n_answered) == (2, 0)
-    assert (rows["live"].n_requests, rows["live"].n_answered) == (2, 1)

@@ -4,6 +4,7 @@ from datetime import date
 from typing import Any
 
 import pytest
+from plan_cases import CACHE as CACHE_SETTINGS
 
 from fieldwork.generation.planning.loads import (
     NOTHING_OBSERVED,
@@ -21,7 +22,7 @@ from fieldwork.generation.planning.loads import (
 from fieldwork.generation.planning.rows import PlannedArm, plan_rows
 from fieldwork.generation.pricing import Price
 
-CACHE = CacheRules(min_tokens=1024, requests_per_minute=15, ttl_s=300, breakpoint=False)
+CACHE = CacheRules(**CACHE_SETTINGS)
 MARKED = CACHE._replace(breakpoint=True)
 TEN = PlannedQuestion(10)
 PRICE = Price(1.0, 0.5, 1.0, 4.0, date(2026, 11, 1), "test")
@@ -32,12 +33,7 @@ OPENAI: dict[str, Any] = {
     "tokens_per_minute": None,
     "concurrency": 4,
     "dispatch": "flex",
-    "prefix_cache": {
-        "min_tokens": 1024,
-        "requests_per_minute": 15,
-        "ttl_s": 300,
-        "breakpoint": False,
-    },
+    "prefix_cache": CACHE_SETTINGS,
 }
 
 
@@ -61,29 +57,6 @@ def test_what_the_cache_serves(prefix: int, n: int, cache: CacheRules | None, ca
     load = load_of([PlannedGroup(prefix, (TEN,) * n)], cache, 0.25)
     assert load.cached_tokens == cached
     assert (load.prefix_tokens, load.question_tokens, load.n_requests) == (prefix * n, 10 * n, n)
-
-
-def test_writes_are_the_context_alone_only_at_a_breakpoint() -> None:
-    group = PlannedGroup(1024, (TEN, TEN))
-    assert load_of([group], MARKED, 0.25).cache_write_tokens == 1024
-    assert load_of([group], CACHE, 0.25).cache_write_tokens == 1034 + 10
-
-
-def test_what_repeats_needs_the_shortest_length() -> None:
-    questions = [PlannedQuestion(50, shared_tokens=shared) for shared in (0, 30, 20)]
-    group = PlannedGroup(1000, tuple(questions))
-    assert load_of([group], None, 0.25).repeated_tokens == 1030
-    assert load_of([group], None, 0.5).repeated_tokens == 2060 + 2040
-
-
-def test_groups_add_up_and_the_longest_is_the_longest() -> None:
-    groups = [
-        PlannedGroup(2048, (TEN,) * 2),
-        PlannedGroup(2048, (TEN,) * 5),
-        PlannedGroup(0, (TEN,) * 9),
-    ]
-    load = load_of(groups, CACHE, 0.25)
-    assert load == Load(16, 3, 7 * 2048, 160, 5 * 2048, 2 * 2058 + 5 * 10, 5 * 2048, 5)
 
 
 def test_common_beginnings_are_found_in_any_order_and_late_in_a_wave() -> None:
@@ -145,14 +118,6 @@ def test_costs_of_a_small_study_by_hand() -> None:
     assert live.cache_write_tokens == 0
 
 
-def test_the_write_fee_is_part_of_what_is_expected() -> None:
-    model = {**OPENAI, "prefix_cache": {**OPENAI["prefix_cache"], "breakpoint": True}}
-    fee = PRICE._replace(cache_write=1.25)
-    row = plan_rows(arm(PlannedGroup(2000, (TEN,) * 2)), model, fee, NOTHING_OBSERVED, 2)[0]
-    assert row.cache_write_tokens == 2000
-    assert row.cost_expected_usd == pytest.approx((2000 * 1.25 + 2000 * 0.5 + 20 + 16) / 1e6)
-
-
 def test_anthropic_writes_contexts_alone_and_has_two_ways_of_dispatch() -> None:
     rules = {name: OPENAI["prefix_cache"][name] for name in ("min_tokens", "ttl_s")}
     model = {**OPENAI, "provider": "anthropic", "dispatch": "live"}
@@ -204,23 +169,6 @@ def test_contexts_left_with_the_provider_are_billed_once_and_by_the_hour(
     assert ideal <= expected + 1e-12 <= most + 1e-11
     assert (live.reason is not None) == (storage is None)
     assert (batch.stored_tokens, batch.reason) == (0, None)
-
-
-def test_without_explicit_caches_nothing_is_stored() -> None:
-    model = {**GEMINI, "explicit_cache": False}
-    for row in plan_rows(arm(PlannedGroup(2000, (TEN,) * 4)), model, PRICE, NOTHING_OBSERVED, 2):
-        assert (row.stored_tokens, row.cached_tokens, row.reason) == (0, 0, None)
-
-
-def test_without_a_price_there_is_a_reason_and_no_dollar() -> None:
-    row = plan_rows(arm(PlannedGroup(0, (TEN,))), OPENAI, None, NOTHING_OBSERVED, 2)[0]
-    assert row.cost_expected_usd is None
-    assert row.reason == "the config's prices have no entry 'm'"
-
-
-def test_answered_requests_are_counted_and_cost_nothing() -> None:
-    row = plan_rows(arm(n_answered=7), OPENAI, PRICE, NOTHING_OBSERVED, 2)[0]
-    assert (row.n_requests, row.n_answered, row.cost_most_usd, row.minutes) == (7, 7, 0, 0)
 
 
 @pytest.mark.parametrize(

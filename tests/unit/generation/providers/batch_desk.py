@@ -5,16 +5,16 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
-from fieldwork.generation.accounts import Account
+from senders import sender_of
+
 from fieldwork.generation.agenda import Call, OpenGroup
 from fieldwork.generation.batches.files import BatchLimits
 from fieldwork.generation.batches.patience import Clock
 from fieldwork.generation.batches.settling import settle_batches
 from fieldwork.generation.ledger import Entry, ledger_key, open_ledger
-from fieldwork.generation.limits import Limits
 from fieldwork.generation.providers.base import Provider, Sampling, Wire
 from fieldwork.generation.providers.batch_base import BatchClient
-from fieldwork.generation.sending import BatchDispatch, Sender
+from fieldwork.generation.sending import BatchDispatch
 from fieldwork.records.puppets import Message
 from fieldwork.records.tasks import Item
 from servers.provider import Chat
@@ -47,11 +47,10 @@ def settle(
     haste: float = HASTE,
 ) -> Counter[str]:
     """One run, with its ledger and its journal in a folder."""
-    unlimited = Limits(ceiling=1, requests_per_minute=None, tokens_per_minute=None)
     with open_ledger(folder / "m.sqlite") as ledger:
         return settle_batches(
             calls,
-            Sender(provider, ledger, unlimited, Account(None, "batch", 16), attempts=1),
+            sender_of(provider, ledger, tier="batch"),
             BatchDispatch(client, folder / "m.batches.sqlite", limits, poll_s=1),
             clock=Clock(lambda: haste * time.monotonic(), lambda s: time.sleep(s / haste)),
         )
@@ -64,9 +63,9 @@ class Desk:
         self._folder, self._client, self._provider = folder, client, provider
         self.calls = make_calls(provider, n)
 
-    def settle(self, limits: BatchLimits = LIMITS) -> Counter[str]:
+    def settle(self, limits: BatchLimits = LIMITS, haste: float = HASTE) -> Counter[str]:
         """One run."""
-        return settle(self.calls, self._client, self._provider, self._folder, limits)
+        return settle(self.calls, self._client, self._provider, self._folder, limits, haste)
 
     def entries(self) -> dict[bytes, Entry]:
         """What the ledger holds."""

@@ -1,6 +1,5 @@
 """Anthropic's batches: their bodies against the official SDK's, and which batch is whose."""
 
-import io
 import json
 from collections.abc import Iterator
 from pathlib import Path
@@ -30,9 +29,8 @@ def chat() -> Iterator[Chat]:
         yield served
 
 
-def settings_for(url: str, **more: Any) -> AnthropicSettings:
-    given = {"model": MODEL, "base_url": url, "api_key": KEY, "timeout_s": 5.0}
-    return AnthropicSettings(**{**given, **more})
+def settings_for(url: str) -> AnthropicSettings:
+    return AnthropicSettings(model=MODEL, base_url=url, api_key=KEY, timeout_s=5.0)
 
 
 @pytest.fixture
@@ -100,19 +98,6 @@ def test_a_lost_batch_is_found_among_those_that_are_newer(
     # a new process finds it too
     again = AnthropicBatches(client._settings, tmp_path)
     assert again.find("run") == batch_id
-
-
-def test_a_batch_that_was_not_made_is_not_found(
-    client: AnthropicBatches, chat: Chat, tmp_path: Path
-) -> None:
-    make_stranger(client, tmp_path, "s1", "s2")
-    name = make_file(client, tmp_path, "a", "b")
-    assert client.find("run") is None
-    chat.faults.append(Fault(step="batches.create", status=500, body=b"{}"))
-    with pytest.raises(TransientError) as caught:
-        client.create(name, "run")
-    assert caught.value.maybe_billed
-    assert client.find("run") is None
 
 
 def test_results_tell_whose_a_batch_is(
@@ -187,50 +172,7 @@ def test_a_full_disk_does_not_hide_a_batch_that_was_made(
     assert client.create(name, "run") in chat.jobs
 
 
-def test_a_batch_that_was_found_is_no_other_runs(
-    client: AnthropicBatches, chat: Chat, tmp_path: Path
-) -> None:
-    chat.batch = BatchRules(hidden_s=20_000, running_s=80_000)
-    batch_id = create_and_forget(client, chat, make_file(client, tmp_path, "a"))
-    chat.faults.append(Fault(step="batches.create", status=500, body=b"{}"))
-    with pytest.raises(TransientError):
-        client.create(make_file(client, tmp_path, "b"), "other run")
-    chat.clock.skip(20_001)
-    assert client.find("run") == batch_id
-    assert client.find("other run") is None
-
-
 def test_a_note_that_is_damaged_is_told(client: AnthropicBatches, tmp_path: Path) -> None:
     (tmp_path / "x.note").write_bytes(b"{")
     with pytest.raises(StudyError, match="put a backup"):
         client.find("run")
-
-
-def test_results_that_are_gone_are_told(client: AnthropicBatches, chat: Chat) -> None:
-    archived = {
-        "id": "b1",
-        "processing_status": "ended",
-        "request_counts": {"processing": 0, "succeeded": 2},
-        "created_at": "2026-11-01T10:00:00.123456Z",
-        "results_url": None,
-    }
-    chat.faults.append(Fault(step="batches.get", body=json.dumps(archived).encode()))
-    status = client.status("b1")
-    assert (status.is_over, status.n_done, status.files) == (True, 2, ())
-    assert status.is_lost
-    assert status.error == "the provider no longer has its results"
-
-
-def test_a_canceled_batch_keeps_what_was_done(
-    client: AnthropicBatches, chat: Chat, tmp_path: Path
-) -> None:
-    chat.batch = BatchRules(running_s=40_000)
-    batch_id = client.create(make_file(client, tmp_path, "a", "b"), "run")
-    chat.jobs[batch_id].cancelled_at = chat.clock.now() + 20_100
-    chat.clock.skip(21_000)
-    assert client.status(batch_id).is_over
-    spool = io.BytesIO()
-    client.download(batch_id, spool)
-    rows = {row.custom_id: row for row in map(client.row, spool.getvalue().splitlines())}
-    assert (rows["a"].status, rows["b"].status) == (200, 0)
-    assert b"canceled before this request was run" in rows["b"].raw

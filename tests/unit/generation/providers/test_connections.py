@@ -26,8 +26,8 @@ def whole(content: bytes, status: str = "200 OK", headers: str = "") -> bytes:
 
 
 @asynccontextmanager
-async def served(behave: Behaviour) -> AsyncIterator[str]:
-    """A server that keeps its connections; yields its address."""
+async def http_to(behave: Behaviour, concurrency: int = 1) -> AsyncIterator[tuple[Http, str]]:
+    """A transport to a server that keeps its connections, and the server's address."""
 
     async def handle(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         number = 0
@@ -45,9 +45,12 @@ async def served(behave: Behaviour) -> AsyncIterator[str]:
             writer.close()
 
     server = await asyncio.start_server(handle, "127.0.0.1", 0)
+    url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/"
+    http = Http(HttpSettings(timeout_s=60.0, concurrency=concurrency), url)
     try:
-        yield f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/"
+        yield http, url
     finally:
+        await http.close()
         server.close()
 
 
@@ -57,8 +60,7 @@ def answers(
     """For each of some calls, tried again where that may help, whether it got its reply."""
 
     async def run() -> list[bool]:
-        async with served(behave) as url:
-            http = Http(HttpSettings(timeout_s=5.0, concurrency=concurrency), url)
+        async with http_to(behave, concurrency) as (http, url):
             gate = asyncio.Semaphore(concurrency)
 
             async def ask(body: bytes) -> bool:
@@ -73,10 +75,7 @@ def answers(
                             return reply.raw == reply_to(body)
                 return False
 
-            try:
-                return await asyncio.gather(*(ask(b"%d" % k) for k in range(n)))
-            finally:
-                await http.close()
+            return await asyncio.gather(*(ask(b"%d" % k) for k in range(n)))
 
     return asyncio.run(run())
 
@@ -98,13 +97,7 @@ def twice(pause_s: float, *, is_waited_for: bool) -> Behaviour:
 
 @pytest.mark.parametrize(
     ("concurrency", "is_waited_for", "pause_s", "client_pause_s"),
-    [
-        *((n, is_waited_for, 0.005, 0.02) for n in (1, 8) for is_waited_for in (True, False)),
-        (1, False, 0.05, 0.02),
-        (8, True, 0.05, 0.0),
-        (1, False, 0.0, 0.0),
-        (8, False, 0.0, 0.02),
-    ],
+    [(1, True, 0.005, 0.02), (8, False, 0.005, 0.02), (8, True, 0.05, 0.0), (1, False, 0.0, 0.0)],
 )
 def test_a_reply_that_comes_twice_answers_one_call(
     pause_s: float, is_waited_for: bool, concurrency: int, client_pause_s: float
@@ -113,7 +106,7 @@ def test_a_reply_that_comes_twice_answers_one_call(
     assert all(answers(behave, concurrency=concurrency, pause_s=client_pause_s))
 
 
-@pytest.mark.parametrize("status", ["504 Gateway Timeout", "500 Error", "429 Slow", "400 Bad"])
+@pytest.mark.parametrize("status", ["504 Gateway Timeout", "400 Bad"])
 def test_a_reply_that_comes_after_an_error_answers_no_other_call(status: str) -> None:
     n_calls = 0
 
@@ -152,21 +145,6 @@ def test_each_call_of_a_server_without_ids_has_a_connection(content: bytes) -> N
     assert numbers_of_calls(lambda _: content) == [0] * 40
 
 
-def test_the_same_call_may_get_the_same_reply() -> None:
-    async def run() -> list[bytes]:
-        async def behave(writer: asyncio.StreamWriter, body: bytes, _number: int) -> None:
-            writer.write(whole(reply_to(body)))
-
-        async with served(behave) as url:
-            http = Http(HttpSettings(timeout_s=5.0), url)
-            try:
-                return [(await http.call("POST", url, b"{}")).raw for _ in range(3)]
-            finally:
-                await http.close()
-
-    assert asyncio.run(run()) == [reply_to(b"{}")] * 3
-
-
 def call(content: Callable[[], AsyncIterator[bytes]]) -> bytes:
     """The reply to one call of a server that sends these bytes."""
 
@@ -176,12 +154,8 @@ def call(content: Callable[[], AsyncIterator[bytes]]) -> bytes:
                 writer.write(piece)
                 await writer.drain()
 
-        async with served(behave) as url:
-            http = Http(HttpSettings(timeout_s=60.0), url)
-            try:
-                return (await http.call("POST", url, b"{}")).raw
-            finally:
-                await http.close()
+        async with http_to(behave) as (http, url):
+            return (await http.call("POST", url, b"{}")).raw
 
     return asyncio.run(run())
 

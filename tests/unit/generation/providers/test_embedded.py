@@ -2,10 +2,8 @@
 
 import asyncio
 import json
-import re
 from collections import Counter
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,7 +12,7 @@ from scipy import stats
 
 from fieldwork.encoder import Encoder, EncoderSettings, Vectors
 from fieldwork.errors import StudyError
-from fieldwork.generation.providers.base import Sampling, Usage, Wire
+from fieldwork.generation.providers.base import Sampling, Wire
 from fieldwork.generation.providers.embedded import EmbeddedModel, EmbeddedSettings
 from fieldwork.records.puppets import Message
 from fieldwork.records.tasks import Item, ItemKind
@@ -86,52 +84,30 @@ def many(provider: EmbeddedModel, asked: Item, n: int, temperature: float) -> li
 # --- scores --------------------------------------------------------------------------------------
 
 
+NORTH = [0.8, 0.6, 0.28, 0.0]
+MOVED = [0.73532, 0.86663, 0.25736, 0.31513]
+
+
 @pytest.mark.parametrize(
     ("context", "expected"),
     [
-        pytest.param([], [0.8, 0.6, 0.28, 0.0], id="cosine of question and choice"),
-        pytest.param(
-            [Message("user", "likes east")],
-            list(np.round(np.array([0.56, 0.66, 0.196, 0.24]) / np.hypot(0.7, 0.3), 5)),
-            id="a user's message moves them",
-        ),
-        pytest.param(
-            [Message("system", "likes east")],
-            list(np.round(np.array([0.56, 0.66, 0.196, 0.24]) / np.hypot(0.7, 0.3), 5)),
-            id="so does a system message",
-        ),
-        pytest.param(
+        ([], NORTH),
+        ([Message("user", "likes east")], MOVED),
+        ([Message("system", "likes east")], MOVED),
+        # several count by their mean
+        (
             [Message("user", "likes east"), Message("user", "likes south")],
             [0.73532, 0.77432, 0.52476, 0.22283],
-            id="several count by their mean",
         ),
-        pytest.param(
-            [Message("assistant", "likes east")], [0.8, 0.6, 0.28, 0.0], id="the assistant's not"
-        ),
-        pytest.param([Message("user", " \n")], [0.8, 0.6, 0.28, 0.0], id="nor a blank one"),
-        pytest.param(
-            [Message("user", "likes nothing")], [0.8, 0.6, 0.28, 0.0], id="nor one of length zero"
-        ),
+        ([Message("assistant", "likes east")], NORTH),
+        ([Message("user", " \n")], NORTH),
+        ([Message("user", "likes nothing")], NORTH),
     ],
 )
-def test_scores(context: list[Message], expected: list[float]) -> None:
+def test_scores_are_cosines_that_a_users_messages_move(
+    context: list[Message], expected: list[float]
+) -> None:
     assert raw(make(), context=context)["scores"] == pytest.approx(expected, abs=1.1e-5)
-
-
-def test_the_weight_of_the_context_is_a_setting() -> None:
-    context = [Message("user", "likes east")]
-    assert raw(make(context_weight=0.0), context=context)["text"] == "A"
-    assert raw(make(context_weight=1.0), context=context)["scores"] == [0.0, 0.8, 0.0, 0.8]
-
-
-def test_a_text_is_encoded_once() -> None:
-    encoder = Compass()
-    provider = make(encoder)
-    for seed in range(3):
-        raw(provider, context=[Message("user", "likes east")], seed=seed)
-    assert sorted(encoder.encoded) == sorted(
-        ["question", "likes east", "north", "east", "south", "west"]
-    )
 
 
 # --- temperature 0 -------------------------------------------------------------------------------
@@ -140,11 +116,8 @@ def test_a_text_is_encoded_once() -> None:
 @pytest.mark.parametrize(
     ("choices", "kind", "expected"),
     [
-        (["north", "east", "south"], "choice", "A"),
         (["south", "east", "north"], "choice", "C"),
-        (["south", "as good as north", "north"], "choice", "B"),
         (["south", "north", "as good as north"], "choice", "B"),
-        (["south"], "choice", "A"),
         (["west", "south", "east", "north"], "list", "1. north\n2. east\n3. south\n4. west"),
         (
             ["west", "as good as north", "south", "east", "north", "likes east"],
@@ -168,27 +141,6 @@ def test_the_same_call_gives_the_same_answer(kind: ItemKind) -> None:
     asked = item("north", "east", "south", "west", kind=kind)
     first = [raw(make(), asked, temperature=1.0, seed=seed) for seed in range(20)]
     assert first == [raw(make(), asked, temperature=1.0, seed=seed) for seed in range(20)]
-
-
-@pytest.mark.parametrize(
-    "change",
-    [
-        {"seed": 2},
-        {"temperature": 0.9},
-        {"context": [Message("assistant", "likes east")]},
-        {"asked": Item("q", "choice", "question", "another", FOUR.choices, None, None, "t")},
-    ],
-)
-def test_calls_that_differ_are_drawn_apart(change: dict[str, Any]) -> None:
-    provider = make(sharpness=0.001)
-    base: dict[str, Any] = {"temperature": 1.0, "seed": 1}
-    one, other = [], []
-    for seed in range(40):
-        one.append(raw(provider, **{**base, "seed": 1000 * seed + 1})["text"])
-        moved = {**base, **change}
-        other.append(raw(provider, **{**moved, "seed": 1000 * seed + moved["seed"]})["text"])
-    n_equal = sum(a == b for a, b in zip(one, other, strict=True))
-    assert 2 <= n_equal <= 20, "as often equal as chance has it: a quarter"
 
 
 # the seeds are fixed, yet a changed wire format draws anew: rare enough not to fail for that, while a
@@ -222,16 +174,6 @@ def test_lists_are_drawn_without_replacement() -> None:
     assert stats.chisquare([counts[order] for order in orders], expected).pvalue > BY_CHANCE
 
 
-def test_a_list_is_five_different_candidates() -> None:
-    candidates = [name for name in AXES if name != "question"]
-    for answer in many(make(), item(*candidates, kind="list"), 50, 1.0):
-        lines = re.findall(r"^(\d)\. (.+)$", answer["text"], re.MULTILINE)
-        assert [number for number, _ in lines] == list("12345")
-        named = [name for _, name in lines]
-        assert len(set(named)) == 5
-        assert set(named) <= set(candidates)
-
-
 # --- the call ------------------------------------------------------------------------------------
 
 
@@ -244,32 +186,6 @@ def test_the_settings_are_part_of_the_call() -> None:
     sampling = Sampling(1.0, 16, 0)
     models = [make(), make(sharpness=4.0), make(context_weight=0.2)]
     assert len({model.question(FOUR, sampling) for model in models}) == 3
-
-
-def test_the_endpoint_names_encoder_and_code() -> None:
-    assert make().endpoint == "embedded:compass:code"
-    assert EmbeddedModel(Compass(), SETTINGS, "other").endpoint != make().endpoint
-
-
-def test_a_lone_surrogate_in_a_context_is_carried_through() -> None:
-    context = [Message("assistant", "half \ud83d"), Message("user", " ")]
-    assert raw(make(), context=context)["text"] == "A"
-
-
-def test_a_reply_says_what_there_is_to_say() -> None:
-    reply = make().read(b'{"text": "B"}')
-    assert (reply.text, reply.outcome, reply.finish_reason) == ("B", "ok", "stop")
-    assert reply.usage == Usage()
-
-
-def test_the_call_is_json_and_equal_contexts_are_equal_bytes() -> None:
-    context = [Message("user", 'likes\n, "east" é'), Message("assistant", "half \ud83d, ")]
-    call = json.loads(body_of(make(), FOUR, context, Sampling(1, 16, 3)))
-    told = [[m.role, m.content] for m in context]
-    assert call["messages"] == [*told, ["user", "the prompt"]]
-    assert (call["temperature"], call["seed"], call["sharpness"]) == (1, 3, 3.0)
-    assert make().prefix(context) == make().prefix(list(context))
-    assert make().prefix(context) != make().prefix(context[:1])
 
 
 # the answers of this model before its calls were made of parts, which a study must keep
@@ -287,12 +203,6 @@ def test_the_draws_do_not_move_with_the_wire(
     asked = item("north", "east", "south", "west", kind=kind)
     found = [raw(make(), asked, context, temperature=1.0, seed=seed)["text"] for seed in range(12)]
     assert "".join(text.removeprefix("1. ")[0].upper() for text in found) == drawn
-
-
-def test_there_is_no_server_to_ask() -> None:
-    assert asyncio.run(make().models()) is None
-    assert make().is_asked_for("anything")
-    assert make().delivery("c") == b""
 
 
 # --- with the packaged encoder -------------------------------------------------------------------
@@ -322,9 +232,3 @@ def test_the_packaged_encoder_answers_and_a_context_moves_it(minilm: Encoder) ->
     assert blank["text"] == "B"
     assert moved["scores"][2] > blank["scores"][2] + 0.05
     assert raw(provider, ANIMAL, [Message("assistant", music[0].content)]) == blank
-
-
-def test_vectors_from_the_store_give_the_same_answer(minilm: Encoder, tmp_path: Path) -> None:
-    fresh = Encoder(EncoderSettings(), tmp_path / "other.sqlite")
-    fresh._model = minilm._model
-    assert raw(make(minilm), ANIMAL) == raw(make(minilm), ANIMAL) == raw(make(fresh), ANIMAL)

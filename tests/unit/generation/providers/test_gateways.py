@@ -1,17 +1,16 @@
 """The entries of studies/gateways.yaml, each on a stand-in of its gateway: calls, replies and errors.
 
-llama.cpp's entry is asked on the real server (test_llama_server.py).
+llama.cpp's entry is asked on the real server (test_local_servers.py).
 """
 
 import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
 
 import pytest
-from gateway_entries import HOME, gateway_entries
-from provider_cases import CONTEXTS, KEY, item, models_of, wire_of
+from gateway_entries import gateway_entries
+from provider_cases import CONTEXTS, KEY, item, make_openai, models_of, wire_of
 from provider_cases import send as send_wire
 
 from fieldwork.errors import StudyError
@@ -31,7 +30,7 @@ from fieldwork.generation.providers.registry import make_provider
 from fieldwork.generation.sending import open_sender
 from fieldwork.parsing.choices import parse_choice
 from fieldwork.records.puppets import Message
-from servers.gateways import GATEWAYS, Gateway, GatewayServer, Refusal, serve_gateway
+from servers.gateways import GATEWAYS, GatewayServer, Refusal, serve_gateway
 
 WINDOW = 2048
 
@@ -49,7 +48,7 @@ def server(name: str) -> Iterator[GatewayServer]:
 
 
 @pytest.fixture(autouse=True)
-def _keys(monkeypatch: pytest.MonkeyPatch) -> None:
+def _environment(monkeypatch: pytest.MonkeyPatch) -> None:
     for entry in gateway_entries().values():
         if entry["api_key_env"]:
             monkeypatch.setenv(entry["api_key_env"], KEY)
@@ -70,10 +69,6 @@ def ask(provider: Provider, **arguments: Any) -> Reply:
 
 def test_every_gateway_of_the_file_is_asked_here_or_runs_itself() -> None:
     assert {*gateway_entries()} == {*GATEWAYS, "llama_cpp"}
-    page = (HOME / "docs/gateways.md").read_text(encoding="utf-8")
-    assert [name for name in gateway_entries() if f"| `{name}`" not in page] == [], (
-        "the page's table"
-    )
 
 
 # --- calls --------------------------------------------------------------------------------------------
@@ -95,61 +90,17 @@ def test_a_call_is_what_the_published_schema_takes(
         assert call[field] == value
 
 
-def test_an_address_ends_where_the_interface_begins(name: str) -> None:
-    assert urlsplit(gateway_entries()[name]["base_url"]).path == GATEWAYS[name].path
-
-
-@pytest.mark.parametrize(
-    ("name", "changes", "place"),
-    [
-        ("mistral", {"seed_field": "seed"}, "body.seed"),
-        ("mistral", {"token_limit_field": "max_completion_tokens"}, "body.max_completion_tokens"),
-        ("mistral", {"top_logprobs": 5}, "body.logprobs"),
-        ("mistral", {"dispatch": "flex"}, "service_tier"),
-        ("groq", {"top_logprobs": 5}, "logprobs"),
-        ("groq", {"prefix_cache": {"key": True}}, "prompt_cache_key"),
-        ("together", {"top_logprobs": 5}, "logprobs"),
-        ("openrouter", {"extra_body": {"provider": {"fallbacks": False}}}, "provider"),
-    ],
-)
-def test_what_a_gateway_refuses_is_named(
-    name: str, server: GatewayServer, changes: dict[str, Any], place: str
-) -> None:
-    with pytest.raises(RejectedError, match=rf"{place}.*: ") as caught:
-        send(provider_of(name, server, **changes), context_id="c")
-    assert "token_budget" not in str(caught.value)
-
-
-@pytest.mark.parametrize(
-    ("name", "changes", "ignored"),
-    [
-        ("ollama", {"extra_body": {"top_k": 0}}, {"top_k"}),
-        ("ollama", {"prefix_cache": {"key": True}}, {"prompt_cache_key"}),
-        ("lm_studio", {"top_logprobs": 5}, {"logprobs", "top_logprobs"}),
-        ("vllm", {"prefix_cache": {"key": True}}, {"prompt_cache_key"}),
-    ],
-)
-def test_what_a_server_ignores_is_known(
-    name: str, server: GatewayServer, changes: dict[str, Any], ignored: set[str]
-) -> None:
-    send(provider_of(name, server, **changes), context_id="c")
-    assert server.ignored == ignored
-
-
 # --- replies ------------------------------------------------------------------------------------------
 
 
 def test_an_answer_is_read_without_thoughts(name: str, server: GatewayServer) -> None:
-    reply = ask(provider_of(name, server))
+    provider = provider_of(name, server)
+    reply = ask(provider)
     assert (reply.outcome, reply.defects) == ("ok", ())
+    assert provider.is_asked_for(reply.returned_model or "")
     assert parse_choice(reply.text).letter == "B"
     assert reply.usage.input is not None
     assert reply.usage.output == 7
-
-
-def test_the_answering_model_is_the_one_asked(name: str, server: GatewayServer) -> None:
-    provider = provider_of(name, server)
-    assert provider.is_asked_for(ask(provider).returned_model or "")
 
 
 def test_openrouter_names_the_provider_that_answered() -> None:
@@ -173,43 +124,35 @@ def completion(**choice: Any) -> Refusal:
 
 
 @pytest.mark.parametrize(
-    ("choice", "outcome"),
+    ("reason", "outcome"),
     [
-        ({"finish_reason": "model_length"}, "truncated"),
-        ({"finish_reason": "eos"}, "ok"),
-        ({"finish_reason": "content_filter"}, "filtered"),
-        ({"finish_reason": "a_new_reason"}, "ok"),
-        ({"finish_reason": "max_tokens"}, "truncated"),
-        ({"finish_reason": "MAX_TOKENS"}, "truncated"),
-        ({"finish_reason": "max_output_tokens"}, "truncated"),
-        ({"finish_reason": "CONTENT_FILTER"}, "filtered"),
-        ({"finish_reason": "guardrail_intervened"}, "filtered"),
+        ("model_length", "truncated"),
+        ("MAX_TOKENS", "truncated"),
+        ("max_output_tokens", "truncated"),
+        ("a_new_reason", "ok"),
+        ("CONTENT_FILTER", "filtered"),
+        ("guardrail_intervened", "filtered"),
         # vLLM's and SGLang's of a call that was stopped, and DeepSeek's of a machine that is full
-        ({"finish_reason": "abort"}, "failed"),
-        ({"finish_reason": "aborted"}, "failed"),
-        ({"finish_reason": "insufficient_system_resource"}, "failed"),
+        ("abort", "failed"),
+        ("insufficient_system_resource", "failed"),
     ],
 )
-def test_finish_reasons_beyond_openais(choice: dict[str, Any], outcome: str) -> None:
-    with serve_gateway(GATEWAYS["together"]) as server:
-        server.refusals = [completion(**choice)]
-        reply = ask(provider_of("together", server))
-    assert (reply.outcome, reply.finish_reason) == (outcome, choice["finish_reason"])
-    assert reply.defects == ("usage",)
+def test_finish_reasons_beyond_openais(reason: str, outcome: str) -> None:
+    body = completion(finish_reason=reason).body
+    reply = make_openai().read(json.dumps(body).encode())
+    assert (reply.outcome, reply.finish_reason) == (outcome, reason)
 
 
 @pytest.mark.parametrize(
-    ("reply", "said"),
+    "body",
     [
-        (Refusal(200, {"error": {"code": 502, "message": "no reply"}}), "no reply"),
-        (Refusal(200, {"object": "error", "message": "overloaded"}), "overloaded"),
+        {"error": {"code": 502, "message": "overloaded"}},
+        {"object": "error", "message": "overloaded"},
     ],
 )
-def test_an_error_under_status_200_is_no_answer(reply: Refusal, said: str) -> None:
-    with serve_gateway(GATEWAYS["openrouter"]) as server:
-        server.refusals = [reply]
-        with pytest.raises(TransientError, match=said) as caught:
-            ask(provider_of("openrouter", server))
+def test_an_error_under_status_200_is_no_answer(body: dict[str, Any]) -> None:
+    with pytest.raises(TransientError, match="overloaded") as caught:
+        make_openai().read(json.dumps(body).encode())
     assert caught.value.maybe_billed
 
 
@@ -232,63 +175,32 @@ def test_an_answer_that_broke_off_is_asked_for_again(tmp_path: Path) -> None:
 
 FLAGGED = {"error": {"code": 403, "message": "flagged", "metadata": {"reasons": ["violence"]}}}
 BLOCKED = {"error": {"code": 403, "message": "blocked", "metadata": {"patterns": ["ignore all"]}}}
-ERRORS = [
-    (
-        "openrouter",
-        Refusal(402, {"error": {"code": 402, "message": "no credits"}}),
-        StudyError,
-        "add",
-    ),
-    (
-        "openrouter",
-        Refusal(402, {"error": {"code": 402, "message": "in flight"}}, {"Retry-After": "3"}),
-        TransientError,
-        "in flight",
-    ),
+IN_FLIGHT = {"error": {"code": 402, "message": "in flight"}}
+NO_ROOM = {"error": {"message": "no room", "code": "capacity_exceeded"}}
+TOO_LARGE = {"error": {"message": "Request too large", "code": "rate_limit_exceeded"}}
+TOO_WARM = {"detail": [{"loc": ["body", "temperature"], "msg": "should be at most 1.5"}]}
+TOO_LONG = {"error": "loaded with context length of only 4096 tokens"}
+ERRORS: list[tuple[str, Refusal, type[Exception], str]] = [
+    ("openrouter", Refusal(402, IN_FLIGHT, {"Retry-After": "3"}), TransientError, "in flight"),
     ("openrouter", Refusal(403, BLOCKED), RejectedError, "blocked"),
-    (
-        "openrouter",
-        Refusal(503, {"error": {"code": 503, "message": "no provider meets the request"}}),
-        TransientError,
-        "no provider meets",
-    ),
+    ("groq", Refusal(498, NO_ROOM), TransientError, "no room"),
     (
         "groq",
-        Refusal(498, {"error": {"message": "no room", "code": "capacity_exceeded"}}),
-        TransientError,
-        "no room",
-    ),
-    (
-        "groq",
-        Refusal(413, {"error": {"message": "Request too large", "code": "rate_limit_exceeded"}}),
+        Refusal(413, TOO_LARGE),
         RejectedError,
-        r"too long for the model or the account.*token_budget",
+        r"too long for the model or the account.*_budget",
     ),
     ("mistral", Refusal(401, {"detail": "Unauthorized"}), StudyError, r"Unauthorized.*api_key_env"),
-    ("mistral", Refusal(429, {"message": "Requests rate limit exceeded"}), TransientError, "rate"),
     (
         "mistral",
-        Refusal(
-            422, {"detail": [{"loc": ["body", "temperature"], "msg": "should be at most 1.5"}]}
-        ),
+        Refusal(422, TOO_WARM),
         RejectedError,
         r"body\.temperature: should be at most 1\.5$",
     ),
     ("bedrock", Refusal(429, {"message": "Too many tokens"}), TransientError, "Too many tokens"),
     ("bedrock", Refusal(403, {"message": "not authorized"}), StudyError, "not authorized"),
-    ("together", Refusal(503, {"error": {"message": "overloaded"}}), TransientError, "overloaded"),
-    (
-        "ollama",
-        Refusal(404, {"error": {"message": "model 'x' not found", "type": "not_found_error"}}),
-        StudyError,
-        r"models\.\*\.model",
-    ),
-    (
-        "lm_studio",
-        Refusal(400, {"error": "loaded with context length of only 4096 tokens"}),
-        RejectedError,
-        r"^HTTP 400: loaded with.*token_budget",
-    ),
+    ("ollama", Refusal(404, {"error": {"message": "not found"}}), StudyError, r"models\.\*\.model"),
+    ("lm_studio", Refusal(400, TOO_LONG), RejectedError, r"^HTTP 400: loaded with.*token_budget"),
 ]
 
 
@@ -349,23 +261,9 @@ def test_a_prompt_beyond_the_window_never_becomes_an_answer(
     assert ("read only a part of the prompt" in failure) == (name in CUTTING)
 
 
-def test_some_servers_cut_and_do_not_say_so() -> None:
-    assert CUTTING == ["ollama", "lm_studio"]
-
-
 # --- models -------------------------------------------------------------------------------------------
 
 
 def test_the_list_of_models_is_read(name: str, server: GatewayServer) -> None:
     expected = None if server.gateway.models is None else [ModelInfo(server.model)]
     assert models_of(provider_of(name, server)) == expected
-
-
-def test_openrouters_last_day_of_a_model_is_read() -> None:
-    def models(model: str) -> Any:
-        return {"data": [{"id": model, "expiration_date": "2027-02-01"}, {"id": "b"}]}
-
-    gateway: Gateway = GATEWAYS["openrouter"]._replace(models=models)
-    with serve_gateway(gateway) as server:
-        first, second = models_of(provider_of("openrouter", server)) or []
-    assert (str(first.shutdown), second.shutdown) == ("2027-02-01", None)

@@ -20,15 +20,8 @@ MODEL = "gemini-2.5-flash"
 LONG = [Message("system", "Be brief."), Message("user", "word " * 1000), Message("assistant", "ok")]
 OTHER = [Message("user", "other " * 1000)]
 NAMED = Said({"name": "cachedContents/c1"})
-ANSWER, ANOTHER = (
-    Said(
-        {
-            "candidates": [{"content": {"parts": [{"text": "A"}]}, "finishReason": "STOP"}],
-            "responseId": response_id,
-        }
-    )
-    for response_id in ("r1", "r2")
-)
+CANDIDATE = {"content": {"parts": [{"text": "A"}]}, "finishReason": "STOP"}
+ANSWER, ANOTHER = (Said({"candidates": [CANDIDATE], "responseId": name}) for name in ("r1", "r2"))
 
 
 def make(recorder: Recorder, **changes: Any) -> Gemini:
@@ -135,9 +128,7 @@ def test_a_refused_cache_is_not_asked_for_again(recorder: Recorder, refused: Sai
     assert paths(recorder) == [CREATE, ASK, ASK]
 
 
-@pytest.mark.parametrize(
-    "made", [Said({}), Said(b"<html>"), Said({"name": "../../evil?x=cachedContents/1"})]
-)
+@pytest.mark.parametrize("made", [Said(b"<html>"), Said({"name": "../../evil?x=cachedContents/1"})])
 def test_a_cache_without_a_name_is_tried_again(recorder: Recorder, made: Said) -> None:
     recorder.replies = [made, NAMED, ANSWER, Said({})]
     provider = make(recorder)
@@ -157,24 +148,11 @@ def test_a_cache_the_server_has_lost_is_made_anew(recorder: Recorder, status: in
         body = wire_of(provider, LONG).body()
         with pytest.raises(TransientError, match="no longer has"):
             await provider.send(body)
-        await provider.send(body)
+        await asyncio.gather(*(provider.send(body) for _ in range(4)))
         await provider.close()
 
     asyncio.run(session())
-    assert paths(recorder) == [CREATE, ASK, CREATE, ASK, DELETE]
-
-
-def test_calls_at_once_make_one_cache(recorder: Recorder) -> None:
-    recorder.replies = [NAMED, ANSWER]
-    provider = make(recorder)
-
-    async def session() -> None:
-        body = wire_of(provider, LONG).body()
-        await asyncio.gather(*(provider.send(body) for _ in range(8)))
-        await provider.close()
-
-    asyncio.run(session())
-    assert paths(recorder) == [CREATE, *[ASK] * 8, DELETE]
+    assert paths(recorder) == [CREATE, ASK, CREATE, *[ASK] * 4, DELETE], "calls at once make one"
 
 
 class Service:

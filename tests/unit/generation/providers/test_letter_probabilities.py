@@ -14,7 +14,6 @@ from fieldwork.generation.providers.letters import (
     TokenPlace,
     at_temperature,
     letter_probabilities,
-    read_alternatives,
 )
 from fieldwork.records.generation import OptionProbability
 from fieldwork.records.tasks import Item
@@ -52,18 +51,14 @@ def test_without_a_letter_there_is_nothing(places: list[TokenPlace]) -> None:
 
 def test_a_token_without_any_probability_is_no_alternative() -> None:
     """OpenAI writes -9999 for a token that is not among the likeliest."""
-    rows = [{"token": "B", "logprob": -9999.0}, {"token": "A", "logprob": -0.1}]
-    assert read_alternatives(rows, "logprob") == [Alternative("A", -0.1)]
-    nothing = openai_reply({"content": [{"token": "B", "top_logprobs": rows[:1]}]})
+    rows = [{"token": "B", "logprob": -9999.0}]
+    nothing = openai_reply({"content": [{"token": "B", "top_logprobs": rows}]})
     assert make_openai().read(nothing).option_probabilities is None
 
 
 def test_temperature_sharpens_what_was_stated_at_1() -> None:
-    stated = [
-        OptionProbability("A", 0.5),
-        OptionProbability("B", 0.25),
-        OptionProbability("C", 0.05),
-    ]
+    shares = {"A": 0.5, "B": 0.25, "C": 0.05}
+    stated = [OptionProbability(option, share) for option, share in shares.items()]
     assert at_temperature(stated, 1) == at_temperature(stated, None) == stated
     assert shares_of(at_temperature(stated, 0)) == {"A": 1.0, "B": 0.0, "C": 0.0}
     halves = shares_of(at_temperature(stated, 0.5))

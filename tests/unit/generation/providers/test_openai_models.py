@@ -9,13 +9,6 @@ from fieldwork.errors import StudyError
 from fieldwork.generation.providers.base import ModelInfo, RejectedError, TransientError
 
 
-def test_who_counts_as_the_model() -> None:
-    provider = make_openai(accept_models=("other",))
-    asked = ["gpt-test", "gpt-test-2024-07-18", "other", "other-2025-01-01"]
-    assert all(provider.is_asked_for(model) for model in asked)
-    assert not provider.is_asked_for("gpt-test-mini")
-
-
 def test_the_list_of_models(recorder: Recorder) -> None:
     entries = [
         {"id": "a", "shutdown_date": "2027-01-14"},

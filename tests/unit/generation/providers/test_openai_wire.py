@@ -1,21 +1,10 @@
 """Chat Completions as sent: our bytes say what the official SDK's say; equal calls, equal bytes."""
 
-import json
 from typing import Any
 
 import openai
 import pytest
-from provider_cases import (
-    CONTEXTS,
-    KEY,
-    SAMPLING,
-    Call,
-    Recorder,
-    Said,
-    make_openai,
-    send,
-    wire_of,
-)
+from provider_cases import CONTEXTS, KEY, Call, Recorder, Said, make_openai, send, wire_of
 
 from fieldwork.generation.providers.base import Wire
 from fieldwork.generation.providers.openai import OpenAI
@@ -43,30 +32,22 @@ def same(ours: Call, theirs: Call) -> bool:
     ) and all(ours.headers.get(name) == theirs.headers.get(name) for name in names)
 
 
+USUAL = {"max_tokens": 16, "temperature": 1.0}
+FURTHER = {"top_k": 0, "provider": {"only": ["a"], "allow_fallbacks": False}}
 OPTIONS: list[tuple[dict[str, Any], dict[str, Any]]] = [
-    ({}, {"max_tokens": 16, "temperature": 1.0}),
-    ({"send_seed": True}, {"max_tokens": 16, "temperature": 1.0, "seed": 42}),
+    ({}, USUAL),
+    ({"send_seed": True}, {**USUAL, "seed": 42}),
     ({"send_temperature": False}, {"max_tokens": 16}),
     (
         {"token_limit_field": "max_completion_tokens"},
         {"max_completion_tokens": 16, "temperature": 1.0},
     ),
-    ({"flex": True}, {"max_tokens": 16, "temperature": 1.0, "service_tier": "flex"}),
-    (
-        {"cache_key": True},
-        {"max_tokens": 16, "temperature": 1.0, "prompt_cache_key": CONTEXT_ID},
-    ),
-    (
-        {"extra_body": {"top_k": 0, "provider": {"only": ["a"], "allow_fallbacks": False}}},
-        {
-            "max_tokens": 16,
-            "temperature": 1.0,
-            "extra_body": {"top_k": 0, "provider": {"only": ["a"], "allow_fallbacks": False}},
-        },
-    ),
+    ({"flex": True}, {**USUAL, "service_tier": "flex"}),
+    ({"cache_key": True}, {**USUAL, "prompt_cache_key": CONTEXT_ID}),
+    ({"extra_body": FURTHER}, {**USUAL, "extra_body": FURTHER}),
     (
         {"send_seed": True, "seed_field": "random_seed"},
-        {"max_tokens": 16, "temperature": 1.0, "extra_body": {"random_seed": 42}},
+        {**USUAL, "extra_body": {"random_seed": 42}},
     ),
 ]
 
@@ -147,51 +128,6 @@ def test_the_order_of_further_fields_asks_nothing_again() -> None:
     assert wire_of(one) == wire_of(other)
     assert wire_of(make_openai(extra_body={"top_k": 1})) != wire_of(one)
     assert wire_of(make_openai(extra_body={})) == wire_of(make_openai())
-
-
-def test_no_cache_key_without_a_context() -> None:
-    steered = make_openai(cache_key=True, cache_breakpoint=True)
-    assert steered.delivery(None) == b""
-    assert wire_of(steered).body() == steered.wire(wire_of(steered).body())
-
-
-def test_no_temperature_is_sent_where_there_is_none() -> None:
-    bodies = [
-        json.loads(wire_of(make_openai(), sampling=SAMPLING._replace(temperature=t)).body())
-        for t in (None, 0.0)
-    ]
-    assert "temperature" not in bodies[0]
-    assert bodies[1]["temperature"] == 0.0
-    assert make_openai().sends_temperature
-    assert not make_openai(send_temperature=False).sends_temperature
-
-
-def test_text_that_utf8_cannot_carry_is_mended_beside_a_breakpoint_too() -> None:
-    written = "nul \x00 lone \ud83d half, other \ude00 half, pair \ud83d\ude00"
-    mended = "nul \x00 lone \ufffd half, other \ufffd half, pair 😀"
-    context = [Message("user", written), Message("assistant", "fine 😀"), Message("user", written)]
-    provider = make_openai(cache_breakpoint=True)
-    body = provider.wire(wire_of(provider, context, prompt=written).body())
-    contents = [m["content"] for m in json.loads(body)["messages"]]
-    assert [*contents[:2], contents[2][0]["text"], contents[3]] == [
-        mended,
-        "fine 😀",
-        mended,
-        mended,
-    ]
-    assert context[0].content == written, "the caller's message stays as it is"
-
-
-@pytest.mark.parametrize("base_url", ["http://host/v1", "http://host/v1/"])
-def test_the_endpoint_is_the_address(base_url: str) -> None:
-    assert make_openai(base_url).endpoint == "http://host/v1/chat/completions"
-
-
-def test_the_endpoint_of_azure_names_deployment_and_version() -> None:
-    azure = make_openai("https://x.openai.azure.com/", model="dep", azure_version="2024-10-21")
-    assert azure.endpoint == (
-        "https://x.openai.azure.com/openai/deployments/dep/chat/completions?api-version=2024-10-21"
-    )
 
 
 def test_further_headers_and_no_key(recorder: Recorder) -> None:

@@ -1,6 +1,5 @@
 """From the config to a provider: the right one, with the config's settings and the environment's key."""
 
-import json
 import shutil
 from dataclasses import asdict
 from pathlib import Path
@@ -16,7 +15,6 @@ from fieldwork.generation.providers.batch_anthropic import AnthropicBatches
 from fieldwork.generation.providers.gemini import Gemini
 from fieldwork.generation.providers.openai import OpenAI
 from fieldwork.generation.providers.registry import make_batch_client, make_provider
-from fieldwork.provenance import code_version
 
 PACKAGE = Path(embedded.__file__).parents[2]
 EMBEDDED = {
@@ -38,15 +36,6 @@ REMOTE = {
     "timeout_s": 7.5,
     "concurrency": 3,
 }
-
-
-def test_an_embedded_model_needs_no_key_and_touches_no_file(tmp_path: Path) -> None:
-    store = tmp_path / "embeddings" / "store.sqlite"
-    provider = make_provider(EMBEDDED, store)
-    assert isinstance(provider, embedded.EmbeddedModel)
-    version = code_version(Path(embedded.__file__))
-    assert provider.endpoint == f"embedded:all-MiniLM-L6-v2:{version}"
-    assert not store.parent.exists()
 
 
 @pytest.mark.parametrize(
@@ -71,24 +60,6 @@ def test_another_version_of_the_model_is_another_endpoint(
     assert (make_provider(EMBEDDED, tmp_path).endpoint != before) is changes
 
 
-@pytest.mark.parametrize("key", ["sk-1", " sk-1\r\n"])
-def test_a_remote_model_has_the_settings_of_the_config(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, key: str
-) -> None:
-    monkeypatch.setenv("TEST_MODEL_KEY", key)
-    provider = make_provider(REMOTE, tmp_path)
-    assert isinstance(provider, OpenAI)
-    assert provider.endpoint == "http://127.0.0.1:9/v1/chat/completions"
-    assert provider.concurrency == 3
-    found = asdict(provider.settings)
-    expected: dict[str, Any] = {name: REMOTE[name] for name in found if name in REMOTE}
-    given = {name: value for name, value in found.items() if name in expected}
-    assert given == expected
-    assert found["api_key"] == "sk-1"
-    assert provider.delivery("c") == b""
-    assert not provider.sends_temperature
-
-
 @pytest.mark.parametrize(
     ("changes", "expected"),
     [
@@ -96,18 +67,8 @@ def test_a_remote_model_has_the_settings_of_the_config(
             {"prefix_cache": {"key": True, "breakpoint": False}},
             {"cache_key": True, "cache_breakpoint": False},
         ),
-        (
-            {"prefix_cache": {"key": False, "breakpoint": True}},
-            {"cache_key": False, "cache_breakpoint": True},
-        ),
-        ({"prefix_cache": None}, {"cache_key": False, "cache_breakpoint": False}),
         ({"dispatch": "flex"}, {"flex": True, "timeout_s": 900.0}),
-        ({"dispatch": "flex", "timeout_s": 1000}, {"timeout_s": 1000}),
-        ({"dispatch": "batch"}, {"flex": False, "timeout_s": 7.5}),
         ({"api": {"kind": "azure", "version": "v"}}, {"azure_version": "v"}),
-        ({"api": {"kind": "openai", "version": None}}, {"azure_version": None}),
-        ({"headers": {"X-A": "b"}}, {"headers": {"X-A": "b"}}),
-        ({"proxy": "http://p:1", "ca_file": None}, {"proxy": "http://p:1"}),
         ({"accept_models": ["a", "b"]}, {"accept_models": ("a", "b")}),
     ],
 )
@@ -120,13 +81,7 @@ def test_settings_of_delivery_and_transport(
     assert {name: found[name] for name in expected} == expected
 
 
-def test_azure_without_a_version_is_said_at_once(tmp_path: Path) -> None:
-    model = {**REMOTE, "api_key_env": None, "api": {"kind": "azure", "version": None}}
-    with pytest.raises(StudyError, match=r"models\.\*\.api\.version"):
-        make_provider(model, tmp_path)
-
-
-@pytest.mark.parametrize("path", ["", "/", "/openai", "/openai/"])
+@pytest.mark.parametrize("path", ["", "/openai/"])
 def test_azure_is_called_at_the_address_its_pages_show_in_every_form(
     tmp_path: Path, path: str
 ) -> None:
@@ -192,19 +147,20 @@ ANTHROPIC: dict[str, Any] = {
 }
 
 
-MADE = {
+MADE: dict[str, dict[str, Any]] = {
+    "openai": {"base_url": "http://127.0.0.1:9/v1/", "flex": False},
     "gemini": {"accept_models": ("gemini-y",), "cache_min_tokens": 2048, "flex": False},
     "anthropic": {"accept_models": ("claude-y",), "cache_breakpoint": True},
 }
 
 
-@pytest.mark.parametrize("model", [GEMINI, ANTHROPIC], ids=MADE)
+@pytest.mark.parametrize("model", [REMOTE, GEMINI, ANTHROPIC], ids=MADE)
 def test_a_model_has_the_settings_of_the_config(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, model: dict[str, Any]
 ) -> None:
-    monkeypatch.setenv("TEST_MODEL_KEY", "k")
+    monkeypatch.setenv("TEST_MODEL_KEY", " k\r\n")
     provider = make_provider(model, tmp_path)
-    assert isinstance(provider, Gemini | Anthropic)
+    assert isinstance(provider, OpenAI | Gemini | Anthropic)
     found = asdict(provider.settings)
     made = {"api_key": "k", **MADE[model["provider"]]}
     expected = {name: model[name] for name in found if name in model} | made
@@ -214,11 +170,9 @@ def test_a_model_has_the_settings_of_the_config(
     assert (provider.concurrency, provider.sends_temperature) == (3, False)
 
 
-def test_anthropic_without_a_cache_and_with_batches(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    monkeypatch.setenv("TEST_MODEL_KEY", "k")
-    uncached = make_provider({**ANTHROPIC, "prefix_cache": None}, tmp_path)
+def test_anthropic_without_a_cache_and_with_batches(tmp_path: Path) -> None:
+    entry = {**ANTHROPIC, "prefix_cache": None, "api_key_env": None}
+    uncached = make_provider(entry, tmp_path)
     assert isinstance(uncached, Anthropic)
     assert not uncached.settings.cache_breakpoint
     client = make_batch_client(uncached, tmp_path)
@@ -226,13 +180,7 @@ def test_anthropic_without_a_cache_and_with_batches(
     client.close()
 
 
-def test_a_server_without_keys(tmp_path: Path) -> None:
-    provider = make_provider({**REMOTE, "api_key_env": None}, tmp_path)
-    assert isinstance(provider, OpenAI)
-    assert provider.settings.api_key is None
-
-
-@pytest.mark.parametrize("key", [None, "", " \n"])
+@pytest.mark.parametrize("key", [None, " \n"])
 def test_a_missing_key_is_named_with_its_setting(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, key: str | None
 ) -> None:
@@ -245,22 +193,10 @@ def test_a_missing_key_is_named_with_its_setting(
 
 
 def test_numbers_of_a_body_do_not_depend_on_how_the_config_writes_them(tmp_path: Path) -> None:
-    def question(**settings: Any) -> bytes:
-        provider = make_provider(REMOTE | {"api_key_env": None} | settings, tmp_path)
-        return wire_of(provider).question
+    def question(top_logprobs: float, **fields: Any) -> bytes:
+        changes = {"api_key_env": None, "extra_body": fields, "top_logprobs": top_logprobs}
+        return wire_of(make_provider(REMOTE | changes, tmp_path)).question
 
-    fields = {"top_p": 1.0, "top_k": 40.0, "min_p": 0.05, "x": [{"y": 2.0, "on": True}], "z": 1e300}
-    body = json.loads(
-        b"{" + question(extra_body=fields, top_logprobs=5.0).split(b"],", 1)[1] + b"}"
-    )
-    assert body["top_k"].__class__ is int
-    assert question(extra_body=fields, top_logprobs=5.0) == question(
-        extra_body={
-            "top_p": 1,
-            "top_k": 40,
-            "min_p": 0.05,
-            "x": [{"y": 2, "on": True}],
-            "z": 1e300,
-        },
-        top_logprobs=5,
-    )
+    written = question(5.0, top_p=1.0, top_k=40.0, min_p=0.05, x=[{"y": 2.0, "on": True}])
+    assert written == question(5, top_p=1, top_k=40, min_p=0.05, x=[{"y": 2, "on": True}])
+    assert b'"top_k":40,' in written

@@ -3,10 +3,8 @@
 What all providers do alike is in test_provider_contract.py; here is what each service says.
 """
 
-import asyncio
 import json
-from datetime import UTC, datetime, timedelta
-from email.utils import format_datetime
+from datetime import UTC, datetime
 from typing import Any, get_args
 
 import pytest
@@ -17,7 +15,6 @@ from google.genai import types
 from provider_cases import KEY, Recorder, Said, make_anthropic, make_gemini, make_openai, send
 
 from fieldwork.errors import StudyError
-from fieldwork.generation.limits import Limits
 from fieldwork.generation.providers import anthropic as claude
 from fieldwork.generation.providers import gemini_outcomes as google
 from fieldwork.generation.providers.anthropic import limit_headers
@@ -29,11 +26,6 @@ PATHS = {
     "openai": "/chat/completions: ",
     "anthropic": "/v1/messages",
     "gemini": "/v1beta/models/gemini-x:generateContent: ",
-}
-NO_REPLY_WORDS = {
-    "openai": "no chat completion",
-    "anthropic": "no message: ",
-    "gemini": "no generated content",
 }
 Body = dict[str, Any]
 
@@ -65,37 +57,16 @@ THOUGHT = {"type": "thinking", "thinking": "hm", "signature": "s"}
 HALF = "cut \ud83d"
 OUTCOMES: list[tuple[str, Body, str, str | None]] = [
     ("openai", completion(finish="length"), "truncated", "A"),
-    ("openai", completion("", "length"), "truncated", ""),
-    ("openai", completion(finish="content_filter"), "filtered", "A"),
     ("openai", completion(None, "content_filter"), "filtered", None),
     ("openai", completion(None, refusal="No."), "refused", None),
-    ("openai", completion(finish=None), "ok", "A"),
     ("openai", completion(HALF), "ok", "cut \ufffd"),
     ("openai", completion([THOUGHT, TEXT, {"type": "text", "text": " So B."}]), "ok", "A So B."),
     ("anthropic", message(TEXT, {"type": "text", "text": "b"}), "ok", "Ab"),
     ("anthropic", message(THOUGHT, TEXT), "ok", "A"),
-    ("anthropic", message({"type": "redacted_thinking", "data": "x"}, TEXT), "ok", "A"),
     ("anthropic", message(THOUGHT), "empty", None),
-    (
-        "anthropic",
-        message({"type": "tool_use", "id": "t", "name": "n", "input": {}}),
-        "empty",
-        None,
-    ),
-    ("anthropic", message({"type": "text", "text": HALF}), "ok", "cut \ufffd"),
     ("gemini", candidate([{"text": "a"}, {"text": "b"}]), "ok", "ab"),
     ("gemini", candidate([{"text": "hm", "thought": True}, {"text": "b"}]), "ok", "b"),
-    ("gemini", candidate([{"text": "hm", "thought": True}]), "empty", None),
     ("gemini", candidate([{"functionCall": {"name": "f"}}]), "empty", None),
-    ("gemini", candidate([{"text": ""}]), "empty", ""),
-    ("gemini", candidate([]), "empty", None),
-    (
-        "gemini",
-        {"candidates": [{"content": {"parts": None}, "finishReason": "STOP"}]},
-        "empty",
-        None,
-    ),
-    ("gemini", candidate([{"text": HALF}]), "ok", "cut \ufffd"),
 ]
 
 
@@ -179,11 +150,6 @@ USAGE: list[tuple[str, Any, Usage]] = [
     ),
     (
         "openai",
-        {"prompt_tokens": 9, "completion_tokens": 2, "prompt_tokens_details": None},
-        Usage(input=9, output=2),
-    ),
-    (
-        "openai",
         {"prompt_tokens": 9, "completion_tokens": 1, "prompt_tokens_details": {"cached_tokens": 0}},
         Usage(input=9, cache_read=0, output=1),
     ),
@@ -204,12 +170,6 @@ USAGE: list[tuple[str, Any, Usage]] = [
         Usage(input=9, cache_read=0, cache_write=0, output=2),
     ),
     (
-        "anthropic",
-        {"input_tokens": 9, "cache_read_input_tokens": -1, "output_tokens": 1},
-        Usage(output=1),
-    ),
-    ("anthropic", {}, Usage()),
-    (
         "gemini",
         {
             "promptTokenCount": 100,
@@ -226,7 +186,6 @@ USAGE: list[tuple[str, Any, Usage]] = [
         Usage(input=9, cache_read=0, output=2, reasoning=0),
     ),
     ("gemini", {"promptTokenCount": 9}, Usage()),
-    ("gemini", {}, Usage()),
 ]
 
 
@@ -283,10 +242,8 @@ def test_what_else_a_reply_says(
     provider = MAKERS[api](recorder.url)
     began = datetime.now(UTC)
     exchange = send(provider)
-    assert exchange.started_at is not None
-    assert began <= exchange.started_at <= datetime.now(UTC)
-    assert exchange.latency_s is not None
-    assert 0 < exchange.latency_s < 5
+    assert began <= exchange.started_at <= datetime.now(UTC)  # type: ignore[operator]
+    assert 0 < exchange.latency_s < 5  # type: ignore[operator]
     assert (exchange.raw, exchange.request_id) == (json.dumps(NAMED[api]).encode(), request_id)
     assert exchange.headers.items() >= {"x-ratelimit-remaining-requests": "59", **kept}.items()
     assert "set-cookie" not in exchange.headers
@@ -296,60 +253,6 @@ def test_what_else_a_reply_says(
     assert provider.is_asked_for(reply.returned_model)
     if api == "anthropic":
         SdkMessage.model_validate_json(exchange.raw, strict=True)
-
-
-# --- what is no reply ---------------------------------------------------------------------------------
-
-NO_REPLY: dict[str, list[Any]] = {
-    "openai": [
-        {"choices": []},
-        {"choices": None},
-        {"choices": [None]},
-        {"choices": [{}]},
-        {"choices": [{"message": None}]},
-        {"choices": [{"message": "text"}]},
-        completion(["part"]),
-    ],
-    "anthropic": [
-        {"content": "A"},
-        {"content": [None]},
-        {"content": [{"type": "text"}]},
-        {"content": [{"type": "text", "text": 1}]},
-        {"type": "error", "error": {"type": "api_error", "message": "upstream"}},
-    ],
-    "gemini": [
-        {"candidates": []},
-        {"candidates": [None]},
-        candidate([{"text": 1}]),
-        {"candidates": [{"content": "x"}]},
-        {"promptFeedback": {}},
-    ],
-}
-SHAPELESS: list[Any] = [b"", b"<html>Bad gateway</html>", b"\xff\xfe", None, [], {}, 7]
-SHAPELESS += [{"error": {"message": "upstream timed out"}}]
-
-
-@pytest.mark.parametrize("api", NO_REPLY)
-def test_a_body_at_200_that_is_no_reply_is_no_answer(api: str) -> None:
-    for body in [*SHAPELESS, *NO_REPLY[api]]:
-        with pytest.raises(TransientError, match=NO_REPLY_WORDS[api]) as caught:
-            read(api, body)
-        assert caught.value.maybe_billed
-
-
-@pytest.mark.parametrize(
-    ("body", "said"),
-    [
-        ({"id": "x1", "choices": []}, "its choices are empty"),
-        ({"id": "x2", "error": None}, "it has no 'choices'"),
-        ({"id": "x3"} | completion(7), "content is of type int, not text"),
-        ({"id": "x4", "error": {"message": "upstream timed out"}}, "upstream timed out"),
-    ],
-)
-def test_what_fails_alike_is_told_alike(body: Body, said: str) -> None:
-    with pytest.raises(TransientError, match=said) as caught:
-        read("openai", body)
-    assert '"id"' not in str(caught.value)
 
 
 # --- errors that may pass -----------------------------------------------------------------------------
@@ -389,39 +292,21 @@ USED_UP = (429, "RESOURCE_EXHAUSTED", "no")
 BLOCKED = "Output blocked by content filtering policy"
 MINUTE = "Rate limit reached for gpt-4o on tokens per min (TPM): Limit 30000, Used 29000."
 PASSING: list[tuple[str, Said, float | None, bool]] = [
-    *(("openai", failed(s), None, False) for s in (408, 409, 500, 502, 504, 520)),
+    *(("openai", failed(s), None, False) for s in (408, 500, 504, 520)),
     *(("openai", failed(s), None, True) for s in (429, 503, 529)),
     ("openai", failed(429, MINUTE, type="tokens", code="rate_limit_exceeded"), None, True),
-    ("openai", headed(failed(429), retry_after_ms="250"), 0.25, True),
     ("openai", headed(failed(429), Retry_After_Ms="250", Retry_After="9"), 0.25, True),
     ("openai", headed(failed(429), retry_after_ms="soon", Retry_After="9"), 9.0, True),
-    ("openai", headed(failed(429), retry_after_ms="-1"), 0.0, True),
     ("anthropic", headed(refused(429, "rate_limit_error"), retry_after="7"), 7.0, True),
-    (
-        "anthropic",
-        headed(
-            refused(429, "rate_limit_error", error_code="ramp_limit_exceeded"), retry_after="30"
-        ),
-        30.0,
-        True,
-    ),
     ("anthropic", refused(529, "overloaded_error", "Overloaded"), None, True),
     ("anthropic", refused(500, "api_error"), None, False),
-    ("anthropic", refused(504, "timeout_error"), None, False),
-    ("anthropic", Said(b"<html>502</html>", 502), None, False),
-    ("anthropic", refused(409, "conflict_error"), None, False),
     # the sentence of a filter in another error
-    *(("anthropic", refused(s, "api_error", BLOCKED), None, s > 428) for s in (429, 529)),
-    ("anthropic", refused(500, "api_error", BLOCKED), None, False),
+    ("anthropic", refused(529, "api_error", BLOCKED), None, True),
     ("gemini", status_of(*USED_UP, quota("Minute"), retry_info("7s")), 7.0, True),
     ("gemini", status_of(*USED_UP, retry_info("0.25s")), 0.25, True),
-    ("gemini", status_of(*USED_UP, retry_info("soon")), None, True),
     ("gemini", headed(status_of(*USED_UP), Retry_After="3"), 3.0, True),
     ("gemini", status_of(503, "UNAVAILABLE", "overloaded"), None, True),
     ("gemini", status_of(500, "INTERNAL"), None, False),
-    ("gemini", status_of(504, "DEADLINE_EXCEEDED"), None, False),
-    ("gemini", Said(b"<html>502</html>", 502), None, False),
-    ("gemini", status_of(499, "CANCELLED"), None, False),
 ]
 
 
@@ -436,51 +321,19 @@ def test_errors_that_may_pass(
     assert caught.value.maybe_billed == (said.status == 504)
 
 
-@pytest.mark.parametrize(
-    ("header", "low", "high"),
-    [
-        ("0", 0, 0),
-        ("7", 7, 7),
-        ("1.5", 1.5, 1.5),
-        ("in a minute", 30, 60),
-        ("Wed, 21 Oct 2015 07:28:00 GMT", 0, 0),
-        ("-3", 0, 0),
-        *((odd, None, None) for odd in ("soon", "nan", "inf", "", "Wed, 99 Foo")),
-        (f"Fri, 31 Dec {9 * 10**19} 23:59:59 GMT", None, None),
-    ],
-)
-def test_retry_after(
-    recorder: Recorder, header: str, low: float | None, high: float | None
-) -> None:
-    if header == "in a minute":
-        header = format_datetime(datetime.now(UTC) + timedelta(seconds=60), usegmt=True)
-    recorder.replies = [headed(failed(429), Retry_After=header)]
-    with pytest.raises(TransientError) as caught:
-        send(make_openai(recorder.url))
-    wait = caught.value.retry_after_s
-    if low is None or high is None:
-        assert wait is None
-    else:
-        assert wait is not None
-        assert low <= wait <= high
-
-
 # --- errors that stop, and calls that are refused alone -----------------------------------------------
 
 LOW = "Your credit balance is too low to access the Anthropic API."
 REACHED = "You have reached your specified API usage limits. You will regain access on 2026-12-01."
 STOPPING = [
     ("openai", failed(401, f"Incorrect API key provided: {KEY}"), "models.*.api_key_env"),
-    ("openai", failed(403, "not in your country"), "models.*.api_key_env"),
     ("openai", Said(f"bad key {KEY}".encode(), 401), "models.*.api_key_env"),
     ("openai", failed(404, "no such model"), "models.*.model"),
     ("openai", failed(402, "pay first"), "add credit"),
     ("openai", failed(429, code="insufficient_quota"), "add credit"),
-    ("openai", failed(429, type="insufficient_quota"), "add credit"),
     ("openai", failed(400, code="billing_hard_limit_reached"), "add credit"),
     ("anthropic", refused(400, "invalid_request_error", LOW), "add credit"),
     ("anthropic", refused(400, "invalid_request_error", REACHED), "raise its spending limit"),
-    ("anthropic", refused(402, "billing_error"), "add credit"),
     (
         "anthropic",
         refused(429, "rate_limit_error", error_code="enforced_spend_limit_reached"),
@@ -495,11 +348,9 @@ STOPPING = [
         status_of(400, "INVALID_ARGUMENT", "no", {"reason": "API_KEY_INVALID"}),
         "models.*.api_key_env",
     ),
-    ("gemini", status_of(401, "UNAUTHENTICATED"), "models.*.api_key_env"),
     ("gemini", status_of(403, "PERMISSION_DENIED"), "models.*.api_key_env"),
     ("gemini", status_of(404, "NOT_FOUND", KEY), "models.*.model: the model may be retired"),
     ("gemini", status_of(400, "FAILED_PRECONDITION", "not in your country"), "enable billing"),
-    ("gemini", status_of(402, "X"), "add credit"),
 ]
 
 
@@ -529,20 +380,13 @@ TOKENS = {"type": "tokens", "code": "rate_limit_exceeded"}
 INVALID = (400, "invalid_request_error")
 REFUSED = [
     ("openai", failed(400, "too long"), "HTTP 400: too long$"),
-    ("openai", Said(b"<p>no\n\nJSON</p>", 422), "HTTP 422: <p>no JSON</p>$"),
     ("openai", Said(b"", 400), "HTTP 400: an empty body$"),
-    ("openai", Said({"error": "text"}, 400), "HTTP 400: text$"),
-    ("openai", Said({"error": 7}, 400), 'HTTP 400: {"error": 7}$'),
-    ("openai", Said({"message": {"detail": "odd"}}, 400), "HTTP 400: odd$"),
     ("openai", Said({"detail": [7, {"loc": 3, "msg": "odd"}]}, 400), "HTTP 400: odd$"),
     ("openai", Said(b"x" * 5000, 400), "HTTP 400: " + "x" * 120 + "$"),
-    ("openai", failed(400, f"you sent {KEY}"), r"HTTP 400: you sent \*\*\*masked"),
     ("openai", Said(b"x" * 110 + KEY.encode(), 400), r"HTTP 400: x+\*\*\*"),
-    ("openai", failed(400, "bad role", code="invalid_prompt"), "HTTP 400: bad role$"),
     ("openai", failed(400, code="context_length_exceeded"), r"too long for the.*token_budget"),
     ("openai", failed(400, type="exceed_context_size_error"), r"too long for the.*token_budget"),
     ("openai", failed(400, "This model's maximum context length is 8192 tokens."), "token_budget"),
-    ("openai", failed(422, "the context window is 8192 tokens"), "token_budget"),
     ("openai", failed(413, "too large"), r"too long for the model.*token_budget"),
     ("openai", failed(429, ABOVE_THE_LIMIT, **TOKENS), r"lower conditions\.\*\.token_budget"),
     (
@@ -550,20 +394,10 @@ REFUSED = [
         failed(429, "Limit 9. The input must be reduced in order to run successfully.", **TOKENS),
         r"lower conditions\.\*\.token_budget",
     ),
-    (
-        "openai",
-        failed(429, "request too large for this account", **TOKENS),
-        r"lower conditions\.\*\.token_budget",
-    ),
-    ("anthropic", refused(*INVALID, "bad"), "HTTP 400: bad$"),
     ("anthropic", refused(*INVALID, "prompt is too long: 9 tokens > 8 maximum"), TOO_LONG),
     ("anthropic", refused(413, "request_too_large", "too large"), f"HTTP 413: too large{TOO_LONG}"),
-    ("anthropic", Said(b"", 400), "HTTP 400: an empty body$"),
     ("anthropic", refused(*INVALID, f"you sent {KEY}"), r"HTTP 400: you sent \*\*\*masked\*\*\*$"),
-    ("gemini", status_of(400, "INVALID_ARGUMENT", "bad"), "HTTP 400: bad$"),
     ("gemini", Said([status_of(400, "X", "in a list").body], 400), "HTTP 400: in a list$"),
-    ("gemini", Said(b"", 400), "HTTP 400: an empty body$"),
-    ("gemini", Said(b"x" * 5000, 413), "HTTP 413: " + "x" * 120 + "$"),
     ("gemini", status_of(400, "INVALID_ARGUMENT", COUNT), TOO_LONG),
     ("gemini", status_of(400, "X", f"you sent {KEY}"), r"HTTP 400: you sent \*\*\*masked\*\*\*$"),
 ]
@@ -580,26 +414,13 @@ def test_a_refused_call_is_refused_alone(
     assert KEY not in str(caught.value)
 
 
-@pytest.mark.parametrize("status", [200, 500])
-def test_no_other_error_repeats_the_key(recorder: Recorder, status: int) -> None:
-    recorder.replies = [failed(status, f"you sent {KEY}"), Said(b"x" * 110 + KEY.encode(), status)]
-
-    def ask() -> None:
-        provider = make_openai(recorder.url)
-        provider.read(send(provider).raw)
-
-    for words in (r"you sent \*\*\*masked", r"xxx\*\*\*"):
-        with pytest.raises(TransientError, match=words):
-            ask()
-
-
 POLICY = {"code": "ResponsibleAIPolicyViolation"}
 FLAGGED = "Your prompt was flagged as potentially violating"
 FILTERED = [
-    *(("openai", failed(s, code="content_filter", param="prompt")) for s in (400, 403)),
-    *(("openai", failed(s, code=None, innererror=POLICY)) for s in (400, 403)),
-    *(("openai", failed(s, code="content_policy_violation")) for s in (400, 403)),
-    *(("openai", failed(s, FLAGGED, code="invalid_prompt")) for s in (400, 403)),
+    ("openai", failed(400, code="content_filter", param="prompt")),
+    ("openai", failed(403, code=None, innererror=POLICY)),
+    ("openai", failed(400, code="content_policy_violation")),
+    ("openai", failed(400, FLAGGED, code="invalid_prompt")),
     ("anthropic", refused(*INVALID, BLOCKED)),
 ]
 
@@ -634,28 +455,3 @@ def test_limits_of_requests_and_of_input_are_learnt() -> None:
         "x-ratelimit-limit-tokens": "30000",
         "x-ratelimit-remaining-tokens": "1000",
     }
-
-
-def test_a_learnt_limit_holds_calls_back() -> None:
-    now = 0.0
-
-    async def sleep(seconds: float) -> None:
-        nonlocal now
-        now += seconds
-
-    async def session() -> None:
-        limits = Limits(
-            ceiling=4,
-            requests_per_minute=None,
-            tokens_per_minute=None,
-            clock=lambda: now,
-            sleep=sleep,
-        )
-        await limits.acquire(10)
-        headers = {"limit": "60", "remaining": "0"}
-        named = {f"anthropic-ratelimit-requests-{part}": n for part, n in headers.items()}
-        limits.release(error=None, headers=limit_headers(named))
-        await limits.acquire(10)
-
-    asyncio.run(session())
-    assert now == pytest.approx(1.0)

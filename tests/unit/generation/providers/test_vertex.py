@@ -16,9 +16,7 @@ class Credentials:
     """As google-auth's; `fails` is raised by the next refresh."""
 
     def __init__(self) -> None:
-        self.valid = False
-        self.token = ""
-        self.n_refreshed = 0
+        self.valid, self.token, self.n_refreshed = False, "", 0
         self.fails: Exception | None = None
 
     def refresh(self, request: Any) -> None:  # noqa: ARG002

