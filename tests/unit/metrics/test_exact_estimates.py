@@ -17,7 +17,7 @@ from fieldwork.metrics.comparisons import measure_comparisons
 from fieldwork.metrics.distributions import measure_distributions
 from fieldwork.metrics.exact_estimates import MeasuredTables, measure_exactly
 from fieldwork.metrics.novelty import measure_novelty
-from fieldwork.metrics.shifts import measure_shifts
+from fieldwork.metrics.shifts import TOO_RARE, measure_shifts
 from fieldwork.metrics.variance import measure_variance
 from fieldwork.records.estimates import Estimate
 from fieldwork.records.metrics import ExactEstimate
@@ -228,6 +228,15 @@ def test_users_who_all_differ_alike_may_miss_those_who_do_not() -> None:
     # with a quarter of users who always give A the mean would be the baseline's
     assert shifts["A"].p_value == pytest.approx((0.3 / 0.4) ** 20)
     assert shifts["C"].p_value == 1.0
+
+
+def test_sides_that_are_both_sure_of_a_letter_are_alike() -> None:
+    users = users_around([0.995, 0.005, 0.0], 20, 0.001)
+    frame = answer_frame(answers_of(users) + baseline_of([0.999, 0.001, 0.0]))
+    assert {row.p_value for row in measure_comparisons(frame, **SETTINGS)} == {1.0}
+    assert {(row.p_value, row.reason) for row in measure_shifts(frame, baseline="offline")} == {
+        (None, TOO_RARE)
+    }
 
 
 def test_a_baseline_asked_once_has_no_test() -> None:

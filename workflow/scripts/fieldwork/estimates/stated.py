@@ -23,7 +23,10 @@ from fieldwork.statistics.intervals import (
 )
 
 LEAST_SHARE = 0.01
-"""A letter is compared where one side gives it at least so often."""
+"""A letter is compared where a side gives it at least so often, and a side others at least so often.
+
+Below that probabilities differ for sure and answers hardly ever.
+"""
 
 
 class LetterDifference(NamedTuple):
@@ -35,8 +38,9 @@ class LetterDifference(NamedTuple):
 
     @property
     def is_compared(self) -> bool:
-        """Whether a side gives the letter often enough to be compared."""
-        return max(self.first.value, self.second.value) >= LEAST_SHARE
+        """Whether the letter is neither too rare on both sides to be compared, nor too sure."""
+        shares = self.first.value, self.second.value
+        return max(shares) >= LEAST_SHARE and 1 - min(shares) >= LEAST_SHARE
 
     def interval(self, rarest_users: float) -> Interval | None:
         """Of the difference; with few users that of as many drawn answers, which is wider."""
@@ -123,10 +127,13 @@ def chance_of_unseen(share: float, other: float, n_users: int) -> float:
 def p_of_letters(differences: Sequence[LetterDifference]) -> float | None:
     """That no letter differs: the least p-value times the letters compared (Bonferroni).
 
-    Of two letters one test says all. None where a letter has no test.
+    Of two letters one test says all; where none is compared, both sides are sure of one. None where a
+    letter has no test.
     """
+    if not any(letter.is_compared for letter in differences):
+        return 1.0
     p_values = [letter.of_both.p_value for letter in differences if letter.is_compared]
     p_of_tests = [p for p in p_values if p is not None]
-    if len(p_of_tests) < len(p_values) or not p_of_tests:
+    if len(p_of_tests) < len(p_values):
         return None
     return min(1.0, min(p_of_tests) * (len(p_of_tests) if len(p_of_tests) > 2 else 1))

@@ -236,7 +236,7 @@ def _mark_share(
         condition=row.condition,
         answer=row.answer,
         base="counted",
-        n=int(row.n_answers),
+        n=None if row.is_stated else int(row.n_answers),
     )
     add_mark(axes, ends, (place - 0.4, place + 0.4), mark)
 

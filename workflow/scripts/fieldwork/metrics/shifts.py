@@ -23,6 +23,8 @@ from fieldwork.statistics.fisher import Margins, fisher_p
 from fieldwork.statistics.intervals import ShareCount, newcombe_interval, wilson_interval
 from fieldwork.statistics.user_intervals import RAREST_USERS
 
+TOO_RARE = "no test: on both sides its probability is below 0.01, or above 0.99"
+
 
 def measure_shifts(
     answers: pd.DataFrame, *, baseline: str, rarest_users: float = RAREST_USERS
@@ -53,14 +55,13 @@ def _stated_shifts(
 ) -> Iterator[Shift]:
     letters = letter_differences(*sides, rarest_users)
     for name, letter in zip(ascii_uppercase, letters, strict=False):
-        if not letter.is_compared:
-            continue
         share, baseline_share = (
             Quantity(side.value, share_interval(side, rarest_users))
             for side in (letter.first, letter.second)
         )
         shift = Quantity(letter.of_both.value, letter.interval(rarest_users))
-        p_value = letter.of_both.p_value
+        p_value = letter.of_both.p_value if letter.is_compared else None
+        no_test = ASKED_ONCE if letter.is_compared else TOO_RARE
         yield Shift(
             **pair.arm.columns,
             baseline=pair.versus,
@@ -78,7 +79,7 @@ def _stated_shifts(
             n_family=0,
             unit=pair.first.unit,
             is_stated=True,
-            reason=None if p_value is not None else ASKED_ONCE,
+            reason=None if p_value is not None else no_test,
         )
 
 
