@@ -21,7 +21,6 @@ from fieldwork.explorer.answers import (
     LIKENESS,
     NO_READING,
     ODD_LENGTH,
-    READING,
     REFUSAL,
     PageNames,
     Readings,
@@ -228,20 +227,6 @@ def test_first_values_are_those_that_means_count() -> None:
         if bits & FIRST_VALUE and row.puppet_id and row.replicate
     ]
     assert second_answers
-
-
-def test_what_failed_counts_for_nothing() -> None:
-    failure = dataclasses.replace(answer(), outcome="failed", reason="failed")
-    assert base_bits([failure], NO_READINGS) == [0]
-    assert doubt_bits([failure], [ReplyFacts(0, -1, None)], NO_READINGS) == [0]
-
-
-def test_a_list_without_options_was_not_read() -> None:
-    blank = dataclasses.replace(answer("list", item_id="films"), items=[], raw_items=[])
-    rows = mark_counted([blank, answer()])
-    assert base_bits(rows, NO_READINGS) == [ARRIVAL, ARRIVAL + FIRST_ANSWER]
-    letter = dataclasses.replace(answer(), letter="B", reason=None)
-    assert base_bits(mark_counted([letter]), NO_READINGS) == [ARRIVAL + READING + FIRST_ANSWER]
 
 
 def merge(raw: str, rule: str) -> MergedItem:

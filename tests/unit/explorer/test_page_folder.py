@@ -12,8 +12,7 @@ from typing import Any
 import pytest
 
 from fieldwork import tables
-from fieldwork.errors import StudyError
-from fieldwork.explorer.folder import PageTables, read_merges, write_folder
+from fieldwork.explorer.folder import PageTables, write_folder
 from fieldwork.explorer.page import PageParts
 from fieldwork.explorer.study_data import PageSettings
 from fieldwork.records.field import FIELD, FieldAnswer
@@ -324,35 +323,3 @@ def test_contexts_are_left_out_where_the_study_says_so(tmp_path: Path, study: Pa
     assert [*data] == ["answers", "details-000"]
     assert data["answers"]["contexts"][0]["conversation_ids"] == []
     assert block_of(tmp_path / "page")["withheld"] == ["Contexts are left out."]
-
-
-def test_a_study_without_anything_has_a_page(tmp_path: Path) -> None:
-    nothing = PageTables(*[[] for _ in PageTables._fields])
-    missing = ["No model has answered anything yet."]
-    write_folder(str(tmp_path / "page"), nothing, SETTINGS, PARTS, missing)
-    block = block_of(tmp_path / "page")
-    assert block["missing"] == missing
-    assert block["counts"] == {"answers": 0, "contexts": 0}
-    assert files_of(tmp_path / "page")["answers"]["model"] == []
-
-
-def test_a_megabyte_of_answer_has_a_file_of_its_own(tmp_path: Path) -> None:
-    study = write_study(tmp_path / "study")
-    path = tmp_path / "study/responses/m/letters/offline.parquet"
-    rows = [
-        dataclasses.replace(row, text="x" * 1_200_000) for row in tables.read_rows(path, Response)
-    ]
-    tables.write_table(path, rows, Response)
-    write_folder(str(tmp_path / "page"), study, SETTINGS, PARTS)
-    assert block_of(tmp_path / "page")["details"] == [0, 2, 3]
-
-
-def test_merges_are_read_without_the_guards_of_cells(study: PageTables) -> None:
-    (merge,) = read_merges(study.merges[0])
-    assert merge == MergedItem("lists", "films", "'=a", "A", "near", 1)
-
-
-def test_an_unknown_placeholder_is_named(tmp_path: Path, study: PageTables) -> None:
-    broken = PARTS._replace(page="{{unknown}}")
-    with pytest.raises(StudyError, match=r"page\.html: \{\{unknown\}\}"):
-        write_folder(str(tmp_path / "page"), study, SETTINGS, broken)

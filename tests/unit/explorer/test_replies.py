@@ -1,7 +1,7 @@
 """What the page knows of a reply: complete where it is known, silent where it would name somebody."""
 
 import dataclasses
-from datetime import UTC, datetime, timedelta, timezone
+from datetime import datetime, timedelta, timezone
 
 import pytest
 
@@ -14,7 +14,6 @@ from fieldwork.explorer.replies import (
 )
 from fieldwork.generation.responses import _sampling
 from fieldwork.generation.rows import GenerationArm
-from fieldwork.parsing.corrections import text_hash as correction_hash
 from fieldwork.records.field import FieldAnswer
 from fieldwork.records.generation import OptionProbability, Response
 from fieldwork.records.parsing import MergedItem
@@ -89,12 +88,6 @@ def test_the_seed_is_the_one_that_was_sent() -> None:
     assert details["seed"] == _sampling(arm, 7).seed
 
 
-def test_the_hash_is_the_key_of_corrections() -> None:
-    for text in ("", "A", "Ünïcode \U0001f98a"):
-        assert text_hash(text) == correction_hash(text)
-    assert text_hash(None) is None
-
-
 @pytest.mark.parametrize(
     ("source", "shown"),
     [
@@ -140,9 +133,3 @@ def test_of_a_participant_there_is_the_masked_text_alone() -> None:
     details = field_details(row, field_answer, MERGES)
     assert set(details) == {"text", "sha256", "written"}
     assert details["text"] == "1. alien, says [NAME]"
-
-
-def test_times_are_utc() -> None:
-    began = datetime(2026, 1, 2, 3, 4, 5, 678, tzinfo=UTC)
-    response = dataclasses.replace(RESPONSE, started_at=began)
-    assert reply_details(FILMS, response, 0, MERGES, CALL)["started_at"] == "2026-01-02T03:04:05Z"

@@ -100,7 +100,3 @@ def test_p_values_are_corrected_over_the_prompts_of_a_model() -> None:
     assert y.p_holm == pytest.approx(1.0)
     assert z.p_value is None
     assert found["x", "two"].p_value == x.p_value
-
-
-def test_an_empty_field_has_no_rows() -> None:
-    assert measure_attrition([], members(one="a"), seed=1) == []

@@ -63,28 +63,6 @@ def test_a_bar_in_the_id_of_a_user_is_no_side() -> None:
     ]
 
 
-def test_no_side_stands_first_in_all_first_judgements() -> None:
-    units = {f"p{n}": pair(f"p{n}") for n in range(200)}
-    answers = [answer(f"{name}|{side}", "A") for name in units for side in "ab"]
-    firsts = [
-        r.first_side for r in model_judgements(answers, units, BETTER, "mine") if r.repeat == 0
-    ]
-    assert len(firsts) == 200
-    assert 70 < firsts.count("a") < 130
-
-
-def test_repeats_are_numbered_for_each_judge() -> None:
-    answers = [answer("p|a", "A", r, m) for m in ("gpt", "gem") for r in (0, 1)]
-    rows = list(model_judgements(answers, {"p": pair()}, BETTER, "mine"))
-    assert sorted((row.rater, row.repeat) for row in rows) == [
-        ("gem", 0),
-        ("gem", 1),
-        ("gpt", 0),
-        ("gpt", 1),
-    ]
-    assert {row.rater_kind for row in rows} == {"model"}
-
-
 def test_a_judge_that_answers_in_prose_is_kept_with_the_reason() -> None:
     (row,) = model_judgements([answer("u", None)], {"u": unit_text()}, RIGHT, "mine")
     assert (row.value, row.number, row.reason) == (None, None, "no letter found")

@@ -79,9 +79,7 @@ def test_a_user_can_have_a_group_of_its_own() -> None:
     [
         ("Which?", None, ["Lyon", "Paris"], "Which?\n\nA. Lyon\nB. Paris"),
         ("Agree?", ["1", "2"], ["No", "Yes"], "Agree?\n\n1. No\n2. Yes"),
-        ("How many?", ["1", "2"], ["1", "2"], "How many?\n\n1\n2"),
         ("Which?\n(A) Lyon\n(B) Paris", None, ["Lyon", "Paris"], "Which?\n(A) Lyon\n(B) Paris"),
-        ("Is 2 more than 1?", None, ["2", "1"], "Is 2 more than 1?\n\nA. 2\nB. 1"),
     ],
 )
 def test_a_question_comes_with_its_options(
@@ -111,13 +109,6 @@ def test_of_a_pair_each_user_has_a_generic_answer_of_its_own() -> None:
     row = judged_unit(units[0])
     assert (row.unit_kind, row.author_a, row.author_b) == ("pairs", "gpt", "gpt")
     assert row.characters_b == len(units[0].text_b or "")
-
-
-def test_two_conditions_with_users_are_paired_by_user() -> None:
-    first = [response("u1", 0, "plain")]
-    second = [response("u1", 0, "rich"), response("u3", 0, "alone")]
-    (unit,) = units_of("pairs", texts(history=first, memory=second), SETTINGS)
-    assert (unit.text_a, unit.text_b) == ("plain", "rich")
 
 
 def test_an_answer_without_a_text_is_no_unit() -> None:

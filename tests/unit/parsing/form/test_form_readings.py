@@ -44,10 +44,6 @@ def test_nothing_to_read_has_no_row(text: str | None) -> None:
     assert read_text_form(text) is None
 
 
-def test_reasoning_is_not_met() -> None:
-    assert read_text_form("<think># Hm\n- a</think>A") == read_text_form("A")
-
-
 def test_english_prose_has_indices_and_a_letter_has_a_reason() -> None:
     prose, letter = read_text_form(PROSE), read_text_form("B")
     assert prose is not None
@@ -57,12 +53,6 @@ def test_english_prose_has_indices_and_a_letter_has_a_reason() -> None:
     assert prose.columns["reading_ease"] is not None
     assert (letter.columns["words"], letter.columns["sentences"]) == (1, 1)
     assert letter.columns["reason"] == "fewer than 100 words of prose"
-
-
-def test_marks_of_lists_are_no_words() -> None:
-    form = read_text_form("- one\n- two\n\n| a | b |\n|---|---|\n| c | d |")
-    assert form is not None
-    assert form.columns["words"] == 6
 
 
 def test_rows_are_of_responses_with_a_text() -> None:
