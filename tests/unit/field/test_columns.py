@@ -118,12 +118,6 @@ def test_a_participant_is_the_same_in_every_kind_of_file(written: object) -> Non
     assert [(a.participant, a.replicate) for a in movies] == [("12", 0), ("12", 1)]
 
 
-def test_one_letter_in_two_unicode_forms_is_one_participant() -> None:
-    rows = [["id", "Q1", "Q2"], ["caf\u00e9", "x", ""], ["cafe\u0301", "y", ""]]
-    found = read(sheet(*rows), mapping=column_map("wide"))
-    assert len({a.participant for a in found.answers}) == 1
-
-
 @pytest.mark.parametrize(
     ("models", "columns", "mapped", "cells", "expected"),
     [
@@ -168,13 +162,6 @@ def test_wide_positions_come_from_the_order_the_prompts_were_shown_in(
     mapping = column_map("wide", columns={"position": "order"})
     found = read(sheet(["id", "order", "Q1", "Q2"], ["p1", cell, "x", "y"]), mapping=mapping)
     assert {a.prompt.item_id: a.position for a in found.answers} == expected
-
-
-@pytest.mark.parametrize(("cell", "expected"), [("3", 3), (3, 3), (3.0, 3), ("", None)])
-def test_long_positions_are_numbers(cell: object, expected: int | None) -> None:
-    mapping = column_map("long", columns={"position": "n"})
-    found = read(sheet(["id", "prompt", "answer", "n"], ["p1", "cars", "x", cell]), mapping=mapping)
-    assert [a.position for a in found.answers] == [expected]
 
 
 def test_groups_may_come_from_a_file_of_their_own() -> None:

@@ -32,14 +32,6 @@ def test_a_sentence_shows_its_language(text: str, language: str) -> None:
     assert is_other_language(text, "en") == (language != "en")
 
 
-@pytest.mark.parametrize(
-    "text", ["", "B", "1234567890" * 5, "Ja, gerne", "[link] [name]", "🙂" * 40]
-)
-def test_what_is_too_short_has_no_language(text: str) -> None:
-    assert language_of(text) is None
-    assert not is_other_language(text, "en")
-
-
 def test_lists_of_candidates_are_told_no_other_language() -> None:
     draw = random.Random(5)
     names: dict[str, list[str]] = {}

@@ -103,20 +103,6 @@ def test_nothing_goes_over_the_network_once_everything_is_there(osf: Osf, tmp_pa
     assert len(osf.requests) == asked
 
 
-@pytest.mark.parametrize("damage", [LARGE[:-1] + b"\x00", None])
-@pytest.mark.parametrize("md5_only", [(), WAVE])
-def test_a_damaged_or_missing_file_is_fetched_again_and_only_that(
-    tmp_path: Path, damage: bytes | None, md5_only: list[str]
-) -> None:
-    with serve_osf({NODE: FILES}, md5_only=md5_only) as osf:
-        fetch(osf, tmp_path)
-        before, target = osf.bytes_served, tmp_path / WAVE[0]
-        target.unlink() if damage is None else target.write_bytes(damage)
-        fetch(osf, tmp_path)
-        assert target.read_bytes() == LARGE
-        assert osf.bytes_served - before == len(LARGE)
-
-
 @pytest.mark.parametrize(
     ("ranges", "served"), [(True, len(LARGE)), (False, len(LARGE) + 300_000 + 700_000)]
 )
@@ -129,19 +115,6 @@ def test_a_broken_connection_is_taken_up_where_it_broke_if_the_store_can(
         (file,) = fetch(osf, tmp_path, patterns=WAVE)
         assert file.path.read_bytes() == LARGE
         assert osf.bytes_served == served
-
-
-def test_a_killed_download_is_taken_up_by_the_next_run(osf: Osf, tmp_path: Path) -> None:
-    osf.faults += [
-        Fault("signature", cut_after=500_000),
-        *[Fault("/download/", status=503, times=9)],
-    ]
-    assert "HTTP 503" in refusal(osf, tmp_path, patterns=WAVE)
-    assert names(tmp_path) == []
-    osf.faults.clear()
-    (file,) = fetch(osf, tmp_path, patterns=WAVE)
-    assert file.path.read_bytes() == LARGE
-    assert osf.bytes_served == len(LARGE)
 
 
 @pytest.mark.parametrize("body", [LARGE[:-1] + b"\x00", b""])
@@ -173,18 +146,6 @@ def test_a_busy_server_is_given_the_time_it_asks_for(
     osf.faults.append(Fault(path, status=status, retry_after=retry_after))
     assert fetch(osf, tmp_path)
     assert waits == waited
-
-
-@pytest.mark.parametrize(
-    ("fault", "n_waits"),
-    [(Fault("/v2/", status=500, times=99), 4), (Fault("/v2/", status=429, retry_after="999"), 0)],
-)
-def test_patience_ends(
-    osf: Osf, waits: list[float], tmp_path: Path, fault: Fault, n_waits: int
-) -> None:
-    osf.faults.append(fault)
-    assert f"HTTP {fault.status}" in refusal(osf, tmp_path)
-    assert len(waits) == n_waits
 
 
 @pytest.mark.parametrize(

@@ -119,21 +119,6 @@ def test_what_tools_write_above_the_header_is_passed_over(
     assert (sheet.header, sheet.rows) == (("id", "a"), [(expected, ("p1", "x"))])
 
 
-@pytest.mark.parametrize(
-    "rows",
-    [
-        [["Survey 2025", None, None], ["id", "a", "b"], ["p1", "x", "y"]],
-        [["id", "a", None], ["p1", "x", None], ["p2", "y", "a note"]],
-    ],
-)
-def test_a_workbook_whose_columns_have_no_names_is_refused(
-    tmp_path: Path, rows: list[list[Any]]
-) -> None:
-    problem = refusal(workbook(tmp_path / "a.xlsx", {"One": rows}))
-    assert "more cells than the header in row 1; delete rows above" in problem
-    assert "separator" not in problem
-
-
 def test_a_formula_without_a_value_is_no_empty_answer(tmp_path: Path) -> None:
     rows = [["id", "a"], ["p1", "Heat"], [None, None], ["p2", "= My picks =\n1. Heat"]]
     problem = refusal(workbook(tmp_path / "a.xlsx", {"One": rows}))

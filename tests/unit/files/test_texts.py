@@ -37,12 +37,6 @@ def test_parquet_with_texts_and_with_lists(tmp_path: Path) -> None:
     assert read_texts(files, "t") == ["a", "b", "c"]
 
 
-def test_csv_with_and_without_compression(tmp_path: Path) -> None:
-    (tmp_path / "a.csv").write_bytes(b'\xef\xbb\xbft,u\n"x\ny",1\n')
-    (tmp_path / "a.csv.gz").write_bytes(gzip.compress(b"t\nz\n"))
-    assert read_texts([tmp_path / "a.csv", tmp_path / "a.csv.gz"], "t") == ["x\ny", "z"]
-
-
 @pytest.mark.parametrize(
     ("name", "content", "message"),
     [
@@ -78,3 +72,9 @@ def test_without_a_column_a_file_holds_texts_alone(tmp_path: Path) -> None:
         StudyError, match=r"two\.csv: row 2 has the columns id, persona; name the one"
     ):
         read_texts([tmp_path / "two.csv"])
+
+
+def test_a_text_file_in_two_encodings_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_bytes(b"\xc3\xa9\nb\n\xe9\n")
+    with pytest.raises(StudyError, match=r"row 3 is Windows-1252 but row 1 is UTF-8"):
+        read_texts([tmp_path / "a.txt"])

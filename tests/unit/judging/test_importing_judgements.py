@@ -114,12 +114,6 @@ def test_who_judges_what_is_said_of_them_is_not_named_by_the_unit(tmp_path: Path
     assert len({unit.user_id for unit in rows.units}) == 3
 
 
-def test_units_and_models_keep_their_names(tmp_path: Path) -> None:
-    text = "unit,who,answer\n81/gpt-x,gpt-x,2\n"
-    rows = read(tmp_path, text, rater_kind="model")
-    assert rows.units[0].unit_id == "81/gpt-x"
-
-
 def test_scales_kinds_and_sides_may_stand_in_columns(tmp_path: Path) -> None:
     columns = {
         "unit": ["task", "turn"],

@@ -47,17 +47,6 @@ def texts(**responses: list[Response]) -> StudyTexts:
     return StudyTexts(attributes, {"c1": TALK}, {ItemKey("t", "q"): ITEM}, responses)
 
 
-def test_an_attribute_is_shown_with_the_conversation_that_shows_it() -> None:
-    units = units_of("attributes", texts(), SETTINGS)
-    assert [unit.unit_id for unit in units] == ["u1-0", "u1-1", "u2-0"]
-    first = units[0]
-    assert first.evidence == "→ User: I own a dog.\n\nAssistant: Nice.\n\nUser: Bye."
-    assert (first.user_id, first.unit_group, first.question) == ("u1", "synthetic", None)
-    assert {unit.unit_kind for unit in units} == {"attributes"}
-    assert len({unit.code for unit in units}) == 3
-    assert "u1" not in first.code
-
-
 def test_a_user_can_have_a_group_of_its_own() -> None:
     rows = [{"user_id": name, "group": "real"} for name in ("anna", "anna", "u0123456789abcdef")]
     groups = user_groups(rows, PUBLIC_KEY)
@@ -109,6 +98,13 @@ def test_of_a_pair_each_user_has_a_generic_answer_of_its_own() -> None:
     row = judged_unit(units[0])
     assert (row.unit_kind, row.author_a, row.author_b) == ("pairs", "gpt", "gpt")
     assert row.characters_b == len(units[0].text_b or "")
+
+
+def test_two_conditions_with_users_are_paired_by_user() -> None:
+    first = [response("u1", 0, "plain")]
+    second = [response("u1", 0, "rich"), response("u3", 0, "alone")]
+    (unit,) = units_of("pairs", texts(history=first, memory=second), SETTINGS)
+    assert (unit.text_a, unit.text_b) == ("plain", "rich")
 
 
 def test_an_answer_without_a_text_is_no_unit() -> None:

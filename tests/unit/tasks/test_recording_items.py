@@ -13,6 +13,7 @@ from fieldwork.sections.tasks import ScaleForm
 from fieldwork.tasks.items import load_items
 from fieldwork.tasks.listed_options import listed_options
 from fieldwork.tasks.own_items import TaskSource
+from fieldwork.tasks.recording_items import named_letter
 
 COLUMNS = {"item": "q", "answer": "said", "question": "text", "options": "of", "gold": "right"}
 
@@ -66,17 +67,6 @@ def test_labels_of_a_recorded_scale_stand_once_in_the_task_s_source(tmp_path: Pa
         read(tmp_path, rows, kind="scale")
 
 
-def test_options_of_all_questions_stand_in_the_settings(tmp_path: Path) -> None:
-    rows = [{"q": "2", "said": "[Yes]", "right": "yes"}, {"q": "4", "said": "no", "right": "No"}]
-    columns = {"item": "q", "answer": "said", "gold": "right"}
-    recording = Recording(name="primes", format="table", columns=columns, options=["Yes", "No"])
-    items = read(tmp_path, rows, recording=recording)
-    assert [(item.choices, item.gold) for item in items] == [
-        (["Yes", "No"], "A"),
-        (["Yes", "No"], "B"),
-    ]
-
-
 @pytest.mark.parametrize(
     ("wording", "options"),
     [
@@ -118,7 +108,24 @@ def test_a_number_of_the_right_option_means_what_the_source_says(
     assert item.gold == letter
 
 
+def test_a_number_without_its_form_is_refused(tmp_path: Path) -> None:
+    row = {"q": "1", "said": "A", "of": ["yes", "no"], "right": 1}
+    with pytest.raises(
+        StudyError, match=r"neither the letter nor.*say `gold: from_0` or `gold: from_1`"
+    ):
+        read(tmp_path, [row])
+    with pytest.raises(StudyError, match="the right option '3' is neither"):
+        read(tmp_path, [row | {"right": 3}], gold="from_1")
+
+
 def test_what_a_log_says_itself_no_setting_says(tmp_path: Path) -> None:
     recording = Recording(name="old", format="helm", columns=COLUMNS)
     with pytest.raises(StudyError, match="remove `gold: from_1` from the task's source"):
         read(tmp_path, [{"q": "1"}], recording=recording, gold="from_1")
+
+
+@pytest.mark.parametrize(
+    ("gold", "letter"), [("(B)", "B"), ("b", "B"), ("NO", "B"), ("9", None), ("1", None)]
+)
+def test_what_a_log_names(gold: str, letter: str | None) -> None:
+    assert named_letter(gold, ["yes", "no"]) == letter

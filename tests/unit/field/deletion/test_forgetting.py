@@ -480,14 +480,6 @@ def test_a_short_id_in_other_files_is_doubtful() -> None:
     assert (other.exists(), elsewhere.exists()) == (True, True)
 
 
-def test_a_word_as_an_id_is_no_participant_in_the_answers_of_others() -> None:
-    RAW.write_text("id,movies\nsunflower,Alien\nother,a sunflower\n")
-    noted = write("resources/field/notes.txt", "the sunflower called")
-    outcome = run("sunflower")
-    assert failure_of(outcome) is None
-    assert outcome.ambiguous_files == [noted]
-
-
 @pytest.mark.usefixtures("short_codes")
 def test_files_that_are_named_after_a_short_id_are_searched_for_by_name() -> None:
     alone = write("resources/field/page/A1.csv", "id,movies\nA1,Alien\n")
@@ -539,13 +531,6 @@ def test_a_record_of_another_kind_is_refused(content: str) -> None:
     write(DELETIONS_FILE, content)
     with pytest.raises(StudyError, match="is not the record of deletions"):
         read_record(Path(DELETIONS_FILE))
-
-
-def test_the_record_is_no_file_of_answers() -> None:
-    run(ONE)
-    assert field_files({"field": field_of()}) == [str(GROUPS), str(RAW)]
-    glob = field_of(path="./resources/field/*.csv")
-    assert DELETIONS_FILE not in "".join(field_files({"field": glob}))
 
 
 # ---- where a field's files are -------------------------------------------------------------------

@@ -106,13 +106,6 @@ def test_a_text_file_keeps_every_other_byte(tmp_path: Path, case: str, encoding:
     assert path.read_bytes() == left.encode(encoding)
 
 
-def test_windows_files_and_tsv_keep_their_encoding(tmp_path: Path) -> None:
-    path = tmp_path / "wave.TSV"
-    path.write_bytes("id\ta\nMüller\tx\nMeier\tgrün, “ja”\n".encode("cp1252"))
-    assert take(path, "Müller") == {2: "Müller"}
-    assert path.read_bytes() == "id\ta\nMeier\tgrün, “ja”\n".encode("cp1252")
-
-
 CELL = st.text(st.sampled_from('p12,;\t"\n\r x='), max_size=6)
 
 
@@ -218,14 +211,6 @@ def test_parquet_keeps_types_metadata_and_compression(tmp_path: Path) -> None:
     assert left.schema_arrow.equals(schema, check_metadata=True)
     assert left.metadata.row_group(0).column(0).compression == "GZIP"
     assert b"p1" not in path.read_bytes()
-
-
-def test_parquet_counts_numbers_as_ids_and_may_be_left_empty(tmp_path: Path) -> None:
-    path = tmp_path / "id=9" / "wave.parquet"
-    path.parent.mkdir()
-    pq.write_table(pa.table({"id": [7.0, 7.0], "a": ["x", "y"]}), path)
-    assert take(path, "7") == {2: "7", 3: "7"}
-    assert pq.ParquetFile(path).read().to_pydict() == {"id": [], "a": []}
 
 
 # ---- what may go wrong ---------------------------------------------------------------------------

@@ -136,22 +136,6 @@ def test_nothing_of_a_study_becomes_markup_or_code() -> None:
     assert values == ["alpha", "beta", attack, "b", ""]
 
 
-def test_the_page_loads_nothing_and_says_so_to_the_browser() -> None:
-    elements = Elements(page(survey()))
-    for tag, attributes in elements.found:
-        assert tag not in ("link", "iframe", "img", "object", "video")
-        assert not {"src", "action", "onclick"} & set(attributes), (tag, attributes)
-        assert (attributes.get("href") or "#").startswith("#")
-    (policy,) = [
-        attributes["content"] or ""
-        for tag, attributes in elements.found
-        if attributes.get("http-equiv") == "Content-Security-Policy"
-    ]
-    assert policy.startswith("default-src 'none'; style-src 'sha256-")
-    assert "unsafe" not in policy
-    assert ("html", {"lang": "en", "dir": "ltr"}) in elements.found
-
-
 def test_another_prompt_makes_another_survey() -> None:
     assert survey().digest == survey().digest
     others = [survey(repeats=2), survey(groups={}), survey(platforms={"alpha": "A"})]

@@ -117,13 +117,14 @@ def test_a_log_of_inspect(tmp_path: Path, kind: str) -> None:
     assert (third.text, third.error) == (None, "no route to host")
 
 
-def test_texts_that_inspect_keeps_apart_are_put_back(tmp_path: Path) -> None:
-    sample = inspect_sample("q", 1, "attachment://a1", input="attachment://a2", messages=[])
-    sample["attachments"] = {"a1": "the answer", "a2": LONG}
+def test_parts_of_a_message_that_are_text_are_the_answer(tmp_path: Path) -> None:
+    parts = [{"type": "reasoning", "reasoning": "hm"}, {"type": "text", "text": "B"}]
+    sample = inspect_sample("q", 1, "x", input=[{"role": "user", "content": "Why?"}])
+    sample["output"]["choices"][0]["message"]["content"] = parts
     path = tmp_path / "log.json"
     path.write_text(json.dumps(inspect_log([sample])))
     (answer,) = read(path, "inspect")
-    assert (answer.text, answer.question) == ("the answer", LONG)
+    assert (answer.text, answer.question) == ("B", "Why?")
 
 
 def test_files_that_are_no_logs_of_inspect(tmp_path: Path) -> None:
@@ -138,6 +139,18 @@ def test_files_that_are_no_logs_of_inspect(tmp_path: Path) -> None:
         archive.writestr("_journal/start.json", "{}")
     with pytest.raises(StudyError, match=r"has no header\.json"):
         read(tmp_path / "cut.eval", "inspect")
+
+
+def test_a_damaged_sample_is_named(tmp_path: Path) -> None:
+    path = write_eval(
+        tmp_path / "log.eval", inspect_log([inspect_sample("q", 1, "B")]), zstandard=True
+    )
+    raw = bytearray(path.read_bytes())
+    place = raw.find(b"samples/q_epoch_1.json") + 40
+    raw[place : place + 60] = bytes(60)
+    path.write_bytes(raw)
+    with pytest.raises(StudyError, match=r"samples/q_epoch_1\.json"):
+        read(path, "inspect")
 
 
 # ---- lm-evaluation-harness -----------------------------------------------------------------------
@@ -224,6 +237,12 @@ def test_generated_texts_are_repeats_and_filters_are_not(tmp_path: Path) -> None
     assert first.temperature == 0.7
 
 
+def test_a_greedy_run_has_temperature_0_and_older_files_have_lists(tmp_path: Path) -> None:
+    line = harness_line(0, [["2"]], arguments=[["What is 1+1?", {"do_sample": False}]])
+    (answer,) = read(harness_file(tmp_path, line), "lm_eval")
+    assert (answer.temperature, answer.prompt) == (0.0, "What is 1+1?")
+
+
 def test_lines_that_are_no_samples_are_named(tmp_path: Path) -> None:
     path = harness_file(tmp_path, harness_line(0, [["2"]]), "{not json\n")
     with pytest.raises(StudyError, match=r"samples_sums.*line 2 is not JSON"):
@@ -299,6 +318,13 @@ def test_a_scenario_state_of_helm(tmp_path: Path) -> None:
 def test_options_that_were_scored_one_by_one_are_no_answers(tmp_path: Path) -> None:
     path = helm_file(tmp_path, helm_state(reference_index=0), method="multiple_choice_separate")
     with pytest.raises(StudyError, match=r"multiple_choice_separate\), so it holds no answers"):
+        read(path, "helm")
+
+
+def test_other_files_of_helm_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "stats.json"
+    path.write_text("[]")
+    with pytest.raises(StudyError, match=r"is no scenario_state\.json of HELM"):
         read(path, "helm")
 
 

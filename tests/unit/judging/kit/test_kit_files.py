@@ -7,9 +7,11 @@ from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
+import pytest
 import yaml
 from openpyxl import Workbook, load_workbook
 
+from fieldwork.errors import StudyError
 from fieldwork.judging.importing import StudyUnits, import_judgements
 from fieldwork.judging.kit.allocation import allot_units
 from fieldwork.judging.kit.files import KitSources, kit_texts, label_studio_texts
@@ -92,6 +94,18 @@ def test_nothing_on_the_page_says_whose_answer_it_is() -> None:
     codes = [code for unit in data["units"][1] for code in unit["orders"]]
     assert len(set(codes)) == 12
     assert not {"a", "b"} & set(codes)
+
+
+def test_a_consent_that_must_be_written_is_said_on_the_page(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    texts = kit_texts(kit(), sources("See [REPLACE: name]."), "")
+    assert WORDS["draft"].split(":")[0] in texts["review.html"]
+    assert "consent.md" in texts["README.md"]
+    assert len(caplog.messages) == 1
+    caplog.clear()
+    assert 'role="note"' not in kit_texts(kit(), sources(), "")["review.html"]
+    assert caplog.messages == []
 
 
 def imported(made: ReviewKit, sources_of: Mapping[str, Any], folder: Path) -> list[Judgement]:
@@ -178,24 +192,12 @@ def test_label_studio_has_a_configuration_and_tasks_and_its_export_comes_back(
     assert {r.seconds for r in rows} == {2.5}
 
 
-def test_another_question_unit_or_allotment_makes_another_kit() -> None:
-    first = kit()
-    question, *others = first.questions
-    changes: list[dict[str, Any]] = [
-        {"text": "?"},
-        {"units": question.units[1:]},
-        {"reason": WhyQuestion(WHY, ["reject"])},
-        {"reason": None},
-    ]
-    made = [first, *(first._replace(questions=[question._replace(**c), *others]) for c in changes)]
-    # the page keeps answers by the place of a unit, so more raters make another kit
-    settings = UnitSharing(raters=4, overlap=0.5, shared_by=2, repeated=0.2)
-    allotments = [
-        a for q in first.questions for a in allot_units(q.units, settings, q.name, seed=1)
-    ]
-    made.append(first._replace(allotments=allotments))
-    assert len({kit.digest for kit in made}) == len(made)
-    assert first.digest == kit().digest
+def test_nothing_to_judge_is_one_sentence() -> None:
+    nothing = ReviewKit("demo", [q._replace(units=[]) for q in kit().questions], [])
+    with pytest.raises(
+        StudyError, match=r"judging\.units: none of its entries \(right, better\) has"
+    ):
+        kit_texts(nothing, sources(), "")
 
 
 def workbook_of(question: RaterQuestion, folder: Path) -> Workbook:

@@ -118,6 +118,12 @@ def test_scaffolds_end_a_prompt(form: str, end: str) -> None:
     assert changed.prompt.endswith(end)
 
 
+def test_a_list_has_no_scaffold() -> None:
+    item = Item("films", "list", "Name films.", "Name films.", [], None, None, "a test")
+    with pytest.raises(StudyError, match="no choice questions"):
+        change_items([item], [step("scaffold", "think")])
+
+
 # ---- names ---------------------------------------------------------------------------------------
 
 
@@ -143,6 +149,7 @@ def test_a_question_names_one_person(tmp_path: Path) -> None:
     [
         ("group,name\nb,Ann\n", "has no group 'a'; its groups are"),
         ("group\na\n", "add one for a slot"),
+        ("group,name\na,\n", "an empty cell in the column 'name'"),
         ("group,person\na,Ann\n", "no question of the task has a slot"),
     ],
 )
@@ -201,3 +208,9 @@ def test_a_translation_brings_question_and_options(tmp_path: Path) -> None:
 def test_translations_that_do_not_fit(tmp_path: Path, rows: str, words: str) -> None:
     with pytest.raises(StudyError, match=words):
         change_items([sky()], [translated(tmp_path, rows)])
+
+
+def test_rows_name_columns_of_the_file(tmp_path: Path) -> None:
+    put = translated(tmp_path, "sky,sw,Anga?,Buluu,Kijani,A\n", rows={"tongue": "sw"})
+    with pytest.raises(StudyError, match=r"no column 'tongue', which `rows.tongue`"):
+        change_items([sky()], [put])
