@@ -5,6 +5,7 @@ import itertools
 import random
 from collections import Counter
 from collections.abc import Iterator
+from typing import Any
 
 import pandas as pd
 import pytest
@@ -36,7 +37,8 @@ from fieldwork.metrics.values.estimates import measure_values
 from fieldwork.records.parsing import NO_ANSWER, Answer, MergedItem
 from fieldwork.records.shared import ItemKey
 from fieldwork.records.tasks import Item, ItemKind
-from unit.metrics.metric_frames import list_prompts, score_estimates
+from unit.metrics.metric_frames import score_estimates
+from unit.table_rows import answer_of
 
 CONDITIONS = ("offline", "history", "profile")
 MODELS = ("m", "n")
@@ -51,30 +53,12 @@ NO_READINGS = Readings({}, set(), set())
 
 
 def answer(
-    kind: ItemKind = "choice",
-    *,
-    model: str = "m",
-    condition: str = "offline",
-    item_id: str = "one",
-    puppet: str | None = None,
-    replicate: int = 0,
+    kind: ItemKind = "choice", *, item_id: str = "one", puppet: str | None = None, **columns: Any
 ) -> Answer:
     """An answer that arrived, and that nobody can read."""
-    return Answer(
-        model=model,
-        task="letters" if kind == "choice" else "lists",
-        condition=condition,
-        item_id=item_id,
-        puppet_id=puppet,
-        replicate=replicate,
-        kind=kind,
-        outcome="ok",
-        raw_items=None,
-        items=None,
-        letter_strict=None,
-        letter=None,
-        reason="no letter found",
-    )
+    task = "letters" if kind == "choice" else "lists"
+    places = {"task": task, "item_id": item_id, "puppet_id": puppet, "condition": "offline"}
+    return answer_of(kind=kind, reason="no letter found", **places | columns)
 
 
 def invented_answers() -> Iterator[Answer]:
@@ -157,16 +141,6 @@ def test_first_answers_are_those_of_the_metrics(answers: list[Answer], frame: pd
             if (row.model, row.task, row.condition, row.item_id) == key and bits & FIRST_ANSWER
         }
         assert marked_rows == {(row.puppet, row.replicate) for row in rows}
-
-
-def test_first_answers_to_lists_are_those_that_estimates_count(
-    answers: list[Answer], frame: pd.DataFrame
-) -> None:
-    by_item = counts(answers, FIRST_ANSWER)
-    rows = list_prompts(frame)
-    assert len(rows) > 10
-    for row in rows:
-        assert row.n_answers == by_item[row.model, row.task, row.condition, row.item_id or ""]
 
 
 def test_choices_that_arrived_are_those_of_the_distributions(

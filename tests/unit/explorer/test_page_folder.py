@@ -26,6 +26,7 @@ from unit.explorer.test_data_files import NASTY, files_of
 from unit.explorer.test_page_answers import ITEMS, answer
 from unit.explorer.test_page_contexts import context, messages
 from unit.explorer.test_replies import RESPONSE
+from unit.table_rows import field_answer
 
 PARTS = PageParts(
     page='<title>{{title}}</title><meta content="{{policy}}"><style>{{css}}</style>{{findings}}'
@@ -132,21 +133,9 @@ def write_study(folder: Path) -> PageTables:
 
 
 def participant() -> FieldAnswer:
-    return FieldAnswer(
-        participant_id="pabc",
-        platform="A chat",
-        model="m",
-        task="letters",
-        item_id="one",
-        replicate=0,
-        position=1,
-        text="A, says [NAME]",
-        n_masked=1,
-        file="wave_of_ann.csv",
-        row=4711,
-        flags=[],
-        excluded_for=None,
-    )
+    place = {"platform": "A chat", "position": 1, "file": "wave_of_ann.csv", "row": 4711}
+    text = "A, says [NAME]"
+    return field_answer("pabc", task="letters", item_id="one", text=text, n_masked=1, **place)
 
 
 def write(folder: Path, path: str, rows: list[Any], row_type: type[Any]) -> None:

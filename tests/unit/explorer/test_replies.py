@@ -7,14 +7,12 @@ import pytest
 
 from fieldwork.explorer.replies import (
     CallSettings,
-    field_details,
     merges_by_spelling,
     reply_details,
     text_hash,
 )
 from fieldwork.generation.responses import _sampling
 from fieldwork.generation.rows import GenerationArm
-from fieldwork.records.field import FieldAnswer
 from fieldwork.records.generation import OptionProbability, Response
 from fieldwork.records.parsing import MergedItem
 from unit.explorer.test_page_answers import FILMS, answer
@@ -111,25 +109,3 @@ def test_probabilities_and_failures() -> None:
     assert details["probabilities"] == [["A", 0.666667], ["B", 0.333333]]
     assert details["defects"] == ["model"]
     assert not {"text", "sha256", "written"} & set(details)
-
-
-def test_of_a_participant_there_is_the_masked_text_alone() -> None:
-    field_answer = FieldAnswer(
-        participant_id="pabc",
-        platform="Chat",
-        model="m",
-        task="lists",
-        item_id="films",
-        replicate=0,
-        position=4,
-        text="1. alien, says [NAME]",
-        n_masked=1,
-        file="wave_1.csv",
-        row=17,
-        flags=["fast"],
-        excluded_for=None,
-    )
-    row = dataclasses.replace(FILMS, condition="field", puppet_id="pabc")
-    details = field_details(row, field_answer, MERGES)
-    assert set(details) == {"text", "sha256", "written"}
-    assert details["text"] == "1. alien, says [NAME]"

@@ -22,6 +22,7 @@ from fieldwork.records.judging import AlternativeAnnotator
 from fieldwork.records.metrics import Novelty, RunAccuracy, ScoreSpread
 from fieldwork.records.parsing import Answer
 from fieldwork.records.tasks import Item
+from unit.table_rows import row_of
 
 PSEUDONYMS = ("p00c0ffee00c0ffee", "pdeadbeefdeadbeef")
 RATERS = ("rfeedfacefeedface", "rbadc0de0badc0de0")
@@ -33,10 +34,6 @@ SETTINGS = DataSettings(
     condition_labels={"offline": "No user", "history": "One conversation", "field": "Field"},
     has_field=False,
 )
-
-
-def row_of(row_type: type[Any], **values: Any) -> Any:
-    return row_type(**{**dict.fromkeys(row_type.__dataclass_fields__), **values})
 
 
 def answer(condition: str, puppet: str | None, item: str, **more: Any) -> Answer:

@@ -3,6 +3,7 @@
 import dataclasses
 from collections import Counter
 from collections.abc import Sequence
+from typing import Any
 
 import pytest
 
@@ -20,6 +21,7 @@ from fieldwork.field.pasted import without_prompt
 from fieldwork.parsing.refusals import is_refusal
 from fieldwork.privacy import mask, pseudonym
 from fieldwork.records.field import FieldAnswer
+from unit.table_rows import field_answer
 
 ITEMS = load_prompts()
 HAIRCUTS = ("recommendations", "haircuts")
@@ -33,29 +35,9 @@ LONG = "Here are five cuts to try. " + " ".join(f"Word{i} goes on" for i in rang
 
 
 def answer(
-    text: str | None,
-    prompt: tuple[str, str] = HAIRCUTS,
-    *,
-    who: str = "a",
-    model: str = "m",
-    platform: str | None = None,
-    replicate: int = 0,
+    text: str | None, prompt: tuple[str, str] = HAIRCUTS, *, who: str = "a", **columns: Any
 ) -> FieldAnswer:
-    return FieldAnswer(
-        participant_id=who,
-        platform=platform,
-        model=model,
-        task=prompt[0],
-        item_id=prompt[1],
-        replicate=replicate,
-        position=None,
-        text=text,
-        n_masked=0,
-        file="f.csv",
-        row=2,
-        flags=[],
-        excluded_for=None,
-    )
+    return field_answer(who, task=prompt[0], item_id=prompt[1], text=text, **columns)
 
 
 def check(

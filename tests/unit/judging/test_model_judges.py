@@ -1,11 +1,10 @@
 """Models as raters: both orders of a pair, letters as options of a side, answers in prose."""
 
-from typing import Any
-
 from fieldwork.judging.model_judges import judge_items, model_judgements
 from fieldwork.records.parsing import Answer
 from fieldwork.text_templates import TextTemplate
 from unit.judging.unit_texts import BETTER, RIGHT, pair, unit_text
+from unit.table_rows import answer_of
 
 PROMPT = TextTemplate(
     "{% for fact in facts %}{{ fact }};{% endfor %}{{ attribute }}|{{ answer_1 }}|{{ answer_2 }}",
@@ -14,10 +13,8 @@ PROMPT = TextTemplate(
 
 
 def answer(item: str, letter: str | None, replicate: int = 0, model: str = "gpt") -> Answer:
-    columns: dict[str, Any] = dict.fromkeys(Answer.__dataclass_fields__)
     reason = None if letter else "no letter found"
-    columns |= {"model": model, "item_id": item, "letter": letter, "replicate": replicate}
-    return Answer(**columns | {"reason": reason})
+    return answer_of(model=model, item_id=item, letter=letter, replicate=replicate, reason=reason)
 
 
 def test_a_single_unit_is_put_once_with_the_options_in_words() -> None:

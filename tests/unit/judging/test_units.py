@@ -1,7 +1,5 @@
 """What a study gives to raters: which units there are, whose they are, and what raters see of them."""
 
-from typing import Any
-
 import pytest
 
 from fieldwork.errors import StudyError
@@ -20,6 +18,7 @@ from fieldwork.records.puppets import Conversation, Message
 from fieldwork.records.shared import ItemKey
 from fieldwork.records.tasks import Item
 from unit.judging.unit_texts import unit_text
+from unit.table_rows import response_of
 
 SETTINGS = UnitSettings("mine", None, "synthetic", 7)
 ITEM = Item("q", "list", "What now?", "What now? Name five.", [], None, None, "a test")
@@ -37,9 +36,7 @@ def attribute(user: str, number: int = 0) -> Attribute:
 
 
 def response(puppet: str | None, replicate: int, text: str | None, model: str = "gpt") -> Response:
-    columns: dict[str, Any] = dict.fromkeys(Response.__dataclass_fields__)
-    columns |= {"model": model, "task": "t", "item_id": "q", "outcome": "ok"}
-    return Response(**columns | {"puppet_id": puppet, "replicate": replicate, "text": text})
+    return response_of(text, model=model, item_id="q", puppet_id=puppet, replicate=replicate)
 
 
 def texts(**responses: list[Response]) -> StudyTexts:

@@ -16,22 +16,18 @@ from fieldwork.parsing.answers import (
     parse_response,
     unread_reason,
 )
-from fieldwork.records.field import FieldAnswer
 from fieldwork.records.generation import OUTCOMES, OptionProbability, Outcome, Response
 from fieldwork.records.parsing import Answer, MergedItem
 from fieldwork.records.tasks import Item
+from unit.table_rows import field_answer, response_of
 
 LIST = Item("films", "list", "Which films?", "Name five.", [], None, None, "")
 CHOICE = Item("q", "choice", "Which?", "Pick.", ["yes", "no"], "A", "s", "")
 FIVE = "1. Alien\n2. Heat\n3. Up\n4. Jaws\n5. Big"
 
 
-def response(text: str | None, outcome: Outcome = "ok", **changes: Any) -> Response:
-    blank: dict[str, Any] = {field.name: None for field in dataclasses.fields(Response)}
-    keys = {"model": "m", "task": "t", "condition": "c", "item_id": "i", "puppet_id": "p"}
-    return Response(
-        **{**blank, **keys, "replicate": 3, "text": text, "outcome": outcome, **changes}
-    )
+def response(text: str | None, outcome: Outcome = "ok", **columns: Any) -> Response:
+    return response_of(text, outcome, **{"puppet_id": "p", "replicate": 3} | columns)
 
 
 def answer(
@@ -162,10 +158,10 @@ def test_the_number_asked_for_is_the_items_own_or_its_prompts(
     "text", [FIVE, "B.", "It depends.", "I'm sorry, but I can't help.", "", None]
 )
 def test_an_answer_of_the_field_is_read_as_a_models(text: str | None, item: Item) -> None:
-    field_answer = FieldAnswer("p", "web", "m", "t", "i", 3, None, text, 0, "a.csv", 2, [], None)
+    answer_of_field = field_answer(text=text, replicate=3)
     outcome: Outcome = "empty" if text is None else "ok"
     from_response = parse_response(response(text, outcome, condition="field"), item)
-    assert parse_field_answer(field_answer, item) == from_response
+    assert parse_field_answer(answer_of_field, item) == from_response
 
 
 def test_spellings_are_counted_and_merged_within_a_prompt() -> None:

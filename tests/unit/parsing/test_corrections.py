@@ -18,10 +18,11 @@ from fieldwork.parsing.corrections import (
     read_corrections,
     text_hash,
 )
-from fieldwork.records.generation import OUTCOMES, Outcome, Response
+from fieldwork.records.generation import OUTCOMES, Outcome
 from fieldwork.records.parsing import NO_ANSWER, Answer
 from fieldwork.records.shared import ItemKey
 from fieldwork.records.tasks import Item
+from unit.table_rows import response_of
 
 COLUMNS = ("task", "item_id", "raw", "canonical", "text_sha256", "reading")
 LIST = Item("films", "list", "Which films?", "Name two.", [], None, None, "")
@@ -49,9 +50,7 @@ def row(reading: str, item_id: str = "films", **changes: str) -> dict[str, str]:
 
 
 def answer(text: str | None, item: Item, outcome: Outcome = "ok") -> Answer:
-    blank: dict[str, Any] = {field.name: None for field in dataclasses.fields(Response)}
-    keys = {"model": "m", "task": "t", "condition": "c", "item_id": item.item_id, "replicate": 0}
-    return parse_response(Response(**blank | keys | {"text": text, "outcome": outcome}), item)
+    return parse_response(response_of(text, outcome, item_id=item.item_id), item)
 
 
 def corrected(

@@ -62,9 +62,9 @@ PARTS = {
     "list": OF_LISTS,
     "list cut off": OF_LISTS[::3],
     "letter": [
-        "a ", "answer is ", "(", "A ", "A. x\n", "\\boxed{", "not ", "\n", "<think>", "option A is ", "**",
-        "I choose ", '"answer": ', "{", "B or ", "(A), ", "A is correct. ", "none of (A), ", "ABCDEFGHIJ",
-        "(a) x (b) y ", "\\frac{1}{2}", "choice is:\n", "rule out (A), (B) ", "A is tempting but ",
+        "a ", "answer is ", "(", "A ", "A. x\n", "\\boxed{", "not ", "\n", "<think>", "option A is ",
+        "**", "I choose ", '"answer": ', "{", "B or ", "(A), ", "A is correct. ", "none of (A), ",
+        "ABCDEFGHIJ", "(a) x (b) y ", "\\frac{1}{2}", "choice is:\n", "rule out (A), (B) ", "A is tempting but ",
         "Ответ: В ", '"A": true, ',
     ],
     "point": ["1 ", "4-", "agree ", "(", "answer ", "1 = a, ", "I'd say 4, not ", "非常不同意4"],

@@ -178,26 +178,6 @@ def test_checksums_are_those_of_sha256sum(home: Path, tmp_path: Path) -> None:
     assert list(checksum_lines({"a\nb": "0f"})) == ["\\0f  a\\nb\n"]
 
 
-def test_lists_say_what_is_there_and_what_is_not(home: Path, tmp_path: Path) -> None:
-    folder = packed(home, tmp_path / "out")
-    assert rows(folder / "left_out.csv") == [
-        {
-            "what": "texts of corpora.talks",
-            "why": "its licence is not known",
-            "instead": "get my/talks.jsonl",
-        }
-    ]
-    licences = rows(folder / "licences.csv")
-    assert [(row["source"], row["license"], row["texts"]) for row in licences] == [
-        ("this study", "CC-BY-4.0", "yes"),
-        ("Fieldwork", "MIT", "yes"),
-        ("corpora.talks", "", "no"),
-    ]
-    (prompt,) = rows(folder / "prompts.csv")
-    assert (prompt["task"], prompt["prompt"]) == ("quiz", "Round?\nA) yes")
-    assert json.loads(prompt["choices"]) == ["yes", "no"]
-
-
 def test_the_readme_of_an_archive_with_gaps_says_so(home: Path, tmp_path: Path) -> None:
     plan = PLAN._replace(is_whole=False, license=None)
     page = (packed(home, tmp_path / "out", plan) / "README.md").read_text(encoding="utf-8")

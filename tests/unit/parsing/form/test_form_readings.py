@@ -5,8 +5,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fieldwork.parsing.form.readings import read_field_forms, read_forms, read_text_form
-from fieldwork.records.field import FieldAnswer
 from unit.parsing.test_answers import response
+from unit.table_rows import field_answer
 
 PROSE = "This is a sentence that you can read without any help from the others. " * 12
 
@@ -65,21 +65,6 @@ def test_rows_are_of_responses_with_a_text() -> None:
 
 
 def test_the_field_has_no_markup() -> None:
-    answer = FieldAnswer(
-        participant_id="p",
-        platform=None,
-        model="m",
-        task="t",
-        item_id="i",
-        replicate=0,
-        position=None,
-        text="One thing\n- and another",
-        n_masked=0,
-        file="f.csv",
-        row=2,
-        flags=[],
-        excluded_for=None,
-    )
-    (row,) = read_field_forms([answer])
+    (row,) = read_field_forms([field_answer(text="One thing\n- and another")])
     assert (row.condition, row.puppet_id, row.words) == ("field", "p", 4)
     assert row.list_items is row.bold_spans is row.links is None
