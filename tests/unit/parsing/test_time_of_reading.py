@@ -64,7 +64,8 @@ PARTS = {
     "letter": [
         "a ", "answer is ", "(", "A ", "A. x\n", "\\boxed{", "not ", "\n", "<think>", "option A is ",
         "**", "I choose ", '"answer": ', "{", "B or ", "(A), ", "A is correct. ", "none of (A), ",
-        "ABCDEFGHIJ", "(a) x (b) y ", "\\frac{1}{2}", "choice is:\n", "rule out (A), (B) ", "A is tempting but ",
+        "ABCDEFGHIJ", "(a) x (b) y ",
+        "\\frac{1}{2}", "choice is:\n", "rule out (A), (B) ", "A is tempting but ",
         "Ответ: В ", '"A": true, ',
     ],
     "point": ["1 ", "4-", "agree ", "(", "answer ", "1 = a, ", "I'd say 4, not ", "非常不同意4"],
