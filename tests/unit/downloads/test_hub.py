@@ -305,3 +305,17 @@ def test_the_library_asks_for_nothing_else(
         f"/datasets/{REPO}/resolve/{REVISION}/README.md",
     ]
     assert not asked
+
+
+@pytest.mark.parametrize("pattern", ["data/none.parquet", "*.jsonl"])
+def test_a_pattern_without_a_file_is_named(hub: Hub, tmp_path: Path, pattern: str) -> None:
+    assert hub.endpoint
+    with pytest.raises(StudyError, match=pattern.replace("*", r"\*")):
+        fetch(tmp_path, patterns=["README.md", pattern])
+
+
+def test_a_folder_that_cannot_be_written_is_named(hub: Hub, tmp_path: Path) -> None:
+    assert hub.endpoint
+    (tmp_path / "file").write_text("")
+    with pytest.raises(StudyError, match="cannot be saved in"):
+        fetch(tmp_path / "file" / "folder")

@@ -60,3 +60,8 @@ def test_a_damaged_manifest_says_to_delete_it(tmp_path: Path, text: str) -> None
     manifest.write_text(text, encoding="latin-1")
     with pytest.raises(StudyError, match=r"manifest\.json: not a readable"):
         local_files([str(manifest)])
+
+
+def test_a_plain_file_that_is_gone_is_not_downloaded(tmp_path: Path) -> None:
+    with pytest.raises(StudyError, match=r"gone\.csv: the file is gone; put it back"):
+        local_files([str(tmp_path / "gone.csv")])

@@ -5,6 +5,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -78,3 +79,8 @@ def test_a_text_file_in_two_encodings_is_refused(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_bytes(b"\xc3\xa9\nb\n\xe9\n")
     with pytest.raises(StudyError, match=r"row 3 is Windows-1252 but row 1 is UTF-8"):
         read_texts([tmp_path / "a.txt"])
+
+
+def test_a_workbook_holds_texts_as_a_person_sees_them(tmp_path: Path) -> None:
+    pd.DataFrame({"t": ["a", 3.0, None]}, dtype=object).to_excel(tmp_path / "a.xlsx", index=False)
+    assert read_texts([tmp_path / "a.xlsx"], "t") == ["a", "3"]

@@ -367,3 +367,10 @@ def test_instances_of_every_eval_ever(tmp_path: Path) -> None:
     assert (first.latency_s, first.input_tokens, first.gold) == (0.25, 9, "2")
     assert (second.item, second.text) == ("q2", "last word")
     assert (third.text, third.error) == (None, "rate limit")
+
+
+def test_other_lines_are_no_instances(tmp_path: Path) -> None:
+    path = tmp_path / "x_samples.jsonl"
+    path.write_text('{"evaluation_results": []}\n')
+    with pytest.raises(StudyError, match="line 1 is no instance of every_eval_ever"):
+        read(path, "every_eval_ever")
