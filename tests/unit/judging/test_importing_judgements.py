@@ -263,3 +263,14 @@ def test_a_unit_that_nobody_was_given_stops_the_import(tmp_path: Path) -> None:
     text = "unit,who,answer\nc0de,ann,1\nother,ann,1\n"
     with pytest.raises(StudyError, match=r"row 3: its unit was given to nobody in this study"):
         read(tmp_path, text, OF_STUDY, units="given")
+
+
+def test_a_skipped_unit_that_is_judged_later_is_no_repeat(tmp_path: Path) -> None:
+    rows = read(tmp_path, "unit,who,answer\na,ann,\na,ann,3\n").judgements
+    assert [(row.value, row.repeat) for row in rows] == [(None, 1), ("3", 0)]
+
+
+def test_two_answers_to_the_same_question_stop_the_import(tmp_path: Path) -> None:
+    texts = {"a.csv": f"{PAGE_HEAD}ann,c0de,2,1,k\n", "b.csv": f"{PAGE_HEAD}ann,c0de,3,1,k\n"}
+    with pytest.raises(StudyError, match=r"b\.csv: row 2: its rater gave another answer .*a\.csv"):
+        read_files(tmp_path, texts, **OF_KIT)

@@ -1,8 +1,6 @@
 """An archive: what lies where, that it is packed alike twice, and what it says of itself."""
 
 import csv
-import hashlib
-import json
 import stat
 import subprocess
 import zipfile
@@ -201,23 +199,6 @@ def test_whoever_begins_with_the_texts_keeps_the_answers_of_real_users(
     plan = PLAN._replace(is_whole=False, of_models_alone=["metrics/accuracy_runs.csv"])
     page = (packed(home, tmp_path / "gaps", plan) / "README.md").read_text(encoding="utf-8")
     assert step not in page
-
-
-def test_the_description_names_files_by_their_places(home: Path, tmp_path: Path) -> None:
-    folder = packed(home, tmp_path / "out")
-    description = json.loads((folder / "croissant.json").read_text(encoding="utf-8"))
-    assert description["license"] == "CC-BY-4.0"
-    files = {f["@id"]: f for f in description["distribution"] if f["@type"] == "cr:FileObject"}
-    assert set(files) == {
-        "tables/answers/items.csv",
-        "results/trivia/contexts/quiz/history.parquet",
-        "results/trivia/contexts/quiz/profile.parquet",
-        "results/trivia/tasks/quiz.parquet",
-    }
-    for path, file in files.items():
-        assert file["sha256"] == hashlib.sha256((folder / path).read_bytes()).hexdigest()
-    (contexts,) = (s for s in description["distribution"] if s["@id"] == "contexts-files")
-    assert contexts["includes"] == "results/trivia/contexts/*/*.parquet"
 
 
 def test_rows_of_real_users_stay_out_of_a_table_of_users(home: Path, tmp_path: Path) -> None:

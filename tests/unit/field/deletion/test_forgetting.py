@@ -241,16 +241,6 @@ def test_a_file_that_cannot_be_read_is_said_before_anything_is_deleted(folder: P
     assert tree(folder) == before
 
 
-def test_results_alone_are_evidence_enough() -> None:
-    """Rows were deleted by hand, and the results were not."""
-    for path in (RAW, GROUPS):
-        kept = [line for line in path.read_text().splitlines(keepends=True) if ONE not in line]
-        path.write_text("".join(kept))
-    text = sentences(run(ONE))
-    assert f"results/mine: all {N_COMPUTED} file(s)" in text
-    assert not Path("results/mine/field").exists()
-
-
 # ---- crashes -------------------------------------------------------------------------------------
 
 
