@@ -158,11 +158,45 @@ def letter(case: Reasoning, closing: str) -> str | None:
     return parse_choice(text, letters=case.letters, choices=case.options).letter
 
 
+CLAIM = re.compile(
+    r"(?:\b[A-J]\)?|°F|°C)\s+(?:is|would be|seems)\s+(?:\w+\s+)?(?:true|correct|right|closest|best)\b"
+    r"|\b(?:closest|correct|best|true)\s+\w+\s+is\s+\(?[A-J]\b"
+)
+OTHER_LETTERS = re.compile(r"(?<![\w(])\(([a-j])\)\s|\b[A-J]\s?=\s?[\d(]|^\s*\|.*\|", re.MULTILINE)
+
+
+def test_a_closing_statement_wins_over_earlier_claims() -> None:
+    """Reasoning that itself claims something of a letter or a degree."""
+    cases = [case for case in reasonings() if CLAIM.search(case.body)]
+    pairs = [(letter(case, f"The answer is ({case.letter})."), case.letter) for case in cases]
+    result = tally("a statement after other claims", pairs)
+    assert result.n > 30
+    assert result.recall == 1
+
+
+@pytest.mark.parametrize("kind", ["all", "parts, formulas, tables"])
+def test_reasoning_without_its_statement(kind: str) -> None:
+    """A letter read from the rest should be the one that was stated; most reasoning names none."""
+    if kind == "all":
+        cases = part_of(reasonings()[::3])
+    else:
+        cases = [case for case in reasonings() if OTHER_LETTERS.search(case.body)]
+    pairs = [(letter(case, ""), case.letter) for case in cases]
+    result = tally(f"statement cut off, {kind}", pairs)
+    leaning = sum(ours == "A" for ours, truth in pairs if ours not in (None, truth))
+    print(f"\n  of the wrong ones {leaning} are A")
+    assert result.n > 200
+    assert result.precision > 0.9
+
+
 FORMS = [
     "The strongest argument should be ({}).",
     "All of the options are consistent with this, except ({}).",
+    "This leaves only ({}).",
     "None of the options fits but ({}).",
     "So the most likely one is {}.",
+    "Not every option can hold; only ({}) does.",
+    "**{}**",
     "\n\n({})",
 ]
 
@@ -174,6 +208,20 @@ def test_letters_in_other_words(case: int) -> None:
     result = tally(f"letters, {FORMS[case].strip()}", pairs)
     assert result.n > 200
     assert min(result.precision, result.recall) > 0.9
+
+
+JOINTS = ["({0}{1})", "({0}), ({1})", "{0} and {1}", "({0}) or ({1})", "({0}, {1})"]
+
+
+@pytest.mark.parametrize("case", range(len(JOINTS)), ids=JOINTS)
+def test_joined_letters_are_read_alike(case: int) -> None:
+    pairs: Pairs = []
+    for one in part_of(reasonings()[::3], case):
+        other = one.letters[(one.letters.index(one.letter) + 2) % len(one.letters)]
+        first, second = sorted([one.letter, other])
+        pairs.append((letter(one, f"The answer is {JOINTS[case].format(first, second)}."), first))
+    result = tally(f"joined letters, {JOINTS[case]}", pairs)
+    assert min(result.precision, result.recall) > 0.98
 
 
 def test_options_stated_by_their_text() -> None:
@@ -248,6 +296,13 @@ def test_hard_letters_of_repeated_runs() -> None:
     assert result.n > 380
     assert result.wrong <= 2
     assert result.recall > 0.97
+
+
+def test_answers_from_a_declining_persona() -> None:
+    read = csv_rows(OUTPUTS / "persona_bias_mmlu_outputs.csv.gz")
+    letters = [(parse_choice(row["response"]).letter, row["predicted_answer"]) for row in read]
+    assert agreement([pair for pair in letters if pair[1]]) >= 0.85
+    assert not any(ours for ours, theirs in letters if not theirs)
 
 
 # ---- refusals -----------------------------------------------------------------------------------------

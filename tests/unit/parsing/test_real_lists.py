@@ -212,6 +212,26 @@ def test_names_whose_truth_is_built_in(oracle: Oracle, case: int) -> None:
     assert result.missing <= (1 - oracle.recall) * (result.right + result.missing)
 
 
+def test_replies_of_chats_that_answer_no_question_for_one_name() -> None:
+    texts = part_of(sorted(messages(of_assistant=True).values())[::10])
+    listings = [parse_list(text, expected_length=1).items for text in texts]
+    single_names = [items for items in listings if items and len(items) == 1]
+    print(f"\none name in replies of chats: {len(single_names)} of {len(texts)}")
+    assert len(single_names) < 0.1 * len(texts)
+
+
+def test_what_and_joins_is_one_name_in_either_order() -> None:
+    pairs: Pairs = []
+    for name in all_names():
+        parts = name.split(" and ")
+        if len(parts) == 2 and all(part.count(" ") < 2 and "," not in part for part in parts):
+            same = is_one_name(name, f"{parts[1]} and {parts[0]}")
+            pairs.append(("same" if same else None, "same"))
+    result = tally("'A and B', turned round", pairs)
+    assert result.n > 100
+    assert result.recall > 0.9
+
+
 @pytest.mark.parametrize("second_heading", ["**Luxury:**", "**Tips:**"])
 def test_lists_under_headings(second_heading: str) -> None:
     """Two real lists under headings are one answer; a list of five under 'Tips' is none of it."""
