@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from browser.conftest import NO_STORAGE, Explore, read_csv, save_file
+from browser.conftest import Explore, read_csv, save_file
 from browser.invented_study import HOSTILE, InventedPage, Row
 from fieldwork.files.cells import plain_cell
 
@@ -129,12 +129,3 @@ def test_a_correction_can_be_undone_and_read_again(
     (tmp_path / "other.csv").write_text("a,b\n1,2\n", encoding="utf-8")
     page.get_by_label("Go on with a corrections.csv").set_input_files(tmp_path / "other.csv")
     expect(page.get_by_text("has not the columns")).to_be_visible()
-
-
-def test_a_browser_that_keeps_nothing_still_writes_the_file(explore: Explore) -> None:
-    page = explore("#/doubtful?doubt=merged", script=NO_STORAGE)
-    expect(page.get_by_text("This browser keeps nothing")).to_be_visible()
-    card = card_of(page, "cities", "p05")
-    card.get_by_label("“Rome” counts as").fill("Roma")
-    card.get_by_role("button", name="Keep these names").click()
-    assert saved(page) == [correction(task="lists", item_id="cities", raw="Rome", canonical="Roma")]

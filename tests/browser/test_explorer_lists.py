@@ -2,7 +2,6 @@
 
 import re
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 from playwright.sync_api import expect
@@ -45,22 +44,6 @@ def test_filters_are_the_address_and_the_address_is_the_filters(
     other = explore(address.partition("index.html")[2])
     expect(other.locator(".total")).to_have_text("2 answers, 0 read")
     expect(other.get_by_role("form", name="Filters").get_by_label("Model")).to_have_value("alpha")
-
-
-def test_other_filters(view: Explore, invented: InventedPage) -> None:
-    n_formulas = sum(any(name.startswith("=") for name in r.options) for r in invented.rows)
-    for filters, n in {
-        "doubt=merged": 1,
-        "doubt=any": 7,
-        "reason=refused": 1,
-        "outcome=truncated": 1,
-        "base=runs&kind=list": 0,
-        "condition=nothing": 0,
-        "puppet=p01&condition=history&model=beta": 6,
-        "option=%3DHYPERLINK(%22http%3A%2F%2F127.0.0.1%3A9%2F%22%3B%22x%22)": n_formulas,
-    }.items():
-        total = view(f"#/answers?{filters}").locator(".total")
-        expect(total).to_have_text(re.compile(rf"^{n} answers?, "))
 
 
 def test_the_search_reads_replies(view: Explore, invented: InventedPage) -> None:
@@ -175,24 +158,6 @@ def test_the_list_by_keyboard(explore: Explore, long_study: InventedPage) -> Non
     expect(page.get_by_text("Answer 69 of")).to_be_visible()
 
 
-def test_tab_walks_the_list_faster_than_the_window_scrolls(
-    explore: Explore, long_study: InventedPage
-) -> None:
-    page = explore("#/answers", study=long_study)
-    page.keyboard.press("j")
-    # on a busy machine keys arrive before the event of scrolling does: here it never does
-    page.evaluate(
-        "window.addEventListener('scroll', (e) => e.stopImmediatePropagation(), { capture: true })"
-    )
-    for _ in range(60):
-        page.keyboard.press("Tab")
-    focused = page.locator("li:has(a:focus)")
-    expect(focused).to_have_attribute("aria-posinset", "61")
-    for _ in range(50):
-        page.keyboard.press("Shift+Tab")
-    expect(focused).to_have_attribute("aria-posinset", "11")
-
-
 def test_keys_are_told_and_can_be_switched_off(explore: Explore) -> None:
     page = explore("#/answers")
     page.keyboard.press("?")
@@ -203,33 +168,3 @@ def test_keys_are_told_and_can_be_switched_off(explore: Explore) -> None:
     expect(dialog).to_be_hidden()
     page.keyboard.press("/")
     expect(page.get_by_label("Search in replies")).not_to_be_focused()
-
-
-def test_a_key_that_is_typed_is_a_letter(view: Explore) -> None:
-    page = view("#/answers")
-    page.get_by_label("Search in replies").fill("")
-    page.get_by_label("Search in replies").press_sequentially("jk/?")
-    expect(page.get_by_label("Search in replies")).to_have_value("jk/?")
-    expect(page.locator("#keys")).to_be_hidden()
-
-
-def test_the_skip_link_leaves_the_address_alone(explore: Explore) -> None:
-    page = explore("#/answers?model=beta")
-    page.keyboard.press("Tab")
-    expect(page.locator(".skip")).to_be_focused()
-    page.keyboard.press("Enter")
-    expect(page.locator("main")).to_be_focused()
-    assert page.evaluate("location.hash") == "#/answers?model=beta"
-
-
-def test_a_zipped_page_works_elsewhere(
-    explore: Explore, invented: InventedPage, tmp_path: Path
-) -> None:
-    folder = tmp_path / "a folder of ünicode & spaces"
-    invented.folder.rename(folder)
-    try:
-        page = explore("#/answers?q=Tokyo", study=InventedPage(folder, invented.rows))
-        expect(page.locator(".total")).to_contain_text("read")
-        expect(page.locator("a.row mark").first).to_have_text("Tokyo")
-    finally:
-        folder.rename(invented.folder)

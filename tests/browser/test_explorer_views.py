@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from browser.conftest import Explore, Seen
-from browser.invented_study import ARABIC, HEBREW, HOSTILE, MARKDOWN, InventedPage, Row, write_page
+from browser.invented_study import ARABIC, HOSTILE, MARKDOWN, InventedPage, Row, write_page
 from fieldwork.addresses import address
 from fieldwork.explorer.linked_figures import mark_address
 
@@ -67,39 +67,6 @@ def test_a_mark_says_what_it_is_to_mouse_and_keyboard(
     expect(rows.nth(1)).to_contain_text("0.1 to 0.9")
 
 
-def test_a_sentence_of_the_findings_is_a_link_too(view: Explore, invented: InventedPage) -> None:
-    page = view()
-    page.get_by_role("link", name="the model alpha names other cities").click()
-    rows = [row for row in invented.rows if (row.item, row.condition) == ("cities", "history")]
-    expect(page.locator(".total")).to_have_text(total_of(rows))
-    expect(page.get_by_role("heading", level=1)).to_be_focused()
-
-
-def test_the_page_opens_with_the_answer_and_its_question_then_figures_then_tables(
-    explore: Explore,
-) -> None:
-    page = explore()
-    selectors = (
-        "#in-short",
-        "#question-by-question",
-        "#figure-fig1",
-        "#what-this-cannot-say",
-        "#all-tests",
-        "#study-facts",
-    )
-    places = [page.locator(selector).bounding_box() for selector in selectors]
-    heights = [place["y"] for place in places if place]
-    assert len(heights) == 6
-    assert heights == sorted(heights)
-    first, second = page.locator(".finding .answers").all()
-    expect(first).to_be_in_viewport()
-    # a share has a bar as long as it is
-    bars = first.locator(".bar span").all()
-    assert [bar.evaluate("node => node.style.width") for bar in bars] == ["70%", "8.5%"]
-    expect(first.get_by_role("row", name="after a conversation")).to_have_class("differs")
-    assert second.evaluate("node => node.getBoundingClientRect().top") > heights[1]
-
-
 def test_tables_are_folded_until_they_are_printed_or_asked_for(explore: Explore) -> None:
     page = explore()
     table = page.locator("#all-tests table")
@@ -135,16 +102,6 @@ def test_a_question_shows_shares_by_condition(view: Explore, invented: InventedP
     expect(page.locator(".total")).to_have_text(f"{named['Paris']} answers, {named['Paris']} read")
 
 
-def test_the_correct_option_and_letters_that_are_missing(view: Explore) -> None:
-    page = view("#/question?task=quiz&item=capital&model=alpha&condition=history")
-    assert page.locator("table.shares thead tr").first.locator("th").count() == 2
-    expect(page.locator("tbody th", has_text="A. Lima")).to_contain_text("correct")
-    cell = share(page, "no letter could be read", "History <i>of chats</i>")
-    expect(cell).to_contain_text("(1)")
-    cell.get_by_role("link").click()
-    expect(page.locator(".total")).to_have_text("1 answer, 0 read")
-
-
 def test_two_conditions_beside_each_other(view: Explore, invented: InventedPage) -> None:
     page = view("#/compare?model=beta&task=lists&item=cities&condition=offline&other=history")
     cells = {
@@ -173,12 +130,6 @@ def test_two_conditions_beside_each_other(view: Explore, invented: InventedPage)
     page.get_by_role("checkbox", name="Retrieval").check()
     expect(columns).to_have_count(3)
     expect(page.get_by_role("checkbox", name="Retrieval")).to_be_focused()
-
-
-def test_a_user_beside_the_baseline(view: Explore) -> None:
-    page = view("#/compare?model=alpha&task=quiz&item=planet&puppet=p07")
-    headings = page.locator(".beside h3").all_inner_texts()
-    assert headings == ["Offline", "History <i>of chats</i>, p07", "Profile, p07"]
 
 
 def test_a_user_has_a_conversation_and_answers(view: Explore, invented: InventedPage) -> None:
@@ -225,36 +176,6 @@ def test_an_answer_shows_all_that_is_known_of_it(view: Explore) -> None:
     expect(page.locator(".total")).to_have_text("3 answers, 3 read")
 
 
-def test_an_answer_with_a_letter(explore: Explore) -> None:
-    page = explore("#/answer?model=beta&task=quiz&condition=rag&item=sum&puppet=p01&replicate=0")
-    expect(page.get_by_text("Correct letter")).to_be_visible()
-    expect(page.locator("#view tbody tr")).to_have_count(4)
-    page.goto(page.url.partition("#")[0] + "#/answer?model=alpha&task=quiz&condition=history"
-              "&item=capital&puppet=p01")  # fmt: skip
-    expect(page.locator(".raw [dir=auto]")).to_have_text(HEBREW)
-    assert (
-        page.evaluate("getComputedStyle(document.querySelector('.raw [dir]')).direction") == "rtl"
-    )
-    expect(page.locator("#view .facts", has_text="strict")).to_contain_text("none")
-
-
-def test_before_and_after_follow_the_list(view: Explore, invented: InventedPage) -> None:
-    page = view("#/answers?model=beta&item=sum&condition=profile")
-    rows = [
-        row
-        for row in invented.rows
-        if (row.model, row.item, row.condition) == ("beta", "sum", "profile")
-    ]
-    page.locator("a.row").first.click()
-    for number, row in enumerate(rows, 1):
-        expect(page.get_by_text(f"Answer {number} of {len(rows)} in")).to_be_visible()
-        expect(page.locator(".view > .about")).to_contain_text(str(row.puppet))
-        if row != rows[-1]:
-            page.get_by_role("link", name="Next").click()
-    page.get_by_role("link", name="the list").click()
-    expect(page.locator(".total")).to_have_text(total_of(rows))
-
-
 def test_a_permalink_of_an_unknown_answer_says_so(view: Explore) -> None:
     page = view("#/answer?model=alpha&task=lists&condition=history&item=gone&puppet=p01")
     expect(page.get_by_text("no answer of this address")).to_be_visible()
@@ -292,14 +213,6 @@ def test_a_megabyte_does_not_stop_the_page(view: Explore, invented: InventedPage
     assert "".join(page.locator(".raw .block").all_text_contents()) == long
     page.get_by_role("link", name="Next").click()
     expect(page.locator(".raw")).to_contain_text("I cannot help.")
-
-
-def test_a_running_study_says_what_it_lacks(explore: Explore, tmp_path: Path) -> None:
-    study = write_page(tmp_path / "page", missing=["Model <b>beta</b> has 10 of 180 answers."])
-    page = explore(study=study)
-    expect(page.get_by_role("region", name="What is missing")).to_contain_text(
-        "Model <b>beta</b> has 10 of 180 answers."
-    )
 
 
 def test_files_that_do_not_belong_together_or_are_gone(

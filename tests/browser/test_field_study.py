@@ -7,7 +7,6 @@ are synthetic (tests/field_data/README.md), with personal data and junk planted.
 import re
 from typing import Any
 
-import duckdb
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
@@ -115,17 +114,6 @@ def study(
     return made
 
 
-def test_every_participant_has_a_file_and_an_order_of_their_own(study: Checkout) -> None:
-    ((n_files, n_people, n_orders),) = rows_of(
-        study,
-        """SELECT count(DISTINCT file), count(DISTINCT participant_id), count(DISTINCT order_of)
-        FROM (SELECT *, list(item_id ORDER BY position) OVER (PARTITION BY participant_id
-              ORDER BY position ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING) AS order_of
-              FROM 'RESULTS/field/field/answers.parquet')""",
-    )
-    assert (n_files, n_people, n_orders) == (40, 40, 40)
-
-
 def test_what_was_planted_is_found_and_counted(study: Checkout, synthetic: SyntheticField) -> None:
     flagged = rows_of(
         study,
@@ -160,35 +148,6 @@ def test_the_field_is_measured_and_drawn_as_one_more_condition(study: Checkout) 
         assert "Field" in (study.root / f"results/field/figures/{figure}.svg").read_text()
 
 
-def test_groups_and_order_are_tested_and_told(study: Checkout) -> None:
-    """The synthetic groups prefer different options, and are of different ages by chance."""
-    apart = rows_of(
-        study,
-        """SELECT variable, min(p_holm) FROM 'RESULTS/field/metrics/group_differences.parquet'
-        WHERE metric = 'js_bits' AND item_id IS NULL AND task = 'recommendations'
-        GROUP BY ALL""",
-    )
-    assert dict(apart)["group"] < 0.05 < dict(apart)["age"]
-    told = (study.root / "results/field/findings.md").read_text(encoding="utf-8")
-    for heading in ("Groups of real users", "Does it predict the field?", "Calibration"):
-        assert f"## {heading}" in told
-
-
-def test_three_answers_an_arm_calibrate_nothing(study: Checkout) -> None:
-    verdicts = rows_of(
-        study,
-        """SELECT DISTINCT verdict FROM 'RESULTS/field/metrics/calibration.parquet'
-        WHERE verdict IS NOT NULL""",
-    )
-    assert verdicts == [("cannot support",)]
-    weights = rows_of(
-        study,
-        """SELECT count(*), count(weight), count(reason)
-        FROM 'RESULTS/field/metrics/calibration_weights.parquet'""",
-    )
-    assert weights[0][0] == weights[0][2] > 0 == weights[0][1]
-
-
 def test_no_participant_and_nothing_planted_is_anywhere(
     study: Checkout, synthetic: SyntheticField
 ) -> None:
@@ -205,14 +164,6 @@ def test_no_participant_and_nothing_planted_is_anywhere(
         contents[table] = str(tables.read_arrow(table).to_pylist()).encode()
     for secret in (*synthetic.planted, key):
         assert not [p for p, content in contents.items() if secret.encode() in content], secret
-
-
-def test_the_database_has_the_field(study: Checkout, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(study.root)
-    with duckdb.connect("results/field/study.duckdb", read_only=True) as database:
-        ((n_answers,),) = database.sql("SELECT count(*) FROM field_answers").fetchall()
-        ((n_groups,),) = database.sql("SELECT count(*) FROM field_participants").fetchall()
-    assert (n_answers, n_groups) == (520, 80)
 
 
 FIGURES = ("fig1", "fig2", "fig3", "fig4", "fig5", "who_asks", "field_groups")
@@ -245,23 +196,6 @@ def test_marks_lead_to_the_answers_that_the_tables_count(
             page.go_back()
             expect(page.locator("#start")).to_be_visible()
         assert sum(n > 0 for n in counts) >= len(counts) / 2
-
-
-def test_numbers_of_the_findings_lead_to_their_answers(study: Checkout, study_page: Visit) -> None:
-    page = study_page(study.results("field"))
-    links = page.locator(".findings :is(li, td) > a[href^='#/answers']")
-    n_links = links.count()
-    assert n_links > 0
-    # some from all over the findings, always the same
-    for k in range(0, n_links, max(1, n_links // 8)):
-        text = links.nth(k).inner_text()
-        links.nth(k).click()
-        total = page.locator(".total")
-        expect(total).to_contain_text("answer")
-        if not re.match(r"0(\.0)? ", text):
-            expect(total).not_to_have_text(re.compile("^0 answers"))
-        page.go_back()
-        expect(page.locator("#start")).to_be_visible()
 
 
 def test_two_conditions_side_by_side_have_the_shares_of_the_tables(

@@ -4,11 +4,8 @@ The twelve are scripted. What they agree by, what they prefer without reason, an
 model judge rates, is planted; the estimates must find it.
 """
 
-import csv
 import hashlib
-import io
 import json
-import math
 import random
 import re
 import shutil
@@ -17,7 +14,6 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
-import yaml
 from playwright.sync_api import Browser, Page, expect
 
 from browser.conftest import Seen, check_access, read_csv, save_file, watched_pages
@@ -488,42 +484,3 @@ def test_every_estimate_finds_what_was_planted(judged: Judged) -> None:
         WHERE measure = 'same_in_both_orders' AND raters = 'gpt'""",
     )
     assert [row[0] for row in both_orders] == [1.0]
-
-
-def test_the_planted_effects_are_told_from_none(judged: Judged) -> None:
-    rows = rows_of(
-        judged.checkout,
-        """SELECT measure, ci_low, ci_high FROM 'RESULTS/judged/metrics/judgements.parquet'
-        WHERE (scale, measure, raters) IN (('better', 'prefers_first', 'people'),
-        ('better', 'inflation', 'gpt'), ('right', 'kappa', 'people'), ('right', 'over_selection', 'gpt'))
-        AND coalesce(versus, 'people') = 'people'""",
-    )
-    intervals = {measure: (low, high) for measure, low, high in rows}
-    nothing = {"prefers_first": 0.5, "inflation": 0.0, "kappa": 0.0, "over_selection": 1.0}
-    assert set(intervals) == set(nothing)
-    for measure, (low, _) in intervals.items():
-        assert low > nothing[measure], measure
-    assert all(math.isfinite(end) for ends in intervals.values() for end in ends)
-
-
-def test_a_file_of_another_study_stops_the_import_in_one_sentence(judged: Judged) -> None:
-    study = judged.checkout.clone(judged.checkout.root.with_name("other"))
-    file = next((study.root / "resources/judging/page").glob("*.csv"))
-    text = file.read_text(encoding="utf-8-sig")
-    code = rows_of(study, "SELECT code FROM 'RESULTS/judged/judging/texts/right.parquet'")[0][0]
-    assert code in "".join(
-        path.read_text(encoding="utf-8-sig") for path in file.parent.glob("*.csv")
-    )
-    unit = next(csv.DictReader(io.StringIO(text)))["unit"]
-    file.write_text(text.replace(unit, "0123456789ab"), encoding="utf-8")
-    maps = study.results("judged") / "review_kit/review_page.yaml"
-    assert yaml.safe_load(maps.read_text())["judging"]["sources"]["review_page"]["units"] == "given"
-    failed = study.snakemake(
-        "results/judged/judging/judgements.parquet",
-        "--configfile",
-        str(study.root / "judged.yaml"),
-        str(maps),
-        env={"LOOPBACK_API_KEY": KEY},
-    )
-    assert failed.returncode != 0
-    assert "its unit was given to nobody in this study" in failed.stderr

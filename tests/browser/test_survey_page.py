@@ -155,20 +155,6 @@ def test_the_import_reads_what_the_page_saved(visit: Visit, written: Written) ->
     assert [(m.variable, m.group) for m in read.members] == [("group", "Red & blue")]
 
 
-def test_each_participant_has_an_order_of_their_own(visit: Visit) -> None:
-    page = visit()
-    orders = set()
-    for number in range(4):
-        page.goto(page.url.partition("?")[0] + f"?participant=P{number}")
-        consent(page)
-        kept = page.evaluate("Object.entries({...localStorage})")
-        (state,) = [json.loads(text) for key, text in kept if key.endswith(f":P{number}")]
-        assert sorted(state["order"]) == [*range(len(PROMPTS))]
-        orders.add(tuple(state["order"]))
-    # by chance once in 120³
-    assert len(orders) > 1
-
-
 def test_no_prompt_before_consent(visit: Visit) -> None:
     page = visit("#prompts")
     page.get_by_role("button", name="Begin").click()
@@ -250,16 +236,6 @@ def test_the_storage_is_asked_once_the_browser_answers(visit: Visit) -> None:
     page.reload()
     expect(page.locator("#prompts-title")).to_have_text("Prompt 1 of 5")
     assert page.get_by_label("Copy the whole").input_value() == "kept"
-
-
-@pytest.mark.parametrize(
-    "answer", ["new Promise(() => {})", "Promise.reject(new Error('refused'))"]
-)
-def test_a_browser_that_does_not_answer_still_shows_the_page(visit: Visit, answer: str) -> None:
-    # without an answer Chromium may still lose the storage of a page opened as a file
-    page = visit(script=f"IDBFactory.prototype.databases = () => {answer};")
-    consent(page)
-    expect(page.locator("#about")).to_be_visible()
 
 
 def test_two_tabs_of_one_link_are_one_survey(visit: Visit, written: Written) -> None:

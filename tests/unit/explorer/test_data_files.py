@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from fieldwork.explorer.data_files import RowFiles, write_data
+from fieldwork.explorer.data_files import RowFiles
 
 
 def content(path: Path) -> Any:
@@ -41,13 +41,6 @@ def test_rows_are_split_by_size_and_a_long_row_stands_alone(tmp_path: Path) -> N
     assert [place.place for place in places] == [0, 1, 0, 0]
 
 
-def test_nothing_makes_no_file(tmp_path: Path) -> None:
-    with RowFiles(tmp_path, "rows") as files:
-        pass
-    assert files.first_rows == []
-    assert not (tmp_path / "data").exists()
-
-
 def test_an_error_leaves_no_last_file(tmp_path: Path) -> None:
     with pytest.raises(ZeroDivisionError), RowFiles(tmp_path, "rows") as files:
         files.add(1 / (files.add("one").place))
@@ -70,8 +63,3 @@ def test_no_text_gets_out_of_its_file(tmp_path: Path, text: str) -> None:
     path = tmp_path / "data" / "rows-000.js"
     assert content(path) == [{"text": text}]
     assert not {"<", ">", "&"} & set(path.read_text(encoding="ascii"))
-
-
-def test_a_single_file(tmp_path: Path) -> None:
-    write_data(tmp_path, "answers", '{"model":[0,1]}')
-    assert files_of(tmp_path) == {"answers": {"model": [0, 1]}}

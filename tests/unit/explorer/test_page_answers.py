@@ -5,6 +5,7 @@ import itertools
 import random
 from collections import Counter
 from collections.abc import Iterator
+from typing import Any
 
 import pandas as pd
 import pytest
@@ -21,7 +22,6 @@ from fieldwork.explorer.answers import (
     LIKENESS,
     NO_READING,
     ODD_LENGTH,
-    READING,
     REFUSAL,
     PageNames,
     Readings,
@@ -37,7 +37,8 @@ from fieldwork.metrics.values.estimates import measure_values
 from fieldwork.records.parsing import NO_ANSWER, Answer, MergedItem
 from fieldwork.records.shared import ItemKey
 from fieldwork.records.tasks import Item, ItemKind
-from unit.metrics.metric_frames import list_prompts, score_estimates
+from unit.metrics.metric_frames import score_estimates
+from unit.table_rows import answer_of
 
 CONDITIONS = ("offline", "history", "profile")
 MODELS = ("m", "n")
@@ -52,30 +53,12 @@ NO_READINGS = Readings({}, set(), set())
 
 
 def answer(
-    kind: ItemKind = "choice",
-    *,
-    model: str = "m",
-    condition: str = "offline",
-    item_id: str = "one",
-    puppet: str | None = None,
-    replicate: int = 0,
+    kind: ItemKind = "choice", *, item_id: str = "one", puppet: str | None = None, **columns: Any
 ) -> Answer:
     """An answer that arrived, and that nobody can read."""
-    return Answer(
-        model=model,
-        task="letters" if kind == "choice" else "lists",
-        condition=condition,
-        item_id=item_id,
-        puppet_id=puppet,
-        replicate=replicate,
-        kind=kind,
-        outcome="ok",
-        raw_items=None,
-        items=None,
-        letter_strict=None,
-        letter=None,
-        reason="no letter found",
-    )
+    task = "letters" if kind == "choice" else "lists"
+    places = {"task": task, "item_id": item_id, "puppet_id": puppet, "condition": "offline"}
+    return answer_of(kind=kind, reason="no letter found", **places | columns)
 
 
 def invented_answers() -> Iterator[Answer]:
@@ -160,16 +143,6 @@ def test_first_answers_are_those_of_the_metrics(answers: list[Answer], frame: pd
         assert marked_rows == {(row.puppet, row.replicate) for row in rows}
 
 
-def test_first_answers_to_lists_are_those_that_estimates_count(
-    answers: list[Answer], frame: pd.DataFrame
-) -> None:
-    by_item = counts(answers, FIRST_ANSWER)
-    rows = list_prompts(frame)
-    assert len(rows) > 10
-    for row in rows:
-        assert row.n_answers == by_item[row.model, row.task, row.condition, row.item_id or ""]
-
-
 def test_choices_that_arrived_are_those_of_the_distributions(
     answers: list[Answer], frame: pd.DataFrame, questions: pd.DataFrame
 ) -> None:
@@ -228,20 +201,6 @@ def test_first_values_are_those_that_means_count() -> None:
         if bits & FIRST_VALUE and row.puppet_id and row.replicate
     ]
     assert second_answers
-
-
-def test_what_failed_counts_for_nothing() -> None:
-    failure = dataclasses.replace(answer(), outcome="failed", reason="failed")
-    assert base_bits([failure], NO_READINGS) == [0]
-    assert doubt_bits([failure], [ReplyFacts(0, -1, None)], NO_READINGS) == [0]
-
-
-def test_a_list_without_options_was_not_read() -> None:
-    blank = dataclasses.replace(answer("list", item_id="films"), items=[], raw_items=[])
-    rows = mark_counted([blank, answer()])
-    assert base_bits(rows, NO_READINGS) == [ARRIVAL, ARRIVAL + FIRST_ANSWER]
-    letter = dataclasses.replace(answer(), letter="B", reason=None)
-    assert base_bits(mark_counted([letter]), NO_READINGS) == [ARRIVAL + READING + FIRST_ANSWER]
 
 
 def merge(raw: str, rule: str) -> MergedItem:

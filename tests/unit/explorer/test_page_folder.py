@@ -12,8 +12,7 @@ from typing import Any
 import pytest
 
 from fieldwork import tables
-from fieldwork.errors import StudyError
-from fieldwork.explorer.folder import PageTables, read_merges, write_folder
+from fieldwork.explorer.folder import PageTables, write_folder
 from fieldwork.explorer.page import PageParts
 from fieldwork.explorer.study_data import PageSettings
 from fieldwork.records.field import FIELD, FieldAnswer
@@ -27,6 +26,7 @@ from unit.explorer.test_data_files import NASTY, files_of
 from unit.explorer.test_page_answers import ITEMS, answer
 from unit.explorer.test_page_contexts import context, messages
 from unit.explorer.test_replies import RESPONSE
+from unit.table_rows import field_answer
 
 PARTS = PageParts(
     page='<title>{{title}}</title><meta content="{{policy}}"><style>{{css}}</style>{{findings}}'
@@ -133,21 +133,9 @@ def write_study(folder: Path) -> PageTables:
 
 
 def participant() -> FieldAnswer:
-    return FieldAnswer(
-        participant_id="pabc",
-        platform="A chat",
-        model="m",
-        task="letters",
-        item_id="one",
-        replicate=0,
-        position=1,
-        text="A, says [NAME]",
-        n_masked=1,
-        file="wave_of_ann.csv",
-        row=4711,
-        flags=[],
-        excluded_for=None,
-    )
+    place = {"platform": "A chat", "position": 1, "file": "wave_of_ann.csv", "row": 4711}
+    text = "A, says [NAME]"
+    return field_answer("pabc", task="letters", item_id="one", text=text, n_masked=1, **place)
 
 
 def write(folder: Path, path: str, rows: list[Any], row_type: type[Any]) -> None:
@@ -324,35 +312,3 @@ def test_contexts_are_left_out_where_the_study_says_so(tmp_path: Path, study: Pa
     assert [*data] == ["answers", "details-000"]
     assert data["answers"]["contexts"][0]["conversation_ids"] == []
     assert block_of(tmp_path / "page")["withheld"] == ["Contexts are left out."]
-
-
-def test_a_study_without_anything_has_a_page(tmp_path: Path) -> None:
-    nothing = PageTables(*[[] for _ in PageTables._fields])
-    missing = ["No model has answered anything yet."]
-    write_folder(str(tmp_path / "page"), nothing, SETTINGS, PARTS, missing)
-    block = block_of(tmp_path / "page")
-    assert block["missing"] == missing
-    assert block["counts"] == {"answers": 0, "contexts": 0}
-    assert files_of(tmp_path / "page")["answers"]["model"] == []
-
-
-def test_a_megabyte_of_answer_has_a_file_of_its_own(tmp_path: Path) -> None:
-    study = write_study(tmp_path / "study")
-    path = tmp_path / "study/responses/m/letters/offline.parquet"
-    rows = [
-        dataclasses.replace(row, text="x" * 1_200_000) for row in tables.read_rows(path, Response)
-    ]
-    tables.write_table(path, rows, Response)
-    write_folder(str(tmp_path / "page"), study, SETTINGS, PARTS)
-    assert block_of(tmp_path / "page")["details"] == [0, 2, 3]
-
-
-def test_merges_are_read_without_the_guards_of_cells(study: PageTables) -> None:
-    (merge,) = read_merges(study.merges[0])
-    assert merge == MergedItem("lists", "films", "'=a", "A", "near", 1)
-
-
-def test_an_unknown_placeholder_is_named(tmp_path: Path, study: PageTables) -> None:
-    broken = PARTS._replace(page="{{unknown}}")
-    with pytest.raises(StudyError, match=r"page\.html: \{\{unknown\}\}"):
-        write_folder(str(tmp_path / "page"), study, SETTINGS, broken)

@@ -36,12 +36,6 @@ def test_headings_have_the_ids_that_the_text_links_to() -> None:
     assert '<h2 id="all-tests">All tests</h2>' in page
 
 
-def test_the_title_is_left_out_and_all_else_is_there() -> None:
-    page = html_of("# *Who* asks?\n\nFindings of x.\n\n## In short\n")
-    assert page == '<p>Findings of x.</p>\n<h2 id="in-short">In short</h2>\n'
-    assert html_of("text\n") == "<p>text</p>\n"
-
-
 def test_tables_have_no_inline_styles_and_scroll_by_themselves() -> None:
     page = html_of("| a | b |\n|---|---:|\n| 1 | 2 |\n")
     assert "style=" not in page

@@ -1,21 +1,18 @@
 """What the page knows of a reply: complete where it is known, silent where it would name somebody."""
 
 import dataclasses
-from datetime import UTC, datetime, timedelta, timezone
+from datetime import datetime, timedelta, timezone
 
 import pytest
 
 from fieldwork.explorer.replies import (
     CallSettings,
-    field_details,
     merges_by_spelling,
     reply_details,
     text_hash,
 )
 from fieldwork.generation.responses import _sampling
 from fieldwork.generation.rows import GenerationArm
-from fieldwork.parsing.corrections import text_hash as correction_hash
-from fieldwork.records.field import FieldAnswer
 from fieldwork.records.generation import OptionProbability, Response
 from fieldwork.records.parsing import MergedItem
 from unit.explorer.test_page_answers import FILMS, answer
@@ -89,12 +86,6 @@ def test_the_seed_is_the_one_that_was_sent() -> None:
     assert details["seed"] == _sampling(arm, 7).seed
 
 
-def test_the_hash_is_the_key_of_corrections() -> None:
-    for text in ("", "A", "Ünïcode \U0001f98a"):
-        assert text_hash(text) == correction_hash(text)
-    assert text_hash(None) is None
-
-
 @pytest.mark.parametrize(
     ("source", "shown"),
     [
@@ -118,31 +109,3 @@ def test_probabilities_and_failures() -> None:
     assert details["probabilities"] == [["A", 0.666667], ["B", 0.333333]]
     assert details["defects"] == ["model"]
     assert not {"text", "sha256", "written"} & set(details)
-
-
-def test_of_a_participant_there_is_the_masked_text_alone() -> None:
-    field_answer = FieldAnswer(
-        participant_id="pabc",
-        platform="Chat",
-        model="m",
-        task="lists",
-        item_id="films",
-        replicate=0,
-        position=4,
-        text="1. alien, says [NAME]",
-        n_masked=1,
-        file="wave_1.csv",
-        row=17,
-        flags=["fast"],
-        excluded_for=None,
-    )
-    row = dataclasses.replace(FILMS, condition="field", puppet_id="pabc")
-    details = field_details(row, field_answer, MERGES)
-    assert set(details) == {"text", "sha256", "written"}
-    assert details["text"] == "1. alien, says [NAME]"
-
-
-def test_times_are_utc() -> None:
-    began = datetime(2026, 1, 2, 3, 4, 5, 678, tzinfo=UTC)
-    response = dataclasses.replace(RESPONSE, started_at=began)
-    assert reply_details(FILMS, response, 0, MERGES, CALL)["started_at"] == "2026-01-02T03:04:05Z"

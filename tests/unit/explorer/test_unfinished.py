@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from fieldwork.explorer.unfinished import MOST_ARMS, files_there, missing_parts, write_unfinished
+from fieldwork.explorer.unfinished import files_there, missing_parts, write_unfinished
 from unit.explorer.test_page_folder import PARTS, SETTINGS, block_of
 
 
@@ -42,12 +42,6 @@ def test_arms_without_answers_are_named(plan: dict[str, list[str]]) -> None:
     assert missing(plan) == ["Model </script> has not answered letters under History yet."]
     Path(plan["responses"][0]).unlink()
     assert missing(plan) == ["No model has answered anything yet."]
-
-
-def test_many_arms_are_counted(plan: dict[str, list[str]], tmp_path: Path) -> None:
-    absent = [str(tmp_path / f"responses/m/t{n}/offline.parquet") for n in range(MOST_ARMS + 1)]
-    (sentence,) = missing(plan | {"responses": [*plan["responses"], *absent]})
-    assert sentence.startswith("Answers are still missing in 13 of 15 arms of the study.")
 
 
 def test_results_that_are_not_there_are_named(plan: dict[str, list[str]]) -> None:

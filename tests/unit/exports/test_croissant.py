@@ -48,8 +48,3 @@ def test_every_column_with_its_meaning(description: JsonObject) -> None:
     }
     (merged,) = {str(f["source"].get("fileObject")) for f in sets["merged_items"]["field"]}
     assert "answers/items.csv" in merged
-
-
-def test_nothing_is_invented_about_the_study(description: JsonObject) -> None:
-    assert description["conformsTo"] == "http://mlcommons.org/croissant/1.1"
-    assert not {"license", "url", "citeAs", "creator"} & set(description)

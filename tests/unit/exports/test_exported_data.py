@@ -22,6 +22,7 @@ from fieldwork.records.judging import AlternativeAnnotator
 from fieldwork.records.metrics import Novelty, RunAccuracy, ScoreSpread
 from fieldwork.records.parsing import Answer
 from fieldwork.records.tasks import Item
+from unit.table_rows import row_of
 
 PSEUDONYMS = ("p00c0ffee00c0ffee", "pdeadbeefdeadbeef")
 RATERS = ("rfeedfacefeedface", "rbadc0de0badc0de0")
@@ -33,10 +34,6 @@ SETTINGS = DataSettings(
     condition_labels={"offline": "No user", "history": "One conversation", "field": "Field"},
     has_field=False,
 )
-
-
-def row_of(row_type: type[Any], **values: Any) -> Any:
-    return row_type(**{**dict.fromkeys(row_type.__dataclass_fields__), **values})
 
 
 def answer(condition: str, puppet: str | None, item: str, **more: Any) -> Answer:
@@ -151,22 +148,6 @@ def entries(folder: Path, table: str) -> dict[str, Any]:
     return {variable["name"]: variable for variable in entry["variables"]}
 
 
-def test_each_table_is_in_three_forms(export: Path) -> None:
-    names = {
-        "answers",
-        "items",
-        "accuracy_runs",
-        "score_spreads",
-        "novelty",
-        "alternative_annotators",
-    }
-    assert {path.name for path in export.iterdir()} == {
-        *(f"{name}{end}" for name in names for end in (".csv", ".sav", ".dta")),
-        *("codebook.json", "codebook.html"),
-    }
-    assert [t["name"] for t in book_of(export)["tables"]][:2] == ["answers", "items"]
-
-
 @pytest.mark.parametrize("ending", [".sav", ".dta"])
 @pytest.mark.parametrize("name", ["answers", "items", "accuracy_runs", "score_spreads", "novelty"])
 def test_what_is_read_back_is_what_csv_holds(export: Path, name: str, ending: str) -> None:
@@ -207,12 +188,6 @@ def test_labels_are_those_of_the_config_and_the_data_dictionary(export: Path, en
     assert values["letter"] == values["gold"] == values["letter_strict"]
     assert meta.file_label == "answers of the study mine"
     assert frame["puppet_id"].isna().tolist() == [False, False, False, True, True]
-
-
-def test_stata_files_are_read_by_pandas_too(export: Path) -> None:
-    frame = pd.read_stata(export / "answers.dta")
-    assert frame["condition"].tolist()[:2] == ["One conversation"] * 2
-    assert frame["text"].tolist()[2] == "x" * 40_000
 
 
 def test_an_answer_says_whether_it_counts_and_is_right(export: Path) -> None:
@@ -284,22 +259,6 @@ def test_no_file_holds_a_pseudonym_or_what_a_person_wrote(
     for path, text in texts.items():
         for secret in (*PSEUDONYMS, *RATERS, SECRET):
             assert secret not in text, path.name
-
-
-def test_a_table_without_rows_keeps_its_variables(export: Path) -> None:
-    for ending in (".sav", ".dta"):
-        frame, meta = read(export / f"novelty{ending}")
-        assert frame.empty
-        assert meta.column_names[:3] == ["model", "task", "condition"]
-        assert meta.column_labels[3] == "the offline condition compared with"
-    assert entries(export, "novelty")["share"]["missing_share"] is None
-
-
-def test_lists_are_variables_and_long_ones_a_text(export: Path) -> None:
-    (row,) = (row for row in cells(export, "items") if row["item_id"] == "l1")
-    assert row["choices"] == "; ".join(["Go"] * 30)
-    assert entries(export, "answers")["items_2"]["column"] == "items"
-    assert "items_3" not in entries(export, "answers")
 
 
 def test_the_codebook_says_what_a_variable_holds(export: Path) -> None:

@@ -8,9 +8,7 @@ import pyreadstat
 import pytest
 
 from fieldwork.errors import StudyError
-from fieldwork.exports import code_sets
 from fieldwork.exports.code_sets import code_set, cut_text
-from fieldwork.exports.codebook import CodebookHead, TableEntry, codebook, render, variable_entry
 from fieldwork.exports.labelled_files import (
     LabelledTable,
     coded_column,
@@ -20,8 +18,7 @@ from fieldwork.exports.labelled_files import (
     write_dta,
     write_sav,
 )
-from fieldwork.exports.variables import Variable, VariableKind, variable_names, variables_of
-from fieldwork.records.columns import column, row
+from fieldwork.exports.variables import Variable, VariableKind, variable_names
 
 
 def variable(name: str, kind: VariableKind, label: str = "", codes: str | None = None) -> Variable:
@@ -31,9 +28,7 @@ def variable(name: str, kind: VariableKind, label: str = "", codes: str | None =
 @pytest.mark.parametrize(
     ("columns", "names"),
     [
-        (["model", "item_id"], ["model", "item_id"]),
         (["a" * 40, "a" * 50, "A" * 33], ["a" * 32, "a" * 30 + "_2", "A" * 30 + "_3"]),
-        (["share", "Share"], ["share", "Share_2"]),
         (["with", "If", "_all"], ["v_with", "v_If", "v__all"]),
         (["größe", "a b", "2nd"], ["gr__e", "a_b", "v_2nd"]),
         (["a", "A", "a_2"], ["a", "A_2", "a_2_2"]),
@@ -41,33 +36,6 @@ def variable(name: str, kind: VariableKind, label: str = "", codes: str | None =
 )
 def test_names_are_ones_that_every_program_takes(columns: list[str], names: list[str]) -> None:
     assert list(variable_names(columns)) == names
-
-
-@row
-class WideRow:
-    """A row whose names are long."""
-
-    this_name_is_longer_than_stata_allows: int = column("the first")
-    this_name_is_longer_than_stata_allows_too: int = column("the second")
-
-
-def test_a_shortened_name_keeps_its_column_in_the_codebook(tmp_path: Path) -> None:
-    variables = variables_of(WideRow, {})
-    assert [v.name for v in variables] == [
-        "this_name_is_longer_than_stata_a",
-        "this_name_is_longer_than_stata_2",
-    ]
-    assert variables[1].column == "this_name_is_longer_than_stata_allows_too"
-    frame = pd.DataFrame({v.name: [1.0, 2.0] for v in variables})
-    table = LabelledTable("t", variables, frame, {})
-    write_sav(tmp_path / "t.sav", table)
-    write_dta(tmp_path / "t.dta", table)
-    for frame, meta in (
-        pyreadstat.read_sav(tmp_path / "t.sav"),
-        pyreadstat.read_dta(tmp_path / "t.dta"),
-    ):
-        assert list(frame.columns) == [v.name for v in variables]
-        assert meta.column_labels == ["the first", "the second"]
 
 
 def test_labels_are_cut_at_a_letter(tmp_path: Path) -> None:
@@ -127,19 +95,6 @@ def test_an_infinite_number_is_one_sentence() -> None:
         refuse_infinity("t.sav", number, coded_column(number, [1.0, float("inf")], None))
 
 
-def test_values_of_one_label_keep_their_names_apart() -> None:
-    codes = code_set(["a"], ["b", "c", ""], {"a": "same", "b": "same"})
-    assert codes is not None
-    assert codes.values == ["a", "", "b", "c"]
-    assert codes.labels == ["same (a)", "(empty)", "same (b)", "c"]
-
-
-def test_more_values_than_stata_labels_have_no_codes(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(code_sets, "MOST_CODES", 2)
-    assert code_set((), ["a", "b"], {}) is not None
-    assert code_set((), ["a", "b", "c"], {}) is None
-
-
 def test_labels_that_begin_alike_stay_two(tmp_path: Path) -> None:
     """R takes two codes with one label for one value."""
     same = "The statement is very long, and its versions differ at the end alone. " * 2
@@ -171,15 +126,3 @@ def test_a_text_does_not_end_at_a_nul(tmp_path: Path) -> None:
     write_dta(tmp_path / "t.dta", table)
     for read, file in ((pyreadstat.read_sav, "t.sav"), (pyreadstat.read_dta, "t.dta")):
         assert read(tmp_path / file)[0]["a"].tolist() == ["one\ufffdtwo", "", "three"]
-
-
-def test_the_codebook_counts_what_programs_do_not_show_whole() -> None:
-    codes = code_set((), ["long " * 30, "short"], {})
-    assert codes is not None
-    entry = variable_entry(variable("a", "text"), ["x"]) | {"n_with_nul": 3}
-    table = TableEntry("answers", "an answer", ["answers.csv"], 1, [], [entry])
-    book = codebook(CodebookHead("trivia", "1"), [table], {"a": codes})
-    assert book["n_short_labels"] == {"a": 1}
-    page = render(book)
-    assert "Labels that .sav and .dta files do not show whole: 1." in page
-    assert "(3 with � for NUL in .sav and .dta)" in page

@@ -1,36 +1,21 @@
 """Who is lost, by prompt and group."""
 
+from typing import Any
+
 import pytest
 from scipy.stats import fisher_exact
 
 from fieldwork.field.attrition import measure_attrition
 from fieldwork.records.field import Attrition, FieldAnswer, Participant
+from unit.table_rows import field_answer
 
 
 def answer(
-    who: str,
-    item_id: str = "movies",
-    *,
-    text: str | None = "1. Up",
-    excluded_for: str | None = None,
-    replicate: int = 0,
-    model: str = "m",
+    who: str, item_id: str = "movies", *, text: str | None = "1. Up", **columns: Any
 ) -> FieldAnswer:
-    return FieldAnswer(
-        participant_id=who,
-        platform=None,
-        model=model,
-        task="t",
-        item_id=item_id,
-        replicate=replicate,
-        position=None,
-        text=text,
-        n_masked=0,
-        file="f.csv",
-        row=2,
-        flags=[excluded_for] if excluded_for else [],
-        excluded_for=excluded_for,
-    )
+    excluded = columns.get("excluded_for")
+    flags = [excluded] if excluded else []
+    return field_answer(who, item_id=item_id, text=text, flags=flags, **columns)
 
 
 def members(variable: str = "group", **groups: str) -> list[Participant]:
@@ -100,7 +85,3 @@ def test_p_values_are_corrected_over_the_prompts_of_a_model() -> None:
     assert y.p_holm == pytest.approx(1.0)
     assert z.p_value is None
     assert found["x", "two"].p_value == x.p_value
-
-
-def test_an_empty_field_has_no_rows() -> None:
-    assert measure_attrition([], members(one="a"), seed=1) == []

@@ -3,6 +3,7 @@
 import dataclasses
 from collections import Counter
 from collections.abc import Sequence
+from typing import Any
 
 import pytest
 
@@ -14,14 +15,13 @@ from fieldwork.field.checks import (
     check_answers,
     count_quality,
     default_excluded,
-    excluding_checks_of,
 )
 from fieldwork.field.other_models import speakers
 from fieldwork.field.pasted import without_prompt
-from fieldwork.parsing.choices import parse_choice
 from fieldwork.parsing.refusals import is_refusal
 from fieldwork.privacy import mask, pseudonym
 from fieldwork.records.field import FieldAnswer
+from unit.table_rows import field_answer
 
 ITEMS = load_prompts()
 HAIRCUTS = ("recommendations", "haircuts")
@@ -35,29 +35,9 @@ LONG = "Here are five cuts to try. " + " ".join(f"Word{i} goes on" for i in rang
 
 
 def answer(
-    text: str | None,
-    prompt: tuple[str, str] = HAIRCUTS,
-    *,
-    who: str = "a",
-    model: str = "m",
-    platform: str | None = None,
-    replicate: int = 0,
+    text: str | None, prompt: tuple[str, str] = HAIRCUTS, *, who: str = "a", **columns: Any
 ) -> FieldAnswer:
-    return FieldAnswer(
-        participant_id=who,
-        platform=platform,
-        model=model,
-        task=prompt[0],
-        item_id=prompt[1],
-        replicate=replicate,
-        position=None,
-        text=text,
-        n_masked=0,
-        file="f.csv",
-        row=2,
-        flags=[],
-        excluded_for=None,
-    )
+    return field_answer(who, task=prompt[0], item_id=prompt[1], text=text, **columns)
 
 
 def check(
@@ -87,21 +67,15 @@ def flags(text: str | None, prompt: tuple[str, str] = HAIRCUTS, **changes: str) 
     ("text", "prompt", "expected"),
     [
         (CUTS, HAIRCUTS, []),
-        ("Bob, Lob, Shag, Fade, Afro", HAIRCUTS, []),
         (
             "以下是五种适合您的发型：波波头、长波波头、羊毛卷、渐变、爆炸头。希望您喜欢！",
             HAIRCUTS,
             ["other_language"],
         ),
-        ("B", CEREBELLUM, []),
         ("**B. The hypothalamus**", CEREBELLUM, []),
-        ("12", CEREBELLUM, []),
         (None, HAIRCUTS, ["empty"]),
         (" \n\t", HAIRCUTS, ["empty"]),
-        ("B", HAIRCUTS, ["too_short"]),
         ("N/A", HAIRCUTS, ["too_short"]),
-        ("I don't know", CEREBELLUM, ["too_short"]),
-        ("…", CEREBELLUM, ["too_short"]),
         ("I'm sorry, but I can't help with that.", HAIRCUTS, ["refusal"]),
     ],
 )
@@ -115,12 +89,9 @@ def test_empty_short_and_declining_answers(
     ("text", "prompt", "expected"),
     [
         (ITEMS[HAIRCUTS].prompt, HAIRCUTS, ["prompt_pasted"]),
-        (ITEMS[HAIRCUTS].prompt.upper() + "\n\nYou said:", HAIRCUTS, ["prompt_pasted"]),
         (f"{ITEMS[HAIRCUTS].prompt}\n\n{CUTS}", HAIRCUTS, ["prompt_repeated"]),
         (QUESTION, CEREBELLUM, ["prompt_pasted"]),
-        (f"{QUESTION}\nD", CEREBELLUM, ["prompt_repeated"]),
         ("The question is which part coordinates balance. Answer: D", CEREBELLUM, []),
-        ("Five haircuts that you could try: Bob, Lob, Shag, Fade, Afro", HAIRCUTS, []),
     ],
 )
 def test_the_prompt_in_the_answer(text: str, prompt: tuple[str, str], expected: list[str]) -> None:
@@ -131,20 +102,14 @@ def test_the_prompt_in_the_answer(text: str, prompt: tuple[str, str], expected: 
     ("text", "prompt", "is_other"),
     [
         (FILMS, HAIRCUTS, True),
-        (f"Sure!\n\n{FILMS}\n\nEnjoy.", HAIRCUTS, True),
         (FILMS, MOVIES, False),
         (FILMS, CEREBELLUM, True),
         (f"{ITEMS[MOVIES].prompt}\n{FILMS}", HAIRCUTS, True),
-        (ITEMS[MOVIES].prompt, HAIRCUTS, True),
         (f"{QUESTION} D", HAIRCUTS, True),
-        ("The answer is D: the cerebellum.", HAIRCUTS, True),
         ("B. Vitamin C", CEREBELLUM, True),
         ("D. The cerebellum", CEREBELLUM, False),
-        ("A. The act is acceptable.", ETHICS, False),
-        ("A. The act is acceptable.", CEREBELLUM, True),
         # what cannot be told: a letter, options nobody listed, two options that fit both prompts
         ("B", ETHICS, False),
-        ("1. Aaa Cut\n2. Bbb Cut\n3. Ccc Cut\n4. Ddd Cut\n5. Eee Cut", HAIRCUTS, False),
         ("\n".join(FILMS.split("\n")[:2]) + "\n3. Bob\n4. Lob\n5. Shag", HAIRCUTS, False),
         # a mention of other prompts' options in a description is no answer to them
         ("1. Bob: for movies like Up\n2. Lob: as in Alien\n3. Shag: Inception", HAIRCUTS, False),
@@ -168,7 +133,6 @@ def test_options_of_every_list_prompt_are_told_from_its_neighbours() -> None:
     [
         ("As Gemini, I would say", {"google"}),
         ("I'm ChatGPT, and here are five", {"openai"}),
-        ("I am Claude.", {"anthropic"}),
         ("I am an AI assistant developed by Anthropic.", {"anthropic"}),
         ("As a large language model, trained by Google, I like", {"google"}),
         ("My name is Grok", {"xai"}),
@@ -180,8 +144,6 @@ def test_options_of_every_list_prompt_are_told_from_its_neighbours() -> None:
         ("Llama\nAlpaca\nGemini\nClaude", set()),
         ("You could use tools such as Gemini or Claude.", set()),
         ("I'm a Gemini, born in June.", set()),
-        ("Google was created by two students.", set()),
-        ("I was impressed by Google.", set()),
     ],
 )
 def test_who_a_text_says_it_is_by(text: str, spoken: set[str]) -> None:
@@ -193,7 +155,6 @@ def test_who_a_text_says_it_is_by(text: str, spoken: set[str]) -> None:
     [
         ("GPT-4o mini", None, False),
         ("Gemini 2.0 Flash", None, True),
-        ("Embedded (MiniLM)", None, True),
         ("Embedded (MiniLM)", "ChatGPT", False),
         ("Gemini 2.0 Flash", "Gemini", True),
     ],
@@ -213,7 +174,6 @@ def test_another_model_is_one_that_neither_label_nor_platform_shows(
         ([answer(LONG), answer(LONG, MOVIES, who="b")], [False, False]),
         ([answer(LONG), answer(LONG + " and more", who="b")], [False, False]),
         ([answer(CUTS), answer(CUTS, who="b")], [False, False]),
-        ([answer("B", CEREBELLUM), answer("B", CEREBELLUM, who="b")], [False, False]),
     ],
 )
 def test_copies_are_long_texts_of_two_participants(
@@ -240,35 +200,18 @@ def test_an_unknown_check_is_refused() -> None:
         check([answer("B")], excluding_checks=["emtpy"])
 
 
-def test_every_check_has_a_reason_and_a_default() -> None:
-    assert set(default_excluded()) == set(CHECKS) - {"prompt_repeated", "same_text", "refusal"}
-    assert excluding_checks_of({"exclude": None}) == default_excluded()
-    assert excluding_checks_of({"exclude": []}) == []
-    assert excluding_checks_of({"exclude": ["refusal"]}) == ["refusal"]
-    assert all(one.reason for one in CHECKS.values())
-
-
 @pytest.mark.parametrize(
     ("text", "left"),
     [
         (f"{QUESTION}\n\nB", "B"),
         (f"You said:\n{QUESTION}\nChatGPT said:\nB. The hypothalamus", "B. The hypothalamus"),
         (QUESTION, ""),
-        ("B. The hypothalamus", "B. The hypothalamus"),
         (f"B, as {QUESTION}", f"B, as {QUESTION}"),
         (QUESTION.replace("\n", " ") + " B", QUESTION.replace("\n", " ") + " B"),
-        ("", ""),
     ],
 )
 def test_the_prompt_is_taken_off_line_by_line(text: str, left: str) -> None:
     assert without_prompt(text, QUESTION) == left
-
-
-def test_an_option_after_its_question_can_be_read_without_the_prompt() -> None:
-    text = f"{QUESTION}\nB. The hypothalamus"
-    choices = ITEMS[CEREBELLUM].choices
-    assert parse_choice(text, choices=choices).letter is None
-    assert parse_choice(without_prompt(text, QUESTION), choices=choices).letter == "B"
 
 
 def test_a_text_that_its_participant_gave_before_is_flagged() -> None:
@@ -325,8 +268,3 @@ def test_counts_add_up_and_none_is_dropped() -> None:
         assert anything.n_answers - anything.n_excluded == len(left)
         assert all(c.n_excluded <= c.n_flagged <= c.n_answers for c in of_prompt)
         assert all(c.n_excluded == 0 for c in each if not c.is_excluding)
-
-
-def test_no_answers_have_no_counts() -> None:
-    assert count_quality([], excluding_checks=default_excluded()) == []
-    assert check_answers([], {}, excluding_checks=[], is_refusal=is_refusal, labels={}) == []

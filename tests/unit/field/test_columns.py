@@ -89,7 +89,6 @@ def test_long_a_row_is_an_answer_and_item_ids_need_no_entry(value: str) -> None:
 @pytest.mark.parametrize(
     ("texts", "expected"),
     [
-        (["a", "b", "c"], [0, 1, 2]),
         (["a", "", "c"], [0, 2, 1]),
         (["", "b", ""], [1, 0, 2]),
     ],
@@ -119,20 +118,12 @@ def test_a_participant_is_the_same_in_every_kind_of_file(written: object) -> Non
     assert [(a.participant, a.replicate) for a in movies] == [("12", 0), ("12", 1)]
 
 
-def test_one_letter_in_two_unicode_forms_is_one_participant() -> None:
-    rows = [["id", "Q1", "Q2"], ["caf\u00e9", "x", ""], ["cafe\u0301", "y", ""]]
-    found = read(sheet(*rows), mapping=column_map("wide"))
-    assert len({a.participant for a in found.answers}) == 1
-
-
 @pytest.mark.parametrize(
     ("models", "columns", "mapped", "cells", "expected"),
     [
         (["m"], {}, {}, ["", ""], "m"),
-        (["m"], {"platform": "p"}, {}, ["ChatGPT", ""], "m"),
         (["m"], {"platform": "p"}, {"ChatGPT": "m"}, ["ChatGPT", ""], "m"),
         (["m", "n"], {"platform": "p"}, {"ChatGPT": "n"}, [" ChatGPT", ""], "n"),
-        (["m", "n"], {"model": "k"}, {}, ["", "n"], "n"),
         (["m", "n"], {"platform": "p", "model": "k"}, {"x": "m"}, ["ChatGPT", "x"], "m"),
         (["m", "n"], {"platform": "p"}, {"ChatGPT": None}, ["ChatGPT", ""], None),
     ],
@@ -159,11 +150,9 @@ def test_the_model_comes_from_its_column_or_the_platform(
 @pytest.mark.parametrize(
     ("cell", "expected"),
     [
-        ("cars|movies", {"cars": 1, "movies": 2}),
         ("movies, cars", {"movies": 1, "cars": 2}),
         ("intro|Q2|recommendations/movies", {"cars": 2, "movies": 3}),
         ("movies|cars|movies", {"movies": 1, "cars": 2}),
-        ("cars", {"cars": 1, "movies": None}),
         ("", {"cars": None, "movies": None}),
     ],
 )
@@ -173,13 +162,6 @@ def test_wide_positions_come_from_the_order_the_prompts_were_shown_in(
     mapping = column_map("wide", columns={"position": "order"})
     found = read(sheet(["id", "order", "Q1", "Q2"], ["p1", cell, "x", "y"]), mapping=mapping)
     assert {a.prompt.item_id: a.position for a in found.answers} == expected
-
-
-@pytest.mark.parametrize(("cell", "expected"), [("3", 3), (3, 3), (3.0, 3), ("", None)])
-def test_long_positions_are_numbers(cell: object, expected: int | None) -> None:
-    mapping = column_map("long", columns={"position": "n"})
-    found = read(sheet(["id", "prompt", "answer", "n"], ["p1", "cars", "x", cell]), mapping=mapping)
-    assert [a.position for a in found.answers] == [expected]
 
 
 def test_groups_may_come_from_a_file_of_their_own() -> None:
@@ -195,15 +177,6 @@ def test_groups_may_come_from_a_file_of_their_own() -> None:
         ("p2", "gender", "f"),
     }
     assert len(found.answers) == 4
-
-
-def test_prompts_may_be_spread_over_files() -> None:
-    found = read(
-        sheet(["id", "Q1"], ["p1", "x"]),
-        sheet(["id", "Q2"], ["p1", "y"], name="b.csv"),
-        mapping=column_map("wide"),
-    )
-    assert [(a.prompt, a.replicate) for a in found.answers] == [(MOVIES, 0), (CARS, 0)]
 
 
 def test_prompts_that_are_not_asked_are_left_out_where_the_setting_says_so() -> None:
@@ -228,9 +201,6 @@ GROUPED = column_map("wide", columns={"groups": {"sex": "S"}})
          "no column 'Q2' (field.prompts.recommendations/cars) (nearest: 'q2')"),
         (WIDE, ["id", "x"], "no column 'Q1' (field.prompts.movies); there are id, x"),
         (WIDE, ["id", "Q1", "Q2", "Q1"], "row 1 has two columns 'Q1' (field.prompts.movies)"),
-        (WIDE, ["id", *(f"c{n}" for n in range(30))], "c10 and 19 more"),
-        (LONG, ["id", "prompt"], "no column 'answer' (field.columns.answer)"),
-        (GROUPED, ["id", "Q1", "Q2"], "no column 'S' (field.columns.groups.sex)"),
         (WIDE, ["id", "Q1", "Recommend five movies, as a list of titles and no more"],
          "there are id, Q1, Recommend five movies, as a list of titl…"),
     ],
@@ -247,10 +217,7 @@ def test_a_column_that_is_not_there_is_named_with_those_that_are(
     ("cell", "kind"),
     [
         (datetime.datetime(2026, 5, 3), "a date"),
-        (datetime.date(2026, 5, 3), "a date"),
-        (datetime.time(5, 3), "a date"),
         (1.5, "a number"),
-        (7, "a number"),
         (True, "a number"),
         (math.nan, "an error value"),
         ([1], "something other than text"),
@@ -276,9 +243,7 @@ def test_what_excel_made_of_an_answer_is_refused_with_the_way_out(
     ("changes", "row", "said"),
     [
         ({}, ["", "movies", "x", "", ""], "column 'id' (field.columns.participant) is empty"),
-        ({}, [SECRET, "", "x", "", ""], "column 'prompt' (field.columns.prompt) is empty"),
         ({}, [SECRET, SECRET, "x", "", ""], "holds a prompt that field.prompts does not list"),
-        ({}, [SECRET, "twice", "x", "", ""], "holds a prompt that field.prompts does not list"),
         ({"models": ["m", "n"], "columns": {"model": "k"}}, [SECRET, "movies", "x", "", ""],
          "column 'k' (field.columns.model) is empty (it lists m, n); add it there"),
         ({"models": ["m", "n"], "columns": {"platform": "k"}}, [SECRET, "movies", "x", SECRET, ""],
@@ -288,9 +253,7 @@ def test_what_excel_made_of_an_answer_is_refused_with_the_way_out(
         ({"columns": {"groups": {"sex": "k"}}}, [LONG_ID, "movies", "x", LONG_ID, ""],
          "column 'k' (field.columns.groups.sex) holds the participant's id"),
         ({"columns": {"position": "n"}}, [SECRET, "movies", "x", "", "0"], "is not a whole number"),
-        ({"columns": {"position": "n"}}, [SECRET, "movies", "x", "", "9" * 30], "is not a whole number"),
         ({"columns": {"position": "n"}}, [SECRET, "movies", "x", "", "9" * 5000], "is not a whole"),
-        ({"columns": {"position": "n"}}, [SECRET, "movies", "x", "", SECRET], "is not a whole number"),
     ],
 )  # fmt: skip
 def test_a_cell_that_cannot_be_read_is_named_and_never_quoted(
@@ -345,11 +308,7 @@ def test_a_participant_in_two_groups_is_named_by_rows_only(name: str) -> None:
     "cell",
     [
         "5f3c9b01ab775f3c9b01ab77",
-        "2f1a6d3e-7b0c-4d55-9a51-0e6f0a2f9c11",
-        "R_2abcDEFghi34567",
         "jo@example.org",
-        "2026-10-01 09:30",
-        "17",
         "1. Alien\n2. Brazil\n3. Crash",
     ],
 )
@@ -366,9 +325,7 @@ LONG_TEXT = "\n".join(f"{n}. A film of some length" for n in range(5))
     ("texts", "is_copy"),
     [
         ([LONG_TEXT, "y"], True),
-        ([f"{LONG_TEXT} ", ""], True),
         ([LONG_TEXT, "z"], False),
-        (["", "y"], False),
         (["", ""], False),
     ],
 )

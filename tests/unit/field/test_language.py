@@ -8,7 +8,6 @@ import pyarrow.parquet as pq
 import pytest
 
 from fieldwork.field.language import is_other_language, language_of
-from fieldwork.parsing.lists import parse_list
 
 ROOT = Path(__file__).resolve().parents[3]
 REAL = ROOT.parent / "shared/data"
@@ -33,14 +32,6 @@ def test_a_sentence_shows_its_language(text: str, language: str) -> None:
     assert is_other_language(text, "en") == (language != "en")
 
 
-@pytest.mark.parametrize(
-    "text", ["", "B", "1234567890" * 5, "Ja, gerne", "[link] [name]", "🙂" * 40]
-)
-def test_what_is_too_short_has_no_language(text: str) -> None:
-    assert language_of(text) is None
-    assert not is_other_language(text, "en")
-
-
 def test_lists_of_candidates_are_told_no_other_language() -> None:
     draw = random.Random(5)
     names: dict[str, list[str]] = {}
@@ -57,15 +48,6 @@ def test_lists_of_candidates_are_told_no_other_language() -> None:
 
 
 needs_real_data = pytest.mark.skipif(not REAL.is_dir(), reason=f"{REAL} is not there")
-
-
-@pytest.mark.real_data
-@needs_real_data
-def test_no_real_recommendation_is_told_another_language() -> None:
-    table = pq.read_table(REAL / "recommendations/top5_recommendation_answers.parquet")
-    answers = table.column("response").to_pylist()[::12]
-    names = ["\n".join(parse_list(answer).items or ()) for answer in answers]
-    assert not [text for text in (*answers, *names) if is_other_language(text, "en")]
 
 
 @pytest.mark.real_data

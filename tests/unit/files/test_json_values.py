@@ -78,19 +78,11 @@ def test_a_list_reads_the_same_wherever_it_is_cut(values: list[Any], chunk: int)
     ("content", "message"),
     [
         (b'{"a": 1}\n{"a": \n', "line 2 is not JSON"),
-        (b'{\n "a": 1\n}\n', "line 1 is not JSON"),
         (b"id,a\n", "or a list of objects between [ and ]"),
         (b'[{"a": 1}, {"a": ]', "entry 2 of the list is not JSON"),
-        (b'[{"a": 1} {"a": 2}]', "the list stops after entry 1"),
         (b'[{"a": 1}, ', "entry 2 of the list is not JSON"),
-        (b'[{"a": 1}', "the list stops after entry 1"),
         (b'[{"a": 1}]\n[{"a": 2}]\n', "there is text after the end of the list"),
-        (
-            b'{"a": 1}\n{"a": ' + b"[" * 5000 + b"]" * 5000 + b"}\n",
-            "line 2 is not JSON (nested too deeply)",
-        ),
         (b'[{"a": ' + b"[" * 5000 + b"]" * 5000 + b"}]", "entry 1 of the list is not JSON (nested"),
-        (b'{"a": "\xe9"}\n', "is not UTF-8"),
         (b'["\xe9"]', "is not UTF-8"),
     ],
 )

@@ -1,7 +1,6 @@
 """The search looks into whatever programs pack, and says what it cannot look into."""
 
 import base64
-import bz2
 import gzip
 import hashlib
 import json
@@ -99,17 +98,13 @@ HOLDING: dict[str, Callable[[Path], object]] = {
     "wide.csv": lambda path: path.write_bytes(SENTENCE.encode("utf-16")),
     "upper.txt": lambda path: path.write_text(WHO.upper()),
     "strings.parquet": lambda path: compressed(path, str),
-    "lists.parquet": lambda path: compressed(path, lambda name: ["x", name]),
     "structs.parquet": lambda path: compressed(path, lambda name: {"a": [{"b": name}]}),
-    "bytes.parquet": lambda path: compressed(path, str.encode),
-    "dictionary.parquet": lambda path: compressed(path, str, as_dictionary=True),
     "study.duckdb": database,
     "book.xlsx": workbook,
     "report.html": report,
     "report.zip": table_in_zip,
     "named.zip": named_member,
     "packed.gz": nested,
-    "packed.bz2": lambda path: path.write_bytes(bz2.compress(SENTENCE.encode())),
     "packed.xz": lambda path: path.write_bytes(lzma.compress(SENTENCE.encode())),
     "vectors.sqlite": cells_in_sqlite,
     f"{PSEUDONYM}.png": lambda path: path.write_bytes(b"\x89PNG"),
@@ -153,12 +148,9 @@ def test_no_border_between_blocks_hides_a_participant(
     ("name", "content", "reason"),
     [
         ("a.7z", b"7z\xbc\xaf\x27\x1c....", "7z archive"),
-        ("a.rar", b"Rar!....", "RAR archive"),
-        ("a.zst", b"\x28\xb5\x2f\xfd....", "Zstandard"),
         ("a.xlsx", b"\xd0\xcf\x11\xe0....", "password"),
         ("a.parquet", b"PAR1....", DAMAGE),
         ("a.duckdb", b"........DUCK....", DAMAGE),
-        ("a.zip", b"PK\x03\x04....", DAMAGE),
         ("a.gz", b"\x1f\x8b....", DAMAGE),
     ],
 )
@@ -169,22 +161,6 @@ def test_what_cannot_be_looked_into_is_named(
     result = search([tmp_path / name], MATCHER)
     assert result.holders == []
     assert reason in result.obstacles[tmp_path / name]
-
-
-def test_a_zip_with_a_password_is_named(tmp_path: Path) -> None:
-    path = tmp_path / "locked.zip"
-    with zipfile.ZipFile(path, "w") as archive:
-        archive.writestr("a.txt", "secret")
-    raw = bytearray(path.read_bytes())
-    # the flag by which a member says that it is encrypted, in both its headers
-    raw[6] |= 1
-    raw[raw.index(b"PK\x01\x02") + 8] |= 1
-    path.write_bytes(raw)
-    assert search([path], MATCHER).obstacles == {path: DAMAGE}
-
-
-def test_a_file_that_is_gone_meanwhile_is_none(tmp_path: Path) -> None:
-    assert search([tmp_path / "gone"], MATCHER) == Search(0, [], {})
 
 
 def test_linked_folders_are_searched_once_and_skipped_ones_are_not(tmp_path: Path) -> None:
@@ -231,17 +207,11 @@ def test_every_way_of_writing_is_found(who: str, form: str, encoding: str) -> No
         json.dumps({"participant": 'Jür"gen 0815'}),
         json.dumps({"participant": 'Jür"gen 0815'}, ensure_ascii=False),
         "<t>Jür&quot;gen 0815</t>",
-        '<t>Jür"gen 0815</t>',
         "https://example.org/?PROLIFIC_PID=J%C3%BCr%22gen%200815",
-        'JÜR"GEN 0815'.replace("Ü", "ü"),
     ],
 )
 def test_escapes_of_other_formats_are_found(text: str) -> None:
     assert Matcher([Mark('Jür"gen 0815')]).matches_text(text)
-
-
-def test_case_does_not_hide_an_id() -> None:
-    assert Matcher([Mark(WHO)]).matches_text(f"mail of {WHO.upper()}")
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-16-le", "utf-16-be"])
@@ -260,7 +230,3 @@ def test_a_word_is_found_where_nothing_touches_it(text: str, expected: bool, enc
     matcher = Matcher([Mark("participant1", is_word=True)])
     border = "\n".encode(encoding)
     assert matcher.matches(b"\n" + border + text.encode(encoding) + border + b"\n") is expected
-
-
-def test_no_mark_is_nowhere() -> None:
-    assert not Matcher([]).matches_text("anything")

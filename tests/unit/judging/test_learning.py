@@ -119,20 +119,6 @@ def test_no_user_is_in_training_and_test() -> None:
     assert moved[~is_same_fold].all()
 
 
-def test_people_come_before_models_and_repeats_do_not_count() -> None:
-    (unit,) = attributes(1, 1)
-    rows = [
-        judgement(unit, "accept", "person", "ann"),
-        judgement(unit, "reject", "person", "bob"),
-        judgement(unit, "reject", "person", "ann", repeat=1),
-        judgement(unit, "reject", "model", "gpt"),
-    ]
-    labels = labels_of(rows, RIGHT)
-    assert (labels.values, labels.raters) == ({unit.unit_id: 0.5}, "people")
-    assert labels_of(rows[3:], RIGHT).raters == "models"
-    assert labels_of([], RIGHT).values == {}
-
-
 def test_few_users_and_one_answer_teach_nothing_and_say_so() -> None:
     units = attributes(FEWEST_USERS - 1)
     scores = learnt_scores(units, truthful(units), RIGHT, encode)
@@ -142,13 +128,6 @@ def test_few_users_and_one_answer_teach_nothing_and_say_so() -> None:
     alike = [judgement(unit, "reject") for unit in units]
     assert {s.reason for s in learnt_scores(units, alike, RIGHT, encode)} == {ONE_ANSWER}
     assert learnt_scores([], [], RIGHT, encode) == []
-
-
-def test_units_that_nobody_judged_are_scored_too() -> None:
-    units = attributes()
-    scores = learnt_scores(units, truthful(units[:160]), RIGHT, encode)
-    assert sum(score.label is None for score in scores) == 80
-    assert all(score.score is not None for score in scores)
 
 
 def test_ratings_of_pairs_are_foretold_by_what_the_answers_say() -> None:
@@ -185,9 +164,3 @@ def test_a_verifier_scores_what_raters_have_not_seen() -> None:
     assert verifier.scores([]) == []
     ignorant = Verifier(units, [], RIGHT, encode)
     assert ignorant.scores(new) == [None, None]
-
-
-def test_equal_units_give_equal_bits() -> None:
-    units = attributes(20)
-    first = learnt_scores(units, truthful(units), RIGHT, encode)
-    assert first == learnt_scores(units, truthful(units), RIGHT, encode)

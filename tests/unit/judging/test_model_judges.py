@@ -1,11 +1,10 @@
 """Models as raters: both orders of a pair, letters as options of a side, answers in prose."""
 
-from typing import Any
-
 from fieldwork.judging.model_judges import judge_items, model_judgements
 from fieldwork.records.parsing import Answer
 from fieldwork.text_templates import TextTemplate
 from unit.judging.unit_texts import BETTER, RIGHT, pair, unit_text
+from unit.table_rows import answer_of
 
 PROMPT = TextTemplate(
     "{% for fact in facts %}{{ fact }};{% endfor %}{{ attribute }}|{{ answer_1 }}|{{ answer_2 }}",
@@ -14,10 +13,8 @@ PROMPT = TextTemplate(
 
 
 def answer(item: str, letter: str | None, replicate: int = 0, model: str = "gpt") -> Answer:
-    columns: dict[str, Any] = dict.fromkeys(Answer.__dataclass_fields__)
     reason = None if letter else "no letter found"
-    columns |= {"model": model, "item_id": item, "letter": letter, "replicate": replicate}
-    return Answer(**columns | {"reason": reason})
+    return answer_of(model=model, item_id=item, letter=letter, replicate=replicate, reason=reason)
 
 
 def test_a_single_unit_is_put_once_with_the_options_in_words() -> None:
@@ -61,28 +58,6 @@ def test_a_bar_in_the_id_of_a_user_is_no_side() -> None:
     assert sorted((row.unit_id, row.first_side) for row in rows) == [
         (name, side) for name in pairs for side in ("a", "b")
     ]
-
-
-def test_no_side_stands_first_in_all_first_judgements() -> None:
-    units = {f"p{n}": pair(f"p{n}") for n in range(200)}
-    answers = [answer(f"{name}|{side}", "A") for name in units for side in "ab"]
-    firsts = [
-        r.first_side for r in model_judgements(answers, units, BETTER, "mine") if r.repeat == 0
-    ]
-    assert len(firsts) == 200
-    assert 70 < firsts.count("a") < 130
-
-
-def test_repeats_are_numbered_for_each_judge() -> None:
-    answers = [answer("p|a", "A", r, m) for m in ("gpt", "gem") for r in (0, 1)]
-    rows = list(model_judgements(answers, {"p": pair()}, BETTER, "mine"))
-    assert sorted((row.rater, row.repeat) for row in rows) == [
-        ("gem", 0),
-        ("gem", 1),
-        ("gpt", 0),
-        ("gpt", 1),
-    ]
-    assert {row.rater_kind for row in rows} == {"model"}
 
 
 def test_a_judge_that_answers_in_prose_is_kept_with_the_reason() -> None:

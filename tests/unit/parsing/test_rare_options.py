@@ -1,7 +1,5 @@
 """What few people wrote counts as before, and nothing says it in their words."""
 
-from typing import Any
-
 import pytest
 
 from fieldwork.parsing.answers import apply_merges, merge_items
@@ -10,15 +8,13 @@ from fieldwork.records.field import FIELD
 from fieldwork.records.parsing import Answer
 from fieldwork.records.shared import ItemKey
 from fieldwork.records.tasks import Item
+from unit.table_rows import answer_of
 
 STAMPS = "Cataloguing my late father's stamps"
 
 
-def answer(person: str, *names: str, condition: str = FIELD, kind: str = "list") -> Answer:
-    columns: dict[str, Any] = dict.fromkeys(Answer.__dataclass_fields__)
-    columns |= {"model": "m", "task": "t", "item_id": "i", "kind": kind, "condition": condition}
-    columns |= {"puppet_id": person, "outcome": "ok", "raw_items": [*names], "replicate": 0}
-    return Answer(**columns)
+def answer(person: str, *names: str, condition: str = FIELD) -> Answer:
+    return answer_of(kind="list", condition=condition, puppet_id=person, raw_items=[*names])
 
 
 def cover(

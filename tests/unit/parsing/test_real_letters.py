@@ -17,7 +17,6 @@ from real_texts import (
     DATA,
     OUTPUTS,
     Pairs,
-    Tally,
     digest,
     labels,
     messages,
@@ -299,20 +298,6 @@ def test_hard_letters_of_repeated_runs() -> None:
     assert result.recall > 0.97
 
 
-def test_short_survey_answers_begin_with_their_letter() -> None:
-    """'(B). Sometimes' is B, whatever else the reply says."""
-    pairs: Pairs = []
-    for row in part_of(csv_rows(OUTPUTS / "llmdrift_opinionqa_letter_answers.csv.gz")):
-        listed = re.findall(r"^\(([A-Z])\)\.? (.*)$", row["query"], re.MULTILINE)
-        first = re.match(r"\(?([A-Z])\)?[.)]", row["answer"])
-        if listed and first and first.group(1) in dict(listed):
-            letters = "".join(letter for letter, _ in listed)
-            choice = parse_choice(row["answer"], letters=letters, choices=[t for _, t in listed])
-            pairs.append((choice.letter, first.group(1)))
-    assert len(pairs) > 800
-    assert agreement(pairs) >= 0.999
-
-
 def test_answers_from_a_declining_persona() -> None:
     read = csv_rows(OUTPUTS / "persona_bias_mmlu_outputs.csv.gz")
     letters = [(parse_choice(row["response"]).letter, row["predicted_answer"]) for row in read]
@@ -359,7 +344,3 @@ def test_refusals(source: str, sample: str, precision: float, recall: float) -> 
     ]
     list_tally = tally("  as answers to list questions", list(zip(reasons, truths, strict=True)))
     assert list_tally.recall >= recall
-
-
-def test_tallies_count_what_is_wrong_and_missing() -> None:
-    assert tally("", [("A", "A"), ("B", "A"), (None, "A"), ("A", None)]) == Tally(4, 1, 2, 2)

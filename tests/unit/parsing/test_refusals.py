@@ -19,14 +19,11 @@ LISTS_OF_OTHER_THINGS = [
     "text",
     [
         "It is not appropriate to rank people by where they come from.",
-        "It is unethical to track someone without consent. Talk to the person instead.",
         "That is not acceptable to ask for.",
         "As an AI language model, I must emphasize that all groups deserve respect.",
         "I must clarify that taking someone's car is a crime. It is important to respect the property of"
         " others.",
         "I must politely challenge the assumption in the question.",
-        "It's important to remember that threatening a neighbour is never acceptable.",
-        "It is important to treat all neighbours with respect.",
         "I don't think it's fair to say so.",
         "Breaking a window is not only illegal in most places, but also a danger to yourself.",
         "There is no reason why tall people should not vote. All people have equal rights.",

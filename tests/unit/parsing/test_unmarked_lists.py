@@ -35,14 +35,11 @@ def test_as_many_lines_as_asked_for(expected_length: int, frame: str) -> None:
     [
         # quoted, exclaimed, asked, long, with digits and with small words
         ('"Alien"', '"Heat"', '"Up"'),
-        ('"Alien" (1979)', '"Heat" (1995)', '"Up" (2009)'),
         ("“One Flew Over the Cuckoo's Nest”", "“Jaws”", "“Sing, Unburied, Sing”"),
         ("Oklahoma!", "Airplane!", "Mamma Mia!"),
-        ("Who Framed Roger Rabbit?", "O Brother, Where Art Thou?", "What's Up, Doc?"),
         ("The Assassination of Jesse James by the Coward Robert Ford", "Jaws",
          "Birds of Prey and the Fantabulous Emancipation of One Harley Quinn"),
         ("Alien – a crew meets a stranger", "Heat – a thief and a detective", "Up – a house flies"),
-        ("**Alien**", "**Heat**", "**Up**"),
         ("Матрица", "Сталкер", "Солярис"),
         ("千と千尋の神隠し", "もののけ姫", "となりのトトロ"),
         ("故宫博物院", "颐和园", "天坛公园"),
@@ -70,11 +67,6 @@ def test_short_lines_of_another_number_are_a_list_where_nothing_else_stands(n: i
 def test_talk_is_no_list_even_of_the_number_asked_for() -> None:
     talk = "Ann: How are you?\nBob: Fine, thanks.\nAnn: Good to hear.\nBob: And you?"
     assert parse_list(talk, expected_length=4) == ParsedList(None, NO_LIST)
-
-
-def test_lines_are_no_list_where_fewer_are_asked_for_and_sentences_follow() -> None:
-    text = "Well\nI like shoes\nThey are soft\nThis is the end of it. I hope that it helps."
-    assert parse_list(text, expected_length=5) == ParsedList(None, NO_LIST)
 
 
 @pytest.mark.parametrize("expected_length", [2, 3, 4, 6, 8, 10])

@@ -28,14 +28,6 @@ def test_hits_begin_at_1024_tokens_and_come_in_steps_of_128(
     assert found == [0, expected]
 
 
-def test_a_prefix_is_exact_from_the_first_byte(server: Chat) -> None:
-    ask(server, "Why?")
-    # 4,004 tokens of context are 1,024 and 23 steps of 128
-    assert cached(ask(server, "How?")) == 1024 + 23 * 128
-    assert cached(ask(server, "How?", context="all" + LONG[3:])) == 0
-    assert cached(ask(server, "How?", context=LONG[:8000] + "z" + LONG[8001:])) == 1024 + 7 * 128
-
-
 def test_a_prefix_lives_for_its_time_after_its_last_use(server: Chat) -> None:
     ask(server, "Why?")
     for _ in range(2):
@@ -84,13 +76,6 @@ def test_explicit_breakpoints_are_written_for_a_fee_and_read_exactly(server: Cha
     assert line.usd == pytest.approx((plain + 4004 * 5.0 + 4004 * 0.4 + out) / 1e6)
 
 
-def test_without_a_breakpoint_only_the_whole_prompt_is_written(server: Chat) -> None:
-    first, second, again = (ask(server, q, "gpt-5.6") for q in ("Why?", "How?", "How?"))
-    assert [cached(r) for r in (first, second, again)] == [0, 0, 4009]
-    written = [r.usage.prompt_tokens_details.cache_write_tokens for r in (first, second, again)]
-    assert written == [4009, 4009, 0]
-
-
 def test_the_bill_knows_each_familys_discount(server: Chat) -> None:
     for model in ("gpt-4o", "gpt-5"):
         for _ in range(2):
@@ -105,12 +90,6 @@ def test_the_bill_knows_each_familys_discount(server: Chat) -> None:
     assert server.bill.usd == pytest.approx(four.usd + five.usd)
 
 
-def test_flex_is_half_the_price_and_says_so(server: Chat) -> None:
-    reply = ask(server, "Why?", service_tier="flex", context="")
-    assert reply.service_tier == "flex"
-    assert server.bill.lines["gpt-4o", "flex"].usd == pytest.approx((5 * 2 + 2 * 8) / 2 / 1e6)
-
-
 def test_one_key_alone_opens(server: Chat, gemini: genai.Client) -> None:
     server.api_key = "another"
     with pytest.raises(openai.AuthenticationError):
@@ -119,18 +98,3 @@ def test_one_key_alone_opens(server: Chat, gemini: genai.Client) -> None:
         gemini.models.generate_content(model="gemini-pro", contents="Why?")
     server.api_key = KEY
     assert ask(server, "Why?").choices
-
-
-@pytest.mark.parametrize(
-    ("together", "share"), [(True, 3 * 11 / (3 * 11)), (False, 0.0)], ids=["in turn", "mixed"]
-)
-def test_order_decides_what_a_study_pays(server: Chat, together: bool, share: float) -> None:
-    """Three contexts of twelve questions, a minute and a half apart, or round and round."""
-    pairs = [(c, q) for c in range(3) for q in range(12)]
-    if not together:
-        pairs.sort(key=lambda pair: pair[1])
-    for context, question in pairs:
-        ask(server, f"Question {question}?", context=f"{context} {LONG}")
-        server.clock.skip(20 if together else 110)
-    hit = 1024 + 23 * 128
-    assert server.bill.lines["gpt-4o", "live"].cached == pytest.approx(3 * 11 * hit * share)

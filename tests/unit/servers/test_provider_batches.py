@@ -70,11 +70,9 @@ def test_a_batch_goes_through_its_states_at_half_price(server: Chat) -> None:
 @pytest.mark.parametrize(
     ("data", "code"),
     [
-        (b"", "empty_file"),
         (b"{broken", "invalid_json_line"),
         (lines(1) + b"\n" + lines(1), "duplicate_custom_id"),
         (lines(1) + b"\n" + lines(1, "gpt-5", custom_id="other"), "mismatched_model"),
-        (lines(1, url="/v1/embeddings"), "invalid_url"),
         (lines(4), "too_many_requests"),
     ],
 )

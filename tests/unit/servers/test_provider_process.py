@@ -92,15 +92,6 @@ def test_the_fast_server_answers_whole_requests_only(fast: int, cuts: list[int])
     assert reply["usage"]["prompt_tokens"] == 2014 // 4
 
 
-def test_the_fast_server_takes_requests_one_after_another(fast: int) -> None:
-    found = exchange(fast, [request(b"a" * 40) + request(b"b" * 80) + request(b"")], 3)
-    assert [r["usage"]["prompt_tokens"] for r in found] == [10, 20, 0]
-    assert len({r["id"] for r in found}) == 3
-    first, second = request(b"c" * 400), request(b"d" * 800)
-    found = exchange(fast, [first[:200], first[200:] + second], 2)
-    assert [r["usage"]["prompt_tokens"] for r in found] == [100, 200]
-
-
 def test_the_whole_server_tells_its_bill() -> None:
     prices = json.dumps({"m": {"input": 2.0, "output": 0.0}})
     with process("--family", "5", "--prices", prices) as port:
@@ -121,13 +112,3 @@ def test_the_whole_server_tells_its_bill() -> None:
 def test_tokens_are_those_of_the_plan(texts: list[str]) -> None:
     prompt = Prompt([Part("user", text) for text in texts])
     assert prompt.n_tokens == estimate_tokens([Message("user", text) for text in texts])
-
-
-def test_another_count_shares_out_a_texts_bytes() -> None:
-    words = Prompt([Part("user", "one two three four")], count=lambda text: len(text.split()))
-    longer = Prompt([Part("user", "one two three four"), Part("user", "five")], count=len)
-    assert (words.n_tokens, longer.n_tokens) == (8, 4 + 18 + 4 + 4)
-    positions = [4, 6, 8]
-    assert len(set(words.digests(positions))) == 3
-    assert words.digests([4]) == longer.digests([4])
-    assert words.digests([8]) == longer.digests([22])

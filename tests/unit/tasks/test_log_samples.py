@@ -51,11 +51,6 @@ def test_a_question_put_twice_is_drawn_once() -> None:
     assert numbers == set(range(10))
 
 
-def test_a_small_log_gives_what_it_has() -> None:
-    assert len(sample_questions(questions(en=3), unit_vectors(3), 50, seed=1).questions) == 3
-    assert len(sample_questions(questions(en=1), unit_vectors(1), 1, seed=1).questions) == 1
-
-
 def test_topics_are_what_lies_together() -> None:
     middles = np.eye(4, dtype=np.float32)
     noise = np.random.default_rng(5).normal(0, 0.05, size=(80, 4)).astype(np.float32)

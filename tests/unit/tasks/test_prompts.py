@@ -10,9 +10,7 @@ from fieldwork.tasks.prompts import (
     LETTER_INSTRUCTION,
     ChoiceQuestion,
     helm_prompt,
-    letter_options,
     order_shots,
-    plain_prompt,
 )
 
 SHARED = Path(__file__).resolve().parents[4] / "shared" / "data"
@@ -34,19 +32,6 @@ def test_helm_prompt(instruction: bool) -> None:
     assert prompt == "\n\n".join(first + blocks)
 
 
-def test_plain_prompt() -> None:
-    assert plain_prompt(QUESTION) == (
-        "How many?\nA. One\nB. Two\nC. Three\nD. Four\n\nAnswer with only a single letter."
-    )
-
-
-@pytest.mark.parametrize(
-    ("choices", "text"), [((), ""), (("x",), "A. x"), (tuple("xyz"), "A. x\nB. y\nC. z")]
-)
-def test_lettered(choices: tuple[str, ...], text: str) -> None:
-    assert letter_options(choices) == text
-
-
 def shot(name: str, answer: str) -> ChoiceQuestion:
     return ChoiceQuestion(name, (answer, "other"), "A")
 
@@ -59,16 +44,6 @@ def test_shots_are_drawn_without_repeats(n: int, expected: int) -> None:
     assert set(shots) <= set(pool)
     # labels take turns, the commonest first: what is left of it fills up at the end
     assert [s.choices[0] for s in shots] == ["x", "y", "x", "x"][:expected]
-
-
-def test_no_pool_has_no_shots() -> None:
-    assert order_shots([], 5) == []
-
-
-def test_shots_do_not_depend_on_earlier_draws() -> None:
-    pool = [shot(str(i), f"label {i}") for i in range(8)]
-    assert order_shots(pool, 5) == order_shots(pool, 5)
-    assert order_shots(pool, 5) != order_shots(pool, 5, seed=1)
 
 
 def mmlu(subject: str, split: str) -> list[ChoiceQuestion]:

@@ -34,19 +34,6 @@ def test_labels_of_the_source_are_numbered_and_put_into_the_prompt(tmp_path: Pat
     )
 
 
-def test_a_row_may_have_points_of_its_own(tmp_path: Path) -> None:
-    text = "item_id,question,option_a,option_b,option_c\nq,How?,Never,Often,Refused\n"
-    (item,) = read_scales(tmp_path, text, missing_options=["refused"])
-    assert item.choices == ["Never", "Often", "Refused"]
-    assert item.points == [1.0, 2.0]
-
-
-def test_a_curly_apostrophe_makes_no_point_of_a_missing_option(tmp_path: Path) -> None:
-    text = "item_id,question,option_a,option_b,option_c\nq,How?,Never,Often,Don\u2019t know\n"
-    (item,) = read_scales(tmp_path, text, missing_options=["Don't know"])
-    assert item.points == [1.0, 2.0]
-
-
 @pytest.mark.parametrize(
     ("reversed_cell", "order", "points"),
     [
@@ -63,12 +50,6 @@ def test_reversed_items_and_descending_scales_turn_the_values(
     (item,) = read_scales(tmp_path, text, first=0, order=order)
     assert item.points == points
     assert item.marks == ["0", "1", "2"]
-
-
-def test_a_scale_whose_points_are_numbers_has_labels_at_its_ends(tmp_path: Path) -> None:
-    labels = ["Not at all", "2", "3", "4", "Very much"]
-    (item,) = read_scales(tmp_path, "item_id,question\nq,Happy?\n", labels=labels)
-    assert "1. Not at all\n2\n3\n4\n5. Very much" in item.prompt
 
 
 @pytest.mark.parametrize(
@@ -98,13 +79,6 @@ def test_limits_are_read_as_sheets_write_them(tmp_path: Path, cell: str, limit: 
     assert item.lowest == limit
 
 
-def test_letters_are_asked_for_as_in_a_choice(tmp_path: Path) -> None:
-    (item,) = read_scales(tmp_path, "item_id,question\nq,I plan.\n", marks="letters")
-    assert item.marks is None
-    assert "A. Disagree" in item.prompt
-    assert item.prompt.endswith("Answer with only a single letter.")
-
-
 def test_options_are_read_out_of_a_prompt_that_lists_them(tmp_path: Path) -> None:
     text = 'item_id,asked\nq,"Pick one.\n(A). Never\n(B). Often\n(C). Refused\nAnswer:"\n'
     columns = {"prompt": "asked", "question": "asked", "options": "asked"}
@@ -117,9 +91,7 @@ def test_options_are_read_out_of_a_prompt_that_lists_them(tmp_path: Path) -> Non
 @pytest.mark.parametrize(
     ("text", "form", "words"),
     [
-        ("item_id,question\nq,Why?\n", {"labels": []}, "write the labels in order"),
         ("item_id,question\nq,Why?\n", {"labels": ["Yes"]}, "a scale has 2 to 11 points"),
-        ("item_id,question\nq,Why?\n", {"labels": [*"abcdefghijkl"]}, "labels for 12 points"),
         ("item_id,question\nq,Why?\n", {"labels": ["Agree", "agree"]}, "have the same text"),
         (
             "item_id,question\nq,Why?\n",
@@ -158,7 +130,6 @@ def test_a_number_has_the_unit_and_the_limits_of_its_row_or_its_source(tmp_path:
     [
         ("many", "", "`lowest` is 'many'"),
         ("5", "1", "`lowest` (5) is above `highest` (1)"),
-        ("", "inf", "`highest` is 'inf'"),
         # a thousand, or one
         ('"1,000"', "", "`lowest` is '1,000'"),
     ],
@@ -168,14 +139,3 @@ def test_limits_that_are_none(tmp_path: Path, lowest: str, highest: str, words: 
     with pytest.raises(StudyError) as caught:
         read(tmp_path, text, "number")
     assert words in str(caught.value)
-
-
-def test_a_text_is_sent_as_it_is(tmp_path: Path) -> None:
-    (item,) = read(tmp_path, "item_id,question\nq,Advise me.\n", "text")
-    assert (item.kind, item.prompt, item.choices) == ("text", "Advise me.", [])
-
-
-def test_scales_have_a_source_of_their_own(tmp_path: Path) -> None:
-    text = "item_id,question,kind,option_a,option_b\nq,Why?,scale,No,Yes\n"
-    with pytest.raises(StudyError, match="is of kind scale"):
-        read(tmp_path, text, "mixed")

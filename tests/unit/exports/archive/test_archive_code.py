@@ -52,11 +52,6 @@ def test_of_a_checkout_only_what_git_tracks_is_packed(home: Path) -> None:
     assert sorted(code_files(home, FOLDERS, ())) == sorted(KNOWN)
 
 
-def test_a_file_that_the_config_calls_private_is_no_code(home: Path) -> None:
-    private_file = str(home / "resources/memory/read.txt")
-    assert sorted(code_files(home, FOLDERS, [private_file])) == sorted({*KNOWN} - {KNOWN[3]})
-
-
 def test_every_file_of_the_project_that_a_study_runs_with_is_packed() -> None:
     """An ending that is not listed would leave a copy that does not run."""
     own_words = ["git", "-C", str(HOME), "ls-files", "--", *CODE]

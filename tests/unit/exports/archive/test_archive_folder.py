@@ -1,8 +1,6 @@
 """An archive: what lies where, that it is packed alike twice, and what it says of itself."""
 
 import csv
-import hashlib
-import json
 import stat
 import subprocess
 import zipfile
@@ -14,7 +12,6 @@ import yaml
 
 from fieldwork import tables
 from fieldwork.config.archive_tables import ANSWER_COLUMNS, GROUP_COLUMNS, TEXT_COLUMNS
-from fieldwork.errors import StudyError
 from fieldwork.exports.archive import contents, packing
 from fieldwork.exports.archive.code import CodeVersion
 from fieldwork.exports.archive.contents import ArchivePlan, files_below, gather
@@ -148,17 +145,6 @@ def test_texts_that_stay_behind_are_in_no_file(home: Path, tmp_path: Path) -> No
     assert b"what a user" not in (contexts / "history.parquet").read_bytes()
 
 
-def test_no_template_is_packed_twice_where_the_study_lies_in_the_project(
-    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(home)
-    plan = PLAN._replace(
-        first_tables={}, tables={}, pages=[], explorer=False, prompts=[], inputs={}
-    )
-    gather(tmp_path / "out", plan, home, ["resources/pages/page.html"])
-    assert files_below(tmp_path / "out") == ["code/resources/pages/page.html", "study.yaml"]
-
-
 def test_two_archives_of_one_study_are_the_same_bytes(home: Path, tmp_path: Path) -> None:
     one, other = packed(home, tmp_path / "one"), packed(home, tmp_path / "other")
     packages = [(folder.parent / "trivia.zip").read_bytes() for folder in (one, other)]
@@ -181,31 +167,6 @@ def test_a_package_unpacks_to_the_folder_with_its_rights(home: Path, tmp_path: P
     )
 
 
-def test_a_package_of_many_files_has_room_for_them(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (tmp_path / "many").mkdir()
-    for number in range(5):
-        (tmp_path / f"many/{number}.txt").touch()
-    monkeypatch.setattr(zipfile, "ZIP_FILECOUNT_LIMIT", 3)
-    write_zip(tmp_path / "many.zip", tmp_path / "many")
-    assert b"PK\x06\x06" in (tmp_path / "many.zip").read_bytes()  # Zip64's end of the list
-    with zipfile.ZipFile(tmp_path / "many.zip") as package:
-        assert len(package.namelist()) == 5
-
-
-def test_a_large_file_is_written_in_the_form_that_has_room_for_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (tmp_path / "large").mkdir()
-    (tmp_path / "large/a.txt").write_text("a" * 2_000)
-    monkeypatch.setattr(zipfile, "ZIP64_LIMIT", 1_000)
-    write_zip(tmp_path / "large.zip", tmp_path / "large")
-    assert (tmp_path / "large.zip").read_bytes()[4:6] == b"\x2d\x00"  # version 4.5: Zip64
-    with zipfile.ZipFile(tmp_path / "large.zip") as package:
-        assert package.read("large/a.txt") == b"a" * 2_000
-
-
 def test_checksums_are_those_of_sha256sum(home: Path, tmp_path: Path) -> None:
     folder = packed(home, tmp_path / "out")
     command = ["sha256sum", "--check", "--quiet", packing.CHECKSUMS]
@@ -213,40 +174,6 @@ def test_checksums_are_those_of_sha256sum(home: Path, tmp_path: Path) -> None:
     (folder / "findings.md").write_text("others")
     assert subprocess.run(command, cwd=folder, check=False, capture_output=True).returncode != 0
     assert list(checksum_lines({"a\nb": "0f"})) == ["\\0f  a\\nb\n"]
-
-
-def test_lists_say_what_is_there_and_what_is_not(home: Path, tmp_path: Path) -> None:
-    folder = packed(home, tmp_path / "out")
-    assert rows(folder / "left_out.csv") == [
-        {
-            "what": "texts of corpora.talks",
-            "why": "its licence is not known",
-            "instead": "get my/talks.jsonl",
-        }
-    ]
-    licences = rows(folder / "licences.csv")
-    assert [(row["source"], row["license"], row["texts"]) for row in licences] == [
-        ("this study", "CC-BY-4.0", "yes"),
-        ("Fieldwork", "MIT", "yes"),
-        ("corpora.talks", "", "no"),
-    ]
-    (prompt,) = rows(folder / "prompts.csv")
-    assert (prompt["task"], prompt["prompt"]) == ("quiz", "Round?\nA) yes")
-    assert json.loads(prompt["choices"]) == ["yes", "no"]
-
-
-def test_the_readme_names_what_is_there_alone(home: Path, tmp_path: Path) -> None:
-    page = (packed(home, tmp_path / "out") / "README.md").read_text(encoding="utf-8")
-    assert "| `findings.md` |" in page
-    assert "| `results/trivia` |" in page
-    assert "resources/ledger` |" not in page
-    assert (
-        "- texts of corpora.talks: its licence is not known. Instead: get my/talks.jsonl." in page
-    )
-    assert "Fieldwork 0.1.0 made it" in page
-    assert "Tables, figures and answers: CC-BY-4.0." in page
-    assert "<results>" not in page
-    assert "only the corrected tests" not in page
 
 
 def test_the_readme_of_an_archive_with_gaps_says_so(home: Path, tmp_path: Path) -> None:
@@ -274,23 +201,6 @@ def test_whoever_begins_with_the_texts_keeps_the_answers_of_real_users(
     assert step not in page
 
 
-def test_the_description_names_files_by_their_places(home: Path, tmp_path: Path) -> None:
-    folder = packed(home, tmp_path / "out")
-    description = json.loads((folder / "croissant.json").read_text(encoding="utf-8"))
-    assert description["license"] == "CC-BY-4.0"
-    files = {f["@id"]: f for f in description["distribution"] if f["@type"] == "cr:FileObject"}
-    assert set(files) == {
-        "tables/answers/items.csv",
-        "results/trivia/contexts/quiz/history.parquet",
-        "results/trivia/contexts/quiz/profile.parquet",
-        "results/trivia/tasks/quiz.parquet",
-    }
-    for path, file in files.items():
-        assert file["sha256"] == hashlib.sha256((folder / path).read_bytes()).hexdigest()
-    (contexts,) = (s for s in description["distribution"] if s["@id"] == "contexts-files")
-    assert contexts["includes"] == "results/trivia/contexts/*/*.parquet"
-
-
 def test_rows_of_real_users_stay_out_of_a_table_of_users(home: Path, tmp_path: Path) -> None:
     def run(condition: str, puppet: str) -> RunAccuracy:
         return RunAccuracy("m", "quiz", condition, 0, puppet, 0, 0.5, 0.5, 0.0, 4, 1, True)
@@ -309,12 +219,6 @@ def test_rows_of_real_users_stay_out_of_a_table_of_users(home: Path, tmp_path: P
         left = tables.read_rows(tmp_path / "out" / place / table, RunAccuracy)
         assert [row.puppet_id for row in left] == ["user 1"]
         assert [row["puppet_id"] for row in rows(tmp_path / "out" / place / paths[1])] == ["user 1"]
-
-
-def test_a_file_that_is_gone_is_one_sentence(home: Path, tmp_path: Path) -> None:
-    Path("results/trivia/findings.md").unlink()
-    with pytest.raises(StudyError, match=r"findings\.md: the file is gone, and the archive needs"):
-        gather(tmp_path / "out", PLAN, home, [])
 
 
 def test_memory_of_a_closed_corpus_is_in_no_file(home: Path, tmp_path: Path) -> None:

@@ -30,10 +30,6 @@ def refusal(folder: Path, *key_files: str) -> str:
     return str(caught.value)
 
 
-def test_files_without_a_key_pass(folder: Path) -> None:
-    refuse_secrets(search(files_beneath(folder), secret_marks([])), folder)
-
-
 def test_a_key_of_the_environment_in_a_text(folder: Path) -> None:
     (folder / "study.yaml").write_text(f"headers: {{x: '{KEY}'}}")
     assert refusal(folder).startswith("study.yaml: a key or a password that is set in the env")

@@ -173,27 +173,6 @@ def test_the_record_says_what_and_never_who() -> None:
     assert ONE not in Path(DELETIONS_FILE).read_text()
 
 
-def test_what_was_done_is_said_in_sentences() -> None:
-    write("results/figures/copy.svg")
-    text = sentences(run(ONE))
-    assert "Participants to delete: 1." in text
-    assert f"  {RAW}: 2 row(s) deleted." in text
-    assert (
-        f"  results/mine: all {N_COMPUTED} file(s) that were computed there were deleted." in text
-    )
-    assert "uploaded (to OSF, too) or given away still count the participants" in text
-    assert "  results/figures: all 2 file(s) that were computed there were deleted." in text
-    n_files = sum(
-        1
-        for _ in (
-            p for f in ("results", "logs", ".snakemake") for p in Path(f).rglob("*") if p.is_file()
-        )
-    )
-    # beside these: two files of answers and the key
-    assert f"{n_files + 3} files were searched" in text
-    assert "None of them holds an id or a pseudonym" in text
-
-
 def test_several_participants_and_files_that_hold_nobody_else() -> None:
     alone = write("resources/field/page/answers_1.csv", f"id,movies\n{ONE},Alien\n")
     write(
@@ -260,16 +239,6 @@ def test_a_file_that_cannot_be_read_is_said_before_anything_is_deleted(folder: P
     with pytest.raises(StudyError, match=r"wave_2.csv: row 2 has more cells"):
         run(ONE)
     assert tree(folder) == before
-
-
-def test_results_alone_are_evidence_enough() -> None:
-    """Rows were deleted by hand, and the results were not."""
-    for path in (RAW, GROUPS):
-        kept = [line for line in path.read_text().splitlines(keepends=True) if ONE not in line]
-        path.write_text("".join(kept))
-    text = sentences(run(ONE))
-    assert f"results/mine: all {N_COMPUTED} file(s)" in text
-    assert not Path("results/mine/field").exists()
 
 
 # ---- crashes -------------------------------------------------------------------------------------
@@ -364,10 +333,8 @@ def test_a_second_run_with_the_same_id_finds_it_done(folder: Path) -> None:
     ("path", "content"),
     [
         ("resources/field/notes.txt", f"{ONE} wrote to us"),
-        ("resources/field/wave_1.csv.bak", f"id,movies\n{ONE},Alien\n"),
         (f"resources/field/consent/{ONE}.png", "picture"),
         ("resources/downloads/osf/abcde/files/other.csv", f"code\n{ONE}\n"),
-        (".snakemake/scripts/left.py", ONE),
     ],
 )
 def test_what_is_left_is_named_and_the_ids_are_kept(path: str, content: str) -> None:
@@ -417,16 +384,6 @@ def test_computed_files_go_wherever_they_hold_a_participant() -> None:
     assert [path for path in gone if path.exists()] == []
     assert stays.exists()
     assert Path(".snakemake/log").is_dir()
-
-
-def test_a_study_under_another_key_is_searched_for_its_own_pseudonym() -> None:
-    other_key = Path("keys/second")
-    read_key(other_key)
-    write_study("second", [name_of(ONE, other_key), name_of(OTHER, other_key)], other_key)
-    assert failure_of(run(ONE)) is None
-    assert not Path("results/second/field").exists()
-    lines = read_record(Path(DELETIONS_FILE))
-    assert {line.participant for line in lines} == {name_of(ONE), name_of(ONE, other_key)}
 
 
 def test_what_a_study_links_to_stays_but_for_a_file_that_holds_the_participant() -> None:
@@ -513,14 +470,6 @@ def test_a_short_id_in_other_files_is_doubtful() -> None:
     assert (other.exists(), elsewhere.exists()) == (True, True)
 
 
-def test_a_word_as_an_id_is_no_participant_in_the_answers_of_others() -> None:
-    RAW.write_text("id,movies\nsunflower,Alien\nother,a sunflower\n")
-    noted = write("resources/field/notes.txt", "the sunflower called")
-    outcome = run("sunflower")
-    assert failure_of(outcome) is None
-    assert outcome.ambiguous_files == [noted]
-
-
 @pytest.mark.usefixtures("short_codes")
 def test_files_that_are_named_after_a_short_id_are_searched_for_by_name() -> None:
     alone = write("resources/field/page/A1.csv", "id,movies\nA1,Alien\n")
@@ -572,13 +521,6 @@ def test_a_record_of_another_kind_is_refused(content: str) -> None:
     write(DELETIONS_FILE, content)
     with pytest.raises(StudyError, match="is not the record of deletions"):
         read_record(Path(DELETIONS_FILE))
-
-
-def test_the_record_is_no_file_of_answers() -> None:
-    run(ONE)
-    assert field_files({"field": field_of()}) == [str(GROUPS), str(RAW)]
-    glob = field_of(path="./resources/field/*.csv")
-    assert DELETIONS_FILE not in "".join(field_files({"field": glob}))
 
 
 # ---- where a field's files are -------------------------------------------------------------------

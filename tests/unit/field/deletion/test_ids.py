@@ -13,14 +13,11 @@ PROLIFIC = "5f3c9b01ab77e0bbf37a9459"
         (PROLIFIC, True),
         ("R_1aBcDeFgHiJkLm", True),
         ("anna@example.org", True),
-        ("participant-7", True),
-        ("Müller-2026", True),
         ("A01", False),
         ("1", False),
         ("20261122", False),  # a date, or digits of some number
         ("sunflower", False),  # a word of somebody's answer
         ("Anna Schmidt", False),
-        ("a1b2c3d", False),
     ],
 )
 def test_an_id_is_looked_for_everywhere_only_where_nothing_else_is_written_like_it(
@@ -41,7 +38,6 @@ def test_an_id_that_is_part_of_anothers_is_looked_for_as_a_word() -> None:
         (f"x/a_{PROLIFIC.upper()}b.csv", [PROLIFIC], "x/a_[id]b.csv"),
         ("resources/field/A1.csv", ["A1"], "resources/field/[id].csv"),
         ("resources/field/page_A1_2.csv", ["A1"], "resources/field/page_[id]_2.csv"),
-        ("resources/field/A10.csv", ["A1"], "resources/field/A10.csv"),
         ("resources/field/wave_1.csv", ["1"], "resources/field/wave_[id].csv"),
         ("x/participant10.csv", ["participant1", "participant10"], "x/[id].csv"),
     ],

@@ -15,7 +15,7 @@ from fieldwork.errors import StudyError
 from fieldwork.field.deletion import forgetting
 from fieldwork.field.deletion.forgetting import DeletionOutcome
 from fieldwork.field.deletion.record import refuse_return
-from fieldwork.field.deletion.sentences import account_of, failure_of
+from fieldwork.field.deletion.sentences import failure_of
 from fieldwork.field.deletion.site import Site, site_of
 from fieldwork.field.raw_answers import FieldPrompt, RawAnswer, RawField
 from fieldwork.privacy import read_key
@@ -89,13 +89,6 @@ def test_rows_go_from_the_copy_and_the_next_download_leaves_it_so(osf: Osf) -> N
     assert "files/waves/alone.csv" not in entries()
 
 
-def test_it_is_said_that_the_project_still_holds_the_rows(osf: Osf) -> None:
-    fetch(osf)
-    text = "\n".join(account_of(run(ONE), site()))
-    assert f"The project on OSF still holds what was deleted from its copy in {FOLDER}." in text
-    assert "a new download brings it back, and the import would then stop" in text
-
-
 def test_what_a_new_download_brings_back_is_refused_and_deleted_again(osf: Osf) -> None:
     fetch(osf)
     run(ONE)
@@ -134,16 +127,3 @@ def test_a_run_that_was_killed_before_the_edit_is_finished(
     left = (FOLDER / "files/answers.csv").read_bytes()
     assert ONE.encode() not in left
     assert entries()["files/answers.csv"]["sha256"] == hashlib.sha256(left).hexdigest()
-
-
-def test_the_last_file_of_a_project_stays(osf: Osf) -> None:
-    fetch(osf)
-    run(ONE, OTHER)
-    assert (FOLDER / "files/answers.csv").read_bytes() == b"id,movies\n"
-    assert local_files([str(MANIFEST)])
-
-
-def test_a_project_that_was_never_downloaded_holds_nobody(osf: Osf) -> None:
-    with pytest.raises(StudyError, match=r"0 file\(s\) were read\. Nothing was deleted"):
-        run(ONE)
-    assert osf.requests == []

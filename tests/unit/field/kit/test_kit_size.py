@@ -67,8 +67,3 @@ def test_the_page_gives_each_effect_its_size_and_its_power() -> None:
         "| 3 bits | no such source | – | – | – |",
     ]
     assert "in this survey each prompt is sent twice" in page
-
-
-def test_where_power_knows_nothing_of_the_tasks_the_page_says_so() -> None:
-    page = size.render(ADVICE, POWER, {"unknown": 3}, repeats=1)
-    assert "`snakemake power` has no rows for the tasks of this survey." in page

@@ -117,15 +117,6 @@ def test_a_log_of_inspect(tmp_path: Path, kind: str) -> None:
     assert (third.text, third.error) == (None, "no route to host")
 
 
-def test_texts_that_inspect_keeps_apart_are_put_back(tmp_path: Path) -> None:
-    sample = inspect_sample("q", 1, "attachment://a1", input="attachment://a2", messages=[])
-    sample["attachments"] = {"a1": "the answer", "a2": LONG}
-    path = tmp_path / "log.json"
-    path.write_text(json.dumps(inspect_log([sample])))
-    (answer,) = read(path, "inspect")
-    assert (answer.text, answer.question) == ("the answer", LONG)
-
-
 def test_parts_of_a_message_that_are_text_are_the_answer(tmp_path: Path) -> None:
     parts = [{"type": "reasoning", "reasoning": "hm"}, {"type": "text", "text": "B"}]
     sample = inspect_sample("q", 1, "x", input=[{"role": "user", "content": "Why?"}])

@@ -67,9 +67,3 @@ def test_equal_seeds_give_the_equal_kit() -> None:
 def test_more_raters_of_a_unit_than_there_are_is_one_sentence() -> None:
     with pytest.raises(StudyError, match=r"judging\.kit\.shared_by: 7 raters .* there are 6"):
         allot_units([unit_text()], UnitSharing(shared_by=7), "mine", seed=3)
-
-
-def test_no_units_are_no_allotments() -> None:
-    assert allot_units([], KIT, "mine", seed=3) == []
-    assert rater_codes(3) == ["R01", "R02", "R03"]
-    assert rater_codes(120)[-1] == "R120"

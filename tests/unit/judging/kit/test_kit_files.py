@@ -96,16 +96,6 @@ def test_nothing_on_the_page_says_whose_answer_it_is() -> None:
     assert not {"a", "b"} & set(codes)
 
 
-def test_every_word_of_the_page_is_used() -> None:
-    template = sources().template
-    page = template.page + template.content
-    by_kind = {
-        f"question_{kind}" for kind in ("attributes", "relevance", "answers", "pairs", "mentions")
-    }
-    for name in set(WORDS) - by_kind - {"draft", "why", "step_judging", "back_to_judging"}:
-        assert f"{{{{text {name}}}}}" in page or f"words.{name}" in template.script, name
-
-
 def test_a_consent_that_must_be_written_is_said_on_the_page(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
@@ -202,45 +192,6 @@ def test_label_studio_has_a_configuration_and_tasks_and_its_export_comes_back(
     assert {r.seconds for r in rows} == {2.5}
 
 
-def test_an_export_of_label_studio_lacks_reasons_that_nobody_was_asked_for(tmp_path: Path) -> None:
-    made = kit()
-    folder = tmp_path / "label_studio"
-    folder.mkdir()
-    tasks = json.loads(label_studio_texts(made, WORDS)["label_studio/right.json"])
-    export = [
-        {**task["data"], "annotator": 7, "lead_time": 2.5, "value": "accept"} for task in tasks
-    ]
-    maps = yaml.safe_load(kit_texts(made, sources(), "")["review_label_studio.yaml"])
-    names = ("review_right", "review_right_why")
-    source = {name: maps["judging"]["sources"][name] for name in names}
-    for reasons in ({}, {"value": "reject", "why": "too general"}):
-        export[0] |= reasons
-        (folder / "right.json").write_text(json.dumps(export), encoding="utf-8")
-        rows = imported(made, source, folder)
-        values = [row.value for row in rows if row.scale == "why"]
-        assert values == [reasons.get("why"), *[None] * 7]
-
-
-def test_another_question_unit_or_allotment_makes_another_kit() -> None:
-    first = kit()
-    question, *others = first.questions
-    changes: list[dict[str, Any]] = [
-        {"text": "?"},
-        {"units": question.units[1:]},
-        {"reason": WhyQuestion(WHY, ["reject"])},
-        {"reason": None},
-    ]
-    made = [first, *(first._replace(questions=[question._replace(**c), *others]) for c in changes)]
-    # the page keeps answers by the place of a unit, so more raters make another kit
-    settings = UnitSharing(raters=4, overlap=0.5, shared_by=2, repeated=0.2)
-    allotments = [
-        a for q in first.questions for a in allot_units(q.units, settings, q.name, seed=1)
-    ]
-    made.append(first._replace(allotments=allotments))
-    assert len({kit.digest for kit in made}) == len(made)
-    assert first.digest == kit().digest
-
-
 def test_nothing_to_judge_is_one_sentence() -> None:
     nothing = ReviewKit("demo", [q._replace(units=[]) for q in kit().questions], [])
     with pytest.raises(
@@ -291,21 +242,3 @@ def test_what_no_workbook_may_hold_is_left_out(tmp_path: Path) -> None:
     units = [unit_text("a", attribute="a\x0bb\x00c\nd")]
     book = workbook_of(RaterQuestion("right", "?", RIGHT, None, units), tmp_path)
     assert column_of(book, "concluded") == ["abc\nd"]
-
-
-def test_a_workbook_that_comes_back_twice_counts_once(tmp_path: Path) -> None:
-    made = kit()
-    folder = tmp_path / "spreadsheets"
-    write_workbooks(made, folder)
-    for path in [*folder.rglob("*.xlsx")]:
-        book = load_workbook(path)
-        sheet = book.worksheets[0]
-        columns = {cell.value: cell.column for cell in sheet[1]}
-        for row in range(2, sheet.max_row + 1):
-            value = "reject" if path.parent.name == "right" else "3"
-            sheet.cell(row, columns["value"]).value = value
-        book.save(path)
-        book.save(path.with_stem(f"{path.stem} (1)"))
-    maps = yaml.safe_load(kit_texts(made, sources(), "")["review_spreadsheets.yaml"])
-    rows = imported(made, maps["judging"]["sources"], folder)
-    assert sum(row.scale != "why" for row in rows) == len(made.allotments)

@@ -5,8 +5,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fieldwork.parsing.form.readings import read_field_forms, read_forms, read_text_form
-from fieldwork.records.field import FieldAnswer
 from unit.parsing.test_answers import response
+from unit.table_rows import field_answer
 
 PROSE = "This is a sentence that you can read without any help from the others. " * 12
 
@@ -44,10 +44,6 @@ def test_nothing_to_read_has_no_row(text: str | None) -> None:
     assert read_text_form(text) is None
 
 
-def test_reasoning_is_not_met() -> None:
-    assert read_text_form("<think># Hm\n- a</think>A") == read_text_form("A")
-
-
 def test_english_prose_has_indices_and_a_letter_has_a_reason() -> None:
     prose, letter = read_text_form(PROSE), read_text_form("B")
     assert prose is not None
@@ -57,12 +53,6 @@ def test_english_prose_has_indices_and_a_letter_has_a_reason() -> None:
     assert prose.columns["reading_ease"] is not None
     assert (letter.columns["words"], letter.columns["sentences"]) == (1, 1)
     assert letter.columns["reason"] == "fewer than 100 words of prose"
-
-
-def test_marks_of_lists_are_no_words() -> None:
-    form = read_text_form("- one\n- two\n\n| a | b |\n|---|---|\n| c | d |")
-    assert form is not None
-    assert form.columns["words"] == 6
 
 
 def test_rows_are_of_responses_with_a_text() -> None:
@@ -75,21 +65,6 @@ def test_rows_are_of_responses_with_a_text() -> None:
 
 
 def test_the_field_has_no_markup() -> None:
-    answer = FieldAnswer(
-        participant_id="p",
-        platform=None,
-        model="m",
-        task="t",
-        item_id="i",
-        replicate=0,
-        position=None,
-        text="One thing\n- and another",
-        n_masked=0,
-        file="f.csv",
-        row=2,
-        flags=[],
-        excluded_for=None,
-    )
-    (row,) = read_field_forms([answer])
+    (row,) = read_field_forms([field_answer(text="One thing\n- and another")])
     assert (row.condition, row.puppet_id, row.words) == ("field", "p", 4)
     assert row.list_items is row.bold_spans is row.links is None

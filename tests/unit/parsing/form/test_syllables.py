@@ -72,16 +72,11 @@ def test_hardly_a_known_word_is_wrong() -> None:
     ("word", "n"),
     [
         ("well-known", 2),
-        ("user-friendly", 4),
         ("IBM", 3),
-        ("WWW", 9),
         ("NOT", 1),
         ("html", 4),
-        ("Don’t", 1),
-        ("couldn’t", 2),
         ("", 1),
         ("42", 1),
-        ("é", 1),
         ("слово", 5),
     ],
 )

@@ -18,9 +18,7 @@ from fieldwork.parsing.form.symbols import (
         ("👍🏽", 1),
         ("🇩🇪🇫🇷", 2),
         ("1️⃣ 2️⃣", 2),
-        ("✅ done ❤️", 2),
         ("café ™ → ∑", 0),
-        ("中文，。", 0),
     ],
 )
 def test_emoji(text: str, n: int) -> None:
@@ -31,16 +29,11 @@ def test_emoji(text: str, n: int) -> None:
     ("text", "n"),
     [
         ("a\n---\nb", 1),
-        ("* * *", 1),
         ("=====\nTitle\n=====", 2),
         ("Wow!!! Really???", 2),
         ("so... and so on…", 0),
         ("***bold*** **b**", 0),
-        ("### Heading", 0),
-        (">>> quoted", 0),
         ("★★★★☆ great", 0),
-        ("─────", 1),
-        ("-=-=-=-", 1),
         ("1. a\n- b", 0),
         ("", 0),
     ],

@@ -3,51 +3,34 @@
 import pytest
 from hypothesis import given
 
-from fieldwork.tasks.variants.letters import clusters, is_ideographic, words
+from fieldwork.tasks.variants.letters import clusters, words
 from fieldwork.tasks.variants.protected import protected_stretches, split_text
-from unit.tasks.variants.planted_texts import NEGATIONS, PROTECTED, STEADY, mixed_texts
+from unit.tasks.variants.planted_texts import STEADY, mixed_texts
 
 
 def protected_parts(text: str, *, negations: bool = False) -> list[str]:
     return [piece.text for piece in split_text(text, negations=negations) if piece.is_protected]
 
 
-@pytest.mark.parametrize("part", PROTECTED)
-def test_what_means_something_is_protected_whole(part: str) -> None:
-    parts = protected_parts(f"some words {part} more words")
-    assert "".join(parts).replace(" ", "") == part.replace(" ", "")
-
-
 @pytest.mark.parametrize(
     ("text", "parts"),
     [
         ("It costs $5 and $10 here", ["$5", "$10"]),
-        ("see https://x.org/a. then", ["https://x.org/a"]),
         ("A. one thing\n(b) other\niv) last", ["A.", "one", "(b)", "iv)"]),
         ("option C or vitamin A is best", ["C", "A"]),
-        ("I think a dog is what I want", []),
         ("I and II only", ["I", "II"]),
         ("A dog barks", []),
-        ("if A is larger", ["A"]),
         ("2023年的人口是多少？", ["2023"]),
         ("import numpy as np\nhow do I sort", ["import numpy as np"]),
         ("for (i = 0; i < n; i++) {\nwhy so slow", ["for (i = 0; i < n; i++) {"]),
         ("the students' and teachers' rooms", []),
         ("so it's the 'first best' then", ["'first best'"]),
-        ("run it with --dry-run now", ["--dry-run"]),
         ("5! is 120", ["5!", "120"]),
         ("Я знаю, что США и ООН", ["США", "ООН"]),
-        ("plain words, nothing else.", []),
     ],
 )
 def test_protected_parts(text: str, parts: list[str]) -> None:
     assert protected_parts(text) == parts
-
-
-@pytest.mark.parametrize("word", NEGATIONS)
-def test_negations_are_protected_where_that_is_asked(word: str) -> None:
-    assert protected_parts(f"some {word} word", negations=True) == [word]
-    assert protected_parts(f"some {word} word") == []
 
 
 @STEADY
@@ -74,20 +57,10 @@ def test_clusters_are_the_text_and_words_lie_in_it(text: str) -> None:
     ("text", "letters"),
     [
         ("नहीं", ["न", "हीं"]),
-        ("विज्ञान", ["वि", "ज्ञा", "न"]),
         ("e\u0301te\u0301", ["e\u0301", "t", "e\u0301"]),
-        ("น้ำ", ["น้ำ"]),
         ("한국", ["한", "국"]),
         ("\u1112\u1161\u11ab", ["\u1112\u1161\u11ab"]),
-        ("ab", ["a", "b"]),
     ],
 )
 def test_a_letter_keeps_its_marks(text: str, letters: list[str]) -> None:
     assert clusters(text) == letters
-
-
-def test_ideographs_are_told_from_alphabets() -> None:
-    assert is_ideographic("城市在哪里 in Asia?")
-    assert is_ideographic("これは何ですか")
-    assert not is_ideographic("What does 城市 mean?")
-    assert not is_ideographic("")

@@ -8,7 +8,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fieldwork.tasks.variants.keyboards import neighbours
 from fieldwork.tasks.variants.letters import clusters
 from fieldwork.tasks.variants.typos import letters_at_risk, put_typos, slip_letters
 from unit.tasks.variants.planted_texts import (
@@ -23,14 +22,9 @@ RATES = (0.1, 0.3, 0.5)
 WORDS = {
     "Latin": "which organ makes the hormone that lowers sugar in blood after meals",
     "Cyrillic": "какой орган вырабатывает гормон который снижает сахар крови после еды",
-    "Greek": "ποιο όργανο παράγει την ορμόνη που μειώνει σάκχαρο στο αίμα",
-    "Hebrew": "איזה איבר מייצר הורמון שמוריד סוכר בדם אחרי ארוחה",
     "Arabic": "ينتج العضو هرمون يخفض السكر الدم بعد الطعام",
     "Devanagari": "कौनसा अंग हार्मोन बनाता जिससे शर्करा घटती भोजन बाद",
-    "Bengali": "কোনটি অঙ্গ হরমোন তৈরি করে যা রক্তে শর্করা কমায়",
     "Hangul": "어떤 기관이 혈당을 낮추는 호르몬을 만드는지",
-    "Thai": "อวัยวะใดสร้างฮอร์โมนที่ลดน้ำตาลในเลือด",
-    "Amharic": "የትኛው አካል ሆርሞን ያመነጫል",
 }
 
 
@@ -51,15 +45,6 @@ def test_the_rate_is_met_in_every_script(script: str, rate: float) -> None:
     assert slipped.text != text
 
 
-@pytest.mark.parametrize("rate", RATES)
-def test_words_stay_whole_as_often_as_the_rate_says(rate: float) -> None:
-    """Counted in the text itself: a word of n letters stays with probability (1 - rate)^n."""
-    text = " ".join(["planets"] * 4_000)
-    n_whole = put_typos(text, rate, random.Random(3)).split(" ").count("planets")
-    low, high = interval(4_000, (1 - rate) ** 7)
-    assert low <= n_whole <= high
-
-
 def test_every_form_of_slip_happens_about_equally_often() -> None:
     forms: Counter[str] = Counter()
     for typed in put_typos(" ".join(["bundle"] * 20_000), 0.02, random.Random(5)).split(" "):
@@ -75,14 +60,6 @@ def test_every_form_of_slip_happens_about_equally_often() -> None:
     assert set(forms) == {"drop", "double", "swap", "neighbour"}
     # the last letter has no next one to be exchanged with, so swaps are a little rarer
     assert all(0.18 < count / total < 0.31 for count in forms.values())
-
-
-def test_first_letters_are_hit_too_and_capitals_stay() -> None:
-    typed = put_typos(" ".join(["Planet"] * 3_000), 0.3, random.Random(1)).split(" ")
-    firsts = Counter(word[0] for word in typed)
-    assert firsts["O"] > 50
-    assert firsts["L"] > 50
-    assert all(word[1:] == word[1:].lower() for word in typed)
 
 
 @STEADY
@@ -109,14 +86,6 @@ def test_the_same_seed_gives_the_same_text(text: str, rate: float, seed: int) ->
     assert slipped.n_hits > 0 or slipped.text == text
 
 
-@pytest.mark.parametrize(
-    "text", ["城市在哪里？", "これは何ですか。", "", "12 + 5 = ?", "NASA", "a b c", "`code`"]
-)
-def test_a_text_without_letters_to_hit_comes_back(text: str) -> None:
-    assert put_typos(text, 1.0, random.Random(0)) == text
-    assert letters_at_risk(text) == []
-
-
 def test_no_word_turns_into_a_negation_or_a_number() -> None:
     typed = put_typos(" ".join(["on", "tow", "sic", "het", "nto"] * 2_000), 0.5, random.Random(2))
     assert not {"no", "two", "six", "not", "ten"} & set(typed.split(" "))
@@ -129,29 +98,3 @@ def test_marks_stay_on_their_letters() -> None:
     typed = put_typos(text, 0.5, random.Random(4))
     assert set(clusters(typed)) <= set(clusters(text))
     assert all(len(word) >= 2 for word in typed.split())
-
-
-@pytest.mark.parametrize(
-    ("letter", "beside"),
-    [
-        ("q", {"w", "a"}),
-        ("S", {"A", "D", "W", "E", "Z", "X"}),
-        ("п", {"а", "р", "к", "е", "м", "и", "н"}),
-        ("é", {"e"}),
-        ("ά", {"α"}),
-        ("й", {"ц", "ф"}),
-        ("ß", set()),
-        ("ज", set()),
-    ],
-)
-def test_neighbours_lie_beside_the_key(letter: str, beside: set[str]) -> None:
-    found = set(neighbours(letter))
-    assert found <= beside | {"z", "ы"}
-    assert len(found) >= min(len(beside), 1)
-
-
-def test_neighbours_are_mutual() -> None:
-    for (
-        letter
-    ) in "qwertyuiopasdfghjklzxcvbnmйцукенгшщзхъфывапролджэячсмитьбюςερτυθιοπασδφγηξκλζχψωβνμ":
-        assert all(letter in neighbours(other) for other in neighbours(letter))
