@@ -2,7 +2,7 @@
 
 import itertools
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import asdict, fields
+from dataclasses import MISSING, asdict, fields
 from typing import Any
 from unittest.mock import patch
 
@@ -25,8 +25,11 @@ Place = tuple[str, str, str]
 
 
 def table_of(row_type: Any, rows: Iterable[Mapping[str, Any]]) -> pd.DataFrame:
-    """Rows of a type; what a row does not say is NULL, and a column that no type has stays."""
-    blank = dict.fromkeys(column.name for column in fields(row_type))
+    """Rows of a type; what a row does not say is its default, or NULL; other columns stay."""
+    blank = {
+        column.name: None if column.default is MISSING else column.default
+        for column in fields(row_type)
+    }
     table = [blank | {**row} for row in rows]
     return pd.DataFrame(table, columns=None if table else [*blank])
 

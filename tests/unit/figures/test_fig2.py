@@ -33,6 +33,14 @@ def test_every_condition_has_a_bar_of_its_shares() -> None:
         assert gold == pytest.approx([50.0] * len(frames.CONDITIONS))
 
 
+def test_a_probability_is_drawn_though_nobody_drew_the_letter() -> None:
+    table = frames.distributions(["alpha"]).assign(n_answers=0, is_stated=True)
+    figure = draw(table)
+    for axes, letters in zip(figure.axes, ("ABCD", "AB"), strict=True):
+        assert len(segments(axes)) == len(letters) * len(frames.CONDITIONS)
+    assert figure.get_supxlabel() == "probability, mean of all responses"
+
+
 def test_the_correct_letter_comes_first_with_its_interval() -> None:
     table = frames.distributions(["alpha"])
     for axes, gold in zip(draw(table).axes, ("C", "A"), strict=True):

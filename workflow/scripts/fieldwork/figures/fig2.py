@@ -86,6 +86,7 @@ _SCALE_MAP = "cividis"
 _BESIDE_SCALE = LetterInk("#C8C8C8")
 _DARK = 0.5
 """Luminance below which a text is white."""
+_THINNEST = 0.002
 _REPEATS = (
     "All answers of a user count here. Where the findings compare conditions, the first one counts, "
     "so shares may differ."
@@ -141,9 +142,11 @@ def draw(table: pd.DataFrame, settings: FigureSettings) -> Figure:
         _draw_question(axes_row[0], panel)
     for axes, model in zip(grid[0], models, strict=True):
         _name_model(axes, settings.model_name(model), above=layout.panels[0].head_inches)
-    figure.supxlabel("share of all responses")
+    is_stated = bool(table["is_stated"].all())
+    figure.supxlabel(f"{'probability, mean' if is_stated else 'share'} of all responses")
     has_gold = any(option.is_gold for panel in layout.panels for option in panel.options)
-    repeats = _REPEATS if (table["n_responses"] > table["n_units"]).any() else None
+    is_repeated = (table["n_responses"] > table["n_units"]) & ~table["is_stated"]
+    repeats = _REPEATS if is_repeated.any() else None
     notes = [settings.note, layout.remark, repeats]
     return add_head(figure, handles=_handles(has_gold=has_gold), notes=notes)
 
@@ -200,7 +203,8 @@ def _draw_bar(
     for row in sorted(rows, key=_correct_first):
         if row.is_correct:
             _draw_interval(axes, place, row)
-        if not row.n_answers:
+        # a probability that no bar could show
+        if not row.share or (row.is_stated and row.share < _THINNEST):
             continue
         if row.answer == UNKNOWN:
             unread_row = row
@@ -211,7 +215,9 @@ def _draw_bar(
         left += width
     if unread_row is not None:
         _mark_share(axes, place, (left, 100), unread_row, label, "No readable answer")
-    size = _size_text(n, max(int(row.n_units) for row in rows))
+    n_units = max(int(row.n_units) for row in rows)
+    # a user's probabilities are one number, however many answers are drawn from them
+    size = _size_text(n_units if rows[0].is_stated else n, n_units)
     axes.annotate(
         size, (100, place), xytext=(3, 0), textcoords="offset points", va="center",
         annotation_clip=False,
