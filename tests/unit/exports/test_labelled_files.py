@@ -9,6 +9,7 @@ import pytest
 
 from fieldwork.errors import StudyError
 from fieldwork.exports.code_sets import code_set, cut_text
+from fieldwork.exports.codebook import CodebookHead, TableEntry, codebook, render, variable_entry
 from fieldwork.exports.labelled_files import (
     LabelledTable,
     coded_column,
@@ -126,3 +127,22 @@ def test_a_text_does_not_end_at_a_nul(tmp_path: Path) -> None:
     write_dta(tmp_path / "t.dta", table)
     for read, file in ((pyreadstat.read_sav, "t.sav"), (pyreadstat.read_dta, "t.dta")):
         assert read(tmp_path / file)[0]["a"].tolist() == ["one\ufffdtwo", "", "three"]
+
+
+def test_values_of_one_label_keep_their_names_apart() -> None:
+    codes = code_set(["a"], ["b", "c", ""], {"a": "same", "b": "same"})
+    assert codes is not None
+    assert codes.values == ["a", "", "b", "c"]
+    assert codes.labels == ["same (a)", "(empty)", "same (b)", "c"]
+
+
+def test_the_codebook_counts_what_programs_do_not_show_whole() -> None:
+    codes = code_set((), ["long " * 30, "short"], {})
+    assert codes is not None
+    entry = variable_entry(variable("a", "text"), ["x"]) | {"n_with_nul": 3}
+    table = TableEntry("answers", "an answer", ["answers.csv"], 1, [], [entry])
+    book = codebook(CodebookHead("trivia", "1"), [table], {"a": codes})
+    assert book["n_short_labels"] == {"a": 1}
+    page = render(book)
+    assert "Labels that .sav and .dta files do not show whole: 1." in page
+    assert "(3 with � for NUL in .sav and .dta)" in page
