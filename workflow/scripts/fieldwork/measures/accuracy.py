@@ -1,38 +1,54 @@
 """How many answers are right? Scores of whole runs, each of one user or rerun over all questions."""
 
+from typing import NamedTuple
+
 from fieldwork.estimates.declaration import Measure, ReaderQuestion, share_bounds
 
-_MEANINGS = {
-    "em_strict": ("Score", "share of right answers in HELM's reading, mean over subjects"),
-    "em_flexible": ("Score in any form", "the same, wherever an answer names its letter"),
-    "format_failure": (
-        "Without a form",
-        "share of answers in which HELM's reading finds no letter",
+
+class ScoreWords(NamedTuple):
+    """A number of a run, and how it reads.
+
+    Attributes:
+        is_stated: whether it is made of probabilities that answers state.
+        highest: the largest value; of 1 it is a share.
+    """
+
+    title: str
+    meaning: str
+    is_stated: bool = False
+    highest: float = 1.0
+
+    def bounds(self, n: int) -> tuple[float, float]:
+        """What its value can reach."""
+        low, high = share_bounds(n)
+        return low, self.highest * high
+
+
+_SCORES = {
+    "em_strict": ScoreWords(
+        "Score", "share of right answers in HELM's reading, mean over subjects"
+    ),
+    "em_flexible": ScoreWords("Score in any form", "the same, wherever an answer names its letter"),
+    "format_failure": ScoreWords(
+        "Without a form", "share of answers in which HELM's reading finds no letter"
+    ),
+    "expected_score": ScoreWords(
+        "Score to expect",
+        "probability of the right letter, mean over subjects: the score without the chance of a draw",
+        is_stated=True,
+    ),
+    "brier_score": ScoreWords(
+        "Brier score",
+        "mean squared distance of the probabilities from the right letter, 0 to 2: lower is better",
+        is_stated=True,
+        highest=2.0,
+    ),
+    "calibration_error": ScoreWords(
+        "Calibration error",
+        "how far the probability of the likeliest letter is from how often it is right, in ten bins",
+        is_stated=True,
     ),
 }
-
-
-def _brier_bounds(_: int) -> tuple[float, float]:
-    return 0.0, 2.0
-
-
-_OF_PROBABILITIES = (
-    (
-        *("expected_score", "Score to expect"),
-        "probability of the right letter, mean over subjects: the score without the chance of a draw",
-        *(share_bounds, 100.0),
-    ),
-    (
-        *("brier_score", "Brier score"),
-        "mean squared distance of the probabilities from the right letter, 0 to 2: lower is better",
-        *(_brier_bounds, 1.0),
-    ),
-    (
-        *("calibration_error", "Calibration error"),
-        "how far the probability of the likeliest letter is from how often it is right, in ten bins",
-        *(share_bounds, 100.0),
-    ),
-)
 
 QUESTION = ReaderQuestion(
     title="Scores",
@@ -42,34 +58,20 @@ QUESTION = ReaderQuestion(
     measures=[
         Measure(
             name=name,
-            title=title,
-            meaning=meaning,
+            title=score.title,
+            meaning=score.meaning,
             of=name,
             noun="run",
-            absence="is complete and has an answer that can be read",
-            bounds=share_bounds,
+            absence="is complete and states probabilities"
+            if score.is_stated
+            else "is complete and has an answer that can be read",
+            bounds=score.bounds,
             is_tested=True,
-            unit="points",
-            scale=100,
-            digits=1,
+            is_stated=score.is_stated,
+            unit="points" if score.highest == 1 else "",
+            scale=100 if score.highest == 1 else 1,
+            digits=1 if score.highest == 1 else 2,
         )
-        for name, (title, meaning) in _MEANINGS.items()
-    ]
-    + [
-        Measure(
-            name=name,
-            title=title,
-            meaning=meaning,
-            of=name,
-            noun="run",
-            absence="is complete and states probabilities",
-            bounds=bounds,
-            is_tested=True,
-            is_stated=True,
-            unit="points" if scale == 100 else "",
-            scale=scale,
-            digits=1 if scale == 100 else 2,
-        )
-        for name, title, meaning, bounds, scale in _OF_PROBABILITIES
+        for name, score in _SCORES.items()
     ],
 )
