@@ -122,7 +122,8 @@ class Answers(NamedTuple):
             runs = {
                 c: side.numbers(numbers, random).mean(axis=1).ravel() / LARGEST for c in columns
             }
-            return frame.assign(run=0, n_items=side.levels.shape[1], is_counted=True, **runs)
+            n_items = side.levels.shape[1]
+            return frame.assign(run=0, n_items=n_items, n_stated=n_items, is_counted=True, **runs)
         for column in columns:
             frame[column] = side.numbers(numbers, random).ravel()
         return frame.assign(kind=self.kind, is_truncated=False)

@@ -193,7 +193,13 @@ class Run:
         questions = {"questions": [self.path("letters"), self.path("lists")]}
         rows, runs = self.answers, self.path("accuracy_runs")
         inputs = {"answers": rows, **questions, "runs": runs, "subject_categories": SUBJECTS}
-        settings = {"baseline": "offline", "control": None, "n_permutations": 99, "seed": 1}
+        settings = {
+            "baseline": "offline",
+            "control": None,
+            "n_permutations": 99,
+            "seed": 1,
+            "reruns": {},
+        }
         settings |= {"nests": {}, **user_settings}
         for step in METRIC_STEPS.values():
             names = ["questions" if name == "items" else name for name in step.inputs]

@@ -281,6 +281,7 @@ class Study:
         settings: dict[str, Any] = {
             "baseline": "offline",
             "control": None,
+            "reruns": {},
             "n_permutations": PERMUTATIONS,
             "rarest_users": RAREST_USERS,
             "seed": SEED,
