@@ -40,12 +40,12 @@ column of *any interval* says how often there was one. For a *width* the truth i
 much wider the interval is than that from drawn letters of the same users (a score counts one letter a
 user). `share_who` and `score` keep their promise.
 
-*(test)* is the test against a baseline that states the same twice, of one call a user. Users who differ
-have the baseline's mean, and there p ≤ 0.05 is false. Of users who like letters, and where one in eight is
-odd, it is power. A letter's p-value is at least the chance that so few users miss those who make up for the
-difference: without that, 35 % of distances (of 20 sets) were false at 10 users and correlation 0.3. A
-server that leaves out the least letter of four states other means than it draws from: then distances and
-new letters are no longer those of the draws.
+*(test)* is the test against a baseline that states the same twice, of one call a user. Users who
+differ have the baseline's mean, and there p ≤ 0.05 is false. Of users who like letters, and where
+one in eight is odd, it is power. A letter's p-value is at least the chance that so few users miss
+those who make up for the difference: without that, 35 % of distances (of 20 sets) were false at 10
+users and correlation 0.3. A server that leaves out the least letter of four states other means than
+it draws from: then distances and new letters are no longer those of the draws.
 
 `novelty` has no interval. One over users was tried, and covered 87.2 to 96.0 % on these five sources. A
 letter is new as soon as one user gives it. Leaving out one of several who do moves the estimate hardly,
