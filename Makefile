@@ -92,15 +92,16 @@ docs: .venv/documented
 	@echo "Open site/index.html"
 
 # three processes take the files of tests in turn, those that run Snakemake, Slurm or a browser first: on two cores,
-# as tests of Slurm, browsers and servers wait much of their time; snakefmt and mypy have one core, so they run beside
-# them; libraries have one thread each, as more would wait for each other
+# as tests of Slurm, browsers and servers wait much of their time; mypy has one core, so it runs beside them; libraries
+# have one thread each, as more would wait for each other
 test: .venv/tested
 	snakemake --lint
 	ruff format --check .
 	ruff check .
-	{ snakefmt --check Snakefile workflow && mypy; } & gates=$$!; OMP_NUM_THREADS=1 python -m pytest -n 3 \
+	snakefmt --check Snakefile workflow
+	mypy & typed=$$!; OMP_NUM_THREADS=1 python -m pytest -n 3 \
 		--dist loadfile --no-loadscope-reorder tests/cluster tests/browser tests/workflow tests/unit; tested=$$?; \
-		wait $$gates && exit $$tested
+		wait $$typed || { echo "mypy reports errors: they stand above the tests." >&2; exit 1; }; exit $$tested
 
 bench: .venv/installed
 	python benchmarks/generation/run.py

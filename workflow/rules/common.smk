@@ -184,9 +184,7 @@ def code(*scripts):
 MEASURES = [f"fieldwork/measures/{name}" for name in question_names()]
 
 # of the models that the study asks: a new provider, or another one, makes nothing run again
-PROVIDERS = provider_modules(
-    entry["provider"] for entry in arms.askable_models(study).values()
-)
+PROVIDERS = provider_modules(entry["provider"] for entry in arms.askable_models(study).values())
 
 # imported by name, by scripts of these parts
 NAMED_MODULES = {
