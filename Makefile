@@ -34,7 +34,7 @@ help:
 	@echo "make bench-explorer  the page of 100,000 answers in Chromium: time to open and to filter; three minutes"
 	@echo "make validity  every estimator on sources whose truth is known: some minutes"
 	@echo "make reruns    what asking again does by itself, from real answers (DATA=folder of the extracts)"
-	@echo "make reproduce the paper's design on a small chat model, some hours (DATA=folder of the extracts)"
+	@echo "make reproduce the paper's design on a chat model, some hours (DATA=folder of the extracts, or MODEL=name)"
 	@echo
 	@echo "In the environment (. .venv/bin/activate):"
 	@echo "  snakemake -n                                 what would run"
@@ -125,4 +125,5 @@ reruns: .venv/installed
 	PYTHONPATH=workflow/scripts python benchmarks/reruns/run.py $(if $(DATA),--data "$(DATA)")
 
 reproduce: .venv/installed
-	@PYTHONPATH=workflow/scripts:benchmarks python benchmarks/reproduction/run.py --data "$(DATA)" --cores $(CORES)
+	@PYTHONPATH=workflow/scripts:benchmarks python benchmarks/reproduction/run.py --data "$(DATA)" --model "$(MODEL)" \
+		--cores $(CORES)

@@ -4,11 +4,42 @@ import textwrap
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from string import Template
+from typing import NamedTuple
 
 from paper import CHOICES, FIELD, LISTS, SCORES, PaperClaim
 from rows import Row
 
-WORDS = Path(__file__).with_name("page.md")
+HERE = Path(__file__).parent
+
+
+class PageWords(NamedTuple):
+    """What a page says that its table does not hold.
+
+    Attributes:
+        template: file of the words before the tables; $made and $count stand for what the table says.
+        command: makes the page.
+        study: the file of the study, as a link on the page.
+        questions: title of the section of scores.
+    """
+
+    template: str
+    command: str
+    study: str
+    questions: str
+
+
+EXTRACTS_PAGE = PageWords(
+    "page.md",
+    "make reproduce DATA=folder",
+    "../../studies/reproduce.yaml",
+    "HELM Lite's 514 questions",
+)
+MODEL_PAGE = PageWords(
+    "page_model.md",
+    "make reproduce MODEL=name",
+    "../../../studies/reproduce_model.yaml",
+    "75 questions of the sample",
+)
 LABELS = {
     "offline": "Offline",
     "history": "SP-History",
@@ -21,7 +52,7 @@ OUTCOMES = ("holds", "cannot be told", "does not hold")
 FIELD_TEXT = """No real users were asked, so that these cannot be told:"""
 
 
-def page(rows: Sequence[Row]) -> str:
+def page(rows: Sequence[Row], words: PageWords) -> str:
     """The whole page."""
     about = {row.claim: row.note for row in rows if row.part == "about"}
     judged = [row.outcome for row in rows if row.part == "claim" and row.outcome]
@@ -32,11 +63,11 @@ def page(rows: Sequence[Row]) -> str:
         "told."
     )
     parts = [
-        _head(_made(about), count),
+        _head(words, _made(about, words), count),
         *_section("Lists of recommendations", LISTS, rows),
         *_unread(rows),
         *_section("Four choice items", CHOICES, rows),
-        *_section("HELM Lite's 514 questions", SCORES, rows),
+        *_section(words.questions, SCORES, rows),
         "## Real users\n",
         FIELD_TEXT + "\n",
         "\n".join(f"- {claim.text} ({claim.numbers})" for claim in FIELD) + "\n",
@@ -45,9 +76,10 @@ def page(rows: Sequence[Row]) -> str:
     return "\n".join(parts)
 
 
-def _head(made: str, count: str) -> str:
-    """The words of page.md, each paragraph in lines of one length."""
-    text = Template(WORDS.read_text(encoding="utf-8")).substitute(made=made, count=count)
+def _head(words: PageWords, made: str, count: str) -> str:
+    """The words of the template, each paragraph in lines of one length."""
+    template = Template((HERE / words.template).read_text(encoding="utf-8"))
+    text = template.substitute(made=made, count=count)
     blocks = text.strip().split("\n\n")
     return "\n\n".join(block if block[0] in "#-|" else _fill(block) for block in blocks) + "\n"
 
@@ -58,11 +90,10 @@ def _fill(text: str) -> str:
     )
 
 
-def _made(about: dict[str, str]) -> str:
+def _made(about: dict[str, str], words: PageWords) -> str:
     return (
-        f"{about['day']}. Made by `make reproduce DATA=folder` from "
-        f"[results.csv](results.csv), by the study "
-        f"[reproduce.yaml](../../studies/reproduce.yaml)."
+        f"{about['day']}. Made by `{words.command}` from [results.csv](results.csv), by the study "
+        f"[{Path(words.study).name}]({words.study})."
     )
 
 

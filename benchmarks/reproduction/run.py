@@ -1,20 +1,22 @@
-"""`make reproduce DATA=folder`: the paper's design on a small chat model, and its page.
+"""`make reproduce`: the paper's design on a small chat model, or on a model of one's choice, and its page.
 
-Runs studies/reproduce.yaml and the two files here that are laid over it, with the corpora and datasets of
-a folder of public extracts. Writes results.csv and results.md; `--page` writes the page from
-the table. A run that was killed goes on where it was.
+`DATA=folder` runs studies/reproduce.yaml with the corpora and datasets of a folder of public extracts.
+`MODEL=name` asks a model of the registry by studies/reproduce_model.yaml, with the users and questions of
+the sample. Writes results.csv and results.md; `--page` writes the page from the table. A run that was
+killed goes on where it was.
 """
 
 import argparse
 import json
 import os
+import re
 import subprocess
 import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import yaml
 from command_line import Option, read_options
@@ -24,19 +26,28 @@ from result_rows import read_rows, write_rows
 from rows import Row
 
 from fieldwork.errors import StudyError
-from report import page
+from report import EXTRACTS_PAGE, MODEL_PAGE, PageWords, page
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
-STUDY = "studies/reproduce.yaml"
-PARTS: Mapping[str, Sequence[str]] = {
-    "reproduce": [],
-    "reproduce_scores": ["benchmarks/reproduction/scores.yaml"],
-    "reproduce_lists": ["benchmarks/reproduction/lists.yaml"],
-}
-"""The studies, and the files laid over the first one for each."""
 PAGE = Path("benchmarks/reproduction/results.md")
-TIMES = Path("results/reproduce/seconds.csv")
+
+
+class Design(NamedTuple):
+    """Studies that test the paper's claims.
+
+    Attributes:
+        study: the first of them, a file.
+        parts: their names, and the files laid over the first one for each.
+        settings: laid over them all.
+        out: folder of the table and the page.
+    """
+
+    study: str
+    parts: Mapping[str, Sequence[str]]
+    settings: Mapping[str, Any]
+    out: Path
+    words: PageWords
 
 
 def main(options: argparse.Namespace) -> None:
@@ -45,20 +56,45 @@ def main(options: argparse.Namespace) -> None:
     Raises:
         StudyError: the folder lacks a file, or a part of the study failed.
     """
+    design = design_of_model(options) if options.model else design_on_extracts(options)
+    names = options.parts or [*design.parts]
+    if unknown := {*names} - {*design.parts}:
+        raise StudyError(f"--parts {min(unknown)}: choose among {', '.join(design.parts)}")
     if not options.page:
-        settings = data_settings(options.data)
-        for name in options.parts:
-            files = PARTS[name]
-            with _counted_time(options.directory):
-                run_study(name, [STUDY, *files, *options.configfile], settings, options)
-        folders = [options.directory / "results" / name for name in options.parts]
+        folders = [options.directory / "results" / name for name in names]
+        for name in names:
+            with _counted_time(folders[0] / "seconds.csv"):
+                run_study(name, design, options)
         evidence = [*claim_rows(read_tables(folders))]
-        write_rows(options.out, [*about_rows(folders, options), *evidence])
-    text = page(read_rows(options.out, Row))
-    (options.out / PAGE.name).write_text(text, "utf-8")
+        write_rows(design.out, [*about_rows(folders, options), *evidence])
+    text = page(read_rows(design.out, Row), design.words)
+    (design.out / PAGE.name).write_text(text, "utf-8")
 
 
-def data_settings(folder: str) -> dict[str, Any]:
+def design_on_extracts(options: argparse.Namespace) -> Design:
+    """The design on SmolLM2 and a folder of public extracts.
+
+    Raises:
+        StudyError: there is no folder, or a file is not in it.
+    """
+    study = "studies/reproduce.yaml"
+    overlays = {name: f"benchmarks/reproduction/{name}.yaml" for name in ("scores", "lists")}
+    parts = {"reproduce": [], **{f"reproduce_{name}": [file] for name, file in overlays.items()}}
+    settings = {} if options.page else data_settings(study, options.data)
+    return Design(study, parts, settings, options.out, EXTRACTS_PAGE)
+
+
+def design_of_model(options: argparse.Namespace) -> Design:
+    """The design on a model of the registry, with users and questions of the sample."""
+    name = f"reproduce_{re.sub(r'[^0-9A-Za-z]+', '_', options.model)}"
+    parts = {name: [], f"{name}_scores": ["benchmarks/reproduction/scores.yaml"]}
+    out = options.out / options.model
+    out.mkdir(parents=True, exist_ok=True)
+    settings = {"study": {"models": [options.model]}}
+    return Design("studies/reproduce_model.yaml", parts, settings, out, MODEL_PAGE)
+
+
+def data_settings(study_file: str, folder: str) -> dict[str, Any]:
     """The study's corpora and datasets with their files in a folder.
 
     Raises:
@@ -67,9 +103,9 @@ def data_settings(folder: str) -> dict[str, Any]:
     if not folder:
         raise StudyError(
             f"DATA is not set; enter make reproduce DATA=folder, with a folder of the files that {PAGE} "
-            "lists"
+            "lists, or make reproduce MODEL=name for a model of the registry on the sample"
         )
-    study = yaml.safe_load((ROOT / STUDY).read_text(encoding="utf-8"))
+    study = yaml.safe_load((ROOT / study_file).read_text(encoding="utf-8"))
     settings: dict[str, Any] = {}
     for registry in ("corpora", "datasets"):
         for name, entry in study[registry].items():
@@ -83,19 +119,19 @@ def data_settings(folder: str) -> dict[str, Any]:
     return settings
 
 
-def run_study(
-    name: str, files: Sequence[str], settings: Mapping[str, Any], options: argparse.Namespace
-) -> None:
+def run_study(name: str, design: Design, options: argparse.Namespace) -> None:
     """Run one part to its end; what is there already is not made again.
 
     Raises:
         StudyError: Snakemake failed, and said why.
     """
+    settings = dict(design.settings)
+    settings["study"] = {**settings.get("study", {}), "name": name}
     command = [
         *(sys.executable, "-m", "snakemake", "all", "--cores", str(options.cores)),
         *("--quiet", "host", "rules", "--directory", str(options.directory)),
-        *("--configfile", *files),
-        *("--config", *(f"{registry}={json.dumps(value)}" for registry, value in settings.items())),
+        *("--configfile", design.study, *design.parts[name], *options.configfile),
+        *("--config", *(f"{section}={json.dumps(value)}" for section, value in settings.items())),
     ]
     status = subprocess.run(command, cwd=ROOT, check=False).returncode
     if status:
@@ -106,13 +142,12 @@ def run_study(
 
 
 @contextmanager
-def _counted_time(directory: Path) -> Iterator[None]:
+def _counted_time(path: Path) -> Iterator[None]:
     """Add the seconds of a part to those of earlier runs, also where it fails or is interrupted."""
     started = time.monotonic()
     try:
         yield
     finally:
-        path = directory / TIMES
         path.parent.mkdir(parents=True, exist_ok=True)
         with path.open("a", encoding="utf-8") as file:
             file.write(f"{time.monotonic() - started:.0f}\n")
@@ -126,7 +161,7 @@ def about_rows(folders: Sequence[Path], options: argparse.Namespace) -> Iterator
         *("about", "machine"),
         note=f"{machine['cpu']}, {machine['memory']}; {options.cores} of {machine['cores']} cores used",
     )
-    seconds = (options.directory / TIMES).read_text(encoding="utf-8").split()
+    seconds = (folders[0] / "seconds.csv").read_text(encoding="utf-8").split()
     yield Row("about", "seconds", note=f"{sum(map(int, seconds)):,} of wall clock")
     for folder in folders:
         config = yaml.safe_load((folder / "provenance/config.yaml").read_text(encoding="utf-8"))
@@ -151,7 +186,8 @@ def arguments() -> argparse.Namespace:
         HERE,
         data=Option("", "folder of the extracts"),
         cores=len(os.sched_getaffinity(0)),
-        parts=Option([*PARTS], choices=[*PARTS]),
+        model=Option("", "name of a model of the registry"),
+        parts=Option([], "studies of the design, all where none is named"),
         configfile=Option([], "laid over each part"),
         directory=Option(ROOT, "folder of the studies' results"),
         page=Option(False, "write the page again, run nothing"),

@@ -202,6 +202,23 @@ def test_a_choice_is_drawn_by_the_likelihood_per_byte(model: TinyModel, temperat
     assert answer.text in "ABCD"
 
 
+@pytest.mark.parametrize("temperature", [0.0, 0.5, 1.0])
+def test_a_written_letter_states_how_probable_each_was(model: TinyModel, temperature: float) -> None:
+    wanted = call(form="none", prompt="A, B or C?", max_tokens=3, temperature=temperature, letters=3)
+    answer = the_answer(model, wanted)
+    logits = logits_after(model, model.tokens.prompt_ids([("user", "A, B or C?")]))
+    if temperature:
+        shares = softmax(logits / temperature)
+    else:
+        shares = np.eye(len(logits))[int(np.argmax(logits))]
+    texts = [text.strip(" ()[]*.:\"'`\n\t\r") for text in model.tokens.texts()]
+    expected = {
+        letter: sum(share for share, text in zip(shares, texts, strict=True) if text == letter)
+        for letter in "ABC"
+    }
+    assert dict(answer.probabilities or []) == pytest.approx(expected, rel=1e-3)
+
+
 # --- what an answer depends on ------------------------------------------------------------------------
 
 
@@ -210,6 +227,7 @@ def calls() -> list[bytes]:
         {"form": "candidates"},
         {"form": "five_lines", "max_tokens": 30},
         {"form": "none", "max_tokens": 9},
+        {"form": "none", "max_tokens": 9, "letters": 4},
         {"form": "likelihood", "options": OPTIONS},
         {"form": "candidates", "temperature": 0.0},
     ]

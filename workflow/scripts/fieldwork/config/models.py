@@ -35,7 +35,7 @@ def is_recorded(model: Mapping[str, Any]) -> bool:
 
 def states_probabilities(model: Mapping[str, Any]) -> bool:
     """Whether the answers of an entry of `models` to choices carry the probability of each option."""
-    return model.get("choices") == "likelihood" or bool(model.get("top_logprobs"))
+    return model["provider"] == "local_chat" or bool(model.get("top_logprobs"))
 
 
 def answer_threads(model: Mapping[str, Any]) -> int:

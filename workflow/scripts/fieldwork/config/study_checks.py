@@ -307,8 +307,7 @@ STUDY_CHECKS = (
             and not is_recorded(at.entry("models"))
         ),
         "instead needs answers with the probabilities of options, and {value} states none; set "
-        "models.{value}.top_logprobs, or choices: likelihood for a chat model on this machine, or "
-        "study.probabilities to beside",
+        "models.{value}.top_logprobs, or study.probabilities to beside",
         place="study.probabilities",
     ),
     SettingCheck("models.*.base_url", _no_host, _NO_URL),

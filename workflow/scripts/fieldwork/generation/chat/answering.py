@@ -37,6 +37,7 @@ from fieldwork.generation.chat.sampling import Numbers, Sampler
 from fieldwork.generation.chat.tokens import ChatTokens, ConversationError
 from fieldwork.generation.chat.transformer import Transformer
 from fieldwork.generation.providers.jsontext import well_formed
+from fieldwork.generation.providers.letters import letter_of
 
 # keys and values of questions and answers that are under way; a single answer may need more
 BYTES_UNDER_WAY = 512 * 2**20
@@ -58,8 +59,8 @@ class ChatAnswer(NamedTuple):
 
     Attributes:
         finish_reason: `stop`, or `length` where the limit of tokens cut it.
-        probabilities: of the options of a choice, or of the candidates to be named first; None where they
-            are not logits_by_path.
+        probabilities: of the options of a choice, of the letters that an answer may begin with, or of the
+            candidates to be named first; None for other answers.
     """
 
     text: str
@@ -218,6 +219,7 @@ class Responder:
         self._results: list[tuple[int, Result]] = []
         self._paths: dict[tuple[tuple[str, ...], int], CandidatePaths] = {}
         self._lines: LineTokens | None = None
+        self._letter_tokens: dict[str, list[int]] | None = None
         self._scores: OrderedDict[bytes, Numbers] = OrderedDict()
 
     @property
@@ -393,6 +395,8 @@ class Responder:
             shares = None
             if form.candidates is not None:
                 shares = _first_shares(form.candidates, logits_by_path, self._draws(form, calls[0]))
+            elif "letters" in question.settings:
+                shares = self._letter_shares(question.settings["letters"], logits_by_path[()], calls[0])
             answer = ChatAnswer(
                 self._tokens.text(draft.tokens[:limit]).rstrip("\n"),
                 draft.finish_reason,
@@ -402,6 +406,18 @@ class Responder:
                 shares,
             )
             self._results += [(call.number, answer) for call in calls]
+
+    def _letter_shares(self, n: int, logits: Logits, call: _NumberedCall) -> list[OptionShare]:
+        """The probability of each of n letters as an answer's first token, whatever stands around it."""
+        if self._letter_tokens is None:
+            self._letter_tokens = {letter: list[int]() for letter in ascii_uppercase}
+            for token, text in enumerate(self._tokens.texts()):
+                if (letter := letter_of(text)) is not None:
+                    self._letter_tokens[letter].append(token)
+        shares, letters = call.sampler().probabilities(logits), ascii_uppercase[:n]
+        return _rounded_shares(
+            letters, [shares[self._letter_tokens[letter]].sum() for letter in letters]
+        )
 
     # ---- choices -------------------------------------------------------------------------------
 

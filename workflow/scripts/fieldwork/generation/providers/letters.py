@@ -69,6 +69,12 @@ def at_temperature(
     ]
 
 
+def letter_of(token: str) -> str | None:
+    """The capital letter that a token is, whatever stands around it; None for any other token."""
+    letter = token.strip(_AROUND)
+    return letter if len(letter) == 1 and letter in ascii_uppercase else None
+
+
 def letter_probabilities(places: Iterable[TokenPlace]) -> tuple[OptionProbability, ...] | None:
     """The probability of each letter where the answer begins; None where no token there is a letter.
 
@@ -80,8 +86,8 @@ def letter_probabilities(places: Iterable[TokenPlace]) -> tuple[OptionProbabilit
             continue
         shares: dict[str, float] = {}
         for token, logprob in place.alternatives:
-            letter = token.strip(_AROUND)
-            if len(letter) == 1 and letter in ascii_uppercase:
+            letter = letter_of(token)
+            if letter is not None:
                 shares[letter] = shares.get(letter, 0.0) + math.exp(logprob)
         return tuple(OptionProbability(*pair) for pair in sorted(shares.items())) or None
     return None

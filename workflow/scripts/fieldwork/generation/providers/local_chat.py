@@ -96,6 +96,7 @@ class LocalChat(LocalModel):
             call |= {"min_p": self._settings.min_p}
             call |= {"length": item.list_length or LIST_LENGTH} if grammar != "none" else {}
             call |= {"options": _candidates(item)} if grammar == "candidates" else {}
+            call |= {"letters": len(item.choices)} if item.kind in LETTER_KINDS else {}
         return f", {json.dumps(call)[1:-1]}".encode()
 
     def _form_of(self, item: Item) -> GrammarName:
