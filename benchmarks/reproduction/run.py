@@ -1,4 +1,4 @@
-"""`make reproduce`: the paper's design on a small chat model, or on a model of one's choice, and its page.
+"""`make reproduce`: the paper's design on a chat model, and its page.
 
 `DATA=folder` runs studies/reproduce.yaml with the corpora and datasets of a folder of public extracts.
 `MODEL=name` asks a model of the registry by studies/reproduce_model.yaml, with the users and questions of

@@ -11,7 +11,7 @@ import pandas as pd
 from fieldwork import stage, tables
 from fieldwork.generation.planning.arm_sizes import ArmSizes
 from fieldwork.generation.planning.tables import PlanInputs
-from fieldwork.metrics.power.likeness import measure_likeness
+from fieldwork.metrics.power.likeness import measure_likeness, measure_share_who
 from fieldwork.metrics.power.page import render
 from fieldwork.metrics.power.simulation import simulate_effects
 from fieldwork.metrics.power.study import PlannedStudy
@@ -31,8 +31,10 @@ def main(
     """Simulate, price and write."""
     arms = ArmSizes(PlanInputs(**study, files=set(inputs), responses=answer_times))
     frames = [tables.read_frame(path, Answer) for path in parsed_times]
-    pilot = measure_likeness(pd.concat(frames)) if frames else {}
-    planned_study = with_tasks(PlannedStudy(**design), [*study["tasks"]], arms, pilot)
+    answers = pd.concat(frames) if frames else None
+    pilot = {} if answers is None else measure_likeness(answers)
+    shares = {} if answers is None else measure_share_who(answers)
+    planned_study = with_tasks(PlannedStudy(**design), [*study["tasks"]], arms, pilot, shares)
     curves = simulate_effects(planned_study)
     advice = [*advice_rows(curves, planned_study, arms)]
     tables.write_table(outputs["power"], power_rows(curves, planned_study, arms), PowerRow)

@@ -203,14 +203,16 @@ def test_a_choice_is_drawn_by_the_likelihood_per_byte(model: TinyModel, temperat
 
 
 @pytest.mark.parametrize("temperature", [0.0, 0.5, 1.0])
-def test_a_written_letter_states_how_probable_each_was(model: TinyModel, temperature: float) -> None:
-    wanted = call(form="none", prompt="A, B or C?", max_tokens=3, temperature=temperature, letters=3)
+def test_a_written_letter_states_how_probable_each_was(
+    model: TinyModel, temperature: float
+) -> None:
+    wanted = call(
+        form="none", prompt="A, B or C?", max_tokens=3, temperature=temperature, letters=3
+    )
     answer = the_answer(model, wanted)
     logits = logits_after(model, model.tokens.prompt_ids([("user", "A, B or C?")]))
-    if temperature:
-        shares = softmax(logits / temperature)
-    else:
-        shares = np.eye(len(logits))[int(np.argmax(logits))]
+    best = np.where(np.arange(len(logits)) == np.argmax(logits), 0.0, -np.inf)
+    shares = softmax(logits / temperature if temperature else best)
     texts = [text.strip(" ()[]*.:\"'`\n\t\r") for text in model.tokens.texts()]
     expected = {
         letter: sum(share for share, text in zip(shares, texts, strict=True) if text == letter)

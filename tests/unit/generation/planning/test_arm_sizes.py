@@ -87,8 +87,9 @@ def files(written: tuple[Path, set[str]], monkeypatch: pytest.MonkeyPatch) -> se
     return paths
 
 
-def sizes(files: set[str]) -> ArmSizes:
-    return ArmSizes(PlanInputs(TASKS, CONDITIONS, MODELS, PRICES, ASSUMED, FOLDER, files))
+def sizes(files: set[str], **more: Any) -> ArmSizes:
+    study = PlanInputs(TASKS, CONDITIONS, MODELS, PRICES, ASSUMED, FOLDER, files)
+    return ArmSizes(study._replace(**more))
 
 
 @pytest.mark.parametrize("model", sorted(MODELS))
@@ -124,6 +125,21 @@ def test_the_first_users_keep_their_contexts(files: set[str]) -> None:
     # contexts of 900, 1600, 2300 and 3000 tokens before three questions of 104, at half price
     per_user = [(3 * (900 + 700 * p + 104) + 3 * 2 * 4) / 2e6 for p in range(RUNS)]
     assert found == pytest.approx([per_user[0], sum(per_user[:2]), sum(per_user)])
+
+
+@pytest.mark.parametrize("built", ["all", "items", "nothing"])
+def test_where_probabilities_are_taken_choices_are_asked_once(files: set[str], built: str) -> None:
+    there = {"all": files, "items": {"results/s/tasks/t.parquet"}, "nothing": set[str]()}[built]
+    arms = sizes(there, is_by_probabilities=True)
+    n_items = arms.n_items("t")
+
+    def calls(condition: str, n_users: int, replicates: int = 1) -> int:
+        size = arms.at("live", "t", condition, n_users=n_users, replicates=replicates)
+        return size.n_calls
+
+    assert [calls("offline", n) for n in (1, 2, 3, 800)] == [n_items, *[2 * n_items] * 3]
+    assert calls("history", 10, replicates=5) == 10 * n_items
+    assert calls("rag", 10) == 10 * n_items
 
 
 @pytest.mark.parametrize(

@@ -234,6 +234,7 @@ def power_settings(study: Study) -> Config:
         "n_permutations": study.config["metrics"]["permutations"],
         "seed": study.config["study"]["seed"],
         "rarest_users": study.config["metrics"]["rarest_users"],
+        "is_by_probabilities": study.config["study"]["probabilities"] == "instead",
     }
 
 

@@ -176,6 +176,16 @@ class PowerSection(ConfigSection):
             "this study's stored answers show, a pilot's, or a cautious 0.3 without any."
         ),
     )
+    share_who: float | None = Field(
+        None,
+        ge=0,
+        le=1,
+        description=(
+            "Where study.probabilities is instead: share of the variance of letters between contexts. 0: "
+            "all state the same probabilities; 1: each is sure of a letter. Null for what this study's "
+            "stored answers show, or a cautious 0.5 without any."
+        ),
+    )
     odd_users: float = Field(
         1.0,
         le=1,

@@ -396,7 +396,9 @@ class Responder:
             if form.candidates is not None:
                 shares = _first_shares(form.candidates, logits_by_path, self._draws(form, calls[0]))
             elif "letters" in question.settings:
-                shares = self._letter_shares(question.settings["letters"], logits_by_path[()], calls[0])
+                shares = self._letter_shares(
+                    question.settings["letters"], logits_by_path[()], calls[0]
+                )
             answer = ChatAnswer(
                 self._tokens.text(draft.tokens[:limit]).rstrip("\n"),
                 draft.finish_reason,

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from fieldwork import tables
+from fieldwork.conditions import has_user
 from fieldwork.errors import StudyError
 from fieldwork.generation.planning.loads import Dispatch, Load, ObservedTokens, add_loads
 from fieldwork.generation.planning.rows import PlannedArm, arm_load, load_costs
@@ -110,10 +111,11 @@ class ArmSizes:
     ) -> ArmSize:
         """The arm with so many users, each asked each prompt `replicates` times.
 
-        In a condition without users, `n_users` is the number of reruns.
+        In a condition without users, `n_users` is the number of reruns. Where a study takes
+        probabilities, questions with options are asked once after each context, and twice without a user.
         """
         planned_model = self._models[model]
-        n_own = self._n_own_users(task, condition)
+        n_own = n_users if self._is_capped(condition) else self._n_own_users(task, condition)
         times, rest = divmod(n_users, n_own)
         load = Load(*(times * n for n in self._load(model, task, condition, n_own, replicates)))
         if rest:
@@ -123,6 +125,10 @@ class ArmSizes:
             load, arm, planned_model.entry, planned_model.price, planned_model.dispatch
         )
         return ArmSize(load.n_requests, costs.expected_usd, arm.basis, costs.reason)
+
+    def _is_capped(self, condition: str) -> bool:
+        """Whether more reruns do not ask every question more often."""
+        return self._study.is_by_probabilities and not has_user(self._study.conditions[condition])
 
     def _n_own_users(self, task: str, condition: str) -> int:
         """Users, or reruns, of the study's own arm."""
@@ -145,14 +151,13 @@ class ArmSizes:
         return self._loads[key]
 
     def _arm(self, task: str, condition: str, n: int, replicates: int) -> PlannedArm:
-        """The arm of the first `n` users, at most all, with nothing answered."""
+        """The arm of the first `n` users, at most all, or of `n` reruns, with nothing answered."""
         key = (task, condition, n, replicates)
         if key not in self._arms:
             arm_requests = self._requests[task, condition]
             if arm_requests.basis == "tables":
-                sized_requests = arm_requests._replace(
-                    requests=_first_users(arm_requests, n, replicates)
-                )
+                choose = _reruns if self._is_capped(condition) else _first_users
+                sized_requests = arm_requests._replace(requests=choose(arm_requests, n, replicates))
             else:
                 sized_requests = read_requests(_resize(self._study, n, replicates), task, condition)
             (self._arms[key],) = read_arms(
@@ -189,7 +194,23 @@ def _first_users(arm_requests: PlannedRequests, n: int, replicates: int) -> list
     return [
         _replicate(request, k) if request.puppet_id else request
         for request in singles
-        for k in range(replicates if request.puppet_id else 1)
+        for k in range(_n_times(request, arm_requests, replicates))
+    ]
+
+
+def _n_times(request: Request, arm_requests: PlannedRequests, replicates: int) -> int:
+    """How often a user is asked a question."""
+    is_once = not request.puppet_id or request.item_id in arm_requests.with_options
+    return 1 if is_once else replicates
+
+
+def _reruns(arm_requests: PlannedRequests, n: int, _: int) -> list[Request]:
+    """So many reruns, and at most two of a question whose options have probabilities."""
+    items = dict.fromkeys(_replicate(request, 0) for request in arm_requests.requests)
+    return [
+        _replicate(request, k)
+        for request in items
+        for k in range(min(n, 2) if request.item_id in arm_requests.with_options else n)
     ]
 
 

@@ -104,6 +104,7 @@ class PlannedRequests(NamedTuple):
         assumed_groups: empty where there are tables.
         list_share: share of the items whose answer is a list.
         n_saved: requests that probabilities of options save.
+        with_options: the items whose probabilities of options stand in the place of asking again.
     """
 
     basis: str
@@ -113,6 +114,7 @@ class PlannedRequests(NamedTuple):
     assumed_groups: Sequence[PlannedGroup]
     list_share: float
     n_saved: int = 0
+    with_options: Collection[str] = ()
 
 
 def read_all_requests(study: PlanInputs) -> dict[tuple[str, str], PlannedRequests]:
@@ -152,7 +154,9 @@ def read_requests(study: PlanInputs, task: str, condition: str) -> PlannedReques
     n_times, n_once = _repeats(study, task, condition)
     n_saved = sum(request.item_id in with_options for request in requests) // n_once
     return PlannedRequests(
-        *("tables", requests, prompts, context_tokens, (), share), n_saved * (n_times - n_once)
+        *("tables", requests, prompts, context_tokens, (), share),
+        n_saved * (n_times - n_once),
+        with_options if study.is_by_probabilities else (),
     )
 
 

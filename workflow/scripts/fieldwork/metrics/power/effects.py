@@ -71,6 +71,21 @@ class LetterSource(NamedTuple):
         return "one answer of two"
 
 
+class ProbabilitySource(NamedTuple):
+    """Letters whose probabilities are stated: an answer is one of two.
+
+    Attributes:
+        share_who: of the variance of letters, what lies between users.
+    """
+
+    share_who: float
+
+    @property
+    def label(self) -> str:
+        """The source as the tables name it."""
+        return f"probabilities of one answer of two ({self.share_who:.2g} of the variance between users)"
+
+
 class ListSource(NamedTuple):
     """Lists that name `n_named` of `n_options` options, whose weights are 1 / rank ** exponent."""
 
@@ -95,7 +110,7 @@ class ValueSource(NamedTuple):
         return f"one of {self.n_points} points" if self.n_points else "a number"
 
 
-AnswerSource = LetterSource | ListSource
+AnswerSource = LetterSource | ProbabilitySource | ListSource
 """Of answers that are options."""
 
 

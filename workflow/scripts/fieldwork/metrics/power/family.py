@@ -15,7 +15,12 @@ import numpy as np
 
 from fieldwork.metrics.claims.families import PRIMARY, correct_p_values, family_of
 from fieldwork.metrics.claims.keys import ClaimKey
-from fieldwork.metrics.power.effects import AnswerSource, LetterSource
+from fieldwork.metrics.power.effects import (
+    AnswerSource,
+    LetterSource,
+    ListSource,
+    ProbabilitySource,
+)
 from fieldwork.metrics.power.lists import draw_lists, log_weights
 from fieldwork.metrics.power.outcomes import SimulatedTest
 from fieldwork.metrics.power.study import PlannedStudy, declared_questions
@@ -267,7 +272,15 @@ def draw_option_tests(
     Args:
         n_users: of each arm.
     """
-    tasks = _null_tasks(study.source(arms.task), study.n_open(arms.task), n_users, study.seed)
+    source, n_open = study.source(arms.task), study.n_open(arms.task)
+    if isinstance(source, ProbabilitySource):
+        # tests of probabilities may have any p-value; that of the other of two letters is the same
+        for number in range(arms.n_arms):
+            n_prompts = min(n_open, arms.n_prompts) - (arms.has_place and number == 0)
+            for p_value in random.random(n_prompts).tolist():
+                yield [(p_value, 0.0)] * 2
+        return
+    tasks = _null_tasks(source, n_open, n_users, study.seed)
     for number in range(arms.n_arms):
         prompts = tasks[int(random.integers(len(tasks)))]
         is_place = arms.has_place and number == 0
@@ -292,6 +305,7 @@ def _option_counts(source: AnswerSource, n: int, random: np.random.Generator) ->
     if isinstance(source, LetterSource):
         ones = int(random.binomial(n, source.answer_share))
         return np.array([ones, n - ones])
+    assert isinstance(source, ListSource)
     shape = (n, source.n_options)
     weights = np.broadcast_to(log_weights(source.n_options, source.exponent), shape)
     counts: Counts = draw_lists(weights, random.gumbel(size=shape), source.n_named).sum(axis=0)

@@ -15,6 +15,7 @@ import pandas as pd
 from fieldwork.estimates.answer_sets import AnswerSet, Arm, read_answer_sets
 from fieldwork.estimates.prompts import option_moves
 from fieldwork.estimates.samples import indicator_of
+from fieldwork.metrics.components import cells_of
 from fieldwork.metrics.values.samples import ValueAnswer, counted_values, read_values
 from fieldwork.records.tasks import VALUE_KINDS, ItemKind
 from fieldwork.statistics.arrays import Floats
@@ -76,6 +77,27 @@ def measure_likeness(answers: pd.DataFrame) -> dict[tuple[str, ItemKind], Likene
                 own_users.setdefault(user, []).append(_products(np.array(values)))
     estimates = {key: _correlation([*pairs.values()]) for key, pairs in sorted(users.items())}
     return {key: estimate for key, estimate in estimates.items() if estimate}
+
+
+def measure_share_who(answers: pd.DataFrame) -> dict[str, float]:
+    """The share of the variance of letters between users, by task, over all models and conditions.
+
+    From probabilities that answers state, or from users who answered more than once: distances of two
+    answers within a user and of two users, summed over arms, as in `variance`. Tasks without either, or
+    with fewer than `LEAST_USERS` users, are left out.
+    """
+    sums: dict[str, Floats] = {}
+    for arm, items in read_answer_sets(answers[answers["kind"] == "choice"]).items():
+        cells = cells_of(items)
+        if cells.has_puppets and len(cells.units) >= LEAST_USERS:
+            rerun, two_cells = (float(part[0]) for part in cells.distances())
+            if math.isfinite(rerun) and math.isfinite(two_cells):
+                sums[arm.task] = sums.get(arm.task, np.zeros(2)) + np.array([rerun, two_cells])
+    return {
+        task: min(1.0, max(0.0, 1 - float(rerun / two_cells)))
+        for task, (rerun, two_cells) in sums.items()
+        if two_cells > _NOTHING
+    }
 
 
 def _products(values: Floats) -> Floats:

@@ -15,6 +15,7 @@ from fieldwork.metrics.power.effects import (
     Effect,
     LetterSource,
     ListSource,
+    ProbabilitySource,
     Scenario,
     ValueSource,
 )
@@ -24,6 +25,9 @@ from fieldwork.records.tasks import OPTION_KINDS, VALUE_KINDS, ItemKind
 from fieldwork.statistics.families import LEVEL
 from fieldwork.statistics.permutation import permutations_to_resolve
 from fieldwork.statistics.seeds import generator
+
+CAUTIOUS_SHARE = 0.5
+"""Of the variance of stated letters between users, where neither a pilot nor the config says it."""
 
 N_LETTERS = 4
 """Options of a choice, where a declared measure takes letters."""
@@ -76,6 +80,8 @@ class PlannedStudy(NamedTuple):
         rules: what the study says of its claims, as `ClaimRules` reads it.
         rarest_users: share of users of the rarest kind that intervals cover.
         pilot: how alike a user's answers to two prompts are, where that was measured.
+        is_by_probabilities: whether probabilities of letters stand in the place of asking again.
+        share_who: of the variance of letters between users, by task, where a pilot shows it.
     """
 
     name: str
@@ -94,6 +100,8 @@ class PlannedStudy(NamedTuple):
     rarest_users: float
     tasks: Mapping[str, PlannedTask] = {}
     pilot: TaskLikeness = NO_PILOT
+    is_by_probabilities: bool = False
+    share_who: Mapping[str, float] = {}
 
     @property
     def claim_rules(self) -> ClaimRules:
@@ -114,7 +122,15 @@ class PlannedStudy(NamedTuple):
         """Of a task's answers that are options: that of most of its prompts."""
         questions = self.tasks[task]
         is_list = 2 * questions.count(["list"]) > questions.count(OPTION_KINDS)
-        return self.lists if is_list else self.letters
+        return self.lists if is_list else self.choices(task)
+
+    def choices(self, task: str) -> LetterSource | ProbabilitySource:
+        """How a task's choices are supposed to be answered."""
+        if not self.is_by_probabilities:
+            return self.letters
+        setting: float | None = self.settings["share_who"]
+        share = self.share_who.get(task, CAUTIOUS_SHARE) if setting is None else setting
+        return ProbabilitySource(share)
 
     def n_settled(self, n_items: int) -> int:
         """Prompts that everybody answers alike; one is always open."""
@@ -162,7 +178,7 @@ class PlannedStudy(NamedTuple):
             for size in self.settings["effects"]["scores"] if task == score_task else ():
                 sd_users, sd_reruns = (float(self.settings[f"sd_{n}"]) for n in ("users", "reruns"))
                 effect = Effect("scores", float(size), sd_users=sd_users, sd_reruns=sd_reruns)
-                yield self._scenario(task, "score", effect, self.letters, questions.n_graded)
+                yield self._scenario(task, "score", effect, self.choices(task), questions.n_graded)
 
     def _effects_on_options(self, task: str, questions: PlannedTask) -> Iterator[Scenario]:
         effects, n_options = self.settings["effects"], questions.count(OPTION_KINDS)
@@ -175,6 +191,10 @@ class PlannedStudy(NamedTuple):
             source = self.lists if kind == "list" else self.letters
             for share in map(float, effects["who"]):
                 one = self._scenario(task, "share_who", Effect("who", share), source, n, kind)
+                if self.is_by_probabilities and kind == "choice":
+                    # one call says what more of them would be drawn from
+                    yield one._replace(source=ProbabilitySource(share), likeness=0.0, basis="")
+                    continue
                 for replicates in sorted(self.settings["replicates"]):
                     yield one._replace(replicates=replicates)
         for name, question in declared_questions().items():

@@ -4,6 +4,7 @@ Owns their rows. The caller prices the arms, so that nothing here knows of provi
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, Protocol, get_args
 
 from fieldwork.estimates.reasons import join_reasons
@@ -56,12 +57,17 @@ class StudyArms(Protocol):
 
 
 def with_tasks(
-    study: PlannedStudy, tasks: Sequence[str], arms: StudyArms, pilot: TaskLikeness = NO_PILOT
+    study: PlannedStudy,
+    tasks: Sequence[str],
+    arms: StudyArms,
+    pilot: TaskLikeness = NO_PILOT,
+    share_who: Mapping[str, float] = MappingProxyType({}),
 ) -> PlannedStudy:
     """A study with what its tasks ask.
 
     Args:
         pilot: how alike a user's answers to two prompts are, where stored answers show it.
+        share_who: of the variance of letters between users, by task, where stored answers show it.
     """
     planned_tasks = {
         task: PlannedTask(
@@ -69,7 +75,7 @@ def with_tasks(
         )
         for task in tasks
     }
-    return study._replace(tasks=planned_tasks, pilot=pilot)
+    return study._replace(tasks=planned_tasks, pilot=pilot, share_who=share_who)
 
 
 def power_rows(

@@ -27,7 +27,7 @@ from fieldwork.estimates.means import (
 )
 from fieldwork.estimates.prompts import prompt_value
 from fieldwork.estimates.samples import NumberSample
-from fieldwork.metrics.power.effects import LetterSource, ListSource, Scenario
+from fieldwork.metrics.power.effects import LetterSource, ListSource, ProbabilitySource, Scenario
 from fieldwork.metrics.power.exact_test import count_differing_pairs, exact_p_values
 from fieldwork.metrics.power.lists import (
     draw_lists,
@@ -37,7 +37,7 @@ from fieldwork.metrics.power.lists import (
 )
 from fieldwork.metrics.power.outcomes import SimulatedStudies, SimulatedTest, Simulation
 from fieldwork.metrics.power.shuffles import count_all_hits, permuted_orders
-from fieldwork.statistics.arrays import Counts, Flags, Floats
+from fieldwork.statistics.arrays import Counts, Flags, Floats, Indices
 from fieldwork.statistics.delete_many import N_SAMPLES, third_samples
 from fieldwork.statistics.families import LEVEL
 from fieldwork.statistics.intervals import p_value_with_interval
@@ -99,12 +99,12 @@ def letter_user_tests(
         shape = (min(rows, studies.n_studies - start), scenario.n_open, n)
         of_users = (shape[0], 1, n)
         is_odd = studies.odd_users(scenario, of_users)
-        own_shares = _own_shares(correlation, source, shape, random)
+        shares = own_shares(correlation, source.answer_share, shape, random)
         if likeness > 0:
-            common_shares = _own_shares(correlation, source, of_users, random)
+            common_shares = own_shares(correlation, source.answer_share, of_users, random)
             is_common = _is_common(likeness, shape, random)
-            own_shares = np.where(is_common, common_shares, own_shares)
-        counts = random.binomial(answers, np.where(is_odd, own_shares, source.answer_share))
+            shares = np.where(is_common, common_shares, shares)
+        counts = random.binomial(answers, np.where(is_odd, shares, source.answer_share))
         ones.append(counts.sum(axis=2))
         differing.append(count_differing_pairs(counts, answers).sum(axis=(1, 2)))
     chances = exact_p_values(
@@ -114,12 +114,11 @@ def letter_user_tests(
         yield SimulatedTest(random_p_value(n_hits, studies.n_permutations))
 
 
-def _own_shares(
-    correlation: float, source: LetterSource, shape: tuple[int, ...], random: np.random.Generator
+def own_shares(
+    correlation: float, mean: float, shape: tuple[int, ...], random: np.random.Generator
 ) -> Floats:
-    """Users' shares with this intra-class correlation."""
-    mean = source.answer_share
-    if correlation <= 0:
+    """Users' shares with this intra-class correlation and mean, from a beta distribution."""
+    if correlation <= 0 or mean in (0, 1):
         return np.full(shape, mean)
     if correlation >= 1 - 1e-9:
         return (random.random(shape) < mean).astype(np.float64)
@@ -327,8 +326,31 @@ def _number_means(scenario: Scenario, studies: SimulatedStudies) -> list[Mean]:
 def score_simulation(scenario: Scenario) -> Simulation:
     """The test of the difference of mean scores: a user has one score, and so has a rerun."""
     effect = scenario.effect
+    if isinstance(scenario.source, ProbabilitySource):
+        return partial(known_score_tests, scenario)
     of_user = math.hypot(effect.sd_users, effect.sd_reruns)
     return partial(unit_tests, of_user, effect.sd_reruns, scenario)
+
+
+def known_score_tests(scenario: Scenario, studies: SimulatedStudies) -> Iterator[SimulatedTest]:
+    """The test of expected scores, where the baseline's is known: it states the same twice."""
+    random, n, effect = studies.random, studies.n_users, scenario.effect
+    units = np.arange(n, dtype=np.int64)
+    baseline = _mean_score(np.zeros(2), units[:2], has_users=False)
+    for _ in range(studies.n_studies):
+        scores = studies.odd_users(scenario, (n,)) * effect.size / scenario.odd_users
+        scores = scores + effect.sd_users * random.standard_normal(n)
+        mean = _mean_score(scores, units, has_users=True)
+        yield SimulatedTest(difference_of_means(mean, baseline, studies.rarest_users).p_value)
+
+
+def _mean_score(scores: Floats, units: Indices, *, has_users: bool) -> Mean:
+    items = np.zeros_like(units)
+    mean = mean_of_numbers(
+        NumberSample(scores, items, units, [""], has_users, 0, None, n_unstated=0)
+    )
+    assert mean
+    return mean
 
 
 def unit_tests(
