@@ -27,6 +27,7 @@ from fieldwork.records.columns import table_of
 from fieldwork.records.estimates import Estimate
 from fieldwork.records.metrics import (
     AnswerShare,
+    ExactEstimate,
     Novelty,
     RunAccuracy,
     ScoreSpread,
@@ -37,7 +38,8 @@ BASELINE, CONTROL = "offline", "offline_again"
 USERS = ("history", "rag", "profile")
 CONDITIONS = (*USERS, CONTROL)
 COMPANIES = "companies"
-FIRST_QUESTION = "college_medicine-000"
+FIRST_QUESTIONS = ("college_medicine-000", "sample_medicine-000")
+"""MMLU's first question of the paper's four items, and the sample's in its place."""
 MEASURES = ("entropy_bits", "one_minus_top5_share", "unique_items")
 
 ROW_TYPES: tuple[type[Any], ...] = (
@@ -48,6 +50,7 @@ ROW_TYPES: tuple[type[Any], ...] = (
     RunAccuracy,
     ScoreSpread,
     Novelty,
+    ExactEstimate,
 )
 
 
@@ -112,6 +115,7 @@ def claim_rows(study: StudyTables) -> Iterator[Row]:
         yield from _variety(study, model)
         yield from _profile_first(study, model)
         yield from _unread(study, model)
+    yield from _probabilities(study)
     for model in study.models(RunAccuracy):
         tasks = {row.task for row in study.of(RunAccuracy, model=model)}
         if "probe" in tasks:
@@ -256,6 +260,22 @@ def _unread(study: StudyTables, model: str) -> Iterator[Row]:
             yield Row("unread", "lists", model, condition, n_read + n_unread, "share", value=share)
 
 
+# ---- probabilities of letters ------------------------------------------------------------------------
+
+
+def _probabilities(study: StudyTables) -> Iterator[Row]:
+    """Each estimate from the letters drawn, and the same from their probabilities."""
+    for row in study.rows[ExactEstimate]:
+        name, place = f"{row.measure}, {row.task}", (row.model, row.condition)
+        unit = "bits" if row.measure == "distance" else "share"
+        drawn = (row.sampled, row.sampled_low, row.sampled_high, row.n_answers)
+        stated = (row.estimate, row.ci_low, row.ci_high, row.n_calls)
+        for note, (value, low, high, n) in (("drawn", drawn), ("stated", stated)):
+            if value is not None:
+                values = {"value": value, "low": low, "high": high}
+                yield Row("probabilities", name, *place, n, unit, **values, note=note)
+
+
 # ---- choices -----------------------------------------------------------------------------------------
 
 
@@ -271,7 +291,8 @@ def _items(study: StudyTables, model: str) -> Iterator[Row]:
             **_judged(condition, judgement),
         )
     for condition in (BASELINE, *CONDITIONS):
-        letters = study.of(AnswerShare, model=model, condition=condition, item_id=FIRST_QUESTION)
+        answers = study.of(AnswerShare, model=model, condition=condition)
+        letters = [row for row in answers if row.item_id in FIRST_QUESTIONS]
         named = [row for row in letters if row.answer in "ABCD" and row.n_answers]
         is_claimed = condition == "profile"
         yield Row(

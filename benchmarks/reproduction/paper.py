@@ -60,20 +60,20 @@ CHOICES = (
     ),
     PaperClaim(
         "all letters",
-        "Only profiles bring out all four letters of MMLU question 1.",
+        "Only profiles bring out all four letters of the first choice item.",
         "4 letters in the field and with profiles, fewer elsewhere",
     ),
 )
 SCORES = (
     PaperClaim(
         "spread",
-        "Scores on the 514 questions differ more between users than between reruns.",
+        "Scores differ more between users than between reruns.",
         "Figure 3, History and Profile",
     ),
     PaperClaim(
         "gap",
-        "The lowest and highest of ten users are as far apart as places 1 and 5 of the leaderboard.",
-        "3.7 points; places 1 and 2 are 0.6 apart",
+        "The lowest and highest score of a user are as far apart as places 1 and 5 of the leaderboard.",
+        "3.7 points among ten users; places 1 and 2 are 0.6 apart",
     ),
     PaperClaim(
         "below",
@@ -82,7 +82,7 @@ SCORES = (
     ),
     PaperClaim(
         "new letters",
-        "To some questions users give a letter that ten reruns never gave, more than fresh reruns do.",
+        "To some questions users give a letter that reruns never gave, more than fresh reruns do.",
         "GPT-4o mini 23 % History, 13 % Profile; Gemini 25 %, 22 %; no fresh reruns",
     ),
 )

@@ -41,6 +41,7 @@ MODEL_PAGE = PageWords(
     "75 questions of the sample",
 )
 LABELS = {
+    "offline_t0": "Offline (T = 0)",
     "offline": "Offline",
     "history": "SP-History",
     "rag": "SP-RAG",
@@ -63,11 +64,12 @@ def page(rows: Sequence[Row], words: PageWords) -> str:
         "told."
     )
     parts = [
-        _head(words, _made(about, words), count),
+        _head(words, about, count),
         *_section("Lists of recommendations", LISTS, rows),
         *_unread(rows),
         *_section("Four choice items", CHOICES, rows),
         *_section(words.questions, SCORES, rows),
+        *_probabilities(rows),
         "## Real users\n",
         FIELD_TEXT + "\n",
         "\n".join(f"- {claim.text} ({claim.numbers})" for claim in FIELD) + "\n",
@@ -76,10 +78,11 @@ def page(rows: Sequence[Row], words: PageWords) -> str:
     return "\n".join(parts)
 
 
-def _head(words: PageWords, made: str, count: str) -> str:
+def _head(words: PageWords, about: dict[str, str], count: str) -> str:
     """The words of the template, each paragraph in lines of one length."""
     template = Template((HERE / words.template).read_text(encoding="utf-8"))
-    text = template.substitute(made=made, count=count)
+    model = next((name.partition(" ")[2] for name in about if name.startswith("model ")), "")
+    text = template.substitute(made=_made(about, words), count=count, model=f"`{model}`")
     blocks = text.strip().split("\n\n")
     return "\n\n".join(block if block[0] in "#-|" else _fill(block) for block in blocks) + "\n"
 
@@ -167,6 +170,59 @@ def _unread(rows: Sequence[Row]) -> Iterator[str]:
         + "\n"
     )
     yield _table(own)
+
+
+PROBABILITIES = """An answer states how probable each letter was, so that one call says what many draws
+estimate. Both columns are the same measures of the same answers: of the letters drawn, and of their
+probabilities. What is left of chance in the second is which users are asked. Without a user none is left.
+Each user was asked each question once, so letters drawn say nothing of the share of variance that lies
+between contexts. New answers are letters that the baseline did not give: of a probability, the chance that
+as many draws do. Distances are above what chance alone does, in bits."""
+
+_MEASURES = {
+    "score": "score",
+    "share_who": "share of variance between contexts",
+    "distance": "distance from offline",
+    "novelty": "new answers",
+}
+
+
+def _probabilities(rows: Sequence[Row]) -> Iterator[str]:
+    own = [row for row in rows if row.part == "probabilities"]
+    if not own:
+        return
+    yield "## Letters drawn, and their probabilities\n"
+    yield _fill(PROBABILITIES) + "\n"
+    yield "| | | letters drawn | their probabilities |\n|---|---|---|---|"
+    places = sorted({(row.claim, row.condition) for row in own}, key=_place)
+    for claim, condition in places:
+        cells = {
+            row.note: _estimate(row)
+            for row in own
+            if (row.claim, row.condition) == (claim, condition)
+        }
+        drawn, stated = cells.get("drawn", ""), cells.get("stated", "")
+        measure, _, task = claim.partition(", ")
+        name = f"{_MEASURES[measure]}, {task}"
+        yield f"| {name} | {LABELS[condition]} | {drawn} | {stated} |"
+    yield ""
+
+
+def _place(place: tuple[str, str]) -> tuple[str, int, int]:
+    claim, condition = place
+    measure, _, task = claim.partition(", ")
+    return task, [*_MEASURES].index(measure), [*LABELS].index(condition)
+
+
+def _estimate(row: Row) -> str:
+    """A value with its interval and the answers it is of."""
+    if row.value is None:
+        return ""
+    digits = 4 if row.unit == "bits" else 3
+    interval = ""
+    if row.low is not None and row.high is not None:
+        interval = f" [{row.low:.{digits}f}, {row.high:.{digits}f}]"
+    return f"{row.value:.{digits}f}{interval}, {row.n:,} answers"
 
 
 def _conditions_of_the_run(about: dict[str, str]) -> Iterator[str]:

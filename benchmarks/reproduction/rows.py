@@ -7,7 +7,8 @@ class Row(NamedTuple):
     """A number, or a fact.
 
     Attributes:
-        part: `about` for facts, `claim` for numbers, `unread` for shares of answers that cannot be read.
+        part: `about` for facts, `claim` for numbers, `unread` for shares of answers that cannot be read,
+            `probabilities` for estimates from letters drawn and from their probabilities (`note`).
         claim: name of the claim in paper.py, or of the fact.
         condition: an arm of the study; the control stands beside the others, without an outcome.
         n: answers, users or reruns that the value is of.
