@@ -176,8 +176,8 @@ PROBABILITIES = """An answer states how probable each letter was, so that one ca
 estimate. Both columns are the same measures of the same answers: of the letters drawn, and of their
 probabilities. What is left of chance in the second is which users are asked. Without a user none is left.
 Each user was asked each question once, so letters drawn say nothing of the share of variance that lies
-between contexts. New answers are letters that the baseline did not give: of a probability, the chance that
-as many draws do. Distances are above what chance alone does, in bits."""
+between contexts. New answers are letters that the baseline did not give: of probabilities, the chance
+that as many draws do. Distances are above what chance alone does, in bits."""
 
 _MEASURES = {
     "score": "score",

@@ -34,6 +34,8 @@ from fieldwork.metrics.exact_estimates import MeasuredTables, measure_exactly
 from fieldwork.metrics.novelty import measure_novelty
 from fieldwork.metrics.shifts import measure_shifts
 from fieldwork.metrics.variance import measure_variance
+from fieldwork.parsing.answers import letter_shares, unlisted_share
+from fieldwork.records.generation import OptionProbability
 from fieldwork.records.metrics import ExactEstimate, Novelty
 from fieldwork.statistics.arrays import Flags
 
@@ -154,7 +156,11 @@ def _study(shares: Floats, random: np.random.Generator) -> dict[str, ExactEstima
 
 
 def _answers(
-    shares: Floats, condition: str, draws: int, random: np.random.Generator
+    shares: Floats,
+    condition: str,
+    draws: int,
+    random: np.random.Generator,
+    stated: Floats | None = None,
 ) -> pd.DataFrame:
     """Letters of each user and question, which state their probabilities.
 
@@ -162,16 +168,33 @@ def _answers(
 
     Args:
         shares: shape (users, items, letters).
+        stated: what the server lists of them, NaN where nothing; all without it.
     """
     by_item = shares.swapaxes(0, 1)
     frame = answer_table(draw_letters(by_item, draws, random)[None], condition)
-    stated = [
-        [{"option": LETTERS[k], "probability": share} for k, share in enumerate(row)]
-        for row in by_item.reshape(-1, len(LETTERS)).tolist()
-        for _ in range(draws)
-    ]
-    frame["option_probabilities"] = pd.Series(stated, index=frame.index, dtype=object)
+    rows = (by_item if stated is None else stated.swapaxes(0, 1)).reshape(-1, len(LETTERS)).tolist()
+    read_rows = [_as_read(row) for row in rows for _ in range(draws)]
+    frame["option_probabilities"] = pd.Series(
+        [shares for shares, _ in read_rows], index=frame.index, dtype=object
+    )
+    frame["unlisted"] = [rest for _, rest in read_rows]
     return frame.assign(letter_strict=frame["letter"], reason=None)
+
+
+def _as_read(row: Sequence[float]) -> tuple[list[dict[str, object]] | None, float | None]:
+    """What is read of a reply that lists these probabilities; NaN where it does not list a letter."""
+    listed = [
+        OptionProbability(letter, share)
+        for letter, share in zip(LETTERS, row, strict=True)
+        if share == share
+    ]
+    letters = "".join(LETTERS)
+    shares = letter_shares(listed, letters)
+    if shares is None:
+        return None, None
+    return [{"option": s.option, "probability": s.probability} for s in shares], unlisted_share(
+        listed, letters
+    )
 
 
 def _new_letters(users: Users, n_reruns: int, sets: Sets) -> Lines:
@@ -210,20 +233,15 @@ def _novelty(shares: Floats, n_reruns: int, random: np.random.Generator) -> Nove
 
 DISTORTIONS: Mapping[str, Callable[[Floats], Floats]] = {
     "": lambda shares: shares,
-    "rounded to two digits": lambda shares: _whole(shares.round(2)),
-    "without the least letter": lambda shares: _whole(
-        np.where(shares == shares.min(axis=-1, keepdims=True), 0.0, shares)
+    "rounded to two digits": lambda shares: shares.round(2),
+    "without the least letter": lambda shares: np.where(
+        shares == shares.min(axis=-1, keepdims=True), np.nan, shares
     ),
-    "a tenth of A at other spellings": lambda shares: _whole(shares * [0.9, 1.0, 1.0, 1.0]),
+    "a tenth of A at other spellings": lambda shares: shares * [0.9, 1.0, 1.0, 1.0],
 }
 """What a server states of the probabilities that it draws from."""
 MOVED = Users("one user in eight odd, others differ, correlation 0.1", 0.1, odd=0.125)
 TESTED_ITEM, TESTED_LETTER = "00000", "A"
-
-
-def _whole(shares: Floats) -> Floats:
-    whole: Floats = shares / shares.sum(axis=-1, keepdims=True)
-    return whole
 
 
 def _tests(users: Users, n_users: int, distortion: str, sets: Sets) -> Lines:
@@ -250,7 +268,7 @@ def _tested_study(
     arms = {"c": shares, "offline": MEANS[None], "again": MEANS[None]}
     frame = pd.concat(
         [
-            _answers(distort(values), name, 1 if name == "c" else 2, random)
+            _answers(values, name, 1 if name == "c" else 2, random, distort(values))
             for name, values in arms.items()
         ],
         ignore_index=True,

@@ -68,12 +68,15 @@ class AnswerSet(NamedTuple):
 
     Attributes:
         probabilities: of the letters, in alphabetical order; none where the answer does not state them.
+        unlisted: of the probability, what is left for letters that the answer does not list; their
+            probabilities are 0.
     """
 
     puppet: str
     replicate: int
     options: Options
     probabilities: tuple[float, ...] = ()
+    unlisted: float = 0.0
 
 
 class StatedShares(NamedTuple):
@@ -82,10 +85,12 @@ class StatedShares(NamedTuple):
     Attributes:
         users: in alphabetical order; an empty text for each call without a user.
         calls: of each unit, of shape (calls, letters), letters in alphabetical order.
+        unlisted: mean probability of each unit for letters that its answers do not list, shape (units,).
     """
 
     users: list[str]
     calls: list[Floats]
+    unlisted: Floats
 
     @property
     def has_users(self) -> bool:
@@ -119,13 +124,19 @@ class ItemAnswers(NamedTuple):
         if not any(answer.probabilities for answer in self.answers):
             return None
         calls: dict[tuple[str, int], list[tuple[float, ...]]] = {}
+        unlisted: dict[tuple[str, int], list[float]] = {}
         for answer in self.answers:
             unit = (answer.puppet, 0 if answer.puppet else answer.replicate)
             of_unit = calls.setdefault(unit, [])
             of_unit += [answer.probabilities] if answer.probabilities else []
+            unlisted.setdefault(unit, []).append(answer.unlisted)
         if not all(calls.values()):
             return None
-        return StatedShares([user for user, _ in calls], [np.array(c) for c in calls.values()])
+        return StatedShares(
+            [user for user, _ in calls],
+            [np.array(c) for c in calls.values()],
+            np.array([max(rests) for rests in unlisted.values()]),
+        )
 
     def independent(self) -> list[Options]:
         """The options of the first answers, in alphabetical order."""
@@ -166,6 +177,7 @@ def read_answer_sets(answers: pd.DataFrame) -> dict[Arm, dict[str, ItemAnswers]]
             for outcome, kind, items, letter in zip(*columns, strict=True)
         ],
         letter_probabilities(rows),
+        unlisted_probabilities(rows),
     )
 
 
@@ -184,23 +196,34 @@ def letter_probabilities(answers: pd.DataFrame) -> list[tuple[float, ...]]:
     ]
 
 
+def unlisted_probabilities(answers: pd.DataFrame) -> list[float]:
+    """Of each answer, the probability left for letters that it does not list."""
+    if "unlisted" not in answers:
+        return [0.0] * len(answers)
+    rests: list[float] = answers["unlisted"].astype(float).fillna(0.0).tolist()
+    return rests
+
+
 def collect_answers(
     rows: pd.DataFrame,
     readings: Iterable[Options | None],
     probabilities: Iterable[tuple[float, ...]] | None = None,
+    unlisted: Iterable[float] | None = None,
 ) -> dict[Arm, dict[str, ItemAnswers]]:
     """Rows of answers as `read_answer_sets` gives them.
 
     Args:
         readings: the options of each row, none where it cannot be read; None where nothing arrived.
         probabilities: of the letters of each row, as `letter_probabilities` gives them.
+        unlisted: of each row, as `unlisted_probabilities` gives it.
     """
     arms: dict[Arm, dict[str, list[AnswerSet]]] = {}
     n_unread: Counter[tuple[Arm, str]] = Counter()
     names = rows[[*_COLUMNS]].itertuples(index=False, name=None)
     probability_lists = [()] * len(rows) if probabilities is None else probabilities
-    for (*arm_names, item, puppet, replicate), options, shares in zip(
-        names, readings, probability_lists, strict=True
+    rests = [0.0] * len(rows) if unlisted is None else unlisted
+    for (*arm_names, item, puppet, replicate), options, shares, rest in zip(
+        names, readings, probability_lists, rests, strict=True
     ):
         arm = Arm(*arm_names)
         answer_sets = arms.setdefault(arm, {}).setdefault(item, [])
@@ -209,7 +232,7 @@ def collect_answers(
         n_unread[arm, item] += not options
         if options or arm.kind in LETTER_KINDS:
             user = puppet if isinstance(puppet, str) else ""
-            answer_sets.append(AnswerSet(user, int(replicate), options or (UNKNOWN,), shares))
+            answer_sets.append(AnswerSet(user, int(replicate), options or (UNKNOWN,), shares, rest))
     return {
         arm: {item: ItemAnswers(sorted(items[item]), n_unread[arm, item]) for item in sorted(items)}
         for arm, items in sorted(arms.items())

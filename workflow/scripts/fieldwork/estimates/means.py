@@ -76,6 +76,7 @@ class Mean(NamedTuple):
         n_units: users; without users the fewest answers to a prompt.
         prompt_variance: of a single prompt's value, mean over the prompts.
         is_stated: whether the numbers are probabilities that a model states, and no draws.
+        slack: how far the mean may lie on either side, as answers do not list all letters.
     """
 
     values: Floats
@@ -85,6 +86,7 @@ class Mean(NamedTuple):
     n_units: int
     prompt_variance: float
     is_stated: bool = False
+    slack: float = 0.0
 
     @property
     def value(self) -> float:
@@ -121,20 +123,22 @@ class Mean(NamedTuple):
         """Empirical likelihood over users; without users Student's t over answers.
 
         None with too few users, or where leaving out a unit never changes the mean; the value itself
-        where it is exact.
+        where it is exact. It is as much wider as letters leave open that are not listed.
 
         Args:
             rarest_users: share of users of the rarest kind to cover.
         """
         if self.is_exact:
-            return Interval(self.value, self.value)
-        return unit_interval(
-            self.value,
-            self.moves,
-            rarest_users=rarest_users if self.has_users else None,
-            freedom=self.freedom,
-            confidence=confidence,
-        )
+            interval: Interval | None = Interval(self.value, self.value)
+        else:
+            interval = unit_interval(
+                self.value,
+                self.moves,
+                rarest_users=rarest_users if self.has_users else None,
+                freedom=self.freedom,
+                confidence=confidence,
+            )
+        return interval and interval.widen(self.slack)
 
 
 class MeanDifference(NamedTuple):
@@ -211,6 +215,7 @@ def mean_of_numbers(numbers: NumberSample) -> Mean | None:
         n_units=n_units if has_users else int(counts.min()),
         prompt_variance=math.fsum((moves**2).tolist()) / len(counts) * freedom / n_units,
         is_stated=numbers.n_unstated == 0,
+        slack=numbers.slack,
     )
 
 
@@ -233,11 +238,28 @@ def difference_of_means(first: Mean, second: Mean, rarest_users: float) -> MeanD
     """The first mean less the second, with the test that they are equal.
 
     With users the interval is made of those of both sides (MOVER: Zou and Donner 2008), and the p-value
-    is the larger of Student's t and the interval's; without users both are Welch's (1947).
+    is the larger of Student's t and the interval's; without users both are Welch's (1947). Where answers
+    do not list all letters, the test is that of the least difference that they leave possible.
 
     Args:
         rarest_users: share of users of the rarest kind to cover.
     """
+    slack = first.slack + second.slack
+    if not slack:
+        return _difference_as_stated(first, second, rarest_users)
+    first, second = (side._replace(slack=0.0) for side in (first, second))
+    difference = _difference_as_stated(first, second, rarest_users)
+    p_value = difference.p_value
+    if p_value is not None and abs(difference.value) <= slack:
+        p_value = 1.0
+    elif p_value is not None:
+        nearer = first._replace(values=first.values - math.copysign(slack, difference.value))
+        p_value = _difference_as_stated(nearer, second, rarest_users).p_value
+    interval = difference.interval and difference.interval.widen(slack)
+    return difference._replace(interval=interval, p_value=p_value)
+
+
+def _difference_as_stated(first: Mean, second: Mean, rarest_users: float) -> MeanDifference:
     value, test = first.value - second.value, mean_test(first, second)
     is_stated = first.is_stated and second.is_stated
     if is_stated and (test is None or abs(value) <= ROUNDING):

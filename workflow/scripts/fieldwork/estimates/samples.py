@@ -43,6 +43,7 @@ class NumberSample(NamedTuple):
         run_size: prompts behind each number where it is that of a whole run; None of single answers.
         n_unstated: answers behind the numbers that state no probabilities and count as drawn; None where
             the numbers are made of no probabilities.
+        slack: how far their mean may lie on either side, as answers do not list all letters.
     """
 
     values: Floats
@@ -54,6 +55,7 @@ class NumberSample(NamedTuple):
     n_truncated: int | None
     run_size: int | None = None
     n_unstated: int | None = None
+    slack: float = 0.0
 
     def at(self, names: Sequence[str]) -> "NumberSample":
         """The numbers of some prompts."""
@@ -149,6 +151,9 @@ def number_samples(
     n_unstated = (
         (frame["n_items"] - frame["n_stated"]).to_numpy() if of_probabilities else np.empty(0)
     )
+    rests = np.zeros(len(frame))
+    if of_probabilities:
+        rests = frame["unlisted"].to_numpy(dtype=float)
     samples = {}
     for column in columns:
         numbers = frame[column].to_numpy(dtype=float, na_value=np.nan)
@@ -166,5 +171,6 @@ def number_samples(
             n_truncated,
             int(frame["n_items"].max()) if is_of_run else None,
             int(n_unstated[rows].sum()) if column in of_probabilities else None,
+            float(rests[rows].mean()) if column in of_probabilities and len(rows) else 0.0,
         )
     return samples

@@ -5,6 +5,7 @@ whether a server states the same twice. Where a side is without users and states
 nothing of it is left to chance.
 """
 
+import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -69,10 +70,12 @@ def stated_sides(
 def share_mean(letter_shares: StatedShares, letter: int) -> Mean:
     """The mean share of a letter, by its place."""
     values = letter_shares.shares[:, letter]
+    # a letter that is listed has no less than its share of the listed ones' part
+    slack = letter_shares.unlisted * np.where(values > 0, values, 1.0)
     units: Indices = np.arange(len(values), dtype=np.int64)
     has_users = letter_shares.has_users
     sample = NumberSample(
-        values, np.zeros_like(units), units, [""], has_users, 0, None, n_unstated=0
+        values, np.zeros_like(units), units, [""], has_users, 0, None, None, 0, float(slack.mean())
     )
     mean = mean_of_numbers(sample)
     assert mean
@@ -88,7 +91,7 @@ def share_interval(mean: Mean, rarest_users: float) -> Interval | None:
     interval = mean.interval(rarest_users)
     if interval is None and mean.n_units > 1:
         n = mean.n_units
-        interval = wilson_interval(min(max(mean.value, 0.0), 1.0) * n, n)
+        interval = wilson_interval(min(max(mean.value, 0.0), 1.0) * n, n).widen(mean.slack)
     return interval.clip(0.0, 1.0) if interval else None
 
 
@@ -105,7 +108,9 @@ def letter_differences(
         sides = share_mean(first, letter), share_mean(second, letter)
         of_both = difference_of_means(*sides, rarest_users)
         if of_both.p_value is not None and first.has_users:
-            chance = chance_of_unseen(sides[0].value, sides[1].value, len(first.users))
+            slack = min(sides[0].slack + sides[1].slack, abs(of_both.value))
+            nearer = sides[0].value - math.copysign(slack, of_both.value)
+            chance = chance_of_unseen(nearer, sides[1].value, len(first.users))
             of_both = of_both._replace(p_value=max(of_both.p_value, chance))
         differences.append(LetterDifference(*sides, of_both))
     return differences

@@ -18,7 +18,7 @@ import numpy as np
 import pandas as pd
 
 from fieldwork.errors import StudyError
-from fieldwork.estimates.answer_sets import Arm, letter_probabilities
+from fieldwork.estimates.answer_sets import Arm, letter_probabilities, unlisted_probabilities
 from fieldwork.estimates.quantity import none_if_nan
 from fieldwork.metrics.distributions import (
     QuestionKey,
@@ -66,6 +66,7 @@ def measure_runs(answers: pd.DataFrame, items: pd.DataFrame) -> list[RunAccuracy
     table = by_subject.agg(mean).assign(
         format_failure=runs_of["format_failure"].mean(),
         n_items=runs_of.size(),
+        unlisted=runs_of["unlisted"].mean(),
         n_subjects=by_subject.size(),
         **_stated_columns(grades),
     )
@@ -87,7 +88,7 @@ def measure_runs(answers: pd.DataFrame, items: pd.DataFrame) -> list[RunAccuracy
 def _grade(answers: pd.DataFrame, items: pd.DataFrame) -> pd.DataFrame:
     """The answers to items with a gold letter, with their subject and what of them is right."""
     columns = ("puppet_id", "replicate", "letter_strict", "letter", "reason", "kind")
-    of_probabilities = [name for name in ("option_probabilities",) if name in answers]
+    of_probabilities = [n for n in ("option_probabilities", "unlisted") if n in answers]
     choices = choice_answers(answers, *columns, *of_probabilities)
     questions = read_questions(items, sorted(set(choices["task"])))
     keys = map(QuestionKey, choices["task"], choices["item_id"])
@@ -101,6 +102,7 @@ def _grade(answers: pd.DataFrame, items: pd.DataFrame) -> pd.DataFrame:
         em_flexible=letter == gold,
         format_failure=strict.isna(),
         probabilities=pd.Series(letter_probabilities(choices), choices.index, dtype=object),
+        unlisted=unlisted_probabilities(choices),
         gold=gold,
         is_answer=letter.notna() | choices["reason"].isin(REFUSALS),
     )[gold.notna()]

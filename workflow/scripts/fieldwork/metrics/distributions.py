@@ -98,24 +98,26 @@ def _with_probabilities(
         return rows
     means = [share_mean(letter_shares, letter) for letter in range(letter_shares.shares.shape[1])]
     shares = [*(mean.value for mean in means), 0.0]
+    slacks = [*(mean.slack for mean in means), 0.0]
     is_exact = means[0].is_exact
     return [
         replace(
             row,
             n_units=len(letter_shares.users),
-            **Quantity(share, _share_interval(share, len(letter_shares.users), is_exact)).columns(
-                "share"
-            ),
+            **Quantity(
+                share, _share_interval(share, len(letter_shares.users), is_exact, slack)
+            ).columns("share"),
             is_stated=True,
         )
-        for row, share in zip(rows, shares, strict=True)
+        for row, share, slack in zip(rows, shares, slacks, strict=True)
     ]
 
 
-def _share_interval(share: float, n_units: int, is_exact: bool) -> Interval:
-    if is_exact:
-        return Interval(share, share)
-    return wilson_interval(min(share, 1.0) * n_units, n_units)
+def _share_interval(share: float, n_units: int, is_exact: bool, slack: float) -> Interval:
+    interval = Interval(share, share)
+    if not is_exact:
+        interval = wilson_interval(min(share, 1.0) * n_units, n_units)
+    return interval.widen(slack).clip(0.0, 1.0)
 
 
 def _answer_shares(

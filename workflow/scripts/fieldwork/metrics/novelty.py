@@ -232,12 +232,14 @@ def _new_answers(
     """The chance that each unit's answer to each item is new."""
     users = sorted({user for item in items for user in side[item].users})
     values: list[float] = []
+    slacks: list[float] = []
     places: list[int] = []
     units: list[int] = []
     for place, item in enumerate(items):
         letter_shares = side[item]
         reruns = offline[item].shares.mean(axis=0)
         values += new_answer_chances(letter_shares.shares, reruns, n_baseline).tolist()
+        slacks += _slack_of_chances(letter_shares, offline[item], n_baseline).tolist()
         places += [place] * len(letter_shares.users)
         # calls without users are each their own
         units += [
@@ -246,8 +248,19 @@ def _new_answers(
     numbers = np.unique(units, return_inverse=True)[1].astype(np.int64)
     return NumberSample(
         np.array(values), np.array(places, dtype=np.int64), numbers, [*items], any(users), 0, None,
-        n_unstated=0,
+        n_unstated=0, slack=float(np.mean(slacks)),
     )  # fmt: skip
+
+
+def _slack_of_chances(side: StatedShares, offline: StatedShares, n_baseline: int) -> Floats:
+    """How far each unit's chance of a new answer may be off, as answers do not list all letters.
+
+    By what they leave out themselves, and by letters that seem new as the baseline does not list them.
+    """
+    reruns, rest = offline.shares.mean(axis=0), float(offline.unlisted.mean())
+    seems_new = side.shares[:, reruns == 0].sum(axis=1)
+    slack: Floats = side.unlisted + seems_new * (1 - (1 - rest) ** n_baseline)
+    return slack
 
 
 def _read_letters(answers: pd.DataFrame) -> dict[Arm, _ArmLetters]:

@@ -28,6 +28,8 @@ LEAST_LETTER_SHARE = 0.9
 """Of the probability, that an item's letters must have together."""
 MOST_LETTER_SHARE = 1.01
 """Rounding may lift their sum a little above 1."""
+MUCH_UNLISTED = 0.01
+"""Of the probability, from which the log says that letters are not listed."""
 
 
 def parse_responses(
@@ -45,6 +47,7 @@ def parse_responses(
             logger.info("%s asks for %s options", item.item_id, length)
     answers = [parse_response(response, by_id[response.item_id], rules) for response in responses]
     _log_unstated(answers)
+    _log_unlisted(answers)
     return answers
 
 
@@ -64,6 +67,21 @@ def _log_unstated(answers: Sequence[Answer]) -> None:
             )
 
 
+def _log_unlisted(answers: Sequence[Answer]) -> None:
+    """Warn of models whose answers leave much of the probability to letters that they do not list."""
+    rests: dict[tuple[str, str, str], float] = {}
+    for answer in answers:
+        arm = (answer.model, answer.task, answer.condition)
+        rests[arm] = max(rests.get(arm, 0.0), answer.unlisted or 0.0)
+    for (model, task, condition), rest in rests.items():
+        if rest > MUCH_UNLISTED:
+            logger.warning(
+                "%s, %s, %s: answers do not list all letters and leave up to %.2g of the probability to "
+                "them, by which estimates are less sure; raise models.%s.top_logprobs",
+                *(model, task, condition, rest, model),
+            )
+
+
 def parse_response(response: Response, item: Item, rules: ValueRules = STRICT) -> Answer:
     """Read one response; one that cannot be read has no items, letter or value, and a reason."""
     source = _AnswerSource(response.outcome, response.condition, response.puppet_id)
@@ -71,9 +89,9 @@ def parse_response(response: Response, item: Item, rules: ValueRules = STRICT) -
     if response.option_probabilities is None or item.kind not in LETTER_KINDS:
         return answer
     letters = ascii_uppercase[: len(item.choices)]
-    return dataclasses.replace(
-        answer, option_probabilities=letter_shares(response.option_probabilities, letters)
-    )
+    shares = letter_shares(response.option_probabilities, letters)
+    rest = None if shares is None else unlisted_share(response.option_probabilities, letters)
+    return dataclasses.replace(answer, option_probabilities=shares, unlisted=rest)
 
 
 def letter_shares(
@@ -91,6 +109,19 @@ def letter_shares(
     if not LEAST_LETTER_SHARE <= total <= MOST_LETTER_SHARE:
         return None
     return [OptionProbability(letter, share / total) for letter, share in shares.items()]
+
+
+def unlisted_share(probabilities: Sequence[OptionProbability], letters: str) -> float:
+    """The most that letters have together that an answer does not list; 0 where it lists all.
+
+    It is what the listed ones leave, and for each letter no more than the least of them, as a server
+    lists the likeliest tokens.
+    """
+    shares = [p.probability for p in probabilities if p.option in letters]
+    n_missing = len(letters) - len(shares)
+    if not n_missing:
+        return 0.0
+    return max(0.0, min(1 - math.fsum(shares), n_missing * min(shares)))
 
 
 def parse_field_answer(answer: FieldAnswer, item: Item, rules: ValueRules = STRICT) -> Answer:

@@ -102,6 +102,10 @@ class RunAccuracy(ArmRow):
         default=None,
     )
     n_stated: int = column("items of the run whose answers state probabilities", default=0)
+    unlisted: float = column(
+        "how far these may be off: mean probability left for letters that answers do not list",
+        default=0.0,
+    )
 
 
 @table("metrics/score_spreads.parquet", "model, task, condition, metric")

@@ -123,6 +123,11 @@ class Answer(AnswerRow):
         "user",
         default=None,
     )
+    unlisted: float | None = column(
+        "choice: probability left for letters that the answer does not list, as servers list only the "
+        "likeliest tokens; 0 where it lists all, NULL where it states none",
+        default=None,
+    )
     is_value_counted: bool | None = column(
         "scale, number: whether it counts in means, medians and differences of values: of a user's "
         "answers to the item the first with a value, and each without a user",

@@ -36,6 +36,10 @@ class Interval(NamedTuple):
         """The part of it that an estimate can reach, which lies from `low` to `high`."""
         return self._replace(low=max(low, self.low), high=min(high, self.high))
 
+    def widen(self, reach: float) -> Self:
+        """It with so much more on either side."""
+        return self._replace(low=self.low - reach, high=self.high + reach)
+
 
 def ends_of(interval: Interval | None) -> tuple[float | None, float | None]:
     """The two columns of an interval; both None where there is none."""

@@ -32,7 +32,7 @@ def letter_tests(scenario: Scenario, studies: SimulatedStudies) -> Iterator[Simu
     effect, correlation, odd = scenario.effect, scenario.source.share_who, scenario.odd_users
     shape, random = (studies.n_users,), studies.random
     odd_mean = min(1.0, max(0.0, (effect.size - (1 - odd) * effect.baseline) / odd))
-    baseline = StatedShares(["", ""], [_two_letters(np.array([effect.baseline]))] * 2)
+    baseline = StatedShares(["", ""], [_two_letters(np.array([effect.baseline]))] * 2, np.zeros(2))
     names = [f"{k:05}" for k in range(studies.n_users)]
     for _ in range(studies.n_studies):
         shares = np.where(
@@ -40,7 +40,8 @@ def letter_tests(scenario: Scenario, studies: SimulatedStudies) -> Iterator[Simu
             own_shares(correlation, odd_mean, shape, random),
             own_shares(correlation, effect.baseline, shape, random),
         )
-        users = StatedShares(names, [_two_letters(shares[k : k + 1]) for k in range(len(names))])
+        calls = [_two_letters(shares[k : k + 1]) for k in range(len(names))]
+        users = StatedShares(names, calls, np.zeros(len(names)))
         letters = letter_differences(users, baseline, studies.rarest_users)
         if scenario.measure == "distance":
             yield SimulatedTest(p_of_letters(letters))

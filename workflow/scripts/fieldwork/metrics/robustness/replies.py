@@ -95,7 +95,7 @@ def _task_replies(
         (item, puppet, rerun, options, float(options == (golds[item],)) if item in golds else None)
         for item, item_answers in answers.items()
         if item not in left_out
-        for puppet, rerun, options, _ in item_answers.answers
+        for puppet, rerun, options, *_ in item_answers.answers
     ]
     columns = [*CELL, "rerun", "options", "is_right"]
     replies = pd.DataFrame(rows, columns=columns).astype({"is_right": "float64"})
