@@ -139,3 +139,24 @@ def test_where_people_do_not_matter_prompts_like_these_are_a_sample_for_students
     assert other_prompts_interval(first) == pytest.approx(tuple(expected), rel=0.001)
     expected = ttest_1samp(first.values - second.values, 0.0).confidence_interval(0.95)
     assert other_prompts_interval(first, second) == pytest.approx(tuple(expected), rel=0.001)
+
+
+def test_what_letters_leave_open_widens_intervals_and_brings_sides_together() -> None:
+    users, baseline = mean_of(numbers(1, centre=2.0)), mean_of(numbers(2, 60), users=False)
+    whole = difference_of_means(users, baseline, RAREST)
+    loose = users._replace(slack=0.3)
+    assert whole.interval
+    interval, own = difference_of_means(loose, baseline, RAREST), loose.interval(RAREST)
+    assert interval.interval == pytest.approx(
+        (whole.interval.low - 0.3, whole.interval.high + 0.3), abs=1e-12
+    )
+    own_alone = users.interval(RAREST)
+    assert own_alone
+    assert own == pytest.approx(own_alone.widen(0.3))
+    nearer = mean_of(numbers(1, centre=1.7))
+    assert interval.p_value == pytest.approx(difference_of_means(nearer, baseline, RAREST).p_value)
+    assert interval.value == whole.value
+    below = difference_of_means(baseline, loose, RAREST)
+    assert below.p_value == pytest.approx(interval.p_value)
+    anything = difference_of_means(users._replace(slack=5.0), baseline, RAREST)
+    assert anything.p_value == 1.0

@@ -270,6 +270,48 @@ def test_where_a_side_states_nothing_letters_are_counted_on_both() -> None:
         assert not any(row.is_stated for row in measure_comparisons(frame, **SETTINGS))
 
 
+def test_what_a_server_does_not_list_may_be_what_the_other_side_has() -> None:
+    """The baseline lists A and B, users C as well, with no more than the baseline leaves."""
+    users = answers_of(users_around([0.7, 0.27, 0.03], N_USERS, 0.01))
+    listed, cut = baseline_of([0.72, 0.28, 0.0]), baseline_of([0.72, 0.28, 0.0])
+    cut = [dataclasses.replace(answer, unlisted=0.04) for answer in cut]
+    for baseline, is_different in ((listed, True), (cut, False)):
+        frame = answer_frame(users + baseline)
+        shifts = {row.answer: row for row in measure_shifts(frame, baseline="offline")}
+        assert ((shifts["C"].p_value or 0) < 0.01) == is_different
+        (distance,) = (
+            row for row in measure_comparisons(frame, **SETTINGS) if row.metric == "js_bits"
+        )
+        assert ((distance.p_value or 0) < 0.05) == is_different
+        (new,) = (row for row in novelty_of(users, baseline) if row.condition == "history")
+        assert ((new.p_value or 0) < 0.05) == is_different
+    four = [
+        dataclasses.replace(answer, option_probabilities=stated([0.72, 0.28, 0, 0]))
+        for answer in cut
+    ]
+    rows = {row.answer: row for row in measure_distributions(answer_frame(four), items_of(1))}
+    assert (rows["C"].share, rows["C"].ci_low, rows["C"].ci_high) == pytest.approx((0, 0, 0.04))
+
+
+def novelty_of(users: list[Answer], baseline: list[Answer]) -> list[Any]:
+    again = [dataclasses.replace(answer, condition="again") for answer in baseline]
+    frame = answer_frame(users + baseline + again)
+    return measure_novelty(frame, control="again", **SETTINGS)
+
+
+def test_a_score_may_be_off_by_what_is_not_listed() -> None:
+    users = answers_of(users_around([0.5, 0.4, 0.1], N_USERS, 0.02))
+    for unlisted, is_different in ((0.0, True), (0.3, False)):
+        cut = [dataclasses.replace(answer, unlisted=unlisted) for answer in baseline_of(BASE)]
+        (row,) = (
+            row
+            for row in scores(users + cut)
+            if (row.measure, row.reference, row.condition)
+            == ("expected_score", "baseline", "history")
+        )
+        assert ((row.p_value or 0) < 0.05) == is_different
+
+
 def test_a_distribution_is_the_mean_of_what_is_stated() -> None:
     users = np.dstack([users_around([0.5, 0.4, 0.1], 20, 0.1), np.zeros((20, 1, 1))])
     frame = answer_frame(answers_of(users, calls=3) + baseline_of([*BASE, 0.0]))

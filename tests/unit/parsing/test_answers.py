@@ -14,6 +14,8 @@ from fieldwork.parsing.answers import (
     merge_items,
     parse_field_answer,
     parse_response,
+    parse_responses,
+    unlisted_share,
     unread_reason,
 )
 from fieldwork.records.generation import OUTCOMES, OptionProbability, Outcome, Response
@@ -271,3 +273,39 @@ def test_the_probabilities_of_options_come_along_and_survive_a_table(tmp_path: P
     rows = [plain, dataclasses.replace(scored, replicate=4)]
     tables.write_rows(tmp_path / "answers.parquet", rows, Answer)
     assert tables.read_rows(tmp_path / "answers.parquet", Answer) == rows
+
+
+@pytest.mark.parametrize(
+    ("listed", "expected"),
+    [
+        ({"A": 0.25, "B": 0.75}, 0.0),
+        ({"A": 0.2, "B": 0.75}, 0.0),
+        ({"B": 0.96}, 0.04),
+        ({"A": 0.0, "B": 0.96}, 0.0),
+        ({"B": 1.004}, 0.0),
+        ({"B": 0.8}, None),
+        ({"C": 0.02, "B": 0.97}, 0.03),
+        (None, None),
+    ],
+)
+def test_what_is_left_for_letters_that_are_not_listed(
+    listed: dict[str, float] | None, expected: float | None
+) -> None:
+    shares = None if listed is None else [OptionProbability(*pair) for pair in listed.items()]
+    read = parse_response(response("B", option_probabilities=shares), CHOICE)
+    assert read.unlisted == pytest.approx(expected)
+
+
+def test_a_letter_that_is_not_listed_has_no_more_than_the_least_that_is() -> None:
+    listed = [OptionProbability("A", 0.93), OptionProbability("B", 0.01)]
+    assert unlisted_share(listed, "ABC") == pytest.approx(0.01)
+    assert unlisted_share(listed, "ABCD") == pytest.approx(0.02)
+    assert unlisted_share(listed, "AB") == 0
+
+
+def test_the_log_says_where_much_is_not_listed(caplog: pytest.LogCaptureFixture) -> None:
+    for share, is_logged in ((0.999, False), (0.95, True)):
+        caplog.clear()
+        shares = [OptionProbability("B", share)]
+        parse_responses([response("B", item_id="q", option_probabilities=shares)], [CHOICE])
+        assert ("do not list all letters" in caplog.text) == is_logged
