@@ -9,7 +9,7 @@ import pytest
 from fieldwork import tables
 from fieldwork.records.metrics import ExactEstimate, Shift, VarianceShare
 from fieldwork.records.parsing import Answer
-from servers.provider import Chat, ModelSpec, serve_provider
+from servers.provider import Chat, Fault, ModelSpec, serve_provider
 from workflow.conftest import TINY, Checkout
 
 pytestmark = pytest.mark.workflow
@@ -92,3 +92,21 @@ def test_a_model_that_states_none_is_refused(checkout: Checkout, server: Chat) -
     assert run.returncode != 0
     assert "study.probabilities: instead needs answers with the probabilities" in run.stderr
     assert "models.loop.top_logprobs" in run.stderr
+
+
+def test_a_server_that_stops_stating_them_mixes_nothing(checkout: Checkout, server: Chat) -> None:
+    server.faults.append(Fault(choice={"logprobs": None}, times=4))
+    file = str(checkout.study("silenced", study(server)))
+    run = checkout.snakemake("results/silenced/metrics/shifts.parquet", "--configfile", file)
+    assert run.returncode == 0, run.stderr[-3000:]
+    folder = checkout.results("silenced")
+    answers = tables.read_rows(str(folder / "answers/answers.parquet"), Answer)
+    silent = [answer for answer in answers if answer.option_probabilities is None]
+    assert len(silent) == 4
+    logs = [path.read_text() for path in (checkout.directory / "logs/silenced").rglob("*.log")]
+    assert any("state no probabilities of their options" in text for text in logs)
+    are_silent = {(answer.condition, answer.item_id) for answer in silent}
+    for row in tables.read_rows(str(folder / "metrics/shifts.parquet"), Shift):
+        sides = {(row.condition, row.item_id), ("offline", row.item_id)}
+        assert row.is_stated == (not sides & are_silent)
+        assert (row.n_named is None) == row.is_stated

@@ -10,11 +10,12 @@ from fieldwork import tables
 from fieldwork.errors import StudyError
 from fieldwork.parsing.answers import (
     apply_merges,
+    count_stated,
     expected_length,
+    log_stated,
     merge_items,
     parse_field_answer,
     parse_response,
-    parse_responses,
     unlisted_share,
     unread_reason,
 )
@@ -307,5 +308,22 @@ def test_the_log_says_where_much_is_not_listed(caplog: pytest.LogCaptureFixture)
     for share, is_logged in ((0.999, False), (0.95, True)):
         caplog.clear()
         shares = [OptionProbability("B", share)]
-        parse_responses([response("B", item_id="q", option_probabilities=shares)], [CHOICE])
+        log_stated(
+            count_stated([parse_response(response("B", option_probabilities=shares), CHOICE)])
+        )
         assert ("do not list all letters" in caplog.text) == is_logged
+
+
+def test_the_log_says_where_one_condition_states_none(caplog: pytest.LogCaptureFixture) -> None:
+    stated = [OptionProbability("B", 1.0)]
+    arms = {"offline": stated, "history": None}
+    answers = [
+        parse_response(response("B", condition=name, option_probabilities=shares), CHOICE)
+        for name, shares in arms.items()
+    ]
+    log_stated(count_stated(answers))
+    assert "history: of 1 answers 1 state no probabilities" in caplog.text
+    assert "offline: of" not in caplog.text
+    caplog.clear()
+    log_stated(count_stated(answers[1:]))
+    assert not caplog.text

@@ -45,40 +45,53 @@ def parse_responses(
         if item.kind == "list":
             length = expected_length(item) or "an unknown number of"
             logger.info("%s asks for %s options", item.item_id, length)
-    answers = [parse_response(response, by_id[response.item_id], rules) for response in responses]
-    _log_unstated(answers)
-    _log_unlisted(answers)
-    return answers
+    return [parse_response(response, by_id[response.item_id], rules) for response in responses]
 
 
-def _log_unstated(answers: Sequence[Answer]) -> None:
-    """Warn of models that state the probabilities of options in some answers and not in others."""
-    counts_of_arms: dict[tuple[str, str, str], Counter[bool]] = {}
+class StatedCount(NamedTuple):
+    """How many answers of an arm to questions with options state their probabilities.
+
+    Attributes:
+        unlisted: the most that an answer leaves to letters that it does not list.
+    """
+
+    n_stated: int
+    n_silent: int
+    unlisted: float
+
+
+def count_stated(answers: Iterable[Answer]) -> dict[tuple[str, str, str], StatedCount]:
+    """The counts by model, task and condition; failed answers are none."""
+    counts: dict[tuple[str, str, str], StatedCount] = {}
     for answer in answers:
         if answer.kind in LETTER_KINDS and answer.outcome != "failed":
             arm = (answer.model, answer.task, answer.condition)
-            counts_of_arms.setdefault(arm, Counter())[answer.option_probabilities is not None] += 1
-    for (model, task, condition), counts in counts_of_arms.items():
-        if counts[True] and counts[False]:
+            n_stated, n_silent, unlisted = counts.get(arm, StatedCount(0, 0, 0.0))
+            has_stated = answer.option_probabilities is not None
+            counts[arm] = StatedCount(
+                n_stated + has_stated,
+                n_silent + (not has_stated),
+                max(unlisted, answer.unlisted or 0),
+            )
+    return counts
+
+
+def log_stated(counts: Mapping[tuple[str, str, str], StatedCount]) -> None:
+    """Warn where answers of a model to a task state no probabilities, or not those of all letters."""
+    stating = {(model, task) for (model, task, _), count in counts.items() if count.n_stated}
+    for (model, task, condition), count in counts.items():
+        if count.n_silent and (model, task) in stating:
             logger.warning(
                 "%s, %s, %s: of %d answers %d state no probabilities of their options, or letters have "
-                "less than %s or more than 1 of it; these count as drawn",
-                *(model, task, condition, counts.total(), counts[False], LEAST_LETTER_SHARE),
+                "less than %s or more than 1 of it; their questions are compared by the letters drawn",
+                *(model, task, condition, count.n_stated + count.n_silent, count.n_silent),
+                LEAST_LETTER_SHARE,
             )
-
-
-def _log_unlisted(answers: Sequence[Answer]) -> None:
-    """Warn of models whose answers leave much of the probability to letters that they do not list."""
-    rests: dict[tuple[str, str, str], float] = {}
-    for answer in answers:
-        arm = (answer.model, answer.task, answer.condition)
-        rests[arm] = max(rests.get(arm, 0.0), answer.unlisted or 0.0)
-    for (model, task, condition), rest in rests.items():
-        if rest > MUCH_UNLISTED:
+        if count.unlisted > MUCH_UNLISTED:
             logger.warning(
                 "%s, %s, %s: answers do not list all letters and leave up to %.2g of the probability to "
                 "them, by which estimates are less sure; raise models.%s.top_logprobs",
-                *(model, task, condition, rest, model),
+                *(model, task, condition, count.unlisted, model),
             )
 
 
