@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from fieldwork.markdown_text import literal
 from fieldwork.measures import effect_unit, measures
 from fieldwork.metrics.claims.families import PRIMARY
+from fieldwork.metrics.power.effects import ProbabilitySource
 from fieldwork.metrics.power.family import counted_measures
 from fieldwork.metrics.power.simulation import POWER_CEILING, SIMULATIONS
 from fieldwork.metrics.power.study import PlannedStudy, declared_questions
@@ -42,6 +43,22 @@ _TESTS: Mapping[str, str] = {
     ),
 }
 
+_TESTS_OF_PROBABILITIES: Mapping[str, str] = {
+    "option_share": (
+        "Each user states the probability of each letter once, and the baseline twice. The letter's mean "
+        "probability moves in one prompt. Each letter of each prompt has a test (table `shifts`)."
+    ),
+    "distance": (
+        "The same change, seen in all letters of the prompt at once (table `comparisons`)."
+    ),
+    "share_who": "Probabilities say whether contexts differ, without a test (table `variance`).",
+    "score": (
+        "Each user has one score to expect, and the baseline's is known. One *t* test of the mean scores "
+        "(table `estimates`)."
+    ),
+}
+"""Where `study.probabilities` is `instead`."""
+
 _DECLARED_TEST = "One *t* test of the mean over all prompts (table `estimates`)."
 
 
@@ -69,8 +86,7 @@ def render(advice: Sequence[PowerAdvice], study: PlannedStudy) -> str:
         for measure, title in _titles().items():
             own_rows = [row for row in rows if row.measure == measure]
             if own_rows:
-                test = _TESTS.get(measure, _DECLARED_TEST)
-                parts.append(f"### {title}\n\n{_fill(test)}")
+                parts.append(f"### {title}\n\n{_fill(_test(measure, task, study))}")
                 parts += _families(own_rows, study)
     idle_tasks = [task for task in study.tasks if task not in {row.task for row in advice}]
     if idle_tasks:
@@ -78,6 +94,13 @@ def render(advice: Sequence[PowerAdvice], study: PlannedStudy) -> str:
             f"No test is planned for {literal(', '.join(idle_tasks))}, whose answers are texts."
         )
     return "\n\n".join([*parts, _FOOT.strip()]) + "\n"
+
+
+def _test(measure: str, task: str, study: PlannedStudy) -> str:
+    """How a measure of a task is tested, in a sentence or two."""
+    if isinstance(study.source(task), ProbabilitySource) and measure in _TESTS_OF_PROBABILITIES:
+        return _TESTS_OF_PROBABILITIES[measure]
+    return _TESTS.get(measure, _DECLARED_TEST)
 
 
 def _titles() -> dict[str, str]:
