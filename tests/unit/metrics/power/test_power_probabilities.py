@@ -117,10 +117,11 @@ def test_a_study_by_probabilities_asks_choices_once_and_says_what_it_supposes() 
     who = [row for row in planned.advice if row.measure == "share_who"]
     assert {row.power for row in who} == {1}
     assert "each asked once" in planned.page
+    assert "50 % of the variance of letters lies between users" in " ".join(planned.page.split())
     assert "permutation" not in planned.page
     stated = study._replace(settings={**study.settings, "share_who": 0.1})
-    rows = plan_power(stated, ["t"], FakeArms("choice")).rows
-    assert ProbabilitySource(0.1).label in {row.source for row in rows}
+    page = " ".join(plan_power(stated, ["t"], FakeArms("choice")).page.split())
+    assert "10 % of the variance of letters" in page
 
 
 def pilot(share: float, n_users: int, calls: int) -> pd.DataFrame:

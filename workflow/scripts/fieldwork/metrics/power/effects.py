@@ -83,7 +83,7 @@ class ProbabilitySource(NamedTuple):
     @property
     def label(self) -> str:
         """The source as the tables name it."""
-        return f"probabilities of one answer of two ({self.share_who:.2g} of the variance between users)"
+        return "probabilities of one answer of two"
 
 
 class ListSource(NamedTuple):
@@ -154,9 +154,11 @@ class Scenario(NamedTuple):
 
     @property
     def supposed_likeness(self) -> float | None:
-        """The likeness; None where the test has one prompt, or whole scores."""
+        """The likeness; None where the test has one prompt, whole scores or probabilities."""
         is_of_prompt = self.measure == "value" and self.effect.n_together == 1
-        return None if self.effect.kind in ("shares", "scores") or is_of_prompt else self.likeness
+        is_stated = isinstance(self.source, ProbabilitySource)
+        has_none = self.effect.kind in ("shares", "scores") or is_of_prompt or is_stated
+        return None if has_none else self.likeness
 
     @property
     def seed_names(self) -> tuple[str, ...]:
