@@ -88,7 +88,7 @@ def design_of_model(options: argparse.Namespace) -> Design:
     """The design on a model of the registry, with users and questions of the sample."""
     name = f"reproduce_{re.sub(r'[^0-9A-Za-z]+', '_', options.model)}"
     parts = {name: [], f"{name}_scores": ["benchmarks/reproduction/scores.yaml"]}
-    out = options.out / options.model
+    out = HERE / options.model if options.out == HERE else options.out
     out.mkdir(parents=True, exist_ok=True)
     settings = {"study": {"models": [options.model]}}
     return Design("studies/reproduce_model.yaml", parts, settings, out, MODEL_PAGE)
@@ -168,6 +168,8 @@ def about_rows(folders: Sequence[Path], options: argparse.Namespace) -> Iterator
         yield Row("about", f"study {folder.name}", note=_size(folder, config))
         for name in config["study"]["models"]:
             entry = {k: v for k, v in config["models"][name].items() if v is not None}
+            if len(parts := entry.get("parts", ())) > 1:
+                entry["parts"] = [parts[0], "...", parts[-1]]
             yield Row("about", f"model {name}", note=f"`{json.dumps(entry)}`")
 
 

@@ -175,14 +175,20 @@ def _answers(
     rows = (by_item if stated is None else stated.swapaxes(0, 1)).reshape(-1, len(LETTERS)).tolist()
     read_rows = [_as_read(row) for row in rows for _ in range(draws)]
     frame["option_probabilities"] = pd.Series(
-        [shares for shares, _ in read_rows], index=frame.index, dtype=object
+        [shares for shares, *_ in read_rows], index=frame.index, dtype=object
     )
-    frame["unlisted"] = [rest for _, rest in read_rows]
+    frame["unlisted"] = [rest for *_, rest in read_rows]
+    frame["letter_share"] = [of_letters for _, of_letters, _ in read_rows]
     return frame.assign(letter_strict=frame["letter"], reason=None)
 
 
-def _as_read(row: Sequence[float]) -> tuple[list[dict[str, object]] | None, float | None]:
-    """What is read of a reply that lists these probabilities; NaN where it does not list a letter."""
+def _as_read(
+    row: Sequence[float],
+) -> tuple[list[dict[str, object]] | None, float | None, float | None]:
+    """What is read of a reply that lists these probabilities, of letters together, and what is unlisted.
+
+    NaN stands for a letter that it does not list.
+    """
     listed = [
         OptionProbability(letter, share)
         for letter, share in zip(LETTERS, row, strict=True)
@@ -191,7 +197,7 @@ def _as_read(row: Sequence[float]) -> tuple[list[dict[str, object]] | None, floa
     letters = "".join(LETTERS)
     shares = letter_shares(listed, letters)
     if shares is None:
-        return None, None
+        return None, None, None
     return [{"option": s.option, "probability": s.probability} for s in shares], unlisted_share(
         listed, letters
     )

@@ -14,6 +14,9 @@ BENCHMARKS = ROOT / "benchmarks"
 COMMANDS = {
     "explorer": ("{out}/report.py",),
     "reproduction": ("{home}/run.py", "--page", "--out", "{out}"),
+    "reproduction/qwen2.5-coder-1.5b": (
+        *("{home}/../run.py", "--page", "--model", "qwen2.5-coder-1.5b", "--out", "{out}"),
+    ),
     "reruns": ("{home}/run.py", "--page", "--out", "{out}"),
     "validity": ("{home}/run.py", "--out", "{out}", "--first", "10000"),
 }

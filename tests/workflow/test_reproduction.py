@@ -102,6 +102,29 @@ def test_each_part_is_a_valid_study_on_the_data(
     assert dry.stdout.count("\nrule ask_local_model:") == n_models
 
 
+@pytest.mark.parametrize(("part", "n_rules"), [((), 2), (("scores.yaml",), 1)], ids=str)
+def test_the_design_of_a_model_needs_no_data(
+    tmp_path: Path, part: tuple[str, ...], n_rules: int
+) -> None:
+    parts = ["studies/reproduce_model.yaml", *(f"benchmarks/reproduction/{name}" for name in part)]
+    files = [str(REPOSITORY / name) for name in parts]
+    dry = Checkout(REPOSITORY, tmp_path).snakemake("-n", "all", "--configfile", *files)
+    assert dry.returncode == 0, dry.stderr[-3000:]
+    assert dry.stdout.count("\nrule ask_local_model:") == 1
+    assert dry.stdout.count("\nrule prepare_task:") == n_rules
+
+
+def test_a_model_that_no_registry_has_is_named_with_the_way_out(tmp_path: Path) -> None:
+    checkout = Checkout(REPOSITORY, tmp_path)
+    folders = ("--directory", str(tmp_path), "--out", str(tmp_path))
+    failed = run(checkout, "--model", "gpt-9", *folders)
+    assert failed.returncode == 1
+    assert "gpt-9" in failed.stderr
+    assert "make reproduce" in failed.stderr
+    unknown = run(checkout, "--model", "gpt-9", "--parts", "lists", *folders)
+    assert unknown.stderr.startswith("ERROR: --parts lists: choose among reproduce_gpt_9,")
+
+
 @real_data
 @pytest.mark.real_data
 def test_the_reproduction_runs_through_and_goes_on_from_what_is_there(tmp_path: Path) -> None:

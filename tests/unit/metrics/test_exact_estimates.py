@@ -393,3 +393,11 @@ def test_new_answers_are_tested_one_by_one() -> None:
     row, _ = measure_novelty(answer_frame(alike), control="again", **SETTINGS)[::-1]
     assert (row.condition, row.excess) == ("history", pytest.approx(0.0, abs=1e-9))
     assert (row.p_value or 0) >= 0.5
+
+
+def test_other_words_than_letters_are_no_right_answer() -> None:
+    answers = answers_of(np.array([[[0.5, 0.5]]]))
+    (run,) = measure_runs(
+        answer_frame([dataclasses.replace(a, letter_share=0.9) for a in answers]), items_of(1)
+    )
+    assert run.expected_score == pytest.approx(0.45)

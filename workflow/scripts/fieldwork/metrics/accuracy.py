@@ -88,7 +88,9 @@ def measure_runs(answers: pd.DataFrame, items: pd.DataFrame) -> list[RunAccuracy
 def _grade(answers: pd.DataFrame, items: pd.DataFrame) -> pd.DataFrame:
     """The answers to items with a gold letter, with their subject and what of them is right."""
     columns = ("puppet_id", "replicate", "letter_strict", "letter", "reason", "kind")
-    of_probabilities = [n for n in ("option_probabilities", "unlisted") if n in answers]
+    of_probabilities = [
+        n for n in ("option_probabilities", "letter_share", "unlisted") if n in answers
+    ]
     choices = choice_answers(answers, *columns, *of_probabilities)
     questions = read_questions(items, sorted(set(choices["task"])))
     keys = map(QuestionKey, choices["task"], choices["item_id"])
@@ -106,11 +108,19 @@ def _grade(answers: pd.DataFrame, items: pd.DataFrame) -> pd.DataFrame:
         gold=gold,
         is_answer=letter.notna() | choices["reason"].isin(REFUSALS),
     )[gold.notna()]
+    # other words than letters count as wrong, as answers do that name no letter
+    letter_shares = (
+        grades["letter_share"] if "letter_share" in grades else pd.Series(1.0, grades.index)
+    )
     grades = grades.assign(
         expected_score=[
-            shares[ascii_uppercase.index(letter)] if shares else float(is_right)
-            for shares, letter, is_right in zip(
-                grades["probabilities"], grades["gold"], grades["em_flexible"], strict=True
+            shares[ascii_uppercase.index(letter)] * of_letters if shares else float(is_right)
+            for shares, letter, is_right, of_letters in zip(
+                grades["probabilities"],
+                grades["gold"],
+                grades["em_flexible"],
+                letter_shares.astype(float).fillna(1.0),
+                strict=True,
             )
         ]
     )

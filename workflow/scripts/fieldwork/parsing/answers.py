@@ -103,8 +103,15 @@ def parse_response(response: Response, item: Item, rules: ValueRules = STRICT) -
         return answer
     letters = ascii_uppercase[: len(item.choices)]
     shares = letter_shares(response.option_probabilities, letters)
-    rest = None if shares is None else unlisted_share(response.option_probabilities, letters)
-    return dataclasses.replace(answer, option_probabilities=shares, unlisted=rest)
+    if shares is None:
+        return answer
+    listed = [p for p in response.option_probabilities if p.option in letters]
+    return dataclasses.replace(
+        answer,
+        option_probabilities=shares,
+        letter_share=min(1.0, math.fsum(p.probability for p in listed)),
+        unlisted=unlisted_share(listed, letters),
+    )
 
 
 def letter_shares(

@@ -87,7 +87,8 @@ class RunAccuracy(ArmRow):
         "no answer can be read"
     )
     expected_score: float | None = column(
-        "score of probabilities: that of the gold letter, or 1 and 0 for an answer that states none; "
+        "score of probabilities: that of the gold letter, where other words than letters count as wrong, "
+        "or 1 and 0 for an answer that states none; "
         "NULL where none of the condition does",
         default=None,
     )

@@ -123,6 +123,11 @@ class Answer(AnswerRow):
         "user",
         default=None,
     )
+    letter_share: float | None = column(
+        "choice: probability of the letters together, before they are brought to 1; the rest are other "
+        "words; NULL where the answer states none",
+        default=None,
+    )
     unlisted: float | None = column(
         "choice: probability left for letters that the answer does not list, as servers list only the "
         "likeliest tokens; 0 where it lists all, NULL where it states none",
