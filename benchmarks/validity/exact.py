@@ -198,9 +198,11 @@ def _as_read(
     shares = letter_shares(listed, letters)
     if shares is None:
         return None, None, None
-    return [{"option": s.option, "probability": s.probability} for s in shares], unlisted_share(
-        listed, letters
-    )
+    stated: list[dict[str, object]] = [
+        {"option": one.option, "probability": one.probability} for one in shares
+    ]
+    of_letters = min(1.0, sum(one.probability for one in listed))
+    return stated, of_letters, unlisted_share(listed, letters)
 
 
 def _new_letters(users: Users, n_reruns: int, sets: Sets) -> Lines:

@@ -295,6 +295,7 @@ def test_what_is_left_for_letters_that_are_not_listed(
     shares = None if listed is None else [OptionProbability(*pair) for pair in listed.items()]
     read = parse_response(response("B", option_probabilities=shares), CHOICE)
     assert read.unlisted == pytest.approx(expected)
+    assert (read.option_probabilities is None) == (read.letter_share is None) == (expected is None)
 
 
 def test_a_letter_that_is_not_listed_has_no_more_than_the_least_that_is() -> None:

@@ -104,7 +104,7 @@ def parse_response(response: Response, item: Item, rules: ValueRules = STRICT) -
     letters = ascii_uppercase[: len(item.choices)]
     shares = letter_shares(response.option_probabilities, letters)
     if shares is None:
-        return answer
+        return dataclasses.replace(answer, option_probabilities=None)
     listed = [p for p in response.option_probabilities if p.option in letters]
     return dataclasses.replace(
         answer,
