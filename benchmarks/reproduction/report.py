@@ -172,14 +172,14 @@ def _unread(rows: Sequence[Row]) -> Iterator[str]:
     yield _table(own)
 
 
-PROBABILITIES = """An answer states how probable each letter was, so that one call says what many draws estimate. Both
-columns are the same measures of the same answers: of the letters drawn, and of their probabilities.
-What is left of chance in the second is which users are asked. Without a user none is left. Each
-user was asked each question once, so letters drawn say nothing of the share of variance that lies
-between contexts. New answers are letters that the baseline did not give: of probabilities, the
-chance that as many draws do. A score from probabilities counts other words than letters as wrong;
-an answer whose letters have less than 0.9 of the probability counts as drawn. Distances are above
-what chance alone does, in bits."""
+PROBABILITIES = """An answer states how probable each letter was, so that one call says what
+many draws estimate. Both columns are the same measures of the same answers: of the letters
+drawn, and of their probabilities. What is left of chance in the second is which users are
+asked. Without a user none is left. Each user was asked each question once, so letters drawn say
+nothing of the share of variance that lies between contexts. New answers are letters that the
+baseline did not give: of probabilities, the chance that as many draws do. A score from
+probabilities counts other words than letters as wrong; an answer whose letters have less than
+0.9 of the probability counts as drawn. Distances are above what chance alone does, in bits."""
 
 _MEASURES = {
     "score": "score",

@@ -34,7 +34,7 @@ from fieldwork.metrics.exact_estimates import MeasuredTables, measure_exactly
 from fieldwork.metrics.novelty import measure_novelty
 from fieldwork.metrics.shifts import measure_shifts
 from fieldwork.metrics.variance import measure_variance
-from fieldwork.parsing.answers import letter_shares, unlisted_share
+from fieldwork.parsing.answers import letter_shares, share_of_unlisted
 from fieldwork.records.generation import OptionProbability
 from fieldwork.records.metrics import ExactEstimate, Novelty
 from fieldwork.statistics.arrays import Flags
@@ -177,7 +177,7 @@ def _answers(
     frame["option_probabilities"] = pd.Series(
         [shares for shares, *_ in read_rows], index=frame.index, dtype=object
     )
-    frame["unlisted"] = [rest for *_, rest in read_rows]
+    frame["unlisted_share"] = [rest for *_, rest in read_rows]
     frame["letter_share"] = [of_letters for _, of_letters, _ in read_rows]
     return frame.assign(letter_strict=frame["letter"], reason=None)
 
@@ -185,7 +185,7 @@ def _answers(
 def _as_read(
     row: Sequence[float],
 ) -> tuple[list[dict[str, object]] | None, float | None, float | None]:
-    """What is read of a reply that lists these probabilities, of letters together, and what is unlisted.
+    """What is read of a reply that lists these probabilities, of letters together and of others.
 
     NaN stands for a letter that it does not list.
     """
@@ -202,7 +202,7 @@ def _as_read(
         {"option": one.option, "probability": one.probability} for one in shares
     ]
     of_letters = min(1.0, sum(one.probability for one in listed))
-    return stated, of_letters, unlisted_share(listed, letters)
+    return stated, of_letters, share_of_unlisted(listed, letters)
 
 
 def _new_letters(users: Users, n_reruns: int, sets: Sets) -> Lines:

@@ -274,7 +274,7 @@ def test_what_a_server_does_not_list_may_be_what_the_other_side_has() -> None:
     """The baseline lists A and B, users C as well, with no more than the baseline leaves."""
     users = answers_of(users_around([0.7, 0.27, 0.03], N_USERS, 0.01))
     listed, cut = baseline_of([0.72, 0.28, 0.0]), baseline_of([0.72, 0.28, 0.0])
-    cut = [dataclasses.replace(answer, unlisted=0.04) for answer in cut]
+    cut = [dataclasses.replace(answer, unlisted_share=0.04) for answer in cut]
     for baseline, is_different in ((listed, True), (cut, False)):
         frame = answer_frame(users + baseline)
         shifts = {row.answer: row for row in measure_shifts(frame, baseline="offline")}
@@ -301,8 +301,11 @@ def novelty_of(users: list[Answer], baseline: list[Answer]) -> list[Any]:
 
 def test_a_score_may_be_off_by_what_is_not_listed() -> None:
     users = answers_of(users_around([0.5, 0.4, 0.1], N_USERS, 0.02))
-    for unlisted, is_different in ((0.0, True), (0.3, False)):
-        cut = [dataclasses.replace(answer, unlisted=unlisted) for answer in baseline_of(BASE)]
+    for unlisted_share, is_different in ((0.0, True), (0.3, False)):
+        cut = [
+            dataclasses.replace(answer, unlisted_share=unlisted_share)
+            for answer in baseline_of(BASE)
+        ]
         (row,) = (
             row
             for row in scores(users + cut)

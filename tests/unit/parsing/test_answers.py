@@ -16,7 +16,7 @@ from fieldwork.parsing.answers import (
     merge_items,
     parse_field_answer,
     parse_response,
-    unlisted_share,
+    share_of_unlisted,
     unread_reason,
 )
 from fieldwork.records.generation import OUTCOMES, OptionProbability, Outcome, Response
@@ -294,15 +294,15 @@ def test_what_is_left_for_letters_that_are_not_listed(
 ) -> None:
     shares = None if listed is None else [OptionProbability(*pair) for pair in listed.items()]
     read = parse_response(response("B", option_probabilities=shares), CHOICE)
-    assert read.unlisted == pytest.approx(expected)
+    assert read.unlisted_share == pytest.approx(expected)
     assert (read.option_probabilities is None) == (read.letter_share is None) == (expected is None)
 
 
 def test_a_letter_that_is_not_listed_has_no_more_than_the_least_that_is() -> None:
     listed = [OptionProbability("A", 0.93), OptionProbability("B", 0.01)]
-    assert unlisted_share(listed, "ABC") == pytest.approx(0.01)
-    assert unlisted_share(listed, "ABCD") == pytest.approx(0.02)
-    assert unlisted_share(listed, "AB") == 0
+    assert share_of_unlisted(listed, "ABC") == pytest.approx(0.01)
+    assert share_of_unlisted(listed, "ABCD") == pytest.approx(0.02)
+    assert share_of_unlisted(listed, "AB") == 0
 
 
 def test_the_log_says_where_much_is_not_listed(caplog: pytest.LogCaptureFixture) -> None:

@@ -68,7 +68,7 @@ class AnswerSet(NamedTuple):
 
     Attributes:
         probabilities: of the letters, in alphabetical order; none where the answer does not state them.
-        unlisted: of the probability, what is left for letters that the answer does not list; their
+        unlisted_share: of the probability, what is left for letters that the answer does not list; their
             probabilities are 0.
     """
 
@@ -76,7 +76,7 @@ class AnswerSet(NamedTuple):
     replicate: int
     options: Options
     probabilities: tuple[float, ...] = ()
-    unlisted: float = 0.0
+    unlisted_share: float = 0.0
 
 
 class StatedShares(NamedTuple):
@@ -85,12 +85,13 @@ class StatedShares(NamedTuple):
     Attributes:
         users: in alphabetical order; an empty text for each call without a user.
         calls: of each unit, of shape (calls, letters), letters in alphabetical order.
-        unlisted: mean probability of each unit for letters that its answers do not list, shape (units,).
+        unlisted_share: of each unit, the most that its answers leave to letters that they do not list,
+            shape (units,).
     """
 
     users: list[str]
     calls: list[Floats]
-    unlisted: Floats
+    unlisted_share: Floats
 
     @property
     def has_users(self) -> bool:
@@ -124,18 +125,18 @@ class ItemAnswers(NamedTuple):
         if not any(answer.probabilities for answer in self.answers):
             return None
         calls: dict[tuple[str, int], list[tuple[float, ...]]] = {}
-        unlisted: dict[tuple[str, int], list[float]] = {}
+        unlisted_share: dict[tuple[str, int], list[float]] = {}
         for answer in self.answers:
             unit = (answer.puppet, 0 if answer.puppet else answer.replicate)
             of_unit = calls.setdefault(unit, [])
             of_unit += [answer.probabilities] if answer.probabilities else []
-            unlisted.setdefault(unit, []).append(answer.unlisted)
+            unlisted_share.setdefault(unit, []).append(answer.unlisted_share)
         if not all(calls.values()):
             return None
         return StatedShares(
             [user for user, _ in calls],
             [np.array(c) for c in calls.values()],
-            np.array([max(rests) for rests in unlisted.values()]),
+            np.array([max(rests) for rests in unlisted_share.values()]),
         )
 
     def independent(self) -> list[Options]:
@@ -198,9 +199,9 @@ def letter_probabilities(answers: pd.DataFrame) -> list[tuple[float, ...]]:
 
 def unlisted_probabilities(answers: pd.DataFrame) -> list[float]:
     """Of each answer, the probability left for letters that it does not list."""
-    if "unlisted" not in answers:
+    if "unlisted_share" not in answers:
         return [0.0] * len(answers)
-    rests: list[float] = answers["unlisted"].astype(float).fillna(0.0).tolist()
+    rests: list[float] = answers["unlisted_share"].astype(float).fillna(0.0).tolist()
     return rests
 
 
@@ -208,20 +209,20 @@ def collect_answers(
     rows: pd.DataFrame,
     readings: Iterable[Options | None],
     probabilities: Iterable[tuple[float, ...]] | None = None,
-    unlisted: Iterable[float] | None = None,
+    unlisted_share: Iterable[float] | None = None,
 ) -> dict[Arm, dict[str, ItemAnswers]]:
     """Rows of answers as `read_answer_sets` gives them.
 
     Args:
         readings: the options of each row, none where it cannot be read; None where nothing arrived.
         probabilities: of the letters of each row, as `letter_probabilities` gives them.
-        unlisted: of each row, as `unlisted_probabilities` gives it.
+        unlisted_share: of each row, as `unlisted_probabilities` gives it.
     """
     arms: dict[Arm, dict[str, list[AnswerSet]]] = {}
     n_unread: Counter[tuple[Arm, str]] = Counter()
     names = rows[[*_COLUMNS]].itertuples(index=False, name=None)
     probability_lists = [()] * len(rows) if probabilities is None else probabilities
-    rests = [0.0] * len(rows) if unlisted is None else unlisted
+    rests = [0.0] * len(rows) if unlisted_share is None else unlisted_share
     for (*arm_names, item, puppet, replicate), options, shares, rest in zip(
         names, readings, probability_lists, rests, strict=True
     ):

@@ -153,7 +153,7 @@ def number_samples(
     )
     rests = np.zeros(len(frame))
     if of_probabilities:
-        rests = frame["unlisted"].to_numpy(dtype=float)
+        rests = frame["unlisted_share"].to_numpy(dtype=float)
     samples = {}
     for column in columns:
         numbers = frame[column].to_numpy(dtype=float, na_value=np.nan)

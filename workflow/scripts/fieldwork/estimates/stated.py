@@ -71,7 +71,7 @@ def share_mean(letter_shares: StatedShares, letter: int) -> Mean:
     """The mean share of a letter, by its place."""
     values = letter_shares.shares[:, letter]
     # a letter that is listed has no less than its share of the listed ones' part
-    slack = letter_shares.unlisted * np.where(values > 0, values, 1.0)
+    slack = letter_shares.unlisted_share * np.where(values > 0, values, 1.0)
     units: Indices = np.arange(len(values), dtype=np.int64)
     has_users = letter_shares.has_users
     sample = NumberSample(

@@ -66,7 +66,7 @@ def measure_runs(answers: pd.DataFrame, items: pd.DataFrame) -> list[RunAccuracy
     table = by_subject.agg(mean).assign(
         format_failure=runs_of["format_failure"].mean(),
         n_items=runs_of.size(),
-        unlisted=runs_of["unlisted"].mean(),
+        unlisted_share=runs_of["unlisted_share"].mean(),
         n_subjects=by_subject.size(),
         **_stated_columns(grades),
     )
@@ -89,7 +89,7 @@ def _grade(answers: pd.DataFrame, items: pd.DataFrame) -> pd.DataFrame:
     """The answers to items with a gold letter, with their subject and what of them is right."""
     columns = ("puppet_id", "replicate", "letter_strict", "letter", "reason", "kind")
     of_probabilities = [
-        n for n in ("option_probabilities", "letter_share", "unlisted") if n in answers
+        n for n in ("option_probabilities", "letter_share", "unlisted_share") if n in answers
     ]
     choices = choice_answers(answers, *columns, *of_probabilities)
     questions = read_questions(items, sorted(set(choices["task"])))
@@ -104,7 +104,7 @@ def _grade(answers: pd.DataFrame, items: pd.DataFrame) -> pd.DataFrame:
         em_flexible=letter == gold,
         format_failure=strict.isna(),
         probabilities=pd.Series(letter_probabilities(choices), choices.index, dtype=object),
-        unlisted=unlisted_probabilities(choices),
+        unlisted_share=unlisted_probabilities(choices),
         gold=gold,
         is_answer=letter.notna() | choices["reason"].isin(REFUSALS),
     )[gold.notna()]

@@ -257,9 +257,9 @@ def _slack_of_chances(side: StatedShares, offline: StatedShares, n_baseline: int
 
     By what they leave out themselves, and by letters that seem new as the baseline does not list them.
     """
-    reruns, rest = offline.shares.mean(axis=0), float(offline.unlisted.mean())
+    reruns, rest = offline.shares.mean(axis=0), float(offline.unlisted_share.mean())
     seems_new = side.shares[:, reruns == 0].sum(axis=1)
-    slack: Floats = side.unlisted + seems_new * (1 - (1 - rest) ** n_baseline)
+    slack: Floats = side.unlisted_share + seems_new * (1 - (1 - rest) ** n_baseline)
     return slack
 
 

@@ -52,12 +52,12 @@ class StatedCount(NamedTuple):
     """How many answers of an arm to questions with options state their probabilities.
 
     Attributes:
-        unlisted: the most that an answer leaves to letters that it does not list.
+        unlisted_share: the most that an answer leaves to letters that it does not list.
     """
 
     n_stated: int
     n_silent: int
-    unlisted: float
+    unlisted_share: float
 
 
 def count_stated(answers: Iterable[Answer]) -> dict[tuple[str, str, str], StatedCount]:
@@ -66,12 +66,12 @@ def count_stated(answers: Iterable[Answer]) -> dict[tuple[str, str, str], Stated
     for answer in answers:
         if answer.kind in LETTER_KINDS and answer.outcome != "failed":
             arm = (answer.model, answer.task, answer.condition)
-            n_stated, n_silent, unlisted = counts.get(arm, StatedCount(0, 0, 0.0))
+            n_stated, n_silent, unlisted_share = counts.get(arm, StatedCount(0, 0, 0.0))
             has_stated = answer.option_probabilities is not None
             counts[arm] = StatedCount(
                 n_stated + has_stated,
                 n_silent + (not has_stated),
-                max(unlisted, answer.unlisted or 0),
+                max(unlisted_share, answer.unlisted_share or 0),
             )
     return counts
 
@@ -87,11 +87,11 @@ def log_stated(counts: Mapping[tuple[str, str, str], StatedCount]) -> None:
                 *(model, task, condition, count.n_stated + count.n_silent, count.n_silent),
                 LEAST_LETTER_SHARE,
             )
-        if count.unlisted > MUCH_UNLISTED:
+        if count.unlisted_share > MUCH_UNLISTED:
             logger.warning(
                 "%s, %s, %s: answers do not list all letters and leave up to %.2g of the probability to "
                 "them, by which estimates are less sure; raise models.%s.top_logprobs",
-                *(model, task, condition, count.unlisted, model),
+                *(model, task, condition, count.unlisted_share, model),
             )
 
 
@@ -105,12 +105,12 @@ def parse_response(response: Response, item: Item, rules: ValueRules = STRICT) -
     shares = letter_shares(response.option_probabilities, letters)
     if shares is None:
         return dataclasses.replace(answer, option_probabilities=None)
-    listed = [p for p in response.option_probabilities if p.option in letters]
+    of_letters = [p for p in response.option_probabilities if p.option in letters]
     return dataclasses.replace(
         answer,
         option_probabilities=shares,
-        letter_share=min(1.0, math.fsum(p.probability for p in listed)),
-        unlisted=unlisted_share(listed, letters),
+        letter_share=min(1.0, math.fsum(p.probability for p in of_letters)),
+        unlisted_share=share_of_unlisted(of_letters, letters),
     )
 
 
@@ -131,7 +131,7 @@ def letter_shares(
     return [OptionProbability(letter, share / total) for letter, share in shares.items()]
 
 
-def unlisted_share(probabilities: Sequence[OptionProbability], letters: str) -> float:
+def share_of_unlisted(probabilities: Sequence[OptionProbability], letters: str) -> float:
     """The most that letters have together that an answer does not list; 0 where it lists all.
 
     It is what the listed ones leave, and for each letter no more than the least of them, as a server

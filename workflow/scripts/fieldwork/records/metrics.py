@@ -103,7 +103,7 @@ class RunAccuracy(ArmRow):
         default=None,
     )
     n_stated: int = column("items of the run whose answers state probabilities", default=0)
-    unlisted: float = column(
+    unlisted_share: float = column(
         "how far these may be off: mean probability left for letters that answers do not list",
         default=0.0,
     )

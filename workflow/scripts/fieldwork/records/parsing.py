@@ -128,7 +128,7 @@ class Answer(AnswerRow):
         "words; NULL where the answer states none",
         default=None,
     )
-    unlisted: float | None = column(
+    unlisted_share: float | None = column(
         "choice: probability left for letters that the answer does not list, as servers list only the "
         "likeliest tokens; 0 where it lists all, NULL where it states none",
         default=None,

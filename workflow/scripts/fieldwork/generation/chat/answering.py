@@ -1,10 +1,9 @@
 """Calls answered by a loaded model: lists held to their form, choices by likelihood, or free text.
 
 A choice is scored as in lm-evaluation-harness' `multiple_choice` (`acc_norm`): each option's text, after
-a space, follows the bare question, and its log-likelihood is divided by its length, here in bytes. s_i is
-the log-likelihood of option i per byte, L the mean length of the options. The letter is drawn from
-p_i ∝ exp(L · s_i / T): for options of one length the model's own probabilities of their texts, and at
-T = 0 the option with the best s_i.
+a space, follows the bare question, and its log-likelihood is divided by its bytes: s_i. L is the mean
+length of the options. The letter is drawn from p_i ∝ exp(L · s_i / T): for options of one length the
+model's own probabilities of their texts, and at T = 0 the option with the best s_i.
 """
 
 import hashlib
@@ -59,8 +58,7 @@ class ChatAnswer(NamedTuple):
 
     Attributes:
         finish_reason: `stop`, or `length` where the limit of tokens cut it.
-        probabilities: of the options of a choice, of the letters that an answer may begin with, or of the
-            candidates to be named first; None for other answers.
+        probabilities: of a choice's options, of an answer's first letters, or of the first candidate.
     """
 
     text: str
@@ -93,14 +91,12 @@ class _NumberedCall(NamedTuple):
 
 @dataclass(eq=False)
 class _Question:
-    """Calls that differ in their draws alone.
+    """Calls that differ in their draws alone, and share `settings`.
 
     Attributes:
-        settings: what they share.
         context_ids: the tokens that all questions after the context begin with.
         ids: those of this question, behind them.
-        n_shared, n_each: tokens that the question occupies at most, with all its options, and each of its
-            answers.
+        n_shared, n_each: most tokens of the question with all its options, and of each of its answers.
     """
 
     key: str
@@ -157,11 +153,7 @@ class _Draws(NamedTuple):
 
 
 class _Draft:
-    """One answer as it grows.
-
-    Attributes:
-        unread_tokens: written, and not read by the model yet.
-    """
+    """One answer as it grows; its `unread_tokens` are written, and not read by the model yet."""
 
     def __init__(self, grammar: Grammar, draws: _Draws, limit: int) -> None:
         self._grammar, self._draws, self._limit = grammar, draws, limit
@@ -207,7 +199,7 @@ class _Form(NamedTuple):
 class Responder:
     """Answers calls with one model, many at a time.
 
-    Everything it keeps only saves time: an answer depends on its call alone.
+    What it keeps only saves time: an answer depends on its call alone.
     """
 
     def __init__(self, transformer: Transformer, tokens: ChatTokens) -> None:
@@ -298,7 +290,6 @@ class Responder:
             n_free = self._most_under_way - self._n_under_way
             if self._n_under_way and question.n_shared + question.n_each > n_free:
                 return
-            # of many long answers some wait
             n_calls = max((n_free - question.n_shared) // max(question.n_each, 1), 1)
             later_calls = question.calls[n_calls:] if question.n_each else []
             del self._questions[question.key]
@@ -434,7 +425,6 @@ class Responder:
         (opening,) = yield [Read("prompt", branch, question.ids, targets=[firsts])]
         sums = list(opening.log_shares[0])
         longer = [place for place, row in enumerate(rows) if len(row) > 1]
-        # the last token of an option is not read, as nothing follows it
         outcomes = yield [
             Read("option", opening.branch, rows[place][:-1], targets=[[t] for t in rows[place][1:]])
             for place in longer

@@ -46,8 +46,8 @@ def letter_tests(scenario: Scenario, studies: SimulatedStudies) -> Iterator[Simu
         if scenario.measure == "distance":
             yield SimulatedTest(p_of_letters(letters))
             continue
-        moved, other = (x.of_both.p_value if x.is_compared else None for x in letters)
-        yield SimulatedTest(moved, 0.0, () if other is None else ((other, 0.0),))
+        of_moved, of_other = (x.of_both.p_value if x.is_compared else None for x in letters)
+        yield SimulatedTest(of_moved, 0.0, () if of_other is None else ((of_other, 0.0),))
 
 
 def _two_letters(shares: Floats) -> Floats:
