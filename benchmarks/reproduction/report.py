@@ -16,7 +16,7 @@ class PageWords(NamedTuple):
     """What a page says that its table does not hold.
 
     Attributes:
-        template: file of the words before the tables; $made and $count stand for what the table says.
+        template: file of the words before the tables; $made, $count, $model and $rule are filled in.
         command: makes the page.
         study: the file of the study, as a link on the page.
         questions: title of the section of scores.
@@ -82,7 +82,7 @@ def _head(words: PageWords, about: dict[str, str], count: str) -> str:
     """The words of the template, each paragraph in lines of one length."""
     template = Template((HERE / words.template).read_text(encoding="utf-8"))
     model = next((name.partition(" ")[2] for name in about if name.startswith("model ")), "")
-    text = template.substitute(made=_made(about, words), count=count, model=f"`{model}`")
+    text = template.substitute(made=_made(about, words), count=count, model=f"`{model}`", rule=RULE)
     blocks = text.strip().split("\n\n")
     return "\n\n".join(block if block[0] in "#-|" else _fill(block) for block in blocks) + "\n"
 
@@ -172,6 +172,7 @@ def _unread(rows: Sequence[Row]) -> Iterator[str]:
     yield _table(own)
 
 
+RULE = "[the rule](../results.md#the-rule)"
 PROBABILITIES = """An answer states how probable each letter was, so that one call says what
 many draws estimate. Both columns are the same measures of the same answers: of the letters
 drawn, and of their probabilities. What is left of chance in the second is which users are
