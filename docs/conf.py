@@ -15,9 +15,9 @@ project = "Fieldwork"
 author = "The Fieldwork developers"
 extensions = ["myst_parser"]
 root_doc = "docs/index"
-include_patterns = ["README.md", "docs/*", "benchmarks/*/*.md", "resources/variants/README.md"]
+include_patterns = ["README.md", "docs/*", "benchmarks/**/*.md", "resources/variants/README.md"]
 # parts of pages, and folders that would be searched for nothing
-exclude_patterns = ["benchmarks/*/page.md", "benchmarks/*/readme_table.md"]
+exclude_patterns = ["benchmarks/*/page*.md", "benchmarks/*/readme_table.md"]
 exclude_patterns += [
     ".*",
     "logs",
