@@ -70,7 +70,7 @@ def stated_sides(
 def share_mean(letter_shares: StatedShares, letter: int) -> Mean:
     """The mean share of a letter, by its place."""
     values = letter_shares.shares[:, letter]
-    # a letter that is listed has no less than its share of the listed ones' part
+    # a letter that is not listed may have all that is left; a listed one then loses its part of that
     slack = letter_shares.unlisted_share * np.where(values > 0, values, 1.0)
     units: Indices = np.arange(len(values), dtype=np.int64)
     has_users = letter_shares.has_users
