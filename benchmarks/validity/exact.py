@@ -28,6 +28,8 @@ from populations import (
 )
 from simulations import Line, Lines, Sets, Simulation, columns_of, line_of
 
+from fieldwork.estimates.table import EstimateSettings, estimate_question
+from fieldwork.measures import question
 from fieldwork.metrics.accuracy import measure_runs
 from fieldwork.metrics.comparisons import measure_comparisons
 from fieldwork.metrics.exact_estimates import MeasuredTables, measure_exactly
@@ -35,13 +37,19 @@ from fieldwork.metrics.novelty import measure_novelty
 from fieldwork.metrics.shifts import measure_shifts
 from fieldwork.metrics.variance import measure_variance
 from fieldwork.parsing.answers import letter_shares, share_of_unlisted
+from fieldwork.records.estimates import Estimate
 from fieldwork.records.generation import OptionProbability
 from fieldwork.records.metrics import ExactEstimate, Novelty
 from fieldwork.statistics.arrays import Flags
+from fieldwork.statistics.entropy import entropy_bits
 
 DRAWS = 2
 """Letters of each user and question."""
-FROM_LETTERS = {"share_who": "share_who from two letters", "score": "score from the first letter"}
+FROM_LETTERS = {
+    "share_who": "share_who from two letters",
+    "score": "score from the first letter",
+    "entropy": "entropy from the first letter",
+}
 POPULATION = 200_000
 """Users, and sets of the baseline's letters, that stand for all where a truth is computed."""
 OPEN_ITEMS = 4
@@ -133,12 +141,21 @@ def _shares_and_scores(users: Users, n_users: int, sets: Sets) -> Lines:
 
 
 def _truths(users: Users, random: np.random.Generator) -> dict[str, float]:
-    """`share_who` and the score of the population of users."""
+    """`share_who`, the score and the letters' entropy of the population of users."""
     shares = users.population(random)
     # from the first user, so that the variance of users who are alike is 0 without rounding
     var_who = float((shares - shares[:1]).var(axis=0).sum())
     var_answers = float((1 - (shares.mean(axis=0) ** 2).sum(axis=1)).sum())
-    return {"share_who": var_who / var_answers, "score": float(shares[:, :, 0].mean())}
+    return {
+        "share_who": var_who / var_answers,
+        "score": float(shares[:, :, 0].mean()),
+        "entropy": float(entropy_bits(shares.mean(axis=0)).mean()),
+    }
+
+
+def _entropies(frame: pd.DataFrame, rarest: float) -> list[Estimate]:
+    settings = EstimateSettings("offline", 1, rarest_users=rarest)
+    return estimate_question(question("letters"), frame, settings)
 
 
 def _study(shares: Floats, random: np.random.Generator) -> dict[str, ExactEstimate]:
@@ -147,7 +164,10 @@ def _study(shares: Floats, random: np.random.Generator) -> dict[str, ExactEstima
     rarest = rarest_covered(len(shares))
     measured = MeasuredTables(
         measure_variance(frame, baseline="offline", n_permutations=1, seed=1, rarest_users=rarest),
-        score_estimates(measure_runs(frame, ITEMS), rarest_users=rarest),
+        [
+            *score_estimates(measure_runs(frame, ITEMS), rarest_users=rarest),
+            *_entropies(frame, rarest),
+        ],
         [],
         [],
     )
@@ -255,7 +275,9 @@ TESTED_ITEM, TESTED_LETTER = "00000", "A"
 def _tests(users: Users, n_users: int, distortion: str, sets: Sets) -> Lines:
     """p-values of each measure; of sources whose mean is the baseline's they are false."""
     distort = DISTORTIONS[distortion]
-    truth = float((users.population(sets.random)[:, 0, 0] - MEANS[0, 0]).mean())
+    means = users.population(sets.random).mean(axis=0)
+    truth = float(means[0, 0] - MEANS[0, 0])
+    entropy_truth = float((entropy_bits(means) - entropy_bits(MEANS)).mean())
     drawn = columns_of(
         dict(_tested_study(users.draw(n_users, sets.random), distort, sets.random))
         for _ in range(sets.n)
@@ -265,6 +287,11 @@ def _tests(users: Users, n_users: int, distortion: str, sets: Sets) -> Lines:
             yield line_of(
                 f"{measure} (test)", rows, truth, value="shift", interval="ci", p_value="p_value"
             )
+        elif measure == "letter_entropy":
+            yield line_of(
+                f"{measure} (test)", rows, entropy_truth,
+                value="difference", interval="difference", p_value="p_value",
+            )  # fmt: skip
         else:
             yield line_of(f"{measure} (test)", rows, p_value="p_value")
 
@@ -292,6 +319,10 @@ def _tested_study(
     yield (
         "score",
         _row_of(scores, condition="c", measure="expected_score", reference="baseline"),
+    )
+    yield (
+        "letter_entropy",
+        _row_of(_entropies(frame, rarest), condition="c", item_id=None, reference="baseline"),
     )
     new = measure_novelty(frame, control="again", n_permutations=1, **settings)
     yield "novelty", _row_of(new, condition="c")

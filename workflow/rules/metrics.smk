@@ -68,6 +68,7 @@ rule measure_exactly:
         answers=ANSWERS,
         variance="<results>/metrics/variance.parquet",
         accuracy=ESTIMATES_OF.format(question="accuracy"),
+        letters=ESTIMATES_OF.format(question="letters"),
         novelty="<results>/metrics/novelty.parquet",
         comparisons="<results>/metrics/comparisons.parquet",
     output:

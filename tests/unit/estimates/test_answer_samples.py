@@ -16,9 +16,9 @@ def test_a_letter_that_cannot_be_read_is_an_option_and_a_list_without_options_is
     lost = [dataclasses.replace(row, outcome="failed", item_id="lost") for row in listed("a")]
     frame = answer_frame(lists + lost + chosen(["B", None], item_id="letters"))
     samples = option_samples(frame)[ARM]
-    assert samples["lists"] == ([("a", "b")], [""], 2)
-    assert samples["letters"] == ([("B",), ("unknown",)], ["", ""], 1)
-    assert samples["lost"] == ([], [], 0)
+    assert samples["lists"] == ([("a", "b")], [""], 2, 2, None)
+    assert samples["letters"] == ([("B",), ("unknown",)], ["", ""], 1, 0, None)
+    assert samples["lost"] == ([], [], 0, 0, None)
 
 
 def test_the_first_number_of_a_user_to_a_prompt_counts() -> None:

@@ -1,6 +1,6 @@
 """Measure what the probabilities of letters add, beside what the letters drawn say.
 
-In: <results>/answers/answers.parquet, variance, estimates/accuracy, novelty and comparisons.
+In: <results>/answers/answers.parquet, variance, novelty, comparisons, estimates/accuracy and letters.
 Out: <results>/metrics/exact_estimates.
 """
 
@@ -15,6 +15,7 @@ def main(
     answers: str,
     variance: str,
     accuracy: str,
+    letters: str,
     novelty: str,
     comparisons: str,
     exact_estimates: str,
@@ -25,7 +26,7 @@ def main(
     """Measure and write."""
     study_tables = MeasuredTables(
         tables.read_rows(variance, VarianceShare),
-        tables.read_rows(accuracy, Estimate),
+        [row for path in (accuracy, letters) for row in tables.read_rows(path, Estimate)],
         tables.read_rows(novelty, Novelty),
         tables.read_rows(comparisons, Comparison),
     )

@@ -9,7 +9,14 @@ import pytest
 from power_plans import FakeArms, plan_power, planned_study, score_difference, share_change
 
 from fieldwork.metrics.comparisons import measure_comparisons
-from fieldwork.metrics.power.effects import Effect, LetterSource, ProbabilitySource, Scenario
+from fieldwork.metrics.power.effects import (
+    Effect,
+    LetterProbabilities,
+    LetterSource,
+    ListSource,
+    ProbabilitySource,
+    Scenario,
+)
 from fieldwork.metrics.power.likeness import LEAST_USERS, measure_share_who
 from fieldwork.metrics.power.outcomes import SimulatedStudies
 from fieldwork.metrics.power.simulation import simulation_of
@@ -107,6 +114,20 @@ def test_expected_scores_have_the_spread_of_users_alone() -> None:
     assert power(0.02, 0.02) > 0.9 > power(0.02, 0.1)
 
 
+@pytest.mark.parametrize("share_who", [0.0, 0.3, 1.0])
+def test_variety_of_stated_letters_is_seen_where_it_is_and_hardly_ever_else(
+    share_who: float,
+) -> None:
+    letters = LetterProbabilities(share_who, 4, 1.5)
+
+    def power(bits: float, source: LetterProbabilities | ListSource = letters) -> float:
+        effect = Effect("entropy", bits)
+        return share_claimed(Scenario("letter_entropy", effect, source, 4, 1, task="t"))
+
+    assert power(0.0) < 0.1
+    assert power(0.15) >= power(0.15, letters.letters)
+
+
 def test_a_study_by_probabilities_asks_choices_once_and_says_what_it_supposes() -> None:
     study = planned_study({}, runs={"t": 12}, is_by_probabilities=True)
     study = study._replace(settings={**study.settings, "share_who": None})
@@ -117,11 +138,12 @@ def test_a_study_by_probabilities_asks_choices_once_and_says_what_it_supposes() 
     who = [row for row in planned.advice if row.measure == "share_who"]
     assert {row.power for row in who} == {1}
     assert "each asked once" in planned.page
-    assert "50 % of the variance of letters lies between users" in " ".join(planned.page.split())
+    cautious = "50 % of the variance of letters lies between users (cautious, as no answers"
+    assert cautious in " ".join(planned.page.split())
     assert "permutation" not in planned.page
     stated = study._replace(settings={**study.settings, "share_who": 0.1})
     page = " ".join(plan_power(stated, ["t"], FakeArms("choice")).page.split())
-    assert "10 % of the variance of letters" in page
+    assert "10 % of the variance of letters lies between users (`power.share_who`)" in page
 
 
 def pilot(share: float, n_users: int, calls: int) -> pd.DataFrame:

@@ -46,7 +46,13 @@ class OptionValues:
     prompts: Mapping[str, PromptValue]
     n_truncated: int | None = None
     run_size: int | None = None
-    n_unstated: int = 0
+
+    @property
+    def n_unstated(self) -> int:
+        is_drawn = [sample.shares is None for sample in self.samples.values()]
+        if all(is_drawn):
+            return 0
+        return sum(len(s.options) for s in self.samples.values() if s.shares is None)
 
     @property
     def items(self) -> Sequence[str]:

@@ -5,6 +5,7 @@ All else is the engine's: which answers count, equal n, users left out, interval
 while Snakemake parses the workflow, so it imports no scientific package.
 """
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, NamedTuple
@@ -12,10 +13,10 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 from fieldwork.records.tasks import ItemKind
 
 if TYPE_CHECKING:
-    from fieldwork.statistics.arrays import Counts, Floats
+    from fieldwork.statistics.arrays import Counts, Floats, Mentions
 
-Statistic = Callable[["Counts"], "Floats"]
-"""From counts of mentions, shape (samples, options), to one value a sample."""
+Statistic = Callable[["Mentions"], "Floats"]
+"""From mentions, shape (samples, options), to one value a sample."""
 
 Source = Literal["answers", "answers/forms", "accuracy_runs"]
 """The tables that answers are read from; in the last one a row is a whole run, which is a unit.
@@ -38,6 +39,11 @@ class EqualSize(NamedTuple):
 def share_bounds(_: int) -> tuple[float, float]:
     """Of a share, which no number of mentions changes."""
     return 0.0, 1.0
+
+
+def entropy_bounds(n_mentions: int) -> tuple[float, float]:
+    """Of an entropy in bits: each mention another option."""
+    return 0.0, math.log2(n_mentions)
 
 
 @dataclass(frozen=True, kw_only=True)

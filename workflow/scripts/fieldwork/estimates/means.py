@@ -57,12 +57,14 @@ class PromptValue(NamedTuple):
         users: in the order of `moves`, empty texts without users.
         deviations: of the value over samples of a third of the users or answers, shape (samples,); None
             where the moves alone tell its error.
+        is_stated: whether the value is made of probabilities that answers state.
     """
 
     value: float
     moves: Floats
     users: Sequence[str]
     deviations: Floats | None = None
+    is_stated: bool = False
 
 
 class Mean(NamedTuple):
@@ -77,6 +79,8 @@ class Mean(NamedTuple):
         prompt_variance: of a single prompt's value, mean over the prompts.
         is_stated: whether the numbers are probabilities that a model states, and no draws.
         slack: how far the mean may lie on either side, as answers do not list all letters.
+        hides_error: whether leaving out one unit never moves it, and leaving out many does: as with an
+            entropy of crowds that weigh up.
     """
 
     values: Floats
@@ -87,6 +91,7 @@ class Mean(NamedTuple):
     prompt_variance: float
     is_stated: bool = False
     slack: float = 0.0
+    hides_error: bool = False
 
     @property
     def value(self) -> float:
@@ -102,7 +107,7 @@ class Mean(NamedTuple):
     @property
     def is_exact(self) -> bool:
         """Whether nothing is left to chance: stated without a user, and twice or more the same."""
-        return self.is_stated and not self.has_users and len(self.moves) > 1 and not self.varies
+        return self.is_stated and not self.has_users and self.n_units > 1 and not self.varies
 
     @property
     def varies(self) -> bool:
@@ -167,8 +172,11 @@ def mean_over(prompts: Sequence[PromptValue]) -> Mean:
     part = freedom / n_units
     squares = math.fsum(float((prompt.moves**2).sum()) for prompt in prompts) / len(prompts)
     deviations = [prompt.deviations for prompt in prompts if prompt.deviations is not None]
+    hides_error = False
     if deviations:
-        moves *= widening(np.mean(deviations, axis=0), float((moves**2).sum()) * part)
+        of_mean, variance = np.mean(deviations, axis=0), float((moves**2).sum()) * part
+        moves *= widening(of_mean, variance)
+        hides_error = variance <= NO_ERROR**2 < float(of_mean.var())
     return Mean(
         values=np.array([prompt.value for prompt in prompts]),
         moves=moves,
@@ -176,6 +184,8 @@ def mean_over(prompts: Sequence[PromptValue]) -> Mean:
         has_users=has_users,
         n_units=n_units if has_users else min(len(prompt.users) for prompt in prompts),
         prompt_variance=squares * part,
+        is_stated=all(prompt.is_stated for prompt in prompts),
+        hides_error=hides_error,
     )
 
 
@@ -277,7 +287,7 @@ def _difference_without_error(value: float, first: Mean, second: Mean) -> MeanDi
     """Of stated probabilities that are alike but for rounding, or vary on neither side.
 
     Two exact sides differ or do not. Users who all differ alike from an exact side are tested by their
-    signs; anything else has no test.
+    signs, unless leaving one out hides its error; anything else has no test.
     """
     is_alike = abs(value) <= ROUNDING
     if first.is_exact and second.is_exact:
@@ -287,7 +297,7 @@ def _difference_without_error(value: float, first: Mean, second: Mean) -> MeanDi
         return MeanDifference(value)
     if is_alike:
         return MeanDifference(value, None, 1.0)
-    if len(units) > 1 or not units[0].has_users:
+    if len(units) > 1 or not units[0].has_users or units[0].hides_error:
         return MeanDifference(value)
     return MeanDifference(value, None, 2.0 ** (1 - len(units[0].moves)))
 

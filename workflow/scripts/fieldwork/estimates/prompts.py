@@ -1,10 +1,12 @@
-"""The value of a prompt at equal n, and what each answer moves it: from samples of answers with options.
+"""The value of a prompt, and what each answer moves it: from samples of answers with options.
 
-Owns the subsamples and what leaving an answer out does to them. All measures of a prompt see the same
-subsamples, so that their noise cancels in comparisons.
+Owns the subsamples that bring answers to equal n, and what leaving an answer out does to them. All
+measures of a prompt see the same subsamples, so that their noise cancels in comparisons. Answers that
+state the probabilities of letters need no equal n: the mean of all of them is taken.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 
 import numpy as np
 
@@ -13,7 +15,7 @@ from fieldwork.estimates.answer_sets import Arm
 from fieldwork.estimates.declaration import EqualSize, Measure, Statistic
 from fieldwork.estimates.means import PromptValue
 from fieldwork.estimates.samples import OptionSample
-from fieldwork.statistics.arrays import Counts, Floats, Indices
+from fieldwork.statistics.arrays import Counts, Floats, Indices, Mentions
 from fieldwork.statistics.delete_many import scale_deviations, third_samples
 from fieldwork.statistics.equal_n import random_orders, sampled_counts, smallest_sizes
 from fieldwork.statistics.seeds import generator
@@ -45,16 +47,12 @@ def prompt_values(
     for item, sample in items.items():
         if not sample.options:
             continue
-        indicator, n_equal = sample.indicator(), sizes[(*arm.family, item)]
         random = generator(seed, "subsample", arm.model, arm.task, arm.condition, item)
-        orders = random_orders(len(indicator), n_equal, random)
-        totals = sampled_counts(orders[:, :n_equal], indicator)
-        samples = thirds.of(sample.users)
+        n_equal, samples = sizes[(*arm.family, item)], thirds.of(sample.users)
+        value_of = _value_of(sample, n_equal, samples, random)
         for measure in measures:
             try:
-                values[measure.name][item] = prompt_value(
-                    measure, sample.users, indicator, orders, totals, samples, n_equal
-                )
+                values[measure.name][item] = value_of(measure)
             # whatever a formula raises, its user has to know where
             except Exception as error:
                 raise StudyError(
@@ -63,6 +61,51 @@ def prompt_values(
                     f"formula in workflow/scripts/fieldwork/measures"
                 ) from error
     return values
+
+
+def _value_of(
+    sample: OptionSample, n_equal: int, samples: Counts, random: np.random.Generator
+) -> Callable[[Measure], PromptValue]:
+    """What gives the value of a measure: of the probabilities of letters, or else of the options."""
+    users = sample.users
+    if sample.shares is not None:
+        return partial(stated_value, users=users, shares=sample.shares, samples=samples)
+    indicator = sample.indicator()
+    orders = random_orders(len(indicator), n_equal, random)
+    return partial(
+        prompt_value,
+        users=users,
+        indicator=indicator,
+        orders=orders,
+        totals=sampled_counts(orders[:, :n_equal], indicator),
+        samples=samples,
+        n_equal=n_equal,
+    )
+
+
+def stated_value(
+    measure: Measure, users: Sequence[str], shares: Floats, samples: Counts
+) -> PromptValue:
+    """The value of a measure of the mean probabilities of letters in one prompt.
+
+    The mean of few users is less even than that of all; what this does to the value is corrected to first
+    order (the jackknife of Quenouille 1956).
+
+    Args:
+        users: who gave the answers, empty texts without users.
+        shares: of each answer, shape (answers, letters).
+        samples: `third_samples` of the answers.
+    """
+    assert measure.statistic
+    n, order = len(shares), np.arange(len(shares), dtype=np.int64)[None, :]
+    moves = option_moves(measure.statistic, order, n, shares)
+    value = float(measure.statistic(shares.sum(axis=0, keepdims=True))[0])
+    value -= (n - 1) * float(moves.mean())
+    if measure.bounds:
+        low, high = measure.bounds(shares.shape[1])
+        value = min(max(value, low), high)
+    deviations = rest_deviations(measure.statistic, samples, shares)
+    return PromptValue(value, moves - moves.mean(), users, deviations, is_stated=True)
 
 
 def prompt_value(
@@ -112,7 +155,9 @@ class _Thirds:
         return self._of_users[:, [self._places[user] for user in users]]
 
 
-def option_moves(statistic: Statistic, orders: Indices, n_equal: int, indicator: Counts) -> Floats:
+def option_moves(
+    statistic: Statistic, orders: Indices, n_equal: int, indicator: Mentions
+) -> Floats:
     """How far a value moves without each answer: shape (answers,).
 
     Leaving an answer out of an order moves only the subsamples that hold it: the next in order comes
@@ -129,7 +174,7 @@ def option_moves(statistic: Statistic, orders: Indices, n_equal: int, indicator:
     return moves
 
 
-def rest_deviations(statistic: Statistic, samples: Counts, indicator: Counts) -> Floats:
+def rest_deviations(statistic: Statistic, samples: Counts, indicator: Mentions) -> Floats:
     """How a value varies over samples of a third of the answers, as `scale_deviations` has it.
 
     Args:

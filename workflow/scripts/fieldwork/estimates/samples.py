@@ -1,8 +1,9 @@
 """The answers that an estimate counts: of each user the first to a prompt, and of nobody all.
 
 Owns how tables of answers are read for measures. Responses that failed are no data. Of a user's answers
-to a prompt the first counts that has what a measure takes. Promises an order that does not depend on the
-order of the rows.
+to a prompt the first counts that has what a measure takes. Where every answer to a prompt states how
+probable each letter was, all of them count, as the mean of their probabilities. Promises an order that
+does not depend on the order of the rows.
 """
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -11,7 +12,16 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from fieldwork.estimates.answer_sets import Arm, Options, read_answer_sets
+from fieldwork.estimates.answer_sets import (
+    ROUNDING,
+    Arm,
+    ItemAnswers,
+    Options,
+    StatedShares,
+    read_answer_sets,
+)
+from fieldwork.records.field import FIELD
+from fieldwork.records.tasks import LETTER_KINDS
 from fieldwork.statistics.arrays import Counts, Floats, Indices
 
 
@@ -20,16 +30,27 @@ class OptionSample(NamedTuple):
 
     Attributes:
         users: who gave them, empty texts without users.
-        n_without: answers left out because they give no option.
+        n_unread: answers that give no option.
+        n_without: of these, those that are left out, as they are no answer by letter.
+        shares: the probabilities of the letters, shape (answers, letters); None where the options count.
     """
 
     options: list[Options]
     users: list[str]
-    n_without: int
+    n_unread: int
+    n_without: int = 0
+    shares: Floats | None = None
 
     def indicator(self) -> Counts:
         """Which answer names which option: shape (answers, options), options in alphabetical order."""
         return indicator_of(self.options)
+
+    def n_equal(self, smallest: int) -> int:
+        """Answers behind its value, where the smallest sample has so many.
+
+        Of probabilities all count: no letter is drawn, so that sides need no equal n.
+        """
+        return smallest if self.shares is None else len(self.shares)
 
 
 class NumberSample(NamedTuple):
@@ -84,16 +105,46 @@ def option_samples(answers: pd.DataFrame) -> dict[Arm, dict[str, OptionSample]]:
     """Samples by arm and prompt, both in alphabetical order.
 
     A prompt of which nothing arrived is there without answers. A letter that cannot be read is the option
-    `unknown`; a list without an option is left out.
+    `unknown`; a list without an option is left out. Probabilities count where all conditions of a model
+    state those of all letters of a prompt, so that no drawn answers are compared with them.
     """
+    answer_sets = read_answer_sets(answers)
+    letter_shares = _comparable_shares(answer_sets)
     arms: dict[Arm, dict[str, OptionSample]] = {}
-    for arm, items in read_answer_sets(answers).items():
+    for arm, items in answer_sets.items():
         samples = arms.setdefault(arm._replace(kind=None), {})
         for item, of_item in items.items():
-            firsts = sorted((answer.options, answer.puppet) for answer in of_item.first_answers())
+            n_unread = of_item.n_unread
+            n_without = 0 if arm.kind in LETTER_KINDS else n_unread
+            shares = letter_shares.get((arm, item))
+            firsts = [(answer.options, answer.puppet) for answer in of_item.first_answers()]
+            if shares is None:
+                firsts.sort()
             options, users = [names for names, _ in firsts], [user for _, user in firsts]
-            samples[item] = OptionSample(options, users, of_item.n_unread)
+            samples[item] = OptionSample(
+                options, users, n_unread, n_without, shares and shares.shares
+            )
     return {arm: dict(sorted(arms[arm].items())) for arm in sorted(arms)}
+
+
+def _comparable_shares(
+    answer_sets: Mapping[Arm, Mapping[str, ItemAnswers]],
+) -> dict[tuple[Arm, str], StatedShares]:
+    """Probabilities by arm and prompt, of prompts of which every condition states all letters."""
+    letter_shares: dict[tuple[Arm, str], StatedShares] = {}
+    drawn: set[tuple[tuple[str, str], str]] = set()
+    for arm, items in answer_sets.items():
+        for item, of_item in items.items():
+            shares = of_item.stated_shares() if arm.kind in LETTER_KINDS else None
+            if shares and float(shares.unlisted_share.max()) <= ROUNDING:
+                letter_shares[arm, item] = shares
+            elif of_item.answers and arm.condition != FIELD:
+                drawn.add((arm.family, item))
+    return {
+        (arm, item): shares
+        for (arm, item), shares in letter_shares.items()
+        if (arm.family, item) not in drawn
+    }
 
 
 def number_frames(rows: pd.DataFrame) -> Iterator[tuple[Arm, pd.DataFrame]]:

@@ -124,7 +124,10 @@ def _option_rows(
     for measure in measures:
         of_arms = {arm: OptionValues(arms[arm], values[arm][measure.name]) for arm in arms}
         for arm, of_arm in of_arms.items():
-            n_equals = {item: sizes.get((*arm.family, item), 0) for item in of_arm.samples}
+            n_equals = {
+                item: sample.n_equal(sizes.get((*arm.family, item), 0))
+                for item, sample in of_arm.samples.items()
+            }
             if measure.is_by_item:
                 for item in of_arm.samples:
                     yield _prompt_row(measure, arm, of_arm, item, n_equals[item], settings)
@@ -147,6 +150,8 @@ def _prompt_row(
     if mean:
         reason = no_interval(measure, mean, interval, settings.rarest_users)
     n_mentions = n_equal * max(map(len, sample.options), default=0)
+    if sample.shares is not None:
+        n_mentions = sample.shares.shape[1]
     if mean and interval and measure.bounds:
         low, high = interval.clip(*measure.bounds(n_mentions))
         interval = Interval(min(low, mean.value), max(high, mean.value))
@@ -412,5 +417,6 @@ def _row(
         n_permutations=difference.n_permutations if difference and measure.is_tested else None,
         n_units=mean.n_units if mean else 0,
         unit="puppet" if has_users else "response",
+        is_stated=mean is not None and mean.is_stated,
         **{**_NULLS, **columns},
     )

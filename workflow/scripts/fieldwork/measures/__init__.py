@@ -14,6 +14,7 @@ from fieldwork.estimates.declaration import Measure, ReaderQuestion, Source
 from fieldwork.records.answer_form import FormReading
 from fieldwork.records.metrics import RunAccuracy
 from fieldwork.records.parsing import Answer
+from fieldwork.records.tasks import LETTER_KINDS
 
 ROW_TYPES: Mapping[Source, type] = {
     "answers": Answer,
@@ -126,6 +127,11 @@ def _misfit(measure: Measure, declaration: ReaderQuestion) -> str | None:
         return f"{measure.name} takes options, which {declaration.source} lacks; its source is `answers`"
     if measure.of == "options" and not (measure.statistic or measure.exact):
         return f"{measure.name} takes options and has no statistic; give it one"
+    if measure.exact and not (declaration.kinds and LETTER_KINDS.isdisjoint(declaration.kinds)):
+        return (
+            f"{measure.name} is exact, which takes counts, and letters may have probabilities; give it "
+            'a statistic, or its question kinds=("list",)'
+        )
     if measure.of == "options" and declaration.has_groups:
         return f"{measure.name} takes options, which have no row a group; leave out has_groups"
     return None

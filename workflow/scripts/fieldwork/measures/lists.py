@@ -1,10 +1,14 @@
 """How varied are lists? Different options, the five commonest, and the entropy of what they name."""
 
-import math
-
 import numpy as np
 
-from fieldwork.estimates.declaration import EqualSize, Measure, ReaderQuestion, share_bounds
+from fieldwork.estimates.declaration import (
+    EqualSize,
+    Measure,
+    ReaderQuestion,
+    entropy_bounds,
+    share_bounds,
+)
 from fieldwork.statistics.arrays import Counts, Floats
 from fieldwork.statistics.entropy import plug_in_bits
 from fieldwork.statistics.richness import rarefaction_table
@@ -27,10 +31,6 @@ def rest_share(counts: Counts) -> Floats:
 def expected_options(size: EqualSize) -> float:
     """Different options to expect among so many of the answers (Hurlbert 1971)."""
     return float(rarefaction_table(size.n_answers, size.n_equal)[size.counts].sum())
-
-
-def _bits_of(n_mentions: int) -> tuple[float, float]:
-    return 0.0, math.log2(n_mentions)
 
 
 QUESTION = ReaderQuestion(
@@ -77,7 +77,7 @@ QUESTION = ReaderQuestion(
             words="heterogeneity",
             meaning="Shannon entropy of the shares of mentions, in bits",
             statistic=plug_in_bits,
-            bounds=_bits_of,
+            bounds=entropy_bounds,
             is_by_item=True,
             is_tested=True,
             is_claimed=True,

@@ -18,11 +18,12 @@ import pandas as pd
 from fieldwork.errors import StudyError
 from fieldwork.estimates.answer_sets import Arm, StatedShares, read_answer_sets
 from fieldwork.estimates.quantity import Quantity
-from fieldwork.estimates.stated import share_mean
+from fieldwork.estimates.stated import share_interval, share_mean
 from fieldwork.records.metrics import AnswerShare
 from fieldwork.records.parsing import UNKNOWN
 from fieldwork.records.tasks import LETTER_KINDS, ItemKind
 from fieldwork.statistics.intervals import Interval, wilson_interval
+from fieldwork.statistics.user_intervals import RAREST_USERS
 
 
 class ChoiceItem(NamedTuple):
@@ -47,12 +48,17 @@ class _ItemLetters(NamedTuple):
     counts_by_puppet: dict[str, Counter[str]]
 
 
-def measure_distributions(answers: pd.DataFrame, items: pd.DataFrame) -> list[AnswerShare]:
+def measure_distributions(
+    answers: pd.DataFrame, items: pd.DataFrame, *, rarest_users: float = RAREST_USERS
+) -> list[AnswerShare]:
     """One row for each letter of each item and condition; letters without an answer have one too.
 
     A letter that the item does not have is `unknown`, which has a row too. The denominator is all
     responses; puppets who answer unequally often count alike. An item without responses has no rows.
     Order: model, task, condition, item, letter.
+
+    Args:
+        rarest_users: share of users of the rarest kind that intervals of probabilities cover.
 
     Raises:
         StudyError: an answer's item is missing from `items`, or is there with two meanings.
@@ -86,38 +92,27 @@ def measure_distributions(answers: pd.DataFrame, items: pd.DataFrame) -> list[An
                 )
             ],
             letter_shares.get((arm, item)),
+            rarest_users,
         )
     ]
 
 
 def _with_probabilities(
-    rows: list[AnswerShare], letter_shares: StatedShares | None
+    rows: list[AnswerShare], letter_shares: StatedShares | None, rarest_users: float
 ) -> list[AnswerShare]:
     """The shares that answers state in the place of those drawn; no answer is `unknown` then."""
     if letter_shares is None:
         return rows
     means = [share_mean(letter_shares, letter) for letter in range(letter_shares.shares.shape[1])]
-    shares = [*(mean.value for mean in means), 0.0]
-    slacks = [*(mean.slack for mean in means), 0.0]
-    is_exact = means[0].is_exact
-    return [
-        replace(
-            row,
-            n_units=len(letter_shares.users),
-            **Quantity(
-                share, _share_interval(share, len(letter_shares.users), is_exact, slack)
-            ).columns("share"),
-            is_stated=True,
-        )
-        for row, share, slack in zip(rows, shares, slacks, strict=True)
+    shares = [
+        # a single call says no more of the next than a drawn letter does
+        Quantity(m.value, share_interval(m, rarest_users) or wilson_interval(min(m.value, 1.0), 1))
+        for m in means
     ]
-
-
-def _share_interval(share: float, n_units: int, is_exact: bool, slack: float) -> Interval:
-    interval = Interval(share, share)
-    if not is_exact:
-        interval = wilson_interval(min(share, 1.0) * n_units, n_units)
-    return interval.widen(slack).clip(0.0, 1.0)
+    return [
+        replace(row, n_units=len(letter_shares.users), **share.columns("share"), is_stated=True)
+        for row, share in zip(rows, [*shares, Quantity(0.0, Interval(0.0, 0.0))], strict=True)
+    ]
 
 
 def _answer_shares(

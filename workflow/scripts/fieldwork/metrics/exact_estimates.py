@@ -12,6 +12,8 @@ import pandas as pd
 
 from fieldwork.estimates.answer_sets import Arm
 from fieldwork.estimates.quantity import Quantity
+from fieldwork.estimates.table import EstimateSettings, estimate_question
+from fieldwork.measures import question
 from fieldwork.metrics.claims.measures import EXPECTED_SCORE
 from fieldwork.metrics.comparisons import measure_comparisons
 from fieldwork.metrics.novelty import measure_novelty
@@ -32,7 +34,7 @@ class MeasuredTables(NamedTuple):
     """Rows of the measures that take probabilities."""
 
     variance: Sequence[VarianceShare]
-    accuracy: Sequence[Estimate]
+    estimates: Sequence[Estimate]
     novelty: Sequence[Novelty]
     comparisons: Sequence[Comparison]
 
@@ -68,7 +70,7 @@ def measure_exactly(
         measure_variance(
             letters_alone, baseline=baseline, n_permutations=1, seed=seed, rarest_users=rarest_users
         ),
-        study_tables.accuracy,
+        [*study_tables.estimates, *_entropies(letters_alone, baseline, seed, rarest_users)],
         [
             row
             for control in controls
@@ -106,10 +108,13 @@ def _quantities(tables: MeasuredTables, *, is_stated: bool) -> dict[_Key, Quanti
             quantities[_key(share, "share_who")] = Quantity(
                 share.share_who, ends, None, share.reason
             )
-    for row in tables.accuracy:
-        if (row.measure, row.reference) == (score, "baseline"):
+    for row in tables.estimates:
+        is_entropy = row.measure == "letter_entropy" and row.is_stated == is_stated
+        is_mean = row.reference == "baseline" and row.item_id is None
+        if is_mean and (is_entropy or row.measure == score):
             ends = _interval(row.ci_low, row.ci_high)
-            quantities[_key(row, "score")] = Quantity(row.value, ends, None, row.reason)
+            name: ExactMeasure = "entropy" if is_entropy else "score"
+            quantities[_key(row, name)] = Quantity(row.value, ends, None, row.reason)
     for new in tables.novelty:
         if new.is_stated == is_stated:
             ends = _interval(new.ci_low, new.ci_high)
@@ -117,6 +122,13 @@ def _quantities(tables: MeasuredTables, *, is_stated: bool) -> dict[_Key, Quanti
     for key, excesses in _distances(tables.comparisons, is_stated=is_stated):
         quantities[key] = Quantity(math.fsum(excesses) / len(excesses), reason=NO_MEAN_INTERVAL)
     return quantities
+
+
+def _entropies(
+    letters_alone: pd.DataFrame, baseline: str, seed: int, rarest_users: float
+) -> list[Estimate]:
+    settings = EstimateSettings(baseline, seed, rarest_users=rarest_users)
+    return estimate_question(question("letters"), letters_alone, settings)
 
 
 NO_MEAN_INTERVAL = "no interval: each item has its own test, in `comparisons`"

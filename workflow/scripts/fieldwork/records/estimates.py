@@ -73,3 +73,7 @@ class Estimate(ArmRow):
     n_truncated: int | None = column("answers cut off, where their length matters")
     unit: str = column("unit of resampling: `puppet` or `response`")
     reason: str | None = column("why something is NULL")
+    is_stated: bool = column(
+        "whether `value` is made of probabilities that answers state, of no answer that was drawn",
+        default=False,
+    )

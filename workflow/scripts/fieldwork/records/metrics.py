@@ -33,7 +33,8 @@ class AnswerShare(ItemRow):
         "where answers state them"
     )
     ci_low: float = column(
-        "lower end of the 95 % Wilson interval; the share itself where it is certain"
+        "lower end of the 95 % interval: Wilson's of answers; of probabilities that over users, or the "
+        "share itself where it is certain"
     )
     ci_high: float = column("upper end of the same interval")
     is_stated: bool = column(
@@ -274,7 +275,7 @@ class NestedVariance(ArmRow):
     reason: str | None = column("why there is no share, interval or test")
 
 
-ExactMeasure = Literal["distance", "novelty", "score", "share_who"]
+ExactMeasure = Literal["distance", "entropy", "novelty", "score", "share_who"]
 
 
 @table("metrics/exact_estimates.parquet", "model, task, condition, measure")
@@ -282,8 +283,8 @@ class ExactEstimate(ArmRow):
     """An estimate from the probabilities of the options, without the chance of drawing one."""
 
     measure: ExactMeasure = column(
-        "`share_who` of `variance`, score of `estimates/accuracy`, `share` of `novelty`, or `distance`: "
-        "the mean excess of `comparisons` (js_bits) over items"
+        "`share_who` of `variance`, score of `estimates/accuracy`, `entropy` of `estimates/letters`, "
+        "`share` of `novelty`, or `distance`: the mean excess of `comparisons` (js_bits) over items"
     )
     estimate: float | None = column("value from the probabilities, NULL with a reason")
     ci_low: float | None = column("lower end of the 95 % interval over users")

@@ -268,6 +268,7 @@ CATEGORIES = Section(
 _MEASURES: Mapping[ExactMeasure, str] = {
     "share_who": "variance between contexts, %",
     "score": "mean score, %",
+    "entropy": "entropy of letters, % of a bit",
     "novelty": "questions with a new answer, %",
     "distance": "distance from the baseline, % of a bit",
 }
@@ -278,7 +279,7 @@ def _exact_rows(study: StudyEvidence) -> list[ExactEstimate]:
     return [
         row
         for row in study.rows(ExactEstimate, conditions)
-        if row.estimate is not None and (row.n_users or row.measure == "score")
+        if row.estimate is not None and (row.n_users or row.measure in ("score", "entropy"))
     ]
 
 

@@ -99,6 +99,28 @@ class ListSource(NamedTuple):
         return f"lists of {self.n_named} of {self.n_options} options"
 
 
+class LetterProbabilities(NamedTuple):
+    """Letters whose probabilities are stated, and on average weigh 1 / rank ** exponent.
+
+    Attributes:
+        share_who: of the variance of letters, what lies between users.
+    """
+
+    share_who: float
+    n_options: int
+    exponent: float
+
+    @property
+    def label(self) -> str:
+        """The source as the tables name it."""
+        return f"probabilities of {self.n_options} letters"
+
+    @property
+    def letters(self) -> ListSource:
+        """The letters that would be drawn, as lists of one option."""
+        return ListSource(1, self.n_options, self.exponent)
+
+
 class ValueSource(NamedTuple):
     """Points of a scale, or numbers where `n_points` is 0."""
 
@@ -110,7 +132,7 @@ class ValueSource(NamedTuple):
         return f"one of {self.n_points} points" if self.n_points else "a number"
 
 
-AnswerSource = LetterSource | ProbabilitySource | ListSource
+AnswerSource = LetterSource | ProbabilitySource | ListSource | LetterProbabilities
 """Of answers that are options."""
 
 

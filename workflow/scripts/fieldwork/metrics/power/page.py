@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from fieldwork.markdown_text import literal
 from fieldwork.measures import effect_unit, measures
 from fieldwork.metrics.claims.families import PRIMARY
-from fieldwork.metrics.power.effects import AnswerSource, ProbabilitySource
+from fieldwork.metrics.power.effects import ProbabilitySource
 from fieldwork.metrics.power.family import counted_measures
 from fieldwork.metrics.power.simulation import POWER_CEILING, SIMULATIONS
 from fieldwork.metrics.power.study import PlannedStudy, declared_questions
@@ -82,7 +82,7 @@ def render(advice: Sequence[PowerAdvice], study: PlannedStudy) -> str:
     for task in dict.fromkeys(row.task for row in read_advice):
         rows, n_items = [row for row in read_advice if row.task == task], study.tasks[task].count()
         parts.append(f"## {literal(task)}, {_count(n_items, 'prompt')}")
-        parts.append(_fill(_supposition(rows, n_items, study.source(task))))
+        parts.append(_fill(_supposition(rows, n_items, study, task)))
         for measure, title in _titles().items():
             own_rows = [row for row in rows if row.measure == measure]
             if own_rows:
@@ -143,7 +143,7 @@ def _is_read(row: PowerAdvice, study: PlannedStudy) -> bool:
     return row.condition != FIELD or has_field or has_price
 
 
-def _supposition(rows: Sequence[PowerAdvice], n_items: int, source: AnswerSource) -> str:
+def _supposition(rows: Sequence[PowerAdvice], n_items: int, study: PlannedStudy, task: str) -> str:
     """What the answers to a task are supposed to be."""
     n_settled, odd_users = rows[0].n_settled, rows[0].odd_users
     lines = [f"Supposed: {literal(', '.join(dict.fromkeys(row.source for row in rows)))}"]
@@ -153,9 +153,11 @@ def _supposition(rows: Sequence[PowerAdvice], n_items: int, source: AnswerSource
         lines.append(f"{_percent(odd_users)} of the users carry the whole effect")
     else:
         lines.append("every user carries the effect")
-    if isinstance(source, ProbabilitySource):
-        share = _percent(source.share_who)
-        lines.append(f"{share} of the variance of letters lies between users (`power.share_who`)")
+    if isinstance(study.source(task), ProbabilitySource):
+        share = study.supposed_share(task)
+        lines.append(
+            f"{_percent(share.value)} of the variance of letters lies between users ({share.basis})"
+        )
     for likeness, basis in dict.fromkeys((row.likeness, row.likeness_basis) for row in rows):
         if likeness is not None:
             lines.append(f"a user's answers to two prompts correlate by {likeness:.2g} ({basis})")

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from fieldwork.measures import measures
 from fieldwork.metrics.claims.keys import ClaimKey
-from fieldwork.metrics.power.effects import ProbabilitySource, Scenario
+from fieldwork.metrics.power.effects import LetterProbabilities, ProbabilitySource, Scenario
 from fieldwork.metrics.power.family import Family, PowerEstimate, effect_family, estimate_power
 from fieldwork.metrics.power.outcomes import Simulation
 from fieldwork.metrics.power.study import PlannedStudy
@@ -20,7 +20,7 @@ from fieldwork.metrics.power.tests_of_arms import (
     score_simulation,
     who_simulation,
 )
-from fieldwork.metrics.power.tests_of_probabilities import stated_simulation
+from fieldwork.metrics.power.tests_of_probabilities import entropy_simulation, stated_simulation
 from fieldwork.metrics.power.tests_of_shares import distance_simulation, share_simulation
 from fieldwork.metrics.power.tests_of_values import value_simulation
 from fieldwork.progress import Progress
@@ -112,6 +112,8 @@ def simulation_of(scenario: Scenario) -> Simulation | None:
     """What simulates the tests of a scenario; None where no users are different enough for its effect."""
     if isinstance(scenario.source, ProbabilitySource) and scenario.effect.kind != "scores":
         return stated_simulation(scenario)
+    if isinstance(scenario.source, LetterProbabilities):
+        return entropy_simulation(measures()[scenario.measure], scenario, scenario.source)
     if scenario.measure in SIMULATIONS:
         return SIMULATIONS[scenario.measure](scenario)
     return declared_simulation(measures()[scenario.measure], scenario)

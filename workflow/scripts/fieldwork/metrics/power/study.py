@@ -13,6 +13,7 @@ from fieldwork.metrics.claims.families import ClaimRules
 from fieldwork.metrics.power.effects import (
     AnswerSource,
     Effect,
+    LetterProbabilities,
     LetterSource,
     ListSource,
     ProbabilitySource,
@@ -41,6 +42,13 @@ def declared_questions() -> Mapping[str, ReaderQuestion]:
         for measure in question.measures
         if measure.is_claimed
     }
+
+
+class SupposedShare(NamedTuple):
+    """A supposed share of the variance of letters, and where it is from, as the page says it."""
+
+    value: float
+    basis: str
 
 
 class PlannedTask(NamedTuple):
@@ -128,9 +136,28 @@ class PlannedStudy(NamedTuple):
         """How a task's choices are supposed to be answered."""
         if not self.is_by_probabilities:
             return self.letters
+        return ProbabilitySource(self.supposed_share(task).value)
+
+    def supposed_share(self, task: str) -> SupposedShare:
+        """What of the variance of stated letters is supposed to lie between users."""
         setting: float | None = self.settings["share_who"]
-        share = self.share_who.get(task, CAUTIOUS_SHARE) if setting is None else setting
-        return ProbabilitySource(share)
+        if setting is not None:
+            return SupposedShare(float(setting), "`power.share_who`")
+        if task in self.share_who:
+            return SupposedShare(self.share_who[task], "as stored answers show")
+        return SupposedShare(CAUTIOUS_SHARE, "cautious, as no answers of users are stored")
+
+    def declared_source(
+        self, task: str, question: ReaderQuestion
+    ) -> ListSource | LetterProbabilities:
+        """How the prompts of a declared question are supposed to be answered."""
+        if "list" in (question.kinds or ()):
+            return self.lists
+        if self.is_by_probabilities:
+            share = self.supposed_share(task).value
+            return LetterProbabilities(share, N_LETTERS, self.lists.exponent)
+        # letters are lists of one option
+        return ListSource(1, N_LETTERS, self.lists.exponent)
 
     def n_settled(self, n_items: int) -> int:
         """Prompts that everybody answers alike; one is always open."""
@@ -198,14 +225,11 @@ class PlannedStudy(NamedTuple):
                 for replicates in sorted(self.settings["replicates"]):
                     yield one._replace(replicates=replicates)
         for name, question in declared_questions().items():
-            n, is_of_lists = questions.count(question.kinds), "list" in (question.kinds or ())
+            n = questions.count(question.kinds)
             if n and question.names[name].of == "options":
-                # letters are lists of one option
-                source = (
-                    self.lists if is_of_lists else ListSource(1, N_LETTERS, self.lists.exponent)
-                )
+                declared = self.declared_source(task, question)
                 for bits in map(float, effects["entropy"]):
-                    yield self._scenario(task, name, Effect("entropy", bits), source, n, "list")
+                    yield self._scenario(task, name, Effect("entropy", bits), declared, n, "list")
 
     def _effects_on_values(self, task: str, questions: PlannedTask) -> Iterator[Scenario]:
         """In one question of the commoner kind, in all scales together, and of declared numbers."""

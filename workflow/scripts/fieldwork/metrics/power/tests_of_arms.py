@@ -52,7 +52,7 @@ from fieldwork.statistics.user_intervals import mean_difference_interval
 _ANSWERS_AT_ONCE = 2_000_000
 
 
-def _is_common(likeness: float, shape: tuple[int, ...], random: np.random.Generator) -> Flags:
+def in_common(likeness: float, shape: tuple[int, ...], random: np.random.Generator) -> Flags:
     """In which prompts a user has what they have in common: in two of them with chance `likeness`."""
     is_common: Flags = random.random(shape) < math.sqrt(likeness)
     return is_common
@@ -102,7 +102,7 @@ def letter_user_tests(
         shares = own_shares(correlation, source.answer_share, shape, random)
         if likeness > 0:
             common_shares = own_shares(correlation, source.answer_share, of_users, random)
-            is_common = _is_common(likeness, shape, random)
+            is_common = in_common(likeness, shape, random)
             shares = np.where(is_common, common_shares, shares)
         counts = random.binomial(answers, np.where(is_odd, shares, source.answer_share))
         ones.append(counts.sum(axis=2))
@@ -158,7 +158,7 @@ def _answer_overlaps(
     for _ in range(scenario.n_open):
         tastes = random.standard_normal(shape)
         if likeness > 0:
-            tastes = np.where(_is_common(likeness, (n, 1, 1), random), common_tastes, tastes)
+            tastes = np.where(in_common(likeness, (n, 1, 1), random), common_tastes, tastes)
         tastes = taste * is_odd * tastes
         gumbel = random.gumbel(size=(n, scenario.replicates, source.n_options))
         lists = draw_lists(weights + tastes, gumbel, source.n_named)
@@ -278,7 +278,7 @@ def lists_by_prompt(
         return
     common_lists = draw()
     for _ in range(n_prompts):
-        is_common = _is_common(likeness, (len(weights), 1), random)
+        is_common = in_common(likeness, (len(weights), 1), random)
         yield np.where(is_common, common_lists, draw())
 
 
@@ -306,7 +306,7 @@ def _number_means(scenario: Scenario, studies: SimulatedStudies) -> list[Mean]:
     shift = studies.odd_users(scenario, (n, 1)) * scenario.effect.size / scenario.odd_users
     users = random.standard_normal((n, n_items))
     common = random.standard_normal((n, 1))
-    users = np.where(_is_common(scenario.likeness, users.shape, random), common, users) + shift
+    users = np.where(in_common(scenario.likeness, users.shape, random), common, users) + shift
     sides = [users, *random.standard_normal((studies.n_baselines, n, n_items))]
     names = [f"{k:05}" for k in range(n_items)]
     means = []
