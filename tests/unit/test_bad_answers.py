@@ -257,6 +257,7 @@ class Run:
             rows,
             **out("variance", "novelty", "comparisons", "exact_estimates"),
             accuracy=self.path("metrics/estimates/accuracy"),
+            letters=self.path("metrics/estimates/letters"),
             baseline="offline",
             seed=1,
             **user_settings,

@@ -12,15 +12,18 @@ import pandas as pd
 import pytest
 
 from fieldwork.estimates.reasons import ASKED_ONCE
+from fieldwork.estimates.table import EstimateSettings, estimate_question
+from fieldwork.measures import question as question_named
 from fieldwork.metrics.accuracy import measure_runs
 from fieldwork.metrics.comparisons import measure_comparisons
 from fieldwork.metrics.distributions import measure_distributions
 from fieldwork.metrics.exact_estimates import MeasuredTables, measure_exactly
 from fieldwork.metrics.novelty import measure_novelty
+from fieldwork.metrics.scores import measure_score_spreads
 from fieldwork.metrics.shifts import TOO_RARE, measure_shifts
 from fieldwork.metrics.variance import measure_variance
 from fieldwork.records.estimates import Estimate
-from fieldwork.records.metrics import ExactEstimate
+from fieldwork.records.metrics import ExactEstimate, ScoreSpread
 from fieldwork.records.parsing import Answer
 from fieldwork.statistics.arrays import Floats
 from fieldwork.statistics.new_letters import new_answer_chances, new_letter_chance
@@ -28,6 +31,7 @@ from unit.metrics.metric_frames import answer_frame, chosen, item_frame, questio
 
 RAREST = 0.125
 SETTINGS: dict[str, Any] = {"baseline": "offline", "n_permutations": 9, "seed": 1}
+LETTERS = EstimateSettings("offline", 1, rarest_users=RAREST)
 N_USERS, N_ITEMS = 40, 6
 
 
@@ -78,7 +82,7 @@ def study() -> dict[tuple[str, str], ExactEstimate]:
     frame = answer_frame(answers)
     measured = MeasuredTables(
         measure_variance(frame, **SETTINGS),
-        scores(answers),
+        [*scores(answers), *estimate_question(question_named("letters"), frame, LETTERS)],
         measure_novelty(frame, **SETTINGS),
         measure_comparisons(frame, **SETTINGS),
     )
@@ -93,6 +97,7 @@ def study() -> dict[tuple[str, str], ExactEstimate]:
         ("score", 0.06, True),
         ("novelty", 0.25, False),
         ("distance", 0.02, False),
+        ("entropy", 0.1, True),
     ],
 )
 def test_probabilities_agree_with_what_is_drawn_of_them(
@@ -102,7 +107,8 @@ def test_probabilities_agree_with_what_is_drawn_of_them(
     assert row.estimate == pytest.approx(row.sampled, abs=near)
     assert (row.ci_low is not None) == has_interval == (row.reason is None)
     if has_interval:
-        assert 0 <= (row.ci_low or 0) < (row.estimate or 0) < (row.ci_high or 0) <= 1
+        highest = 2 if measure == "entropy" else 1
+        assert 0 <= (row.ci_low or 0) < (row.estimate or 0) < (row.ci_high or 0) <= highest
     assert (row.n_calls, row.n_answers) == (N_USERS * N_ITEMS, 20 * N_USERS * N_ITEMS)
     assert (row.n_users, row.n_items) == (N_USERS, N_ITEMS)
 
@@ -113,6 +119,36 @@ def test_without_users_a_score_is_known() -> None:
     assert row.estimate == pytest.approx(row.sampled, abs=0.08)
     assert (row.n_users, row.n_calls) == (0, N_ITEMS)
     assert study()["offline", "share_who"].estimate is None
+
+
+def test_scores_to_expect_spread_by_users_alone() -> None:
+    def spreads(answers: list[Answer]) -> dict[str, ScoreSpread]:
+        runs = measure_runs(answer_frame(answers), items_of())
+        rows = measure_score_spreads(runs, baseline="offline", n_permutations=99, seed=1)
+        return {row.condition: row for row in rows if row.metric == "expected_score"}
+
+    likings = np.linspace(0.2, 0.8, N_USERS)[:, None, None]
+    users = answers_of(np.tile(np.concatenate([likings, 1 - likings], axis=2), (1, N_ITEMS, 1)))
+    base = np.full((1, N_ITEMS, 2), 0.5)
+    baseline = answers_of(base, "offline", calls=2, users=False)
+    rows = spreads(users + baseline)
+    assert rows["offline"].sd == 0
+    assert rows["history"].sd == pytest.approx(likings.std(ddof=1))
+    assert (rows["history"].p_value or 1) < 0.05
+    alike = answers_of(np.repeat(base, N_USERS, axis=0)) + baseline
+    assert (spreads(alike)["history"].sd, spreads(alike)["history"].p_value) == (0, 1)
+    silent = [dataclasses.replace(users[0], option_probabilities=None), *users[1:]]
+    assert spreads(silent + baseline).keys() == {"offline"}
+
+
+def test_a_share_has_the_same_interval_in_both_tables() -> None:
+    answers = answers_of(users_around(BASE, 20, 0.1)) + baseline_of(BASE)
+    frame = answer_frame(answers)
+    items = item_frame(question("i0", gold="A", n_choices=3)).assign(task="t")
+    shares = measure_distributions(frame, items, rarest_users=RAREST)
+    for shift in measure_shifts(frame, baseline="offline", rarest_users=RAREST):
+        (row,) = [r for r in shares if (r.condition, r.answer) == ("history", shift.answer)]
+        assert (row.ci_low, row.ci_high) == (shift.share_ci_low, shift.share_ci_high)
 
 
 def test_without_probabilities_there_are_no_rows() -> None:

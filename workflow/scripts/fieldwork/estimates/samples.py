@@ -132,18 +132,18 @@ def _comparable_shares(
 ) -> dict[tuple[Arm, str], StatedShares]:
     """Probabilities by arm and prompt, of prompts of which every condition states all letters."""
     letter_shares: dict[tuple[Arm, str], StatedShares] = {}
-    drawn: set[tuple[tuple[str, str], str]] = set()
+    drawn_prompts: set[tuple[tuple[str, str], str]] = set()
     for arm, items in answer_sets.items():
         for item, of_item in items.items():
             shares = of_item.stated_shares() if arm.kind in LETTER_KINDS else None
             if shares and float(shares.unlisted_share.max()) <= ROUNDING:
                 letter_shares[arm, item] = shares
             elif of_item.answers and arm.condition != FIELD:
-                drawn.add((arm.family, item))
+                drawn_prompts.add((arm.family, item))
     return {
         (arm, item): shares
         for (arm, item), shares in letter_shares.items()
-        if (arm.family, item) not in drawn
+        if (arm.family, item) not in drawn_prompts
     }
 
 

@@ -7,7 +7,7 @@ are measures (`fieldwork/measures/accuracy.py`).
 
 import math
 import statistics
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -68,7 +68,7 @@ def measure_score_spreads(
                 n_permutations=n_permutations,
                 random=generator(seed, "scores", *arm.columns.values()),
             )
-        for metric, read in sorted(READERS.items()):
+        for metric, read in sorted(_readers([*arm_runs, *offline]).items()):
             scores, offline_scores = (counted_scores(side, read) for side in (arm_runs, offline))
             share = share_between(arm_runs, read, rarest_users)
             sd, sd_baseline = _sd(scores), _sd(offline_scores)
@@ -90,6 +90,17 @@ def measure_score_spreads(
                 )
             )
     return rows
+
+
+def _readers(runs: Sequence[RunAccuracy]) -> Mapping[str, Callable[[RunAccuracy], float]]:
+    """What is read of runs, by metric: scores to expect, too, where all their answers state some."""
+    is_stated = all(run.n_stated == run.n_items for run in runs if run.is_counted)
+    return {**READERS, "expected_score": _expected_score} if is_stated else READERS
+
+
+def _expected_score(run: RunAccuracy) -> float:
+    assert run.expected_score is not None
+    return run.expected_score
 
 
 def _sd(scores: Sequence[float]) -> float | None:

@@ -114,7 +114,9 @@ class RunAccuracy(ArmRow):
 class ScoreSpread(BaselineRow):
     """How far the scores of a condition's runs spread, beside the baseline's."""
 
-    metric: str = column("`em_strict`, `em_flexible` or `format_failure`")
+    metric: str = column(
+        "`em_strict`, `em_flexible`, `format_failure`; `expected_score` of runs that state probabilities"
+    )
     sd: float | None = column("standard deviation over the condition's counted runs")
     sd_baseline: float | None = column("the same of the baseline")
     sd_ratio: float | None = column("sd / sd_baseline")

@@ -129,6 +129,11 @@ def is_known_score(row: Estimate) -> bool:
     return row.measure == EXPECTED_SCORE and row.difference is not None
 
 
+def is_known_spread(row: ScoreSpread) -> bool:
+    """Whether it is of scores to expect on both sides, which no draw spreads."""
+    return row.metric == EXPECTED_SCORE and row.p_value is not None
+
+
 def _is_other_reading(row: Estimate) -> bool:
     return (row.measure, row.reference) == ("em_flexible", "baseline") and row.condition != FIELD
 
@@ -283,8 +288,10 @@ MEASURES: Mapping[str, ClaimMeasure] = {
         Sides("sd", "baseline", "sd_baseline", "n_units", "n_units_baseline"),
         ("wider", "wider"),
         is_claimed=lambda row: (
-            row.metric == score_reading(row.condition) and row.condition != row.baseline
+            (row.metric == score_reading(row.condition) or is_known_spread(row))
+            and row.condition != row.baseline
         ),
+        instead=is_known_spread,
         confirmed_by=(
             lambda row: row.metric == "em_flexible" and row.condition != FIELD,
             IN_ANY_FORM,

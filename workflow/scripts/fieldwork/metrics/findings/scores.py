@@ -82,10 +82,7 @@ def _score_question(study: StudyEvidence) -> str:
         "One run is all questions, asked by one user or rerun."
     )
     if any(row.measure == EXPECTED_SCORE for row in read_scores(study)):
-        question += (
-            " Scores are the probability of the right letter where answers state it, and their spread "
-            "is that of single answers."
-        )
+        question += " Scores are the probability of the right letter where answers state it."
     if any(row.condition == FIELD for row in read_scores(study)):
         question += " Letters of real users are read out of whole answers."
     if _is_form_lost(study):
@@ -102,8 +99,9 @@ def _is_baseline(row: Estimate | Rank | ExactEstimate, study: StudyEvidence) -> 
 
 
 def _spread(row: Estimate, study: StudyEvidence) -> ScoreSpread | None:
-    reading = score_reading(row.condition)
-    return next(iter(study.rows_beside(ScoreSpread, row, metric=reading)), None)
+    readings = (row.measure, score_reading(row.condition))
+    spreads = [row for row in study.rows_beside(ScoreSpread, row) if row.metric in readings]
+    return next((row for row in spreads if row.metric == EXPECTED_SCORE), next(iter(spreads), None))
 
 
 def _spread_beside(row: Estimate, study: StudyEvidence) -> ScoreSpread | None:

@@ -227,9 +227,11 @@ class PlannedStudy(NamedTuple):
         for name, question in declared_questions().items():
             n = questions.count(question.kinds)
             if n and question.names[name].of == "options":
-                declared = self.declared_source(task, question)
+                of_question = self.declared_source(task, question)
                 for bits in map(float, effects["entropy"]):
-                    yield self._scenario(task, name, Effect("entropy", bits), declared, n, "list")
+                    yield self._scenario(
+                        task, name, Effect("entropy", bits), of_question, n, "list"
+                    )
 
     def _effects_on_values(self, task: str, questions: PlannedTask) -> Iterator[Scenario]:
         """In one question of the commoner kind, in all scales together, and of declared numbers."""

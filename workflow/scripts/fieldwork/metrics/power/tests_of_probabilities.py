@@ -92,13 +92,13 @@ def entropy_tests(
         letter_means(source.n_options, value) for value in (source.exponent, exponent)
     )
     known_prompt = _stated_prompt(measure, ["", ""], np.array([other_mean] * 2), random)
-    baseline = mean_over([known_prompt] * scenario.n_open + _settled(["", ""], scenario))
+    baseline = mean_over([known_prompt] * scenario.n_open + _settled_prompts(["", ""], scenario))
     for _ in range(studies.n_studies):
         is_odd = studies.odd_users(scenario, (n, 1))
         means = np.where(is_odd, odd_mean, other_mean)
         shares = shares_by_prompt(means, source.share_who, scenario, random)
         prompts = [_stated_prompt(measure, names, of_prompt, random) for of_prompt in shares]
-        users = mean_over(prompts + _settled(names, scenario))
+        users = mean_over(prompts + _settled_prompts(names, scenario))
         yield SimulatedTest(difference_of_means(users, baseline, studies.rarest_users).p_value)
 
 
@@ -127,8 +127,8 @@ def own_probabilities(means: Floats, correlation: float, random: np.random.Gener
     if correlation <= 0:
         return means
     if correlation >= 1:
-        chosen = (random.random((len(means), 1)) > means.cumsum(axis=1)).sum(axis=1)
-        sure: Floats = np.eye(means.shape[1])[np.minimum(chosen, means.shape[1] - 1)]
+        letters = (random.random((len(means), 1)) > means.cumsum(axis=1)).sum(axis=1)
+        sure: Floats = np.eye(means.shape[1])[np.minimum(letters, means.shape[1] - 1)]
         return sure
     # the least number stands for one that is rounded to 0, so that a user has a likeliest letter
     weights = np.maximum(random.gamma(means * (1 / correlation - 1)), np.finfo(float).tiny)
@@ -142,7 +142,7 @@ def _stated_prompt(
     return stated_value(measure, names, shares, third_samples(len(names), random))
 
 
-def _settled(names: list[str], scenario: Scenario) -> list[PromptValue]:
+def _settled_prompts(names: list[str], scenario: Scenario) -> list[PromptValue]:
     """Prompts that everybody is sure of."""
     n = len(names)
     prompt = PromptValue(0.0, np.zeros(n), names, np.zeros(N_SAMPLES), is_stated=True)
