@@ -160,7 +160,7 @@ def _entropies(frame: pd.DataFrame, rarest: float) -> list[Estimate]:
 
 def _study(shares: Floats, random: np.random.Generator) -> dict[str, ExactEstimate]:
     """Rows of one data set by measure; `shares` has shape (users, items, letters)."""
-    frame = _answers(shares, "c", DRAWS, random)
+    frame = stated_answers(shares, "c", DRAWS, random)
     rarest = rarest_covered(len(shares))
     measured = MeasuredTables(
         measure_variance(frame, baseline="offline", n_permutations=1, seed=1, rarest_users=rarest),
@@ -175,7 +175,7 @@ def _study(shares: Floats, random: np.random.Generator) -> dict[str, ExactEstima
     return {row.measure: row for row in rows}
 
 
-def _answers(
+def stated_answers(
     shares: Floats,
     condition: str,
     draws: int,
@@ -249,7 +249,10 @@ def _new_letter_truth(users: Users, n_reruns: int, random: np.random.Generator) 
 def _novelty(shares: Floats, n_reruns: int, random: np.random.Generator) -> Novelty:
     """The row of one data set; `shares` has shape (users, items, letters)."""
     frame = pd.concat(
-        [_answers(shares, "c", 1, random), _answers(MEANS[None], "offline", n_reruns, random)]
+        [
+            stated_answers(shares, "c", 1, random),
+            stated_answers(MEANS[None], "offline", n_reruns, random),
+        ]
     )
     (row,) = measure_novelty(
         frame, baseline="offline", n_permutations=1, rarest_users=rarest_covered(N_USERS)
@@ -303,7 +306,7 @@ def _tested_study(
     arms = {"c": shares, "offline": MEANS[None], "again": MEANS[None]}
     frame = pd.concat(
         [
-            _answers(values, name, 1 if name == "c" else 2, random, distort(values))
+            stated_answers(values, name, 1 if name == "c" else 2, random, distort(values))
             for name, values in arms.items()
         ],
         ignore_index=True,

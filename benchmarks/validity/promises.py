@@ -101,6 +101,7 @@ def power_of(
     repeated: Sequence[str] = (),
     n_permutations: int = PERMUTATIONS,
     place: int = 0,
+    is_by_probabilities: bool = False,
 ) -> float:
     """What `snakemake power` promises of the effect, or of one of several effects by its place."""
     power = {
@@ -118,6 +119,7 @@ def power_of(
         "odd_users": 1.0,
         "sd_users": 0.0,
         "sd_reruns": 0.01,
+        "share_who": None,
     }
     study = PlannedStudy(
         name="s",
@@ -135,6 +137,7 @@ def power_of(
         seed=1,
         rarest_users=RAREST,
         tasks=tasks,
+        is_by_probabilities=is_by_probabilities,
     )
     powers = [
         curve.estimates[0].power or 0.0

@@ -28,7 +28,7 @@ HERE = Path(__file__).parent
 MODULES = (
     *("variance", "distances", "scores", "novelty", "declared", "groups", "agreement"),
     *("calibration", "studies", "values", "arms", "odd_users", "promises", "power_values", "exact"),
-    *("robustness", "waiting", "practice", "drift"),
+    *("stated_promises", "robustness", "waiting", "practice", "drift"),
 )
 """Where simulations are, beside those of every declared question."""
 Row = dict[str, str]
