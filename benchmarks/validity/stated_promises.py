@@ -131,12 +131,15 @@ PROMISES = (
         for measure in ("option_share", "distance")
         for n_users in (20, 40)
     ),
-    *(StatedPromise("score", 30, 40, share_who, _two(0.6), _two(0.63)) for share_who in (0.1, 0.5)),
+    *(
+        StatedPromise("score", 30, 40, share_who, _two(0.6), _two(after))
+        for share_who, after in ((0.1, 0.612), (0.5, 0.63))
+    ),
     *(
         StatedPromise(
             "letter_entropy", 9, 40, share_who, letter_means(4, EXPONENT), letter_means(4, exponent)
         )
-        for share_who, exponent in ((0.1, 1.35), (0.5, 1.2))
+        for share_who, exponent in ((0.1, 1.42), (0.5, 1.3))
     ),
 )
 SIMULATIONS = tuple(
