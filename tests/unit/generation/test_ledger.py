@@ -1,12 +1,16 @@
-"""The ledger: what was stored stays, what was damaged is never served, what goes wrong is said."""
+"""The ledger: what was stored stays, what was damaged is never served, what goes wrong is said.
+
+So too its count of answers beside it, and the copies of a study's answers.
+"""
 
 import logging
 import os
 import random
+import signal
 import sqlite3
-import subprocess
-import sys
 import threading
+import time
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from datetime import UTC, datetime
@@ -18,29 +22,23 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fieldwork.errors import StudyError
+from fieldwork.generation.answer_copies import copy_answers
+from fieldwork.generation.inventory import Inventory
 from fieldwork.generation.ledger import VERSION, Entry, ledger_key, open_ledger, sole_asker
+from unit.generation.kills import FORK, die, exit_of
 
 ENDPOINT = "https://api.example/v1/chat/completions"
-SCRIPTS = Path(__file__).parents[3] / "workflow" / "scripts"
 STARTED = datetime(2026, 11, 20, 10, 30, 0, 123456, UTC)
 
 
 def entry(name: str = "a", **changes: Any) -> Entry:
-    made = Entry(
-        key=ledger_key(name.encode(), ENDPOINT, 0),
-        endpoint=ENDPOINT,
-        replicate=0,
-        raw=f"reply to {name} ".encode() * 5,
-        started_at=STARTED,
-        latency_s=1.25,
-        attempts=2,
-    )
-    return made._replace(**changes)
+    key, raw = ledger_key(name.encode(), ENDPOINT, 0), f"reply to {name} ".encode() * 5
+    return Entry(key, ENDPOINT, 0, raw, STARTED, 1.25, 2)._replace(**changes)
 
 
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
-    return tmp_path / "ledger" / "model.sqlite"
+    return tmp_path / "ledger" / "gpt.sqlite"
 
 
 def stored(path: Path, *entries: Entry) -> None:
@@ -53,38 +51,35 @@ def read(path: Path, *keys: bytes) -> dict[bytes, Entry]:
         return {e.key: e for e in ledger.entries(keys)}
 
 
-def in_another_process(code: str, *arguments: object) -> subprocess.Popen[str]:
-    header = "import sys; from pathlib import Path; from fieldwork.generation.ledger import *\n"
-    return subprocess.Popen(
-        [sys.executable, "-c", header + code, *map(str, arguments)],
-        env={**os.environ, "PYTHONPATH": str(SCRIPTS)},
-        text=True,
-        stdout=subprocess.PIPE,
-    )
+def names_in(path: Path, *names: str) -> bool:
+    """Whether a ledger holds the answers of these names, whole, and no others."""
+    with open_ledger(path) as ledger:
+        keys = sorted(ledger.keys())
+        assert len(list(ledger.entries(keys))) == len(keys)
+    return keys == sorted(entry(name).key for name in names)
 
 
-# --- what is kept --------------------------------------------------------------------------------
+def execute(path: Path, statement: str) -> list[Any]:
+    with closing(sqlite3.connect(path)) as connection, connection:
+        return connection.execute(statement).fetchall()
+
+
+# --- what is kept, and by which key
 
 
 @pytest.mark.parametrize(
     "changes",
     [
-        {},
         {"started_at": None, "latency_s": None},
         {"raw": bytes(range(256)) * 40},
         {"replicate": 2**40, "attempts": 1},
     ],
 )
-def test_an_answer_comes_back_as_it_was(path: Path, changes: dict[str, Any]) -> None:
-    kept = entry(**changes)
+def test_the_first_answer_to_a_key_comes_back_as_it_was(path: Path, changes: Any) -> None:
+    kept, other = entry(**changes), entry("b")
     stored(path, kept)
-    assert read(path, kept.key) == {kept.key: kept}
-
-
-def test_the_first_answer_to_a_key_stays(path: Path) -> None:
-    stored(path, entry())
-    stored(path, entry(raw=b"another"), entry("b"))
-    assert set(read(path, entry().key, entry("b").key).values()) == {entry(), entry("b")}
+    stored(path, entry(raw=b"another"), other)
+    assert read(path, kept.key, other.key) == {kept.key: kept, other.key: other}
 
 
 def test_more_keys_than_a_statement_has_room_for_are_looked_up_at_once(path: Path) -> None:
@@ -94,9 +89,6 @@ def test_more_keys_than_a_statement_has_room_for_are_looked_up_at_once(path: Pat
         keys = [e.key for e in many] * 2
         assert ledger.answered_keys([*keys, entry("other").key]) == set(keys)
         assert len(list(ledger.entries(keys))) == len(many), "each is read once"
-
-
-# --- the key -------------------------------------------------------------------------------------
 
 
 def test_the_key_of_a_call_never_changes() -> None:
@@ -110,13 +102,11 @@ CALLS = st.tuples(st.binary(max_size=4), st.text("01ab", max_size=4), st.integer
 
 
 @given(one=CALLS, other=CALLS)
-def test_keys_are_equal_only_for_equal_calls(
-    one: tuple[bytes, str, int], other: tuple[bytes, str, int]
-) -> None:
+def test_keys_are_equal_only_for_equal_calls(one: Any, other: Any) -> None:
     assert (ledger_key(*one) == ledger_key(*other)) == (one == other)
 
 
-# --- damage --------------------------------------------------------------------------------------
+# --- damage
 
 DAMAGE = {
     "reply": "reply = X'00' || substr(reply, 2)",
@@ -140,19 +130,16 @@ def test_a_damaged_row_is_set_aside_and_asked_again_alone(
     with open_ledger(path) as ledger, caplog.at_level(logging.WARNING):
         assert {e.key for e in ledger.entries([hurt.key, other.key])} == {other.key}
         assert ledger.answered_keys([hurt.key, other.key]) == {other.key}
-        assert (
-            f"{path}: 1 answers are damaged on disk; they are set aside and asked again"
-            in caplog.text
-        )
+        sentence = "1 answers are damaged on disk; they are set aside and asked again"
+        assert f"{path}: {sentence}" in caplog.text
         ledger.store([hurt])
-        assert {e.key: e for e in ledger.entries([hurt.key])} == {hurt.key: hurt}
+        assert list(ledger.entries([hurt.key])) == [hurt]
     assert execute(path, "SELECT key FROM damaged") == [(hurt.key,)]
 
 
 def test_no_flipped_bit_of_the_file_makes_a_wrong_answer(path: Path, tmp_path: Path) -> None:
-    entries = [entry(str(i), raw=f"{i}".encode() * 300) for i in range(20)]
-    stored(path, *entries)
-    truth = {e.key: e for e in entries}
+    truth = {e.key: e for e in (entry(str(i), raw=f"{i}".encode() * 300) for i in range(20))}
+    stored(path, *truth.values())
     sound, dice = path.read_bytes(), random.Random(1)
     n_noticed = 0
     for trial in range(150):
@@ -170,46 +157,54 @@ def test_no_flipped_bit_of_the_file_makes_a_wrong_answer(path: Path, tmp_path: P
     assert n_noticed > 15, "the bits must have hit something"
 
 
-def execute(path: Path, statement: str) -> list[Any]:
-    connection = sqlite3.connect(path)
-    try:
-        with connection:
-            return connection.execute(statement).fetchall()
-    finally:
-        connection.close()
+# --- refusals
 
 
-# --- refusals ------------------------------------------------------------------------------------
+def as_folder(path: Path) -> None:
+    path.mkdir(parents=True)
+
+
+def as_file(content: bytes) -> Callable[[Path], None]:
+    def write(path: Path) -> None:
+        path.parent.mkdir()
+        path.write_bytes(content)
+
+    return write
+
+
+def as_database(columns: str) -> Callable[[Path], None]:
+    def write(path: Path) -> None:
+        path.parent.mkdir()
+        execute(path, f"CREATE TABLE answers ({columns})")
+
+    return write
 
 
 @pytest.mark.parametrize(
-    ("content", "way_out"),
+    ("make", "way_out"),
     [
-        (b"no database " * 400, "recover_ledgers"),
-        (b"SQLite format 3\0" + b"\xff" * 4096, "recover_ledgers"),
-        (None, "move it away"),
+        (as_file(b"no database " * 400), "recover_ledgers"),
+        (as_file(b"SQLite format 3\0" + b"\xff" * 4096), "recover_ledgers"),
+        (as_folder, "move it away"),
+        (as_database("something"), "cannot be used"),
+        (as_database("key, endpoint, reply"), "cannot be used"),
     ],
 )
-def test_what_is_no_ledger_is_refused_in_one_sentence(
-    path: Path, content: bytes | None, way_out: str
-) -> None:
-    path.parent.mkdir(parents=True)
-    if content is None:
-        path.mkdir()
-    else:
-        path.write_bytes(content)
+def test_what_is_no_ledger_is_refused(path: Path, make: Any, way_out: str) -> None:
+    make(path)
     with pytest.raises(StudyError, match=way_out) as caught:
         stored(path, entry())
     assert str(caught.value).startswith(str(path))
     assert "\n" not in str(caught.value)
 
 
-@pytest.mark.parametrize("columns", ["something", "key, endpoint, reply"])
-def test_a_database_with_other_columns_is_refused(path: Path, columns: str) -> None:
-    path.parent.mkdir()
-    execute(path, f"CREATE TABLE answers ({columns})")
-    with pytest.raises(StudyError, match="cannot be used"), open_ledger(path):
-        pass
+def test_a_file_whose_keys_are_made_otherwise_is_refused_and_left_as_it_is(path: Path) -> None:
+    """Its answers would not be found: all of them would be asked, and paid, again."""
+    stored(path, entry())
+    execute(path, "PRAGMA user_version = 0")
+    with pytest.raises(StudyError, match=r"it has format 0.*move it away"):
+        stored(path)
+    assert execute(path, "SELECT count(*) FROM answers") == [(1,)]
 
 
 def test_a_full_disk_is_said_and_what_was_stored_stays(path: Path) -> None:
@@ -219,10 +214,7 @@ def test_a_full_disk_is_said_and_what_was_stored_stays(path: Path) -> None:
         ledger._connection.execute("PRAGMA max_page_count = 12")
         with pytest.raises(StudyError, match=r"full.*free disk space"):
             ledger.store([entry("small"), big])
-    assert read(path, entry().key, entry("small").key, big.key) == {entry().key: entry()}
-
-
-# --- answers of another model --------------------------------------------------------------------
+    assert names_in(path, "a")
 
 
 def test_a_quarantined_answer_is_kept_and_not_served_until_accepted(path: Path) -> None:
@@ -237,6 +229,9 @@ def test_a_quarantined_answer_is_kept_and_not_served_until_accepted(path: Path) 
         ledger.accept([foreign.key])
         assert not list(ledger.quarantined_entries(keys))
         assert sorted(ledger.entries(keys)) == sorted([own, foreign])
+
+
+# --- several at once
 
 
 def test_writing_from_two_threads_of_one_run_breaks_no_commit(path: Path) -> None:
@@ -254,30 +249,17 @@ def test_writing_from_two_threads_of_one_run_breaks_no_commit(path: Path) -> Non
         assert len(ledger.keys()) == 450
 
 
-def test_a_file_whose_keys_are_made_otherwise_is_refused_and_left_as_it_is(path: Path) -> None:
-    """Its answers would not be found: all of them would be asked, and paid, again."""
-    stored(path, entry())
-    with closing(sqlite3.connect(path)) as connection, connection:
-        connection.execute("PRAGMA user_version = 0")
-    with (
-        pytest.raises(StudyError, match=r"it has format 0.*move it away"),
-        open_ledger(path),
-    ):
-        pass
-    with closing(sqlite3.connect(path)) as connection:
-        assert connection.execute("SELECT count(*) FROM answers").fetchone() == (1,)
-
-
 def test_one_job_asks_at_a_time_and_its_right_ends_with_its_process(path: Path) -> None:
-    code = """
-import time
-with sole_asker(Path(sys.argv[1])):
-    print("has it", flush=True)
-    time.sleep(60)
-"""
-    other = in_another_process(code, path)
-    assert other.stdout is not None
-    assert other.stdout.readline() == "has it\n"
+    near, far = FORK.Pipe()
+
+    def hold() -> None:
+        with sole_asker(path):
+            far.send("has it")
+            time.sleep(60)
+
+    other = FORK.Process(target=hold)
+    other.start()
+    assert near.recv() == "has it"
     waited = threading.Event()
 
     def ask() -> None:
@@ -288,21 +270,19 @@ with sole_asker(Path(sys.argv[1])):
     asker.start()
     assert not waited.wait(0.3)
     other.kill()
-    other.wait()
+    other.join()
     assert waited.wait(10)
     asker.join()
 
 
-# --- somebody removes the file while it is used ---------------------------------------------------
+# --- somebody removes the file while it is used
 
 
 @pytest.mark.parametrize("removed", ["gpt.sqlite", "gpt.sqlite*", "*"])
 def test_a_ledger_that_is_removed_while_it_is_open_is_written_back(
-    tmp_path: Path, removed: str
+    path: Path, removed: str
 ) -> None:
-    path = tmp_path / "ledger" / "gpt.sqlite"
-    with open_ledger(path) as ledger:
-        ledger.store([entry("before")])
+    stored(path, entry("before"))
 
     def work() -> None:
         with open_ledger(path) as ledger:
@@ -318,16 +298,13 @@ def test_a_ledger_that_is_removed_while_it_is_open_is_written_back(
 
     with pytest.raises(StudyError, match=r"gpt.sqlite: .*removed.*written back: run again"):
         work()
-    with open_ledger(path) as ledger:
-        assert sorted(ledger.keys()) == sorted(entry(n).key for n in ("before", "early", "late"))
-        assert len(list(ledger.entries(ledger.keys()))) == 3
-        ledger.store([entry("next")])
+    assert names_in(path, "before", "early", "late")
+    stored(path, entry("next"))
 
 
-def test_a_ledger_that_is_replaced_while_it_is_open_is_kept_beside(tmp_path: Path) -> None:
-    path, other = tmp_path / "gpt.sqlite", tmp_path / "other.sqlite"
-    with open_ledger(other) as ledger:
-        ledger.store([entry("other")])
+def test_a_ledger_that_is_replaced_while_it_is_open_is_kept_beside(path: Path) -> None:
+    other = path.with_name("other.sqlite")
+    stored(other, entry("other"))
 
     def work() -> None:
         with open_ledger(path) as ledger:
@@ -337,7 +314,117 @@ def test_a_ledger_that_is_replaced_while_it_is_open_is_kept_beside(tmp_path: Pat
 
     with pytest.raises(StudyError, match=r"keep the one that has more in it as gpt\.sqlite"):
         work()
-    (kept,) = tmp_path.glob("gpt.sqlite.kept-*")
-    for file, names in ((path, ["other"]), (kept, ["early", "late"])):
-        with open_ledger(file) as ledger:
-            assert sorted(ledger.keys()) == sorted(entry(name).key for name in names)
+    (kept,) = path.parent.glob("gpt.sqlite.kept-*")
+    assert names_in(path, "other")
+    assert names_in(kept, "early", "late")
+
+
+# --- the count of answers: a ledger that had some and has none stops the run, unless it was given up
+
+
+def beside(path: Path) -> Path:
+    return path.with_name("gpt.inventory.txt")
+
+
+def test_the_count_is_written_with_the_first_answer_and_at_the_end(path: Path) -> None:
+    with open_ledger(path) as ledger:
+        ledger.store([entry("a"), entry("b")])
+        assert beside(path).read_text().startswith("2 answers are in gpt.sqlite (")
+        ledger.store([entry("b"), entry("c")])
+        ledger.quarantine([entry("d")])
+    assert Inventory(path).count() == 4
+    assert "recover_ledgers" in beside(path).read_text()
+    assert "delete this file too" in beside(path).read_text()
+    stored(path)
+    assert Inventory(path).count() == 4
+
+
+def test_a_killed_job_leaves_a_count(path: Path) -> None:
+    def store_and_die() -> None:
+        with open_ledger(path) as ledger:
+            ledger.store([entry("a")])
+            ledger.store([entry("b")])
+            die()
+
+    assert exit_of(store_and_die) == -signal.SIGKILL
+    assert Inventory(path).count() == 1
+    stored(path)
+
+
+def make_anew(path: Path) -> None:
+    path.unlink()
+    text = beside(path).read_text()
+    beside(path).unlink()
+    stored(path)
+    beside(path).write_text(text)
+
+
+@pytest.mark.parametrize("lose", [lambda path: path.write_bytes(b""), Path.unlink, make_anew])
+def test_a_ledger_that_lost_its_answers_stops_the_run(
+    path: Path, lose: Callable[[Path], Any]
+) -> None:
+    stored(path, entry("a"), entry("b"))
+    lose(path)
+    for _ in range(2):
+        with pytest.raises(StudyError) as caught:
+            stored(path)
+        text = str(caught.value)
+        assert text.startswith(f"{path}: the ledger held 2 answers and holds none now")
+        assert "recover_ledgers" in text
+        assert "delete gpt.inventory.txt beside it" in text
+        assert "\n" not in text
+
+
+@pytest.mark.parametrize("content", [b"", b"\0" * 300, b"\xff\xfe", b"many answers"])
+def test_a_count_that_cannot_be_read_still_says_that_there_were_answers(
+    path: Path, content: bytes
+) -> None:
+    stored(path, entry("a"))
+    beside(path).write_bytes(content)
+    stored(path)
+    path.write_bytes(b"")
+    with pytest.raises(StudyError, match="held 1 answers and holds none now"):
+        stored(path)
+
+
+def test_a_log_without_its_ledger_is_not_thrown_away(path: Path) -> None:
+    """SQLite deletes the log of a file that it takes for new."""
+    path.parent.mkdir()
+    log = path.with_name("gpt.sqlite-wal")
+    log.write_bytes(os.urandom(5000))
+    with pytest.raises(StudyError, match=r"holds none now.*delete its -wal file"):
+        stored(path)
+    assert log.stat().st_size == 5000
+
+
+# --- copies of a study's answers
+
+
+def test_the_answers_of_a_study_are_copied_and_no_others(path: Path, tmp_path: Path) -> None:
+    copy = tmp_path / "archive/gpt.sqlite"
+    entries = [entry(name) for name in ("a", "b", "c")]
+    stored(path, *entries)
+    with open_ledger(path) as ledger:
+        ledger.quarantine([entry("wrong")])
+    keys = [entry(name).key for name in ("a", "c", "never asked", "a", "wrong")]
+    assert copy_answers(path, copy, keys) == 2
+    assert [file.name for file in copy.parent.iterdir()] == ["gpt.sqlite"]
+    assert read(copy, *(e.key for e in entries)) == {e.key: e for e in entries[::2]}
+    assert names_in(path, "a", "b", "c")
+
+
+def test_equal_answers_give_equal_bytes(tmp_path: Path) -> None:
+    entries = [entry(str(number)) for number in range(50)]
+    stored(tmp_path / "one.sqlite", *entries)
+    for one in reversed(entries):
+        stored(tmp_path / "other.sqlite", one)
+    keys = [e.key for e in entries]
+    copy_answers(tmp_path / "one.sqlite", tmp_path / "a/m.sqlite", keys)
+    copy_answers(tmp_path / "other.sqlite", tmp_path / "b/m.sqlite", keys[::-1])
+    assert (tmp_path / "a/m.sqlite").read_bytes() == (tmp_path / "b/m.sqlite").read_bytes()
+
+
+def test_a_file_that_is_no_ledger_is_not_copied(tmp_path: Path) -> None:
+    (tmp_path / "model.sqlite").write_bytes(b"no database at all")
+    with pytest.raises(StudyError, match="the ledger of answers"):
+        copy_answers(tmp_path / "model.sqlite", tmp_path / "copy.sqlite", [])
