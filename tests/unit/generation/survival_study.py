@@ -7,42 +7,54 @@ import hashlib
 import itertools
 import json
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
+
+import pytest
+from senders import context_of, item_of, make_quick
 
 from fieldwork import tables
 from fieldwork.generation.responses import generate
 from fieldwork.generation.rows import GenerationArm
 from fieldwork.generation.sending import open_sender
 from fieldwork.records.generation import Request, Response
-from fieldwork.records.puppets import Context, Message
-from fieldwork.records.tasks import Item
-from servers.provider import Chat
+from servers.provider import Chat, ModelSpec
 
 KEY = "sk-survival-0123456789abcdef"
 KEY_ENV = "SURVIVAL_API_KEY"
 MODELS = {"openai": "gpt-x", "gemini": "gemini-x"}
 # its interface has no seeds, so the calls of a question's replicates are equal
-SEEDLESS_MODELS = {"anthropic": "claude-x"}
-ALL_MODELS = {**MODELS, **SEEDLESS_MODELS}
+ALL_MODELS = {**MODELS, "anthropic": "claude-x"}
+SPECS = [
+    ModelSpec("gpt-x"),
+    ModelSpec("gemini-x", family="gemini"),
+    ModelSpec("claude-x", family="claude"),
+]
 N_REPLICATES = 3
-ITEMS = {f"i{n}": Item(f"i{n}", "list", f"q{n}", f"q{n}", [], None, None, "t") for n in range(4)}
-CONTEXTS = {
-    f"c-{name}": Context(f"c-{name}", name, None, [], [Message("user", f"I am {name}")], 1, 0)
-    for name in ("anna", "bert")
-}
+ITEMS = {f"q{n}": item_of(f"q{n}") for n in range(4)}
+CONTEXTS = {f"c-{name}": context_of(name) for name in ("anna", "bert")}
 REQUESTS = [
     Request(item_id, context_id, context_id and context_id[2:], replicate)
     for context_id in (None, *CONTEXTS)
     for item_id, replicate in itertools.product(ITEMS, range(N_REPLICATES))
 ]
 N = len(REQUESTS)
+ARM = GenerationArm("m", "probe", "history", temperature=1.0, max_tokens=16, seed=3)
 # what may differ between two runs that both went well; the key has the server's address in it
 VOLATILE = ("attempts", "started_at", "latency_s", "request_id", "ledger_key")
 PRICE = {"input": 1.0, "cached": 0.5, "output": 4.0, "as_of": "2026-11-01", "source": "the test"}
+PRICES = dict.fromkeys(MODELS.values(), PRICE)
 
 Table = list[dict[str, Any]]
+
+
+def prepare(patched: pytest.MonkeyPatch, key: str = "any") -> None:
+    """A key, and no waits."""
+    make_quick(patched)
+    patched.setenv(KEY_ENV, key)
+    patched.setattr("fieldwork.generation.batches.settling.SECONDS_BETWEEN_LISTINGS", 0.02)
+    patched.setattr("fieldwork.generation.batches.patience.FIRST_WAIT_S", 0.001)
 
 
 class Answers:
@@ -60,17 +72,13 @@ class Answers:
 
 
 class Study:
-    """One arm of one model, in a folder of its own.
-
-    Args:
-        entry: settings of the model besides those of every test.
-    """
+    """One arm of one model, in a folder of its own; `entry` holds further settings of the model."""
 
     def __init__(
         self,
         folder: Path,
         api: str,
-        chat_url: str,
+        url: str,
         *,
         budget_usd: float | None = None,
         attempts: int = 4,
@@ -79,44 +87,24 @@ class Study:
     ) -> None:
         self.folder, self.table = folder, folder / table
         self.ledger = folder / "ledger" / "m.sqlite"
-        self.journal = folder / "ledger" / "m.batches.sqlite"
         self.generation = {"attempts": attempts, "budget_usd": budget_usd}
-        self.entry: dict[str, Any] = {
-            "provider": api,
-            "model": ALL_MODELS[api],
-            "base_url": f"{chat_url}/v1" if api == "openai" else chat_url,
-            "api_key_env": KEY_ENV,
-            "send_temperature": True,
-            "send_seed": True,
-            "timeout_s": 5.0,
-            "concurrency": 4,
-            "dispatch": "live",
-            "batch": {"poll_s": 0.02, "max_requests": 15, "listing_lag_s": 0.1, "attempts": 4},
-            **({"token_limit_field": "max_tokens"} if api == "openai" else {}),
-            **entry,
-        }
+        batch = {"poll_s": 0.02, "max_requests": 15, "listing_lag_s": 0.1, "attempts": 4}
+        self.entry: dict[str, Any] = {"provider": api, "model": ALL_MODELS[api], "batch": batch}
+        self.entry |= {"base_url": f"{url}/v1" if api == "openai" else url, "api_key_env": KEY_ENV}
+        self.entry |= {"send_temperature": True, "send_seed": True, "timeout_s": 5.0}
+        self.entry |= {"token_limit_field": "max_tokens"} if api == "openai" else {}
+        self.entry |= {"concurrency": 4, "dispatch": "live", **entry}
 
     def run(self) -> Table:
         """Ask what is missing and write the table, as the rule's script does."""
+        prices = {self.entry["model"]: PRICE}
+        stores = {"folder": self.ledger.parent, "vector_store": self.folder / "unused"}
         with open_sender(
-            "m",
-            self.entry,
-            self.generation,
-            {self.entry["model"]: PRICE},
-            max_tokens=16,
-            folder=self.ledger.parent,
-            vector_store=self.folder / "unused",
+            "m", self.entry, self.generation, prices, max_tokens=16, **stores
         ) as sender:
             rows = list(generate(REQUESTS, ITEMS, CONTEXTS, sender=sender, arm=ARM))
         tables.write_rows(self.table, rows, Response)
         return list(tables.read_arrow(self.table, Response).to_pylist())
-
-    def files(self) -> Iterator[Path]:
-        """Everything that was written."""
-        return (path for path in self.folder.rglob("*") if path.is_file())
-
-
-ARM = GenerationArm("m", "probe", "history", temperature=1.0, max_tokens=16, seed=3)
 
 
 def lasting(table: Table) -> Table:

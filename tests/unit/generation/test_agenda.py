@@ -13,13 +13,16 @@ from fieldwork.generation.agenda import Agenda, Call, ContextGroup, PrefixCache
 from fieldwork.generation.ledger import Entry, Ledger
 from fieldwork.records.puppets import Message
 
-LONG = "word " * 2_000
 CACHE = PrefixCache(min_tokens=1024, requests_per_minute=None)
 
 
-def group(context: str | None, *names: str, text: str = LONG) -> ContextGroup:
+def group(context: str | None, names: str, text: str = "word " * 2_000) -> ContextGroup:
     messages = [Message("user", f"{context} {text}")] if context else []
     return ContextGroup(context, messages, [ask_of(name) for name in names])
+
+
+def agenda_of(ledger: Ledger, *groups: ContextGroup, cache: PrefixCache | None = CACHE) -> Agenda:
+    return Agenda(iter(groups), ScriptedProvider(), ledger, cache)
 
 
 def name_of(call: Call) -> str:
@@ -27,32 +30,30 @@ def name_of(call: Call) -> str:
     return f"{body['cache_key']}:{body['question']}"
 
 
-async def drain(agenda: Agenda, n_workers: int = 4, seconds: float = 0.01) -> list[tuple[str, str]]:
-    """What started and ended, in order, with workers that each take `seconds` a call."""
-    log: list[tuple[str, str]] = []
+def drain(agenda: Agenda, seconds: float = 0.01) -> dict[tuple[str, str], float]:
+    """When each call started and ended, in order, with four workers that take `seconds` a call."""
+    log: dict[tuple[str, str], float] = {}
 
     async def work() -> None:
+        clock = asyncio.get_running_loop().time
         while (call := await agenda.next()) is not None:
-            log.append(("start", name_of(call)))
+            log["start", name_of(call)] = clock()
             agenda.note_sent(call)
             await asyncio.sleep(seconds)
-            log.append(("end", name_of(call)))
+            log["end", name_of(call)] = clock()
             agenda.note_end(call)
 
-    await asyncio.wait_for(asyncio.gather(*(work() for _ in range(n_workers))), timeout=60)
+    async def four() -> None:
+        await asyncio.wait_for(asyncio.gather(*(work() for _ in range(4))), timeout=60)
+
+    asyncio.run(four())
     return log
-
-
-def run(
-    groups: list[ContextGroup], ledger: Ledger, cache: PrefixCache | None = CACHE
-) -> list[tuple[str, str]]:
-    return asyncio.run(drain(Agenda(iter(groups), ScriptedProvider(), ledger, cache)))
 
 
 def test_the_first_question_after_a_context_is_answered_before_the_rest_begin(
     ledger: Ledger,
 ) -> None:
-    log = run([group(c, *"12345") for c in "abcdef"], ledger)
+    log = list(drain(agenda_of(ledger, *(group(c, "12345") for c in "abcdef"))))
     for context in "abcdef":
         warm = log.index(("end", f"{context}:1"))
         assert all(warm < log.index(("start", f"{context}:{question}")) for question in "2345")
@@ -60,16 +61,12 @@ def test_the_first_question_after_a_context_is_answered_before_the_rest_begin(
 
 @pytest.mark.parametrize(
     ("cache", "made"),
-    [
-        (None, group("a", *"1234")),
-        (CACHE, group(None, *"1234")),
-        (CACHE, group("a", *"1234", text="short")),
-    ],
+    [(None, group("a", "1234")), (CACHE, group(None, "1234")), (CACHE, group("a", "1234", "s"))],
 )
 def test_without_a_cache_to_warm_all_go_at_once(
     ledger: Ledger, cache: PrefixCache | None, made: ContextGroup
 ) -> None:
-    log = run([made], ledger, cache)
+    log = drain(agenda_of(ledger, made, cache=cache))
     assert [what for what, _ in log] == ["start"] * 4 + ["end"] * 4
 
 
@@ -77,29 +74,10 @@ def test_a_prefix_is_asked_no_faster_than_its_cache_bears(
     ledger: Ledger, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(module, "MINUTE_S", 0.3)
-    times: dict[str, list[float]] = {"a": [], "b": []}
-
-    async def scenario() -> None:
-        agenda = Agenda(
-            iter([group(c, *"1234567") for c in "ab"]),
-            ScriptedProvider(),
-            ledger,
-            PrefixCache(1024, 3),
-        )
-        loop = asyncio.get_running_loop()
-
-        async def work() -> None:
-            while (call := await agenda.next()) is not None:
-                times[name_of(call)[0]].append(loop.time())
-                agenda.note_sent(call)
-                await asyncio.sleep(0.01)
-                agenda.note_end(call)
-
-        await asyncio.wait_for(asyncio.gather(*(work() for _ in range(4))), timeout=60)
-
-    asyncio.run(scenario())
-    for started in times.values():
-        assert len(started) == 7
+    groups = [group(c, "1234567") for c in "ab"]
+    log = drain(agenda_of(ledger, *groups, cache=PrefixCache(1024, 3)))
+    for context in "ab":
+        started = [log["start", f"{context}:{n}"] for n in range(1, 8)]
         # three in the first minute, three in the second, one in the third
         assert started[2] - started[0] < 0.15
         assert started[3] - started[1] >= 0.29
@@ -107,33 +85,29 @@ def test_a_prefix_is_asked_no_faster_than_its_cache_bears(
 
 
 def test_an_answer_of_another_model_stops_until_it_is_accepted(ledger: Ledger) -> None:
-    provider = ScriptedProvider()
-    probe = Agenda(iter([group("a", "1")]), provider, ledger, CACHE)
-    asyncio.run(drain(probe, seconds=0.0))
-    ledger.quarantine(
-        [Entry(probe.keys[0], "scripted", 0, reply_bytes("x", "cheaper"), None, None, 1)]
-    )
+    probe = agenda_of(ledger, group("a", "1"))
+    drain(probe, seconds=0.0)
+    other = reply_bytes("x", "cheaper")
+    ledger.quarantine([Entry(probe.keys[0], "scripted", 0, other, None, None, 1)])
     with pytest.raises(StudyError, match=r"cheaper.*accept_models"):
-        asyncio.run(drain(Agenda(iter([group("a", "1")]), provider, ledger, CACHE)))
+        drain(agenda_of(ledger, group("a", "1")))
+    provider = ScriptedProvider()
     provider.accepted_models.add("cheaper")
     accepted = Agenda(iter([group("a", "1")]), provider, ledger, CACHE)
-    assert asyncio.run(drain(accepted)) == []
-    assert [entry.raw for entry in ledger.entries(accepted.keys)] == [reply_bytes("x", "cheaper")]
+    assert drain(accepted) == {}
+    assert [entry.raw for entry in ledger.entries(accepted.keys)] == [other]
 
 
 def test_a_worker_that_is_cancelled_while_idle_takes_no_call_with_it(ledger: Ledger) -> None:
-    async def scenario() -> list[str]:
-        agenda = Agenda(iter([group("a", *"123")]), ScriptedProvider(), ledger, CACHE)
+    async def scenario() -> list[Call | None]:
+        agenda = agenda_of(ledger, group("a", "123"))
         first = await agenda.next()
         assert first is not None
         idle = [asyncio.create_task(agenda.next()) for _ in range(2)]
         await asyncio.sleep(0)
         idle[0].cancel()
         agenda.note_end(first)
-        second = await idle[1]
-        third = await agenda.next()
-        assert second is not None
-        assert third is not None
-        return [name_of(call) for call in (first, second, third)]
+        return [first, await idle[1], await agenda.next()]
 
-    assert asyncio.run(scenario()) == ["a:1", "a:2", "a:3"]
+    calls = asyncio.run(scenario())
+    assert [call and name_of(call) for call in calls] == ["a:1", "a:2", "a:3"]

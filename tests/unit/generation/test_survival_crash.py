@@ -17,11 +17,10 @@ import pytest
 from kills import FORK, at_step
 from survival_study import (
     ALL_MODELS,
-    KEY_ENV,
     MODELS,
     N_REPLICATES,
-    PRICE,
-    SEEDLESS_MODELS,
+    PRICES,
+    SPECS,
     Answers,
     N,
     Study,
@@ -29,8 +28,8 @@ from survival_study import (
     lasting,
     n_billed,
     n_submitted,
+    prepare,
 )
-from test_survival import prepare
 
 from fieldwork.errors import StudyError
 from fieldwork.generation.batches.journal import Journal
@@ -38,7 +37,7 @@ from fieldwork.generation.ledger import Ledger
 from fieldwork.generation.providers.batch_anthropic import AnthropicBatches
 from fieldwork.generation.providers.batch_gemini import GeminiBatches
 from fieldwork.generation.providers.batch_openai import OpenAIBatches
-from servers.provider import BatchRules, Chat, ModelSpec, serve_provider
+from servers.provider import BatchRules, Chat, serve_provider
 
 CLIENTS = {"openai": OpenAIBatches, "gemini": GeminiBatches, "anthropic": AnthropicBatches}
 # of the server's clock: a batch of a minute takes 12 ms
@@ -47,12 +46,6 @@ CONCURRENCY = 4
 # of an answer, so that a job's ledger is a few hundred kilobytes
 N_BYTES = 2_000
 
-SPECS = [
-    ModelSpec("gpt-x"),
-    ModelSpec("gemini-x", family="gemini"),
-    ModelSpec("claude-x", family="claude"),
-]
-
 Act = Callable[[], None]
 Whole = dict[tuple[str, str], Table]
 
@@ -60,9 +53,6 @@ Whole = dict[tuple[str, str], Table]
 @pytest.fixture(autouse=True)
 def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
     prepare(monkeypatch)
-    monkeypatch.setenv(KEY_ENV, "any")
-    monkeypatch.setattr("fieldwork.generation.batches.settling.SECONDS_BETWEEN_LISTINGS", 0.02)
-    monkeypatch.setattr("fieldwork.generation.batches.patience.FIRST_WAIT_S", 0.01)
     monkeypatch.setattr("fieldwork.generation.batches.results.ROWS_PER_COMMIT", 6)
 
 
@@ -79,13 +69,12 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Whole:
     with pytest.MonkeyPatch.context() as patched, serving() as (chat, _):
         prepare(patched)
         folder = tmp_path_factory.mktemp("whole")
-        return {
-            (api, tier): lasting(
-                Study(folder / api / tier, api, chat.gemini_url, dispatch=tier).run()
-            )
+        made = {
+            (api, tier): Study(folder / api / tier, api, chat.gemini_url, dispatch=tier)
             for api in ALL_MODELS
             for tier in ("live", "batch")
         }
+        return {name: lasting(study.run()) for name, study in made.items()}
 
 
 class Run:
@@ -117,11 +106,6 @@ class Run:
 
 # -- killed at any step
 
-LIVE_KILLS = [
-    ("openai", "store", "before", 1),
-    ("openai", "store", "after", 4),
-    ("gemini", "store", "after", 2),
-]
 # where a batch is made and its fate is noted; what the journal does alone, batches/test_batches.py kills
 BATCH_STEPS: list[tuple[str, str, str, int]] = [
     ("journal", "begin_creation", "before", 1),
@@ -134,27 +118,13 @@ BATCH_STEPS: list[tuple[str, str, str, int]] = [
 ]
 
 
-@pytest.mark.parametrize(("api", "method", "when", "nth"), LIVE_KILLS)
-def test_a_killed_live_run_ends_with_the_table_of_an_undisturbed_one(
-    api: str, method: str, when: str, nth: int, tmp_path: Path, whole: Whole
-) -> None:
-    study = partial(Study, tmp_path / "killed", api, concurrency=CONCURRENCY)
-    run = Run(study, partial(at_step, Ledger, method, when, nth))
-    with serving() as (chat, answers):
-        run.begin(chat)
-        assert run.finish() == -signal.SIGKILL
-        table = study(chat.gemini_url).run()
-        assert sum(count - 1 for count in answers.made.values()) <= CONCURRENCY
-        assert len(answers.made) == N
-        assert lasting(table) == whole[api, "live"]
-
-
 BATCH_KILLS = [
     *(("openai", *step) for step in BATCH_STEPS),
     ("openai", "journal", "settle", "before", 2),
     ("openai", "ledger", "store", "after", 2),
     *((api, *step) for api in ("gemini", "anthropic") for step in BATCH_STEPS[1:5]),
-    *(("anthropic", "client", "_write_note", when, n) for when, n in (("before", 1), ("after", 2))),
+    ("anthropic", "client", "_write_note", "before", 1),
+    ("anthropic", "client", "_write_note", "after", 2),
 ]
 
 
@@ -169,7 +139,7 @@ def test_a_killed_batch_run_ends_with_the_table_of_an_undisturbed_one(
         run.begin(chat)
         assert run.finish() == -signal.SIGKILL
         table = study(chat.gemini_url).run()
-        n_equal = N_REPLICATES if api in SEEDLESS_MODELS else 1
+        n_equal = 1 if api in MODELS else N_REPLICATES
         assert set(answers.made.values()) == {n_equal}, "a batch was made twice"
         assert answers.made.total() == n_billed(chat) == n_submitted(chat) == N
         assert lasting(table) == whole[api, "batch"]
@@ -280,14 +250,13 @@ KILLS = (1, 2, 1, 3, 2, 1)
 
 
 @pytest.mark.parametrize("api", MODELS)
-def test_many_kills_repeat_only_the_calls_in_flight(api: str, tmp_path: Path) -> None:
+def test_many_kills_repeat_only_the_calls_in_flight(api: str, tmp_path: Path, whole: Whole) -> None:
     study = partial(Study, tmp_path / "killed", api, concurrency=CONCURRENCY)
     runs = [
         Run(study, partial(at_step, Ledger, "store", when, nth))
         for nth, when in zip(KILLS, ("before", "after") * 3, strict=True)
     ]
-    answers = Answers()
-    with serve_provider(specs=SPECS, answer=answers) as chat:
+    with serving() as (chat, answers):
         n_made = 0
         for run in runs:
             run.begin(chat)
@@ -295,10 +264,9 @@ def test_many_kills_repeat_only_the_calls_in_flight(api: str, tmp_path: Path) ->
             repeated = answers.made.total() - len(answers.made)
             assert repeated - n_made <= CONCURRENCY, "a kill repeats what was in flight"
             n_made = repeated
-        table = lasting(study(chat.gemini_url).run())
+        table = study(chat.gemini_url).run()
         assert len(answers.made) == N
-        whole = lasting(Study(tmp_path / "whole", api, chat.gemini_url).run())
-        assert table == whole
+        assert lasting(table) == whole[api, "live"]
 
 
 def test_a_budget_is_never_passed_however_often_a_job_is_killed(tmp_path: Path) -> None:
@@ -309,8 +277,7 @@ def test_a_budget_is_never_passed_however_often_a_job_is_killed(tmp_path: Path) 
         Run(partial(study, budget_usd=budget), partial(at_step, Ledger, "store", "after", nth))
         for nth in KILLS
     ]
-    prices = dict.fromkeys(MODELS.values(), PRICE)
-    with serve_provider(specs=SPECS, prices=prices, answer=Answers()) as chat:
+    with serve_provider(specs=SPECS, prices=PRICES, answer=Answers()) as chat:
         ends = []
         for run in runs:
             run.begin(chat)
