@@ -10,7 +10,7 @@ from provider_cases import CONTEXTS, KEY, Recorder, Said, make_anthropic, models
 
 from fieldwork.errors import StudyError
 from fieldwork.generation.providers.anthropic import FIRST_TURN, LAST_VERSION_WITH_TEMPERATURE
-from fieldwork.generation.providers.base import ModelInfo, Provider, TransientError
+from fieldwork.generation.providers.base import ModelInfo, TransientError
 from fieldwork.records.puppets import Message
 
 MODEL = "claude-x"
@@ -21,9 +21,8 @@ MARK = {"type": "ephemeral"}
 
 def sdk(recorder: Recorder, version: str = LAST_VERSION_WITH_TEMPERATURE) -> anthropic.Anthropic:
     headers = {"anthropic-version": version}
-    return anthropic.Anthropic(
-        api_key=KEY, base_url=recorder.url, max_retries=0, default_headers=headers
-    )
+    place = {"base_url": recorder.url, "max_retries": 0}
+    return anthropic.Anthropic(api_key=KEY, default_headers=headers, **place)  # type: ignore[arg-type]
 
 
 def expected(context: Sequence[Message]) -> dict[str, Any]:
@@ -37,28 +36,41 @@ def expected(context: Sequence[Message]) -> dict[str, Any]:
     return {"messages": turns, **({"system": system} if system else {})}
 
 
-def sent(provider: Provider, context: Sequence[Message]) -> None:
+def assert_equal_calls(
+    recorder: Recorder, context: Sequence[Message], theirs: dict[str, Any], **changes: Any
+) -> None:
+    """Ours, and the SDK's with `theirs`."""
+    recorder.replies = [ANSWER]
+    client = sdk(recorder, changes.get("api_version", LAST_VERSION_WITH_TEMPERATURE))
+    client.messages.create(model=MODEL, max_tokens=16, **theirs)
+    provider = make_anthropic(recorder.url, **changes)
     send(provider, wire_of(provider, context, context_id="c"))
+    first, second = recorder.calls
+    assert first.body == second.body
+    assert (first.method, first.path) == (second.method, second.path) == ("POST", "/v1/messages")
+    for header in ("anthropic-version", "content-type"):
+        assert first.headers[header] == second.headers[header]
+    # the interface takes both
+    assert first.headers["authorization"] == f"Bearer {KEY}"
+    assert second.headers["x-api-key"] == KEY
 
 
+# from its version 2 on the SDK has no argument for what the newest interface refuses
+USUAL: dict[str, Any] = {"extra_body": {"temperature": 1.0}}
+COOL = {"send_temperature": False}
+BETWEEN, BUDGET = {"type": "between_tools"}, {"type": "enabled", "budget_tokens": 1024}
 OPTIONS: list[tuple[dict[str, Any], dict[str, Any]]] = [
-    # from its version 2 on the SDK has no argument for what the newest interface refuses
-    ({}, {"extra_body": {"temperature": 1.0}}),
-    ({"send_temperature": False, "api_version": VERSION}, {}),
-    ({"send_temperature": False, "thinking": "adaptive"}, {"thinking": {"type": "adaptive"}}),
+    ({}, USUAL),
+    ({**COOL, "api_version": VERSION}, {}),
+    ({**COOL, "thinking": "adaptive"}, {"thinking": {"type": "adaptive"}}),
     (
-        {"send_temperature": False, "thinking": "between_tools", "effort": "low"},
-        {"thinking": {"type": "between_tools"}, "output_config": {"effort": "low"}},
+        {**COOL, "thinking": "between_tools", "effort": "low"},
+        {"thinking": BETWEEN, "output_config": {"effort": "low"}},
     ),
-    (
-        {"send_temperature": False, "thinking": 1024},
-        {"thinking": {"type": "enabled", "budget_tokens": 1024}},
-    ),
+    ({**COOL, "thinking": 1024}, {"thinking": BUDGET}),
 ]
 STARTS_WITH_ANSWER = [Message("assistant", "Hello, I am here."), Message("user", "Hi")]
 ALL_CONTEXTS = {**CONTEXTS, "starts with an answer": STARTS_WITH_ANSWER}
-
-
 CALLS = [(CONTEXTS["history"], *options) for options in OPTIONS]
 CALLS += [(context, *OPTIONS[0]) for context in ALL_CONTEXTS.values()]
 
@@ -67,45 +79,28 @@ CALLS += [(context, *OPTIONS[0]) for context in ALL_CONTEXTS.values()]
 def test_the_call_is_the_one_the_official_sdk_makes(
     recorder: Recorder, changes: dict[str, Any], options: dict[str, Any], context: list[Message]
 ) -> None:
-    recorder.replies = [ANSWER]
-    version = changes.get("api_version", LAST_VERSION_WITH_TEMPERATURE)
-    client = sdk(recorder, version)
-    client.messages.create(model=MODEL, max_tokens=16, **expected(context), **options)
-    sent(make_anthropic(recorder.url, **changes), context)
-    theirs, ours = recorder.calls
-    assert ours.body == theirs.body
-    assert (ours.method, ours.path) == (theirs.method, theirs.path) == ("POST", "/v1/messages")
-    for header in ("anthropic-version", "content-type"):
-        assert ours.headers[header] == theirs.headers[header]
-    # the interface takes both
-    assert ours.headers["x-api-key"] == KEY
-    assert theirs.headers["authorization"] == f"Bearer {KEY}"
+    assert_equal_calls(recorder, context, {**expected(context), **options}, **changes)
 
 
 @pytest.mark.parametrize("context", ALL_CONTEXTS.values(), ids=ALL_CONTEXTS)
 def test_a_breakpoint_ends_the_context_and_changes_nothing_else(
     recorder: Recorder, context: list[Message]
 ) -> None:
-    recorder.replies = [ANSWER]
     marked = expected(context)
     if len(marked["messages"]) > 1:
         last = marked["messages"][-2]
         last["content"] = [{"type": "text", "text": last["content"], "cache_control": MARK}]
     elif "system" in marked:
         marked["system"] = [{"type": "text", "text": marked["system"], "cache_control": MARK}]
-    extra = {"temperature": 1.0}
-    sdk(recorder).messages.create(model=MODEL, max_tokens=16, **marked, extra_body=extra)
-    sent(make_anthropic(recorder.url, cache_breakpoint=True), context)
-    theirs, ours = recorder.calls
-    assert ours.body == theirs.body
+    assert_equal_calls(recorder, context, {**marked, **USUAL}, cache_breakpoint=True)
 
 
 def test_breakpoints_are_no_part_of_the_key() -> None:
+    plain, marked = make_anthropic(), make_anthropic(cache_breakpoint=True)
+    assert plain.endpoint == marked.endpoint
     for context in CONTEXTS.values():
-        plain, marked = make_anthropic(), make_anthropic(cache_breakpoint=True)
         wires = [wire_of(provider, context, context_id="c") for provider in (plain, marked)]
         assert wires[0] == wires[1]
-        assert plain.endpoint == marked.endpoint
         assert json.loads(plain.wire(wires[0].body())) == json.loads(wires[0].body())
 
 
@@ -116,7 +111,7 @@ def test_the_version_is_part_of_the_endpoint_and_no_part_of_the_address(
     assert old.endpoint == "http://127.0.0.1:9/v1/messages#2023-06-01"
     assert new.endpoint != old.endpoint
     recorder.replies = [ANSWER]
-    sent(make_anthropic(f"{recorder.url}/"), [])
+    send(make_anthropic(f"{recorder.url}/"))
     assert recorder.calls[0].path == "/v1/messages"
 
 
@@ -125,14 +120,16 @@ def test_a_version_without_temperatures_is_refused_with_a_way_out() -> None:
         make_anthropic(api_version=VERSION)
 
 
+# --- models
+
+
 def listed(*names: str, more: bool = False, **entry: Any) -> Said:
     models = [{"id": name, **entry} for name in names]
     return Said({"data": models, "has_more": more, "last_id": names[-1] if names else None})
 
 
 def test_the_list_of_models_is_read_page_by_page_as_the_sdk_reads_it(recorder: Recorder) -> None:
-    pages = [listed("claude-a", more=True), listed("claude-x")]
-    recorder.replies = [*pages, *pages]
+    recorder.replies = [listed("claude-a", more=True), listed("claude-x")] * 2
     theirs = [model.id for model in sdk(recorder).models.list(limit=1000)]
     ours = models_of(make_anthropic(recorder.url))
     assert ours == [ModelInfo("claude-a"), ModelInfo("claude-x")]
@@ -141,23 +138,17 @@ def test_the_list_of_models_is_read_page_by_page_as_the_sdk_reads_it(recorder: R
     assert paths[:2] == paths[2:]
 
 
-def test_a_name_without_its_date_is_looked_up(recorder: Recorder) -> None:
+def test_a_name_that_is_not_in_the_list_is_looked_up(recorder: Recorder) -> None:
     dated = Said({"id": "claude-x-20260101", "retires_at": "2099-01-01T00:00:00Z"})
     recorder.replies = [listed("claude-x-20260101"), dated]
-    found = models_of(make_anthropic(recorder.url))
-    assert found is not None
+    found = models_of(make_anthropic(recorder.url)) or []
     assert [model.id for model in found] == ["claude-x-20260101", "claude-x"]
     assert str(found[1].shutdown) == "2099-01-01"
-    recorder.replies = [listed("claude-a"), Said({"error": {}}, 404)]
-    assert models_of(make_anthropic(recorder.url)) == [ModelInfo("claude-a")]
-
-
-def test_a_server_that_looks_up_no_name_has_its_list(recorder: Recorder) -> None:
-    recorder.replies = [listed("claude-a"), Said({"error": {}}, 405)]
-    assert models_of(make_anthropic(recorder.url)) == [ModelInfo("claude-a")]
-
-
-def test_a_name_that_cannot_be_looked_up_now_is_not_taken_for_unknown(recorder: Recorder) -> None:
+    # unknown, or a server that looks up no name
+    for status in (404, 405):
+        recorder.replies = [listed("claude-a"), Said({"error": {}}, status)]
+        assert models_of(make_anthropic(recorder.url)) == [ModelInfo("claude-a")]
+    # what cannot be looked up now is not taken for unknown
     recorder.replies = [listed("claude-x-20260101"), Said({"error": {}}, 529)]
     with pytest.raises(TransientError):
         models_of(make_anthropic(recorder.url))

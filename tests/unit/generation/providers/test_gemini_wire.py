@@ -28,9 +28,7 @@ from fieldwork.generation.providers.vertex import VertexSettings
 from fieldwork.records.puppets import Message
 
 MODEL = "gemini-2.5-flash"
-ANSWER = Said(
-    {"candidates": [{"content": {"parts": [{"text": "A"}]}, "finishReason": "STOP"}], "models": []}
-)
+ANSWER = Said({"candidates": [{"content": {"parts": [{"text": "A"}]}, "finishReason": "STOP"}]})
 PROJECT = VertexSettings("my-project", "europe-west1")
 
 
@@ -38,13 +36,30 @@ def make(base_url: str | None = NOWHERE, **changes: Any) -> Gemini:
     return make_gemini(base_url, model=MODEL, **changes)
 
 
-def sdk(recorder: Recorder, **options: Any) -> genai.Client:
-    http: Any = {"base_url": recorder.url, "api_version": options.pop("api_version", "v1beta")}
-    return genai.Client(http_options=types.HttpOptions(**http), **options)
+def sdk(recorder: Recorder, version: str = "v1beta", **options: Any) -> genai.Client:
+    http = types.HttpOptions(base_url=recorder.url, api_version=version)
+    return genai.Client(http_options=http, **options)
 
 
-def asked(client: genai.Client, context: list[Message], options: dict[str, Any]) -> None:
-    """The SDK's call for a context and the question of `wire_of`."""
+def plain(value: Any) -> Any:
+    """Field names in one of the two spellings that protobuf's JSON reads alike."""
+    return json.loads(json.dumps(value).replace("thinking_budget", "thinkingBudget"))
+
+
+def said_by(call: Call) -> tuple[Any, ...]:
+    names = ("x-goog-api-key", "authorization", "content-type")
+    return (call.method, call.path, plain(call.body), *map(call.headers.get, names))
+
+
+def assert_equal_calls(
+    recorder: Recorder,
+    client: genai.Client,
+    provider: Gemini,
+    context: list[Message],
+    options: dict[str, Any],
+) -> Call:
+    """Ours and the SDK's for a context and the question of `wire_of`; ours."""
+    recorder.replies = [ANSWER]
     system = [m.content for m in context if m.role == "system"]
     roles = {"user": "user", "assistant": "model"}
     turns = [(roles[m.role], m.content) for m in context if m.role != "system"]
@@ -54,23 +69,10 @@ def asked(client: genai.Client, context: list[Message], options: dict[str, Any])
     ]
     config = types.GenerateContentConfig(system_instruction=system or None, **options)  # type: ignore[arg-type]
     client.models.generate_content(model=MODEL, contents=contents, config=config)
-
-
-def plain(value: Any) -> Any:
-    """Field names in one of the two spellings that protobuf's JSON reads alike."""
-    if isinstance(value, dict):
-        return {
-            "thinkingBudget" if k == "thinking_budget" else k: plain(v) for k, v in value.items()
-        }
-    return [plain(v) for v in value] if isinstance(value, list) else value
-
-
-def same(ours: Call, theirs: Call) -> bool:
-    names = ("x-goog-api-key", "authorization", "content-type")
-    called = (ours.method, ours.path, plain(ours.body))
-    return called == (theirs.method, theirs.path, plain(theirs.body)) and all(
-        ours.headers.get(name) == theirs.headers.get(name) for name in names
-    )
+    send(provider, wire_of(provider, context))
+    theirs, ours = recorder.calls
+    assert said_by(ours) == said_by(theirs)
+    return ours
 
 
 USUAL = {"temperature": 1.0, "max_output_tokens": 16}
@@ -78,22 +80,16 @@ HARASSMENT = types.SafetySetting(
     category=types.HarmCategory.HARM_CATEGORY_HARASSMENT,
     threshold=types.HarmBlockThreshold.BLOCK_NONE,
 )
+THINKING = types.ThinkingConfig(thinking_budget=0)
+SAFETY = {"safety": {"HARM_CATEGORY_HARASSMENT": "BLOCK_NONE"}}
 OPTIONS: list[tuple[dict[str, Any], dict[str, Any]]] = [
     ({}, USUAL),
     ({"send_temperature": False}, {"max_output_tokens": 16}),
     ({"send_seed": True}, {**USUAL, "seed": 42}),
-    (
-        {"thinking_budget": 0},
-        {**USUAL, "thinking_config": types.ThinkingConfig(thinking_budget=0)},
-    ),
-    (
-        {"safety": {"HARM_CATEGORY_HARASSMENT": "BLOCK_NONE"}},
-        {**USUAL, "safety_settings": [HARASSMENT]},
-    ),
+    ({"thinking_budget": 0}, {**USUAL, "thinking_config": THINKING}),
+    (SAFETY, {**USUAL, "safety_settings": [HARASSMENT]}),
     ({"flex": True}, {**USUAL, "service_tier": "flex"}),
 ]
-
-
 CALLS = [(CONTEXTS["history"], *options) for options in OPTIONS]
 CALLS += [(context, *OPTIONS[0]) for context in CONTEXTS.values()]
 
@@ -102,48 +98,28 @@ CALLS += [(context, *OPTIONS[0]) for context in CONTEXTS.values()]
 def test_the_call_is_the_one_the_official_sdk_makes(
     recorder: Recorder, changes: dict[str, Any], options: dict[str, Any], context: list[Message]
 ) -> None:
-    recorder.replies = [ANSWER]
-    asked(sdk(recorder, api_key=KEY), context, options)
     provider = make(recorder.url, **changes)
-    send(provider, wire_of(provider, context))
-    theirs, ours = recorder.calls
+    ours = assert_equal_calls(recorder, sdk(recorder, api_key=KEY), provider, context, options)
     assert ours.path == f"/v1beta/models/{MODEL}:generateContent"
-    assert same(ours, theirs)
 
 
-@pytest.mark.parametrize("context", [CONTEXTS["none"], CONTEXTS["odd text"]])
 def test_vertex_is_called_as_the_sdk_calls_it(
-    recorder: Recorder, monkeypatch: pytest.MonkeyPatch, context: list[Message]
+    recorder: Recorder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    recorder.replies = [ANSWER]
-    client = sdk(
-        recorder,
-        vertexai=True,
-        project=PROJECT.project,
-        location=PROJECT.location,
-        credentials=Credentials("oauth-token"),  # type: ignore[no-untyped-call]
-        api_version="v1beta1",
-    )
-    asked(client, context, OPTIONS[0][1])
+    place = {"project": PROJECT.project, "location": PROJECT.location}
+    credentials = Credentials("oauth-token")  # type: ignore[no-untyped-call]
+    client = sdk(recorder, "v1beta1", vertexai=True, credentials=credentials, **place)
     monkeypatch.setenv("VERTEX_TOKEN", " oauth-token\n")
-    provider = make(
-        recorder.url,
-        api_key=None,
-        vertex=PROJECT,
-        token_env="VERTEX_TOKEN",
-        api_version="v1beta1",
-    )
-    send(provider, wire_of(provider, context))
-    theirs, ours = recorder.calls
-    assert same(ours, theirs)
+    ours_to = {"vertex": PROJECT, "token_env": "VERTEX_TOKEN", "api_version": "v1beta1"}
+    provider = make(recorder.url, api_key=None, **ours_to)
+    ours = assert_equal_calls(recorder, client, provider, CONTEXTS["odd text"], USUAL)
     assert ours.headers["authorization"] == "Bearer oauth-token"
 
 
 @pytest.mark.parametrize("seed", [2509 * 1_000_003 + 7, 2**31, 0])
 def test_a_seed_fits_the_interface(seed: int) -> None:
-    provider = make(send_seed=True)
-    body = json.loads(wire_of(provider, sampling=SAMPLING._replace(seed=seed)).body())
-    sent = body["generationConfig"]["seed"]
+    wire = wire_of(make(send_seed=True), sampling=SAMPLING._replace(seed=seed))
+    sent = json.loads(wire.body())["generationConfig"]["seed"]
     assert 0 <= sent < 2**31
     assert (sent - seed) % 2**31 == 0
 
@@ -154,11 +130,8 @@ def test_one_threshold_for_every_category() -> None:
 
 
 def test_the_list_of_models_is_read_page_by_page_as_the_sdk_reads_it(recorder: Recorder) -> None:
-    pages = [
-        Said({"models": [{"name": "models/gemini-a"}], "nextPageToken": "p/2+ "}),
-        Said({"models": [{"name": "models/gemini-b"}]}),
-    ]
-    recorder.replies = [*pages, *pages]
+    first = {"models": [{"name": "models/gemini-a"}], "nextPageToken": "p/2+ "}
+    recorder.replies = [Said(first), Said({"models": [{"name": "models/gemini-b"}]})] * 2
     client = sdk(recorder, api_key=KEY)
     theirs = [model.name for model in client.models.list()]
     ours = models_of(make(recorder.url))

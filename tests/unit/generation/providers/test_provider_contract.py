@@ -83,12 +83,12 @@ class FixedEncoder(Encoder):
 Maker = Callable[[str], Provider]
 
 
+def remote(make: Callable[..., Provider], path: str = "", **changes: Any) -> Maker:
+    return lambda url: make(f"{url}{path}", timeout_s=TIMEOUT_S, **changes)
+
+
 def openai(**changes: Any) -> Maker:
-    return lambda url: make_openai(f"{url}/v1", timeout_s=TIMEOUT_S, **changes)
-
-
-def remote(make: Callable[..., Provider], **changes: Any) -> Maker:
-    return lambda url: make(url, timeout_s=TIMEOUT_S, **changes)
+    return remote(make_openai, "/v1", **changes)
 
 
 def embedded_model(_: str) -> Provider:
@@ -118,11 +118,8 @@ def said(body: dict[str, Any]) -> Callable[..., bytes]:
 CHOICE = {"message": {"content": "B"}, "finish_reason": "stop"}
 CHAT: dict[str, Any] = {"id": "c1", "model": "gpt-test", "choices": [CHOICE]}
 chat_reply = said(CHAT | {"usage": {"prompt_tokens": 9, "completion_tokens": 1}})
-GEMINI = {
-    "responseId": "r1",
-    "modelVersion": "gemini-x",
-    "candidates": [{"content": {"parts": [{"text": "B"}]}, "finishReason": "STOP"}],
-}
+CANDIDATE = {"content": {"parts": [{"text": "B"}]}, "finishReason": "STOP"}
+GEMINI = {"responseId": "r1", "modelVersion": "gemini-x", "candidates": [CANDIDATE]}
 gemini_reply = said(GEMINI | {"usageMetadata": {"promptTokenCount": 9, "candidatesTokenCount": 1}})
 CLAUDE: dict[str, Any] = {"id": "msg_1", "model": "claude-x", "stop_reason": "end_turn"}
 CLAUDE |= {"content": [{"type": "text", "text": "B"}]}
@@ -135,25 +132,14 @@ gateway_reply = said(
     json.loads(chat_reply(openrouter_metadata={"endpoints": ENDPOINTS}))
     | {"choices": [CHOICE | {"message": {"content": PARTS}}]}
 )
-
-
-def local_chat_reply(**changes: Any) -> bytes:
-    body: dict[str, Any] = {"text": "B", "finish_reason": "stop"}
-    body |= {"input": 9, "cache_read": 4, "output": 1, "probabilities": {"A": 0.25, "B": 0.75}}
-    return json.dumps(body | changes).encode()
+LOCALS: dict[str, Any] = {"text": "B", "finish_reason": "stop", "input": 9, "cache_read": 4}
+local_chat_reply = said(LOCALS | {"output": 1, "probabilities": {"A": 0.25, "B": 0.75}})
 
 
 class Case(NamedTuple):
-    """An implementation, and replies of its server.
+    """An implementation, a reply with the answer B, and replies that lack something."""
 
-    Attributes:
-        make: the provider, for a server at an address.
-        sound: a reply with the answer B.
-        without: what a reply lacks → a reply that lacks it.
-        has_wire: calls leave the machine.
-    """
-
-    make: Callable[[str], Provider]
+    make: Maker
     sound: bytes
     without: dict[str, bytes]
     has_wire: bool = True
@@ -175,10 +161,12 @@ def lacking(
     }
 
 
-NO_TEXT: dict[str, Any] = {"message": {"content": None}, "finish_reason": "stop"}
-OPENAI_REPLIES = lacking(chat_reply, "usage", "model", choices=[NO_TEXT])
-NO_PARTS: dict[str, Any] = {"message": {"content": []}, "finish_reason": "stop"}
-GATEWAY_REPLIES = lacking(gateway_reply, "usage", "model", choices=[NO_PARTS])
+def empty(content: Any) -> dict[str, Any]:
+    return {"choices": [{"message": {"content": content}, "finish_reason": "stop"}]}
+
+
+OPENAI_REPLIES = lacking(chat_reply, "usage", "model", **empty(None))
+GATEWAY_REPLIES = lacking(gateway_reply, "usage", "model", **empty([]))
 STOPPED = [{"finishReason": "STOP"}]
 GEMINI_REPLIES = lacking(gemini_reply, "usageMetadata", "modelVersion", candidates=STOPPED)
 ANTHROPIC_REPLIES = lacking(anthropic_reply, "usage", "model", content=[])
@@ -186,6 +174,8 @@ SCRIPTED_REPLIES = lacking(scripted_reply, "usage", "model", text=None)
 GATEWAY = {"seed_field": "random_seed", "extra_body": {"provider": {"only": ["a"]}, "top_k": 0}}
 MARKED = {"cache_key": True, "cache_breakpoint": True}
 AZURE = {"azure_version": "2024-10-21"}
+MARKED_CLAUDE = remote(make_anthropic, cache_breakpoint=True)
+LETTERS = local_chat_reply(probabilities=None)
 CASES = {
     "openai": Case(openai(), chat_reply(), OPENAI_REPLIES),
     "openai with breakpoints": Case(openai(**MARKED), chat_reply(), OPENAI_REPLIES),
@@ -195,14 +185,10 @@ CASES = {
     "gemini": Case(remote(make_gemini), gemini_reply(), GEMINI_REPLIES),
     "vertex": Case(remote(make_vertex), gemini_reply(), GEMINI_REPLIES),
     "anthropic": Case(remote(make_anthropic), anthropic_reply(), ANTHROPIC_REPLIES),
-    "anthropic with breakpoints": Case(
-        remote(make_anthropic, cache_breakpoint=True), anthropic_reply(), ANTHROPIC_REPLIES
-    ),
+    "anthropic with breakpoints": Case(MARKED_CLAUDE, anthropic_reply(), ANTHROPIC_REPLIES),
     "embedded": Case(embedded_model, b'{"text": "B"}', {}, has_wire=False),
     "local chat": Case(local_chat("likelihood"), local_chat_reply(), {}, has_wire=False),
-    "local chat with letters": Case(
-        local_chat("letter"), local_chat_reply(probabilities=None), {}, has_wire=False
-    ),
+    "local chat with letters": Case(local_chat("letter"), LETTERS, {}, has_wire=False),
     "scripted, of tests": Case(
         lambda _: ScriptedProvider(), scripted_reply(), SCRIPTED_REPLIES, has_wire=False
     ),
@@ -227,11 +213,10 @@ def server() -> Iterator[Chat]:
 
 
 @pytest.fixture
-def chat(server: Chat) -> Iterator[Chat]:
+def chat(server: Chat) -> Chat:
     server.faults.clear()
     server.requests.clear()
-    yield server
-    server.faults.clear()
+    return server
 
 
 def address(chat: Chat) -> str:
@@ -240,9 +225,6 @@ def address(chat: Chat) -> str:
 
 def ask(provider: Provider) -> Exchange:
     return send(provider, wire_of(provider, CONTEXTS["history"]))
-
-
-# --- sending ------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -273,12 +255,9 @@ def test_equal_contexts_give_equal_bytes_and_bodies_are_json(name: str) -> None:
             assert body.count(b"Which one?") == 1 or not CASES[name].has_wire
     if CASES[name].has_wire:
         written = wire_of(provider, [Message("system", LONE), Message("user", LONE)], prompt=LONE)
-        assert (
-            json.dumps(json.loads(written.body()), ensure_ascii=False).count(
-                json.dumps(MENDED, ensure_ascii=False)
-            )
-            == 3
-        ), "text that UTF-8 cannot carry is mended"
+        texts = json.dumps(json.loads(written.body()), ensure_ascii=False)
+        mended = json.dumps(MENDED, ensure_ascii=False)
+        assert texts.count(mended) == 3, "text that UTF-8 cannot carry is mended"
 
 
 STATUSES = (400, 401, 402, 403, 404, 408, 422, 429, 498, 500, 503, 504, 529)
@@ -353,11 +332,8 @@ def test_a_connection_that_is_refused_was_never_billed(name: str, chat: Chat) ->
 @pytest.mark.parametrize("name", ON_A_WIRE)
 def test_what_is_no_reply_is_returned_by_send_and_refused_by_read(name: str, chat: Chat) -> None:
     make = CASES[name].make
-    for raw in (
-        *(body for key, body in ERROR_BODIES.items() if key != "deep"),
-        b"null",
-        b"{}",
-    ):
+    bodies = [body for key, body in ERROR_BODIES.items() if key != "deep"]
+    for raw in (*bodies, b"null", b"{}"):
         chat.faults.append(Fault(body=raw))
         provider = make(address(chat))
         exchange = ask(provider)
@@ -365,9 +341,6 @@ def test_what_is_no_reply_is_returned_by_send_and_refused_by_read(name: str, cha
         with pytest.raises(TransientError) as caught:
             provider.read(exchange.raw)
         assert caught.value.maybe_billed, "the server has replied"
-
-
-# --- reading ------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -439,14 +412,17 @@ def check_reading(provider: Provider, raw: bytes) -> None:
         reply = provider.read(raw)
         assert bool(reply.text and reply.text.strip()) or reply.outcome != "ok"
         assert all(count is None or count >= 0 for count in reply.usage)
-        for text in (reply.text, reply.returned_model, reply.request_id, reply.finish_reason):
+        names = (reply.returned_model, reply.request_id, reply.fingerprint, reply.service_tier)
+        for text in (reply.text, reply.finish_reason, *names):
             assert text is None or isinstance(text.encode(), bytes)
 
 
+SIXTY = {"max_examples": 60, "deadline": None}
+FIXTURES = [HealthCheck.function_scoped_fixture]
+
+
 @pytest.mark.parametrize("name", [name for name in CASES if name != "embedded"])
-@settings(
-    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+@settings(**SIXTY, suppress_health_check=FIXTURES)  # type: ignore[arg-type]
 @given(where=st.integers(0, 99), value=JSON, junk=st.binary(max_size=80))
 def test_no_reply_breaks_reading(name: str, where: int, value: object, junk: bytes) -> None:
     case = CASES[name]
@@ -455,39 +431,35 @@ def test_no_reply_breaks_reading(name: str, where: int, value: object, junk: byt
     check_reading(provider, spoil(case.sound, where, value))
 
 
-# --- batches ------------------------------------------------------------------------------------------
-
-
-def batch_client(api: str, url: str, folder: Path) -> BatchClient:
+def batch_client(api: str, folder: Path) -> BatchClient:
     if api == "openai":
-        return OpenAIBatches(make_openai(f"{url}/v1", timeout_s=TIMEOUT_S).settings)
+        return OpenAIBatches(make_openai().settings)
     if api == "gemini":
-        return GeminiBatches(make_gemini(url, timeout_s=TIMEOUT_S).settings)
+        return GeminiBatches(make_gemini().settings)
     if api == "anthropic":
-        return AnthropicBatches(make_anthropic(url, timeout_s=TIMEOUT_S).settings, folder)
+        return AnthropicBatches(make_anthropic().settings, folder)
     return Service(folder / "service", Ticking())
 
 
-ROWS = {
-    "openai": {"custom_id": "q", "response": {"status_code": 200, "body": {"x": 1}}, "error": None},
+MESSAGE, RESPONSE = {"id": "m"}, {"status_code": 200, "body": {"x": 1}}
+ROWS: dict[str, dict[str, Any]] = {
+    "openai": {"custom_id": "q", "response": RESPONSE, "error": None},
     "gemini": {"key": "q", "response": {"candidates": [], "responseId": "r"}},
-    "anthropic": {"custom_id": "q", "result": {"type": "succeeded", "message": {"id": "m"}}},
+    "anthropic": {"custom_id": "q", "result": {"type": "succeeded", "message": MESSAGE}},
+    "service, of tests": {"id": "q", "status": 200, "body": {"x": 1}},
 }
-CLIENTS = [*ROWS, "service, of tests"]
-
-
 ROW_BODIES = (*ERROR_BODIES.values(), b"null", b"7", b"{}", b'{"custom_id": 7}', b'{"key": []}')
 
 
-@pytest.mark.parametrize("api", CLIENTS)
+@pytest.mark.parametrize("api", ROWS)
 def test_a_line_of_results_is_a_row_or_a_value_error(api: str, tmp_path: Path) -> None:
-    client = batch_client(api, NOWHERE, tmp_path)
+    client = batch_client(api, tmp_path)
     for line in ROW_BODIES:
         with pytest.raises(ValueError, match=r"\w"):
             client.row(line)
-    sound = json.dumps(ROWS.get(api, {"id": "q", "status": 200, "body": {"x": 1}})).encode()
+    sound = json.dumps(ROWS[api]).encode()
 
-    @settings(max_examples=60, deadline=None)
+    @settings(**SIXTY)  # type: ignore[arg-type]
     @given(where=st.integers(0, 99), value=JSON)
     def check(where: int, value: object) -> None:
         with suppress(ValueError):
@@ -495,9 +467,6 @@ def test_a_line_of_results_is_a_row_or_a_value_error(api: str, tmp_path: Path) -
 
     check()
     client.close()
-
-
-# --- a reply is parsed once ---------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", [name for name in CASES if "letters" not in name])

@@ -137,49 +137,27 @@ def test_a_blocked_prompt_is_filtered() -> None:
 
 # --- tokens and names ---------------------------------------------------------------------------------
 
+NESTED = {
+    "prompt_tokens_details": {"cached_tokens": 64, "cache_write_tokens": 8},
+    "completion_tokens_details": {"reasoning_tokens": 12},
+}
+CLAUDES = {"input_tokens": 20, "cache_read_input_tokens": 4096, "cache_creation_input_tokens": 1000}
+CLAUDES |= {"output_tokens": 12}
+THOUGHTS = {"output_tokens_details": {"thinking_tokens": 7}}
+GOOGLES = {"promptTokenCount": 100, "cachedContentTokenCount": 64, "candidatesTokenCount": 5}
+GOOGLES |= {"thoughtsTokenCount": 7, "totalTokenCount": 112}
+UNCACHED = {"input_tokens": 9, "cache_read_input_tokens": None, "output_tokens": 2}
+ZERO = {"prompt_tokens_details": {"cached_tokens": 0}}
 USAGE: list[tuple[str, Any, Usage]] = [
     (
         "openai",
-        {
-            "prompt_tokens": 100,
-            "completion_tokens": 20,
-            "prompt_tokens_details": {"cached_tokens": 64, "cache_write_tokens": 8},
-            "completion_tokens_details": {"reasoning_tokens": 12},
-        },
+        {"prompt_tokens": 100, "completion_tokens": 20, **NESTED},
         Usage(input=100, cache_read=64, cache_write=8, output=20, reasoning=12),
     ),
-    (
-        "openai",
-        {"prompt_tokens": 9, "completion_tokens": 1, "prompt_tokens_details": {"cached_tokens": 0}},
-        Usage(input=9, cache_read=0, output=1),
-    ),
-    (
-        "anthropic",
-        {
-            "input_tokens": 20,
-            "cache_read_input_tokens": 4096,
-            "cache_creation_input_tokens": 1000,
-            "output_tokens": 12,
-            "output_tokens_details": {"thinking_tokens": 7},
-        },
-        Usage(input=5116, cache_read=4096, cache_write=1000, output=12, reasoning=7),
-    ),
-    (
-        "anthropic",
-        {"input_tokens": 9, "cache_read_input_tokens": None, "output_tokens": 2},
-        Usage(input=9, cache_read=0, cache_write=0, output=2),
-    ),
-    (
-        "gemini",
-        {
-            "promptTokenCount": 100,
-            "cachedContentTokenCount": 64,
-            "candidatesTokenCount": 5,
-            "thoughtsTokenCount": 7,
-            "totalTokenCount": 112,
-        },
-        Usage(input=100, cache_read=64, output=12, reasoning=7),
-    ),
+    ("openai", {"prompt_tokens": 9, "completion_tokens": 1, **ZERO}, Usage(9, 0, output=1)),
+    ("anthropic", CLAUDES | THOUGHTS, Usage(5116, 4096, 1000, output=12, reasoning=7)),
+    ("anthropic", UNCACHED, Usage(input=9, cache_read=0, cache_write=0, output=2)),
+    ("gemini", GOOGLES, Usage(input=100, cache_read=64, output=12, reasoning=7)),
     (
         "gemini",
         {"promptTokenCount": 9, "candidatesTokenCount": 2},
@@ -201,51 +179,36 @@ def test_usage(api: str, counts: Any, expected: Usage) -> None:
     assert reply.defects == (("usage",) if expected.input is None else ())
 
 
+TIER = {"usage": {"input_tokens": 3, "output_tokens": 1, "service_tier": "standard"}}
+TRAFFIC = {"responseId": "r1", "usageMetadata": {"trafficType": "ON_DEMAND"}}
+NAMES = {"id": "c1", "model": "gpt-test-0613", "system_fingerprint": "fp", "service_tier": "flex"}
 NAMED = {
-    "openai": completion()
-    | {"id": "c1", "model": "gpt-test-0613", "system_fingerprint": "fp", "service_tier": "flex"},
-    "anthropic": message(
-        TEXT,
-        model="claude-x-20260101",
-        usage={"input_tokens": 3, "output_tokens": 1, "service_tier": "standard"},
-    ),
-    "gemini": candidate(
-        [A],
-        modelVersion="gemini-x-001",
-        responseId="r1",
-        usageMetadata={"trafficType": "ON_DEMAND"},
-    ),
+    "openai": completion() | NAMES,
+    "anthropic": message(TEXT, model="claude-x-20260101", **TIER),
+    "gemini": candidate([A], modelVersion="gemini-x-001", **TRAFFIC),
 }
 SAYS = {
     "openai": ("gpt-test-0613", "fp", "flex", None),
     "anthropic": ("claude-x-20260101", None, "standard", "msg_1"),
     "gemini": ("gemini-x-001", "gemini-x-001", "ON_DEMAND", "r1"),
 }
-HEADERS: list[tuple[str, dict[str, str], str | None, dict[str, str]]] = [
-    ("openai", {"X-Request-Id": "req_1"}, "req_1", {"x-request-id": "req_1"}),
-    ("openai", {"apim-request-id": "a-1"}, "a-1", {"apim-request-id": "a-1"}),
-    ("anthropic", {"request-id": "req_1"}, "req_1", {"request-id": "req_1"}),
-    ("gemini", {}, None, {}),
-]
+CALLED = [("openai", "X-Request-Id"), ("openai", "apim-request-id"), ("anthropic", "request-id")]
 
 
-@pytest.mark.parametrize(("api", "headers", "request_id", "kept"), HEADERS)
-def test_what_else_a_reply_says(
-    recorder: Recorder,
-    api: str,
-    headers: dict[str, str],
-    request_id: str | None,
-    kept: dict[str, str],
-) -> None:
-    limits = {"X-RateLimit-Remaining-Requests": "59", "Set-Cookie": "secret"}
-    recorder.replies = [Said(NAMED[api], headers={**headers, **limits})]
+@pytest.mark.parametrize(("api", "name"), [*CALLED, ("gemini", None)])
+def test_what_else_a_reply_says(recorder: Recorder, api: str, name: str | None) -> None:
+    headers = {"X-RateLimit-Remaining-Requests": "59", "Set-Cookie": "secret"}
+    named = {name: "req_1"} if name else {}
+    recorder.replies = [Said(NAMED[api], headers={**headers, **named})]
     provider = MAKERS[api](recorder.url)
     began = datetime.now(UTC)
     exchange = send(provider)
     assert began <= exchange.started_at <= datetime.now(UTC)  # type: ignore[operator]
     assert 0 < exchange.latency_s < 5  # type: ignore[operator]
-    assert (exchange.raw, exchange.request_id) == (json.dumps(NAMED[api]).encode(), request_id)
-    assert exchange.headers.items() >= {"x-ratelimit-remaining-requests": "59", **kept}.items()
+    assert exchange.raw == json.dumps(NAMED[api]).encode()
+    assert exchange.request_id == ("req_1" if name else None)
+    kept = {"x-ratelimit-remaining-requests": "59", **{n.lower(): v for n, v in named.items()}}
+    assert exchange.headers.items() >= kept.items()
     assert "set-cookie" not in exchange.headers
     reply = provider.read(exchange.raw)
     names = (reply.returned_model, reply.fingerprint, reply.service_tier, reply.request_id)
@@ -325,6 +288,8 @@ def test_errors_that_may_pass(
 
 LOW = "Your credit balance is too low to access the Anthropic API."
 REACHED = "You have reached your specified API usage limits. You will regain access on 2026-12-01."
+SPENT = "enforced_spend_limit_reached"
+INVALID_KEY: Any = (400, "INVALID_ARGUMENT", "no", {"reason": "API_KEY_INVALID"})
 STOPPING = [
     ("openai", failed(401, f"Incorrect API key provided: {KEY}"), "models.*.api_key_env"),
     ("openai", Said(f"bad key {KEY}".encode(), 401), "models.*.api_key_env"),
@@ -334,20 +299,12 @@ STOPPING = [
     ("openai", failed(400, code="billing_hard_limit_reached"), "add credit"),
     ("anthropic", refused(400, "invalid_request_error", LOW), "add credit"),
     ("anthropic", refused(400, "invalid_request_error", REACHED), "raise its spending limit"),
-    (
-        "anthropic",
-        refused(429, "rate_limit_error", error_code="enforced_spend_limit_reached"),
-        "raise its spending limit",
-    ),
+    ("anthropic", refused(429, "rate_limit_error", error_code=SPENT), "raise its spending limit"),
     ("anthropic", refused(401, "authentication_error"), "models.*.api_key_env"),
     ("anthropic", refused(403, "permission_error"), "models.*.api_key_env"),
     ("anthropic", refused(404, "not_found_error", f"model: {KEY}"), "the model may be retired"),
     ("gemini", status_of(*USED_UP, quota("Day"), retry_info("7s")), "quota GenerateRequestsPerDay"),
-    (
-        "gemini",
-        status_of(400, "INVALID_ARGUMENT", "no", {"reason": "API_KEY_INVALID"}),
-        "models.*.api_key_env",
-    ),
+    ("gemini", status_of(*INVALID_KEY), "models.*.api_key_env"),
     ("gemini", status_of(403, "PERMISSION_DENIED"), "models.*.api_key_env"),
     ("gemini", status_of(404, "NOT_FOUND", KEY), "models.*.model: the model may be retired"),
     ("gemini", status_of(400, "FAILED_PRECONDITION", "not in your country"), "enable billing"),
@@ -376,6 +333,7 @@ ABOVE_THE_LIMIT = (
     "Request too large for gpt-4o in organization org-x on tokens per min (TPM): Limit 30000, Requested "
     "36278. The input or output tokens must be reduced in order to run successfully."
 )
+REDUCE = "Limit 9. The input must be reduced in order to run successfully."
 TOKENS = {"type": "tokens", "code": "rate_limit_exceeded"}
 INVALID = (400, "invalid_request_error")
 REFUSED = [
@@ -389,11 +347,7 @@ REFUSED = [
     ("openai", failed(400, "This model's maximum context length is 8192 tokens."), "token_budget"),
     ("openai", failed(413, "too large"), r"too long for the model.*token_budget"),
     ("openai", failed(429, ABOVE_THE_LIMIT, **TOKENS), r"lower conditions\.\*\.token_budget"),
-    (
-        "openai",
-        failed(429, "Limit 9. The input must be reduced in order to run successfully.", **TOKENS),
-        r"lower conditions\.\*\.token_budget",
-    ),
+    ("openai", failed(429, REDUCE, **TOKENS), r"lower conditions\.\*\.token_budget"),
     ("anthropic", refused(*INVALID, "prompt is too long: 9 tokens > 8 maximum"), TOO_LONG),
     ("anthropic", refused(413, "request_too_large", "too large"), f"HTTP 413: too large{TOO_LONG}"),
     ("anthropic", refused(*INVALID, f"you sent {KEY}"), r"HTTP 400: you sent \*\*\*masked\*\*\*$"),
@@ -438,20 +392,13 @@ def test_a_filter_beside_the_model_is_an_outcome(recorder: Recorder, api: str, s
 
 
 def test_limits_of_requests_and_of_input_are_learnt() -> None:
-    headers = {
-        "anthropic-ratelimit-requests-limit": "50",
-        "anthropic-ratelimit-requests-remaining": "49",
-        "anthropic-ratelimit-requests-reset": "2026-11-01T00:00:01Z",
-        "anthropic-ratelimit-input-tokens-limit": "30000",
-        "anthropic-ratelimit-input-tokens-remaining": "1000",
-        "anthropic-ratelimit-output-tokens-limit": "8000",
-        "anthropic-ratelimit-output-tokens-remaining": "8000",
-        "anthropic-ratelimit-tokens-limit": "8000",
-        "retry-after": "7",
-    }
-    assert limit_headers(headers) == headers | {
-        "x-ratelimit-limit-requests": "50",
-        "x-ratelimit-remaining-requests": "49",
-        "x-ratelimit-limit-tokens": "30000",
-        "x-ratelimit-remaining-tokens": "1000",
-    }
+    prefix, day = "anthropic-ratelimit-", "2026-11-01T00:00:01Z"
+    said = {"requests-limit": "50", "requests-remaining": "49", "requests-reset": day}
+    said |= {"input-tokens-limit": "30000", "input-tokens-remaining": "1000"}
+    said |= {"output-tokens-limit": "8000", "output-tokens-remaining": "8000"}
+    said |= {"tokens-limit": "8000"}
+    headers = {f"{prefix}{name}": text for name, text in said.items()} | {"retry-after": "7"}
+    learnt = {"limit-requests": "50", "remaining-requests": "49"}
+    learnt |= {"limit-tokens": "30000", "remaining-tokens": "1000"}
+    expected = {f"x-ratelimit-{name}": text for name, text in learnt.items()}
+    assert limit_headers(headers) == headers | expected
