@@ -59,19 +59,9 @@ def now() -> float:
     return asyncio.get_running_loop().time()
 
 
-def made(
-    ceiling: int = 100,
-    requests: float | None = None,
-    tokens_per_minute: float | None = None,
-    answer_tokens: int = 0,
-) -> Limits:
-    return Limits(
-        ceiling=ceiling,
-        requests_per_minute=requests,
-        tokens_per_minute=tokens_per_minute,
-        answer_tokens=answer_tokens,
-        clock=now,
-    )
+def made(ceiling: int = 100, requests: float | None = None, **settings: Any) -> Limits:
+    minutes = {"requests_per_minute": requests, "tokens_per_minute": None, **settings}
+    return Limits(ceiling=ceiling, clock=now, **minutes)
 
 
 def throttled_error(retry_after_s: float | None = None) -> TransientError:
@@ -80,13 +70,9 @@ def throttled_error(retry_after_s: float | None = None) -> TransientError:
 
 def timed_out() -> TransientError:
     """As a provider raises it, with the timeout hidden from tracebacks."""
-    try:
-        try:
-            raise TimeoutError
-        except TimeoutError:
-            raise TransientError("no reply within 120 s") from None
-    except TransientError as error:
-        return error
+    error = TransientError("no reply within 120 s")
+    error.__context__, error.__suppress_context__ = TimeoutError(), True
+    return error
 
 
 async def round_of(
@@ -106,22 +92,15 @@ async def settle_down() -> None:
         await asyncio.sleep(0)
 
 
-# --- tokens of answers -------------------------------------------------------------------------------
+def told(kind: str, limit: object, remaining: object, reset: str) -> dict[str, str]:
+    said = {"limit": str(limit), "remaining": str(remaining), "reset": reset}
+    return {f"x-ratelimit-{name}-{kind}": text for name, text in said.items()}
 
 
+# six calls of 1,000 tokens in a minute; a limit that the server states counts prompts alone
 @pytest.mark.parametrize(
     ("configured", "headers", "low", "high"),
-    [
-        # six calls of 1,000 tokens in a minute
-        (6000, {}, 57, 63),
-        # a limit that the server states counts prompts alone
-        (
-            None,
-            {"x-ratelimit-limit-tokens": "6000", "x-ratelimit-remaining-tokens": "5900"},
-            0,
-            1,
-        ),
-    ],
+    [(6000, {}, 57, 63), (None, told("tokens", 6000, 5900, "1s"), 0, 1)],
 )
 @virtual
 async def test_a_configured_limit_counts_the_longest_answers_too(
@@ -132,9 +111,6 @@ async def test_a_configured_limit_counts_the_longest_answers_too(
         await limits.acquire(100)
         limits.release(error=None, headers=headers)
     assert low <= now() <= high
-
-
-# --- the window ----------------------------------------------------------------------------------
 
 
 @virtual
@@ -175,9 +151,6 @@ async def test_the_window_is_halved_once_a_round(
     assert limits.window == before * factor
 
 
-# --- waits that the server asks for ---------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     ("error", "headers", "expected"),
     [
@@ -197,9 +170,6 @@ async def test_a_refusal_holds_everyone_back_as_long_as_it_asks(
     limits.release(error=error, headers=headers)
     await asyncio.gather(limits.acquire(1), limits.acquire(1))
     assert now() == pytest.approx(expected)
-
-
-# --- requests and tokens a minute ----------------------------------------------------------------
 
 
 async def admissions(
@@ -246,8 +216,7 @@ def test_tokens_are_paid_for_before_the_next_call(tokens: list[int], expected: l
 
 @virtual
 async def test_one_who_needs_much_is_not_overtaken() -> None:
-    limits = made(tokens_per_minute=6000)
-    order: list[int] = []
+    limits, order = made(tokens_per_minute=6000), []
 
     async def call(n: int) -> None:
         await limits.acquire(n)
@@ -257,34 +226,13 @@ async def test_one_who_needs_much_is_not_overtaken() -> None:
     assert order == [100, 90, 1]
 
 
-# --- what headers say ----------------------------------------------------------------------------
+DURATIONS = {"6m0s": 360.0, "120ms": 0.12, "1h2m3.5s": 3723.5, "1d": 86400.0, "500µs": 0.0005}
+DURATIONS |= {"59": 59.0, " 0.5 ": 0.5}
 
 
-@pytest.mark.parametrize(
-    ("text", "seconds"),
-    [
-        ("6m0s", 360.0),
-        ("120ms", 0.12),
-        ("1h2m3.5s", 3723.5),
-        ("1d", 86400.0),
-        ("500µs", 0.0005),
-        ("59", 59.0),
-        (" 0.5 ", 0.5),
-        ("", None),
-        ("nan", None),
-        ("2026-11-20T10:30:00Z", None),
-    ],
-)
-def test_durations(text: str, seconds: float | None) -> None:
-    assert duration_s(text) == (None if seconds is None else pytest.approx(seconds))
-
-
-def told(kind: str, limit: object, remaining: object, reset: str) -> dict[str, str]:
-    return {
-        f"x-ratelimit-limit-{kind}": str(limit),
-        f"x-ratelimit-remaining-{kind}": str(remaining),
-        f"x-ratelimit-reset-{kind}": reset,
-    }
+def test_durations() -> None:
+    assert {text: duration_s(text) for text in DURATIONS} == pytest.approx(DURATIONS)
+    assert [duration_s(text) for text in ("", "nan", "2026-11-20T10:30:00Z")] == [None] * 3
 
 
 @pytest.mark.parametrize(
@@ -325,17 +273,11 @@ async def test_what_is_configured_is_not_unlearnt() -> None:
     assert times[-1] == 0.0
 
 
-# --- who waits -----------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("limit", ["window", "requests", "tokens", "hold"])
 @virtual
 async def test_cancelled_waiters_take_nothing_and_let_others_go(limit: str) -> None:
-    limits = made(
-        ceiling=1 if limit == "window" else 100,
-        requests=60 if limit == "requests" else None,
-        tokens_per_minute=60 if limit == "tokens" else None,
-    )
+    settings = {"window": {"ceiling": 1}, "requests": {"requests": 60}, "hold": {}}
+    limits = made(**settings.get(limit, {"tokens_per_minute": 60}))  # type: ignore[arg-type]
     await limits.acquire(1)
     if limit == "hold":
         limits.release(error=throttled_error(5.0), headers={})
@@ -357,8 +299,7 @@ async def test_who_is_cancelled_in_the_turn_of_being_let_in_gives_everything_bac
     limits = made(ceiling=1, requests=60)
     await limits.acquire(1)
     await asyncio.sleep(10)
-    unlucky = asyncio.create_task(limits.acquire(1))
-    lucky = asyncio.create_task(limits.acquire(1))
+    unlucky, lucky = (asyncio.create_task(limits.acquire(1)) for _ in range(2))
     await settle_down()
     limits.release(error=None, headers={})  # lets the unlucky one in, who has not yet run
     unlucky.cancel()
@@ -385,9 +326,6 @@ async def test_a_shorter_wait_is_noticed_before_the_longer_one_ends(
     limits.release(error=None, headers=news)
     await waiting
     assert now() == pytest.approx(expected)
-
-
-# --- against servers -----------------------------------------------------------------------------
 
 
 class Crowd:

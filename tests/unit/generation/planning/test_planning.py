@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 from plan_cases import CACHE as CACHE_SETTINGS
+from plan_cases import OPENAI as ENTRY
 
 from fieldwork.generation.planning.loads import (
     NOTHING_OBSERVED,
@@ -26,15 +27,7 @@ CACHE = CacheRules(**CACHE_SETTINGS)
 MARKED = CACHE._replace(breakpoint=True)
 TEN = PlannedQuestion(10)
 PRICE = Price(1.0, 0.5, 1.0, 4.0, date(2026, 11, 1), "test")
-OPENAI: dict[str, Any] = {
-    "provider": "openai",
-    "model": "m",
-    "requests_per_minute": None,
-    "tokens_per_minute": None,
-    "concurrency": 4,
-    "dispatch": "flex",
-    "prefix_cache": CACHE_SETTINGS,
-}
+OPENAI = {**ENTRY, "dispatch": "flex"}
 
 
 @pytest.mark.parametrize(
@@ -81,9 +74,7 @@ def test_common_beginnings_are_found_in_any_order_and_late_in_a_wave() -> None:
 def test_the_tightest_limit_sets_the_time(
     changes: dict[str, Any], cache: CacheRules | None, seconds: float, limit: str
 ) -> None:
-    load = Load(
-        n_requests=100, n_groups=3, prefix_tokens=1000, question_tokens=1000, longest_group=40
-    )
+    load = Load(100, 3, prefix_tokens=1000, question_tokens=1000, longest_group=40)
     time = duration(load, 1000, {"concurrency": 4, **changes}, 2.0, cache)
     assert time.seconds == pytest.approx(seconds)
     assert limit in time.limited_by
@@ -95,17 +86,10 @@ def arm(*groups: PlannedGroup, n_answered: int = 0) -> PlannedArm:
 
 
 def test_costs_of_a_small_study_by_hand() -> None:
-    rows = {
-        row.dispatch: row
-        for row in plan_rows(
-            arm(PlannedGroup(2000, (TEN,) * 4)), OPENAI, PRICE, NOTHING_OBSERVED, 2
-        )
-    }
-    assert {name: row.is_chosen for name, row in rows.items()} == {
-        "live": False,
-        "flex": True,
-        "batch": False,
-    }
+    groups = arm(PlannedGroup(2000, (TEN,) * 4))
+    rows = {row.dispatch: row for row in plan_rows(groups, OPENAI, PRICE, NOTHING_OBSERVED, 2)}
+    chosen = {name: row.is_chosen for name, row in rows.items()}
+    assert chosen == {"live": False, "flex": True, "batch": False}
     live = rows["live"]
     # 4 x 2010 tokens in, 4 x 2 out, 3 x 1920 of them (15 steps of 128) at half the price
     assert live.cost_no_cache_usd == pytest.approx((8040 + 8 * 4) / 1e6)
@@ -130,13 +114,8 @@ def test_anthropic_writes_contexts_alone_and_has_two_ways_of_dispatch() -> None:
     assert rows[1].cache_write_tokens == 0
 
 
-GEMINI: dict[str, Any] = {
-    **OPENAI,
-    "provider": "gemini",
-    "dispatch": "live",
-    "explicit_cache": True,
-    "cache_ttl_s": 1800,
-}
+GEMINI = {**OPENAI, "provider": "gemini", "dispatch": "live", "explicit_cache": True}
+GEMINI |= {"cache_ttl_s": 1800}
 
 
 @pytest.mark.parametrize(
