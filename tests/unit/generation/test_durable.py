@@ -1,10 +1,11 @@
 """Durable SQLite files: synced in full, made by several processes at once, closed where refused."""
 
-import multiprocessing
 import sqlite3
 from contextlib import closing
 from pathlib import Path
 from typing import Any
+
+from kills import FORK
 
 from fieldwork.generation.durable import connect
 
@@ -30,9 +31,8 @@ def test_a_commit_is_synced_in_full(tmp_path: Path) -> None:
 
 
 def test_processes_that_make_the_file_at_once_all_write(tmp_path: Path) -> None:
-    context = multiprocessing.get_context("fork")
-    barrier = context.Barrier(N, timeout=60)
-    jobs = [context.Process(target=make_and_write, args=(tmp_path, barrier, k)) for k in range(N)]
+    barrier = FORK.Barrier(N, timeout=60)
+    jobs = [FORK.Process(target=make_and_write, args=(tmp_path, barrier, k)) for k in range(N)]
     for job in jobs:
         job.start()
     for job in jobs:

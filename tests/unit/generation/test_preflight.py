@@ -2,7 +2,6 @@
 
 import asyncio
 import logging
-import re
 from datetime import date
 from typing import Any
 
@@ -13,42 +12,27 @@ from fieldwork.errors import StudyError
 from fieldwork.generation.preflight import check_model
 from fieldwork.generation.providers.base import ModelInfo, TransientError
 
-TODAY = date(2026, 11, 20)
-OFFERED = [
-    ModelInfo("gpt-4o-mini-2024-07-18", date(2027, 1, 14)),
-    ModelInfo("models/gemini-x"),
-    ModelInfo("llama3.1:latest"),
-]
-DAY = 86_400.0
+MINI = "gpt-4o-mini-2024-07-18"
+OFFERED = [ModelInfo(MINI, date(2027, 1, 14)), ModelInfo("models/gemini-x"), ModelInfo("llama")]
 
 
 def check(
-    found: Any = OFFERED,
-    model_id: str = "gpt-4o-mini-2024-07-18",
-    *,
-    days: float = 1,
-    today: date = TODAY,
-    **entry: Any,
+    found: Any = OFFERED, *, days: float = 1, today: date = date(2026, 11, 20), **entry: Any
 ) -> None:
-    asyncio.run(
-        check_model(
-            ScriptedProvider(listing=found),
-            {"model": model_id, "api_key_env": "OPENAI_API_KEY", **entry},
-            estimate_s=days * DAY,
-            today=today,
-        )
-    )
+    model = {"model": MINI, "api_key_env": "OPENAI_API_KEY", **entry}
+    provider = ScriptedProvider(listing=found)
+    asyncio.run(check_model(provider, model, estimate_s=days * 86_400.0, today=today))
 
 
 @pytest.mark.parametrize(
     ("arguments"),
     [
         {},
-        {"model_id": "gemini-x"},
-        {"found": None, "model_id": "unlisted"},
+        {"model": "gemini-x"},
+        {"found": None, "model": "unlisted"},
         {"found": TransientError("HTTP 503")},
         {"days": 60, "allow_shutdown": True},
-        {"model_id": "any", "api_key_env": None},
+        {"model": "any", "api_key_env": None},
     ],
 )
 def test_what_may_run(arguments: dict[str, Any], caplog: pytest.LogCaptureFixture) -> None:
@@ -59,23 +43,18 @@ def test_what_may_run(arguments: dict[str, Any], caplog: pytest.LogCaptureFixtur
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"model_id": "gpt-4o-minni"}, "does not offer 'gpt-4o-minni'.*such as gpt-4o-mini-2024"),
-        ({"model_id": "x", "successors": ["y", "z"]}, "does not offer 'x'.*to a successor: y, z"),
+        ({"model": "gpt-4o-minni"}, "does not offer 'gpt-4o-minni'.*such as gpt-4o-mini-2024"),
+        ({"model": "x", "successors": ["y", "z"]}, "does not offer 'x'.*to a successor: y, z"),
         ({"today": date(2027, 1, 14)}, "was shut down on 2027-01-14"),
         ({"days": 55}, "will be shut down on 2027-01-14, and this run may take until 2027-01-14"),
         ({"shutdown": "2026-11-21"}, "will be shut down on 2026-11-21"),
         ({"found": None, "shutdown": "2026-06-01", "successors": ["s"]}, "to a successor: s"),
         # gone is gone, allowed or not
         ({"shutdown": "2026-06-01", "allow_shutdown": True}, "was shut down on 2026-06-01"),
+        ({"found": StudyError("HTTP 401; check the key")}, "check the key"),
     ],
 )
 def test_what_is_refused(arguments: dict[str, Any], message: str) -> None:
-    with pytest.raises(StudyError) as caught:
+    with pytest.raises(StudyError, match=message) as caught:
         check(**arguments)
-    assert re.search(message, str(caught.value))
     assert "\n" not in str(caught.value)
-
-
-def test_a_refused_key_is_told_as_the_provider_tells_it() -> None:
-    with pytest.raises(StudyError, match="check the key"):
-        check(StudyError("HTTP 401; check the key"))

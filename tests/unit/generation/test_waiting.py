@@ -24,8 +24,7 @@ TIME = r"\d\d:\d\d:\d\d"
 
 
 class Clock:
-    def __init__(self) -> None:
-        self.now = 0.0
+    now = 0.0
 
     def __call__(self) -> float:
         return self.now
@@ -49,41 +48,28 @@ def test_calls_under_way_have_an_end_and_an_age() -> None:
         with waits.call_under_way():
             clock.now = 80.0
             text = waits.sentence([])
-            assert re.fullmatch(
-                rf"2 calls under way until {TIME} \(models\.\*\.timeout_s\), the oldest for 80 s",
-                text,
-            )
+            form = rf"2 calls under way until {TIME} \(models\.\*\.timeout_s\), the oldest for 80 s"
+            assert re.fullmatch(form, text)
             assert seconds_to(text) == pytest.approx(40, abs=3)
         assert waits.sentence([]).startswith("1 call under way")
     assert waits.sentence([]) == ""
 
 
-def test_the_next_try_is_told_with_its_reason() -> None:
+def test_the_next_try_and_what_holds_calls_up_are_told_with_their_reasons() -> None:
     clock = Clock()
     waits = CallWaits(120.0, clock)
-    with (
-        waits.before_retry(90.0, "HTTP 500: oops"),
-        waits.before_retry(40.0, f"HTTP 429: {'slow ' * 100}"),
-    ):
+    slow = f"HTTP 429: {'slow ' * 100}"
+    with waits.before_retry(90.0, "HTTP 500: oops"), waits.before_retry(40.0, slow):
         clock.now = 10.0
         text = waits.sentence([])
     assert re.match(rf"waiting 30 s, until {TIME}, before another try: HTTP 429: slow", text)
     assert seconds_to(text) == pytest.approx(30, abs=3)
     assert len(text) < 200
     assert waits.sentence([]) == ""
-
-
-def test_what_holds_calls_up_is_told() -> None:
-    narrow = Hold(math.inf, "the server takes only 2 calls at once")
-    holds = [Hold(40.2, "the server asked for it"), narrow]
-    assert re.fullmatch(
-        rf"waiting 40 s, until {TIME}, because the server asked for it; "
-        r"waiting because the server takes only 2 calls at once",
-        CallWaits(120.0, Clock()).sentence(holds),
-    )
-
-
-# --- the log of a job --------------------------------------------------------------------------------
+    narrow = "the server takes only 2 calls at once"
+    holds = [Hold(40.2, "the server asked for it"), Hold(math.inf, narrow)]
+    form = rf"waiting 40 s, until {TIME}, because the server asked for it; waiting because {narrow}"
+    assert re.fullmatch(form, waits.sentence(holds))
 
 
 def test_the_log_speaks_while_a_server_hangs(

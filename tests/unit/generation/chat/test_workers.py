@@ -12,7 +12,7 @@ from pathlib import Path
 
 import psutil
 import pytest
-from senders import sender_of
+from senders import item_of, sender_of
 
 from fieldwork.errors import StudyError
 from fieldwork.generation.agenda import Ask, ContextGroup
@@ -24,15 +24,10 @@ from fieldwork.generation.ledger import open_ledger
 from fieldwork.generation.providers.base import Exchange, Sampling
 from fieldwork.generation.providers.local_chat import ChatSettings, LocalChat
 from fieldwork.records.puppets import Message
-from fieldwork.records.tasks import Item
 
 PATIENCE_S = 60.0
-ITEMS = [
-    Item(
-        "list", "list", "Which?", "Name five.", ["Bob", "Bob Cut", "Zoë", "日本"], None, None, "t"
-    ),
-    Item("choice", "choice", "Which?", "Which one?", ["Mars", "Jupiter"], None, None, "t"),
-]
+NAMES = ["Bob", "Bob Cut", "Zoë", "日本"]
+ITEMS = [item_of("list", choices=NAMES), item_of("choice", "choice", ["Mars", "Jupiter"])]
 
 
 def provider(folder: Path, n_workers: int) -> LocalChat:
@@ -43,7 +38,7 @@ def provider(folder: Path, n_workers: int) -> LocalChat:
 def groups() -> list[ContextGroup]:
     """Every form, and long answers, so that a run can be killed while they are written."""
     contexts: list[list[Message]] = [[], [Message("user", "Hi")], [Message("system", "Zoë")]]
-    text = Item("text", "text", "Which?", "Tell me.", [], None, None, "t")
+    text = item_of("Tell me.", "text")
     asks = [Ask(item, Sampling(1.0, 64, seed), seed) for item in ITEMS for seed in range(3)]
     asks += [Ask(text, Sampling(1.0, 120, seed), seed) for seed in range(12)]
     return [ContextGroup(str(i) if c else None, c, asks) for i, c in enumerate(contexts)]
@@ -62,13 +57,9 @@ def children() -> set[int]:
     return {child.pid for child in psutil.Process().children(recursive=True)}
 
 
-def job(folder: Path) -> WorkerJob:
-    return WorkerJob(str(folder), "models.*.path: tiny")
-
-
 def test_a_process_that_is_killed_ends_the_job_in_a_sentence(packed_folder: Path) -> None:
     async def session() -> None:
-        pool = WorkerPool(job(packed_folder), 1)
+        pool = WorkerPool(WorkerJob(str(packed_folder), "models.*.path: tiny"), 1)
         before = children()
         pool.open()
         while not (new := children() - before):

@@ -1,11 +1,10 @@
-"""A study's batches against the loopback server, for the tests of both batch clients."""
+"""A study's batches against the loopback server, for the tests of the batch clients."""
 
 import time
 from collections import Counter
-from collections.abc import Sequence
 from pathlib import Path
 
-from senders import sender_of
+from senders import item_of, sender_of
 
 from fieldwork.generation.agenda import Call, OpenGroup
 from fieldwork.generation.batches.files import BatchLimits
@@ -16,7 +15,6 @@ from fieldwork.generation.providers.base import Provider, Sampling, Wire
 from fieldwork.generation.providers.batch_base import BatchClient
 from fieldwork.generation.sending import BatchDispatch
 from fieldwork.records.puppets import Message
-from fieldwork.records.tasks import Item
 from servers.provider import Chat
 
 SPEED = 20_000.0
@@ -25,47 +23,30 @@ LIMITS = BatchLimits(max_requests=4, listing_lag_s=5, attempts=4)
 HASTE = 50.0
 
 
-def make_calls(provider: Provider, n: int) -> list[Call]:
-    """Calls after one context."""
-    prefix = provider.prefix([Message("user", "I like\ntea."), Message("assistant", "So do I.")])
-    calls = []
-    for number in range(n):
-        item = Item(f"i{number}", "list", f"q{number}", f"q{number}", [], None, None, "t")
-        question = provider.question(item, Sampling(1.0, 8, number))
-        key = ledger_key((prefix + question).ljust(32)[:999], provider.endpoint, 0)
-        wire = Wire(prefix, question, provider.delivery("c"))
-        calls.append(Call(key, 0, wire, OpenGroup(0), item))
-    return calls
-
-
-def settle(
-    calls: Sequence[Call],
-    client: BatchClient,
-    provider: Provider,
-    folder: Path,
-    limits: BatchLimits,
-    haste: float = HASTE,
-) -> Counter[str]:
-    """One run, with its ledger and its journal in a folder."""
-    with open_ledger(folder / "m.sqlite") as ledger:
-        return settle_batches(
-            calls,
-            sender_of(provider, ledger, tier="batch"),
-            BatchDispatch(client, folder / "m.batches.sqlite", limits, poll_s=1),
-            clock=Clock(lambda: haste * time.monotonic(), lambda s: time.sleep(s / haste)),
-        )
-
-
 class Desk:
-    """Calls, and what settles them."""
+    """Calls after one context, and what settles them: a ledger and a journal in a folder."""
 
     def __init__(self, folder: Path, client: BatchClient, provider: Provider, n: int = 6) -> None:
         self._folder, self._client, self._provider = folder, client, provider
-        self.calls = make_calls(provider, n)
+        context = [Message("user", "I like\ntea."), Message("assistant", "So do I.")]
+        prefix, delivery = provider.prefix(context), provider.delivery("c")
+        self.calls = []
+        for number in range(n):
+            item = item_of(f"q{number}")
+            question = provider.question(item, Sampling(1.0, 8, number))
+            key = ledger_key((prefix + question).ljust(32)[:999], provider.endpoint, 0)
+            wire = Wire(prefix, question, delivery)
+            self.calls.append(Call(key, 0, wire, OpenGroup(0), item))
 
     def settle(self, limits: BatchLimits = LIMITS, haste: float = HASTE) -> Counter[str]:
         """One run."""
-        return settle(self.calls, self._client, self._provider, self._folder, limits, haste)
+        with open_ledger(self._folder / "m.sqlite") as ledger:
+            return settle_batches(
+                self.calls,
+                sender_of(self._provider, ledger, tier="batch"),
+                BatchDispatch(self._client, self._folder / "m.batches.sqlite", limits, poll_s=1),
+                clock=Clock(lambda: haste * time.monotonic(), lambda s: time.sleep(s / haste)),
+            )
 
     def entries(self) -> dict[bytes, Entry]:
         """What the ledger holds."""
@@ -89,8 +70,3 @@ def n_run(chat: Chat) -> int:
 def seen(chat: Chat, method: str, ending: str) -> int:
     """Calls that the server saw."""
     return sum(r.method == method and r.path.endswith(ending) for r in chat.requests)
-
-
-def is_in(secrets: Sequence[str], raw: bytes) -> bool:
-    """Whether a secret is in what was written."""
-    return any(secret.encode() in raw for secret in secrets)

@@ -1,26 +1,18 @@
 """What a server that streams must do: the loopback server and a real one alike."""
 
-import asyncio
 from dataclasses import replace
 
 import pytest
-from provider_cases import item
+from provider_cases import send, wire_of
 
-from fieldwork.generation.providers.base import Exchange, Reply, Sampling, Wire
+from fieldwork.generation.providers.base import Exchange, Reply, Sampling
 from fieldwork.generation.providers.openai import OpenAI
 from fieldwork.generation.providers.openai_stream import StreamedOpenAI, first_text_s
 
 
 def ask_once(provider: OpenAI, prompt: str, max_tokens: int) -> tuple[Exchange, Reply]:
-    question = provider.question(item(prompt), Sampling(0.0, max_tokens, 1))
-
-    async def session() -> Exchange:
-        try:
-            return await provider.send(Wire(provider.prefix(()), question).body())
-        finally:
-            await provider.close()
-
-    exchange = asyncio.run(session())
+    wire = wire_of(provider, prompt=prompt, sampling=Sampling(0.0, max_tokens, 1))
+    exchange = send(provider, wire._replace(delivery=b""))
     return exchange, provider.read(exchange.raw)
 
 
@@ -34,12 +26,10 @@ def check_stream(provider: OpenAI, prompt: str, max_tokens: int) -> float:
     assert exchange.latency_s is not None
     assert 0 < seconds <= exchange.latency_s
     # all but what a cache had, which the first call may have filled
-    assert reply.text == whole.text
-    assert reply.outcome == whole.outcome
-    assert reply.finish_reason == whole.finish_reason
-    assert reply.returned_model == whole.returned_model
-    assert reply.fingerprint == whole.fingerprint
-    assert reply.defects == whole.defects == ()
+    names = ("text", "outcome", "finish_reason", "returned_model", "fingerprint", "defects")
+    for name in names:
+        assert getattr(reply, name) == getattr(whole, name), name
+    assert reply.defects == ()
     assert (reply.usage.input, reply.usage.output) == (whole.usage.input, whole.usage.output)
     return seconds
 

@@ -8,15 +8,13 @@ from typing import Any
 import anthropic
 import pytest
 from batch_desk import SPEED, seen
-from provider_cases import Recorder, Said
+from provider_cases import KEY, Recorder, Said, make_anthropic
 
 from fieldwork.errors import StudyError
-from fieldwork.generation.providers.anthropic import AnthropicSettings
 from fieldwork.generation.providers.base import RejectedError, TransientError
 from fieldwork.generation.providers.batch_anthropic import AnthropicBatches
 from servers.provider import BatchRules, Chat, Fault, ModelSpec, serve_provider
 
-KEY = "sk-ant-loopback-secret-1"
 MODEL = "claude-x"
 BATCHES = "/v1/messages/batches"
 BODY = b'{"model":"claude-x","messages":[{"role":"user","content":"q"}],"max_tokens":8,"temperature":1}'
@@ -29,27 +27,23 @@ def chat() -> Iterator[Chat]:
         yield served
 
 
-def settings_for(url: str) -> AnthropicSettings:
-    return AnthropicSettings(model=MODEL, base_url=url, api_key=KEY, timeout_s=5.0)
+def client_at(url: str, folder: Path) -> AnthropicBatches:
+    return AnthropicBatches(make_anthropic(url, timeout_s=5.0).settings, folder)
 
 
 @pytest.fixture
 def client(chat: Chat, tmp_path: Path) -> AnthropicBatches:
-    return AnthropicBatches(settings_for(chat.anthropic_url), tmp_path)
+    return client_at(chat.anthropic_url, tmp_path)
 
 
 def test_a_batch_is_the_one_the_official_sdk_makes(recorder: Recorder, tmp_path: Path) -> None:
     batch = {"id": "b1", "processing_status": "in_progress", "request_counts": {}}
     recorder.replies = [Said(batch), Said({"data": []}), Said(batch)]
-    sdk = anthropic.Anthropic(
-        api_key=KEY,
-        base_url=recorder.url,
-        max_retries=0,
-        default_headers={"anthropic-version": "2023-06-01"},
-    )
+    version: Any = {"max_retries": 0, "default_headers": {"anthropic-version": "2023-06-01"}}
+    sdk = anthropic.Anthropic(api_key=KEY, base_url=recorder.url, **version)
     requests: Any = [{"custom_id": name, "params": json.loads(BODY)} for name in ("a", "b")]
     sdk.messages.batches.create(requests=requests)
-    client = AnthropicBatches(settings_for(recorder.url), tmp_path)
+    client = client_at(recorder.url, tmp_path)
     path = tmp_path / "requests.jsonl"
     path.write_bytes(client.line("a", BODY) + client.line("b", BODY))
     assert client.create(client.upload(path), "run") == "b1"
@@ -60,9 +54,6 @@ def test_a_batch_is_the_one_the_official_sdk_makes(recorder: Recorder, tmp_path:
         assert ours.headers[header] == theirs.headers[header]
     # so that a proxy need not wait for the end to know how long it is
     assert int(ours.headers["content-length"]) == len(ours.raw)
-
-
-# --- which batch is whose ------------------------------------------------------------------------
 
 
 def make_file(client: AnthropicBatches, folder: Path, *names: str) -> str:
@@ -100,23 +91,19 @@ def test_a_lost_batch_is_found_among_those_that_are_newer(
     assert again.find("run") == batch_id
 
 
-def test_results_tell_whose_a_batch_is(
-    client: AnthropicBatches, chat: Chat, tmp_path: Path
+@pytest.mark.parametrize("is_over", [True, False])
+def test_results_tell_whose_a_batch_is_and_are_waited_for(
+    client: AnthropicBatches, chat: Chat, tmp_path: Path, is_over: bool
 ) -> None:
+    chat.batch = BatchRules() if is_over else BatchRules(running_s=80_000)
     batch_id = create_and_forget(client, chat, make_file(client, tmp_path, "a", "b"))
-    make_stranger(client, tmp_path, "s1", "s2")
-    chat.clock.skip(10_000)
-    assert client.find("run") == batch_id
-
-
-def test_two_that_may_be_it_are_waited_for(
-    client: AnthropicBatches, chat: Chat, tmp_path: Path
-) -> None:
-    chat.batch = BatchRules(running_s=80_000)
-    create_and_forget(client, chat, make_file(client, tmp_path, "a", "b"))
     other_id = make_stranger(client, tmp_path, "s1", "s2")
-    with pytest.raises(TransientError, match=f"{other_id}.*shows when they end"):
-        client.find("run")
+    if is_over:
+        chat.clock.skip(10_000)
+        assert client.find("run") == batch_id
+    else:
+        with pytest.raises(TransientError, match=f"{other_id}.*shows when they end"):
+            client.find("run")
 
 
 def test_a_batch_that_is_known_is_no_other_runs(
@@ -147,32 +134,28 @@ def test_the_list_is_read_page_by_page(
     assert seen(chat, "GET", BATCHES) - before == 3
 
 
-def test_a_file_of_requests_is_kept_once_and_told_when_it_is_gone(
+def test_a_file_that_is_gone_and_a_note_that_is_damaged_are_told(
     client: AnthropicBatches, tmp_path: Path
 ) -> None:
-    assert make_file(client, tmp_path, "a") == make_file(client, tmp_path, "a")
+    assert make_file(client, tmp_path, "a") == make_file(client, tmp_path, "a"), "kept once"
     with pytest.raises(RejectedError, match="is gone; run again"):
         client.create("none", "run")
+    (tmp_path / "x.note").write_bytes(b"{")
+    with pytest.raises(StudyError, match="put a backup"):
+        client.find("run")
 
 
 def test_a_full_disk_does_not_hide_a_batch_that_was_made(
     client: AnthropicBatches, chat: Chat, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     name = make_file(client, tmp_path, "a")
-    write, n_notes = client._write_note, 0
+    write, notes = client._write_note, []
 
     def write_once(path: Path, note: Any) -> None:
-        nonlocal n_notes
-        n_notes += 1
-        if n_notes > 1:
+        notes.append(note)
+        if len(notes) > 1:
             raise StudyError("the disk is full")
         write(path, note)
 
     monkeypatch.setattr(client, "_write_note", write_once)
     assert client.create(name, "run") in chat.jobs
-
-
-def test_a_note_that_is_damaged_is_told(client: AnthropicBatches, tmp_path: Path) -> None:
-    (tmp_path / "x.note").write_bytes(b"{")
-    with pytest.raises(StudyError, match="put a backup"):
-        client.find("run")

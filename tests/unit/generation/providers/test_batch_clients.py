@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
-from batch_desk import LIMITS, SPEED, Desk, is_in, n_run, seen
+from batch_desk import LIMITS, SPEED, Desk, n_run, seen
 from provider_cases import make_anthropic, make_gemini, make_openai
 
 from fieldwork.errors import StudyError
@@ -96,9 +96,6 @@ def cases(names: str, *rows: Any) -> Any:
     return pytest.mark.parametrize(f"desks, {names}", rows, indirect=["desks"])
 
 
-# --- the contract -------------------------------------------------------------------------------------
-
-
 def test_requests_are_answered_once_at_the_batch_tier(desks: Desks) -> None:
     desk, chat = desks.desk(), desks.chat
     assert desk.settle() == Counter()
@@ -109,7 +106,7 @@ def test_requests_are_answered_once_at_the_batch_tier(desks: Desks) -> None:
     assert (entry.tier, entry.started_at is not None) == ("batch", True)
     if desks.api == "openai":
         assert (entry.request_id or "").startswith("req_")
-    assert not is_in([KEY], desk.files())
+    assert KEY.encode() not in desk.files()
     # what went up is not left there, nor here
     assert not {stored.purpose for stored in chat.files.values()} & {"batch", "uploaded"}
     assert not [path.name for path in desks.folder.iterdir() if ".jsonl" in path.name]
@@ -128,32 +125,23 @@ def test_a_line_holds_what_a_live_call_would_send_but_no_breakpoint(
     line = client.line("id", body)
     assert line.count(b"\n") == 1
     sent = json.loads(body)
-    assert (
-        json.loads(line)
-        == {
-            "openai": {
-                "custom_id": "id",
-                "method": "POST",
-                "url": "/v1/chat/completions",
-                "body": sent,
-            },
-            "gemini": {"key": "id", "request": sent},
-            "anthropic": {"custom_id": "id", "params": sent},
-        }[desks.api]
-    )
+    post = {"method": "POST", "url": "/v1/chat/completions"}
+    expected = {
+        "openai": {"custom_id": "id", **post, "body": sent},
+        "gemini": {"key": "id", "request": sent},
+        "anthropic": {"custom_id": "id", "params": sent},
+    }
+    assert json.loads(line) == expected[desks.api]
     assert b"cache_breakpoint" not in line
     assert b"cache_control" not in line
     assert (b'"prompt_cache_key":"c"' in line) == (desks.api == "openai")
 
 
+SLOW = b'{"error": {"code": 429, "message": "slow"}}'
 FAULTS: dict[str, dict[str, Any]] = {
     "status_500": {"status": 500, "body": b"{}"},
     "status_529_late": {"status": 529, "body": b"busy", "late": True},
-    "throttled": {
-        "status": 429,
-        "headers": {"Retry-After": "0.01"},
-        "body": b'{"error": {"code": 429, "message": "slow"}}',
-    },
+    "throttled": {"status": 429, "headers": {"Retry-After": "0.01"}, "body": SLOW},
     "reset": {"reset": True},
     "cut": {"cut": True},
     "html": {"status": 200, "body": b"<html>hello</html>", "late": True},
@@ -198,6 +186,9 @@ def test_a_lost_batch_is_found_on_a_later_page(desks: Desks) -> None:
     assert seen(desks.chat, "GET", "/batches") == 4
     if desks.api == "openai":
         assert desks.chat.jobs[first].about["metadata"] == {RUN: "first"}
+
+
+QUARTER = {"retry-after-ms": "250"}
 
 
 def claude_error(status: int, words: str = f"bad {KEY}") -> Fault:
@@ -247,13 +238,7 @@ def test_refusals_are_sorted_and_nothing_is_tried_twice(
 @cases(
     "step, fault, seconds, is_made",
     ("openai", "create", http_error(429, retry_after="3"), 3.0, False),
-    (
-        "openai",
-        "create",
-        Fault(status=500, body=b"", headers={"retry-after-ms": "250"}),
-        0.25,
-        True,
-    ),
+    ("openai", "create", Fault(status=500, body=b"", headers=QUARTER), 0.25, True),
     ("openai", "create", Fault(reset=True), None, True),
     ("gemini", "create", gemini_error(429, retry_s=3), 3.0, False),
     ("gemini", "create", gemini_error(500), None, True),
@@ -271,9 +256,6 @@ def test_what_passes_says_how_long_and_whether_it_may_have_taken_effect(
     with pytest.raises(TransientError) as caught:
         client.create(file_id, "run")
     assert (caught.value.retry_after_s, caught.value.maybe_billed) == (seconds, is_made)
-
-
-# --- results ------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -345,7 +327,7 @@ def test_another_model_is_quarantined(desks: Desks) -> None:
 
 @of("gemini")
 def test_rows_carry_a_status(desks: Desks) -> None:
-    client, rows = desks.client(), {
+    rows = {
         b'{"key": "a", "response": {"responseId": "r"}}': 200,
         b'{"key": "a", "error": {"code": 8, "message": "m"}}': 429,
         b'{"key": "a", "error": {"code": 503, "message": "m"}}': 503,
@@ -354,7 +336,7 @@ def test_rows_carry_a_status(desks: Desks) -> None:
         b'{"key": "a", "error": {"message": "m"}}': 500,
     }  # fmt: skip
     for line, status in rows.items():
-        row = client.row(line)
+        row = desks.client().row(line)
         assert (row.custom_id, row.status) == ("a", status)
         assert status == 200 or json.loads(row.raw)["error"]["message"] == "m"
 
@@ -367,9 +349,6 @@ def test_rows_carry_the_status_of_their_error(desks: Desks) -> None:
         row = desks.client().row(json.dumps(line).encode())
         assert (row.custom_id, row.status, row.request_id) == ("a", status, "r")
         assert loads(row.raw)["error"]["message"] == "m ***masked***"
-
-
-# --- a service that answers nobody --------------------------------------------------------------------
 
 
 def settle_one_by_one(desks: Desks) -> int:
@@ -402,9 +381,6 @@ def test_a_batch_without_an_answer_is_the_last(desks: Desks) -> None:
     assert n_batched(desks.chat) == 4
     desks.chat.faults.clear()
     assert settle_one_by_one(desks) == 0
-
-
-# --- OpenAI's alone, and Google's ---------------------------------------------------------------------
 
 
 @of("openai")

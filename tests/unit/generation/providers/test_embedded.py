@@ -29,6 +29,7 @@ AXES = {
     "likes south": [0.0, 0.0, 0.0, 1.0],
     "likes nothing": [0.0, 0.0, 0.0, 0.0],
 }
+EAST, SOUTH = Message("user", "likes east"), Message("user", "likes south")
 
 
 class Compass(Encoder):
@@ -36,10 +37,8 @@ class Compass(Encoder):
 
     def __init__(self) -> None:
         self.settings = EncoderSettings("compass")
-        self.encoded: list[str] = []
 
     def encode(self, texts: Sequence[str], label: str = "") -> Vectors:  # noqa: ARG002
-        self.encoded += texts
         return np.array([AXES[text] for text in texts], np.float32)
 
 
@@ -51,37 +50,30 @@ def item(*choices: str, kind: ItemKind = "choice") -> Item:
     return Item("q", kind, "question", "the prompt", list(choices), None, None, "test")
 
 
-FOUR = item("north", "east", "south", "west")
-
-
-def body_of(
-    provider: EmbeddedModel, asked: Item, context: Sequence[Message], sampling: Sampling
-) -> bytes:
-    prefix, question = provider.prefix(context), provider.question(asked, sampling)
-    return Wire(prefix, question, provider.delivery("c")).body()
+def four(kind: ItemKind = "choice") -> Item:
+    return item("north", "east", "south", "west", kind=kind)
 
 
 def raw(
-    provider: EmbeddedModel,
-    asked: Item = FOUR,
+    asked: Item,
     context: Sequence[Message] = (),
     *,
-    temperature: float | None = 0.0,
+    temperature: float = 0.0,
     seed: int = 0,
+    provider: EmbeddedModel | None = None,
 ) -> dict[str, Any]:
-    body = body_of(provider, asked, context, Sampling(temperature, 16, seed))
-    exchange = asyncio.run(provider.send(body))
+    provider = provider or make()
+    question = provider.question(asked, Sampling(temperature, 16, seed))
+    wire = Wire(provider.prefix(context), question, provider.delivery("c"))
+    exchange = asyncio.run(provider.send(wire.body()))
     assert (exchange.started_at, exchange.latency_s) == (None, None)
-    assert provider.read(exchange.raw).text == json.loads(exchange.raw)["text"]
     decoded: dict[str, Any] = json.loads(exchange.raw)
+    assert provider.read(exchange.raw).text == decoded["text"]
     return decoded
 
 
-def many(provider: EmbeddedModel, asked: Item, n: int, temperature: float) -> list[dict[str, Any]]:
-    return [raw(provider, asked, temperature=temperature, seed=seed) for seed in range(n)]
-
-
-# --- scores --------------------------------------------------------------------------------------
+def many(asked: Item, n: int, temperature: float = 1.0) -> list[dict[str, Any]]:
+    return [raw(asked, temperature=temperature, seed=seed) for seed in range(n)]
 
 
 NORTH = [0.8, 0.6, 0.28, 0.0]
@@ -92,13 +84,10 @@ MOVED = [0.73532, 0.86663, 0.25736, 0.31513]
     ("context", "expected"),
     [
         ([], NORTH),
-        ([Message("user", "likes east")], MOVED),
+        ([EAST], MOVED),
         ([Message("system", "likes east")], MOVED),
         # several count by their mean
-        (
-            [Message("user", "likes east"), Message("user", "likes south")],
-            [0.73532, 0.77432, 0.52476, 0.22283],
-        ),
+        ([EAST, SOUTH], [0.73532, 0.77432, 0.52476, 0.22283]),
         ([Message("assistant", "likes east")], NORTH),
         ([Message("user", " \n")], NORTH),
         ([Message("user", "likes nothing")], NORTH),
@@ -107,40 +96,26 @@ MOVED = [0.73532, 0.86663, 0.25736, 0.31513]
 def test_scores_are_cosines_that_a_users_messages_move(
     context: list[Message], expected: list[float]
 ) -> None:
-    assert raw(make(), context=context)["scores"] == pytest.approx(expected, abs=1.1e-5)
+    assert raw(four(), context)["scores"] == pytest.approx(expected, abs=1.1e-5)
 
 
-# --- temperature 0 -------------------------------------------------------------------------------
+GOOD = "as good as north"
+SIX = ["west", GOOD, "south", "east", "north", "likes east"]
 
 
 @pytest.mark.parametrize(
     ("choices", "kind", "expected"),
     [
         (["south", "east", "north"], "choice", "C"),
-        (["south", "north", "as good as north"], "choice", "B"),
+        (["south", "north", GOOD], "choice", "B"),
         (["west", "south", "east", "north"], "list", "1. north\n2. east\n3. south\n4. west"),
-        (
-            ["west", "as good as north", "south", "east", "north", "likes east"],
-            "list",
-            "1. as good as north\n2. north\n3. east\n4. south\n5. west",
-        ),
+        (SIX, "list", "1. as good as north\n2. north\n3. east\n4. south\n5. west"),
     ],
 )
 def test_temperature_0_takes_the_best_and_of_equals_the_first(
     choices: list[str], kind: ItemKind, expected: str
 ) -> None:
-    found = {raw(make(), item(*choices, kind=kind), seed=seed)["text"] for seed in range(5)}
-    assert found == {expected}
-
-
-# --- sampling ------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("kind", ["choice", "list"])
-def test_the_same_call_gives_the_same_answer(kind: ItemKind) -> None:
-    asked = item("north", "east", "south", "west", kind=kind)
-    first = [raw(make(), asked, temperature=1.0, seed=seed) for seed in range(20)]
-    assert first == [raw(make(), asked, temperature=1.0, seed=seed) for seed in range(20)]
+    assert {a["text"] for a in many(item(*choices, kind=kind), 5, 0.0)} == {expected}
 
 
 # the seeds are fixed, yet a changed wire format draws anew: rare enough not to fail for that, while a
@@ -157,24 +132,20 @@ def softmax(scores: Sequence[float], sharpness: float) -> Vectors:
 @pytest.mark.parametrize("temperature", [0.5, 1.0, 2.0])
 def test_letters_come_as_often_as_softmax_says(temperature: float) -> None:
     n = 1_000
-    answers = many(make(), FOUR, n, temperature)
+    answers = many(four(), n, temperature)
     counts = Counter(answer["text"] for answer in answers)
     expected = n * softmax(answers[0]["scores"], SETTINGS.sharpness / temperature)
     assert stats.chisquare([counts[letter] for letter in "ABCD"], expected).pvalue > BY_CHANCE
 
 
 def test_lists_are_drawn_without_replacement() -> None:
-    asked = item("north", "east", "south", kind="list")
     n = 1_000
-    answers = many(make(), asked, n, 1.0)
+    answers = many(item("north", "east", "south", kind="list"), n)
     p = softmax(answers[0]["scores"], SETTINGS.sharpness)
     orders = [(0, 1, 2), (0, 2, 1), (1, 0, 2), (1, 2, 0), (2, 0, 1), (2, 1, 0)]
     expected = [n * p[a] * p[b] / (1 - p[a]) for a, b, _ in orders]
     counts = Counter(tuple(answer["chosen"]) for answer in answers)
     assert stats.chisquare([counts[order] for order in orders], expected).pvalue > BY_CHANCE
-
-
-# --- the call ------------------------------------------------------------------------------------
 
 
 def test_an_item_without_candidates_is_the_users_to_mend() -> None:
@@ -183,52 +154,34 @@ def test_an_item_without_candidates_is_the_users_to_mend() -> None:
 
 
 def test_the_settings_are_part_of_the_call() -> None:
-    sampling = Sampling(1.0, 16, 0)
     models = [make(), make(sharpness=4.0), make(context_weight=0.2)]
-    assert len({model.question(FOUR, sampling) for model in models}) == 3
+    assert len({model.question(four(), Sampling(1.0, 16, 0)) for model in models}) == 3
 
 
 # the answers of this model before its calls were made of parts, which a study must keep
-DRAWN = [
-    ([], "choice", "BABABABAABAA"),
-    ([Message("user", "likes east"), Message("assistant", "likes\n, ")], "choice", "ADBBCBADDBDC"),
-    ([Message("user", "likes south")], "list", "SWNNNENNWENE"),
-]
-
-
-@pytest.mark.parametrize(("context", "kind", "drawn"), DRAWN)
-def test_the_draws_do_not_move_with_the_wire(
+@pytest.mark.parametrize(
+    ("context", "kind", "drawn"),
+    [
+        ([], "choice", "BABABABAABAA"),
+        ([EAST, Message("assistant", "likes\n, ")], "choice", "ADBBCBADDBDC"),
+        ([SOUTH], "list", "SWNNNENNWENE"),
+    ],
+)
+def test_the_same_call_gives_the_same_answer_as_ever(
     context: list[Message], kind: ItemKind, drawn: str
 ) -> None:
-    asked = item("north", "east", "south", "west", kind=kind)
-    found = [raw(make(), asked, context, temperature=1.0, seed=seed)["text"] for seed in range(12)]
+    found = [raw(four(kind), context, temperature=1.0, seed=seed)["text"] for seed in range(12)]
     assert "".join(text.removeprefix("1. ")[0].upper() for text in found) == drawn
 
 
-# --- with the packaged encoder -------------------------------------------------------------------
-
-ANIMAL = Item(
-    "animal",
-    "choice",
-    "Which animal barks and guards the house?",
-    "Which animal barks and guards the house?",
-    ["a tax form", "a dog", "a violin", "a glacier"],
-    "B",
-    None,
-    "written for this test",
-)
-
-
-@pytest.fixture(scope="session")
-def minilm(tmp_path_factory: pytest.TempPathFactory) -> Encoder:
-    return Encoder(EncoderSettings(), tmp_path_factory.mktemp("vectors") / "store.sqlite")
-
-
-def test_the_packaged_encoder_answers_and_a_context_moves_it(minilm: Encoder) -> None:
-    provider = make(minilm)
-    blank = raw(provider, ANIMAL)
-    music = [Message("user", "I practise the violin and play in a string quartet every evening.")]
-    moved = raw(provider, ANIMAL, music)
+def test_the_packaged_encoder_answers_and_a_context_moves_it(tmp_path: Any) -> None:
+    provider = make(Encoder(EncoderSettings(), tmp_path / "store.sqlite"))
+    question = "Which animal barks and guards the house?"
+    choices = ["a tax form", "a dog", "a violin", "a glacier"]
+    animal = Item("animal", "choice", question, question, choices, "B", None, "test")
+    text = "I practise the violin and play in a string quartet every evening."
+    blank = raw(animal, provider=provider)
     assert blank["text"] == "B"
+    moved = raw(animal, [Message("user", text)], provider=provider)
     assert moved["scores"][2] > blank["scores"][2] + 0.05
-    assert raw(provider, ANIMAL, [Message("assistant", music[0].content)]) == blank
+    assert raw(animal, [Message("assistant", text)], provider=provider) == blank

@@ -56,9 +56,6 @@ def behaving(
         thread.join(5)
 
 
-# --- proxies -------------------------------------------------------------------------------------
-
-
 def test_the_environment_names_the_proxy(
     recorder: Recorder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -78,41 +75,40 @@ def test_the_setting_wins_over_the_environment(
     recorder.replies = [Said({})]
     monkeypatch.setenv("http_proxy", "http://127.0.0.1:9")
     monkeypatch.setenv("no_proxy", "*")
-    proxy = recorder.url.replace("http://", "http://me:pass%20word@")
-    call("http://model.invalid/v1", proxy=proxy)
+    call("http://model.invalid/v1", proxy=recorder.url.replace("//", "//me:pass%20word@"))
     assert recorder.calls[0].headers["proxy-authorization"].startswith("Basic ")
-
-
-@pytest.mark.parametrize("proxy", ["socks5://127.0.0.1:9", "127.0.0.1:9", "http://127.0.0.1:99999"])
-def test_a_proxy_that_is_none_is_said_at_once(proxy: str) -> None:
-    with pytest.raises(StudyError, match=r"models\.\*\.proxy"):
-        Http(HttpSettings(proxy=proxy), "http://host")
 
 
 @pytest.mark.parametrize("scheme", ["http", "https"])
 def test_a_proxy_that_wants_a_password(scheme: str) -> None:
     refusal = b"HTTP/1.1 407 No\r\nContent-Length: 0\r\n\r\n"
-    way_out = r"the proxy asks for.*models\.\*\.proxy"
-    with (
-        behaving(lambda connection: connection.sendall(refusal)) as proxy,
-        pytest.raises(StudyError, match=way_out) as caught,
-    ):
-        call(f"{scheme}://model.invalid/", proxy=proxy.replace("//", "//me:hidden-word@"))
+    with behaving(lambda connection: connection.sendall(refusal)) as proxy:
+        proxy = proxy.replace("//", "//me:hidden-word@")
+        with pytest.raises(StudyError, match=r"the proxy asks for.*models\.\*\.proxy") as caught:
+            call(f"{scheme}://model.invalid/", proxy=proxy)
     assert "hidden" not in str(caught.value)
 
 
-# --- addresses, redirects, certificates ----------------------------------------------------------
+PROXY, ADDRESS = r"models\.\*\.proxy", r"is not a valid URL; check models\.\*\.base_url"
+FILE = r"models\.\*\.ca_file"
 
 
-@pytest.mark.parametrize("address", ["http://host:port/v1", "http:///v1", "ftp://host", ""])
-def test_an_address_that_is_none_is_said_at_once(address: str) -> None:
-    with pytest.raises(StudyError, match=r"is not a valid URL; check models\.\*\.base_url"):
-        Http(HttpSettings(), address)
-
-
-def test_an_address_with_a_password_is_refused_without_telling_it() -> None:
-    with pytest.raises(StudyError, match="api_key_env") as caught:
-        Http(HttpSettings(), f"https://user:{KEY}@host/v1")
+@pytest.mark.parametrize(
+    ("address", "settings", "words"),
+    [
+        *(("http://host", {"proxy": f"{at}:9"}, PROXY) for at in ("socks5://h", "127.0.0.1")),
+        ("http://host", {"proxy": "http://127.0.0.1:99999"}, PROXY),
+        *((at, {}, ADDRESS) for at in ("http://host:port/v1", "http:///v1", "ftp://host", "")),
+        (f"https://user:{KEY}@host/v1", {}, "api_key_env"),
+        ("https://host", {"ca_file": "absent.pem"}, FILE),
+        ("https://host", {"ca_file": __file__}, FILE),
+    ],
+)
+def test_what_cannot_be_called_is_said_at_once(
+    address: str, settings: dict[str, Any], words: str
+) -> None:
+    with pytest.raises(StudyError, match=words) as caught:
+        Http(HttpSettings(**settings), address)
     assert KEY not in str(caught.value)
 
 
@@ -130,16 +126,11 @@ def test_a_redirect_is_not_followed(recorder: Recorder, status: int) -> None:
 def certificate(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A certificate for 127.0.0.1 that nobody trusts, with its key in the same file."""
     file = tmp_path_factory.mktemp("tls") / "server.pem"
-    command = (
-        "openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2 -subj /CN=x"
-        " -addext subjectAltName=IP:127.0.0.1"
-    )
+    command = "openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2"
+    name = ["-subj", "/CN=x", "-addext", "subjectAltName=IP:127.0.0.1"]
+    files = ["-keyout", file, "-out", f"{file}.crt"]
     try:
-        subprocess.run(
-            [*command.split(), "-keyout", file, "-out", f"{file}.crt"],
-            check=True,
-            capture_output=True,
-        )
+        subprocess.run([*command.split(), *name, *files], check=True, capture_output=True)
     except (OSError, subprocess.CalledProcessError):
         pytest.skip("no openssl command that makes certificates")
     file.write_bytes(file.read_bytes() + Path(f"{file}.crt").read_bytes())
@@ -158,18 +149,6 @@ def test_a_certificate_is_trusted_where_the_setting_names_it(
         else:
             with pytest.raises(StudyError, match=r"certificate.*models\.\*\.ca_file"):
                 call(url)
-
-
-@pytest.mark.parametrize("content", [None, "no certificate"])
-def test_a_file_without_certificates_is_said_at_once(tmp_path: Path, content: str | None) -> None:
-    file = tmp_path / "ca.pem"
-    if content is not None:
-        file.write_text(content)
-    with pytest.raises(StudyError, match=r"models\.\*\.ca_file"):
-        Http(HttpSettings(ca_file=str(file)), "https://host")
-
-
-# --- what goes wrong on the way ------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

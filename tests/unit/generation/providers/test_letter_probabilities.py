@@ -6,9 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 import pytest
-from provider_cases import SAMPLING, item, make_openai
+from provider_cases import SAMPLING, item, make_gemini, make_openai
 
-from fieldwork.generation.providers.gemini import Gemini, GeminiSettings
 from fieldwork.generation.providers.letters import (
     Alternative,
     TokenPlace,
@@ -19,9 +18,9 @@ from fieldwork.records.generation import OptionProbability
 from fieldwork.records.tasks import Item
 
 
-def place(**shares: float) -> TokenPlace:
-    """A place whose chosen token is the first; `_` stands for a space before a letter."""
-    alternatives = [Alternative(t.replace("_", " "), math.log(p)) for t, p in shares.items()]
+def place(shares: dict[str, float]) -> TokenPlace:
+    """A place whose chosen token is the first."""
+    alternatives = [Alternative(token, math.log(p)) for token, p in shares.items()]
     return TokenPlace(alternatives[0].token, alternatives)
 
 
@@ -29,22 +28,20 @@ def shares_of(probabilities: Sequence[OptionProbability]) -> dict[str, float]:
     return {one.option: one.probability for one in probabilities}
 
 
-def test_a_letter_counts_with_whatever_stands_around_it() -> None:
+def assert_read(places: list[TokenPlace], expected: dict[str, float]) -> None:
+    read = letter_probabilities(places)
+    assert read is not None
+    assert shares_of(read) == pytest.approx(expected)
+
+
+def test_a_letter_counts_with_whatever_stands_around_it_and_before_it() -> None:
     tokens = {"A": 0.4, " A": 0.1, "(B": 0.2, "**B": 0.1, "The": 0.15, "AB": 0.02, "a": 0.03}
-    alternatives = [Alternative(token, math.log(p)) for token, p in tokens.items()]
-    read = letter_probabilities([TokenPlace("A", alternatives)])
-    assert read is not None
-    assert shares_of(read) == pytest.approx({"A": 0.5, "B": 0.3})
-
-
-def test_the_answer_begins_after_spaces_and_brackets() -> None:
+    assert_read([place(tokens)], {"A": 0.5, "B": 0.3})
     blank = TokenPlace("\n(", [Alternative("\n(", 0.0), Alternative("C", -5.0)])
-    read = letter_probabilities([blank, place(A=0.9, B=0.1)])
-    assert read is not None
-    assert shares_of(read) == pytest.approx({"A": 0.9, "B": 0.1})
+    assert_read([blank, place({"A": 0.9, "B": 0.1})], {"A": 0.9, "B": 0.1})
 
 
-@pytest.mark.parametrize("places", [[], [place(The=1.0)], [TokenPlace(" ", [])]])
+@pytest.mark.parametrize("places", [[], [place({"The": 1.0})], [TokenPlace(" ", [])]])
 def test_without_a_letter_there_is_nothing(places: list[TokenPlace]) -> None:
     assert letter_probabilities(places) is None
 
@@ -77,10 +74,6 @@ def gemini_reply(result: Any) -> bytes:
     return json.dumps(body).encode()
 
 
-def gemini(**settings: Any) -> Gemini:
-    return Gemini(GeminiSettings(model="gemini-x", api_key="k", **settings))
-
-
 TOP = [{"token": "B", "logprob": math.log(0.7)}, {"token": " A", "logprob": math.log(0.25)}]
 SHARES = {"A": 0.25, "B": 0.7}
 
@@ -89,7 +82,7 @@ def test_both_interfaces_are_read() -> None:
     openai = openai_reply({"content": [{"token": "B", "top_logprobs": TOP}]})
     google = [{"token": t["token"], "logProbability": t["logprob"]} for t in TOP]
     result = {"chosenCandidates": [{"token": "B"}], "topCandidates": [{"candidates": google}]}
-    for reply in (make_openai().read(openai), gemini().read(gemini_reply(result))):
+    for reply in (make_openai().read(openai), make_gemini().read(gemini_reply(result))):
         assert shares_of(reply.option_probabilities or ()) == pytest.approx(SHARES)
         assert not reply.is_tempered
 
@@ -105,7 +98,7 @@ def test_both_interfaces_are_read() -> None:
       "topCandidates": [{"candidates": [{"token": "B", "logProbability": 10**400}]}]}],
 )  # fmt: skip
 def test_an_odd_form_costs_no_answer(odd: Any) -> None:
-    for reply in (make_openai().read(openai_reply(odd)), gemini().read(gemini_reply(odd))):
+    for reply in (make_openai().read(openai_reply(odd)), make_gemini().read(gemini_reply(odd))):
         assert (reply.text, reply.outcome, reply.option_probabilities) == ("B", "ok", None)
 
 
@@ -113,7 +106,7 @@ def test_alternatives_are_asked_for_beside_letters_alone() -> None:
     lists = Item("q", "list", "Which?", "Which?", [], None, None, "test")
     for provider, parts in (
         (make_openai(top_logprobs=20), (b'"logprobs":true', b'"top_logprobs":20')),
-        (gemini(top_logprobs=20), (b'"responseLogprobs":true', b'"logprobs":20')),
+        (make_gemini(top_logprobs=20), (b'"responseLogprobs":true', b'"logprobs":20')),
     ):
         question = provider.question(item(), SAMPLING)
         assert all(part in question for part in parts)

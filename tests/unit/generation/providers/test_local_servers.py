@@ -65,10 +65,10 @@ class LocalServer(NamedTuple):
     def draw(
         self,
         n: int,
-        *,
-        context: Sequence[Message] = (),
         prompt: str = FRUITS,
         max_tokens: int = 8,
+        *,
+        context: Any = (),
         **changes: Any,
     ) -> list[Reply]:
         """Answers under seeds of a study, which are above 2³¹."""
@@ -95,19 +95,19 @@ def llama() -> Iterator[LlamaServer]:
         yield server
 
 
+def at(running: LlamaServer) -> LocalServer:
+    return LocalServer("llama_cpp", running.base_url, "smollm2", WINDOW)
+
+
 @pytest.fixture(params=["llama_cpp", "vllm"])
 def server(request: pytest.FixtureRequest) -> LocalServer:
     if request.param == "llama_cpp":
-        running = request.getfixturevalue("llama")
-        return LocalServer("llama_cpp", running.base_url, "smollm2", WINDOW)
+        return at(request.getfixturevalue("llama"))
     if not VLLM:
         pytest.skip("VLLM_BASE_URL names no running server")
     with urllib.request.urlopen(f"{VLLM}/models") as reply:
         first: dict[str, Any] = json.load(reply)["data"][0]
     return LocalServer("vllm", VLLM, first["id"], first["max_model_len"])
-
-
-# --- both ---------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("context", CONTEXTS)
@@ -178,13 +178,6 @@ def test_stated_probabilities_are_those_that_letters_are_drawn_with(server: Loca
     for letter, share in ((one.option, one.probability) for one in stated):
         drawn = sum((reply.text or "").strip() == letter for reply in replies) / len(replies)
         assert drawn == pytest.approx(share, abs=4 * (share * (1 - share) / 120) ** 0.5 + 0.01)
-
-
-# --- llama.cpp's alone: jobs, kills, and a name that is not the study's --------------------------------
-
-
-def at(running: LlamaServer) -> LocalServer:
-    return LocalServer("llama_cpp", running.base_url, "smollm2", WINDOW)
 
 
 def settled(server: LocalServer, path: Path, prompts: Sequence[str]) -> AnswerTally:

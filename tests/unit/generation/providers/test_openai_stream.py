@@ -43,14 +43,19 @@ def test_a_stream_of_the_loopback_server_keeps_the_contract(server: Chat) -> Non
     assert exchange.latency_s - (first_text_s(exchange.raw) or 9) > 3 * PIECE_S
 
 
+def event(**fields: Any) -> bytes:
+    return b"data: " + json.dumps(fields).encode() + b"\n\n"
+
+
+def piece(content: Any = None, finish: str | None = None, **more: Any) -> dict[str, Any]:
+    delta = {} if content is None else {"content": content}
+    return {"choices": [{"delta": delta, "finish_reason": finish}], **more}
+
+
 @pytest.mark.parametrize("size", [1, 2, 7, 10_000])
 def test_the_first_text_is_seen_however_the_bytes_are_cut(size: int) -> None:
-    events = [
-        {"choices": [{"delta": {"role": "assistant", "content": None}}]},
-        {"choices": [{"delta": {"content": ""}}]},
-        {"choices": [{"delta": {"content": "Zoë"}}]},
-        {"choices": [{"delta": {"content": " more"}}]},
-    ]
+    role = {"choices": [{"delta": {"role": "assistant", "content": None}}]}
+    events = [role, piece(""), piece("Zoë"), piece(" more")]
     raw = "".join(f"data: {json.dumps(event)}\r\n\r\n" for event in events).encode()
     end = raw.index(b"Zo") + raw[raw.index(b"Zo") :].index(b"\n")
     watch = _FirstText()
@@ -67,18 +72,14 @@ def test_a_server_that_does_not_stream_gives_an_answer_without_a_first_text(serv
     assert (reply.text, first_text_s(exchange.raw)) == ("B", None)
 
 
-def event(**fields: Any) -> bytes:
-    return b"data: " + json.dumps(fields).encode() + b"\n\n"
+HALF = event(**piece("half"))
 
 
 @pytest.mark.parametrize(
     ("raw", "words"),
     [
-        (event(choices=[{"delta": {"content": "half"}}]), "no whole stream"),
-        (
-            event(choices=[{"delta": {"content": "half"}}]) + event(error={"message": "busy"}),
-            "busy",
-        ),
+        (HALF, "no whole stream"),
+        (HALF + event(error={"message": "busy"}), "busy"),
         (b"data: {broken\n\n", "no whole stream"),
         (b": keep-alive\n\n", "no whole stream"),
         (b"data: [DONE]\n\n", "no whole stream"),
@@ -96,9 +97,8 @@ def test_a_stream_that_breaks_off_is_no_answer_and_may_be_billed(
 
 
 def test_a_key_that_comes_in_pieces_is_masked(server: Chat) -> None:
-    halves = [KEY[:8], KEY[8:], " end"]
-    raw = b"".join(event(choices=[{"delta": {"content": half}}]) for half in halves)
-    raw += event(choices=[{"delta": {}, "finish_reason": "stop"}])
+    events = [piece(KEY[:8]), piece(KEY[8:]), piece(" end"), piece(finish="stop")]
+    raw = b"".join(event(**fields) for fields in events)
     server.faults.append(Fault(body=raw, times=1))
     exchange, reply = ask_once(streamed(server), "Which?", 4)
     assert KEY.encode() not in exchange.raw
@@ -120,14 +120,10 @@ USAGE = {"prompt_tokens": 5, "completion_tokens": 1}
 def test_an_event_without_names_before_the_answer_hides_none(server: Chat) -> None:
     # Azure's first event is about the prompt's filters
     head = {"id": "c", "created": 9, "model": "gpt-4o-2024-08-06", "system_fingerprint": "fp_1"}
-    stored, reply = ask_stream(
-        server,
-        {"choices": [], "id": "", "created": 0, "model": "", "prompt_filter_results": []},
-        {**head, "choices": [{"delta": {"role": "assistant", "content": ""}}]},
-        {**head, "choices": [{"delta": {"content": "Hi"}, "finish_reason": None}]},
-        {**head, "choices": [{"delta": {}, "finish_reason": "stop"}]},
-        {**head, "choices": [], "usage": USAGE},
-    )
+    blank = {"choices": [], "id": "", "created": 0, "model": "", "prompt_filter_results": []}
+    pieces = [piece("", **head), piece("Hi", **head), piece(finish="stop", **head)]
+    usage = {**head, "choices": [], "usage": USAGE}
+    stored, reply = ask_stream(server, blank, *pieces, usage)
     assert {name: stored[name] for name in head} == head
     assert (reply.returned_model, reply.fingerprint) == ("gpt-4o-2024-08-06", "fp_1")
     assert reply.defects == ()
@@ -136,13 +132,9 @@ def test_an_event_without_names_before_the_answer_hides_none(server: Chat) -> No
 def test_pieces_that_are_lists_of_parts_are_read_as_whole_answers_are(server: Chat) -> None:
     # as Mistral's models that think write them
     thought = {"type": "thinking", "thinking": [{"type": "text", "text": "hm"}]}
-    stored, reply = ask_stream(
-        server,
-        {"model": "m", "choices": [{"delta": {"content": [thought]}}]},
-        {"model": "m", "choices": [{"delta": {"content": [{"type": "text", "text": "Par"}]}}]},
-        {"model": "m", "choices": [{"delta": {"content": "is"}, "finish_reason": "stop"}]},
-        {"choices": [], "usage": USAGE},
-    )
+    pieces = [piece([thought]), piece([{"type": "text", "text": "Par"}]), piece("is", "stop")]
+    named = [{"model": "m", **fields} for fields in pieces]
+    stored, reply = ask_stream(server, *named, {"choices": [], "usage": USAGE})
     assert (reply.text, reply.outcome) == ("Paris", "ok")
     assert stored[FIRST_TEXT] is not None
 

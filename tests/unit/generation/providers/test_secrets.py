@@ -130,17 +130,13 @@ def test_no_proxy_tells_its_password(
     proxy = recorder.url.replace("://", f"://me:{quote(SECRET, safe='')}@")
     if proxied == "environment":
         monkeypatch.setenv("http_proxy", proxy)
+    changes = {"api_key_env": None, "base_url": "http://model.invalid/v1"}
+    changes["proxy"] = proxy if proxied == "setting" else None
     for echo in echoes(401):
         recorder.replies = [echo]
-        model = {**OPENAI, "api_key_env": None, "base_url": "http://model.invalid/v1"}
-        provider = make_provider(
-            {**model, "proxy": proxy if proxied == "setting" else None}, Path("none")
-        )
+        provider = provider_at("openai", recorder, **changes)
         assert_kept(outcome(provider, sent))
     assert all("proxy-authorization" in call.headers for call in recorder.calls)
-
-
-# ---- batches -------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", BATCHES)
@@ -193,9 +189,6 @@ def test_no_row_of_a_batch_tells_a_secret(
     client.close()
 
 
-# ---- keys that are none --------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("key", ["two\nlines", "nul\x7f", "schlüssel"])
 @pytest.mark.parametrize(
     "name", [n for n, model in MODELS.items() if "A_KEY" in str(model) and "google" not in n]
@@ -220,7 +213,6 @@ def test_a_header_whose_variable_is_not_set_is_named(
     recorder: Recorder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("A_KEY")
-    with pytest.raises(
-        StudyError, match=r"A_KEY, named by models\.\*\.headers_env\.X-Team, is not"
-    ):
+    sentence = r"A_KEY, named by models\.\*\.headers_env\.X-Team, is not"
+    with pytest.raises(StudyError, match=sentence):
         provider_at("openai by a header of the environment", recorder)

@@ -1,6 +1,5 @@
 """Damaged ledgers: what is whole comes back as it was, nothing else does, the damaged file is kept."""
 
-import multiprocessing
 import os
 import random
 import shutil
@@ -11,6 +10,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
+from kills import die, exit_of
 
 from fieldwork.errors import StudyError
 from fieldwork.generation.inventory import Inventory
@@ -66,13 +66,10 @@ def killed(path: Path) -> None:
         with open_ledger(path) as ledger:
             for start in range(0, len(ENTRIES), 10):
                 ledger.store(ENTRIES[start : start + 10])
-            os.kill(os.getpid(), signal.SIGKILL)
+            die()
 
-    dead = multiprocessing.get_context("fork").Process(target=store_and_die)
-    dead.start()
-    dead.join(60)
-    assert dead.exitcode == -signal.SIGKILL
-    assert path.with_name(f"{path.name}-wal").stat().st_size > 100_000
+    assert exit_of(store_and_die) == -signal.SIGKILL
+    assert log_of(path).stat().st_size > 100_000
 
 
 def held(path: Path) -> dict[bytes, Entry]:
@@ -114,27 +111,36 @@ def test_a_sound_ledger_is_left_alone(path: Path) -> None:
     assert recovery == Recovery(None, len(ENTRIES), len(ENTRIES))
     assert path.read_bytes() == before
     assert "not damaged; it holds 120 answers" in sentence_of(path, recovery)
-    assert sorted(p.name for p in path.parent.iterdir()) == [
-        "m.inventory.txt", "m.sqlite", "m.sqlite.lock",
-    ]  # fmt: skip
+    names = ["m.inventory.txt", "m.sqlite", "m.sqlite.lock"]
+    assert sorted(p.name for p in path.parent.iterdir()) == names
+
+
+def assert_refused(path: Path, sentence: str) -> None:
+    with pytest.raises(StudyError, match=sentence), open_ledger(path):
+        pass
+
+
+def assert_recovered(path: Path, at_least: float) -> Recovery:
+    """What comes back is as it was, and is enough; what was there is kept."""
+    before = path.read_bytes()
+    recovery = recover(path, is_from_model)
+    entries = held(path)
+    assert entries.items() <= TRUTH.items()
+    assert recovery.n_answers == len(entries) >= at_least
+    assert recovery.damaged_path is not None
+    assert recovery.damaged_path.read_bytes() == before
+    assert Inventory(path).count() == len(entries)
+    return recovery
 
 
 @pytest.mark.parametrize("share", [0.25, 0.9])
 def test_a_ledger_that_was_cut_is_refused_and_gives_back_what_is_left(
     path: Path, share: float
 ) -> None:
-    before = filled(path)
-    os.truncate(path, int(len(before) * share))
-    with pytest.raises(StudyError, match=r"damaged .*recover_ledgers"), open_ledger(path):
-        pass
-    recovery = recover(path, is_from_model)
-    entries = held(path)
-    assert entries.items() <= TRUTH.items()
+    os.truncate(path, int(len(filled(path)) * share))
+    assert_refused(path, r"damaged .*recover_ledgers")
     # long answers lie in several pages, and are whole only where the last of them is
-    assert recovery.n_answers == len(entries) >= 0.4 * share * len(ENTRIES)
-    assert recovery.damaged_path is not None
-    assert recovery.damaged_path.read_bytes() == before[: int(len(before) * share)]
-    assert Inventory(path).count() == len(entries)
+    assert_recovered(path, 0.4 * share * len(ENTRIES))
     assert recover(path, is_from_model).trouble is None, "a second time there is nothing to do"
 
 
@@ -146,22 +152,14 @@ def test_of_a_ledger_with_pages_full_of_garbage_the_others_come_back(path: Path,
     for page in hit:
         raw[4096 * page : 4096 * (page + 1)] = source.randbytes(4096)
     path.write_bytes(raw)
-    recovery = recover(path, is_from_model)
-    assert recovery.trouble is not None
-    entries = held(path)
-    assert entries.items() <= TRUTH.items()
     # a page holds a part of one long answer, or of a dozen short ones
-    assert len(entries) >= len(ENTRIES) - 6 * 12
+    assert assert_recovered(path, len(ENTRIES) - 6 * 12).trouble is not None
 
 
 def test_an_emptied_ledger_is_refused_and_said_to_be_lost(path: Path) -> None:
     filled(path)
     path.write_bytes(b"")
-    with (
-        pytest.raises(StudyError, match=r"held 120 answers and holds none now.*recover_ledgers"),
-        open_ledger(path),
-    ):
-        pass
+    assert_refused(path, r"held 120 answers and holds none now.*recover_ledgers")
     assert path.read_bytes() == b"", "SQLite is not let near it"
     recovery = recover(path, is_from_model)
     assert recovery.is_lost
@@ -173,11 +171,8 @@ def test_an_emptied_ledger_comes_back_out_of_its_log(path: Path) -> None:
     killed(path)
     path.write_bytes(b"")
     for _ in range(2):
-        with pytest.raises(StudyError, match="holds none now"), open_ledger(path):
-            pass
-    recovery = recover(path, is_from_model)
-    assert held(path) == TRUTH
-    assert recovery.n_answers == 120
+        assert_refused(path, "holds none now")
+    recovery = assert_recovered(path, 120)
     assert "recovered. The damaged file is kept as m.sqlite.damaged-" in sentence_of(path, recovery)
 
 
@@ -188,16 +183,9 @@ def test_a_log_with_a_flipped_byte_loses_one_page_at_most(path: Path, offset: in
     raw = bytearray(log_of(path).read_bytes())
     raw[offset] ^= 0x10
     log_of(path).write_bytes(raw)
-    with (
-        pytest.raises(StudyError, match=r"its -wal file is damaged.*recover_led"),
-        open_ledger(path),
-    ):
-        pass
+    assert_refused(path, r"its -wal file is damaged.*recover_led")
     assert log_of(path).read_bytes() == raw
-    recovery = recover(path, is_from_model)
-    entries = held(path)
-    assert entries.items() <= TRUTH.items()
-    assert len(entries) == recovery.n_answers >= len(ENTRIES) - 12
+    assert_recovered(path, len(ENTRIES) - 12)
 
 
 @pytest.mark.parametrize("end", ["cut", "garbage", "an older log"])
@@ -211,10 +199,8 @@ def test_a_log_whose_end_a_crash_has_torn_is_no_damage(path: Path, end: str) -> 
     if end == "an older log":
         # frames of the log's last use, under other salts
         cut = 32 + step * ((cut - 32) // step)
-        tail = b"".join(
-            tail[i : i + 8] + b"olderlog" + tail[i + 16 : i + step]
-            for i in range(0, len(tail), step)
-        )
+        frames = [tail[i : i + step] for i in range(0, len(tail), step)]
+        tail = b"".join(frame[:8] + b"olderlog" + frame[16:] for frame in frames)
     log_of(path).write_bytes(raw[:cut] + tail)
     entries = held(path)
     assert entries.items() <= TRUTH.items()
@@ -254,14 +240,8 @@ def test_a_disk_that_refuses_leaves_the_damaged_file_as_it_was(
     assert recover(path, is_from_model).n_answers > 30
 
 
-# --- the ledgers of a config --------------------------------------------------------------------------
-
-EMBEDDED = {
-    "provider": "embedded",
-    "encoder": "all-MiniLM-L6-v2",
-    "sharpness": 40,
-    "context_weight": 0.3,
-}
+EMBEDDED = {"provider": "embedded", "encoder": "all-MiniLM-L6-v2", "sharpness": 40}
+EMBEDDED |= {"context_weight": 0.3}
 
 
 def test_each_ledger_is_looked_at_and_what_is_lost_stops_the_run_at_the_end(
