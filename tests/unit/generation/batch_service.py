@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from scripted_provider import ScriptedProvider, reply_bytes
+from senders import item_of
 
 from fieldwork.generation.agenda import Call, OpenGroup
 from fieldwork.generation.batches.patience import Clock
@@ -15,7 +16,6 @@ from fieldwork.generation.ledger import ledger_key
 from fieldwork.generation.providers.base import RejectedError, Wire
 from fieldwork.generation.providers.batch_base import BatchRow, BatchStatus
 from fieldwork.generation.providers.jsontext import load_leniently
-from fieldwork.records.tasks import Item
 
 Lines = list[dict[str, Any]]
 
@@ -25,29 +25,28 @@ def batch_provider() -> ScriptedProvider:
     return ScriptedProvider(lambda *_: AssertionError("a job of batches sends no live call"))
 
 
-def make_calls(n: int, *, prefix: bytes = b'{"context":"c",', first: int = 0) -> list[Call]:
+def make_calls(n: int) -> list[Call]:
     """Calls with distinct questions."""
     made = []
-    for number in range(first, first + n):
-        wire = Wire(prefix, f'"question":{number}'.encode(), b',"delivery":1')
+    for number in range(n):
+        wire = Wire(b'{"context":"c",', f'"question":{number}'.encode(), b',"delivery":1')
         key = ledger_key(wire.prefix + wire.question, "scripted", 0)
-        item = Item(f"i{number}", "list", "q", "q", [], None, None, "t")
-        made.append(Call(key, 0, wire, OpenGroup(len(prefix)), item))
+        made.append(Call(key, 0, wire, OpenGroup(len(wire.prefix)), item_of(f"q{number}")))
     return made
 
 
 class Ticking:
-    """A clock that moves when someone sleeps; `limit_s` ends a loop that would never."""
+    """A clock that moves when someone sleeps, up to a limit that ends a loop which would never."""
 
-    def __init__(self, start: float = 1_000.0, limit_s: float = 1e6) -> None:
-        self.time, self._limit = start, start + limit_s
+    def __init__(self) -> None:
+        self.time = 1_000.0
 
     def now(self) -> float:
         return self.time
 
     def sleep(self, seconds: float) -> None:
         self.time += max(seconds, 0.001)
-        assert self.time < self._limit, "this waits for ever"
+        assert self.time < 1e6, "this waits for ever"
 
     def clock(self) -> Clock:
         return Clock(self.now, self.sleep)
@@ -56,26 +55,19 @@ class Ticking:
 class Service:
     """The service, as a `BatchClient`.
 
-    Attributes:
-        running_s: from the creation of a batch to its end.
-        hidden_s: seconds in which a new batch is in no listing.
-        spoil: changes the lines of results.
-        status_of: changes a batch's status.
-        faults: method → errors that its next calls raise; `late` ones after they took effect.
+    Batches run for 100 seconds, and are in no listing for `hidden_s`. `spoil` changes the lines of
+    results, `status_of` a batch's status. `faults` are errors that the next calls of a method raise;
+    those of `late` methods after they took effect.
     """
 
-    def __init__(
-        self, folder: Path, ticking: Ticking, *, running_s: float = 100.0, hidden_s: float = 0.0
-    ) -> None:
+    def __init__(self, folder: Path, ticking: Ticking) -> None:
         self._folder, self._ticking = folder, ticking
         folder.mkdir(exist_ok=True)
-        self.running_s, self.hidden_s = running_s, hidden_s
+        self.hidden_s = 0.0
         self.spoil: Callable[[Lines], Lines | bytes] | None = None
         self.status_of: Callable[[str, BatchStatus], BatchStatus] | None = None
         self.faults: dict[str, list[Exception]] = {}
         self.late: set[str] = set()
-
-    # -- what tests look at
 
     def batches(self) -> list[dict[str, Any]]:
         """All batches ever made, in order."""
@@ -91,8 +83,6 @@ class Service:
         """How often each request was run, by id."""
         made = [batch for batch in self.batches() if not batch.get("refused")]
         return Counter(line["id"] for batch in made for line in self.lines(batch))
-
-    # -- the client
 
     def line(self, custom_id: str, body: bytes) -> bytes:
         return b'{"id":"' + custom_id.encode() + b'","body":' + body + b"}\n"
@@ -125,7 +115,7 @@ class Service:
         batch = self._batch(batch_id)
         created = datetime.fromtimestamp(batch["at"], UTC)
         status = BatchStatus("running", is_over=False, created_at=created)
-        if self._ticking.now() >= batch["at"] + self.running_s:
+        if self._ticking.now() >= batch["at"] + 100.0:
             status = status._replace(state="done", is_over=True, files=(batch_id,))
         status = self.status_of(batch_id, status) if self.status_of else status
         if status.no_room:

@@ -50,34 +50,22 @@ def text_of(raw: bytes) -> str:
 class ScriptedProvider:
     """A provider whose calls go as `fate` says. Every answer is a new one: `<question> #<number>`.
 
-    Attributes:
-        sends: the questions that were sent, in order.
-        answering_model: the model that replies name.
-        accepted_models: models that count as the one in the config.
-        listing: what `models` returns or raises.
-        make_reply: the reply to a question, from it and the number of the send.
+    `sends` are the questions in order, `listing` is what `models` returns or raises, and `make_reply`
+    makes the reply to a question and the number of the send.
     """
 
     endpoint = "scripted"
     timeout_s: float | None = None
     sends_temperature = True
 
-    def __init__(
-        self,
-        fate: Fate = at_once,
-        concurrency: int = 4,
-        *,
-        listing: list[ModelInfo] | Exception | None = None,
-    ) -> None:
+    def __init__(self, fate: Fate = at_once, concurrency: int = 4, *, listing: Any = None) -> None:
         self.fate, self.concurrency, self.listing = fate, concurrency, listing
         self.sends: list[str] = []
-        self.answering_model = MODEL
         self.accepted_models = {MODEL}
-        self.make_reply = self._make_reply
-        self.n_prefixes = self.n_under_way = self.most_under_way = self.n_closed = 0
+        self.make_reply = lambda question, number: reply_bytes(f"{question} #{number}")
+        self.n_under_way = self.n_closed = 0
 
     def prefix(self, context: Sequence[Message]) -> bytes:
-        self.n_prefixes += 1
         return json.dumps({"context": [m.content for m in context]})[:-1].encode() + b",\n"
 
     def question(self, item: Item, sampling: Sampling) -> bytes:
@@ -91,7 +79,6 @@ class ScriptedProvider:
         self.sends.append(question)
         number = len(self.sends)
         self.n_under_way += 1
-        self.most_under_way = max(self.most_under_way, self.n_under_way)
         try:
             fate = self.fate(question, self.sends.count(question))
             await asyncio.sleep(0.0 if isinstance(fate, Exception) else fate)
@@ -100,9 +87,6 @@ class ScriptedProvider:
         if isinstance(fate, Exception):
             raise fate
         return Exchange(self.make_reply(question, number), None, 0.5)
-
-    def _make_reply(self, question: str, number: int) -> bytes:
-        return reply_bytes(f"{question} #{number}", self.answering_model)
 
     def read(self, raw: bytes) -> Reply:
         try:

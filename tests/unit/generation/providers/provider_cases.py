@@ -38,16 +38,9 @@ def item(prompt: str = "Which one?") -> Item:
 
 def make_openai(base_url: str = "http://127.0.0.1:9/v1", **changes: Any) -> OpenAI:
     """The provider as most tests want it."""
-    settings = OpenAISettings(
-        model="gpt-test",
-        base_url=base_url,
-        api_key=KEY,
-        token_limit_field="max_tokens",
-        send_temperature=True,
-        send_seed=False,
-        timeout_s=10.0,
-        concurrency=4,
-    )
+    limits: Any = {"token_limit_field": "max_tokens", "timeout_s": 10.0, "concurrency": 4}
+    sends: Any = {"send_temperature": True, "send_seed": False}
+    settings = OpenAISettings(model="gpt-test", base_url=base_url, api_key=KEY, **limits, **sends)
     return OpenAI(replace(settings, **changes))
 
 
@@ -77,11 +70,8 @@ def wire_of(
     context_id: str | None = None,
 ) -> Wire:
     """The parts of a call's body."""
-    return Wire(
-        provider.prefix(context),
-        provider.question(item(prompt), sampling),
-        provider.delivery(context_id),
-    )
+    question = provider.question(item(prompt), sampling)
+    return Wire(provider.prefix(context), question, provider.delivery(context_id))
 
 
 def closing_after(provider: Provider, call: Awaitable[T]) -> T:
