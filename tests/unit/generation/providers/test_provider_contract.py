@@ -115,12 +115,14 @@ def said(body: dict[str, Any]) -> Callable[..., bytes]:
     return reply
 
 
-CHOICE = {"message": {"content": "B"}, "finish_reason": "stop"}
+CHOICE = {"message": {"content": "B", "refusal": None}, "finish_reason": "stop"}
 CHAT: dict[str, Any] = {"id": "c1", "model": "gpt-test", "choices": [CHOICE]}
+CHAT |= {"system_fingerprint": "fp", "service_tier": "default"}
 chat_reply = said(CHAT | {"usage": {"prompt_tokens": 9, "completion_tokens": 1}})
 CANDIDATE = {"content": {"parts": [{"text": "B"}]}, "finishReason": "STOP"}
 GEMINI = {"responseId": "r1", "modelVersion": "gemini-x", "candidates": [CANDIDATE]}
-gemini_reply = said(GEMINI | {"usageMetadata": {"promptTokenCount": 9, "candidatesTokenCount": 1}})
+TOKENS = {"promptTokenCount": 9, "candidatesTokenCount": 1, "serviceTier": "standard"}
+gemini_reply = said(GEMINI | {"usageMetadata": TOKENS})
 CLAUDE: dict[str, Any] = {"id": "msg_1", "model": "claude-x", "stop_reason": "end_turn"}
 CLAUDE |= {"content": [{"type": "text", "text": "B"}]}
 CLAUDE |= {"usage": {"input_tokens": 9, "cache_read_input_tokens": 0, "output_tokens": 1}}
@@ -383,7 +385,7 @@ def test_a_reply_that_is_cut_anywhere_is_refused(name: str) -> None:
 
 
 JSON = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text() | st.just("half \ud83d"),
     lambda children: st.lists(children) | st.dictionaries(st.text(), children),
     max_leaves=8,
 )
