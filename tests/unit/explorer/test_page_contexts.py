@@ -63,22 +63,18 @@ def test_a_context_is_stored_once(
     with RowFiles(tmp_path, "contexts") as files:
         index = store_contexts(context_tables, corpora, "full", files)
     assert sorted(index.numbers) == ["a", "b", "c"]
-    stored = files_of(tmp_path)["contexts-000"]
+    stored, shown = files_of(tmp_path)["contexts-000"], {}
     for name, number in index.numbers.items():
         row = index.rows[number]
         assert (row["id"], row["n_tokens"], row["n_dropped"]) == (name, 9, 2)
         assert row["conversation_ids"] == ["one"]
         assert stored[row["place"]]["id"] == name
-    first = stored[index.rows[index.numbers["a"]]["place"]]["messages"]
-    assert first[0] == {
-        "role": "system",
-        "content": "You are talking to somebody.",
-        "starts": False,
-    }
-    assert [message["starts"] for message in first] == [False, True, False]
+        shown[name] = stored[row["place"]]["messages"]
+    text = "You are talking to somebody."
+    assert shown["a"][0] == {"role": "system", "content": text, "starts": False}
+    assert [message["starts"] for message in shown["a"]] == [False, True, False]
     # the corpus of the condition says how long the conversation is
-    last = stored[index.rows[index.numbers["c"]]["place"]]["messages"]
-    assert [message["starts"] for message in last] == [True, False, False, False]
+    assert [message["starts"] for message in shown["c"]] == [True, False, False, False]
 
 
 @pytest.mark.parametrize(("form", "ids"), [("ids", ["one"]), ("none", [])])

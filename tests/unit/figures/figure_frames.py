@@ -183,6 +183,11 @@ def words(figure: Figure) -> str:
     return "\n".join(t.get_text() for t in texts)
 
 
+def lines_with_label(figure: Figure, label: str) -> list[Any]:
+    """The marks of a condition or a model, one line of points a panel."""
+    return [line for axes in figure.axes for line in axes.lines if line.get_label() == label]
+
+
 def texts_cut_off(figure: Figure) -> list[str]:
     """Texts that reach over the edge of the figure."""
     return _over_the_edge(figure, texts(figure))
