@@ -185,6 +185,8 @@ def test_a_model_file_that_is_not_the_published_one_or_not_there_is_a_sentence(
     with pytest.raises(StudyError, match=message):
         Encoder(EncoderSettings(), tmp_path / "store.sqlite").encode(["a"])
     missing = EncoderSettings(str(tmp_path / "no_model"))
-    with pytest.raises(StudyError, match=r"no_model' cannot be loaded.*embedding\.model") as caught:
+    with pytest.raises(
+        StudyError, match=r"embedding\.model: .*no_model' cannot be loaded"
+    ) as caught:
         Encoder(missing, tmp_path / "store.sqlite").encode(["a"])
     assert "\n" not in str(caught.value)
