@@ -70,10 +70,8 @@ def test_what_only_the_place_of_a_file_says_is_a_column(
     database = Path("study.duckdb")
     rows = query(database, "SELECT puppet_id, corpus FROM conversations")
     assert rows == list(zip(paths, ["one", "it's"], strict=True))
-    assert query(database, "SELECT DISTINCT task, condition FROM contexts ORDER BY 1") == [
-        ("it's", "c"),
-        ("one", "c"),
-    ]
+    rows = query(database, "SELECT DISTINCT task, condition FROM contexts ORDER BY 1")
+    assert rows == [("it's", "c"), ("one", "c")]
     assert not {"corpus", "task"} & {name for (name, *_) in query(database, "DESCRIBE other")}
 
 
@@ -224,11 +222,12 @@ except StudyError as error:
 
 
 def test_a_database_that_the_disk_refuses_leaves_nothing(tmp_path: Path) -> None:
-    tables.write_rows(tmp_path / "a.parquet", [Profile("p", "", [], "")], Profile)
+    write_profile(tmp_path / "a.parquet", "p")
+    command: Any = {"args": [sys.executable, "-c", FULL_DISK], "cwd": tmp_path}
+    path = str(Path(tables.__file__).parents[1])
     failed = subprocess.run(
-        [sys.executable, "-c", FULL_DISK],
-        cwd=tmp_path,
-        env={**os.environ, "PYTHONPATH": str(Path(tables.__file__).parents[1])},
+        **command,
+        env={**os.environ, "PYTHONPATH": path},
         capture_output=True,
         text=True,
         check=False,

@@ -47,14 +47,17 @@ def corpora(tmp_path: Path) -> list[str]:
 
 @pytest.fixture
 def context_tables(tmp_path: Path) -> list[ContextTable]:
-    rows_by_condition = {
-        "history": [context("b", ["one"], 2), context("a", ["one"], 2, profile=True)],
-        "again": [context("c", ["one"], 4), context("a", ["one"], 2, profile=True)],
-    }
-    for condition, rows in rows_by_condition.items():
-        tables.write_table(tmp_path / f"contexts/t/{condition}.parquet", rows, Context)
-    paths = {name: str(tmp_path / f"contexts/t/{name}.parquet") for name in rows_by_condition}
-    return [ContextTable(paths["history"], "first"), ContextTable(paths["again"], "second")]
+    shared, paths = context("a", ["one"], 2, profile=True), []
+    for condition, own in (
+        ("history", context("b", ["one"], 2)),
+        ("again", context("c", ["one"], 4)),
+    ):
+        paths.append(tmp_path / f"contexts/t/{condition}.parquet")
+        tables.write_table(paths[-1], [own, shared], Context)
+    return [
+        ContextTable(str(path), corpus)
+        for path, corpus in zip(paths, ("first", "second"), strict=True)
+    ]
 
 
 def test_a_context_is_stored_once(

@@ -2,7 +2,7 @@
 
 import csv
 import json
-from collections.abc import Mapping
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +22,7 @@ from fieldwork.records.judging import AlternativeAnnotator
 from fieldwork.records.metrics import Novelty, RunAccuracy, ScoreSpread
 from fieldwork.records.parsing import Answer
 from fieldwork.records.tasks import Item
-from unit.table_rows import row_of
+from unit.table_rows import answer_of, field_answer, response_of, row_of
 
 PSEUDONYMS = ("p00c0ffee00c0ffee", "pdeadbeefdeadbeef")
 RATERS = ("rfeedfacefeedface", "rbadc0de0badc0de0")
@@ -32,48 +32,47 @@ SETTINGS = DataSettings("mine", "0.1.0", {"gpt": "GPT ß"}, LABELS, has_field=Fa
 
 
 def answer(condition: str, puppet: str | None, item: str, **more: Any) -> Answer:
-    key = {"model": "gpt", "task": "quiz", "condition": condition, "puppet_id": puppet}
-    defaults = {"item_id": item, "replicate": 0, "kind": "choice", "outcome": "ok"}
-    return row_of(Answer, **key, **{**defaults, **more})
+    keys = {"model": "gpt", "task": "quiz", "condition": condition, "puppet_id": puppet}
+    return answer_of(**keys, item_id=item, **more)
 
 
 def response(row: Answer, text: str | None) -> Response:
-    key = {n: getattr(row, n) for n in ("model", "task", "condition", "item_id", "puppet_id")}
-    more = {"replicate": row.replicate, "outcome": row.outcome, "dispatch": "live", "defects": []}
-    return row_of(Response, **key, **more, text=text)
+    names = ("model", "task", "condition", "item_id", "puppet_id", "replicate", "outcome")
+    return response_of(text, **{name: getattr(row, name) for name in names})
 
 
+GAMES = [OptionProbability("Go", 0.75), OptionProbability("Tea", 0.25)]
+LIST = {"kind": "list", "raw_items": ["gogo", "Tee"], "items": ["Go", "Tea"]}
 ASKED = [
     (answer("history", "u1", "q1", letter="A", letter_strict="A"), "A, naïvely 日本"),
     (answer("history", "u1", "q1", letter="B", letter_strict="B", replicate=1), "=B"),
     (answer("history", "u2", "q1", reason="no letter found"), "x" * 40_000),
     (answer("offline", None, "q1", reason="failed", outcome="failed"), None),
-    (
-        answer("offline", None, "l1", kind="list", raw_items=["gogo", "Tee"], items=["Go", "Tea"],
-               option_probabilities=[OptionProbability("Go", 0.75), OptionProbability("Tea", 0.25)]),
-        "1. gogo\n2. Tee",
-    ),
-]  # fmt: skip
+    (answer("offline", None, "l1", **LIST, option_probabilities=GAMES), "1. gogo\n2. Tee"),
+]
 OF_PEOPLE = [
     answer("field", PSEUDONYMS[1], "q1", letter="A", letter_strict="A", raw_items=[SECRET]),
     answer("field", PSEUDONYMS[0], "l1", kind="list", raw_items=[SECRET], items=["Go"]),
 ]
 
 
-def field_answer(row: Answer) -> FieldAnswer:
-    key = {"participant_id": row.puppet_id, "model": "gpt", "task": "quiz", "item_id": row.item_id}
-    more = {"replicate": 0, "n_masked": 0, "file": "a.csv", "row": 2, "flags": []}
-    return row_of(FieldAnswer, **key, **more, text=SECRET)
-
-
-def accuracy_run(condition: str, puppet: str) -> RunAccuracy:
-    return RunAccuracy("gpt", "quiz", condition, 0, puppet, 0, 1.0, 1.0, 0.0, 1, 1, True)
-
-
 @pytest.fixture(scope="module")
 def database(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("study")
-    runs = [accuracy_run("history", "u1"), accuracy_run("field", PSEUDONYMS[1])]
+    items = [
+        Item("q1", "choice", "Round?", "Round?", ["yes", "no"], "A", None, "t"),
+        Item("l1", "list", "Two games?", "Two games?", ["Go"] * 30, None, None, "t"),
+    ]
+    said = [
+        field_answer(
+            row.puppet_id or "", model="gpt", task="quiz", item_id=row.item_id, text=SECRET
+        )
+        for row in OF_PEOPLE
+    ]
+    runs = [
+        RunAccuracy("gpt", "quiz", condition, 0, puppet, 0, 1.0, 1.0, 0.0, 1, 1, True)
+        for condition, puppet in (("history", "u1"), ("field", PSEUDONYMS[1]))
+    ]
     spread = row_of(ScoreSpread, model="gpt", task="quiz", condition="history", metric="em_strict",
                     baseline="offline", n_units=0, n_units_baseline=0, unit="puppet",
                     reason="too few <users>")  # fmt: skip
@@ -81,27 +80,20 @@ def database(tmp_path_factory: pytest.TempPathFactory) -> Path:
         row_of(AlternativeAnnotator, scale="s", judge="gpt", person=name, n_units=1, penalty=0.1)
         for name in RATERS
     ]
-    contents: Mapping[str, tuple[type[Any], list[Any]]] = {
-        "tasks/quiz": (
-            Item,
-            [
-                Item("q1", "choice", "Round?", "Round?", ["yes", "no"], "A", None, "t"),
-                Item("l1", "list", "Two games?", "Two games?", ["Go"] * 30, None, None, "t"),
-            ],
-        ),
-        "responses": (Response, [response(*pair) for pair in ASKED]),
-        "answers": (Answer, mark_counted([*(row for row, _ in ASKED), *OF_PEOPLE])),
-        "field_answers": (FieldAnswer, [field_answer(row) for row in OF_PEOPLE]),
-        "accuracy_runs": (RunAccuracy, runs),
-        "score_spreads": (ScoreSpread, [spread]),
-        "novelty": (Novelty, []),
-        "alternative_annotators": (AlternativeAnnotator, annotators),
-    }
     files = {}
-    for name, (row_type, rows) in contents.items():
-        path = folder / f"{name}.parquet"
-        tables.write_rows(path, rows, row_type)
-        files["items" if name == "tasks/quiz" else name] = [str(path)]
+    contents: Sequence[tuple[str, str, type[Any], list[Any]]] = (
+        ("items", "tasks/quiz", Item, items),
+        ("responses", "r", Response, [response(*pair) for pair in ASKED]),
+        ("answers", "a", Answer, mark_counted([*(row for row, _ in ASKED), *OF_PEOPLE])),
+        ("field_answers", "f", FieldAnswer, said),
+        ("accuracy_runs", "c", RunAccuracy, runs),
+        ("score_spreads", "s", ScoreSpread, [spread]),
+        ("novelty", "n", Novelty, []),
+        ("alternative_annotators", "v", AlternativeAnnotator, annotators),
+    )
+    for table, name, row_type, rows in contents:
+        files[table] = [str(folder / f"{name}.parquet")]
+        tables.write_rows(files[table][0], rows, row_type)
     write_database(folder / "study.duckdb", files)
     return folder / "study.duckdb"
 
