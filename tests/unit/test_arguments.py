@@ -17,19 +17,17 @@ from fieldwork.arguments import arguments_of
 from fieldwork.sections.asking import NameRules
 from fieldwork.sections.judging import Scale
 
+TYPES = {
+    "input": InputFiles, "output": OutputFiles, "params": Params, "wildcards": Wildcards,
+    "resources": ResourceList,
+}  # fmt: skip
+
 
 def job(**parts: dict[str, Any]) -> SimpleNamespace:
     """What Snakemake gives a script, of Snakemake's own types."""
-    types = {
-        "input": InputFiles,
-        "output": OutputFiles,
-        "params": Params,
-        "wildcards": Wildcards,
-        "resources": ResourceList,
-    }
     values = {
         kind: made(fromdict={k: _named(v) for k, v in parts.get(kind, {}).items()})
-        for kind, made in types.items()
+        for kind, made in TYPES.items()
     }
     return SimpleNamespace(**values, threads=2, config={"study": {"name": "s"}})
 
@@ -42,24 +40,12 @@ def test_each_argument_is_found_by_its_name() -> None:
     def main(answers: str, variance: str, seed: int, model: str, mem_mb: int, threads: int) -> None:
         pass
 
-    found = arguments_of(
-        main,
-        job(
-            input={"answers": "a.parquet", "not_needed": "b"},
-            output={"variance": "v.parquet", "variance_csv": "v.csv"},
-            params={"seed": 3, "code": "abc"},
-            wildcards={"model": "m"},
-            resources={"mem_mb": 4096},
-        ),
-    )
-    assert found == {
-        "answers": "a.parquet",
-        "variance": "v.parquet",
-        "seed": 3,
-        "model": "m",
-        "mem_mb": 4096,
-        "threads": 2,
-    }
+    files = {"input": {"answers": "a.parquet", "not_needed": "b"}}
+    files["output"] = {"variance": "v.parquet", "variance_csv": "v.csv"}
+    settings = {"params": {"seed": 3, "code": "abc"}, "wildcards": {"model": "m"}}
+    found = arguments_of(main, job(**files, **settings, resources={"mem_mb": 4096}))
+    values = {"answers": "a.parquet", "variance": "v.parquet", "seed": 3, "model": "m"}
+    assert found == values | {"mem_mb": 4096, "threads": 2}
 
 
 def test_a_param_becomes_the_sections_that_its_type_names() -> None:

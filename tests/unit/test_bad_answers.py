@@ -7,7 +7,7 @@ nothing.
 
 from collections.abc import Callable, Iterator
 from contextlib import nullcontext
-from dataclasses import fields, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -40,6 +40,7 @@ from metrics import (
     measure_tables,
 )
 from report import write_findings
+from unit.table_rows import answer_of, response_of, row_of
 
 ROOT = Path(__file__).resolve().parents[2]
 SHEET = str(ROOT / "resources" / "figures.mplstyle")
@@ -57,36 +58,21 @@ def answer(
 ) -> Answer:
     """A list or a letter, by number; with a user each puppet answers twice."""
     puppet_id = None if condition == "offline" else f"p{number // (2 if twice else 1)}"
+    replicate = number if puppet_id is None else number % 2 if twice else 0
     options = [f"o{(number * 3 + len(item)) % 7}", f"o{number % 4}"] if kind == "list" else None
     letter = "ABAC"[number % 4] if kind == "choice" else None
-    return Answer(
-        model="m",
-        task="lists" if kind == "list" else "letters",
-        condition=condition,
-        item_id=item,
-        puppet_id=puppet_id,
-        replicate=number if puppet_id is None else number % 2 if twice else 0,
-        kind=kind,
-        outcome="ok",
-        raw_items=options,
-        items=sorted(set(options)) if options else None,
-        letter_strict=letter,
-        letter=letter,
-        reason=None,
-    )
+    keys = {"task": "lists" if kind == "list" else "letters", "condition": condition}
+    keys |= {"item_id": item, "puppet_id": puppet_id, "replicate": replicate, "kind": kind}
+    read = {"raw_items": options, "items": sorted(set(options)) if options else None}
+    return answer_of(**keys, **read, letter_strict=letter, letter=letter)
 
 
 def study() -> list[Answer]:
     """Two prompts and two questions, everything as it should be."""
-    items: list[tuple[ItemKind, str]] = [
-        ("list", "a"),
-        ("list", "bb"),
-        ("choice", "q"),
-        ("choice", "r"),
-    ]
+    items: dict[str, ItemKind] = {"a": "list", "bb": "list", "q": "choice", "r": "choice"}
     return [
         answer(kind, condition, item, number, twice=condition != "offline")
-        for kind, item in items
+        for item, kind in items.items()
         for condition in CONDITIONS
         for number in range(N * (1 if condition == "offline" else 2))
     ]
@@ -108,15 +94,13 @@ def alike(row: Answer) -> Answer:
 def response(row: Answer) -> Response:
     """The call behind an answer, live and with a price; one that failed has neither."""
     keys = ("model", "task", "condition", "item_id", "puppet_id", "replicate", "outcome")
-    known: dict[str, Any] = {column.name: None for column in fields(Response)} | {
-        key: getattr(row, key) for key in keys
-    }
-    known |= {"attempts": 1, "dispatch": "live", "defects": [], "temperature_sent": True}
-    known |= {"text": "\n".join(f"- {option}" for option in row.raw_items or []) or row.letter}
+    call: dict[str, Any] = {key: getattr(row, key) for key in keys}
+    call |= {"attempts": 1, "temperature_sent": True}
     if row.outcome != "failed":
-        known |= {"input_tokens": 90, "cached_tokens": 0, "output_tokens": 9}
-        known |= {"cost_usd": 0.001, "latency_s": 1.0 + row.replicate}
-    return Response(**known)
+        call |= {"input_tokens": 90, "cached_tokens": 0, "output_tokens": 9}
+        call |= {"cost_usd": 0.001, "latency_s": 1.0 + row.replicate}
+    text = "\n".join(f"- {option}" for option in row.raw_items or []) or row.letter
+    return response_of(text, **call)
 
 
 CASES: dict[str, Callable[[Answer], Answer | None]] = {
@@ -152,101 +136,93 @@ class Run:
 
     def __init__(self, folder: Path, rows: list[Answer]) -> None:
         self.folder = folder
-        tables.write_rows(folder / "answers.parquet", rows, Answer)
-        self.responses = str(folder / "responses" / "all.parquet")
         responses = [response(row) for row in rows]
-        tables.write_rows(self.responses, responses, Response)
-        tables.write_rows(folder / "forms.parquet", read_forms(responses), FormReading)
-        self.write_items()
-        self.answers = str(folder / "answers.parquet")
-        self.answers_to_variants = str(folder / "answers_to_variants.parquet")
         variants = [
             replace(row, task=variant)
             for row in rows
             for variant, task in {"letters": "letters", "lists": "lists", **VARIANTS}.items()
             if task == row.task
         ]
-        tables.write_rows(self.answers_to_variants, variants, Answer)
+        for name, table, row_type in (
+            ("answers", rows, Answer),
+            ("responses/all", responses, Response),
+            ("forms", read_forms(responses), FormReading),
+            ("answers_to_variants", variants, Answer),
+        ):
+            tables.write_rows(self.path(name), table, row_type)
+        for task in ("letters", "lists", *VARIANTS):
+            is_list = task.startswith("lists")
+            keys: Any = {"kind": "list" if is_list else "choice", "provenance": "test"}
+            keys |= {"choices": [] if is_list else ["x", "y", "z"]}
+            keys |= {} if is_list else {"gold": "A", "subject": "s"}
+            items = [
+                row_of(Item, item_id=name, question=name, prompt=name, **keys)
+                for name in (("a", "bb") if is_list else ("q", "r"))
+            ]
+            tables.write_rows(self.path(task), items, Item)
 
     def path(self, name: str) -> str:
         return str(self.folder / f"{name}.parquet")
 
-    def outputs(self, *names: str) -> dict[str, str]:
+    def paths(self, *names: str) -> dict[str, str]:
         return {name: self.path(name) for name in names}
 
-    def write_items(self) -> None:
-        choices = [
-            Item(item, "choice", item, item, ["x", "y", "z"], "A", "s", "test") for item in "qr"
-        ]
-        lists = [Item(item, "list", item, item, [], None, None, "test") for item in ("a", "bb")]
-        for names, rows in (
-            (("letters", "letters_1", "letters_2"), choices),
-            (("lists", "lists_1", "lists_2"), lists),
-        ):
-            for name in names:
-                tables.write_rows(self.path(name), rows, Item)
-
     def measure(self) -> None:
-        out, draws = self.outputs, {"permutations": 99, "seed": 1}
-        comparison_settings = {"baseline": "offline", **draws}
-        user_settings = {"rarest_users": 0.05}
-        questions = {"questions": [self.path("letters"), self.path("lists")]}
-        rows, runs = self.answers, self.path("accuracy_runs")
+        out, draws = self.paths, {"permutations": 99, "seed": 1}
+        users: dict[str, Any] = {"rarest_users": 0.05}
+        tasks = [self.path("letters"), self.path("lists")]
+        questions = {"questions": tasks}
+        rows, runs = self.path("answers"), self.path("accuracy_runs")
+        responses, accuracy = self.path("responses/all"), self.path("metrics/estimates/accuracy")
         inputs = {"answers": rows, **questions, "runs": runs, "subject_categories": SUBJECTS}
-        settings = {
-            "baseline": "offline",
-            "control": None,
-            "n_permutations": 99,
-            "seed": 1,
-            "reruns": {},
-        }
-        settings |= {"nests": {}, **user_settings}
+        settings = {"baseline": "offline", "control": None, "n_permutations": 99, "seed": 1}
+        settings |= {"reruns": {}, "nests": {}, **users}
         for step in METRIC_STEPS.values():
             names = ["questions" if name == "items" else name for name in step.inputs]
             told = {"functions": step.functions, "inputs": names, "settings": step.settings}
             measure_tables.main(inputs, out(*step.functions), [told], settings)
+        sources = {"answers": rows, "answers/forms": self.path("forms"), "accuracy_runs": runs}
         for name, question in measures.questions().items():
-            sources = {"answers": rows, "answers/forms": self.path("forms"), "accuracy_runs": runs}
             measure.main(
                 [name],
                 {"source": [sources[question.source]], "participants": []},
                 {name: self.path(f"metrics/estimates/{name}")},
-                {"baseline": "offline", "users": USERS, "seed": 1, **user_settings},
+                {"baseline": "offline", "users": USERS, "seed": 1, **users},
             )
         measure_service.main(
-            [self.responses],
+            [responses],
             first_token_tables=[],
             **questions,
-            accuracy=self.path("metrics/estimates/accuracy"),
+            accuracy=accuracy,
             **out("service", "trade_offs"),
             baseline="offline",
-            **user_settings,
+            **users,
         )
-        places = out("ranks")
-        measure_ranks.main(runs, [BOARD], ["letters"], **places, baseline="offline", names={})
+        measure_ranks.main(runs, [BOARD], ["letters"], **out("ranks"), baseline="offline", names={})
         measure_practice.main(
             runs,
             **out("practice", "practice_turns", "practice_drops"),
             variants={},
             steps={},
             controls=[],
-            **comparison_settings,
-            **user_settings,
+            baseline="offline",
+            **draws,
+            **users,
         )
         measure_robustness.main(
-            self.answers_to_variants,
-            [self.path(name) for name in ("letters", "lists", *VARIANTS)],
+            self.path("answers_to_variants"),
+            [*tasks, *map(self.path, VARIANTS)],
             **out("robustness", "group_gaps"),
             variants=VARIANTS,
             groups=GROUPS,
             **draws,
-            **user_settings,
+            **users,
             rarest_prompts=0.45,
         )
         measure_drift.main(
             rows,
             [self.path("forms")],
-            [self.responses],
+            [responses],
             **questions,
             **out("drift"),
             waves=WAVES,
@@ -256,11 +232,11 @@ class Run:
         measure_exactly.main(
             rows,
             **out("variance", "novelty", "comparisons", "exact_estimates"),
-            accuracy=self.path("metrics/estimates/accuracy"),
+            accuracy=accuracy,
             letters=self.path("metrics/estimates/letters"),
             baseline="offline",
             seed=1,
-            **user_settings,
+            **users,
         )
         metrics = [str(path) for path in sorted(self.folder.glob("*.parquet"))]
         measure_claims.main([*metrics, *self.estimates()], [], **out("claims"), rules=CLAIM_RULES)
@@ -271,11 +247,7 @@ class Run:
     def draw(self) -> None:
         files = {name: self.path(f"metrics/estimates/{name}") for name in ("lists", "accuracy")}
         files |= {"leaderboard": [BOARD]}
-        drawing = {
-            "model_labels": {"m": "Model"},
-            "condition_labels": CONDITIONS,
-            "conditions": [*CONDITIONS],
-        }
+        drawing = {"model_labels": {"m": "Model"}, "condition_labels": CONDITIONS}
         users, waves = {"users": USERS}, {"waves": WAVES}
         further_settings = {"fig4": users, "who_asks": users, "drift": waves}
         for name in (*ALL, "categories", "drift"):
@@ -284,42 +256,29 @@ class Run:
             inputs += ["leaderboard"] * (name == "fig3")
             questions = {"questions": [self.path(task)]} if figure.questions else {}
             has_task = figure.questions or name in ON_LETTERS
+            settings = drawing | {"conditions": [*CONDITIONS]} | further_settings.get(name, {})
             plot.main(
                 {one: files.get(one, self.path(one)) for one in inputs} | questions,
                 SHEET,
                 [str(self.folder / f"{name}.png")],
                 self.path(f"{name}.marks"),
                 figure_module(name),
-                drawing | further_settings.get(name, {}) | ({"task": task} if has_task else {}),
+                settings | ({"task": task} if has_task else {}),
             )
 
     def findings(self) -> str:
-        names = ("variance", "comparisons", "shifts")
-        further_tables = (
-            "score_spreads",
-            "ranks",
-            "novelty",
-            "categories",
-            "service",
-            "drift",
-            "claims",
-        )
+        names = ("variance", "comparisons", "shifts", "score_spreads", "ranks", "novelty")
+        names += ("categories", "service", "drift", "claims")
         about = {
-            "name": "s",
-            "models": {"m": "Model"},
-            "tasks": ["lists", "letters"],
-            "conditions": CONDITIONS,
-            "baseline": "offline",
-            "users": USERS,
-            "controls": [],
-            "rarest_users": 0.05,
-            "notes": [],
-        }
+            "name": "s", "models": {"m": "Model"}, "tasks": ["lists", "letters"],
+            "conditions": CONDITIONS, "baseline": "offline", "users": USERS, "controls": [],
+            "rarest_users": 0.05, "notes": [],
+        }  # fmt: skip
         page = self.folder / "findings.md"
         write_findings.main(
-            answers=self.answers,
+            answers=self.path("answers"),
             responses=[],
-            metrics=[*(self.path(name) for name in (*names, *further_tables)), *self.estimates()],
+            metrics=[*map(self.path, names), *self.estimates()],
             questions=[self.path("lists"), self.path("letters")],
             quality=[],
             findings=str(page),
@@ -344,34 +303,25 @@ def _one_database() -> Iterator[None]:
 def case(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> tuple[str, Run]:
-    change = CASES[request.param]
-    run = Run(
-        tmp_path_factory.mktemp("case"),
-        [row for old in study() if (row := change(old)) is not None],
-    )
+    rows = [row for old in study() if (row := CASES[request.param](old)) is not None]
+    run = Run(tmp_path_factory.mktemp("case"), rows)
     run.measure()
     return request.param, run
 
 
 def test_no_table_holds_nan_and_every_null_has_a_reason(case: tuple[str, Run]) -> None:
-    estimates = {
+    estimates = dict.fromkeys(("robustness", "group_gaps", "service"), "estimate")
+    estimates |= dict.fromkeys(("variance",), "share_who")
+    estimates |= dict.fromkeys(("subjects", "categories"), "var_who")
+    estimates |= {
         "novelty": "share",
         "comparisons": "distance",
-        "variance": "share_who",
         "shifts": "shift",
-        "rarefaction": "unique_items",
-        "robustness": "estimate",
         "drift": "value",
-        "group_gaps": "estimate",
-        "ranks": "rank_best",
-        "practice": "rho",
-        "practice_turns": "is_beyond_chance",
-        "practice_drops": "drop",
-        "subjects": "var_who",
-        "categories": "var_who",
-        "service": "estimate",
-        "trade_offs": "is_best",
     }
+    estimates |= {"rarefaction": "unique_items", "ranks": "rank_best", "practice": "rho"}
+    estimates |= {"practice_turns": "is_beyond_chance", "practice_drops": "drop"}
+    estimates |= {"trade_offs": "is_best"}
     for path in case[1].folder.rglob("*.parquet"):
         table = pq.read_table(path)
         for column in table.schema:
@@ -388,20 +338,17 @@ def test_no_table_holds_nan_and_every_null_has_a_reason(case: tuple[str, Run]) -
 
 ON_LETTERS = ("fig2", "fig3", "categories")
 ALL = ("fig1", "fig2", "fig3", "fig4", "fig5", "who_asks", "pareto")
+NO_SHIFT = {"fig4": "No share differs"}
 EXPECTED_WORDS: dict[str, dict[str, str]] = {
     "no answers": dict.fromkeys(ALL, "no data"),
-    "all refused": {
-        "fig1": "n/a",
-        "fig2": "no readable answer",
-        "fig4": "no data",
-        "fig5": "no data",
-    },
-    "an arm refused": {"fig1": "n/a", "fig4": "n/a", "fig5": "n/a"},
-    "a cell failed": {"fig1": "n/a", "fig4": "n/a", "fig5": "n/a"},
+    "all refused": {"fig1": "n/a", "fig2": "no readable answer"}
+    | dict.fromkeys(("fig4", "fig5"), "no data"),
+    "an arm refused": dict.fromkeys(("fig1", "fig4", "fig5"), "n/a"),
+    "a cell failed": dict.fromkeys(("fig1", "fig4", "fig5"), "n/a"),
     "no baseline": {"fig4": "no data"},
     "only the baseline": {"fig4": "no data"},
-    "one answer of all": {"fig4": "No share differs"},
-    "one answer a cell": {"fig4": "No share differs"},
+    "one answer of all": NO_SHIFT,
+    "one answer a cell": NO_SHIFT,
 }
 """What a reader must find in a figure."""
 

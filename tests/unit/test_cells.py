@@ -4,16 +4,11 @@ import dataclasses
 
 import pytest
 
-from fieldwork import tables
 from fieldwork.cells import mark_counted
-from fieldwork.records.parsing import Answer
 from fieldwork.records.tasks import ItemKind
+from unit.table_rows import answer_of
 
-BLANK = Answer(
-    **dict.fromkeys(tables.schema_of(Answer).names)
-    | {"model": "m", "task": "t", "condition": "history", "item_id": "one", "puppet_id": "u"}
-    | {"replicate": 0, "kind": "list", "outcome": "ok"}
-)
+BLANK = answer_of(condition="history", item_id="one", puppet_id="u", kind="list")
 
 
 def counted(kind: ItemKind, *changes: dict[str, object]) -> list[tuple[bool | None, bool | None]]:

@@ -3,7 +3,6 @@
 import os
 import subprocess
 import sys
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +25,7 @@ from fieldwork.records.puppets import Context, Message, Profile
 from fieldwork.records.tasks import Item
 from fieldwork.views import VIEWS
 from unit.measures.numbered_replies import Case, by_reruns, by_users
+from unit.table_rows import answer_of, response_of
 
 
 def write_profile(path: Path, puppet_id: str) -> None:
@@ -70,14 +70,10 @@ def test_what_only_the_place_of_a_file_says_is_a_column(
     database = Path("study.duckdb")
     rows = query(database, "SELECT puppet_id, corpus FROM conversations")
     assert rows == list(zip(paths, ["one", "it's"], strict=True))
-    assert query(database, "SELECT DISTINCT task, condition FROM contexts ORDER BY 1") == [
-        ("it's", "c"),
-        ("one", "c"),
-    ]
+    rows = query(database, "SELECT DISTINCT task, condition FROM contexts ORDER BY 1")
+    assert rows == [("it's", "c"), ("one", "c")]
     assert not {"corpus", "task"} & {name for (name, *_) in query(database, "DESCRIBE other")}
 
-
-# ---- transcripts -----------------------------------------------------------------------------------
 
 ITEMS = [
     Item("films", "list", "Which films?", "Recommend five films.", [], None, None, "x"),
@@ -86,21 +82,17 @@ ITEMS = [
 
 
 def response(item: str, puppet: str | None, replicate: int, text: str, **more: Any) -> Response:
-    values: dict[str, Any] = dict.fromkeys(tables.schema_of(Response).names)
-    values |= {"model": "m", "task": "t", "condition": "history" if puppet else "offline"}
-    values |= {"item_id": item, "context_id": puppet and f"ctx-{puppet}", "puppet_id": puppet}
-    values |= {"replicate": replicate, "ledger_key": "k", "outcome": "ok", "attempts": 1}
-    values |= {"dispatch": "live", "temperature_sent": True, "text": text}
-    return Response(**values | {"defects": []} | more)
+    keys = {"task": "t", "condition": "history" if puppet else "offline", "item_id": item}
+    keys |= {"context_id": puppet and f"ctx-{puppet}", "puppet_id": puppet, "replicate": replicate}
+    return response_of(text, **keys | {"attempts": 1, "temperature_sent": True} | more)
 
 
 def answer(of: Response, reading: Any, reason: str | None = None) -> Answer:
-    kind = "list" if of.item_id == "films" else "choice"
-    read: Mapping[str, Any] = {"items": reading} if kind == "list" else {"letter": reading}
-    values: dict[str, Any] = dict.fromkeys(tables.schema_of(Answer).names)
-    shared = ("model", "task", "condition", "item_id", "puppet_id", "replicate", "outcome")
-    values |= {name: getattr(of, name) for name in shared}
-    return Answer(**values | {"kind": kind, "reason": reason} | read)
+    names = ("model", "task", "condition", "item_id", "puppet_id", "replicate", "outcome")
+    keys = {name: getattr(of, name) for name in names}
+    is_list = of.item_id == "films"
+    keys |= {"items" if is_list else "letter": reading, "kind": "list" if is_list else "choice"}
+    return answer_of(**keys, reason=reason)
 
 
 @pytest.fixture
@@ -140,20 +132,11 @@ def study(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_transcripts_show_question_context_prompt_answer_and_reading(study: Path) -> None:
-    rows = query(
-        study,
-        "SELECT question, context, prompt, answer, reading, counts FROM transcripts"
-        " WHERE condition = 'history' AND puppet_id = 'u' AND replicate = 1",
-    )
-    assert rows == [
-        (
-            "Which films?",
-            "user: hi\nassistant: ho",
-            "Recommend five films.",
-            "film 1",
-            "Alien; Jaws",
-            True,
-        )
+    columns = "question, context, prompt, answer, reading, counts"
+    which = "condition = 'history' AND puppet_id = 'u' AND replicate = 1"
+    question, prompt, context = "Which films?", "Recommend five films.", "user: hi\nassistant: ho"
+    assert query(study, f"SELECT {columns} FROM transcripts WHERE {which}") == [
+        (question, context, prompt, "film 1", "Alien; Jaws", True)
     ]
 
 
@@ -173,8 +156,6 @@ def test_transcripts_say_which_answers_count_and_why_others_do_not(study: Path) 
         ("offline", "", 1, None, False, "no answer arrived"),
     ]
 
-
-# ---- views -------------------------------------------------------------------------------------------
 
 REPLIES = [
     reply
@@ -241,11 +222,12 @@ except StudyError as error:
 
 
 def test_a_database_that_the_disk_refuses_leaves_nothing(tmp_path: Path) -> None:
-    tables.write_rows(tmp_path / "a.parquet", [Profile("p", "", [], "")], Profile)
+    write_profile(tmp_path / "a.parquet", "p")
+    command: Any = {"args": [sys.executable, "-c", FULL_DISK], "cwd": tmp_path}
+    path = str(Path(tables.__file__).parents[1])
     failed = subprocess.run(
-        [sys.executable, "-c", FULL_DISK],
-        cwd=tmp_path,
-        env={**os.environ, "PYTHONPATH": str(Path(tables.__file__).parents[1])},
+        **command,
+        env={**os.environ, "PYTHONPATH": path},
         capture_output=True,
         text=True,
         check=False,

@@ -52,9 +52,6 @@ def test_parquet_keeps_what_columns_mean(tmp_path: Path) -> None:
     assert option.metadata == {b"description": b"choice: the letter; list: the candidate"}
 
 
-# ---- in the database -------------------------------------------------------------------------------
-
-
 @pytest.fixture(scope="module")
 def database(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Every table of a study, without rows, and all views."""
@@ -95,9 +92,6 @@ def test_the_examples_run(example: str, database: Path) -> None:
         rows = connection.sql(example).fetchall()
     assert len(EXAMPLES) == 3
     assert len(rows) == (len(columns_of(Answer)) + 1 if "comment" in example else 0)
-
-
-# ---- in the terminal and in documents --------------------------------------------------------------
 
 
 def described(*names: str, parts: tuple[str, ...] = ("every study",)) -> list[str]:

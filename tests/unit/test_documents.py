@@ -101,9 +101,6 @@ def test_every_page_that_is_named_anywhere_is_there_with_its_anchor() -> None:
     assert lost == []
 
 
-# ---- methods -----------------------------------------------------------------------------------------
-
-
 def test_every_source_is_in_the_references() -> None:
     text = " ".join(lines_of("docs/methods.md"))
     cited = set(re.findall(r"([A-Z][\w-]+)(?: et al\.)?,? \(?((?:19|20)\d\d)\b", text))
@@ -115,9 +112,6 @@ def test_every_source_is_in_the_references() -> None:
     }
     assert len(cited) > 40
     assert missing == set()
-
-
-# ---- architecture ------------------------------------------------------------------------------------
 
 
 def test_the_questions_of_a_newcomer_lead_to_code() -> None:

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -24,9 +25,6 @@ SAMPLE = Path(__file__).resolve().parents[2] / "resources/sample/conversations.p
 EMBEDDING = {"model": "all-MiniLM-L6-v2", "batch_size": 1, "device": None, "precision": "auto"}
 FAST = PrecisionTrial({"fp32": 62.0, "bf16": 109.0}, 0.9991, "a processor with bfloat16")
 SLOW = PrecisionTrial({"fp32": 62.0, "bf16": 15.0}, 0.9991, "a processor without")
-
-
-# ---- which one is taken --------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -57,9 +55,6 @@ def test_the_packaged_encoder_is_tried_as_it_will_encode(tmp_path: Path) -> None
     assert not [*tmp_path.iterdir()]
 
 
-# ---- it is kept ----------------------------------------------------------------------------------------
-
-
 @pytest.fixture
 def trials(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[PrecisionTrial]:
     """What the next trials on this machine give; the test fails where one more is made."""
@@ -82,39 +77,26 @@ GOOD = {"precision": "bf16", "reason": "r", "processor": "p", "day": "2026-11-24
 
 
 @pytest.mark.parametrize(
-    "content",
-    [
-        "",
-        json.dumps({"all-MiniLM-L6-v2": GOOD | {"precision": "int8"}}),
-        json.dumps({"all-MiniLM-L6-v2": GOOD | {"reason": None}}),
-        json.dumps({"all-MiniLM-L6-v2": {"precision": "bf16"}}),
-    ],
+    "entry", [None, GOOD | {"precision": "int8"}, GOOD | {"reason": None}, {"precision": "bf16"}]
 )
 def test_a_record_that_says_nothing_is_not_measured_anew(
-    trials: list[PrecisionTrial], content: str
+    trials: list[PrecisionTrial], entry: dict[str, Any] | None
 ) -> None:
     trials += [FAST]
     path = Path("resources/precision/s.json")
     path.parent.mkdir(parents=True)
-    path.write_text(content)
+    path.write_text("" if entry is None else json.dumps({"all-MiniLM-L6-v2": entry}))
     with pytest.raises(StudyError, match=r"set embedding\.precision to fp32 or bf16") as caught:
         choose_precision("s", EncoderSettings(), ["a"])
     assert str(caught.value).startswith("resources/precision/s.json: ")
     assert "\n" not in str(caught.value)
 
 
-# ---- and used ------------------------------------------------------------------------------------------
-
-
-def table(folder: Path, precision: str) -> str:
-    path = folder / "encoder.csv"
-    tables.write_table(path, [EncoderChoice("m", precision, "p", "r")], EncoderChoice)
-    return str(path)
-
-
 @pytest.mark.parametrize("precision", encoder.PRECISIONS)
 def test_jobs_encode_as_the_study_does(tmp_path: Path, precision: Precision) -> None:
-    settings = settings_of(EMBEDDING, 3, [table(tmp_path, precision)])
+    choice = EncoderChoice("m", precision, "p", "r")
+    tables.write_table(tmp_path / "encoder.csv", [choice], EncoderChoice)
+    settings = settings_of(EMBEDDING, 3, [str(tmp_path / "encoder.csv")])
     assert settings == EncoderSettings("all-MiniLM-L6-v2", 1, None, precision, 3)
 
 

@@ -25,14 +25,13 @@ from fieldwork.records.field import (
 )
 from fieldwork.records.parsing import Answer
 from fieldwork.records.tasks import Item
+from unit.table_rows import answer_of
 
 ROOT = Path(__file__).resolve().parents[2]
 ROW_TYPES: dict[str, Any] = {
-    "groups": GroupEstimate,
-    "group_differences": GroupDifference,
-    "rank_agreement": RankAgreement,
-    "item_agreement": ItemAgreement,
-}
+    "groups": GroupEstimate, "group_differences": GroupDifference,
+    "rank_agreement": RankAgreement, "item_agreement": ItemAgreement,
+}  # fmt: skip
 OPTIONS = [f"o{k:02}" for k in range(20)]
 ITEMS = [
     *(Item(f"l{k}", "list", "q", "p", [], None, "s", "t") for k in range(4)),
@@ -42,24 +41,20 @@ ITEMS = [
 
 def item_answers(condition: str, n: int, *, kind: str = "any", says: str = "any") -> list[Answer]:
     """n answers to each item, the field's by participants; `says` is any, one (all alike) or nothing."""
-    source = random.Random(f"{condition}{n}")
-    rows: list[Answer] = []
+    source, rows = random.Random(f"{condition}{n}"), []
     for item in ITEMS:
         for k in range(n if kind in ("any", item.kind) else 0):
             options = OPTIONS[:5] if says == "one" else source.sample(OPTIONS, 5)
             letter = "A" if says == "one" else source.choice("AB")
-            is_list, silent = item.kind == "list", says == "nothing"
-            names = options if is_list and not silent else None
-            one = letter if not is_list and not silent else None
-            participant_id = f"p{k:02}" if condition == "field" else None
-            rows.append(
-                Answer(
-                    "m", "t", condition, item.item_id, participant_id,
-                    0 if participant_id else k, item.kind,
-                    "refused" if silent else "ok", names, names, one, one,
-                    "refused" if silent else None,
-                )
-            )  # fmt: skip
+            who: Any = {"puppet_id": f"p{k:02}"} if condition == "field" else {"replicate": k}
+            keys = {"condition": condition, "item_id": item.item_id, "kind": item.kind, **who}
+            if says == "nothing":
+                reading: Any = {"outcome": "refused", "reason": "refused"}
+            elif item.kind == "list":
+                reading = {"raw_items": options, "items": options}
+            else:
+                reading = {"letter_strict": letter, "letter": letter}
+            rows.append(answer_of(**keys, **reading))
     return rows
 
 

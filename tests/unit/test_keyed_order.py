@@ -36,9 +36,6 @@ def test_every_id_is_drawn_as_often_as_another() -> None:
     assert all(abs(n - 500) < 5 * math.sqrt(2_000 * 0.25 * 0.75) for n in counts.values())
 
 
-# ---- in turn -------------------------------------------------------------------------------------------
-
-
 def test_nobody_takes_what_another_took() -> None:
     takers = [f"puppet-{n}" for n in range(13)]
     draws = draw_in_turn(KeyedPool(IDS), takers, 3, 1)

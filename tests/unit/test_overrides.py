@@ -1,7 +1,6 @@
 """What a person corrects in answers goes out and comes back: merged options, and readings of replies."""
 
 import csv
-import dataclasses
 from pathlib import Path
 from typing import Any
 
@@ -17,37 +16,36 @@ from fieldwork.records.parsing import NO_ANSWER, Answer
 from fieldwork.records.tasks import Item
 from fieldwork.sections.asking import NameRules, ValueRules
 from parsing import canonicalise_answers, parse_answers
+from unit.table_rows import answer_of, field_answer, response_of
 
 WRITTEN = ["=HYPERLINK(A1)", "-ism", "'+1", "plain"]
 
 
 @pytest.fixture
 def parsed(tmp_path: Path) -> str:
-    blank: dict[str, Any] = {field.name: None for field in dataclasses.fields(Answer)}
-    named = {"model": "m", "task": "t", "condition": "c", "item_id": "i", "replicate": 0}
-    answer = Answer(**blank | named | {"kind": "list", "outcome": "ok", "raw_items": WRITTEN})
+    answer = answer_of(kind="list", raw_items=WRITTEN)
     tables.write_rows(tmp_path / "parsed.parquet", [answer], Answer)
     return str(tmp_path / "parsed.parquet")
 
 
-def merged(parsed: str, folder: Path, overrides: str = "") -> list[str]:
+def merged(parsed: str, folder: Path, *overrides: str) -> list[Answer]:
     canonicalise_answers.main(
         parsed_answers=[parsed],
         field=[],
         aliases=[],
-        overrides=[overrides] if overrides else [],
+        overrides=list(overrides),
         answers=str(folder / "answers.parquet"),
         merges=str(folder / "items.csv"),
         questions=[],
         naming=NameRules(near_duplicates=100),
         smallest_cell=1,
     )
-    (answer,) = tables.read_rows(folder / "answers.parquet", Answer)
-    return answer.items or []
+    return tables.read_rows(folder / "answers.parquet", Answer)
 
 
 def test_a_persons_corrections_reach_the_options_they_are_of(parsed: str, tmp_path: Path) -> None:
-    assert set(merged(parsed, tmp_path)) == set(WRITTEN)
+    (answer,) = merged(parsed, tmp_path)
+    assert set(answer.items or []) == set(WRITTEN)
     with (tmp_path / "items.csv").open(newline="", encoding="utf-8") as handle:
         rows = list(csv.DictReader(handle))
     assert {row["raw"] for row in rows} == {"'=HYPERLINK(A1)", "'-ism", "''+1", "plain"}
@@ -57,11 +55,9 @@ def test_a_persons_corrections_reach_the_options_they_are_of(parsed: str, tmp_pa
         writer.writeheader()
         # as a spreadsheet saves what it shows
         writer.writerows(row | {"canonical": f"{row['canonical']} corrected"} for row in rows)
-    corrections = merged(parsed, tmp_path, str(edited))
-    assert set(corrections) == {f"{written} corrected" for written in WRITTEN}
+    (answer,) = merged(parsed, tmp_path, str(edited))
+    assert set(answer.items or []) == {f"{written} corrected" for written in WRITTEN}
 
-
-# ---- readings of replies -----------------------------------------------------------------------------
 
 QUESTIONS = [
     Item("films", "list", "Which films?", "Name two films.", [], None, None, ""),
@@ -82,15 +78,12 @@ UNTOUCHED = {("films", "1. Star Wars\n2. Heat"), ("q", "A")}
 def study(tmp_path: Path) -> dict[str, str]:
     """Responses and the field's answers to the same texts, and a file of both kinds of corrections."""
     texts = [*CORRECTED, *sorted(UNTOUCHED)]
-    blank: dict[str, Any] = {field.name: None for field in dataclasses.fields(Response)}
-    named = {"model": "m", "task": "t", "condition": "c", "outcome": "ok", "dispatch": "live"}
     responses = [
-        Response(**blank | named | {"defects": [], "item_id": item, "replicate": n, "text": text})
-        for n, (item, text) in enumerate(texts)
+        response_of(text, item_id=item, replicate=n) for n, (item, text) in enumerate(texts)
     ]
     tables.write_table(tmp_path / "responses.parquet", responses, Response)
     field_answers = [
-        FieldAnswer(f"p{n}", None, "m", "t", item, 0, None, text, 0, "f.csv", n, [], None)
+        field_answer(f"p{n}", item_id=item, text=text, row=n)
         for n, (item, text) in enumerate(texts)
     ]
     tables.write_table(tmp_path / "field.parquet", field_answers, FieldAnswer)
@@ -123,19 +116,8 @@ def test_a_persons_readings_reach_answers_and_nobody_elses_change(
             parse_answers.main(
                 [study["responses.parquet"]], questions, **rules, answers=[parsed], forms=forms
             )
-        canonicalise_answers.main(
-            parsed_answers=[parsed],
-            field=[],
-            aliases=[],
-            overrides=list(overrides),
-            answers=str(tmp_path / "answers.parquet"),
-            merges=str(tmp_path / "items.csv"),
-            questions=[],
-            naming=NameRules(near_duplicates=100),
-            smallest_cell=1,
-        )
         texts = [*CORRECTED, *sorted(UNTOUCHED)]
-        rows = tables.read_rows(tmp_path / "answers.parquet", Answer)
+        rows = merged(parsed, tmp_path, *overrides)
         assert len(rows) == len(texts)
         numbers = [int((row.puppet_id or f"p{row.replicate}")[1:]) for row in rows]
         return {texts[n][1]: row for n, row in zip(numbers, rows, strict=True)}

@@ -4,6 +4,8 @@ import csv
 import os
 import re
 import stat
+from collections import defaultdict
+from itertools import product
 from pathlib import Path
 
 import pyarrow.parquet as pq
@@ -20,9 +22,6 @@ ROOT = Path(__file__).resolve().parents[2]
 REAL = ROOT.parent / "shared/data/recommendations/top5_recommendation_answers.parquet"
 KEY = bytes(range(32))
 TOKENS = re.compile(r"\[(?:e-mail|link|telephone|id|name)\]")
-
-
-# ---- the key and the pseudonyms -----------------------------------------------------------------
 
 
 def test_a_key_is_made_once_and_for_its_owner_only(tmp_path: Path) -> None:
@@ -66,9 +65,6 @@ def test_a_key_that_everyone_may_read_is_refused(
 def test_pseudonyms_follow_rfc_2104() -> None:
     """Test case 2 of RFC 4231, its first 64 bits."""
     assert pseudonym("what do ya want for nothing?", b"Jefe") == "p5bdcc146bf60754e"
-
-
-# ---- masks --------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -173,36 +169,22 @@ def test_the_participants_own_id_is_masked_where_it_could_be_nothing_else() -> N
 
 
 def test_no_candidate_or_alias_of_the_studies_is_masked_as_a_list() -> None:
-    names: dict[str, list[str]] = {}
+    names = defaultdict(list)
     for file, column in (("candidates", "candidate"), ("aliases", "canonical")):
         with (ROOT / f"resources/tasks/{file}.csv").open(encoding="utf-8", newline="") as lines:
             for row in csv.DictReader(lines):
-                names.setdefault(row["item_id"], []).append(row[column])
+                names[row["item_id"]].append(row[column])
     assert sum(map(len, names.values())) > 300
-    for group in names.values():
-        for shape in (
-            "{i}. {n}",
-            "- {n}",
-            "{i}. **{n}**: {n} is good!",
-            "{n}",
-            "{i}) {n} - {n}, yes",
-        ):
-            text = "\n".join(shape.format(i=i, n=n) for i, n in enumerate(group, 1))
-            assert mask(text) == (text, 0)
+    shapes = ("{i}. {n}", "- {n}", "{i}. **{n}**: {n} is good!", "{n}", "{i}) {n} - {n}, yes")
+    for group, shape in product(names.values(), shapes):
+        text = "\n".join(shape.format(i=i, n=n) for i, n in enumerate(group, 1))
+        assert mask(text) == (text, 0)
 
-
-# ---- properties ---------------------------------------------------------------------------------
 
 PLANTED = st.sampled_from(
-    [
-        "planted@example.com",
-        "https://example.com/planted",
-        "www.example.org/planted",
-        "(212) 555-0143",
-        "+44 20 7946 0958",
-        "5f3c1a9be07d4426aa01be9c",
-    ]
-)
+    ["planted@example.com", "https://example.com/planted", "www.example.org/planted",
+     "(212) 555-0143", "+44 20 7946 0958", "5f3c1a9be07d4426aa01be9c"]
+)  # fmt: skip
 WORDS = st.text(st.characters(codec="utf-8", categories=("L", "Z", "P", "N", "S")), max_size=60)
 
 

@@ -84,14 +84,8 @@ def test_units_of_earlier_runs_tell_nothing_of_how_fast_this_goes(
         bar.update(10)
     with Progress("ask", 3, "answers") as bar:
         bar.skip(3)
-    assert lines == [
-        "ask: 90 of 100 answers, 0.2/s, 60 s left",
-        "ask: 90 of 100 answers, 0.2/s, 60 s left",
-        "ask: 3 of 3 answers, 0.0/s, 0 s left",
-    ]
-
-
-# --- on a terminal -------------------------------------------------------------------------------
+    half = "ask: 90 of 100 answers, 0.2/s, 60 s left"
+    assert lines == [half, half, "ask: 3 of 3 answers, 0.0/s, 0 s left"]
 
 
 class Terminal:
@@ -137,7 +131,7 @@ def test_a_terminal_has_one_line_that_is_alive(
 def test_a_terminal_is_told_where_the_log_is_above_the_line(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    terminal = Terminal(120)
+    terminal, log = Terminal(120), tmp_path / "ask.log"
     monkeypatch.setattr("sys.stderr", terminal.stderr)
     logger = logging.getLogger("fieldwork")
     before = (logger.handlers, logger.level, logger.propagate)
@@ -145,18 +139,19 @@ def test_a_terminal_is_told_where_the_log_is_above_the_line(
     def main() -> None:
         with Progress("gpt", 8, "answers") as bar:
             bar.tick("")
-            logging.getLogger("fieldwork.part").info("asking gpt", extra={"is_shown": True})
-            logging.getLogger("fieldwork.part").info("for the log alone")
-            logging.getLogger("fieldwork.part").warning("beware")
+            part = logging.getLogger("fieldwork.part")
+            part.info("asking gpt", extra={"is_shown": True})
+            part.info("for the log alone")
+            part.warning("beware")
 
     try:
-        stage.run(main, log=str(tmp_path / "ask.log"))
+        stage.run(main, log=str(log))
         lines = [line.strip() for line in terminal.shown()]
     finally:
         for handler in logger.handlers:
             handler.close()
         logger.handlers, logger.level, logger.propagate = before
-    assert f"INFO: asking gpt; the log is {tmp_path}/ask.log" in lines
+    assert f"INFO: asking gpt; the log is {log}" in lines
     assert "WARNING: beware" in lines
     assert not any("for the log alone" in line for line in lines)
-    assert (tmp_path / "ask.log").read_text().count("INFO asking gpt\n") == 1
+    assert log.read_text().count("INFO asking gpt\n") == 1

@@ -89,14 +89,11 @@ def test_meaning_changes_the_version(
 
 
 def test_a_part_has_the_versions_of_its_scripts_alone(tmp_path: Path) -> None:
+    files = {"fieldwork/__init__.py": "", "fieldwork/late.py": "x = 1", "parsing/b.py": "b = 1"}
+    files |= {"fieldwork/named.py": "n = 1", "tasks/a.py": "from fieldwork import late"}
+
     def versions_in(folder: str, **texts: str) -> dict[str, str]:
-        files = {
-            "fieldwork/late.py": "x = 1",
-            "fieldwork/named.py": "n = 1",
-            "tasks/a.py": "from fieldwork import late",
-            "parsing/b.py": "b = 1",
-        }
-        for name, text in {"fieldwork/__init__.py": "", **files, **texts}.items():
+        for name, text in {**files, **texts}.items():
             path = tmp_path / folder / name
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(text, encoding="utf-8")
@@ -105,59 +102,51 @@ def test_a_part_has_the_versions_of_its_scripts_alone(tmp_path: Path) -> None:
 
     old = versions_in("old")
     assert versions_in("same") == old
-    changes = {
+    for name, parts in {
         "fieldwork/late.py": ["tasks"],
         "tasks/a.py": ["tasks"],
         "tasks/new.py": ["tasks"],
         "parsing/b.py": ["parsing"],
         "fieldwork/named.py": ["parsing"],
-    }
-    for number, (name, parts) in enumerate(changes.items()):
-        new = versions_in(str(number), **{name: "y = 2"})
+    }.items():
+        new = versions_in(name.replace("/", "_"), **{name: "y = 2"})
         assert [part for part in old if new[part] != old[part]] == parts
 
 
+PARSING = """
+import sys
+from pathlib import Path
+import fieldwork.config.study
+from fieldwork.measures import questions
+questions()
+from fieldwork.provenance import code_version
+for script in Path(sys.argv[1]).glob('*/*.py'):
+    code_version(script)
+print(*sorted({m.split('.')[0] for m in sys.modules}))
+"""
+
+
 def test_parsing_the_workflow_imports_nothing_heavy() -> None:
-    code = (
-        "import sys\n"
-        "from pathlib import Path\n"
-        "import fieldwork.config.study\n"
-        "from fieldwork.measures import questions\n"
-        "questions()\n"
-        "from fieldwork.provenance import code_version\n"
-        "for script in Path(sys.argv[1]).glob('*/*.py'):\n"
-        "    code_version(script)\n"
-        "print(*sorted({m.split('.')[0] for m in sys.modules}))\n"
-    )
-    ran = subprocess.run(
-        [sys.executable, "-c", code, str(SCRIPTS)],
-        env={"PYTHONPATH": str(SCRIPTS)},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
     # formulas of measures are of NumPy
     heavy = {"pandas", "pyarrow", "duckdb", "torch", "scipy", "sentence_transformers"}
-    assert not heavy & set(ran.stdout.split())
+    assert not heavy & set(output_of(PARSING, SCRIPTS).split())
+
+
+VERSION = """
+import sys; from pathlib import Path; from fieldwork.provenance import code_version
+print(code_version(Path(sys.argv[1])))
+"""
+
+
+def output_of(code: str, argument: Path, folder: Path | None = None) -> str:
+    """What a process of its own prints that runs in a folder."""
+    command, path = [sys.executable, "-c", code, str(argument)], {"PYTHONPATH": str(SCRIPTS)}
+    ran = subprocess.run(command, cwd=folder, env=path, capture_output=True, text=True, check=True)
+    return ran.stdout.strip()
 
 
 def version_in(folder: Path, code: Path) -> str:
-    """A script's version, as a process of its own finds it that runs in a folder."""
-    found = subprocess.run(
-        [
-            sys.executable,
-            "-c",
-            "import sys; from pathlib import Path; from fieldwork.provenance import code_version;"
-            "print(code_version(Path(sys.argv[1])))",
-            str(code / "job.py"),
-        ],
-        cwd=folder,
-        env={"PYTHONPATH": str(SCRIPTS)},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    return found.stdout.strip()
+    return output_of(VERSION, code / "job.py", folder)
 
 
 def test_readings_are_kept_between_processes_and_never_stale(tmp_path: Path) -> None:

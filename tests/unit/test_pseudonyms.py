@@ -40,10 +40,13 @@ def test_sql_makes_the_pseudonym_that_python_makes(name: str, key: bytes) -> Non
         assert database.execute(query, [name]).fetchone() == (pseudonym(name, key, USER), None)
 
 
-def test_a_file_may_name_users_as_the_conversations_or_as_the_tables_do() -> None:
+def test_a_study_has_a_key_and_a_file_may_name_users_as_the_tables_do(tmp_path: Path) -> None:
+    first, second = (user_key(str(tmp_path / name / "key")) for name in ("a", "b"))
+    assert first != second != PUBLIC_KEY == user_key(None)
+    assert user_key(str(tmp_path / "a" / "key")) == first
     name = user_pseudonym("anna", PUBLIC_KEY)
     assert user_pseudonym(name, PUBLIC_KEY) == name == pseudonym("anna", PUBLIC_KEY, USER)
-    assert user_pseudonym("anna", b"another key of the study") != name
+    assert user_pseudonym("anna", first) != name
 
 
 def test_jobs_that_begin_at_once_have_one_key(tmp_path: Path) -> None:
@@ -65,12 +68,8 @@ print(user_key(sys.argv[1]).hex())"""
 
 WILDCHAT = {"conversation_hash": "talk-of-anna", "hashed_ip": "ip-of-anna", "conversation": TALK}
 OASST = {
-    "message_id": "talk-of-anna",
-    "parent_id": None,
-    "user_id": "ip-of-anna",
-    "text": "hello",
-    "role": "prompter",
-    "message_tree_id": "talk-of-anna",
+    **{"message_id": "talk-of-anna", "parent_id": None, "user_id": "ip-of-anna", "text": "hello"},
+    **{"role": "prompter", "message_tree_id": "talk-of-anna"},
 }
 
 
@@ -100,9 +99,3 @@ def test_no_id_of_a_file_stands_in_the_table(
         assert read.user_id == pseudonym("ip-of-anna", key, USER)
     if format in ("lmsys", "oasst2"):
         assert read.conversation_id == pseudonym("talk-of-anna", key, CONVERSATION)
-
-
-def test_a_study_has_a_key_of_its_own(tmp_path: Path) -> None:
-    first, second = (user_key(str(tmp_path / name / "key")) for name in ("a", "b"))
-    assert first != second != PUBLIC_KEY == user_key(None)
-    assert user_key(str(tmp_path / "a" / "key")) == first

@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -13,26 +14,19 @@ RERUNS = ROOT / "benchmarks" / "reruns"
 DATA = ROOT.parent / "shared" / "data"
 PATHS = os.pathsep.join([str(ROOT / "workflow" / "scripts"), str(RERUNS)])
 
-Numbers = dict[tuple[str, str, str], tuple[float, float | None, float | None]]
+Numbers = dict[tuple[str, str, str], tuple[float | None, ...]]
 
 
 def run(*command: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, *command],
-        env={**os.environ, "PYTHONPATH": PATHS},
-        capture_output=True,
-        text=True,
-        timeout=60,
-    )
+    options: Any = {"env": {**os.environ, "PYTHONPATH": PATHS}, "timeout": 60}
+    return subprocess.run([sys.executable, *command], capture_output=True, text=True, **options)
 
 
 def numbers(folder: Path) -> Numbers:
     with (folder / "results.csv").open(encoding="utf-8", newline="") as file:
         return {
-            (row["part"], row["name"], row["measure"]): (
-                float(row["value"]),
-                float(row["low"]) if row["low"] else None,
-                float(row["high"]) if row["high"] else None,
+            (row["part"], row["name"], row["measure"]): tuple(
+                float(row[end]) if row[end] else None for end in ("value", "low", "high")
             )
             for row in csv.DictReader(file)
         }
@@ -58,15 +52,13 @@ print(noise.score_sd(0.05, [100, 100]), noise.rerun_list(published, 0.0, sets=10
 
 
 @pytest.mark.real_data
+@pytest.mark.skipif(not DATA.exists(), reason=f"the real extracts are not at {DATA}")
 def test_real_repeats_give_the_committed_numbers(tmp_path: Path) -> None:
-    if not DATA.exists():
-        pytest.skip(f"the real extracts are not at {DATA}")
     done = run(str(RERUNS / "run.py"), "--data", str(DATA), "--sets", "20", "--out", str(tmp_path))
     assert done.returncode == 0, done.stderr
     found, committed = numbers(tmp_path), numbers(RERUNS)
-    counted = [
-        key for key in committed if key[0] in ("runs", "flips", "new", "places", "published")
-    ]
+    parts = ("runs", "flips", "new", "places", "published")
+    counted = [key for key in committed if key[0] in parts]
     assert len(counted) > 50
     for key in counted:
         assert found[key] == pytest.approx(committed[key]), key

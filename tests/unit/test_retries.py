@@ -18,14 +18,11 @@ def test_waits_double_up_to_the_longest() -> None:
     assert policy.own_wait_s(100_000) == 60.0
 
 
-def test_jitter_waits_a_part() -> None:
+def test_jitter_waits_a_part_and_longer_waits_are_not_granted() -> None:
     jittered = RetryPolicy(9, jitter=random.Random(0))
     waits = [jittered.own_wait_s(5) for _ in range(50)]
     assert len(set(waits)) == 50
     assert all(0 <= wait <= RetryPolicy(9).own_wait_s(5) for wait in waits)
-
-
-def test_attempts_and_the_longest_wait_that_is_granted() -> None:
     policy = RetryPolicy(3, longest_asked_s=120.0)
     assert [policy.has_attempts(n) for n in (1, 2, 3)] == [True, True, False]
     assert [policy.is_too_long(wait_s) for wait_s in (119.0, 120.0, 120.5)] == [False, False, True]

@@ -69,13 +69,8 @@ def test_a_file_gets_a_line_for_a_stage_and_for_a_minute(folder: Path) -> None:
     stream, clock = io.StringIO(), Clock()
     line = RunLine(folder, stream, clock)
     line.count(0, 4)
-    for now, rule in (
-        (0, "prepare_task"),
-        (1, "embed_corpus"),
-        (5, "plot_fig1"),
-        (70, "plot_fig2"),
-    ):
-        clock.now = now
+    rules = {0: "prepare_task", 1: "embed_corpus", 5: "plot_fig1", 70: "plot_fig2"}
+    for clock.now, rule in rules.items():
         line.begin(rule)
         line.draw()
         line.draw()

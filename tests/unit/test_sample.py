@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow.parquet as pq
-import pytest
 
 RESOURCES = Path(__file__).resolve().parents[2] / "resources"
 SAMPLE = RESOURCES / "sample"
@@ -34,47 +33,25 @@ def read_csv(path: Path) -> list[dict[str, str]]:
         return list(csv.DictReader(handle))
 
 
-def user_texts(row: Row) -> list[str]:
-    return [m["content"] for m in row["conversation"] if m["role"] == "user"]
-
-
 def passes_filters(row: Row) -> bool:
     clean = row["language"] == "English" and not row["toxic"] and not row["redacted"]
-    texts = user_texts(row)
+    texts = [m["content"] for m in row["conversation"] if m["role"] == "user"]
     return clean and len(texts) >= 5 and all(texts)
 
 
-def parquet_writer(path: Path) -> str:
-    return str(pq.ParquetFile(path).metadata.created_by)
-
-
-@pytest.fixture(scope="module")
-def conversations() -> list[Row]:
-    rows: list[Row] = pq.read_table(SAMPLE / "conversations.parquet").to_pylist()
-    return rows
-
-
-@pytest.fixture(scope="module")
-def made_again(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    out = tmp_path_factory.mktemp("sample")
-    script = [sys.executable, "-B", str(SAMPLE / "make_sample.py"), "--out", str(out)]
+def test_files_are_what_the_generator_writes(tmp_path: Path) -> None:
+    script = [sys.executable, "-B", str(SAMPLE / "make_sample.py"), "--out", str(tmp_path)]
     subprocess.run(script, check=True, capture_output=True, timeout=60)
-    return out
-
-
-@pytest.mark.parametrize("name", TEXT_FILES)
-def test_text_files_are_what_the_generator_writes(made_again: Path, name: str) -> None:
-    assert (made_again / name).read_bytes() == (SAMPLE / name).read_bytes()
-
-
-def test_conversations_are_what_the_generator_writes(made_again: Path) -> None:
-    new, old = made_again / "conversations.parquet", SAMPLE / "conversations.parquet"
-    if parquet_writer(new) == parquet_writer(old):
+    for name in TEXT_FILES:
+        assert (tmp_path / name).read_bytes() == (SAMPLE / name).read_bytes(), name
+    new, old = (folder / "conversations.parquet" for folder in (tmp_path, SAMPLE))
+    if pq.ParquetFile(new).metadata.created_by == pq.ParquetFile(old).metadata.created_by:
         assert new.read_bytes() == old.read_bytes()
     assert pq.read_table(new).equals(pq.read_table(old))
 
 
-def test_enough_conversations_pass_the_filters(conversations: list[Row]) -> None:
+def test_enough_conversations_pass_the_filters() -> None:
+    conversations = pq.read_table(SAMPLE / "conversations.parquet").to_pylist()
     assert len(conversations) >= 480
     assert len({row["hashed_ip"] for row in conversations}) == 64
     passing = Counter(row["hashed_ip"] for row in conversations if passes_filters(row))

@@ -5,7 +5,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -48,11 +48,15 @@ def start(forks: ScriptForks, folder: Path, script: str) -> subprocess.Popen[str
 
 
 def wait_for(file: Path) -> str:
-    deadline = time.monotonic() + 30
-    while not file.exists():
-        assert time.monotonic() < deadline, file
-        time.sleep(0.01)
+    wait_until(file.exists, f"{file} is not there")
     return file.read_text()
+
+
+def wait_until(has_come: Callable[[], bool], problem: str) -> None:
+    deadline = time.monotonic() + 30
+    while not has_come():
+        assert time.monotonic() < deadline, problem
+        time.sleep(0.01)
 
 
 def is_alive(process: int) -> bool:
@@ -61,10 +65,7 @@ def is_alive(process: int) -> bool:
 
 
 def wait_for_end(process: int) -> None:
-    deadline = time.monotonic() + 30
-    while is_alive(process):
-        assert time.monotonic() < deadline, f"{process} is still running"
-        time.sleep(0.01)
+    wait_until(lambda: not is_alive(process), f"{process} is still running")
 
 
 @pytest.mark.parametrize(
@@ -119,9 +120,8 @@ def test_an_interrupted_import_ends_in_a_sentence(
 ) -> None:
     monkeypatch.setenv("PYTHONPATH", f"{LIBRARY}{os.pathsep}{tmp_path}")
     # a library that takes long to load
-    (tmp_path / "slow.py").write_text(
-        "import pathlib, time\npathlib.Path('process').write_text('')\ntime.sleep(60)\n"
-    )
+    slow = "import pathlib, time\npathlib.Path('process').write_text('')\ntime.sleep(60)\n"
+    (tmp_path / "slow.py").write_text(slow)
     (tmp_path / "script.py").write_text(f"import {first_import}\nimport slow\n")
     script = subprocess.Popen(
         [forks.interpreter if is_fork else sys.executable, "script.py"],
@@ -170,7 +170,4 @@ def test_nothing_runs_on_after_a_killed_run(tmp_path: Path, is_group_killed: boo
     (os.killpg if is_group_killed else os.kill)(running.pid, signal.SIGKILL)
     running.wait()
     wait_for_end(process)
-    deadline = time.monotonic() + 30
-    while any(scratch.iterdir()) and not is_group_killed:
-        assert time.monotonic() < deadline, "the folder of the socket is left"
-        time.sleep(0.01)
+    wait_until(lambda: is_group_killed or not any(scratch.iterdir()), "the socket's folder is left")

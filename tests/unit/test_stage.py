@@ -17,23 +17,37 @@ from fieldwork.errors import StudyError
 
 
 @pytest.fixture(autouse=True)
-def _own_logger() -> Iterator[None]:
+def log(tmp_path: Path) -> Iterator[Path]:
+    """The log of a stage; the package's logger is put back afterwards."""
     logger = logging.getLogger("fieldwork")
     before = (logger.handlers, logger.level, logger.propagate)
-    yield
+    yield tmp_path / "deep" / "stage.log"
     for handler in logger.handlers:
         handler.close()
     logger.handlers, logger.level, logger.propagate = before
 
 
+def fail(log: Path, error: BaseException) -> BaseException:
+    """How a stage ends that raises an error."""
+
+    def main() -> None:
+        with stage.making("metrics/shifts.parquet"):
+            pass
+        with stage.making("metrics/variance.parquet"):
+            raise error
+
+    with pytest.raises((SystemExit, type(error))) as caught:
+        stage.run(main, log=str(log))
+    return caught.value
+
+
 def test_arguments_reach_main_and_information_only_the_log(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    log: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def main(n: int, *, word: str) -> None:
         logging.getLogger("fieldwork.part").info("%d %s — é", n, word)
         logging.getLogger("fieldwork.part").debug("not told")
 
-    log = tmp_path / "deep" / "stage.log"
     stage.run(main, log=str(log), n=3, word="items")
     assert log.read_text(encoding="utf-8").endswith("INFO 3 items — é\n")
     assert "not told" not in log.read_text(encoding="utf-8")
@@ -41,55 +55,33 @@ def test_arguments_reach_main_and_information_only_the_log(
 
 
 def test_a_mistake_is_one_sentence_on_the_terminal_and_in_the_log(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    log: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    def main() -> None:
-        raise StudyError("a.csv: 100 % wrong")
-
-    with pytest.raises(SystemExit) as caught:
-        stage.run(main, log=str(tmp_path / "stage.log"))
-    assert caught.value.code == 1
-    assert capsys.readouterr().err == "ERROR: a.csv: 100 % wrong\n"
-    log_text = (tmp_path / "stage.log").read_text(encoding="utf-8")
-    assert log_text.endswith("ERROR a.csv: 100 % wrong\n")
-    assert "Traceback" not in log_text
-
-
-@pytest.mark.parametrize("error", [StudyError("a.csv: wrong"), KeyError("bug")])
-def test_a_job_of_several_files_says_which_it_was_making(tmp_path: Path, error: Exception) -> None:
-    def main() -> None:
-        with stage.making("metrics/shifts.parquet"):
-            pass
-        with stage.making("metrics/variance.parquet"):
-            raise error
-
-    log = tmp_path / "stage.log"
-    with pytest.raises((SystemExit, KeyError)) as caught:
-        stage.run(main, log=str(log))
+    end = fail(log, StudyError("a.csv: 100 % wrong"))
+    assert isinstance(end, SystemExit)
+    assert end.code == 1
+    sentence = "ERROR: a.csv: 100 % wrong (while metrics/variance.parquet was made)\n"
+    assert capsys.readouterr().err == sentence
     words = log.read_text(encoding="utf-8")
+    assert words.endswith(sentence.replace("ERROR:", "ERROR"))
     assert "making metrics/shifts.parquet" in words
-    shown = "".join(traceback.format_exception(caught.value)) + words
-    assert "(while metrics/variance.parquet was made)" in shown
+    assert "Traceback" not in words
 
 
-def test_a_bug_keeps_its_traceback(tmp_path: Path) -> None:
-    def main() -> None:
-        raise KeyError("bug")
-
-    with pytest.raises(KeyError, match="bug"):
-        stage.run(main, log=str(tmp_path / "stage.log"))
+@pytest.mark.parametrize("error", [KeyError("bug"), OSError(errno.EINVAL, "bug")])
+def test_a_bug_keeps_its_traceback_and_the_file_that_was_made(log: Path, error: Exception) -> None:
+    end = fail(log, error)
+    assert end is error
+    assert "(while metrics/variance.parquet was made)" in "".join(traceback.format_exception(end))
 
 
 @pytest.mark.parametrize("number", [errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS])
 def test_a_full_disk_is_one_sentence(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], number: int
+    log: Path, capsys: pytest.CaptureFixture[str], number: int
 ) -> None:
-    def main() -> None:
-        raise OSError(number, os.strerror(number), "results/x.csv")
-
-    with pytest.raises(SystemExit) as caught:
-        stage.run(main, log=str(tmp_path / "stage.log"))
-    assert caught.value.code == 1
+    end = fail(log, OSError(number, os.strerror(number), "results/x.csv"))
+    assert isinstance(end, SystemExit)
+    assert end.code == 1
     output = capsys.readouterr().err
     assert output.startswith("ERROR: results/x.csv: cannot be written (")
     assert "--directory" in output
@@ -120,8 +112,8 @@ def script(log: Path, bug: str = "", **environment: str) -> "subprocess.Popen[st
     )
 
 
-def test_ctrl_c_is_one_sentence(tmp_path: Path) -> None:
-    running = script(tmp_path / "stage.log")
+def test_ctrl_c_is_one_sentence(log: Path) -> None:
+    running = script(log)
     assert running.stdout is not None
     assert running.stdout.readline() == "begun\n"
     running.send_signal(signal.SIGINT)
@@ -132,7 +124,7 @@ def test_ctrl_c_is_one_sentence(tmp_path: Path) -> None:
 
 
 def test_no_log_terminal_or_traceback_tells_a_secret_of_the_environment(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    log: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     secret = "hf_0123456789abcdef"
     monkeypatch.setenv("HF_TOKEN", secret)
@@ -142,7 +134,6 @@ def test_no_log_terminal_or_traceback_tells_a_secret_of_the_environment(
         logging.getLogger("fieldwork").info("asked with %s", secret)
         raise StudyError(f"http://me:{secret}@host:1: not there")
 
-    log = tmp_path / "stage.log"
     with pytest.raises(SystemExit):
         stage.run(main, log=str(log))
     assert secret not in capsys.readouterr().err + log.read_text(encoding="utf-8")
@@ -153,21 +144,9 @@ def test_no_log_terminal_or_traceback_tells_a_secret_of_the_environment(
 
 
 def test_a_log_that_cannot_be_written_hides_nothing(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    log: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    def main() -> None:
-        raise StudyError("a.csv: wrong")
-
-    log = tmp_path / "stage.log"
+    log.parent.mkdir()
     log.symlink_to("/dev/full")
-    with pytest.raises(SystemExit):
-        stage.run(main, log=str(log))
-    assert capsys.readouterr().err == "ERROR: a.csv: wrong\n"
-
-
-def test_other_errors_of_the_system_are_bugs(tmp_path: Path) -> None:
-    def main() -> None:
-        raise OSError(errno.EINVAL, "bug")
-
-    with pytest.raises(OSError, match="bug"):
-        stage.run(main, log=str(tmp_path / "stage.log"))
+    fail(log, StudyError("a.csv: wrong"))
+    assert capsys.readouterr().err.startswith("ERROR: a.csv: wrong")

@@ -1,11 +1,9 @@
 """Rows and vectors come back as they were written, in blocks that do not depend on how they came."""
 
-from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
-import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
@@ -28,9 +26,6 @@ def blocks(n: int, size: int) -> list[KeyedBlock]:
         KeyedBlock(ids[i : i + size], keys[i : i + size], vectors[i : i + size])
         for i in range(0, n, size)
     ]
-
-
-# ---- vectors -------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("n", [0, 9, 10, 25])
@@ -79,9 +74,6 @@ def test_vectors_of_two_encoders_are_not_mixed(tmp_path: Path) -> None:
         list(streams.read_blocks([tmp_path / "a.parquet", tmp_path / "b.parquet"]))
 
 
-# ---- rows ----------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("size", [1, 7, 1_000])
 def test_rows_go_to_their_parts_in_order(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, size: int
@@ -95,32 +87,3 @@ def test_rows_go_to_their_parts_in_order(
     batches = list(streams.stream_rows(paths[2], ConversationText))
     assert [row for batch in batches for row in batch] == TEXTS[1::2]
     assert max(map(len, batches)) <= size
-
-
-# ---- what can go wrong ---------------------------------------------------------------------------
-
-READERS: dict[str, Callable[[Path], object]] = {
-    "rows": lambda path: list(streams.stream_rows(path, ConversationText)),
-    "blocks": lambda path: list(streams.read_blocks([path])),
-    "count": lambda path: streams.count_rows([path]),
-}
-
-
-@pytest.mark.parametrize("content", [None, b"", b"PAR1 half a file PAR1", b"conversation_id\n1\n"])
-@pytest.mark.parametrize("reader", sorted(READERS))
-def test_a_file_that_is_no_parquet_is_named(
-    tmp_path: Path, reader: str, content: bytes | None
-) -> None:
-    path = tmp_path / "t.parquet"
-    if content is not None:
-        path.write_bytes(content)
-    with pytest.raises(StudyError, match=r"t\.parquet: cannot be read as Parquet") as caught:
-        READERS[reader](path)
-    assert "\n" not in str(caught.value)
-
-
-@pytest.mark.parametrize("reader", ["rows", "blocks"])
-def test_other_columns_are_refused(tmp_path: Path, reader: str) -> None:
-    pq.write_table(pa.table({"conversation_id": ["c"]}), tmp_path / "t.parquet")
-    with pytest.raises(StudyError, match=r"t\.parquet: its columns are \['conversation_id'\]"):
-        READERS[reader](tmp_path / "t.parquet")

@@ -1,6 +1,5 @@
 """Files that tables are written to: CSV and Parquet, whole or not at all."""
 
-import gzip
 import os
 import signal
 import threading
@@ -12,22 +11,17 @@ import pytest
 from fieldwork import streams, tables
 from fieldwork.errors import StudyError
 from fieldwork.files import texts
-from fieldwork.files.cells import plain_cell
 from fieldwork.records.generation import Request
 from fieldwork.records.parsing import MergedItem
 
-# ---- CSV -----------------------------------------------------------------------------------------
 
-
-@pytest.mark.parametrize("text", ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1", "＝1", "'=1"])
+@pytest.mark.parametrize("text", ["=1+1", "@SUM(A1)", "＝1"])
 def test_no_cell_of_a_csv_is_a_formula(tmp_path: Path, text: str) -> None:
     path = tmp_path / "m.csv"
     tables.write_csv_rows(path, [MergedItem("t", "i", text, "-", "near", -3)], MergedItem)
     (row,) = texts.read_table(path)
     assert (row["raw"], row["canonical"], row["n"]) == (f"'{text}", "'-", "-3")
-    assert plain_cell(row["raw"]) == text
-    write = Request(text, None, None, -1)
-    tables.write_rows(tmp_path / "r.parquet", [write], Request)
+    tables.write_rows(tmp_path / "r.parquet", [Request(text, None, None, -1)], Request)
     tables.write_csv(tmp_path / "r.csv", tmp_path / "r.parquet")
     (row,) = texts.read_table(tmp_path / "r.csv")
     assert (row["item_id"], row["replicate"]) == (f"'{text}", "-1")
@@ -36,48 +30,18 @@ def test_no_cell_of_a_csv_is_a_formula(tmp_path: Path, text: str) -> None:
 @pytest.mark.parametrize(
     ("content", "rows"),
     [
-        (b"a,b\n1,2\n", [{"a": "1", "b": "2"}]),
         (b"\xef\xbb\xbfa,b\r\n1,\r\n", [{"a": "1", "b": ""}]),
-        (b'a,b\n"x\ny",2', [{"a": "x\ny", "b": "2"}]),
-        (b"a,b\n1\n", [{"a": "1", "b": ""}]),
-        (b"a,b\n\n1,2\n", [{"a": "1", "b": "2"}]),
+        (b"a,b\n1\n\n", [{"a": "1", "b": ""}]),
         (b"a,b\n", []),
-        (b"a;b\n1;2\n", [{"a": "1", "b": "2"}]),
-        (b"a ,b\n\xe9,2\n", [{"a": "é", "b": "2"}]),
+        (b"a ;b\n\xe9;2\n", [{"a": "é", "b": "2"}]),
     ],
 )
 def test_csv_as_people_write_it(tmp_path: Path, content: bytes, rows: list[dict[str, str]]) -> None:
+    """What else a CSV may look like is tried where sheets are read."""
     (tmp_path / "a.csv").write_bytes(content)
-    (tmp_path / "a.csv.gz").write_bytes(gzip.compress(content))
     assert texts.read_table(tmp_path / "a.csv") == rows
-    assert texts.read_table(tmp_path / "a.csv.gz") == rows
-
-
-@pytest.mark.parametrize(
-    ("name", "content", "message"),
-    [
-        ("a.csv", b'a,b\n"x\ny",2\n1,2,3\n', "a.csv: row 3 has more cells than the header"),
-        (
-            "a.csv",
-            b"a,b,a\n1,2,3\n",
-            "a.csv: row 1, the header, names the column 'a' twice; rename one",
-        ),
-        ("a.csv", b"", "a.csv: the file is empty"),
-        ("a.csv", b"a\n\xff\n\xc3\xa9\n", "a.csv: row 3 is UTF-8 but row 2 is Windows-1252"),
-        ("a.csv.gz", b"a\n1\n", "a.csv.gz: cannot be read"),
-        ("a.csv.gz", gzip.compress(b"a\n1\n", mtime=0)[:-9], "a.csv.gz: cannot be read"),
-        ("b.csv", None, "b.csv: cannot be read"),
-    ],
-)
-def test_a_bad_csv_is_named(tmp_path: Path, name: str, content: bytes | None, message: str) -> None:
-    if content is not None:
-        (tmp_path / name).write_bytes(content)
-    with pytest.raises(StudyError) as caught:
-        texts.read_table(tmp_path / name)
-    assert message in str(caught.value)
-
-
-# ---- files appear whole or not at all ------------------------------------------------------------
+    with pytest.raises(StudyError, match=r"b\.csv: cannot be read"):
+        texts.read_table(tmp_path / "b.csv")
 
 
 def fail_inside(path: Path, error: BaseException) -> None:
@@ -89,14 +53,12 @@ def fail_inside(path: Path, error: BaseException) -> None:
 @pytest.mark.parametrize("error", [ValueError("bug"), KeyboardInterrupt(), StudyError("mistake")])
 def test_an_error_leaves_the_file_as_it_was(tmp_path: Path, error: BaseException) -> None:
     path = tmp_path / "made" / "f.txt"
-    with pytest.raises(type(error)):
-        fail_inside(path, error)
-    assert list(path.parent.iterdir()) == []
-    path.write_text("before")
-    with pytest.raises(type(error)):
-        fail_inside(path, error)
-    assert [f.name for f in path.parent.iterdir()] == ["f.txt"]
-    assert path.read_text() == "before"
+    for before in ([], ["before"]):
+        if before:
+            path.write_text(*before)
+        with pytest.raises(type(error)):
+            fail_inside(path, error)
+        assert [f.read_text() for f in path.parent.iterdir()] == before
 
 
 def test_a_full_disk_is_a_sentence(tmp_path: Path) -> None:
@@ -104,9 +66,6 @@ def test_a_full_disk_is_a_sentence(tmp_path: Path) -> None:
         fail_inside(tmp_path / "f.txt", OSError(28, "No space left on device"))
     assert "--directory" in str(caught.value)
     assert list(tmp_path.iterdir()) == []
-
-
-# ---- DuckDB --------------------------------------------------------------------------------------
 
 
 def ranged(start: int, stop: int) -> str:
@@ -145,12 +104,10 @@ def test_a_batch_with_missing_values_leaves_nothing(tmp_path: Path) -> None:
 
 
 def test_a_database_sums_the_same_bits_and_tells_utc() -> None:
+    query = "SELECT current_setting('threads'), current_setting('TimeZone')"
     with tables.open_database() as database:
         for connection in (database, database.cursor()):
-            settings = connection.sql(
-                "SELECT current_setting('threads'), current_setting('TimeZone')"
-            ).fetchall()
-            assert settings == [(1, "UTC")]
+            assert connection.sql(query).fetchall() == [(1, "UTC")]
 
 
 def count_for_hours() -> None:

@@ -18,35 +18,26 @@ VALIDITY = ROOT / "benchmarks" / "validity"
 
 
 def simulate(out: Path, *options: str) -> str:
-    run = subprocess.run(
-        [sys.executable, str(VALIDITY / "run.py"), "--out", str(out), *options],
-        env={**os.environ, "PYTHONPATH": str(ROOT / "workflow" / "scripts")},
-        capture_output=True,
-        text=True,
-        check=True,
-        timeout=60,
-    )
-    return run.stdout
-
-
-def read_results(folder: Path) -> list[dict[str, str]]:
-    with (folder / "results.csv").open(encoding="utf-8", newline="") as file:
-        return list(csv.DictReader(file))
+    command = [sys.executable, str(VALIDITY / "run.py"), "--out", str(out), *options]
+    env = {**os.environ, "PYTHONPATH": str(ROOT / "workflow" / "scripts")}
+    output: str = subprocess.check_output(command, env=env, text=True, timeout=60)
+    return output
 
 
 @pytest.mark.parametrize("name", question_names())
 def test_results_have_every_declared_measure_and_no_other(name: str) -> None:
     """After a change of a declaration: `run.py --parts NAME`."""
-    rows = [row for row in read_results(VALIDITY) if row["part"] == name]
-    simulated = {row["estimator"].removeprefix("discarded: ").split(",")[0] for row in rows}
+    with (VALIDITY / "results.csv").open(encoding="utf-8", newline="") as file:
+        names = [row["estimator"] for row in csv.DictReader(file) if row["part"] == name]
+    simulated = {name.removeprefix("discarded: ").split(",")[0] for name in names}
     assert simulated == questions()[name].names.keys()
 
 
 def test_a_piece_of_a_run_keeps_what_is_there(tmp_path: Path) -> None:
-    first = simulate(tmp_path, "--sets", "3", "--parts", "share_who", "--seconds", "0.01")
-    assert first.startswith("1 of ")
+    options = ("--sets", "3", "--parts", "share_who", "--seconds", "0.01")
+    assert simulate(tmp_path, *options).startswith("1 of ")
     before = (tmp_path / "results.csv").read_text(encoding="utf-8")
-    simulate(tmp_path, "--sets", "3", "--parts", "share_who", "--first", "1", "--seconds", "0.01")
+    simulate(tmp_path, *options, "--first", "1")
     after = (tmp_path / "results.csv").read_text(encoding="utf-8")
     assert after.startswith(before)
     assert len(after) > len(before)

@@ -22,22 +22,17 @@ def files_of(folder: Path) -> dict[str, Any]:
     return {path.stem: content(path) for path in sorted((folder / "data").iterdir())}
 
 
-def test_rows_are_split_by_number(tmp_path: Path) -> None:
+def test_rows_are_split_by_number_and_by_size_and_a_long_row_stands_alone(tmp_path: Path) -> None:
     with RowFiles(tmp_path, "details", most_rows=3) as files:
         places = [files.add({"row": n}) for n in range(7)]
     assert files.first_rows == [0, 3, 6]
     written = files_of(tmp_path)
     assert [*written] == ["details-000", "details-001", "details-002"]
-    for number, place in enumerate(places):
-        assert written[place.file][place.place] == {"row": number}
-
-
-def test_rows_are_split_by_size_and_a_long_row_stands_alone(tmp_path: Path) -> None:
-    texts = ["a" * 40, "b" * 40, "c" * 500, "d"]
-    with RowFiles(tmp_path, "rows", most_bytes=100) as files:
-        places = [files.add(text) for text in texts]
+    assert [written[place.file][place.place] for place in places] == [{"row": n} for n in range(7)]
+    with RowFiles(tmp_path / "texts", "rows", most_bytes=100) as files:
+        places = [files.add(text) for text in ("a" * 40, "b" * 40, "c" * 500, "d")]
     assert files.first_rows == [0, 2, 3]
-    assert [len(rows) for rows in files_of(tmp_path).values()] == [2, 1, 1]
+    assert [len(rows) for rows in files_of(tmp_path / "texts").values()] == [2, 1, 1]
     assert [place.place for place in places] == [0, 1, 0, 0]
 
 

@@ -28,10 +28,10 @@ def drawing(tmp_path) -> tuple[str, list[FigureMark]]:
     return (tmp_path / "figure.svg").read_text(), marks_of(figure)
 
 
-def test_every_mark_is_a_link_with_its_text(drawing) -> None:
+def test_every_mark_is_a_link_with_its_text_and_ids_are_of_one_figure(drawing) -> None:
     svg, marks = drawing
-    root = ET.fromstring(linked_svg(svg, marks, "fig9"))
-    links = [element for element in root.iter() if element.tag.endswith("}a")]
+    page = linked_svg(svg, marks, "fig9")
+    links = [element for element in ET.fromstring(page).iter() if element.tag.endswith("}a")]
     assert [link.get("id") for link in links] == ["mark-fig9-1", "mark-fig9-2"]
     for link, mark in zip(links, marks, strict=True):
         assert link.get("href") == mark_address(mark)
@@ -39,14 +39,9 @@ def test_every_mark_is_a_link_with_its_text(drawing) -> None:
         assert title.text == link.get("aria-label") == mark.text
         assert HOSTILE in mark.text
         assert float(area.get("width")) == mark.width
-    assert (
-        links[1].get("href")
-        == "#/answers?model=m&task=t&item=i&condition=c&option=A%2FS&base=first"
-    )
-
-
-def test_ids_are_of_one_figure_and_references_follow_them(drawing) -> None:
-    page = linked_svg(*drawing, "fig9")
+    address = "#/answers?model=m&task=t&item=i&condition=c&option=A%2FS&base=first"
+    assert links[1].get("href") == address
+    # references follow the ids
     ids = re.findall(r'\bid="([^"]+)"', page)
     assert len(ids) == len(set(ids))
     assert all(name.startswith(("fig9-", "mark-fig9-")) for name in ids)

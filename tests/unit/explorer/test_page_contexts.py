@@ -47,14 +47,17 @@ def corpora(tmp_path: Path) -> list[str]:
 
 @pytest.fixture
 def context_tables(tmp_path: Path) -> list[ContextTable]:
-    rows_by_condition = {
-        "history": [context("b", ["one"], 2), context("a", ["one"], 2, profile=True)],
-        "again": [context("c", ["one"], 4), context("a", ["one"], 2, profile=True)],
-    }
-    for condition, rows in rows_by_condition.items():
-        tables.write_table(tmp_path / f"contexts/t/{condition}.parquet", rows, Context)
-    paths = {name: str(tmp_path / f"contexts/t/{name}.parquet") for name in rows_by_condition}
-    return [ContextTable(paths["history"], "first"), ContextTable(paths["again"], "second")]
+    shared, paths = context("a", ["one"], 2, profile=True), []
+    for condition, own in (
+        ("history", context("b", ["one"], 2)),
+        ("again", context("c", ["one"], 4)),
+    ):
+        paths.append(tmp_path / f"contexts/t/{condition}.parquet")
+        tables.write_table(paths[-1], [own, shared], Context)
+    return [
+        ContextTable(str(path), corpus)
+        for path, corpus in zip(paths, ("first", "second"), strict=True)
+    ]
 
 
 def test_a_context_is_stored_once(
@@ -63,22 +66,18 @@ def test_a_context_is_stored_once(
     with RowFiles(tmp_path, "contexts") as files:
         index = store_contexts(context_tables, corpora, "full", files)
     assert sorted(index.numbers) == ["a", "b", "c"]
-    stored = files_of(tmp_path)["contexts-000"]
+    stored, shown = files_of(tmp_path)["contexts-000"], {}
     for name, number in index.numbers.items():
         row = index.rows[number]
         assert (row["id"], row["n_tokens"], row["n_dropped"]) == (name, 9, 2)
         assert row["conversation_ids"] == ["one"]
         assert stored[row["place"]]["id"] == name
-    first = stored[index.rows[index.numbers["a"]]["place"]]["messages"]
-    assert first[0] == {
-        "role": "system",
-        "content": "You are talking to somebody.",
-        "starts": False,
-    }
-    assert [message["starts"] for message in first] == [False, True, False]
+        shown[name] = stored[row["place"]]["messages"]
+    text = "You are talking to somebody."
+    assert shown["a"][0] == {"role": "system", "content": text, "starts": False}
+    assert [message["starts"] for message in shown["a"]] == [False, True, False]
     # the corpus of the condition says how long the conversation is
-    last = stored[index.rows[index.numbers["c"]]["place"]]["messages"]
-    assert [message["starts"] for message in last] == [True, False, False, False]
+    assert [message["starts"] for message in shown["c"]] == [True, False, False, False]
 
 
 @pytest.mark.parametrize(("form", "ids"), [("ids", ["one"]), ("none", [])])

@@ -26,7 +26,7 @@ from unit.explorer.test_data_files import NASTY, files_of
 from unit.explorer.test_page_answers import ITEMS, answer
 from unit.explorer.test_page_contexts import context, messages
 from unit.explorer.test_replies import RESPONSE
-from unit.table_rows import field_answer
+from unit.table_rows import field_answer, row_of
 
 PARTS = PageParts(
     page='<title>{{title}}</title><meta content="{{policy}}"><style>{{css}}</style>{{findings}}'
@@ -35,27 +35,14 @@ PARTS = PageParts(
     scripts=("const one = 1;\n", "\nconst two = 2;\n"),
     source="page.html",
 )
+OFFLINE = {"label": "Offline", "phrase": "without a user", "has_user": False, "temperature": 1}
+HISTORY = {"label": "History", "phrase": "after a talk", "has_user": True, "temperature": 1}
 SETTINGS = PageSettings(
     name="demo",
     question=None,
     baseline="offline",
     models={"m": {"label": "Model </script>", "asked": "m-1", "note": None}},
-    conditions={
-        "offline": {
-            "label": "Offline",
-            "phrase": "without a user",
-            "has_user": False,
-            "temperature": 1,
-            "corpus": None,
-        },
-        "history": {
-            "label": "History",
-            "phrase": "after a user's conversation",
-            "has_user": True,
-            "temperature": 1,
-            "corpus": "first",
-        },
-    },
+    conditions={"offline": OFFLINE | {"corpus": None}, "history": HISTORY | {"corpus": "first"}},
     max_tokens={"letters": 5, "lists": 512},
     seed=1,
     contexts="full",
@@ -66,59 +53,31 @@ SETTINGS = PageSettings(
 SVG = (
     '<svg xmlns="http://www.w3.org/2000/svg" width="9pt" height="9pt"><g style="fill: red"/></svg>'
 )
-MARK = FigureMark(
-    number=1,
-    measure="share",
-    model="m",
-    task="letters",
-    item_id="one",
-    condition="offline",
-    puppet_id=None,
-    replicate=None,
-    answer="A",
-    kind=None,
-    base="counted",
-    value=0.5,
-    ci_low=0.4,
-    ci_high=0.6,
-    n=4,
-    left=1.0,
-    top=1.0,
-    width=2.0,
-    height=2.0,
-    text="a <b>share</b>",
-)
+PLACE = {"left": 1.0, "top": 1.0, "width": 2.0, "height": 2.0, "text": "a <b>share</b>"}
+MARK = row_of(
+    FigureMark, number=1, measure="share", model="m", task="letters", item_id="one",
+    condition="offline", answer="A", base="counted", value=0.5, ci_low=0.4, ci_high=0.6, n=4, **PLACE,
+)  # fmt: skip
 
 
 def write_study(folder: Path) -> PageTables:
     """Two blank answers, two of puppets with equal contexts, and one of a participant."""
     for task in SETTINGS.max_tokens:
         rows = [item for key, item in ITEMS.items() if key.task == task]
-        tables.write_table(folder / f"tasks/{task}.parquet", rows, Item)
+        write(folder, f"tasks/{task}.parquet", rows, Item)
     blank = [answer(replicate=k) for k in range(2)]
     users = [answer(condition="history", puppet=f"p-{k}") for k in range(2)]
     real = [answer(condition=FIELD, puppet="pabc")]
     write(folder, "answers/answers.parquet", [*blank, *users, *real], Answer)
-    write(
-        folder,
-        "answers/items.csv",
-        [MergedItem("lists", "films", "'=a", "A", "near", 1)],
-        MergedItem,
-    )
+    merge = MergedItem("lists", "films", "'=a", "A", "near", 1)
+    write(folder, "answers/items.csv", [merge], MergedItem)
     for condition, rows in (("offline", blank), ("history", users)):
-        responses = [
-            dataclasses.replace(
-                RESPONSE,
-                task=row.task,
-                item_id=row.item_id,
-                condition=condition,
-                puppet_id=row.puppet_id,
-                replicate=row.replicate,
-                context_id="same" if row.puppet_id else None,
-                text=NASTY[place],
-            )
-            for place, row in enumerate(rows)
-        ]
+        responses = []
+        for text, row in zip(NASTY, rows, strict=False):
+            keys = ("task", "item_id", "condition", "puppet_id", "replicate")
+            of = {key: getattr(row, key) for key in keys}
+            of |= {"context_id": "same" if row.puppet_id else None, "text": text}
+            responses.append(dataclasses.replace(RESPONSE, **of))
         write(folder, f"responses/m/letters/{condition}.parquet", responses, Response)
     same = [dataclasses.replace(context("same", ["one"], 2), puppet_id=f"p-{k}") for k in range(2)]
     write(folder, "contexts/letters/history.parquet", same, Context)
@@ -128,14 +87,10 @@ def write_study(folder: Path) -> PageTables:
     write(folder, "figures/fig1.marks.parquet", [MARK], FigureMark)
     (folder / "figures/fig1.svg").write_text(SVG)
     (folder / "findings.md").write_text("# Findings\n\nA <script>alert(1)</script> was seen.\n")
-    write(folder, "field/answers.parquet", [participant()], FieldAnswer)
-    return sources(folder)
-
-
-def participant() -> FieldAnswer:
     place = {"platform": "A chat", "position": 1, "file": "wave_of_ann.csv", "row": 4711}
-    text = "A, says [NAME]"
-    return field_answer("pabc", task="letters", item_id="one", text=text, n_masked=1, **place)
+    keys = {"task": "letters", "item_id": "one", "text": "A, says [NAME]", "n_masked": 1}
+    write(folder, "field/answers.parquet", [field_answer("pabc", **keys, **place)], FieldAnswer)
+    return sources(folder)
 
 
 def write(folder: Path, path: str, rows: list[Any], row_type: type[Any]) -> None:
@@ -178,18 +133,11 @@ def block_of(folder: Path) -> dict[str, Any]:
     return block
 
 
-def details_of(folder: Path) -> list[dict[str, Any]]:
-    rows: list[dict[str, Any]] = files_of(folder)["details-000"]
-    return rows
-
-
 def test_the_page_and_its_data_belong_together(tmp_path: Path, study: PageTables) -> None:
-    write_folder(str(tmp_path / "page"), study, SETTINGS, PARTS)
-    data = files_of(tmp_path / "page")
+    write_folder(str(tmp_path), study, SETTINGS, PARTS)
+    data, block, page = files_of(tmp_path), block_of(tmp_path), page_of(tmp_path)
     assert [*data] == ["answers", "contexts-000", "details-000"]
-    block = block_of(tmp_path / "page")
-    assert block["counts"] == {"answers": 4, "contexts": 1}
-    assert block["details"] == [0]
+    assert (block["counts"], block["details"]) == ({"answers": 4, "contexts": 1}, [0])
     assert block["models"][0]["label"] == "Model </script>"
     assert re.fullmatch("[0-9a-f]{12}", block["version"])
     assert data["answers"]["version"] == block["version"]
@@ -204,19 +152,17 @@ def test_the_page_and_its_data_belong_together(tmp_path: Path, study: PageTables
     # equal calls of two puppets were different draws
     assert [row["seed"] for row in details] == [1_000_003, 1_000_004, 1_000_003, 1_000_004]
     assert [row["text"] for row in details[:2]] == NASTY[:2]
-
-
-def test_marks_are_links_to_their_answers(tmp_path: Path, study: PageTables) -> None:
-    write_folder(str(tmp_path / "page"), study, SETTINGS, PARTS)
-    block = block_of(tmp_path / "page")
+    # marks are links to their answers, and a figure that is not drawn is not there
     (mark,) = block["marks"]["fig1"]
     assert mark["address"].startswith("#/answers?model=m&task=letters&item=one&condition=offline")
     assert (mark["value"], mark["low"], mark["high"], mark["n"]) == (0.5, 0.4, 0.6, 4)
-    # a figure that is not drawn is not there
     assert block["figures"] == [{"name": "fig1", "title": "1: options"}]
-    page = page_of(tmp_path / "page")
     assert html.escape(mark["address"]) in page
     assert '<figure id="figure-fig1">' in page
+    # nothing in the data is markup of the page
+    assert page.count("<script") == page.count("</script>") == 2
+    assert "alert(1)" in page
+    assert "<b>" not in page
     assert "style=" not in page
 
 
@@ -233,29 +179,17 @@ def test_a_figure_without_data_is_named_and_not_drawn(tmp_path: Path) -> None:
     assert "Without data in this study: 2: letters." in page
 
 
-def test_nothing_in_the_data_is_markup_of_the_page(tmp_path: Path, study: PageTables) -> None:
-    write_folder(str(tmp_path / "page"), study, SETTINGS, PARTS)
-    page = page_of(tmp_path / "page")
-    assert page.count("<script") == page.count("</script>") == 2
-    assert "alert(1)" in page
-    assert "<b>" not in page
-
-
 def test_the_policy_names_the_one_style_and_the_one_script(
     tmp_path: Path, study: PageTables
 ) -> None:
-    write_folder(str(tmp_path / "page"), study, SETTINGS, PARTS)
-    page = page_of(tmp_path / "page")
-    match = re.search(r'<meta content="([^"]*)">', page)
-    assert match
-    policy = html.unescape(match[1])
+    write_folder(str(tmp_path), study, SETTINGS, PARTS)
+    parts = r'<meta content="(.*?)">', "<style>(.*?)</style>", "<script>(.*?)</script>"
+    found = [re.findall(part, page_of(tmp_path), re.DOTALL) for part in parts]
+    (policy,), (style,), (script,) = found
+    policy = html.unescape(policy)
     hashes = [b64decode(part) for part in re.findall(r"'sha256-([^']+)'", policy)]
-    style = re.search(r"<style>(.*?)</style>", page, re.DOTALL)
-    script = re.search(r"<script>(.*?)</script>", page, re.DOTALL)
-    assert style
-    assert script
-    assert hashes == [hashlib.sha256(m[1].encode()).digest() for m in (style, script)]
-    assert script[1] == "const one = 1;\nconst two = 2;\n"
+    assert hashes == [hashlib.sha256(text.encode()).digest() for text in (style, script)]
+    assert script == "const one = 1;\nconst two = 2;\n"
     assert "default-src 'none'" in policy
     assert "'strict-dynamic'" in policy
     assert "unsafe" not in policy
@@ -278,7 +212,8 @@ def test_real_users_are_left_out_unless_they_are_wanted(tmp_path: Path, study: P
     assert "says [NAME]" not in everything
     assert "pabc" not in everything
     write_folder(str(tmp_path / "page"), study, SETTINGS._replace(field=True), PARTS)
-    block, details = block_of(tmp_path / "page"), details_of(tmp_path / "page")
+    block = block_of(tmp_path / "page")
+    details = files_of(tmp_path / "page")["details-000"]
     assert block["counts"]["answers"] == 5
     assert block["conditions"][-1]["name"] == FIELD
     assert set(details[0]) == {"text", "sha256"}

@@ -13,77 +13,46 @@ from fieldwork.explorer.replies import (
 )
 from fieldwork.generation.responses import _sampling
 from fieldwork.generation.rows import GenerationArm
-from fieldwork.records.generation import OptionProbability, Response
+from fieldwork.records.generation import OptionProbability
 from fieldwork.records.parsing import MergedItem
 from unit.explorer.test_page_answers import FILMS, answer
+from unit.table_rows import response_of
 
 CALL = CallSettings(temperature=1, max_tokens=512, seed=2509)
-RESPONSE = Response(
-    model="m",
-    task="lists",
-    condition="offline",
-    item_id="films",
-    context_id=None,
-    puppet_id=None,
-    replicate=3,
-    ledger_key="key",
-    text="1. alien",
-    outcome="ok",
-    finish_reason="stop",
-    returned_model="m-2026",
-    fingerprint=None,
-    input_tokens=9,
-    cached_tokens=0,
-    cache_write_tokens=None,
-    output_tokens=4,
-    reasoning_tokens=None,
-    cost_usd=0.0,
-    latency_s=0.25,
-    attempts=1,
+USAGE = {
+    "input_tokens": 9,
+    "cached_tokens": 0,
+    "output_tokens": 4,
+    "cost_usd": 0.0,
+    "latency_s": 0.25,
+}
+RESPONSE = response_of(
+    "1. alien",
+    task="lists", condition="offline", item_id="films", replicate=3, ledger_key="key",
+    finish_reason="stop", returned_model="m-2026", attempts=1, temperature_sent=False, **USAGE,
     started_at=datetime(2026, 11, 22, 12, tzinfo=timezone(timedelta(hours=2))),
-    dispatch="live",
-    service_tier=None,
-    request_id=None,
-    temperature_sent=False,
-    price_as_of=None,
-    defects=[],
-)
+)  # fmt: skip
 MERGES = merges_by_spelling([MergedItem("lists", "films", "alien", "Alien", "near", 4)])
 
 
 def test_details_say_all_that_is_known_and_leave_out_the_rest() -> None:
     details = reply_details(FILMS, RESPONSE, 3, MERGES, CALL)
-    assert details == {
+    assert details == USAGE | {
         "text": "1. alien",
         "sha256": text_hash("1. alien"),
         "written": [
             {"raw": "alien", "name": "Alien", "rule": "near"},
             {"raw": "Aliens", "name": "Aliens", "rule": "exact"},
         ],
-        "finish_reason": "stop",
-        "returned_model": "m-2026",
-        "input_tokens": 9,
-        "cached_tokens": 0,
-        "output_tokens": 4,
-        "cost_usd": 0.0,
-        "latency_s": 0.25,
-        "attempts": 1,
-        "started_at": "2026-11-22T10:00:00Z",
-        "dispatch": "live",
-        "temperature_sent": False,
-        "ledger_key": "key",
-        "temperature": 1,
-        "max_tokens": 512,
-        "seed": 2509 * 1_000_003 + 3,
-    }
-
-
-def test_the_seed_is_the_one_that_was_sent() -> None:
+        "finish_reason": "stop", "returned_model": "m-2026", "attempts": 1, "dispatch": "live",
+        "started_at": "2026-11-22T10:00:00Z", "temperature_sent": False, "ledger_key": "key",
+        "temperature": 1, "max_tokens": 512, "seed": 2509 * 1_000_003 + 3,
+    }  # fmt: skip
+    # the seed is the one that was sent
     arm = GenerationArm(
-        model="m", task="t", condition="c", temperature=1, max_tokens=512, seed=CALL.seed
+        model="m", task="t", condition="c", temperature=1, max_tokens=512, seed=2509
     )
-    details = reply_details(FILMS, RESPONSE, 7, MERGES, CALL)
-    assert details["seed"] == _sampling(arm, 7).seed
+    assert details["seed"] == _sampling(arm, 3).seed
 
 
 @pytest.mark.parametrize(

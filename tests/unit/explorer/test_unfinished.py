@@ -8,6 +8,11 @@ import pytest
 from fieldwork.explorer.unfinished import files_there, missing_parts, write_unfinished
 from unit.explorer.test_page_folder import PARTS, SETTINGS, block_of
 
+NO_RESULTS = [
+    "The findings are not written yet, because they need all answers.",
+    "The figures are not drawn yet.",
+]
+
 
 def touch(path: Path, at: int = 1_000) -> str:
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -33,34 +38,23 @@ def missing(plan: dict[str, list[str]]) -> list[str]:
     return missing_parts(plan, files_there(plan), SETTINGS)
 
 
-def test_nothing_is_missing_of_a_finished_study(plan: dict[str, list[str]]) -> None:
+def test_what_is_not_there_is_named(plan: dict[str, list[str]]) -> None:
     assert missing(plan) == []
-
-
-def test_arms_without_answers_are_named(plan: dict[str, list[str]]) -> None:
-    Path(plan["responses"][1]).unlink()
-    assert missing(plan) == ["Model </script> has not answered letters under History yet."]
-    Path(plan["responses"][0]).unlink()
-    assert missing(plan) == ["No model has answered anything yet."]
-
-
-def test_results_that_are_not_there_are_named(plan: dict[str, list[str]]) -> None:
+    touch(Path(plan["responses"][0]), 3_000)
+    newer = "Some answers are newer than the findings or the figures, which do not count them."
+    assert missing(plan) == [newer]
+    touch(Path(plan["responses"][0]))
     # a drawing of an older version has no marks, and cannot be linked
     Path(plan["marks"][1]).unlink()
     assert missing(plan) == ["Some figures are not drawn yet: fig2."]
     for path in (*plan["findings"], *plan["figures"]):
         Path(path).unlink()
-    assert missing(plan) == [
-        "The findings are not written yet, because they need all answers.",
-        "The figures are not drawn yet.",
-    ]
-
-
-def test_answers_that_came_after_the_findings_are_told(plan: dict[str, list[str]]) -> None:
-    touch(Path(plan["responses"][0]), 3_000)
-    assert missing(plan) == [
-        "Some answers are newer than the findings or the figures, which do not count them."
-    ]
+    assert missing(plan) == NO_RESULTS
+    Path(plan["responses"][1]).unlink()
+    arm = "Model </script> has not answered letters under History yet."
+    assert missing(plan) == [arm, *NO_RESULTS]
+    Path(plan["responses"][0]).unlink()
+    assert missing(plan) == ["No model has answered anything yet.", *NO_RESULTS]
 
 
 def test_a_page_takes_the_place_of_an_earlier_one(tmp_path: Path) -> None:
@@ -78,8 +72,4 @@ def test_a_page_takes_the_place_of_an_earlier_one(tmp_path: Path) -> None:
     for _ in range(2):
         write_unfinished(str(folder), nothing, SETTINGS._asdict(), template, lambda *_: {})
     assert not Path(stale).exists()
-    assert block_of(folder)["missing"] == [
-        "No model has answered anything yet.",
-        "The findings are not written yet, because they need all answers.",
-        "The figures are not drawn yet.",
-    ]
+    assert block_of(folder)["missing"] == ["No model has answered anything yet.", *NO_RESULTS]

@@ -15,11 +15,13 @@ from fieldwork.records.tasks import Item
 @pytest.fixture
 def description(tmp_path: Path) -> JsonObject:
     item = Item("q1", "choice", "Round?", "Round?", ["yes", "no"], "A", None, "test")
-    for task in ("quiz", "survey"):
-        tables.write_table(tmp_path / f"tasks/{task}.parquet", [item], Item)
-    tables.write_table(tmp_path / "answers/items.csv", [], MergedItem)
-    requests = [Request("q1", None, None, 0)]
-    tables.write_table(tmp_path / "requests/quiz/offline.parquet", requests, Request)
+    for path, rows, row_type in (
+        ("tasks/quiz.parquet", [item], Item),
+        ("tasks/survey.parquet", [item], Item),
+        ("answers/items.csv", [], MergedItem),
+        ("requests/quiz/offline.parquet", [Request("q1", None, None, 0)], Request),
+    ):
+        tables.write_table(tmp_path / path, rows, row_type)
     return croissant(tmp_path, StudyLabel("mine", "0.1.0", None, None))
 
 

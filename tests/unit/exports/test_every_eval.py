@@ -18,15 +18,8 @@ from unit.table_rows import answer_of, response_of, row_of
 ENTRY = {"provider": "openai", "label": "GPT-4o mini", "model": "gpt-4o-mini"}
 
 REQUIRED = {
-    "schema_version",
-    "evaluation_id",
-    "model_id",
-    "evaluation_name",
-    "sample_id",
-    "interaction_type",
-    "input",
-    "answer_attribution",
-    "evaluation",
+    *("schema_version", "evaluation_id", "model_id", "evaluation_name", "sample_id"),
+    *("interaction_type", "input", "answer_attribution", "evaluation"),
 }
 ALLOWED = REQUIRED | {
     *("evaluation_result_id", "sample_hash", "output", "messages", "token_usage", "performance"),
@@ -49,9 +42,8 @@ def answer_to(row: Response, letter: str | None) -> Answer:
 
 
 def item(name: str, gold: str | None) -> Item:
-    return Item(
-        name, "choice", "Round?", "Round?\nA. yes\nB. no", ["yes", "no"], gold, None, "test"
-    )
+    choices = {"prompt": "Round?\nA. yes\nB. no", "choices": ["yes", "no"], "gold": gold}
+    return row_of(Item, item_id=name, kind="choice", question="Round?", **choices)
 
 
 def score(**more: Any) -> Estimate:
@@ -60,28 +52,27 @@ def score(**more: Any) -> Estimate:
     return row_of(Estimate, **keys | sizes | {"value": 0.5, "ci_low": 0.25, "ci_high": 0.75} | more)
 
 
-def exported(
-    rows: list[tuple[Response, str | None]], scores: list[Estimate], entry: dict[str, Any] = ENTRY
-) -> list[ModelExport]:
+def exported(rows: list[tuple[Response, str | None]], *scores: Estimate) -> ModelExport:
     study = StudyTables(
         name="mine",
         version="0.1.0",
         items={("quiz", "q1"): item("q1", "A"), ("quiz", "q2"): item("q2", None)},
         responses=[row for row, _ in rows],
         answers=[answer_to(*pair) for pair in rows],
-        scores=scores,
+        scores=scores or [score()],
         temperatures={"history": 1.0, "offline": None},
         max_tokens={"quiz": 5},
     )
-    return [*every_eval_exports(study, [ExportedModel("gpt", entry)])]
+    (export,) = every_eval_exports(study, [ExportedModel("gpt", ENTRY)])
+    return export
 
 
 def test_an_export_bears_the_time_of_the_last_answer() -> None:
     """So two exports of one study are the same."""
     times = [datetime(2026, 3, day, tzinfo=UTC) for day in (2, 9, 4)]
-    rows = [(response(puppet_id=f"u{n}", started_at=time), "A") for n, time in enumerate(times)]
-    (export,) = exported([*rows, (response(puppet_id="u9", started_at=None), "A")], [score()])
-    assert export.record["retrieved_timestamp"] == str(int(times[1].timestamp()))
+    rows = [response(puppet_id=f"u{n}", started_at=t) for n, t in enumerate([*times, None])]
+    record = exported([(row, "A") for row in rows]).record
+    assert record["retrieved_timestamp"] == str(int(times[1].timestamp()))
 
 
 def test_a_line_for_each_scored_answer() -> None:
@@ -91,7 +82,7 @@ def test_a_line_for_each_scored_answer() -> None:
         (response(item_id="q2"), "A"),
         (response(condition="offline", puppet_id=None, context_id=None), "A"),
     ]
-    (export,) = exported(rows, [score(), score(measure="format_failure", value=0.1)])
+    export = exported(rows, score(), score(measure="format_failure", value=0.1))
     first, second = map(json.loads, export.samples.splitlines())
     assert REQUIRED <= set(first) <= ALLOWED
     assert first["evaluation"] == {"score": 1.0, "is_correct": True}
@@ -106,7 +97,7 @@ def test_a_line_for_each_scored_answer() -> None:
 
 
 def test_the_record_and_its_samples_belong_together() -> None:
-    (export,) = exported([(response(), "A")], [score()])
+    export = exported([(response(), "A")])
     record = export.record
     detail = record["detailed_evaluation_results"]
     assert detail["file_path"] == export.samples_path == export.path[:-5] + "_samples.jsonl"
@@ -125,10 +116,7 @@ def test_the_record_and_its_samples_belong_together() -> None:
     ("entry", "identity"),
     [
         (ENTRY, "openai/gpt-4o-mini"),
-        (
-            {"provider": "recorded", "recorded_as": "meta-llama/Llama-3.1-8B"},
-            "meta-llama/Llama-3.1-8B",
-        ),
+        ({"provider": "recorded", "recorded_as": "meta-llama/Llama-3.1"}, "meta-llama/Llama-3.1"),
         ({"provider": "recorded", "recorded_as": None}, "recorded/gpt"),
         ({"provider": "local_chat", "repo": "Qwen/Qwen3-0.6B"}, "Qwen/Qwen3-0.6B"),
     ],
@@ -139,7 +127,7 @@ def test_names_of_models(entry: dict[str, Any], identity: str) -> None:
 
 def test_what_is_exported_is_read_again(tmp_path: Path) -> None:
     rows = [(response(), "A"), (response(replicate=1, text="B"), "B")]
-    (export,) = exported(rows, [score()])
+    export = exported(rows)
     path = tmp_path / "x_samples.jsonl"
     path.write_text(export.samples)
     answers = [*read_answers([path], Recording(name="own", format="every_eval_ever"))]

@@ -2,7 +2,7 @@
 
 import csv
 import json
-from collections.abc import Mapping
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -22,65 +22,57 @@ from fieldwork.records.judging import AlternativeAnnotator
 from fieldwork.records.metrics import Novelty, RunAccuracy, ScoreSpread
 from fieldwork.records.parsing import Answer
 from fieldwork.records.tasks import Item
-from unit.table_rows import row_of
+from unit.table_rows import answer_of, field_answer, response_of, row_of
 
 PSEUDONYMS = ("p00c0ffee00c0ffee", "pdeadbeefdeadbeef")
 RATERS = ("rfeedfacefeedface", "rbadc0de0badc0de0")
 SECRET = "what a person wrote"
-SETTINGS = DataSettings(
-    study="mine",
-    version="0.1.0",
-    model_labels={"gpt": "GPT ß"},
-    condition_labels={"offline": "No user", "history": "One conversation", "field": "Field"},
-    has_field=False,
-)
+LABELS = {"offline": "No user", "history": "One conversation", "field": "Field"}
+SETTINGS = DataSettings("mine", "0.1.0", {"gpt": "GPT ß"}, LABELS, has_field=False)
 
 
 def answer(condition: str, puppet: str | None, item: str, **more: Any) -> Answer:
-    key = {"model": "gpt", "task": "quiz", "condition": condition, "puppet_id": puppet}
-    defaults = {"item_id": item, "replicate": 0, "kind": "choice", "outcome": "ok"}
-    return row_of(Answer, **key, **{**defaults, **more})
+    keys = {"model": "gpt", "task": "quiz", "condition": condition, "puppet_id": puppet}
+    return answer_of(**keys, item_id=item, **more)
 
 
 def response(row: Answer, text: str | None) -> Response:
-    key = {n: getattr(row, n) for n in ("model", "task", "condition", "item_id", "puppet_id")}
-    more = {"replicate": row.replicate, "outcome": row.outcome, "dispatch": "live", "defects": []}
-    return row_of(Response, **key, **more, text=text)
+    names = ("model", "task", "condition", "item_id", "puppet_id", "replicate", "outcome")
+    return response_of(text, **{name: getattr(row, name) for name in names})
 
 
+GAMES = [OptionProbability("Go", 0.75), OptionProbability("Tea", 0.25)]
+LIST = {"kind": "list", "raw_items": ["gogo", "Tee"], "items": ["Go", "Tea"]}
 ASKED = [
     (answer("history", "u1", "q1", letter="A", letter_strict="A"), "A, naïvely 日本"),
     (answer("history", "u1", "q1", letter="B", letter_strict="B", replicate=1), "=B"),
     (answer("history", "u2", "q1", reason="no letter found"), "x" * 40_000),
     (answer("offline", None, "q1", reason="failed", outcome="failed"), None),
-    (
-        answer("offline", None, "l1", kind="list", raw_items=["gogo", "Tee"], items=["Go", "Tea"],
-               option_probabilities=[OptionProbability("Go", 0.75), OptionProbability("Tea", 0.25)]),
-        "1. gogo\n2. Tee",
-    ),
-]  # fmt: skip
+    (answer("offline", None, "l1", **LIST, option_probabilities=GAMES), "1. gogo\n2. Tee"),
+]
 OF_PEOPLE = [
     answer("field", PSEUDONYMS[1], "q1", letter="A", letter_strict="A", raw_items=[SECRET]),
     answer("field", PSEUDONYMS[0], "l1", kind="list", raw_items=[SECRET], items=["Go"]),
 ]
 
 
-def field_answer(row: Answer) -> FieldAnswer:
-    key = {"participant_id": row.puppet_id, "model": "gpt", "task": "quiz", "item_id": row.item_id}
-    more = {"replicate": 0, "n_masked": 0, "file": "a.csv", "row": 2, "flags": []}
-    return row_of(FieldAnswer, **key, **more, text=SECRET)
-
-
-def accuracy_run(condition: str, puppet: str) -> RunAccuracy:
-    return RunAccuracy(
-        "gpt", "quiz", condition, 0, puppet, 0, 1.0, 1.0, 0.0, n_items=1, n_subjects=1, is_counted=True
-    )  # fmt: skip
-
-
 @pytest.fixture(scope="module")
 def database(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("study")
-    runs = [accuracy_run("history", "u1"), accuracy_run("field", PSEUDONYMS[1])]
+    items = [
+        Item("q1", "choice", "Round?", "Round?", ["yes", "no"], "A", None, "t"),
+        Item("l1", "list", "Two games?", "Two games?", ["Go"] * 30, None, None, "t"),
+    ]
+    said = [
+        field_answer(
+            row.puppet_id or "", model="gpt", task="quiz", item_id=row.item_id, text=SECRET
+        )
+        for row in OF_PEOPLE
+    ]
+    runs = [
+        RunAccuracy("gpt", "quiz", condition, 0, puppet, 0, 1.0, 1.0, 0.0, 1, 1, True)
+        for condition, puppet in (("history", "u1"), ("field", PSEUDONYMS[1]))
+    ]
     spread = row_of(ScoreSpread, model="gpt", task="quiz", condition="history", metric="em_strict",
                     baseline="offline", n_units=0, n_units_baseline=0, unit="puppet",
                     reason="too few <users>")  # fmt: skip
@@ -88,27 +80,20 @@ def database(tmp_path_factory: pytest.TempPathFactory) -> Path:
         row_of(AlternativeAnnotator, scale="s", judge="gpt", person=name, n_units=1, penalty=0.1)
         for name in RATERS
     ]
-    contents: Mapping[str, tuple[type[Any], list[Any]]] = {
-        "tasks/quiz": (
-            Item,
-            [
-                Item("q1", "choice", "Round?", "Round?", ["yes", "no"], "A", None, "t"),
-                Item("l1", "list", "Two games?", "Two games?", ["Go"] * 30, None, None, "t"),
-            ],
-        ),
-        "responses": (Response, [response(*pair) for pair in ASKED]),
-        "answers": (Answer, mark_counted([*(row for row, _ in ASKED), *OF_PEOPLE])),
-        "field_answers": (FieldAnswer, [field_answer(row) for row in OF_PEOPLE]),
-        "accuracy_runs": (RunAccuracy, runs),
-        "score_spreads": (ScoreSpread, [spread]),
-        "novelty": (Novelty, []),
-        "alternative_annotators": (AlternativeAnnotator, annotators),
-    }
     files = {}
-    for name, (row_type, rows) in contents.items():
-        path = folder / f"{name}.parquet"
-        tables.write_rows(path, rows, row_type)
-        files["items" if name == "tasks/quiz" else name] = [str(path)]
+    contents: Sequence[tuple[str, str, type[Any], list[Any]]] = (
+        ("items", "tasks/quiz", Item, items),
+        ("responses", "r", Response, [response(*pair) for pair in ASKED]),
+        ("answers", "a", Answer, mark_counted([*(row for row, _ in ASKED), *OF_PEOPLE])),
+        ("field_answers", "f", FieldAnswer, said),
+        ("accuracy_runs", "c", RunAccuracy, runs),
+        ("score_spreads", "s", ScoreSpread, [spread]),
+        ("novelty", "n", Novelty, []),
+        ("alternative_annotators", "v", AlternativeAnnotator, annotators),
+    )
+    for table, name, row_type, rows in contents:
+        files[table] = [str(folder / f"{name}.parquet")]
+        tables.write_rows(files[table][0], rows, row_type)
     write_database(folder / "study.duckdb", files)
     return folder / "study.duckdb"
 
@@ -156,20 +141,19 @@ def test_what_is_read_back_is_what_csv_holds(export: Path, name: str, ending: st
     rows = cells(export, name)
     assert list(frame.columns) == list(variables)
     assert len(frame) == len(rows)
-    for variable in variables.values():
-        values = {c["code"]: c["value"] for c in book["codes"].get(variable["codes"] or "", ())}
-        for cell, value in zip(
-            (row[variable["name"]] for row in rows), frame[variable["name"]], strict=True
-        ):
+    for key, variable in variables.items():
+        codes = {c["code"]: c["value"] for c in book["codes"].get(variable["codes"] or "", ())}
+        kind = variable["kind"]
+        for cell, value in zip((row[key] for row in rows), frame[key], strict=True):
             if cell == "" or pd.isna(value):
                 assert cell == ""
-                assert value == "" if variable["kind"] == "text" else pd.isna(value)
-            elif variable["kind"] == "code":
-                assert values[int(value)] == cell
-            elif variable["kind"] == "text":
+                assert value == "" if kind == "text" else pd.isna(value)
+            elif kind == "code":
+                assert codes[int(value)] == cell
+            elif kind == "text":
                 # CSV guards formulas
-                whole = cell.removeprefix("'")
-                assert value == whole or (ending == ".sav" and len(value.encode()) == 32_766)
+                is_cut = ending == ".sav" and len(value.encode()) == 32_766
+                assert is_cut or value == cell.removeprefix("'")
             else:
                 assert float(cell) == value
 
@@ -208,8 +192,8 @@ def test_an_answer_says_whether_it_counts_and_is_right(export: Path) -> None:
     assert rows["offline", "", "l1", "0"]["option_probabilities"] == "Go=0.75; Tea=0.25"
 
 
-def test_a_text_longer_than_spss_allows_is_cut_counted_and_said(
-    database: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
+def test_a_text_longer_than_spss_allows_is_cut_counted_and_said_and_bytes_are_equal(
+    export: Path, database: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     write_data_files(tmp_path, database, SETTINGS)
     assert "answers.sav: 1 text(s) of text are longer than SPSS allows" in caplog.text
@@ -218,6 +202,10 @@ def test_a_text_longer_than_spss_allows_is_cut_counted_and_said(
     short = read(tmp_path / "answers.sav")[0]["text"][2]
     assert short.endswith("x…")
     assert len(short.encode()) == 32_766
+    for path in export.iterdir():
+        assert path.read_bytes() == (tmp_path / path.name).read_bytes(), path.name
+    _, meta = read(export / "score_spreads.sav")
+    assert f"{meta.creation_time:%m-%d %H:%M:%S}" == "01-01 00:00:00"
 
 
 def test_no_row_of_real_users_unless_the_study_says_so(export: Path) -> None:
@@ -247,50 +235,31 @@ def test_no_file_holds_a_pseudonym_or_what_a_person_wrote(
     folder: str, request: pytest.FixtureRequest
 ) -> None:
     place: Path = request.getfixturevalue(folder)
-    texts = {
-        path: path.read_text(encoding="utf-8")
-        for path in place.iterdir()
-        if path.suffix in (".csv", ".json", ".html")
-    }
     for path in place.iterdir():
         if path.suffix in (".sav", ".dta"):
             frame, meta = read(path)
-            texts[path] = frame.to_csv() + str(meta.variable_value_labels)
-    for path, text in texts.items():
-        for secret in (*PSEUDONYMS, *RATERS, SECRET):
-            assert secret not in text, path.name
+            text = frame.to_csv() + str(meta.variable_value_labels)
+        else:
+            text = path.read_text(encoding="utf-8")
+        assert not [secret for secret in (*PSEUDONYMS, *RATERS, SECRET) if secret in text], (
+            path.name
+        )
 
 
 def test_the_codebook_says_what_a_variable_holds(export: Path) -> None:
     variables = entries(export, "answers")
     assert variables["puppet_id"] == {
-        "name": "puppet_id",
-        "column": "puppet_id",
+        "name": "puppet_id", "column": "puppet_id", "kind": "code", "codes": "puppet_id",
         "label": "the puppet or participant, missing offline",
-        "kind": "code",
-        "codes": "puppet_id",
-        "n_missing": 2,
-        "missing_share": pytest.approx(0.4),
-        "n_distinct": 2,
-    }
+        "n_missing": 2, "missing_share": pytest.approx(0.4), "n_distinct": 2,
+    }  # fmt: skip
     assert (variables["replicate"]["minimum"], variables["replicate"]["maximum"]) == (0, 1)
-    assert book_of(export)["codes"]["condition"][1] == {
-        "code": 2,
-        "value": "history",
-        "label": "One conversation",
-    }
+    codes = book_of(export)["codes"]["condition"]
+    assert codes[1] == {"code": 2, "value": "history", "label": "One conversation"}
     page = (export / "codebook.html").read_text(encoding="utf-8")
     assert "<code>replicate</code>" in page
     assert '<a href="#codes_condition">' in page
     assert "<script" not in page
-
-
-def test_equal_tables_give_equal_bytes(export: Path, database: Path, tmp_path: Path) -> None:
-    write_data_files(tmp_path, database, SETTINGS)
-    for path in export.iterdir():
-        assert path.read_bytes() == (tmp_path / path.name).read_bytes(), path.name
-    _, meta = read(export / "score_spreads.sav")
-    assert f"{meta.creation_time:%m-%d %H:%M:%S}" == "01-01 00:00:00"
 
 
 def test_a_table_of_many_rows_is_csv_alone(

@@ -2,6 +2,7 @@
 
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import pyreadstat
@@ -26,6 +27,14 @@ def variable(name: str, kind: VariableKind, label: str = "", codes: str | None =
     return Variable(name, name, label, kind, codes, None)
 
 
+def written(folder: Path, table: LabelledTable, **options: Any) -> list[tuple[pd.DataFrame, Any]]:
+    """What is read back of an SPSS file, and of a Stata file."""
+    write_sav(folder / "t.sav", table)
+    write_dta(folder / "t.dta", table)
+    readers = (pyreadstat.read_sav, "t.sav"), (pyreadstat.read_dta, "t.dta")
+    return [read(folder / name, **options) for read, name in readers]
+
+
 @pytest.mark.parametrize(
     ("columns", "names"),
     [
@@ -45,13 +54,10 @@ def test_labels_are_cut_at_a_letter(tmp_path: Path) -> None:
     assert codes is not None
     variables = [variable("a", "code", label, "a")]
     table = LabelledTable("ß" * 90, variables, pd.DataFrame({"a": [1.0]}), {"a": codes})
-    write_sav(tmp_path / "t.sav", table)
-    write_dta(tmp_path / "t.dta", table)
-    _, sav = pyreadstat.read_sav(tmp_path / "t.sav")
+    (_, sav), (_, dta) = written(tmp_path, table)
     assert sav.column_labels == [cut_text(label, 256)]
     assert sav.variable_value_labels["a"] == {1: "é" * 58 + "…"}
     assert sav.file_label == cut_text("ß" * 90, 64)
-    _, dta = pyreadstat.read_dta(tmp_path / "t.dta")
     assert dta.column_labels == ["ü" * 38 + "…"]
     assert codes.labels == [value]
 
@@ -60,39 +66,41 @@ def test_labels_are_cut_at_a_letter(tmp_path: Path) -> None:
 def test_texts_of_any_length_stay_beside_one_another(tmp_path: Path, n: int) -> None:
     columns = {"text": ["x" * n, ""], "text_1": ["ä" * (n // 2), "b"], "text1": ["end", "="]}
     variables = [*(variable(name, "text") for name in columns), variable("last", "number")]
-    frame = pd.DataFrame(columns | {"last": [1.5, None]})
-    table, n_cut = cut_texts(LabelledTable("t", variables, frame, {}))
-    write_sav(tmp_path / "t.sav", table)
-    write_dta(tmp_path / "t.dta", LabelledTable("t", variables, frame, {}))
-    for name, expected in (("t.sav", table.frame), ("t.dta", frame)):
-        reader = pyreadstat.read_sav if name == "t.sav" else pyreadstat.read_dta
-        back, _ = reader(tmp_path / name)
-        assert list(back.columns) == list(expected.columns)
-        for column_name in columns:
-            assert back[column_name].tolist() == expected[column_name].tolist()
+    whole = LabelledTable("t", variables, pd.DataFrame(columns | {"last": [1.5, None]}), {})
+    table, n_cut = cut_texts(whole)
+    # Stata takes what SPSS does not
+    pairs = (table, written(tmp_path, table)[0][0]), (whole, _stata(tmp_path, whole))
+    for expected, back in pairs:
+        assert list(back.columns) == list(expected.frame.columns)
+        for name in columns:
+            assert back[name].tolist() == expected.frame[name].tolist()
         assert back["last"][0] == 1.5
         assert pd.isna(back["last"][1])
     assert n_cut == ({} if n <= 32_766 else {"text": 1, **({"text_1": 1} if n > 32_767 else {})})
 
 
-def test_times_are_utc(tmp_path: Path) -> None:
-    time = variable("sent_at", "time")
-    moment = datetime(2026, 11, 24, 12, 30, 1, tzinfo=UTC)
-    frame = pd.DataFrame({"sent_at": coded_column(time, [moment, None], None)})
-    table = LabelledTable("t", [time], frame, {})
-    write_sav(tmp_path / "t.sav", table)
-    write_dta(tmp_path / "t.dta", table)
-    for back in (
-        pyreadstat.read_sav(tmp_path / "t.sav")[0],
-        pyreadstat.read_dta(tmp_path / "t.dta")[0],
-    ):
-        assert back["sent_at"][0] == pd.Timestamp(moment.replace(tzinfo=None))
-        assert pd.isna(back["sent_at"][1])
+def _stata(folder: Path, table: LabelledTable) -> pd.DataFrame:
+    write_dta(folder / "whole.dta", table)
+    frame: pd.DataFrame = pyreadstat.read_dta(folder / "whole.dta")[0]
+    return frame
 
 
-def test_an_infinite_number_is_one_sentence() -> None:
-    number = variable("ratio", "number")
-    with pytest.raises(StudyError, match=r"t\.sav: ratio has an infinite number"):
+def test_times_are_utc_a_text_does_not_end_at_a_nul_and_no_number_is_infinite(
+    tmp_path: Path,
+) -> None:
+    time, text, number = (variable(kind, kind) for kind in ("time", "text", "number"))
+    moment, texts = datetime(2026, 11, 24, 12, 30, 1, tzinfo=UTC), ["one\0two", None]
+    columns = {
+        "time": coded_column(time, [moment, None], None),
+        "text": coded_column(text, texts, None),
+    }
+    assert n_with_nul(text, texts) == 1
+    table = LabelledTable("t", [time, text], pd.DataFrame(columns), {})
+    for back, _ in written(tmp_path, table):
+        assert back["time"][0] == pd.Timestamp(moment.replace(tzinfo=None))
+        assert pd.isna(back["time"][1])
+        assert back["text"].tolist() == ["one\ufffdtwo", ""]
+    with pytest.raises(StudyError, match=r"t\.sav: number has an infinite number"):
         refuse_infinity("t.sav", number, coded_column(number, [1.0, float("inf")], None))
 
 
@@ -111,22 +119,8 @@ def test_labels_that_begin_alike_stay_two(tmp_path: Path) -> None:
     assert codes.n_cut() == 5
     frame = pd.DataFrame({"a": [float(code) for code in labels]})
     table = LabelledTable("t", [variable("a", "code", "", "a")], frame, {"a": codes})
-    write_sav(tmp_path / "t.sav", table)
-    write_dta(tmp_path / "t.dta", table)
-    for read, file in ((pyreadstat.read_sav, "t.sav"), (pyreadstat.read_dta, "t.dta")):
-        frame, _ = read(tmp_path / file, apply_value_formats=True)
-        assert frame["a"].nunique() == len(values)
-
-
-def test_a_text_does_not_end_at_a_nul(tmp_path: Path) -> None:
-    text, values = variable("a", "text"), ["one\0two", None, "three"]
-    frame = pd.DataFrame({"a": coded_column(text, values, None)})
-    assert n_with_nul(text, values) == 1
-    table = LabelledTable("t", [text], frame, {})
-    write_sav(tmp_path / "t.sav", table)
-    write_dta(tmp_path / "t.dta", table)
-    for read, file in ((pyreadstat.read_sav, "t.sav"), (pyreadstat.read_dta, "t.dta")):
-        assert read(tmp_path / file)[0]["a"].tolist() == ["one\ufffdtwo", "", "three"]
+    for back, _ in written(tmp_path, table, apply_value_formats=True):
+        assert back["a"].nunique() == len(values)
 
 
 def test_values_of_one_label_keep_their_names_apart() -> None:

@@ -58,43 +58,33 @@ def check(
     return checked[: len(answers)]
 
 
-def flags(text: str | None, prompt: tuple[str, str] = HAIRCUTS, **changes: str) -> list[str]:
-    (checked,) = check([answer(text, prompt, platform=changes.get("platform"))])
+def flags(text: str | None, prompt: tuple[str, str] = HAIRCUTS) -> list[str]:
+    (checked,) = check([answer(text, prompt)])
     return checked.flags
+
+
+CHINESE = "以下是五种适合您的发型：波波头、长波波头、羊毛卷、渐变、爆炸头。希望您喜欢！"
 
 
 @pytest.mark.parametrize(
     ("text", "prompt", "expected"),
     [
         (CUTS, HAIRCUTS, []),
-        (
-            "以下是五种适合您的发型：波波头、长波波头、羊毛卷、渐变、爆炸头。希望您喜欢！",
-            HAIRCUTS,
-            ["other_language"],
-        ),
+        (CHINESE, HAIRCUTS, ["other_language"]),
         ("**B. The hypothalamus**", CEREBELLUM, []),
         (None, HAIRCUTS, ["empty"]),
         (" \n\t", HAIRCUTS, ["empty"]),
         ("N/A", HAIRCUTS, ["too_short"]),
         ("I'm sorry, but I can't help with that.", HAIRCUTS, ["refusal"]),
-    ],
-)
-def test_empty_short_and_declining_answers(
-    text: str | None, prompt: tuple[str, str], expected: list[str]
-) -> None:
-    assert flags(text, prompt) == expected
-
-
-@pytest.mark.parametrize(
-    ("text", "prompt", "expected"),
-    [
         (ITEMS[HAIRCUTS].prompt, HAIRCUTS, ["prompt_pasted"]),
         (f"{ITEMS[HAIRCUTS].prompt}\n\n{CUTS}", HAIRCUTS, ["prompt_repeated"]),
         (QUESTION, CEREBELLUM, ["prompt_pasted"]),
         ("The question is which part coordinates balance. Answer: D", CEREBELLUM, []),
     ],
 )
-def test_the_prompt_in_the_answer(text: str, prompt: tuple[str, str], expected: list[str]) -> None:
+def test_flags_of_one_answer(
+    text: str | None, prompt: tuple[str, str], expected: list[str]
+) -> None:
     assert flags(text, prompt) == expected
 
 
@@ -182,20 +172,16 @@ def test_copies_are_long_texts_of_two_participants(
     assert ["duplicate" in checked.flags for checked in check(answers)] == flagged
 
 
-def test_the_first_excluding_check_is_the_one_counted() -> None:
+def test_the_first_excluding_check_is_the_one_counted_and_an_unknown_one_is_refused() -> None:
     text = f"As Gemini, I was built by Google.\n{FILMS}"
-    (default,) = check([answer(text)])
-    assert default.flags == ["other_prompt", "other_model"]
-    assert default.excluded_for == "other_prompt"
-    (only_one,) = check([answer(text)], excluding_checks=["other_model"])
-    assert only_one.flags == default.flags
-    assert only_one.excluded_for == "other_model"
-    (none,) = check([answer(text)], excluding_checks=[])
-    assert none.flags == default.flags
-    assert none.excluded_for is None
-
-
-def test_an_unknown_check_is_refused() -> None:
+    for checks, excluded_for in (
+        (default_excluded(), "other_prompt"),
+        (["other_model"], "other_model"),
+        ([], None),
+    ):
+        (checked,) = check([answer(text)], excluding_checks=checks)
+        assert checked.flags == ["other_prompt", "other_model"]
+        assert checked.excluded_for == excluded_for
     with pytest.raises(StudyError, match=r"field\.exclude names 'emtpy'.*empty"):
         check([answer("B")], excluding_checks=["emtpy"])
 
@@ -215,22 +201,17 @@ def test_the_prompt_is_taken_off_line_by_line(text: str, left: str) -> None:
 
 
 def test_a_text_that_its_participant_gave_before_is_flagged() -> None:
-    movies = "1. Heat\n2. Fargo\n3. Jaws"
+    movies, letter = "1. Heat\n2. Fargo\n3. Jaws", "B. The hypothalamus"
     answers = [
         answer(movies, MOVIES),
         answer(f"{movies}\n", MOVIES, replicate=1),
         answer(movies, MOVIES, who="b"),
-        answer("B. The hypothalamus", CEREBELLUM),
-        answer("B. The hypothalamus", CEREBELLUM, replicate=1),
+        answer(letter, CEREBELLUM),
+        answer(letter, CEREBELLUM, replicate=1),
     ]
-    checked = check_answers(
-        answers, ITEMS, excluding_checks=default_excluded(), is_refusal=is_refusal, labels={}
-    )
+    checked = check(answers)
     assert ["same_text" in row.flags for row in checked] == [False, True, False, False, False]
     assert {row.excluded_for for row in checked} == {None}
-
-
-# ---- counts -------------------------------------------------------------------------------------
 
 
 def test_counts_add_up_and_none_is_dropped() -> None:
@@ -238,25 +219,18 @@ def test_counts_add_up_and_none_is_dropped() -> None:
     tasks = {prompt[1]: prompt for prompt in field.items}
     rows: list[FieldAnswer] = []
     for row in field.long:
-        masked = mask(row["answer"])
-        made = answer(
-            masked.text or None, tasks[row["prompt"]], who=pseudonym(row["panel_id"], b"k")
-        )
+        masked, who = mask(row["answer"]), pseudonym(row["panel_id"], b"k")
+        made = answer(masked.text or None, tasks[row["prompt"]], who=who)
         rows.append(dataclasses.replace(made, model="embedded", n_masked=masked.n_masked))
-    excluding_checks = default_excluded()
-    checked = check_answers(
-        rows,
-        field.items,
-        excluding_checks=excluding_checks,
-        is_refusal=is_refusal,
-        labels={"embedded": "Embedded"},
-    )
-    counts = count_quality(checked, excluding_checks=excluding_checks)
+    rules = {"excluding_checks": default_excluded()}
+    labels = {"embedded": "Embedded"}
+    checked = check_answers(rows, field.items, **rules, is_refusal=is_refusal, labels=labels)
+    counts = count_quality(checked, **rules)
     assert len(checked) == len(field.long) == 40 * 13 + len(field.repeats)
-    flagged: Counter[str] = Counter()
+    n_flagged: Counter[str] = Counter()
     for count in counts:
-        flagged[count.check] += count.n_flagged
-    assert {name: flagged[name] for name in CHECKS if flagged[name]} == field.flagged
+        n_flagged[count.check] += count.n_flagged
+    assert {name: n_flagged[name] for name in CHECKS if n_flagged[name]} == field.flagged
     everything = "\n".join(map(repr, [*checked, *counts])).lower()
     assert not [datum for datum in field.planted if datum.lower() in everything]
     for prompt in {(c.task, c.item_id) for c in counts}:

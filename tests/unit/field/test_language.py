@@ -2,6 +2,7 @@
 
 import csv
 import random
+from collections import defaultdict
 from pathlib import Path
 
 import pyarrow.parquet as pq
@@ -33,32 +34,27 @@ def test_a_sentence_shows_its_language(text: str, language: str) -> None:
 
 
 def test_lists_of_candidates_are_told_no_other_language() -> None:
-    draw = random.Random(5)
-    names: dict[str, list[str]] = {}
+    draw, names = random.Random(5), defaultdict(list)
     with (ROOT / "resources/tasks/candidates.csv").open(encoding="utf-8", newline="") as file:
         for row in csv.DictReader(file):
-            names.setdefault(row["item_id"], []).append(row["candidate"])
-    lists = [
-        "\n".join(f"{i}. {name}" for i, name in enumerate(draw.sample(group, 5), 1))
-        for group in names.values()
-        for _ in range(100)
-    ]
-    assert len(lists) == 900
-    assert not [text for text in lists if is_other_language(text, "en")]
-
-
-needs_real_data = pytest.mark.skipif(not REAL.is_dir(), reason=f"{REAL} is not there")
+            names[row["item_id"]].append(row["candidate"])
+    assert len(names) == 9
+    for group in names.values():
+        for _ in range(100):
+            numbered = enumerate(draw.sample(group, 5), 1)
+            text = "\n".join(f"{i}. {name}" for i, name in numbered)
+            assert not is_other_language(text, "en"), text
 
 
 @pytest.mark.real_data
-@needs_real_data
+@pytest.mark.skipif(not REAL.is_dir(), reason=f"{REAL} is not there")
 def test_real_messages_of_other_languages_are_told_from_english() -> None:
     """Messages of 100 characters or more; seven that are labelled English are in other languages."""
     table = pq.read_table(REAL / "conversations/oasst2_messages_with_user_id.parquet")
-    rows = [row for row in table.select(["lang", "text"]).to_pylist() if len(row["text"]) >= 100]
-    english = [is_other_language(row["text"], "en") for row in rows if row["lang"] == "en"]
-    other = [is_other_language(row["text"], "en") for row in rows if row["lang"] != "en"]
-    assert sum(english) <= 7
-    assert sum(other) >= 0.97 * len(other)
-    assert len(english) > 300
-    assert len(other) > 300
+    marks: dict[bool, list[bool]] = {True: [], False: []}
+    for row in table.select(["lang", "text"]).to_pylist():
+        if len(row["text"]) >= 100:
+            marks[row["lang"] == "en"].append(is_other_language(row["text"], "en"))
+    assert min(map(len, marks.values())) > 300
+    assert sum(marks[True]) <= 7
+    assert sum(marks[False]) >= 0.97 * len(marks[False])

@@ -27,6 +27,7 @@ FILES = {
     "data/notes.txt": b"notes\n",
 }
 WAVE = ["data/field/wave 1.csv"]
+CSV = ["answers.csv", "data/field/wave #2.csv", "data/field/wave 1.csv"]
 
 
 @pytest.fixture(autouse=True)
@@ -65,42 +66,29 @@ def names(folder: Path) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    ("patterns", "expected"),
+    ("patterns", "expected", "served"),
     [
-        (["*.csv"], ["answers.csv", "data/field/wave #2.csv", "data/field/wave 1.csv"]),
-        (["*"], sorted(FILES)),
-        (None, ["answers.csv", "data/field/wave #2.csv", "data/field/wave 1.csv"]),
-        (["*.txt", "*.pdf"], ["codebook.pdf", "data/notes.txt"]),
+        (["*.csv"], CSV, {"page_size": 1}),
+        (["*"], sorted(FILES), {"page_size": 100}),
+        (None, CSV, {"registrations": [NODE]}),
+        (["*.txt", "*.pdf"], ["codebook.pdf", "data/notes.txt"], {"page_size": 2}),
     ],
 )
 def test_files_of_all_folders_and_pages_land_under_their_paths(
-    waits: list[float],
-    tmp_path: Path,
-    patterns: list[str] | None,
-    expected: list[str],
+    waits: list[float], tmp_path: Path, patterns: Any, expected: list[str], served: dict[str, Any]
 ) -> None:
-    # as many a page as there are patterns, or all
-    with serve_osf({NODE: FILES}, page_size=len(patterns) if patterns else 100) as osf:
+    with serve_osf({NODE: FILES}, **served) as osf:
         files = fetch(osf, tmp_path, patterns=patterns)
+        n_requests = len(osf.requests)
+        # nothing goes over the network once everything is there
+        assert fetch(osf, tmp_path, patterns=patterns) == files
+        assert len(osf.requests) == n_requests
     assert [f.path.relative_to(tmp_path).as_posix() for f in files] == expected == names(tmp_path)
     for file, name in zip(files, expected, strict=True):
         assert file.path.read_bytes() == FILES[name]
         assert file.sha256 == hashlib.sha256(FILES[name]).hexdigest()
         assert (file.n_bytes, file.modified_at, file.version) == (len(FILES[name]), MODIFIED, 3)
     assert waits == []
-
-
-def test_a_registration_is_read_as_its_project_is(tmp_path: Path) -> None:
-    with serve_osf({NODE: FILES}, registrations=[NODE]) as osf:
-        files = fetch(osf, tmp_path)
-    assert [file.path.read_bytes() for file in files] == [FILES["answers.csv"], LARGE[::-1], LARGE]
-
-
-def test_nothing_goes_over_the_network_once_everything_is_there(osf: Osf, tmp_path: Path) -> None:
-    first = fetch(osf, tmp_path)
-    asked = len(osf.requests)
-    assert fetch(osf, tmp_path) == first
-    assert len(osf.requests) == asked
 
 
 @pytest.mark.parametrize(
@@ -140,28 +128,12 @@ def test_a_busy_server_is_given_the_time_it_asks_for(
     tmp_path: Path,
     path: str,
     status: int,
-    retry_after: str | None,
-    waited: list[float],
+    retry_after: str,
+    waited: Any,
 ) -> None:
     osf.faults.append(Fault(path, status=status, retry_after=retry_after))
     assert fetch(osf, tmp_path)
     assert waits == waited
-
-
-@pytest.mark.parametrize(
-    ("changes", "said"),
-    [
-        ({"node": "zzzzz"}, "zzzzz at http://127.0.0.1"),
-        (
-            {"patterns": ["*.csv", "*.xlsx"]},
-            "has no file *.xlsx (field.osf.files); there are answers.csv, ",
-        ),
-    ],
-)
-def test_a_wrong_setting_is_named(
-    osf: Osf, tmp_path: Path, changes: dict[str, Any], said: str
-) -> None:
-    assert said in refusal(osf, tmp_path, **changes)
 
 
 @pytest.mark.parametrize(
@@ -180,10 +152,19 @@ def test_another_answer_than_osf_gives_is_told(
     assert said in refusal(osf, tmp_path)
 
 
-def test_a_server_that_is_away_is_told(osf: Osf, tmp_path: Path) -> None:
+def test_a_wrong_setting_a_server_that_is_away_and_a_list_at_another_host_are_told(
+    osf: Osf, tmp_path: Path
+) -> None:
+    assert "zzzzz at http://127.0.0.1" in refusal(osf, tmp_path, node="zzzzz")
+    told = refusal(osf, tmp_path, patterns=["*.csv", "*.xlsx"])
+    assert "has no file *.xlsx (field.osf.files); there are answers.csv, " in told
     told = refusal(osf, tmp_path, url="http://127.0.0.1:9/v2")
     assert "cannot be downloaded" in told
     assert "set field.path" in told
+    page = {"data": [], "links": {"next": f"{osf.store}/v2/nodes/{NODE}/files/?page=2"}}
+    osf.faults.append(Fault("/v2/", body=json.dumps(page).encode()))
+    assert "another host" in refusal(osf, tmp_path)
+    assert {r.host for r in osf.requests} == {"api"}
 
 
 @pytest.mark.parametrize("path", ["/../out.csv", "/../../out.csv", "/a\\b.csv"])
@@ -191,13 +172,6 @@ def test_a_listing_may_not_choose_a_place_outside_the_folder(tmp_path: Path, pat
     with serve_osf({NODE: FILES}, listed_paths={"answers.csv": path}) as osf:
         assert "lies outside" in refusal(osf, tmp_path / "folder")
     assert names(tmp_path) == []
-
-
-def test_a_list_at_another_host_is_not_followed(osf: Osf, tmp_path: Path) -> None:
-    page = {"data": [], "links": {"next": f"{osf.store}/v2/nodes/{NODE}/files/?page=2"}}
-    osf.faults.append(Fault("/v2/", body=json.dumps(page).encode()))
-    assert "another host" in refusal(osf, tmp_path)
-    assert {r.host for r in osf.requests} == {"api"}
 
 
 @pytest.mark.parametrize(
@@ -209,10 +183,7 @@ def test_a_list_at_another_host_is_not_followed(osf: Osf, tmp_path: Path) -> Non
     ],
 )
 def test_a_private_project_wants_a_token_that_no_other_host_sees(
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    token: str | None,
-    said: str | None,
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, token: str | None, said: str | None
 ) -> None:
     if token is not None:
         monkeypatch.setenv("OSF_TOKEN", token)
@@ -249,22 +220,20 @@ def test_only_hosts_of_osf_see_the_token(url: str, is_own: bool) -> None:
 def test_the_manifest_names_each_file_with_hash_size_version_and_date(
     osf: Osf, tmp_path: Path
 ) -> None:
-    manifest = tmp_path / "manifest.json"
-    location = {"node": NODE, "url": osf.url, "files": ["answers.csv", "data/*.txt"]}
-    download_field.main(str(manifest), location)
+    manifest, patterns = tmp_path / "manifest.json", ["answers.csv", "data/*.txt"]
+    download_field.main(str(manifest), {"node": NODE, "url": osf.url, "files": patterns})
     told = json.loads(manifest.read_text())
     assert (told["repo"], told["revision"]) == (f"{osf.url}/nodes/{NODE}", MODIFIED)
+    contents = {name: FILES[name] for name in ("answers.csv", "data/notes.txt")}
     assert told["files"] == [
         {
             "path": f"files/{name}",
-            "sha256": hashlib.sha256(FILES[name]).hexdigest(),
-            "bytes": len(FILES[name]),
+            "sha256": hashlib.sha256(content).hexdigest(),
+            "bytes": len(content),
             "version": 3,
             "modified": MODIFIED,
         }
-        for name in ("answers.csv", "data/notes.txt")
+        for name, content in contents.items()
     ]
-    assert [path.read_bytes() for path in local_files([str(manifest)])] == [
-        FILES["answers.csv"],
-        FILES["data/notes.txt"],
-    ]
+    paths = local_files([str(manifest)])
+    assert [path.read_bytes() for path in paths] == [*contents.values()]

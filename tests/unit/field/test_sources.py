@@ -25,9 +25,14 @@ IDS = '"{""ImportId"":""QID1""}","{""ImportId"":""QID2_TEXT""}"'
         (f'id,Q1\nYour id,"Recommend\nfive movies"\n{IDS}\np1,Alien\n', [4]),
         ("id,Q1\nYour id,Which\np1,Alien\n", [2, 3]),
         (f"id,Q1\np1,Alien\np2,Brazil\n{IDS}\n", [2, 3, 4]),
+        # a second row of headers; one cell may well be the name of its column
+        ("StartDate,ResponseId,a\nStart Date,Response ID,Paste the answer.\n2026,R_1,A\n", [3]),
+        ("id,platform,answer\np1,Platform,A\n", [2]),
+        # a status of another tool means nothing
+        ("id,Status,answer\np1,1,A\np2,spam,B\n", [2, 3]),
     ],
 )
-def test_the_two_rows_that_qualtrics_adds_are_no_answers(
+def test_rows_that_survey_tools_add_are_no_answers(
     tmp_path: Path, text: str, expected: list[int]
 ) -> None:
     sheet = sheet_of(tmp_path / "a.csv", text.encode())
@@ -36,15 +41,12 @@ def test_the_two_rows_that_qualtrics_adds_are_no_answers(
 
 def test_a_guard_before_a_formula_is_taken_off_text_files_alone(tmp_path: Path) -> None:
     rows = [["id", "'=a"], ["p1", "'=HYPERLINK()"], ["p2", "'quoted'"]]
-    text = "\n".join(",".join(row) for row in rows)
-    sheet = sheet_of(tmp_path / "a.csv", text.encode())
+    sheet = sheet_of(tmp_path / "a.csv", "\n".join(map(",".join, rows)).encode())
     assert sheet.header == ("id", "=a")
     assert [row.cells[1] for row in sheet.rows] == ["=HYPERLINK()", "'quoted'"]
     pd.DataFrame(rows).to_excel(tmp_path / "a.xlsx", header=False, index=False)
-    assert [row.cells[1] for row in read_sheet(tmp_path / "a.xlsx").rows] == [
-        "'=HYPERLINK()",
-        "'quoted'",
-    ]
+    cells = [row.cells[1] for row in read_sheet(tmp_path / "a.xlsx").rows]
+    assert cells == ["'=HYPERLINK()", "'quoted'"]
 
 
 @pytest.mark.parametrize(
@@ -75,23 +77,6 @@ KEPT = "R_1,IP Address,anonymous,I agree,A\nR_2,0,anonymous,I agree,B\n"
 def test_what_the_survey_tool_marks_as_no_response_is_left_out(
     row: str, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    path = tmp_path / "a.csv"
-    path.write_text(f"{EXPORT}{row}\n{KEPT}")
-    assert [cells[0] for _, cells in read_sheet(path).rows] == ["R_1", "R_2"]
+    sheet = sheet_of(tmp_path / "a.csv", f"{EXPORT}{row}\n{KEPT}".encode())
+    assert [cells[0] for _, cells in sheet.rows] == ["R_1", "R_2"]
     assert "1 rows are left out, as the survey tool marks them" in caplog.text
-
-
-def test_a_status_of_another_tool_means_nothing(tmp_path: Path) -> None:
-    path = tmp_path / "a.csv"
-    path.write_text("id,Status,answer\np1,1,A\np2,spam,B\n")
-    assert len([*read_sheet(path).rows]) == 2
-
-
-def test_a_second_row_of_headers_is_no_participant(tmp_path: Path) -> None:
-    path = tmp_path / "a.csv"
-    second = "Start Date,Response ID,Paste the answer to question 1."
-    path.write_text(f"StartDate,ResponseId,answer_a\n{second}\n2026-07-01,R_1,A\n")
-    assert [row.number for row in read_sheet(path).rows] == [3]
-    # one cell may well be the name of its column
-    path.write_text("id,platform,answer\np1,Platform,A\n")
-    assert [row.number for row in read_sheet(path).rows] == [2]

@@ -12,12 +12,7 @@ ROOT = Path(__file__).parents[3]
 
 
 @pytest.fixture(autouse=True)
-def _style() -> Iterator[None]:
+def root() -> Iterator[Path]:
     with mpl.rc_context():
         use_style(ROOT / "resources" / "figures.mplstyle")
-        yield
-
-
-@pytest.fixture
-def root() -> Path:
-    return ROOT
+        yield ROOT

@@ -40,26 +40,20 @@ def heterogeneity(
     items: Sequence[str] = PROMPTS,
     nulls: Collection[Place] = (),
 ) -> pd.DataFrame:
-    """Rows for every combination and the means over items; a (model, condition, item) in `nulls` has no
-    estimate.
-    """
+    """Every combination and means over items; a (model, condition, item) in `nulls` has no estimate."""
     rows = []
     places = itertools.product(enumerate(models), enumerate(conditions), enumerate([*items, None]))
     for (m, model), (c, condition), (i, item) in places:
-        values = {
-            "unique_items": 10.0 + c, "entropy_bits": 3.0 + 0.2 * (c + m),
-            "top5_share": 0.4 + 0.02 * c, "one_minus_top5_share": 0.4 + 0.02 * c,
-        }  # fmt: skip
-        for measure, start in values.items():
+        keys = {"model": model, "task": "recommendations", "condition": condition, "item_id": item}
+        keys |= {"n_answers": 50 + c, "n_equal": 40 + i}
+        share = 0.4 + 0.02 * c
+        measures = {"unique_items": 10.0 + c, "entropy_bits": 3.0 + 0.2 * (c + m)}
+        measures |= {"top5_share": share, "one_minus_top5_share": share}
+        for measure, start in measures.items():
             value = start - 0.1 * i
             estimate = {"value": value, "ci_low": value - 0.05, "ci_high": value + 0.05}
-            rows.append(
-                {
-                    "model": model, "task": "recommendations", "condition": condition,
-                    "item_id": item, "measure": measure, "n_answers": 50 + c, "n_equal": 40 + i,
-                }
-                | ({"reason": "too few"} if (model, condition, item) in nulls else estimate)
-            )  # fmt: skip
+            why = {"reason": "too few"} if (model, condition, item) in nulls else estimate
+            rows.append(keys | {"measure": measure} | why)
     return table_of(Estimate, rows)
 
 
@@ -82,55 +76,46 @@ def distributions(
 ) -> pd.DataFrame:
     """Half of 40 answers are the gold letter, 4 are unknown, the rest goes round the letters."""
     rows = []
-    for model, condition, (task, item, letters, gold) in itertools.product(
-        models, conditions, ITEMS
-    ):
+    for model, condition, of in itertools.product(models, conditions, ITEMS):
+        task, item, letters, gold = of
+        keys = {"model": model, "task": task, "condition": condition, "item_id": item}
         counts = dict.fromkeys(letters, 16 // (len(letters) - 1)) | {gold: 20}
-        counts["unknown"] = 40 - sum(counts.values())
-        rows += [
-            {
-                "model": model, "task": task, "condition": condition, "item_id": item,
-                "answer": answer, "is_correct": answer == gold, "n_answers": n, "n_responses": 40,
-                "n_units": 40, "share": n / 40,
-                "ci_low": max(0.0, n / 40 - 0.1), "ci_high": min(1.0, n / 40 + 0.1),
-            }
-            for answer, n in counts.items()
-        ]  # fmt: skip
+        for answer, n in (counts | {"unknown": 4}).items():
+            share = {"share": n / 40, "ci_low": max(0.0, n / 40 - 0.1), "ci_high": n / 40 + 0.1}
+            sizes = {"n_answers": n, "n_responses": 40, "n_units": 40}
+            rows.append(keys | share | sizes | {"answer": answer, "is_correct": answer == gold})
     return table_of(AnswerShare, rows)
 
 
 def run_scores(
-    centres: Mapping[str, float], conditions: Sequence[str] = CONDITIONS[:5], n_runs: int = 10
+    centres: Mapping[str, float], conditions: Sequence[str] = CONDITIONS[:5]
 ) -> pd.DataFrame:
-    places = itertools.product(centres.items(), enumerate(conditions), range(n_runs))
-    return table_of(
-        RunAccuracy,
-        (
-            {
-                "model": model, "task": "mmlu_helm", "condition": condition, "run": run,
-                "replicate": run, "em_strict": score, "em_flexible": score + 0.01,
-                "format_failure": 0.01, "n_items": 514, "n_subjects": 5, "is_counted": True,
-            }
-            for (model, centre), (c, condition), run in places
-            for score in [centre + 0.002 * c * (run - n_runs / 2) / n_runs]
-        ),
-    )  # fmt: skip
+    """Ten runs a condition, further apart from condition to condition."""
+    rows = []
+    places = itertools.product(centres.items(), enumerate(conditions), range(10))
+    for (model, centre), (c, condition), run in places:
+        score = centre + 0.002 * c * (run - 5) / 10
+        keys = {"model": model, "task": "mmlu_helm", "condition": condition, "run": run}
+        scores = {"em_strict": score, "em_flexible": score + 0.01, "format_failure": 0.01}
+        sizes = {"replicate": run, "n_items": 514, "n_subjects": 5, "is_counted": True}
+        rows.append(keys | scores | sizes)
+    return table_of(RunAccuracy, rows)
 
 
 def spreads(runs: pd.DataFrame, nulls: Collection[tuple[str, str]] = ()) -> pd.DataFrame:
     """`Estimate` rows of `run_scores`; a (model, condition) in `nulls` has no estimate."""
     rows = []
     for (model, condition), group in runs.groupby(["model", "condition"], sort=False):
-        gone = (model, condition) in nulls
-        rows += [
-            {
-                "model": model, "task": "mmlu_helm", "condition": condition, "measure": measure,
-                "value": None if gone else float(group[measure].mean()), "unit": "puppet",
-                "reference": "baseline", "n_units": 0 if gone else len(group), "n_items": 514,
-                "reason": "no complete run" if gone else None,
+        keys = {"model": model, "task": "mmlu_helm", "condition": condition, "unit": "puppet"}
+        keys |= {"reference": "baseline", "n_items": 514}
+        for measure in ("em_strict", "em_flexible", "format_failure"):
+            estimate: dict[str, Any] = {
+                "value": float(group[measure].mean()),
+                "n_units": len(group),
             }
-            for measure in ("em_strict", "em_flexible", "format_failure")
-        ]  # fmt: skip
+            if (model, condition) in nulls:
+                estimate = {"n_units": 0, "reason": "no complete run"}
+            rows.append(keys | {"measure": measure} | estimate)
     return table_of(Estimate, rows).astype({"ci_low": float, "ci_high": float})
 
 
@@ -138,16 +123,11 @@ def ranks(spread: pd.DataFrame) -> pd.DataFrame:
     """`Rank` rows of `spreads`: places 3 to 6, and a chance of .8 with users and .4 with reruns."""
     rows = []
     for row in spread[spread["measure"] != "format_failure"].itertuples():
-        gone = pd.isna(row.value)
-        rows.append(
-            Rank(
-                row.model, row.task, row.condition, "offline", row.measure, "Board", 6,
-                None if gone else 3, None if gone else 4.5, None if gone else 6,
-                None if gone else 4, None if gone else 0.8, None if gone else 0.4, 0.4, 4, 0.7,
-                row.n_units, 514, row.unit, None,
-            )
-        )  # fmt: skip
-    return table_of(Rank, map(asdict, rows))
+        places = (None,) * 6 if pd.isna(row.value) else (3, 4.5, 6, 4, 0.8, 0.4)
+        keys = (row.model, row.task, row.condition, "offline", row.measure, "Board", 6)
+        rank = Rank(*keys, *places, 0.4, 4, 0.7, row.n_units, 514, row.unit, None)
+        rows.append(asdict(rank))
+    return table_of(Rank, rows)
 
 
 def leaderboard() -> pd.DataFrame:
@@ -181,6 +161,11 @@ def words(figure: Figure) -> str:
     """All texts, found without drawing."""
     texts = (t for t in figure.findobj(Text) if t.get_visible())
     return "\n".join(t.get_text() for t in texts)
+
+
+def lines_with_label(figure: Figure, label: str) -> list[Any]:
+    """The marks of a condition or a model, one line of points a panel."""
+    return [line for axes in figure.axes for line in axes.lines if line.get_label() == label]
 
 
 def texts_cut_off(figure: Figure) -> list[str]:
@@ -221,46 +206,44 @@ def arm_rows(lengths: dict[str, int | None], models: Sequence[str] = ("alpha",))
     """`ArmMeasure` rows of a task of lists and one of letters; offline has no distance and no share."""
     rows = []
     tasks = (("recommendations", "list", "entropy_bits"), ("mmlu", "choice", "em_strict"))
-    for (task, kind, last), model in itertools.product(tasks, models):
-        for place, (condition, n_asked) in enumerate(lengths.items()):
-            n = None if condition == "offline" else float(n_asked or 0)
-            held = (
-                {}
-                if n is None
-                else {"conversations": 0.9 * n, "dropped": 0.1 * n, "tokens": 300 * n}
-            )
-            for measure in ("excess_js_bits", "share_who", last):
-                estimate = {"estimate": 0.1 + 0.02 * place, "ci_low": 0.05, "ci_high": 0.25}
-                if measure == "excess_js_bits":
-                    estimate["n_different"] = 2
-                if n is None and measure != last:
-                    estimate = {"reason": "nobody asks"}
-                row = {
-                    "model": model, "task": task, "kind": kind, "position": place,
-                    "condition": condition, "asked": n_asked, "measure": measure, "n_items": 9,
-                    "n_puppets": 0 if n is None else 20, "n_responses": 360,
-                }  # fmt: skip
-                rows.append(row | held | estimate)
+    places = itertools.product(tasks, models, enumerate(lengths.items()))
+    for (task, kind, last), model, (place, (condition, n_asked)) in places:
+        keys = {"model": model, "task": task, "kind": kind, "position": place, "n_items": 9}
+        keys |= {"condition": condition, "asked": n_asked, "n_responses": 360, "n_puppets": 0}
+        n, is_offline = float(n_asked or 0), condition == "offline"
+        if not is_offline:
+            keys |= {
+                "conversations": 0.9 * n,
+                "dropped": 0.1 * n,
+                "tokens": 300 * n,
+                "n_puppets": 20,
+            }
+        for measure in ("excess_js_bits", "share_who", last):
+            estimate: dict[str, Any] = {
+                "estimate": 0.1 + 0.02 * place,
+                "ci_low": 0.05,
+                "ci_high": 0.25,
+            }
+            if measure == "excess_js_bits":
+                estimate["n_different"] = 2
+            if is_offline and measure != last:
+                estimate = {"reason": "nobody asks"}
+            rows.append(keys | {"measure": measure} | estimate)
     return table_of(ArmMeasure, rows)
 
 
 def arm_trends() -> pd.DataFrame:
     """`ArmTest` rows: trends of model alpha, one without a value."""
     measures = {"from_baseline": 0.3, "share_who": 0.004, "var_answers": None, "em_strict": 0.02}
+    keys = {"model": "alpha", "test": "trend", "condition": "history_1", "other": "history_100"}
+    keys |= {"n_items": 9, "n_puppets": 20, "n_puppets_other": 20, "unit": "within puppet"}
+    numbers = ("estimate", "ci_low", "ci_high", "p_value", "p_holm")
     tasks = (("recommendations", "list"), ("mmlu", "choice"))
-    return table_of(
-        ArmTest,
-        (
-            {
-                "model": "alpha", "task": task, "kind": kind, "measure": measure, "test": "trend",
-                "condition": "history_1", "other": "history_100", "n_items": 9, "n_puppets": 20,
-                "n_puppets_other": 20, "unit": "within puppet",
-            }
-            | dict.fromkeys(("estimate", "ci_low", "ci_high", "p_value", "p_holm"), p)
-            for task, kind in tasks
-            for measure, p in measures.items()
-        ),
-    )  # fmt: skip
+    rows = [
+        keys | {"task": task, "kind": kind, "measure": measure} | dict.fromkeys(numbers, p)
+        for (task, kind), (measure, p) in itertools.product(tasks, measures.items())
+    ]
+    return table_of(ArmTest, rows)
 
 
 def shifts(
@@ -271,24 +254,29 @@ def shifts(
 ) -> pd.DataFrame:
     """Option k falls by 3 k points, shown to differ in the last condition; `nulls` have no share."""
     rows = []
+    baseline = {"baseline": "offline", "baseline_share": 0.9, "baseline_ci_low": 0.8}
+    baseline |= {"baseline_ci_high": 0.95, "n_named_baseline": 36, "n_baseline": 40}
     places = itertools.product(models, enumerate(conditions), range(n_options))
     for model, (c, condition), k in places:
+        keys = {"model": model, "task": "recommendations", "condition": condition, "kind": "list"}
+        keys |= {
+            "item_id": PROMPTS[k % 3],
+            "answer": f"option {k}",
+            "unit": "puppet",
+            "n_named": 20,
+        }
         share, p = 0.9 - 0.03 * k - 0.005 * c, 0.001 if c == len(conditions) - 1 else 0.5
-        row = {
-            "model": model, "task": "recommendations", "condition": condition, "baseline": "offline",
-            "item_id": PROMPTS[k % 3], "kind": "list", "answer": f"option {k}", "unit": "puppet",
-            "baseline_share": 0.9, "baseline_ci_low": 0.8, "baseline_ci_high": 0.95,
-            "n_named_baseline": 36, "n_baseline": 40, "n_named": 20,
-        }  # fmt: skip
-        estimate = {
-            "share": share, "share_ci_low": share - 0.1, "share_ci_high": share + 0.1,
-            "shift": share - 0.9, "ci_low": share - 1.0, "ci_high": share - 0.8,
-            "p_value": p, "p_corrected": p, "n_answers": 50 + c, "n_family": n_options,
-        }  # fmt: skip
+        estimate: dict[str, Any] = {"share": share, "shift": share - 0.9, "n_answers": 50 + c}
+        estimate |= {
+            "share_ci_low": share - 0.1,
+            "share_ci_high": share + 0.1,
+            "n_family": n_options,
+        }
+        estimate |= {"ci_low": share - 1, "ci_high": share - 0.8, "p_value": p, "p_corrected": p}
         if (model, condition) in nulls:
-            reason = "no answer can be read"
-            estimate = dict.fromkeys(estimate) | {"n_answers": 0, "n_family": 0, "reason": reason}
-        rows.append(row | estimate)
+            reason = {"n_answers": 0, "n_family": 0, "reason": "no answer can be read"}
+            estimate = dict.fromkeys(estimate) | reason
+        rows.append(keys | baseline | estimate)
     return table_of(Shift, rows)
 
 
@@ -302,10 +290,8 @@ def rarefaction(
     rows = []
     for model, condition, item in itertools.product(models, conditions, (None, *items)):
         n = 25 if condition == conditions[-1] else 10
-        row = {
-            "model": model, "task": "recommendations", "condition": condition, "item_id": item,
-            "n_items": 1 if item else len(items), "n_unread": 0,
-        }  # fmt: skip
+        row = {"model": model, "task": "recommendations", "condition": condition, "item_id": item}
+        row |= {"n_items": 1 if item else len(items), "n_unread": 0}
         if any((model, condition, one) in nulls for one in ([item] if item else items)):
             reason = "none of 10 answers gives an option"
             rows.append(row | {"n_answers": 0, "n_responses": 0, "reason": reason})
@@ -317,28 +303,19 @@ def rarefaction(
 
 def calibrations(models: Sequence[str] = ("alpha",)) -> pd.DataFrame:
     """Arms, equal weights, the field itself; weights of conditions that hold, of puppets that do not."""
-    rows = []
-    for model in models:
-        for level, of in (("conditions", None), ("puppets", "history")):
-            plain = {"arm": ["offline", "history"], "equal": [None], "field": [None]}
-            for kind, arms in plain.items():
-                for number_, arm in enumerate(arms):
-                    rows.append(
-                        {
-                            "comparator": kind, "arm": arm, "js_bits": 0.05 + 0.02 * number_,
-                            "excess_low": 0.01, "excess_high": 0.03, "is_best": arm == "offline",
-                            "gain_bits": 0.02, "ci_low": 0.01, "ci_high": 0.03,
-                            "split_low": 0.02, "split_high": 0.04,
-                        } | {"model": model, "level": level, "puppets_of": of}
-                    )  # fmt: skip
-            holds = of is None
-            rows.append(
-                {
-                    "comparator": "calibrated", "arm": None, "js_bits": 0.03, "in_sample_bits": 0.025,
-                    "excess_low": -0.01, "excess_high": 0.01, "is_best": False,
-                    "verdict": "calibrated" if holds else "no better",
-                    "reason": None if holds else "too far", "model": model, "level": level,
-                    "puppets_of": of,
-                }
-            )  # fmt: skip
+    rows: list[dict[str, Any]] = []
+    bounds = {"excess_low": 0.01, "excess_high": 0.03, "gain_bits": 0.02, "ci_low": 0.01}
+    bounds |= {"ci_high": 0.03, "split_low": 0.02, "split_high": 0.04}
+    for model, of in itertools.product(models, (None, "history")):
+        keys = {"model": model, "level": "puppets" if of else "conditions", "puppets_of": of}
+        for comparator, arm, js_bits in (
+            *(("arm", "offline", 0.05), ("arm", "history", 0.07)),
+            *(("equal", None, 0.05), ("field", None, 0.05)),
+        ):
+            row = {"comparator": comparator, "arm": arm, "js_bits": js_bits}
+            rows.append(keys | bounds | row | {"is_best": arm == "offline"})
+        weights = {"comparator": "calibrated", "js_bits": 0.03, "in_sample_bits": 0.025}
+        weights |= {"arm": None, "excess_low": -0.01, "excess_high": 0.01, "is_best": False}
+        verdict = {"verdict": "no better", "reason": "too far"} if of else {"verdict": "calibrated"}
+        rows.append(keys | weights | verdict)
     return pd.DataFrame(rows).assign(n_prompts=9, n_field=40, n_equal=18)

@@ -3,36 +3,20 @@
 import figure_frames as frames
 import pytest
 
-from fieldwork.figures.labels import (
-    fit,
-    inches_of,
-    item_names,
-    option_name,
-    own_words,
-)
-
-CITIES = {
-    "capital_aus": "What is the capital of Australia?",
-    "capital_nz": "What is the capital of New Zealand?",
-}
+from fieldwork.figures.labels import fit, inches_of, item_names, option_name, own_words
 
 
-def names(task_items: dict[str, str], letters: int = 40) -> list[str]:
-    questions = frames.questions("t", task_items)
+def names(letters: int = 40, **texts: str) -> list[str]:
+    questions = frames.questions("t", texts)
     return [*item_names(questions, questions, letters=letters).values()]
 
 
-def test_ids_that_read_as_words_are_names() -> None:
-    assert names({"haircuts": "Which?", "science fiction": "What?", "Ämter": "Wo?"}) == [
-        "haircuts",
-        "science fiction",
-        "Ämter",
-    ]
-
-
-def test_questions_that_begin_alike_have_their_ids_before_them() -> None:
-    assert names(CITIES, letters=24) == ["capital_aus: What is…", "capital_nz: What is the…"]
-    assert names(CITIES, letters=5) == ["capital_aus…", "capital_nz…"]
+def test_ids_that_read_as_words_are_names_and_questions_that_begin_alike_keep_them() -> None:
+    words = {"haircuts": "Which?", "science fiction": "What?", "Ämter": "Wo?"}
+    assert names(**words) == [*words]
+    capitals = {k: f"What is the capital of {k}?" for k in ("capital_aus", "capital_nz")}
+    assert names(24, **capitals) == ["capital_aus: What is…", "capital_nz: What is the…"]
+    assert names(5, **capitals) == ["capital_aus…", "capital_nz…"]
 
 
 LONG = "A question that goes on for a while, and then some more, until it is far too long. " * 9
@@ -47,18 +31,14 @@ def test_a_text_fits_its_lines(text: str, lines: int, ending: str) -> None:
     assert all(inches_of(line) <= 2.5 for line in page)
     assert " ".join(page).endswith(ending.strip())
     # as much of it as there is room for
-    if text == LONG:
-        assert sum(inches_of(line) for line in page) > 2.5 * lines - 1.0
+    assert text != LONG or sum(map(inches_of, page)) > 2.5 * lines - 1.0
 
 
 def test_an_option_has_its_text_after_its_letter() -> None:
     (choice,) = frames.questions("t", {"q": "?"}, ["Sydney", "Canberra"], "B").values()
     (list_item,) = frames.questions("t", {"q": "?"}).values()
-    assert option_name(choice, "B") == "B Canberra"
-    assert option_name(choice, "C") == "C"
-    assert option_name(choice, "unknown") == "unknown"
-    assert option_name(list_item, "A") == "A"
-    assert option_name(None, "A") == "A"
+    assert [option_name(choice, k) for k in ("B", "C", "unknown")] == ["B Canberra", "C", "unknown"]
+    assert option_name(list_item, "A") == option_name(None, "A") == "A"
 
 
 def test_questions_that_share_long_beginnings_and_ends_are_named_by_what_is_their_own() -> None:
@@ -66,6 +46,5 @@ def test_questions_that_share_long_beginnings_and_ends_are_named_by_what_is_thei
     end = "affect it? (A) A great deal (B) A fair amount (C) Not at all"
     questions = [f"{start} {own} {end}" for own in ("gas prices", "rents in your area")]
     assert own_words(questions) == ["… gas prices …", "… rents in your area …"]
-    assert own_words(questions[:1]) == questions[:1]
-    assert own_words(["I like tea", "I like coffee"]) == ["I like tea", "I like coffee"]
-    assert own_words([]) == []
+    for alone in (questions[:1], ["I like tea", "I like coffee"], []):
+        assert own_words(alone) == alone

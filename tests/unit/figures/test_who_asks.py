@@ -1,6 +1,6 @@
 """The figure of users: what is drawn of shares and new letters, and what is said of what is not."""
 
-from dataclasses import asdict
+from itertools import product
 from typing import Any
 
 import figure_frames as frames
@@ -14,33 +14,37 @@ from fieldwork.records.metrics import Novelty, VarianceShare
 
 USERS = ("history", "rag")
 FEW = "no interval: 40 users answer; fewer than 72 may miss the kind of one user in 20"
-TASKS = (("wishes", "list"), ("mmlu", "choice"))
 
 
-def shares(tasks: tuple[tuple[str, Any], ...] = TASKS, **changes: Any) -> pd.DataFrame:
+SHARES = (("offline", None, 0.5), ("history", 0.1, 0.5), ("rag", 0.3, 0.001))
+
+
+def shares() -> pd.DataFrame:
     """A share of 10 % with a history, not shown, and of 30 % with retrieval; none offline."""
     rows = []
-    for task, kind in tasks:
-        for condition, share in (("offline", None), ("history", 0.1), ("rag", 0.3)):
-            row = VarianceShare(
-                "m", task, condition, kind, share, None if share is None else share - 0.05,
-                None if share is None else share + 0.05, None, None, None, None, None, None, None,
-                7, 40, 40, 80, 0, "puppet", "no users" if share is None else None,
-            )  # fmt: skip
-            rows.append(asdict(row) | {"p_corrected": 0.001 if condition == "rag" else 0.5})
-    return pd.DataFrame(rows).assign(**changes)
+    for (task, kind), (condition, share, p) in product(
+        (("wishes", "list"), ("mmlu", "choice")), SHARES
+    ):
+        keys = {"model": "m", "task": task, "condition": condition, "kind": kind, "unit": "puppet"}
+        ends = share and {"share_who": share, "ci_low": share - 0.05, "ci_high": share + 0.05}
+        sizes = {"n_items": 7, "n_puppets": 40, "n_responses": 80, "p_corrected": p}
+        rows.append(keys | sizes | (ends or {"reason": "no users"}))
+    return frames.table_of(VarianceShare, rows)
 
 
 def new_letters(**changes: Any) -> pd.DataFrame:
     """The same of new letters, of which as many reruns alone give 5 %."""
-    rows = []
-    for condition, share in (("offline_again", 0.05), ("history", 0.1), ("rag", 0.3)):
-        row = Novelty(
-            "m", "mmlu", condition, "offline", "offline_again", 50, 10, 10, share, None, None, 0.5,
-            0.05, share - 0.05, None, None, 0.5, 99, FEW,
-        )  # fmt: skip
-        rows.append(asdict(row) | {"p_corrected": 0.01 if condition == "rag" else 0.5})
-    return pd.DataFrame(rows).assign(**changes)
+    keys = {"model": "m", "task": "mmlu", "baseline": "offline", "control": "offline_again"}
+    keys |= {"n_items": 50, "n_equal": 10, "control_share": 0.05, "reason": FEW}
+    rows = [
+        keys | {"condition": name, "share": share, "excess": share - 0.05, "p_corrected": p}
+        for name, share, p in (
+            ("offline_again", 0.05, 0.5),
+            ("history", 0.1, 0.5),
+            ("rag", 0.3, 0.01),
+        )
+    ]
+    return frames.table_of(Novelty, rows).assign(**changes)
 
 
 def draw(variance: pd.DataFrame, novelty: pd.DataFrame, **settings: Any) -> Figure:
@@ -59,48 +63,33 @@ def lines(axes: Any, width: float) -> list[list[float]]:
     return sorted([round(float(y), 6) for _, y in segment] for segment in segments)
 
 
-def test_shares_stand_beside_new_letters() -> None:
-    left, right = draw(shares(), new_letters()).axes
-    assert [t.get_text() for t in left.get_xticklabels()] == [
-        "lists, 7 prompts\nn = 40",
-        "letters, 7 prompts\nn = 40",
-    ]
-    assert [t.get_text() for t in right.get_xticklabels()] == ["50 questions\nequal n = 10"]
-    assert set(marks(left)) == set(marks(right)) == {10.0, 30.0}
-
-
-def test_only_what_a_test_shows_has_full_colour_and_a_line_from_what_repeats_give() -> None:
-    left, right = draw(shares(), new_letters()).axes
-    assert (marks(left)[10.0], marks(left)[30.0]) == (pytest.approx(0.45), 1.0)
-    assert lines(left, 3.0) == [[0.0, 30.0]] * 2
-    assert lines(right, 3.0) == [[5.0, 30.0]]
-
-
-def test_intervals_are_thin_lines_and_a_mark_without_one_has_its_reason() -> None:
+def test_shares_stand_beside_new_letters_and_what_a_test_shows_has_colour_and_a_line() -> None:
     figure = draw(shares(), new_letters())
     left, right = figure.axes
+    ticks = [[t.get_text() for t in axes.get_xticklabels()] for axes in (left, right)]
+    assert ticks[0] == ["lists, 7 prompts\nn = 40", "letters, 7 prompts\nn = 40"]
+    assert ticks[1] == ["50 questions\nequal n = 10"]
+    assert marks(left) == marks(right) == {10.0: pytest.approx(0.45), 30.0: 1.0}
+    assert lines(left, 3.0) == [[0.0, 30.0]] * 2
+    assert lines(right, 3.0) == [[5.0, 30.0]]
+    # intervals are thin lines, and a mark without one has its reason
     assert lines(left, 0.8) == [[5.0, 15.0]] * 2 + [[25.0, 35.0]] * 2
     assert not lines(right, 0.8)
     words = " ".join(frames.words(figure).split())
-    assert (
-        f"Marks without a thin line have no interval: {FEW.removeprefix('no interval: ')}" in words
-    )
+    why = FEW.removeprefix("no interval: ")
+    assert f"Marks without a thin line have no interval: {why}" in words
 
 
-def test_without_a_control_new_letters_stand_alone() -> None:
+def test_without_a_control_new_letters_stand_alone_and_a_missing_estimate_is_marked() -> None:
     reason = f"{FEW}; no excess: no selected condition has `after: offline`"
-    table = new_letters(control_share=None, excess=None, p_corrected=None, reason=reason)
-    figure = draw(shares(), table)
+    without = {"control_share": None, "excess": None, "p_corrected": None, "reason": reason}
+    table = shares()
+    names = ["share_who", "ci_low", "ci_high", "reason"]
+    table.loc[table["condition"] == "rag", names] = [None] * 3 + ["all answers are the same"]
+    figure = draw(table, new_letters(**without))
     assert not lines(figure.axes[1], 1.0)
     words = " ".join(frames.words(figure).split())
     assert "as many reruns alone" not in words
     assert "Without what reruns alone give: no selected condition has `after: offline`." in words
-
-
-def test_a_missing_estimate_is_marked() -> None:
-    table = shares()
-    table.loc[table["condition"] == "rag", ["share_who", "ci_low", "ci_high"]] = None
-    table.loc[table["condition"] == "rag", "reason"] = "all answers are the same"
-    words = frames.words(draw(table, new_letters()))
     assert words.count("n/a") == 3
     assert "n/a: all answers are the same." in words

@@ -40,10 +40,8 @@ def test_all_forms_hold_the_same_values(tmp_path: Path, encoding: str, form: str
 
 def test_places_are_lines_or_entries(tmp_path: Path) -> None:
     (tmp_path / "a.jsonl").write_text('\n{"a": 1}\n\n{"a": 2}\n')
-    assert list(stream_values(tmp_path / "a.jsonl")) == [
-        JsonValue("line 2", {"a": 1}),
-        JsonValue("line 4", {"a": 2}),
-    ]
+    lines = [JsonValue("line 2", {"a": 1}), JsonValue("line 4", {"a": 2})]
+    assert list(stream_values(tmp_path / "a.jsonl")) == lines
     assert [place for place, _ in values_in(io.BytesIO(b"[1, 2]"), "x")] == ["entry 1", "entry 2"]
 
 
@@ -89,37 +87,35 @@ def test_a_list_reads_the_same_wherever_it_is_cut(values: list[Any], chunk: int)
 def test_what_is_not_json_is_refused_with_its_place(
     tmp_path: Path, content: bytes, message: str
 ) -> None:
-    path = tmp_path / "a.json"
     with pytest.raises(StudyError) as caught:
-        values_of(path, content)
-    assert str(caught.value).startswith(f"{path}: ")
+        values_of(tmp_path / "a.json", content)
+    assert str(caught.value).startswith(f"{tmp_path}/a.json: ")
     assert message in str(caught.value)
     assert "\n" not in str(caught.value)
+
+
+MEMORY = """
+import sys, resource
+from pathlib import Path
+from fieldwork.files.json_values import stream_values
+before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+n = sum(len(value["text"]) for _, value in stream_values(Path(sys.argv[1])))
+print(n, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)
+"""
 
 
 @pytest.mark.parametrize("name", ["a.jsonl", "a.json"])
 def test_memory_is_that_of_a_value_and_not_of_the_file(tmp_path: Path, name: str) -> None:
     """200 MB of values go through a process that may hold 120 MB more than it does at its start."""
     row = json.dumps({"text": "x" * 200_000})
+    start, comma, end = ("[", ",", "]") if name == "a.json" else ("", "", "")
     with (tmp_path / name).open("w") as file:
-        file.write("[" if name == "a.json" else "")
-        for n in range(1_000):
-            comma = "," if name == "a.json" and n else ""
-            file.write(f"{comma}{row}\n")
-        file.write("]" if name == "a.json" else "")
-    script = (
-        "import sys, resource; from pathlib import Path; from fieldwork.files.json_values import *\n"
-        "before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss\n"
-        "n = sum(len(value['text']) for _, value in stream_values(Path(sys.argv[1])))\n"
-        "print(n, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", script, str(tmp_path / name)],
-        env={"PYTHONPATH": str(Path(json_values.__file__).parents[2])},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
+        file.write(f"{start}{row}\n")
+        file.writelines(f"{comma}{row}\n" for _ in range(999))
+        file.write(end)
+    command = [sys.executable, "-c", MEMORY, str(tmp_path / name)]
+    path = {"PYTHONPATH": str(Path(json_values.__file__).parents[2])}
+    done = subprocess.run(command, env=path, capture_output=True, text=True, check=True)
     characters, grown_kib = map(int, done.stdout.split())
     assert characters == 200_000_000
     assert grown_kib < 120 * 1024

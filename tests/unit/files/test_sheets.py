@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 from fieldwork.errors import StudyError
 from fieldwork.files.sheets import Record, Sheet, read_sheet, stream_records
 
+KINDS = ".csv, .tsv, .csv.gz, .tsv.gz, .xlsx, .parquet"
 TABLE = "id,movies,note\np1,Amélie,“ja”\np2,Brazil,\n"
 ROWS = [(2, ("p1", "Amélie", "“ja”")), (3, ("p2", "Brazil", ""))]
 
@@ -43,12 +44,11 @@ def refusal(path: Path, content: bytes | None = None) -> str:
     return sentence
 
 
-def workbook(path: Path, sheets: dict[str, Sequence[Sequence[Any]]]) -> Path:
+def workbook(path: Path, **sheets: Sequence[Sequence[Any]]) -> Path:
     with pd.ExcelWriter(path, engine="openpyxl") as writer:
         for name, rows in sheets.items():
-            pd.DataFrame(list(rows), dtype=object).to_excel(
-                writer, sheet_name=name, header=False, index=False
-            )
+            frame = pd.DataFrame([*rows], dtype=object)
+            frame.to_excel(writer, sheet_name=name, header=False, index=False)
     return path
 
 
@@ -62,10 +62,10 @@ def workbook(path: Path, sheets: dict[str, Sequence[Sequence[Any]]]) -> Path:
 def test_text_files_of_every_encoding_and_separator_read_the_same(
     tmp_path: Path, encoding: str, name: str, delimiter: str, line_end: str
 ) -> None:
-    text = TABLE.replace(",", delimiter).replace("\n", line_end)
-    sheet = sheet_of(tmp_path / name, text.encode(encoding))
-    assert sheet.header == ("id", "movies", "note")
-    assert sheet.rows == ROWS
+    content = TABLE.replace(",", delimiter).replace("\n", line_end).encode(encoding)
+    for path, packed in ((name, content), (f"{name}.gz", gzip.compress(content))):
+        sheet = sheet_of(tmp_path / path, packed)
+        assert (sheet.header, sheet.rows) == (("id", "movies", "note"), ROWS)
 
 
 @pytest.mark.parametrize(
@@ -119,41 +119,33 @@ def test_what_tools_write_above_the_header_is_passed_over(
     assert (sheet.header, sheet.rows) == (("id", "a"), [(expected, ("p1", "x"))])
 
 
-def test_a_formula_without_a_value_is_no_empty_answer(tmp_path: Path) -> None:
+def test_a_workbook_keeps_its_cells_and_its_row_numbers(tmp_path: Path) -> None:
+    path, day = tmp_path / "a.xlsx", datetime.datetime(2026, 5, 3)
+    rows = [["id", "a"], [1, "x"], [None, None], ["p3", "NA"], [4.5, day], [2.0, True]]
+    sheet = read_whole(workbook(path, Answers=rows, Empty=[]))
+    assert sheet.header == ("id", "a")
+    assert sheet.rows == [(2, (1, "x")), (4, ("p3", "NA")), (5, (4.5, day)), (6, (2, True))]
+    # a formula without a value is no empty answer
     rows = [["id", "a"], ["p1", "Heat"], [None, None], ["p2", "= My picks =\n1. Heat"]]
-    problem = refusal(workbook(tmp_path / "a.xlsx", {"One": rows}))
+    problem = refusal(workbook(path, One=rows))
     assert "row 4, column 2 holds a formula without a computed value" in problem
     assert "picks" not in problem
+    problem = refusal(workbook(path, One=[["id"], [1]], Two=[["x"]]))
+    assert "has 2 sheets with cells; save the one" in problem
 
 
 @pytest.mark.parametrize(
     ("name", "content", "problem"),
     [
-        (
-            "a.sav",
-            b"$FL2",
-            "this kind of file is not read; save it as one of .csv, .tsv, .csv.gz, .tsv.gz, .xlsx, "
-            ".parquet",
-        ),
+        ("a.sav", b"$FL2", f"this kind of file is not read; save it as one of {KINDS}"),
         ("a.xlsx", b"PK no zip", "cannot be read as an Excel workbook"),
         ("a.parquet", b"PAR0", "cannot be read as Parquet"),
+        ("b.csv.gz", b"no gzip", "cannot be read"),
+        ("c.csv.gz", gzip.compress(TABLE.encode())[:-9], "cannot be read"),
     ],
 )
 def test_other_files_are_refused(tmp_path: Path, name: str, content: bytes, problem: str) -> None:
     assert problem in refusal(tmp_path / name, content)
-
-
-def test_a_workbook_keeps_its_cells_and_its_row_numbers(tmp_path: Path) -> None:
-    day = datetime.datetime(2026, 5, 3)
-    rows = [["id", "a"], [1, "x"], [None, None], ["p3", "NA"], [4.5, day], [2.0, True]]
-    sheet = read_whole(workbook(tmp_path / "a.xlsx", {"Answers": rows, "Empty": []}))
-    assert sheet.header == ("id", "a")
-    assert sheet.rows == [(2, (1, "x")), (4, ("p3", "NA")), (5, (4.5, day)), (6, (2, True))]
-
-
-def test_a_workbook_of_several_sheets_is_refused(tmp_path: Path) -> None:
-    path = workbook(tmp_path / "a.xlsx", {"One": [["id"], [1]], "Two": [["x"]]})
-    assert "has 2 sheets with cells; save the one" in refusal(path)
 
 
 CELLS = st.text(
@@ -168,16 +160,11 @@ CELLS = st.text(
     delimiter=st.sampled_from(",;\t"),
 )
 def test_what_a_spreadsheet_writes_is_read_back_cell_by_cell(
-    tmp_path_factory: pytest.TempPathFactory,
-    rows: list[tuple[str, str]],
-    encoding: str,
-    delimiter: str,
+    tmp_path_factory: pytest.TempPathFactory, rows: Any, encoding: str, delimiter: str
 ) -> None:
     path = tmp_path_factory.mktemp("round") / "a.csv"
     with path.open("w", newline="", encoding=encoding) as handle:
-        writer = csv.writer(handle, delimiter=delimiter)
-        writer.writerow(["id", "answer"])
-        writer.writerows(rows)
+        csv.writer(handle, delimiter=delimiter).writerows([["id", "answer"], *rows])
     written = [(n, row) for n, row in enumerate(rows, start=2) if any(map(str.strip, row))]
     assert read_whole(path).rows == written
 
@@ -190,15 +177,6 @@ def test_parquet_keeps_its_types_and_counts_from_the_header(tmp_path: Path) -> N
     assert sheet.rows == [(2, ("p1", 1)), (4, ("p3", 3))]
 
 
-def test_a_compressed_file_reads_as_the_file_does(tmp_path: Path) -> None:
-    for encoding in ("utf-8-sig", "utf-16", "cp1252"):
-        content = TABLE.replace(",", ";").encode(encoding)
-        sheet = sheet_of(tmp_path / "a.csv.gz", gzip.compress(content))
-        assert (sheet.header, sheet.rows) == (("id", "movies", "note"), ROWS)
-    assert "cannot be read" in refusal(tmp_path / "b.csv.gz", b"no gzip")
-    assert "cannot be read" in refusal(tmp_path / "c.csv.gz", gzip.compress(content)[:-9])
-
-
 def test_rows_are_read_as_they_are_asked_for(tmp_path: Path) -> None:
     """Memory is a row's: what is wrong at the end shows itself only there."""
     rows = "".join(f"p{n},{'x' * 1000}\n" for n in range(2000))
@@ -209,30 +187,26 @@ def test_rows_are_read_as_they_are_asked_for(tmp_path: Path) -> None:
         list(waiting)
 
 
-# ---- records of every kind -----------------------------------------------------------------------
-
-OBJECTS = [{"id": "p1", "a": ["x", {"b": 1}]}, {"id": "p2", "more": None}]
+OBJECTS: list[dict[str, Any]] = [{"id": "p1", "a": [{"b": 1}]}, {"id": "p2", "more": None}]
 
 
 def test_every_kind_gives_records_with_their_places(tmp_path: Path) -> None:
     rows = [["id", "a"], ["p1", "x"], ["", ""], ["p3", "y"]]
-    text = "\n".join(",".join(row) for row in rows)
-    (tmp_path / "a.csv").write_text(text)
-    workbook(tmp_path / "a.xlsx", {"One": rows})
-    for name in ("a.csv", "a.xlsx"):
-        assert list(stream_records(tmp_path / name)) == [
-            Record("row 2", {"id": "p1", "a": "x"}),
-            Record("row 4", {"id": "p3", "a": "y"}),
-        ]
+    (tmp_path / "a.csv").write_text("\n".join(map(",".join, rows)))
+    workbook(tmp_path / "a.xlsx", One=rows)
     (tmp_path / "a.jsonl").write_text("\n".join(map(json.dumps, OBJECTS)))
     (tmp_path / "a.json").write_text(json.dumps(OBJECTS, indent=1))
-    for name, word in (("a.jsonl", "line"), ("a.json", "entry")):
-        expected = [Record(f"{word} {n}", row) for n, row in enumerate(OBJECTS, start=1)]
-        assert list(stream_records(tmp_path / name)) == expected
-    pq.write_table(pa.Table.from_pylist([{"id": "p1", "a": [1, 2]}]), tmp_path / "a.parquet")
-    assert list(stream_records(tmp_path / "a.parquet")) == [
-        Record("row 1", {"id": "p1", "a": [1, 2]})
-    ]
+    pq.write_table(pa.Table.from_pylist(OBJECTS[:1]), tmp_path / "a.parquet")
+    cells = [("row 2", {"id": "p1", "a": "x"}), ("row 4", {"id": "p3", "a": "y"})]
+    for kind, expected in {
+        "csv": cells,
+        "xlsx": cells,
+        "jsonl": [*zip(("line 1", "line 2"), OBJECTS, strict=True)],
+        "json": [*zip(("entry 1", "entry 2"), OBJECTS, strict=True)],
+        "parquet": [("row 1", OBJECTS[0])],
+    }.items():
+        records = stream_records(tmp_path / f"a.{kind}")
+        assert list(records) == [Record(*record) for record in expected]
 
 
 @pytest.mark.parametrize(
@@ -240,20 +214,14 @@ def test_every_kind_gives_records_with_their_places(tmp_path: Path) -> None:
     [
         ("a.csv", b"\na,b,a\n1,2,3\n", "row 2, the header, names the column 'a' twice; rename one"),
         ("a.jsonl", b'{"a": 1}\n[2]\n', "line 2 is not a JSON object"),
-        (
-            "a.txt",
-            b"text",
-            "this kind of file is not read; save it as one of .csv, .tsv, .xlsx, .parquet, .jsonl, "
-            ".ndjson, .json",
-        ),
+        ("a.txt", b"text", "save it as one of .csv, .tsv, .xlsx, .parquet, .jsonl, .ndjson, .json"),
     ],
 )
 def test_what_is_no_table_of_records_is_refused(
     tmp_path: Path, name: str, content: bytes, message: str
 ) -> None:
-    path = tmp_path / name
-    path.write_bytes(content)
+    (tmp_path / name).write_bytes(content)
     with pytest.raises(StudyError) as caught:
-        list(stream_records(path))
-    assert str(caught.value).startswith(f"{path}: ")
+        list(stream_records(tmp_path / name))
+    assert str(caught.value).startswith(f"{tmp_path}/{name}: ")
     assert message in str(caught.value)

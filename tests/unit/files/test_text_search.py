@@ -31,11 +31,10 @@ SENTENCE = f"a row of {PSEUDONYM}, and more\n" * 3
 OTHERS = [f"p{hashlib.sha256(bytes([n % 256, n // 256])).hexdigest()[:16]}" for n in range(5_000)]
 
 
-def compressed(path: Path, shape: Callable[[str], object], *, as_dictionary: bool = False) -> None:
+def compressed(path: Path, shape: Callable[[str], object]) -> None:
     """Among thousands of others and without statistics, so that nothing stands there in clear."""
     values = pa.array([shape(name) for name in (*OTHERS, PSEUDONYM)])
-    table = pa.table({"x": values.dictionary_encode() if as_dictionary else values})
-    pq.write_table(table, path, compression="zstd", write_statistics=False)
+    pq.write_table(pa.table({"x": values}), path, compression="zstd", write_statistics=False)
     assert PSEUDONYM.encode() not in path.read_bytes()
 
 
@@ -50,11 +49,15 @@ def nested(path: Path) -> None:
     """A workbook in a zip in a gzip."""
     inner, outer = path.with_suffix(".inner"), path.with_suffix(".outer")
     workbook(inner)
-    with zipfile.ZipFile(outer, "w", zipfile.ZIP_DEFLATED) as archive:
-        archive.write(inner, "book.xlsx")
+    pack(outer, inner, "book.xlsx")
     path.write_bytes(gzip.compress(outer.read_bytes()))
-    inner.unlink()
     outer.unlink()
+
+
+def pack(path: Path, member: Path, name: str) -> None:
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.write(member, name)
+    member.unlink()
 
 
 def database(path: Path) -> None:
@@ -77,9 +80,7 @@ def report(path: Path) -> None:
 def table_in_zip(path: Path) -> None:
     inner = path.with_suffix(".inner")
     compressed(inner, str)
-    with zipfile.ZipFile(path, "w") as archive:
-        archive.write(inner, "data/answers.parquet")
-    inner.unlink()
+    pack(path, inner, "data/answers.parquet")
 
 
 def cells_in_sqlite(path: Path) -> None:
@@ -115,11 +116,6 @@ HOLDING: dict[str, Callable[[Path], object]] = {
 def test_what_holds_a_participant_is_found_wherever_it_is_packed(tmp_path: Path, name: str) -> None:
     HOLDING[name](tmp_path / name)
     assert search([tmp_path / name], MATCHER) == Search(1, [tmp_path / name], {})
-
-
-@pytest.mark.parametrize("name", [name for name in HOLDING if PSEUDONYM not in name])
-def test_nobody_else_is_found(tmp_path: Path, name: str) -> None:
-    HOLDING[name](tmp_path / name)
     others = Matcher([Mark(WHO[:-1] + "0"), Mark("p0123456789abcdee")])
     assert search([tmp_path / name], others) == Search(1, [], {})
 
@@ -184,18 +180,12 @@ def test_a_folder_that_may_not_be_read_stops_the_search(tmp_path: Path) -> None:
         list(files_beneath(tmp_path))
 
 
-# ---- forms ---------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-16-be", "cp1252"])
 @pytest.mark.parametrize("form", ["NFC", "NFD"])
 @pytest.mark.parametrize("who", ["Jürgen-0815", 'o"neil-1234', "a&b <c> 123", WHO])
 def test_every_way_of_writing_is_found(who: str, form: str, encoding: str) -> None:
-    written = unicodedata.normalize(form, who)
-    if encoding == "cp1252" and not written.isascii():
-        written = who
-    matcher = Matcher([Mark(who)])
-    quoted = written.replace('"', '""')
+    written = unicodedata.normalize("NFC" if encoding == "cp1252" else form, who)
+    matcher, quoted = Matcher([Mark(who)]), written.replace('"', '""')
     for text in (f'x;"{quoted}";y', f"?participant={written}&x=1", f"before{written}after"):
         assert matcher.matches(text.encode(encoding)), text
     assert not matcher.matches(written[:-1].encode(encoding))

@@ -19,62 +19,34 @@ from fieldwork.records.judging import SIDES as SIDES_OF_PAIRS
 from fieldwork.records.judging import JudgedUnit, Judgement
 from fieldwork.sections.judging import Scale
 
-SCALES: list[dict[str, Any]] = [
-    {
-        "name": "helpful",
-        "level": "interval",
-        "options": ["1", "2", "3"],
-        "accepted": [],
-        "prefers_a": [],
-        "prefers_b": [],
-        "penalty": 0.2,
-        "readings": {"low": "1", "high": "3"},
-        "labels": {},
-    },
-    {
-        "name": "right",
-        "level": "nominal",
-        "options": ["yes", "no"],
-        "accepted": ["yes"],
-        "prefers_a": [],
-        "prefers_b": [],
-        "penalty": 0.2,
-        "readings": {},
-        "labels": {},
-    },
-]
+POINTS: dict[str, Any] = {"level": "interval", "options": ["1", "2", "3"]}
+SCALES = {
+    scale.name: scale
+    for scale in (
+        Scale(name="helpful", **POINTS, readings={"low": "1", "high": "3"}),
+        Scale(name="right", options=["yes", "no"], accepted=["yes"]),
+        Scale(name="better", **POINTS, prefers_a=["1"], prefers_b=["3"]),
+    )
+}
 COLUMNS = {"unit": "unit", "rater": "who", "value": "answer"}
 SOURCE: dict[str, Any] = {
-    "scale": "helpful",
-    "rater_kind": "person",
-    "kinds": {},
-    "rows": {},
-    "columns": COLUMNS,
-    "units": "described",
-    "sides": "fixed",
-}
-
-
-BETTER: dict[str, Any] = {
-    **SCALES[0],
-    "name": "better",
-    "prefers_a": ["1"],
-    "prefers_b": ["3"],
-}
-
-
-def scales() -> dict[str, Scale]:
-    return {scale["name"]: Scale(**scale) for scale in (*SCALES, BETTER)}
-
-
+    "scale": "helpful", "rater_kind": "person", "kinds": {}, "rows": {}, "columns": COLUMNS,
+    "units": "described", "sides": "fixed",
+}  # fmt: skip
 NOTHING = StudyUnits({}, [])
 
 
 def read(tmp_path: Path, text: str, study: StudyUnits = NOTHING, **changes: Any) -> JudgementRows:
-    path = tmp_path / "judgements.csv"
-    path.write_text(text, encoding="utf-8")
-    source = {**SOURCE, **changes, "files": [str(path)]}
-    return import_judgements({"mine": source}, scales(), str(tmp_path / "key"), study)
+    return read_files(tmp_path, {"judgements.csv": text}, study, **changes)
+
+
+def read_files(
+    tmp_path: Path, texts: dict[str, str], study: StudyUnits | None = None, **changes: Any
+) -> JudgementRows:
+    for name, text in texts.items():
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    source = {**SOURCE, **changes, "files": [str(tmp_path / name) for name in texts]}
+    return import_judgements({"mine": source}, SCALES, str(tmp_path / "key"), study or OF_STUDY)
 
 
 def test_a_judgement_is_read_as_its_scale_says(tmp_path: Path) -> None:
@@ -90,10 +62,8 @@ def test_nobody_is_named_and_notes_are_masked(tmp_path: Path) -> None:
     )
     (row,) = read(tmp_path, text, columns={**COLUMNS, "note": "note"}).judgements
     assert re.fullmatch(r"p[0-9a-f]{16}", row.rater)
-    assert row.note is not None
-    assert "ann" not in row.note
-    assert "555" not in row.note
-    assert "[e-mail]" in row.note
+    assert "[e-mail]" in (row.note or "")
+    assert not [part for part in ("ann", "555") if part in (row.note or "")]
 
 
 def test_who_judges_what_is_said_of_them_is_not_named_by_the_unit(tmp_path: Path) -> None:
@@ -115,17 +85,10 @@ def test_who_judges_what_is_said_of_them_is_not_named_by_the_unit(tmp_path: Path
 
 
 def test_scales_kinds_and_sides_may_stand_in_columns(tmp_path: Path) -> None:
-    columns = {
-        "unit": ["task", "turn"],
-        "rater": "who",
-        "value": "answer",
-        "scale": "scale",
-        "rater_kind": "kind",
-        "user": "user",
-        "first_side": "first",
-        "characters_a": "length",
-        "seconds": "time",
-    }
+    columns = COLUMNS | {
+        "unit": ["task", "turn"], "scale": "scale", "rater_kind": "kind", "user": "user",
+        "first_side": "first", "characters_a": "length", "seconds": "time",
+    }  # fmt: skip
     text = (
         "task,turn,who,answer,scale,kind,user,first,length,time\n"
         "t,1,ann,yes,right,human,u1,a,120,4.5\n"
@@ -134,13 +97,8 @@ def test_scales_kinds_and_sides_may_stand_in_columns(tmp_path: Path) -> None:
     kinds = {"person": ["human"], "model": ["llm"]}
     rows = read(tmp_path, text, columns=columns, scale=None, rater_kind=None, kinds=kinds)
     first, second = rows.judgements
-    assert (first.scale, first.unit_id, first.rater_kind, first.first_side, first.seconds) == (
-        "right",
-        "t/1",
-        "person",
-        "a",
-        4.5,
-    )
+    assert (first.scale, first.unit_id, first.rater_kind) == ("right", "t/1", "person")
+    assert (first.first_side, first.seconds) == ("a", 4.5)
     assert (first.number, second.number) == (None, 2.0)
     assert [(u.user_id, u.characters_a) for u in rows.units] == [("u1", 120), ("u1", None)]
 
@@ -148,85 +106,54 @@ def test_scales_kinds_and_sides_may_stand_in_columns(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "changes", "sentence"),
     [
-        (
-            "unit,who,answer\na,ann,4\n",
-            {},
-            "row 2: the answer is no option of the scale helpful (1, 2, 3)",
-        ),
-        ("unit,who\na,ann\n", {}, "no column 'answer' (judging.sources.mine.columns.value)"),
-        ("unit,who,answer\n,ann,1\n", {}, "the cell of columns.unit is empty"),
-        ("unit,who,answer\n", {}, "judging.sources.mine.path: it has no rows"),
-        (
-            "unit,who,answer\na,ann,1\n",
-            {"rows": {"who": "bob"}},
-            "judging.sources.mine.rows: it has 1 rows, none with these values",
-        ),
-        (
-            "unit,who,answer,kind\na,ann,1,robot\n",
-            {"columns": {**COLUMNS, "rater_kind": "kind"}, "rater_kind": None},
-            "neither a person's nor a model's; name it in judging.sources.mine.kinds",
-        ),
-        (
-            "unit,who,answer,scale\na,ann,1,mood\n",
-            {"columns": {**COLUMNS, "scale": "scale"}, "scale": None},
-            "its scale is not in judging.scales (helpful, right, better)",
-        ),
-        (
-            "unit,who,answer,user\na,ann,1,u1\na,bob,1,u2\n",
-            {"columns": {**COLUMNS, "user": "user"}},
-            "its unit has another user_id than in an earlier row",
-        ),
-        (
-            "unit,who,answer,time\na,ann,1,soon\n",
-            {"columns": {**COLUMNS, "seconds": "time"}},
-            "the cell of columns.seconds is no number from 0 to 86400",
-        ),
+        ("a,ann,4,\n", {}, "row 2: the answer is no option of the scale helpful (1, 2, 3)"),
+        ("a,ann,1,\n", {"columns": {**COLUMNS, "value": "vote"}},
+         "no column 'vote' (judging.sources.mine.columns.value)"),
+        (",ann,1,\n", {}, "the cell of columns.unit is empty"),
+        ("", {}, "judging.sources.mine.path: it has no rows"),
+        ("a,ann,1,\n", {"rows": {"who": "bob"}},
+         "judging.sources.mine.rows: it has 1 rows, none with these values"),
+        ("a,ann,1,robot\n", {"columns": {**COLUMNS, "rater_kind": "more"}, "rater_kind": None},
+         "neither a person's nor a model's; name it in judging.sources.mine.kinds"),
+        ("a,ann,1,mood\n", {"columns": {**COLUMNS, "scale": "more"}, "scale": None},
+         "its scale is not in judging.scales (helpful, right, better)"),
+        ("a,ann,1,u1\na,bob,1,u2\n", {"columns": {**COLUMNS, "user": "more"}},
+         "its unit has another user_id than in an earlier row"),
+        ("a,ann,1,soon\n", {"columns": {**COLUMNS, "seconds": "more"}},
+         "the cell of columns.seconds is no number from 0 to 86400"),
     ],
-)
+)  # fmt: skip
 def test_what_does_not_fit_is_one_sentence_that_quotes_no_cell(
     tmp_path: Path, text: str, changes: dict[str, Any], sentence: str
 ) -> None:
     with pytest.raises(StudyError) as error:
-        read(tmp_path, text, **changes)
+        read(tmp_path, f"unit,who,answer,more\n{text}", **changes)
     message = str(error.value)
     assert sentence in message
     assert "\n" not in message
-    assert not any(cell in message for cell in ("It depends", "robot", "mood", "soon"))
+    assert not any(cell in message for cell in ("robot", "mood", "soon"))
 
 
 GIVEN = JudgedUnit("u1/pair", "alice", "q", None, "gpt", "gpt", 9, 12, "pairs")
 JUDGED = Judgement(
-    "helpful", "u1/pair", "smol", "model", 0, "2", 2.0, "a", None, None, "better", None
-)
+    "helpful", "u1/pair", "smol", "model", 0, "2", 2.0, "a", None, None, "better", None,
+)  # fmt: skip
 OF_STUDY = StudyUnits({"c0de": GIVEN}, [JUDGED])
-SIDES = {**COLUMNS, "first_side": "first"}
 
 
 def test_a_unit_of_the_study_is_known_by_its_code_and_sides_are_turned_back(tmp_path: Path) -> None:
-    text = "unit,who,answer,first\nc0de,ann,1,a\nc0de,bob,1,b\nc0de,cem,2,b\n"
-    shown = {"units": "given", "sides": "shown", "columns": SIDES}
-    rows = read(tmp_path, text, OF_STUDY, **shown, scale="better")
-    assert rows.units == [GIVEN]
-    people = [
-        (j.unit_id, j.first_side, j.value) for j in rows.judgements if j.rater_kind == "person"
-    ]
-    assert people == [("u1/pair", "a", "1"), ("u1/pair", "b", "3"), ("u1/pair", "b", "2")]
-    # the study's own judge goes through the same table
-    assert JUDGED in rows.judgements
     # kits say the side by a code, which for another unit is another one
     codes = [side_code(GIVEN.unit_id, "c0de", side) for side in SIDES_OF_PAIRS]
-    text = f"unit,who,answer,first\nc0de,ann,1,{codes[0]}\nc0de,bob,1,{codes[1]}\n"
-    rows = read(tmp_path, text, OF_STUDY, **shown, scale="better")
-    assert [(j.first_side, j.value) for j in rows.judgements[1:]] == [("a", "1"), ("b", "3")]
     assert not {side_code("u2/pair", "c0de", side) for side in SIDES_OF_PAIRS} & {*codes}
-
-
-def read_files(tmp_path: Path, texts: dict[str, str], **changes: Any) -> JudgementRows:
-    for name, text in texts.items():
-        (tmp_path / name).write_text(text, encoding="utf-8")
-    files = [str(tmp_path / name) for name in texts]
-    sources = {"mine": {**SOURCE, **changes, "files": files}}
-    return import_judgements(sources, scales(), str(tmp_path / "key"), OF_STUDY)
+    shown = {"units": "given", "sides": "shown", "columns": {**COLUMNS, "first_side": "first"}}
+    for a, b in (("a", "b"), codes):
+        text = f"unit,who,answer,first\nc0de,ann,1,{a}\nc0de,bob,1,{b}\nc0de,cem,2,{b}\n"
+        rows = read(tmp_path, text, OF_STUDY, **shown, scale="better")
+        assert rows.units == [GIVEN]
+        # the study's own judge goes through the same table
+        assert rows.judgements[0] == JUDGED
+        people = [(j.unit_id, j.first_side, j.value) for j in rows.judgements[1:]]
+        assert people == [("u1/pair", "a", "1"), ("u1/pair", "b", "3"), ("u1/pair", "b", "2")]
 
 
 PLACES = {**COLUMNS, "position": "position", "kit": "kit"}
@@ -259,18 +186,15 @@ def test_a_key_that_no_entry_has_stops_the_import_unless_the_kit_asked_for_it(
         read_files(tmp_path, {"a.json": json.dumps([{"unit": "c0de"}])}, units="given")
 
 
-def test_a_unit_that_nobody_was_given_stops_the_import(tmp_path: Path) -> None:
+def test_a_unit_that_nobody_was_given_or_another_answer_stops_the_import(tmp_path: Path) -> None:
     text = "unit,who,answer\nc0de,ann,1\nother,ann,1\n"
     with pytest.raises(StudyError, match=r"row 3: its unit was given to nobody in this study"):
         read(tmp_path, text, OF_STUDY, units="given")
+    texts = {name: f"{PAGE_HEAD}ann,c0de,{name[0]},1,k\n" for name in ("2.csv", "3.csv")}
+    with pytest.raises(StudyError, match=r"3\.csv: row 2: its rater gave another answer .*2\.csv"):
+        read_files(tmp_path, texts, **OF_KIT)
 
 
 def test_a_skipped_unit_that_is_judged_later_is_no_repeat(tmp_path: Path) -> None:
     rows = read(tmp_path, "unit,who,answer\na,ann,\na,ann,3\n").judgements
     assert [(row.value, row.repeat) for row in rows] == [(None, 1), ("3", 0)]
-
-
-def test_two_answers_to_the_same_question_stop_the_import(tmp_path: Path) -> None:
-    texts = {"a.csv": f"{PAGE_HEAD}ann,c0de,2,1,k\n", "b.csv": f"{PAGE_HEAD}ann,c0de,3,1,k\n"}
-    with pytest.raises(StudyError, match=r"b\.csv: row 2: its rater gave another answer .*a\.csv"):
-        read_files(tmp_path, texts, **OF_KIT)

@@ -1,6 +1,7 @@
 """What is learnt from raters: held out by user, found where it is, and not found where nothing is."""
 
 from collections.abc import Sequence
+from itertools import product
 
 import numpy as np
 import pytest
@@ -18,6 +19,7 @@ from fieldwork.judging.learning import (
 )
 from fieldwork.records.judging import Judgement, LearntScore, UnitText
 from unit.judging.unit_texts import BETTER, RIGHT, unit_text
+from unit.table_rows import row_of
 
 DIMENSIONS = 24
 
@@ -26,15 +28,11 @@ def encode(texts: Sequence[str]) -> Vectors:
     """Random unit vectors, of which the first number says whether the text is good."""
     rows = []
     for text in texts:
-        generator = np.random.default_rng(abs(hash_of(text)))
-        row = generator.normal(size=DIMENSIONS)
+        seed = int.from_bytes(text.encode()[-8:], "big") + len(text)
+        row = np.random.default_rng(seed).normal(size=DIMENSIONS)
         row[0] = 6 * (("good" in text) - ("bad" in text)) or row[0]
         rows.append(row / np.linalg.norm(row))
     return np.array(rows, dtype=np.float32)
-
-
-def hash_of(text: str) -> int:
-    return int.from_bytes(text.encode()[-8:], "big") + len(text)
 
 
 def attributes(n_users: int = 60, per_user: int = 4) -> list[UnitText]:
@@ -51,24 +49,10 @@ def attributes(n_users: int = 60, per_user: int = 4) -> list[UnitText]:
     ]
 
 
-def judgement(
-    unit: UnitText, value: str, kind: str = "person", rater: str = "p", repeat: int = 0
-) -> Judgement:
+def judgement(unit: UnitText, value: str) -> Judgement:
     scale = BETTER if unit.text_b else RIGHT
-    return Judgement(
-        scale.name,
-        unit.unit_id,
-        rater,
-        kind,
-        repeat,
-        value,
-        None,
-        None,
-        None,
-        None,
-        "kit",
-        None,  # type: ignore[arg-type]
-    )
+    keys = {"scale": scale.name, "unit_id": unit.unit_id, "rater": "p", "rater_kind": "person"}
+    return row_of(Judgement, **keys, repeat=0, value=value, source="kit")
 
 
 def truthful(units: Sequence[UnitText]) -> list[Judgement]:
@@ -91,8 +75,7 @@ def test_what_raters_see_is_learnt_and_tested_on_other_users() -> None:
 
 
 def test_nothing_is_learnt_where_labels_say_nothing() -> None:
-    units = attributes()
-    generator = np.random.default_rng(1)
+    units, generator = attributes(), np.random.default_rng(1)
     qualities = []
     for _ in range(8):
         labels = [judgement(u, str(generator.choice(["accept", "reject"]))) for u in units]
@@ -131,22 +114,16 @@ def test_few_users_and_one_answer_teach_nothing_and_say_so() -> None:
 
 
 def test_ratings_of_pairs_are_foretold_by_what_the_answers_say() -> None:
-    generator = np.random.default_rng(2)
+    generator, words = np.random.default_rng(2), ("bad", "plain", "good")
     units, rows = [], []
-    for user in range(60):
-        for n in range(3):
-            worth = int(generator.integers(-1, 2))
-            text = {-1: "bad", 0: "plain", 1: "good"}[worth]
-            unit = unit_text(
-                f"p{user}-{n}", f"user{user}", facts=["good things"], question="What?",
-                text_a=f"plain {user} {n}", text_b=f"{text} {user} {n}",
-            )  # fmt: skip
-            units.append(unit)
-            rows.append(judgement(unit, str(3 + worth)))
+    for user, n in product(range(60), range(3)):
+        worth, shown = int(generator.integers(3)), {"facts": ["good things"], "question": "What?"}
+        texts = {"text_a": f"plain {user} {n}", "text_b": f"{words[worth]} {user} {n}"}
+        units.append(unit_text(f"p{user}-{n}", f"user{user}", **shown, **texts))
+        rows.append(judgement(units[-1], str(2 + worth)))
     scores = learnt_scores(units, rows, BETTER, encode)
-    learnt = np.array([score.score for score in scores])
-    labels = np.array([score.label for score in scores])
-    assert np.corrcoef(learnt, labels)[0, 1] > 0.7
+    labels = [score.label for score in scores]
+    assert np.corrcoef([score.score for score in scores], labels)[0, 1] > 0.7
     assert set(labels) == {2, 3, 4}
 
 
@@ -154,13 +131,10 @@ def test_a_verifier_scores_what_raters_have_not_seen() -> None:
     units = attributes()
     verifier = Verifier(units, truthful(units), RIGHT, encode)
     new = [
-        unit_text("n1", "user3", attribute="good new fact", evidence="→ User: something"),
-        unit_text("n2", "user4", attribute="bad new fact", evidence="→ User: something"),
+        unit_text(user, user, attribute=f"{word} new fact", evidence="→ User: something")
+        for user, word in (("user3", "good"), ("user4", "bad"))
     ]
     good, bad = verifier.scores(new)
-    assert good is not None
-    assert bad is not None
-    assert good > 0.5 > bad
+    assert (good or 0) > 0.5 > (1 if bad is None else bad)
     assert verifier.scores([]) == []
-    ignorant = Verifier(units, [], RIGHT, encode)
-    assert ignorant.scores(new) == [None, None]
+    assert Verifier(units, [], RIGHT, encode).scores(new) == [None, None]

@@ -12,9 +12,9 @@ PROMPT = TextTemplate(
 )
 
 
-def answer(item: str, letter: str | None, replicate: int = 0, model: str = "gpt") -> Answer:
+def answer(item: str, letter: str | None) -> Answer:
     reason = None if letter else "no letter found"
-    return answer_of(model=model, item_id=item, letter=letter, replicate=replicate, reason=reason)
+    return answer_of(model="gpt", item_id=item, letter=letter, reason=reason)
 
 
 def test_a_single_unit_is_put_once_with_the_options_in_words() -> None:
@@ -34,16 +34,9 @@ def test_a_pair_is_put_in_both_orders() -> None:
 
 def test_a_letter_means_the_side_and_not_the_place() -> None:
     answers = [answer("p|a", "A"), answer("p|b", "A"), answer("p|a", "C"), answer("p|b", "D")]
-    rows = {
-        (row.first_side, row.repeat): row.value
-        for row in model_judgements(answers, {"p": pair()}, BETTER, "mine")
-    }
-    assert {(side, value) for (side, _), value in rows.items()} == {
-        ("a", "1"),
-        ("b", "5"),
-        ("a", "3"),
-        ("b", "2"),
-    }
+    rows = model_judgements(answers, {"p": pair()}, BETTER, "mine")
+    found = {(row.first_side, row.value) for row in rows}
+    assert found == {("a", "1"), ("b", "5"), ("a", "3"), ("b", "2")}
 
 
 def test_a_bar_in_the_id_of_a_user_is_no_side() -> None:

@@ -1,5 +1,7 @@
 """What a study gives to raters: which units there are, whose they are, and what raters see of them."""
 
+from collections import Counter
+
 import pytest
 
 from fieldwork.errors import StudyError
@@ -14,25 +16,20 @@ from fieldwork.judging.units import (
 from fieldwork.pseudonyms import PUBLIC_KEY, user_pseudonym
 from fieldwork.records.generation import Response
 from fieldwork.records.memory import Attribute, Evidence
-from fieldwork.records.puppets import Conversation, Message
 from fieldwork.records.shared import ItemKey
 from fieldwork.records.tasks import Item
 from unit.judging.unit_texts import unit_text
+from unit.memory.conversations import conversation
 from unit.table_rows import response_of
 
 SETTINGS = UnitSettings("mine", None, "synthetic", 7)
 ITEM = Item("q", "list", "What now?", "What now? Name five.", [], None, None, "a test")
-TALK = Conversation(
-    "c1", "u1", None, None, None, 2, 9,
-    [Message("user", "I own a dog."), Message("assistant", "Nice."), Message("user", "Bye.")],
-)  # fmt: skip
+TALK = conversation("I own a dog.", "Nice.", "Bye.")
 
 
 def attribute(user: str, number: int = 0) -> Attribute:
-    evidence = [Evidence("c1", 1)]
-    return Attribute(
-        f"{user}-{number}", user, number, f"Fact {number}", "fact", None, 1, None, evidence
-    )
+    text, evidence = f"Fact {number}", [Evidence("c1", 1)]
+    return Attribute(f"{user}-{number}", user, number, text, "fact", None, 1, None, evidence)
 
 
 def response(puppet: str | None, replicate: int, text: str | None, model: str = "gpt") -> Response:
@@ -80,9 +77,7 @@ def test_a_question_comes_with_its_options(
 def test_relevance_is_an_attribute_beside_a_question() -> None:
     units = units_of("relevance", texts(), SETTINGS)
     assert [unit.unit_id for unit in units] == ["u1-0/t/q", "u1-1/t/q", "u2-0/t/q"]
-    assert {(unit.question, unit.item_id, unit.evidence) for unit in units} == {
-        ("What now?", "q", None)
-    }
+    assert {(u.question, u.item_id, u.evidence) for u in units} == {("What now?", "q", None)}
 
 
 def test_of_a_pair_each_user_has_a_generic_answer_of_its_own() -> None:
@@ -119,14 +114,10 @@ def test_naming_is_the_only_difference_of_a_mention() -> None:
 
 
 def test_a_draw_takes_users_in_turn_and_is_the_same_every_time() -> None:
-    units = [
-        unit_text(f"{user}-{n}", user)
-        for user, many in (("a", 9), ("b", 2), ("c", 4))
-        for n in range(many)
-    ]
+    sizes = {"a": 9, "b": 2, "c": 4}
+    units = [unit_text(f"{user}-{n}", user) for user, many in sizes.items() for n in range(many)]
     drawn = draw_units(units, 7, seed=1)
-    counts = {user: sum(unit.user_id == user for unit in drawn) for user in "abc"}
-    assert sorted(counts.values()) == [2, 2, 3]
+    assert sorted(Counter(unit.user_id for unit in drawn).values()) == [2, 2, 3]
     assert draw_units(units[::-1], 7, seed=1) == drawn
     assert draw_units(units, 7, seed=2) != drawn
     assert len(draw_units(units, 99, seed=1)) == 15

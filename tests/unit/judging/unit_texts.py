@@ -4,6 +4,7 @@ from typing import Any
 
 from fieldwork.records.judging import UnitText
 from fieldwork.sections.judging import Scale
+from unit.table_rows import row_of
 
 RIGHT = Scale(
     name="right",
@@ -24,20 +25,8 @@ BETTER = Scale(
 
 def unit_text(name: str = "u", user: str = "alice", **columns: Any) -> UnitText:
     """A unit; an attribute unless it has texts."""
-    values: dict[str, Any] = {
-        "unit_kind": "attributes",
-        "item_id": None,
-        "unit_group": None,
-        "author_a": None,
-        "author_b": None,
-        "attribute": None,
-        "facts": [],
-        "evidence": None,
-        "question": None,
-        "text_a": None,
-        "text_b": None,
-    }
-    return UnitText(unit_id=name, code=f"code-{name}", user_id=user, **(values | columns))
+    keys = {"unit_id": name, "code": f"code-{name}", "user_id": user, "unit_kind": "attributes"}
+    return row_of(UnitText, **keys | {"facts": []} | columns)
 
 
 def pair(name: str = "p", user: str = "alice") -> UnitText:

@@ -26,29 +26,27 @@ from fieldwork.records.tasks import Item
 from fieldwork.sections.conditions import SelectionRules
 from fieldwork.sections.judging import Scale
 from fieldwork.text_templates import TextTemplate
+from unit.memory.conversations import attribute as attribute_of
+from unit.table_rows import answer_of, row_of
 
 
 def attribute(text: str, place: int = 0, user: str = "u1") -> Attribute:
-    return Attribute(f"{user}-{place}", user, place, text, "fact", None, 1, None, [])
+    return attribute_of(f"{user}-{place}", text, user, place=place)
 
 
 def item(question: str, name: str = "q1") -> Item:
     return Item(name, "choice", question, question, ["x", "y"], None, None, "a test")
 
 
-SOUP = [
-    attribute("Cooks soup every day"),
-    attribute("Owns a dog", 1),
-    attribute("Likes hot soup", 2),
-]
+TEXTS = ["Cooks soup every day", "Owns a dog", "Likes hot soup"]
+SOUP = [attribute(text, place) for place, text in enumerate(TEXTS)]
 QUESTION = item("Which soup should I cook?")
 
 
 def selected(scores: Any, **settings: Any) -> list[tuple[str, bool]]:
-    chosen = SelectionRules(**{"by": "all", **settings})
-    return [
-        (r.attribute_id, r.is_selected) for r in select_attributes(SOUP, [QUESTION], scores, chosen)
-    ]
+    rules = SelectionRules(**{"by": "all", **settings})
+    rows = select_attributes(SOUP, [QUESTION], scores, rules)
+    return [(row.attribute_id, row.is_selected) for row in rows]
 
 
 def test_shared_words_come_first_and_unknown_words_score_nothing() -> None:
@@ -66,36 +64,23 @@ def test_the_best_n_that_reach_the_least_score_are_selected() -> None:
     assert selected(scores, n=1) == [("u1-1", True), ("u1-0", False), ("u1-2", False)]
     assert selected(scores, at_least=0.5) == [("u1-1", True), ("u1-0", False), ("u1-2", False)]
     assert selected(scores, n=2) == [("u1-1", True), ("u1-0", True), ("u1-2", False)]
-    rows = list(
-        select_attributes(SOUP, [QUESTION], scores, SelectionRules(by="people", at_least=0.5))
-    )
-    assert [(r.score, r.reason) for r in rows][-1] == (None, "nobody judged it")
+    rules = SelectionRules(by="people", at_least=0.5)
+    *_, last = select_attributes(SOUP, [QUESTION], scores, rules)
+    assert (last.score, last.reason) == (None, "nobody judged it")
 
 
 def test_each_user_is_ranked_alone_for_each_question() -> None:
     both = [*SOUP, attribute("Owns a cat", user="u2")]
     items = [QUESTION, item("Dogs?", "q2")]
     rows = list(select_attributes(both, items, all_scores, SelectionRules(by="all", n=1)))
-    assert [(r.user_id, r.item_id, r.place) for r in rows if r.is_selected] == [
-        ("u1", "q1", 0),
-        ("u1", "q2", 0),
-        ("u2", "q1", 0),
-        ("u2", "q2", 0),
-    ]
-    assert selected_ids(["q1", "q2", "q3"], rows) == {
-        "q1": {"u1-0", "u2-0"},
-        "q2": {"u1-0", "u2-0"},
-        "q3": set(),
-    }
+    firsts = [(row.user_id, row.item_id, row.place) for row in rows if row.is_selected]
+    assert firsts == [(user, item, 0) for user in ("u1", "u2") for item in ("q1", "q2")]
+    ids = {"u1-0", "u2-0"}
+    assert selected_ids(["q1", "q2", "q3"], rows) == {"q1": ids, "q2": ids, "q3": set()}
 
 
 def test_vectors_are_compared_by_their_cosine() -> None:
-    angles = {
-        "Cooks soup every day": 0,
-        "Owns a dog": 90,
-        "Likes hot soup": 60,
-        QUESTION.question: 0,
-    }
+    angles = dict(zip([*TEXTS, QUESTION.question], (0, 90, 60, 0), strict=True))
 
     def encode(texts: Sequence[str]) -> Vectors:
         radians = np.radians([angles[text] for text in texts])
@@ -106,25 +91,14 @@ def test_vectors_are_compared_by_their_cosine() -> None:
 
 
 def answer(name: str, letter: str | None, yes: float | None = None) -> Answer:
-    columns: dict[str, Any] = dict.fromkeys(Answer.__dataclass_fields__)
-    columns |= {"item_id": name, "letter": letter}
-    if yes is not None:
-        shares = [OptionProbability("A", yes), OptionProbability("B", 1 - yes)]
-        columns["option_probabilities"] = shares
-    return Answer(**columns)
+    shares = [OptionProbability("A", yes), OptionProbability("B", 1 - yes)] if yes else None
+    return answer_of(item_id=name, letter=letter, option_probabilities=shares)
 
 
 def test_a_models_letters_count_and_its_probabilities_count_more() -> None:
-    shares = answered_shares(
-        [
-            answer("a/t/q1", "A"),
-            answer("b/t/q1", "B"),
-            answer("c/t/q1", None),
-            answer("d/t/q1", "B", 0.75),
-            answer("e/other/q1", "A"),
-        ],
-        "t",
-    )
+    letters = {"a/t/q1": "A", "b/t/q1": "B", "c/t/q1": None, "e/other/q1": "A"}
+    answers = [answer(*pair) for pair in letters.items()]
+    shares = answered_shares([*answers, answer("d/t/q1", "B", 0.75)], "t")
     assert shares == {("a", "q1"): 1, ("b", "q1"): 0, ("d", "q1"): 0.75}
 
 
@@ -137,16 +111,12 @@ def test_the_question_to_a_model_names_attribute_and_question() -> None:
 
 
 def judgement(rater: str, value: str | None, repeat: int = 0, kind: str = "person") -> Judgement:
-    columns: dict[str, Any] = dict.fromkeys(Judgement.__dataclass_fields__)
-    columns |= {"scale": "matters", "unit_id": "u1-0/t/q1", "rater": rater, "rater_kind": kind}
-    return Judgement(**columns | {"repeat": repeat, "value": value})
+    keys = {"scale": "matters", "unit_id": "u1-0/t/q1", "rater": rater, "rater_kind": kind}
+    return row_of(Judgement, **keys, repeat=repeat, value=value)
 
 
-MATTERS = Scale(
-    name="matters",
-    options=["openly", "in what is chosen", "no"],
-    accepted=["openly", "in what is chosen"],
-)
+YES = ["openly", "in what is chosen"]
+MATTERS = Scale(name="matters", options=[*YES, "no"], accepted=YES)
 
 
 def test_people_vote_once_each_and_models_do_not() -> None:

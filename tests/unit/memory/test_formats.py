@@ -8,9 +8,10 @@ import pytest
 
 from fieldwork.errors import StudyError
 from fieldwork.memory.formats import RememberedUser, memory_texts, remembered_users
-from fieldwork.records.memory import Attribute, Evidence, MemoryText, MemoryUser
+from fieldwork.records.memory import Attribute, MemoryText, MemoryUser
 from fieldwork.sections.conditions import MemoryLimits
 from fieldwork.text_templates import TextTemplate, read_template
+from unit.memory.conversations import attribute as attribute_of
 from unit.memory.conversations import conversation
 
 SHIPPED = sorted((Path(__file__).parents[3] / "resources/memory").glob("*_202*.txt"))
@@ -24,16 +25,9 @@ TALKS = [conversation(f"Message {n}", name=f"c{n}", day=n) for n in (1, 2, 3)]
 
 
 def attribute(number: int, kind: str = "fact") -> Attribute:
-    return Attribute(
-        f"a{number}",
-        "u1",
-        number,
-        f"Attribute number {number}",
-        kind,  # type: ignore[arg-type]
-        0.8,
-        1,
-        datetime(2026, 1, 2, tzinfo=UTC),
-        [Evidence("c1", 1)],
+    day = datetime(2026, 1, 2, tzinfo=UTC)
+    return attribute_of(
+        f"a{number}", f"Attribute number {number}", place=number, kind=kind, stated_at=day
     )
 
 
@@ -91,12 +85,8 @@ def test_of_selected_attributes_each_question_has_a_text_even_where_nothing_matt
     users = [MemoryUser(0, "u1", 1, 0, ["c1"]), MemoryUser(1, "u2", 1, 0, [])]
     by_id = {talk.conversation_id: talk for talk in TALKS}
     known = [attribute(0), attribute(1)]
-    some = list(remembered_users(users, known, by_id, {"q1": {"a1"}, "q2": set()}))
-    assert [(u.user_id, u.item_id, [a.attribute_id for a in u.attributes]) for u in some] == [
-        ("u1", "q1", ["a1"]),
-        ("u1", "q2", []),
-        ("u2", "q1", []),
-        ("u2", "q2", []),
-    ]
+    some = remembered_users(users, known, by_id, {"q1": {"a1"}, "q2": set()})
+    found = {(u.user_id, u.item_id): [a.attribute_id for a in u.attributes] for u in some}
+    assert found == {("u1", "q1"): ["a1"], ("u1", "q2"): [], ("u2", "q1"): [], ("u2", "q2"): []}
     everything = list(remembered_users(users, known, by_id))
     assert [(u.item_id, len(u.attributes)) for u in everything] == [(None, 2), (None, 0)]

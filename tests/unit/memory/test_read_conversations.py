@@ -8,6 +8,7 @@ from fieldwork.memory.reading import (
     reading_items,
     sentences_of,
 )
+from fieldwork.records.tasks import Item
 from fieldwork.sections.memory import ReadingRules
 from fieldwork.text_templates import TextTemplate
 from unit.memory.conversations import conversation
@@ -46,25 +47,21 @@ def test_the_newest_conversations_that_are_short_enough_are_read() -> None:
 
 
 def test_a_free_question_has_no_lines_to_choose_from_and_a_held_one_has() -> None:
-    talk = conversation("I am a nurse. I own a dog. I like tea.")
-    users = memory_users(["u1"], [talk], STATEMENTS)
-    (free,) = reading_items(users, {"c1": talk}, STATEMENTS, TextTemplate(TEMPLATE, "t.txt"))
-    (held,) = reading_items(users, {"c1": talk}, SENTENCES, TextTemplate(TEMPLATE, "t.txt"))
+    (free,), (held,) = (
+        items("I am a nurse. I own a dog. I like tea.", r) for r in (STATEMENTS, SENTENCES)
+    )
     assert (free.kind, free.choices, free.list_length) == ("text", [], None)
     assert (held.kind, held.list_length) == ("text", 3)
     assert held.choices == ["I am a nurse.", "I own a dog.", "I like tea."]
     assert free.prompt.endswith("Name 5.")
     assert held.prompt.endswith("Name 3.")
-
-
-def test_a_conversation_in_which_the_user_states_nothing_is_not_asked_about() -> None:
-    talk = conversation("Why? How?", "Because.")
-    users = memory_users(["u1"], [talk], SENTENCES)
-    assert reading_items(users, {"c1": talk}, SENTENCES, TextTemplate(TEMPLATE, "t.txt")) == []
-
-
-def test_a_template_with_another_name_is_refused_with_its_file() -> None:
-    talk = conversation("I am a nurse.")
-    users = memory_users(["u1"], [talk], STATEMENTS)
+    # a conversation in which the user states nothing is not asked about
+    assert items("Why? How?", SENTENCES) == []
     with pytest.raises(StudyError, match=r"t\.txt: .*conversation, n"):
-        reading_items(users, {"c1": talk}, STATEMENTS, TextTemplate("{{ chat }}", "t.txt"))
+        items("I am a nurse.", STATEMENTS, "{{ chat }}")
+
+
+def items(text: str, rules: ReadingRules, template: str = TEMPLATE) -> list[Item]:
+    talk = conversation(text)
+    users = memory_users(["u1"], [talk], rules)
+    return reading_items(users, {"c1": talk}, rules, TextTemplate(template, "t.txt"))

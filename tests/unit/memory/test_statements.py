@@ -25,9 +25,8 @@ TEA = '{"attribute": "Likes tea", "kind": "preference", "turns": [3], "confidenc
 def stated(text: str, form: str = "statements") -> list[tuple[object, ...]]:
     rows = read_statements(reply(text), TALK, form)  # type: ignore[arg-type]
     assert [row.place for row in rows] == list(range(len(rows)))
-    assert {(row.user_id, row.conversation_id, row.attribute_id) for row in rows} == {
-        ("u1", "c1", None)
-    }
+    keys = {(row.user_id, row.conversation_id, row.attribute_id) for row in rows}
+    assert keys == {("u1", "c1", None)}
     return [(row.text, tuple(row.turns), row.confidence, row.kind, row.reason) for row in rows]
 
 
@@ -51,9 +50,11 @@ def test_json_is_read_whatever_stands_around_it(text: str) -> None:
     assert stated(text) == BOTH
 
 
-@pytest.mark.parametrize("text", ["[]", "```json\n[]\n```", "", "  \n"])
-def test_a_reply_that_states_nothing_is_one_row_with_the_reason(text: str) -> None:
-    assert stated(text) == [(None, (), None, None, NO_STATEMENT)]
+def test_a_reply_that_states_nothing_or_runs_away_is_one_row_with_the_reason() -> None:
+    for text in ("[]", "```json\n[]\n```", "", "  \n"):
+        assert stated(text) == [(None, (), None, None, NO_STATEMENT)]
+    ((text, *_, reason),) = stated(json.dumps({"attribute": "x" * 5000, "turns": [1]}))
+    assert (len(str(text)), reason) == (1000, RAN_AWAY)
 
 
 @pytest.mark.parametrize(
@@ -79,28 +80,17 @@ def test_only_a_turn_of_the_user_is_evidence(
     assert (read, reason) == expected
 
 
-@pytest.mark.parametrize(
-    ("confidence", "expected"),
-    [
-        ("0.25", 0.25),
-        ('"high"', 0.9),
-        ('"0.2"', 0.2),
-        ('"20 %"', 0.2),
-        ("7", None),
-        ('"nan"', None),
-        ("true", None),
-    ],
-)
-def test_a_confidence_is_a_share_or_a_word_or_a_text_of_it(
-    confidence: str, expected: float | None
-) -> None:
-    text = f'{{"attribute": "Has a dog", "turns": [1], "confidence": {confidence}}}'
-    assert stated(text)[0][2] == expected
-
-
-def test_a_reply_that_runs_away_is_cut_and_says_so() -> None:
-    ((text, *_, reason),) = stated(json.dumps({"attribute": "x" * 5000, "turns": [1]}))
-    assert (len(str(text)), reason) == (1000, RAN_AWAY)
+def test_a_confidence_is_a_share_or_a_word_or_a_text_of_it() -> None:
+    words = {'"high"': 0.9, '"0.2"': 0.2, '"20 %"': 0.2}
+    for confidence, expected in {
+        "0.25": 0.25,
+        **words,
+        "7": None,
+        '"nan"': None,
+        "true": None,
+    }.items():
+        text = f'{{"attribute": "Has a dog", "turns": [1], "confidence": {confidence}}}'
+        assert stated(text)[0][2] == expected, confidence
 
 
 def test_quoted_sentences_have_the_turns_in_which_they_were_written() -> None:

@@ -15,14 +15,9 @@ from fieldwork.memory.verification import (
 from fieldwork.records.judging import LearntScore
 from fieldwork.records.memory import Attribute, Evidence
 from fieldwork.text_templates import TextTemplate
-from unit.memory.conversations import conversation, reply
+from unit.memory.conversations import attribute, conversation, reply
 
-TALK = conversation("I am a nurse. I own a dog.", "Fine.", "I like tea.")
-TALKS = {"c1": TALK}
-
-
-def attribute(name: str, text: str, user: str = "u1") -> Attribute:
-    return Attribute(name, user, 0, text, "fact", 0.9, 1, None, [Evidence("c1", 1)])
+TALKS = {"c1": conversation("I am a nurse. I own a dog.", "Fine.", "I like tea.")}
 
 
 def score(name: str, value: float | None) -> LearntScore:
@@ -49,18 +44,14 @@ def test_what_raters_would_reject_is_stated_once_more() -> None:
 
 def test_a_new_statement_takes_the_place_with_its_own_evidence() -> None:
     text = '{"attribute": "Owns one dog", "turns": [1], "confidence": 0.7, "kind": "interest"}'
-    new = refinements([BAD, GOOD], [reply(text, "bad")], TALKS, "statements")
-    assert set(new) == {"bad"}
-    assert (new["bad"].text, new["bad"].kind, new["bad"].confidence) == (
-        "Owns one dog",
-        "interest",
-        0.7,
-    )
-    assert new["bad"].evidence == [Evidence("c1", 1)]
-    assert new["bad"].attribute_id != "bad"
-    assert refinements([BAD], [reply("[]", "bad")], TALKS, "statements") == {}
-    unshown = '{"attribute": "Flies", "turns": [2]}'
-    assert refinements([BAD], [reply(unshown, "bad")], TALKS, "statements") == {}
+    refined = refinements([BAD, GOOD], [reply(text, "bad")], TALKS, "statements")
+    assert set(refined) == {"bad"}
+    new = refined["bad"]
+    assert (new.text, new.kind, new.confidence) == ("Owns one dog", "interest", 0.7)
+    assert new.evidence == [Evidence("c1", 1)]
+    assert new.attribute_id != "bad"
+    for nothing in ("[]", '{"attribute": "Flies", "turns": [2]}'):
+        assert refinements([BAD], [reply(nothing, "bad")], TALKS, "statements") == {}
 
 
 def outcome(
@@ -71,27 +62,17 @@ def outcome(
     return [a.text for a in result.attributes], actions
 
 
-def test_accepted_and_unscored_attributes_are_kept() -> None:
+def test_accepted_and_unscored_attributes_are_kept_and_a_better_statement_is_taken() -> None:
     texts, actions = outcome({})
     assert texts == ["Is a nurse", "Owns a dog"]
-    assert actions == {
-        "good": ("keep", None),
-        "unknown": ("keep", NO_SCORE),
-        "bad": ("drop", NOT_REFINED),
-    }
-
-
-def test_a_better_statement_is_taken_and_another_bad_one_is_not() -> None:
-    new = {"bad": attribute("bad-2", "Owns one dog")}
-    texts, actions = outcome(new, 0.8)
-    assert texts == ["Is a nurse", "Owns one dog", "Owns a dog"]
-    assert actions["bad"] == ("refine", None)
-    texts, actions = outcome(new, 0.2)
-    assert texts == ["Is a nurse", "Owns a dog"]
-    assert actions["bad"] == ("drop", STILL_REJECTED)
-
-
-def test_what_is_known_already_is_not_taken_twice() -> None:
-    texts, actions = outcome({"bad": attribute("bad-2", "Is a nurse")}, 0.9)
-    assert texts == ["Is a nurse", "Owns a dog"]
-    assert actions["bad"] == ("drop", KNOWN_ALREADY)
+    kept = {"good": ("keep", None), "unknown": ("keep", NO_SCORE)}
+    assert actions == kept | {"bad": ("drop", NOT_REFINED)}
+    for text, score_of_new, bad in (
+        ("Owns one dog", 0.8, ("refine", None)),
+        ("Owns one dog", 0.2, ("drop", STILL_REJECTED)),
+        # what is known already is not taken twice
+        ("Is a nurse", 0.9, ("drop", KNOWN_ALREADY)),
+    ):
+        texts, actions = outcome({"bad": attribute("bad-2", text)}, score_of_new)
+        assert texts == ["Is a nurse", *[text] * (bad[0] == "refine"), "Owns a dog"]
+        assert actions == kept | {"bad": bad}

@@ -27,6 +27,7 @@ CONTENTS = {
     "empty.txt": b"",
 }
 BELOW = {f"trivia/{path}": content for path, content in CONTENTS.items()}
+BELOW_README = "trivia/README.md"
 OTHERS = {"notes.txt": b"of somebody else", "old/trivia/README.md": b"old"}
 
 
@@ -69,7 +70,7 @@ def refusal(osf: Osf, files: dict[str, Path], **changes: Any) -> str:
     return sentence
 
 
-def test_files_arrive_under_their_paths_and_nothing_else_changes(
+def test_files_arrive_under_their_paths_once_and_nothing_else_changes(
     osf: Osf, files: dict[str, Path], waits: list[float]
 ) -> None:
     account = send(osf, files)
@@ -78,21 +79,13 @@ def test_files_arrive_under_their_paths_and_nothing_else_changes(
     assert account.n_bytes == sum(map(len, CONTENTS.values()))
     assert waits == []
     assert {r.token for r in osf.requests if r.host == "api"} == {"right"}
-
-
-def test_what_is_there_is_not_sent_again(osf: Osf, files: dict[str, Path]) -> None:
-    send(osf, files)
+    # what is there is not sent again, and a file that changed becomes a new version
     n_uploads = len(osf.uploads())
     account = send(osf, files)
     assert (account.same_paths, account.new_paths, account.n_bytes) == (sorted(BELOW), [], 0)
     assert len(osf.uploads()) == n_uploads
-
-
-def test_a_file_that_changed_becomes_a_new_version(osf: Osf, files: dict[str, Path]) -> None:
-    send(osf, files)
     files["README.md"].write_bytes(b"# A study\r")  # of the same size
-    account = send(osf, files)
-    assert account.changed_paths == ["trivia/README.md"]
+    assert send(osf, files).changed_paths == ["trivia/README.md"]
     assert osf.nodes[NODE]["trivia/README.md"] == b"# A study\r"
     assert osf.versions["trivia/README.md"] == 2
     assert [r.status for r in osf.uploads()][-1] == 200
@@ -150,41 +143,33 @@ def test_a_name_that_somebody_else_took_meanwhile_becomes_a_new_version(
 
 
 @pytest.mark.parametrize(
-    ("there", "name", "sentence"),
+    ("there", "sentence"),
     [
-        (
-            "trivia/README.md/x",
-            "README.md",
-            "has a folder at trivia/README.md, where the archive has",
-        ),
-        (
-            "trivia",
-            "README.md",
-            "has a file at trivia, where the archive has a folder; rename it on OSF",
-        ),
+        ("trivia/README.md/x", "has a folder at trivia/README.md, where the archive has"),
+        ("trivia", "has a file at trivia, where the archive has a folder; rename it on OSF"),
     ],
 )
 def test_a_file_and_a_folder_of_one_name_are_one_sentence(
-    files: dict[str, Path], there: str, name: str, sentence: str
+    files: dict[str, Path], there: str, sentence: str
 ) -> None:
     with serve_osf({NODE: {there: b"precious"}}, private=[NODE]) as server:
-        message = refusal(server, {name: files["README.md"]})
+        message = refusal(server, {"README.md": files["README.md"]})
         assert sentence in message
         assert message.endswith("name another folder in archive.osf.folder")
         assert server.nodes[NODE] == {there: b"precious"}
 
 
-def test_a_name_that_is_listed_otherwise_is_one_sentence(files: dict[str, Path]) -> None:
+def test_a_name_that_is_listed_otherwise_and_a_full_project_are_one_sentence(
+    files: dict[str, Path],
+) -> None:
     """OSF takes two spellings of a name for one, and lists one of them."""
-    nodes, spelling = (
-        {NODE: {"trivia/README.md": b"old"}},
-        {"trivia/README.md": "/trivia/readme.md"},
-    )
+    nodes, spelling = {NODE: {BELOW_README: b"old"}}, {BELOW_README: "/trivia/readme.md"}
     with serve_osf(nodes, private=[NODE], listed_paths=spelling) as server:
         message = refusal(server, {"README.md": files["README.md"]})
-    assert (
-        "says that trivia/README.md is there already, and lists it under another spell" in message
-    )
+    assert f"says that {BELOW_README} is there already, and lists it under another spell" in message
+    with serve_osf({NODE: OTHERS}, room=10_000) as osf:
+        message = refusal(osf, files)
+    assert "has no room left (HTTP 507): OSF gives a private project 5 GB" in message
 
 
 def test_a_server_that_stays_busy_is_given_up_and_the_next_run_sends_the_rest(
@@ -230,34 +215,25 @@ def test_an_upload_that_was_killed_goes_on_where_it_was(
 
 
 @pytest.mark.parametrize(
-    ("changes", "token", "sentence"),
+    ("node", "token", "sentence"),
     [
-        ({}, None, "needs a token: set OSF_TOKEN to a personal access token with the scope"),
-        ({}, "old", "does not take the token in OSF_TOKEN (HTTP 401), which was revoked"),
-        ({}, "stranger", "may not be written to with the token in OSF_TOKEN (HTTP 403)"),
-        ({"node": "pub34"}, "stranger", "may not be written to by the account of OSF_TOKEN, which"),
-        (
-            {"node": "ro567"},
-            "right",
-            "may not be written to by the account of OSF_TOKEN, which may",
-        ),
-        ({"node": "zzzzz"}, "right", "does not exist (HTTP 404); archive.osf.node is what follows"),
+        (NODE, None, "needs a token: set OSF_TOKEN to a personal access token with the scope"),
+        (NODE, "old", "does not take the token in OSF_TOKEN (HTTP 401), which was revoked"),
+        (NODE, "stranger", "may not be written to with the token in OSF_TOKEN (HTTP 403)"),
+        ("pub34", "stranger", "may not be written to by the account of OSF_TOKEN, which"),
+        ("ro567", "right", "may not be written to by the account of OSF_TOKEN, which may"),
+        ("zzzzz", "right", "does not exist (HTTP 404); archive.osf.node is what follows"),
     ],
 )
 def test_a_project_that_may_not_be_written_to_is_one_sentence(
-    files: dict[str, Path],
-    monkeypatch: pytest.MonkeyPatch,
-    changes: dict[str, str],
-    token: str | None,
-    sentence: str,
+    files: Any, monkeypatch: pytest.MonkeyPatch, node: str, token: str | None, sentence: str
 ) -> None:
-    if token is None:
-        monkeypatch.delenv("OSF_TOKEN")
-    else:
+    monkeypatch.delenv("OSF_TOKEN")
+    if token is not None:
         monkeypatch.setenv("OSF_TOKEN", token)
     nodes = {NODE: OTHERS, "pub34": OTHERS, "ro567": OTHERS}
     with serve_osf(nodes, private=[NODE], read_only=["ro567"], revoked=["old"]) as osf:
-        assert sentence in refusal(osf, files, **changes)
+        assert sentence in refusal(osf, files, node=node)
         assert osf.uploads() == []
         assert all(files == OTHERS for files in osf.nodes.values())
 
@@ -265,47 +241,33 @@ def test_a_project_that_may_not_be_written_to_is_one_sentence(
 @pytest.mark.parametrize(
     ("fault", "sentence"),
     [
-        (Fault("name=trivia.zip", status=401), "does not take the token in OSF_TOKEN (HTTP 401)"),
-        (Fault("name=trivia.zip", status=410), "was deleted (HTTP 410)"),
-        (Fault("name=trivia.zip", status=413), "does not take a file as large as this (HTTP 413)"),
-        (Fault("name=trivia.zip", body=b"<html>"), "gives another answer than OSF's API does"),
-        (Fault(f"/v2/nodes/{NODE}/", body=b"{}"), "gives another answer than OSF's API does"),
+        ({"status": 401}, "does not take the token in OSF_TOKEN (HTTP 401)"),
+        ({"status": 410}, "was deleted (HTTP 410)"),
+        ({"status": 413}, "does not take a file as large as this (HTTP 413)"),
+        ({"body": b"<html>"}, "gives another answer than OSF's API does"),
+        (None, "gives another answer than OSF's API does"),
     ],
 )
 def test_what_the_file_service_refuses_is_one_sentence(
-    osf: Osf, files: dict[str, Path], fault: Fault, sentence: str
+    osf: Osf, files: dict[str, Path], fault: dict[str, Any] | None, sentence: str
 ) -> None:
-    osf.faults.append(fault)
+    of_project = Fault(f"/v2/nodes/{NODE}/", body=b"{}")
+    osf.faults.append(Fault("name=trivia.zip", **fault) if fault else of_project)
     assert sentence in refusal(osf, files)
 
 
-def test_a_full_project_is_one_sentence(files: dict[str, Path]) -> None:
-    with serve_osf({NODE: OTHERS}, room=10_000) as osf:
-        assert "has no room left (HTTP 507): OSF gives a private project 5 GB" in refusal(
-            osf, files
-        )
-
-
-def test_a_file_that_is_too_large_is_refused_before_anything_is_sent(
+def test_what_would_go_wrong_is_refused_before_or_noticed_after(
     osf: Osf, files: dict[str, Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(upload_module, "LARGEST_FILE", 100_000)
-    assert "takes files of 100 kB at most, and trivia.zip has 1.0 MB" in refusal(osf, files)
-    assert osf.requests == []
-
-
-def test_another_content_is_noticed(
-    osf: Osf, files: dict[str, Path], monkeypatch: pytest.MonkeyPatch
-) -> None:
+    with monkeypatch.context() as patched:
+        patched.setattr(upload_module, "LARGEST_FILE", 100_000)
+        assert "takes files of 100 kB at most, and trivia.zip has 1.0 MB" in refusal(osf, files)
+        assert osf.requests == []
+    with monkeypatch.context() as patched:
+        patched.setattr("servers.osf._Api._service", lambda *_: "http://192.0.2.1/v1/resources/")
+        assert "names a place for uploads at another host" in refusal(osf, files)
     digest = hashlib.sha256(b"other").hexdigest()
     reply = {"data": {"attributes": {"size": 10, "extra": {"hashes": {"sha256": digest}}}}}
     monkeypatch.setattr(upload_module._WritingSession, "put", lambda *_: reply)
     only = {"notes.txt": files["README.md"]}
     assert "got notes.txt with another content" in refusal(osf, only, folder="")
-
-
-def test_an_upload_link_to_another_host_gets_nothing(
-    osf: Osf, files: dict[str, Path], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("servers.osf._Api._service", lambda *_: "http://192.0.2.1/v1/resources/")
-    assert "names a place for uploads at another host" in refusal(osf, files)

@@ -24,31 +24,30 @@ def test_the_p_value_is_scipys(n: int, m: int) -> None:
     for a, b in itertools.product(range(n + 1), range(m + 1)):
         expected = fisher_exact([[a, n - a], [b, m - b]])[1]
         assert fisher_p(a, Margins(a + b, n, m)) == pytest.approx(expected)
-
-
-def test_impossible_tables_have_none() -> None:
+    # impossible tables have none
     assert np.isnan(p_of_tables(Margins(3, 2, 1))).tolist() == [True, True, False, True]
 
 
 WIDE, NARROW = Margins(40, 40, 40), Margins(2, 40, 40)
 
 
-@pytest.mark.parametrize(
-    ("named", "margins", "expected"),
-    [
-        # alone there is nothing to correct
-        ([30], [WIDE], [fisher_p(30, WIDE)]),
-        # two of eighty cannot come out that low, and cost nothing
-        ([30, 1], [WIDE, NARROW], [fisher_p(30, WIDE), 1.0]),
-        ([30, 30], [WIDE, WIDE], [2 * fisher_p(30, WIDE)] * 2),
-        # the next step no longer counts the first
-        ([32, 28], [WIDE, WIDE], [2 * fisher_p(32, WIDE), fisher_p(28, WIDE)]),
-        ([], [], []),
-    ],
-)
-def test_each_hypothesis_costs_what_it_could_come_out_at(named, margins, expected) -> None:
-    p_values = [fisher_p(k, of) for k, of in zip(named, margins, strict=True)]
-    assert holm_of_discrete(p_values, margins) == pytest.approx(expected)
+def test_each_hypothesis_costs_what_it_could_come_out_at() -> None:
+    def p(*named: int) -> list[float]:
+        return [fisher_p(n, WIDE) for n in named]
+
+    # alone there is nothing to correct, and two of eighty cannot come out that low, and cost nothing
+    assert holm_of_discrete([], []) == []
+    assert holm_of_discrete(p(30), [WIDE]) == pytest.approx(p(30))
+    pair = [*p(30), fisher_p(1, NARROW)]
+    assert holm_of_discrete(pair, [WIDE, NARROW]) == pytest.approx([*p(30), 1.0])
+    assert holm_of_discrete(p(30, 30), [WIDE] * 2) == pytest.approx([2 * p(30)[0]] * 2)
+    # the next step no longer counts the first
+    corrected = holm_of_discrete(p(32, 28), [WIDE] * 2)
+    assert corrected == pytest.approx([2 * p(32)[0], p(28)[0]])
+    # a test that can have any p-value from .01 adds p from there on, and nothing below
+    bounds = [0.01, 0.0, Margins(2, 20, 20)]
+    assert holm_of_discrete([0.02, 0.03, 1.0], bounds) == pytest.approx([0.04, 0.04, 1.0])
+    assert holm_of_discrete([0.005, 0.5], [0.0, 0.01]) == pytest.approx([0.005, 0.5])
 
 
 def test_it_is_never_larger_than_holms_and_keeps_the_order() -> None:
@@ -66,25 +65,17 @@ def test_it_is_never_larger_than_holms_and_keeps_the_order() -> None:
     assert again == [corrected[k] for k in shuffled]
 
 
-# ---- several groups ------------------------------------------------------------------------
-
-
 def p_of_groups(lost: Any, sizes: Any) -> float:
     random = np.random.default_rng(1)
     return fisher_test_of_groups(np.array(lost), np.array(sizes), random=random).p_value
 
 
-@pytest.mark.parametrize(
-    ("lost", "sizes"),
-    [((3, 0), (10, 10)), ((1, 5), (9, 30)), ((0, 1), (4, 3)), ((20, 9), (50, 40))],
-)
-def test_two_groups_are_fisher_s_test(lost: tuple[int, int], sizes: tuple[int, int]) -> None:
-    table = [lost, (sizes[0] - lost[0], sizes[1] - lost[1])]
-    assert p_of_groups(lost, sizes) == pytest.approx(fisher_exact(table).pvalue)
-
-
-def test_three_groups_by_hand() -> None:
-    """Two of two lost in one of three groups of two: 3 of the 15 ways, the others 12 of 15."""
+def test_few_groups_are_fishers_test_and_counted_by_hand() -> None:
+    pairs = ((3, 0), (10, 10)), ((1, 5), (9, 30)), ((0, 1), (4, 3)), ((20, 9), (50, 40))
+    for lost, sizes in pairs:
+        table = [lost, (sizes[0] - lost[0], sizes[1] - lost[1])]
+        assert p_of_groups(lost, sizes) == pytest.approx(fisher_exact(table).pvalue)
+    # two of two lost in one of three groups of two: 3 of the 15 ways, the others 12 of 15
     assert p_of_groups([2, 0, 0], [2, 2, 2]) == pytest.approx(0.2)
     assert p_of_groups([1, 1, 0], [2, 2, 2]) == pytest.approx(1.0)
 
@@ -120,12 +111,3 @@ def test_the_test_holds_its_level() -> None:
     p_values = np.array([p_of_groups(random.binomial(sizes, 0.15), sizes) for _ in range(1_000)])
     assert np.mean(p_values <= 0.05) <= 0.05 + 3 * np.sqrt(0.05 * 0.95 / 1_000)
     assert np.mean(p_values <= 0.05) > 0.005
-
-
-def test_tests_of_other_kinds_count_from_their_smallest_p_value() -> None:
-    """A test that can have any p-value from .01 adds p from there on, and nothing below."""
-    margins = Margins(2, 20, 20)
-    assert holm_of_discrete([0.02, 0.03, 1.0], [0.01, 0.0, margins]) == pytest.approx(
-        [0.04, 0.04, 1.0]
-    )
-    assert holm_of_discrete([0.005, 0.5], [0.0, 0.01]) == pytest.approx([0.005, 0.5])

@@ -60,7 +60,7 @@ def test_an_interval_lies_among_the_values_whatever_their_scale(numbers: list[fl
 
 
 def _held(
-    share: float, *, n_clusters: int, size: int, spread: float, counts_clusters: bool
+    share: float, n_clusters: int, size: int, spread: float, *, counts_clusters: bool
 ) -> float:
     """Share of 500 studies whose interval holds the truth; log times have a part of their cluster's."""
     draws, held = generator(7, "quantiles", f"{share}{size}{spread}"), 0
@@ -76,15 +76,9 @@ def _held(
 
 
 @pytest.mark.parametrize("share", [0.5, 0.95])
-def test_intervals_of_independent_values_hold_the_truth(share: float) -> None:
-    held = _held(share, n_clusters=400, size=1, spread=0.0, counts_clusters=False)
-    assert 0.93 <= held <= 0.99
-
-
-@pytest.mark.parametrize("share", [0.5, 0.95])
 def test_intervals_of_values_in_clusters_hold_the_truth_where_plain_ones_do_not(
     share: float,
 ) -> None:
-    source = {"n_clusters": 40, "size": 25, "spread": 0.7}
-    assert _held(share, **source, counts_clusters=False) < 0.85  # type: ignore[arg-type]
-    assert 0.92 <= _held(share, **source, counts_clusters=True) <= 0.99  # type: ignore[arg-type]
+    assert 0.93 <= _held(share, 400, 1, 0.0, counts_clusters=False) <= 0.99
+    assert _held(share, 40, 25, 0.7, counts_clusters=False) < 0.85
+    assert 0.92 <= _held(share, 40, 25, 0.7, counts_clusters=True) <= 0.99

@@ -1,25 +1,18 @@
-"""Rarefaction against subsets and binomial ratios."""
+"""Rarefaction against binomial ratios."""
 
 import math
-from itertools import combinations
 
 import pytest
 
 from fieldwork.statistics.richness import rarefaction_curve, rarefaction_table
 
 
-@pytest.mark.parametrize(("population", "size"), [(1, 1), (5, 1), (5, 3), (6, 6), (9, 4)])
-def test_rarefaction_table_is_the_share_of_subsets(population: int, size: int) -> None:
-    subsets = list(combinations(range(population), size))
-    for k, found in enumerate(rarefaction_table(population, size)):
-        holding = sum(any(member < k for member in subset) for subset in subsets)
-        assert found == pytest.approx(holding / len(subsets), abs=1e-12)
-
-
-@pytest.mark.parametrize(("population", "size"), [(550, 37), (550, 549), (2000, 1000)])
+@pytest.mark.parametrize(
+    ("population", "size"), [(1, 1), (5, 1), (5, 3), (6, 6), (550, 37), (550, 549), (2000, 1000)]
+)
 def test_rarefaction_table_is_the_binomial_ratio(population: int, size: int) -> None:
     table = rarefaction_table(population, size)
-    for k in (0, 1, 2, population // 2, population - 1, population):
+    for k in {0, 1, min(2, population), population // 2, population - 1, population}:
         exact = 1 - math.comb(population - k, size) / math.comb(population, size)
         assert table[k] == pytest.approx(exact, rel=1e-9, abs=1e-12)
 

@@ -41,11 +41,8 @@ def home(tmp_path: Path) -> Path:
 
 
 def test_files_that_lie_in_a_folder_of_code_by_chance_stay_out(home: Path) -> None:
-    """As in a copy without git, such as an unpacked archive."""
+    """As in a copy without git, such as an unpacked archive; of a checkout what git tracks is packed."""
     assert sorted(code_files(home, FOLDERS, ())) == sorted(KNOWN)
-
-
-def test_of_a_checkout_only_what_git_tracks_is_packed(home: Path) -> None:
     git(home, "init", "-q")
     git(home, "add", *KNOWN)
     (home / "resources/memory/notes_on_p07.txt").write_text("private")

@@ -21,26 +21,22 @@ from fieldwork.records.generation import OptionProbability
 from fieldwork.records.judging import UnitText
 from fieldwork.records.memory import Attribute, Evidence, MemoryText, Statement, Verification
 from fieldwork.records.metrics import RunAccuracy
-from fieldwork.records.parsing import Answer, MergedItem
+from fieldwork.records.parsing import MergedItem
 from fieldwork.records.puppets import Context, Message
 from fieldwork.records.tasks import Item
+from unit.table_rows import answer_of, row_of
 
 SECRET_TEXT = "what a user wrote to a model"
+SOURCE = {
+    "setting": "corpora.talks", "uses": ["conversations"], "origin": "my/talks.jsonl",
+    "license": None, "is_open": False, "reason": "its licence is not known",
+}  # fmt: skip
 PLAN = ArchivePlan(
     study="trivia",
     license="CC-BY-4.0",
     config={"study": {"name": "trivia"}, "archived": {"left_out": ["my/talks.jsonl"]}},
     project_config=None,
-    sources=[
-        {
-            "setting": "corpora.talks",
-            "uses": ["conversations"],
-            "origin": "my/talks.jsonl",
-            "license": None,
-            "is_open": False,
-            "reason": "its licence is not known",
-        }
-    ],
+    sources=[SOURCE],
     first_tables={
         "contexts/quiz/history.parquet": ["messages"],
         "contexts/quiz/profile.parquet": [],
@@ -145,26 +141,23 @@ def test_texts_that_stay_behind_are_in_no_file(home: Path, tmp_path: Path) -> No
     assert b"what a user" not in (contexts / "history.parquet").read_bytes()
 
 
-def test_two_archives_of_one_study_are_the_same_bytes(home: Path, tmp_path: Path) -> None:
-    one, other = packed(home, tmp_path / "one"), packed(home, tmp_path / "other")
-    packages = [(folder.parent / "trivia.zip").read_bytes() for folder in (one, other)]
-    assert packages[0] == packages[1]
-
-
-def test_a_package_unpacks_to_the_folder_with_its_rights(home: Path, tmp_path: Path) -> None:
+def test_a_package_unpacks_to_the_folder_with_its_rights_and_is_the_same_twice(
+    home: Path, tmp_path: Path
+) -> None:
     folder = packed(home, tmp_path / "out")
+    paths = files_below(folder)
     with zipfile.ZipFile(tmp_path / "out/trivia.zip") as package:
         assert package.testzip() is None
-        assert package.namelist() == [f"trivia/{path}" for path in files_below(folder)]
+        assert package.namelist() == [f"trivia/{path}" for path in paths]
+        assert [package.read(f"trivia/{p}") for p in paths] == [
+            (folder / p).read_bytes() for p in paths
+        ]
         modes = {e.filename: stat.S_IMODE(e.external_attr >> 16) for e in package.infolist()}
         assert {e.date_time[0] for e in package.infolist()} == {1980}
-        package.extractall(tmp_path / "unpacked")
     assert modes["trivia/code/workflow/run"] == 0o755
     assert modes["trivia/README.md"] == 0o644
-    unpacked = tmp_path / "unpacked/trivia"
-    assert all(
-        (unpacked / p).read_bytes() == (folder / p).read_bytes() for p in files_below(folder)
-    )
+    other = packed(home, tmp_path / "other").parent / "trivia.zip"
+    assert other.read_bytes() == (tmp_path / "out/trivia.zip").read_bytes()
 
 
 def test_checksums_are_those_of_sha256sum(home: Path, tmp_path: Path) -> None:
@@ -176,102 +169,74 @@ def test_checksums_are_those_of_sha256sum(home: Path, tmp_path: Path) -> None:
     assert list(checksum_lines({"a\nb": "0f"})) == ["\\0f  a\\nb\n"]
 
 
-def test_the_readme_of_an_archive_with_gaps_says_so(home: Path, tmp_path: Path) -> None:
-    plan = PLAN._replace(is_whole=False, license=None)
-    page = (packed(home, tmp_path / "out", plan) / "README.md").read_text(encoding="utf-8")
-    assert "So only the corrected tests" in page
-    assert "no licence was chosen" in page
+def readme(home: Path, place: Path, **changes: Any) -> str:
+    page = packed(home, place, PLAN._replace(**changes)) / "README.md"
+    return " ".join(page.read_text(encoding="utf-8").split())
 
 
-def test_whoever_begins_with_the_texts_keeps_the_answers_of_real_users(
+def test_the_readme_says_what_is_missing_and_how_to_begin_with_the_texts(
     home: Path, tmp_path: Path
 ) -> None:
-    """These are made from raw answers, which nobody gets."""
-    step = "delete `results/trivia/`"
-    page = (packed(home, tmp_path / "simulated") / "README.md").read_text(encoding="utf-8")
-    assert f"{step}, and run" in " ".join(page.split())
-    field_table = "field/attrition.csv"
-    Path("results/trivia/field").mkdir()
-    Path("results/trivia", field_table).write_text("model")
-    plan = PLAN._replace(first_tables={**PLAN.first_tables, field_table: []})
-    page = (packed(home, tmp_path / "field", plan) / "README.md").read_text(encoding="utf-8")
-    assert f"{step} but for `results/trivia/field/`" in " ".join(page.split())
-    plan = PLAN._replace(is_whole=False, of_models_alone=["metrics/accuracy_runs.csv"])
-    page = (packed(home, tmp_path / "gaps", plan) / "README.md").read_text(encoding="utf-8")
+    """Answers of real users are made from raw ones, which nobody gets."""
+    step, table = "delete `results/trivia/`", "field/attrition.csv"
+    gaps = {"is_whole": False, "license": None, "of_models_alone": ["metrics/accuracy_runs.csv"]}
+    page = readme(home, tmp_path / "gaps", **gaps)
+    assert "So only the corrected tests" in page
+    assert "no licence was chosen" in page
     assert step not in page
+    assert f"{step}, and run" in readme(home, tmp_path / "simulated")
+    Path("results/trivia/field").mkdir()
+    Path("results/trivia", table).write_text("model")
+    page = readme(home, tmp_path / "field", first_tables={**PLAN.first_tables, table: []})
+    assert f"{step} but for `results/trivia/field/`" in page
 
 
 def test_rows_of_real_users_stay_out_of_a_table_of_users(home: Path, tmp_path: Path) -> None:
-    def run(condition: str, puppet: str) -> RunAccuracy:
-        return RunAccuracy("m", "quiz", condition, 0, puppet, 0, 0.5, 0.5, 0.0, 4, 1, True)
-
     table = "metrics/accuracy_runs.parquet"
-    runs = [run("history", "user 1"), run("field", "p0123456789abcdef")]
+    runs = [
+        RunAccuracy("m", "quiz", condition, 0, puppet, 0, 0.5, 0.5, 0.0, 4, 1, True)
+        for condition, puppet in (("history", "user 1"), ("field", "p0123456789abcdef"))
+    ]
     tables.write_table(Path("results/trivia") / table, runs, RunAccuracy)
     paths = [table, table.replace(".parquet", ".csv")]
-    plan = PLAN._replace(
-        tables=dict.fromkeys(paths, ()),
-        first_tables=dict.fromkeys(paths, ()),
-        of_models_alone=paths,
-    )
-    gather(tmp_path / "out", plan, home, [])
+    of = dict.fromkeys(paths, ())
+    gather(tmp_path, PLAN._replace(tables=of, first_tables=of, of_models_alone=paths), home, [])
     for place in ("tables", "results/trivia"):
-        left = tables.read_rows(tmp_path / "out" / place / table, RunAccuracy)
+        left = tables.read_rows(tmp_path / place / table, RunAccuracy)
         assert [row.puppet_id for row in left] == ["user 1"]
-        assert [row["puppet_id"] for row in rows(tmp_path / "out" / place / paths[1])] == ["user 1"]
+        assert [row["puppet_id"] for row in rows(tmp_path / place / paths[1])] == ["user 1"]
 
 
-def test_memory_of_a_closed_corpus_is_in_no_file(home: Path, tmp_path: Path) -> None:
-    shown_turns = [Evidence("t1", 1)]
-    attribute = Attribute("a1", "u1", 0, SECRET_TEXT, "fact", 0.9, 1, None, shown_turns)
-    statement = Statement("u1", "t1", 0, SECRET_TEXT, "fact", [1], 0.9, "a1", None)
-    verification = Verification("u1", "a1", 0.2, "refine", "a2", SECRET_TEXT, 0.9, None)
-    memory_text = MemoryText("u1", "q1", SECRET_TEXT, ["a1"], ["t1"], 0)
-    unit = UnitText(
-        *("n1", "answers", "c1", "u1", "q1", "patients", None, None),
-        attribute=SECRET_TEXT,
-        facts=[SECRET_TEXT],
-        evidence=SECRET_TEXT,
-        question=SECRET_TEXT,
-        text_a=SECRET_TEXT,
-        text_b=SECRET_TEXT,
+def test_texts_of_a_closed_corpus_or_recording_are_in_no_file(home: Path, tmp_path: Path) -> None:
+    said, turn = SECRET_TEXT, [Evidence("t1", 1)]
+    texts = dict.fromkeys(("attribute", "evidence", "question", "text_a", "text_b"), said)
+    unit = row_of(UnitText, unit_id="n1", unit_kind="answers", code="c1", user_id="u1",
+                  unit_group="patients", facts=[said], is_drawn=True, **texts)  # fmt: skip
+    answer = answer_of(
+        raw_items=[said], items=[said], option_probabilities=[OptionProbability(said, 1.0)]
     )
     rows_by_table: dict[str, Any] = {
-        "memory/attributes.parquet": attribute,
-        "memory/statements.parquet": statement,
-        "memory/verifications.parquet": verification,
-        "memory/texts/quiz/memory.parquet": memory_text,
+        "memory/attributes.parquet": Attribute("a1", "u1", 0, said, "fact", 0.9, 1, None, turn),
+        "memory/statements.parquet": Statement("u1", "t1", 0, said, "fact", [1], 0.9, "a1", None),
+        "memory/verifications.parquet": Verification(
+            "u1", "a1", 0.2, "refine", "a2", said, 0.9, None
+        ),
+        "memory/texts/quiz/memory.parquet": MemoryText("u1", "q1", said, ["a1"], ["t1"], 0),
         "judging/texts/answers.parquet": unit,
+        "answers/answers.parquet": answer,
     }
     for path, record in rows_by_table.items():
         tables.write_rows(Path("results/trivia") / path, [record], type(record))
-    blank_columns = dict.fromkeys(rows_by_table, (*TEXT_COLUMNS, *GROUP_COLUMNS))
-    gather(tmp_path / "out", PLAN._replace(first_tables=blank_columns), home, [])
+    columns = dict.fromkeys(rows_by_table, (*TEXT_COLUMNS, *GROUP_COLUMNS))
+    columns["answers/answers.parquet"] = ANSWER_COLUMNS
+    gather(tmp_path, PLAN._replace(first_tables=columns), home, [])
     for path, record in rows_by_table.items():
-        content = (tmp_path / "out/results/trivia" / path).read_bytes()
-        assert SECRET_TEXT.encode() not in content
+        content = (tmp_path / "results/trivia" / path).read_bytes()
+        assert said.encode() not in content
         assert b"patients" not in content
-        (blank,) = tables.read_rows(tmp_path / "out/results/trivia" / path, type(record))
-        assert blank.user_id == "u1"
-
-
-def test_words_of_a_closed_recording_are_in_no_table(home: Path, tmp_path: Path) -> None:
-    answer = Answer(
-        *("m", "quiz", "blank", "q1", None, 0, "list", "ok"),
-        raw_items=[SECRET_TEXT],
-        items=[SECRET_TEXT],
-        letter_strict=None,
-        letter=None,
-        reason=None,
-        option_probabilities=[OptionProbability(SECRET_TEXT, 1.0)],
-    )
-    path = "answers/answers.parquet"
-    tables.write_rows(Path("results/trivia") / path, [answer], Answer)
-    plan = PLAN._replace(tables={path: ANSWER_COLUMNS}, first_tables={})
-    gather(tmp_path / "out", plan, home, [])
-    (blank,) = tables.read_rows(tmp_path / "out/tables" / path, Answer)
+        (blank,) = tables.read_rows(tmp_path / "results/trivia" / path, type(record))
+        assert getattr(blank, "user_id", "u1") == "u1"
     assert (blank.outcome, blank.raw_items, blank.items) == ("ok", None, None)
-    assert SECRET_TEXT.encode() not in (tmp_path / "out/tables" / path).read_bytes()
 
 
 def test_settings_of_the_project_name_no_folder_of_a_machine(home: Path, tmp_path: Path) -> None:

@@ -30,12 +30,10 @@ def refusal(folder: Path, *key_files: str) -> str:
     return str(caught.value)
 
 
-def test_a_key_of_the_environment_in_a_text(folder: Path) -> None:
+def test_keys_are_refused_in_texts_tables_and_packages(folder: Path, tmp_path: Path) -> None:
     (folder / "study.yaml").write_text(f"headers: {{x: '{KEY}'}}")
     assert refusal(folder).startswith("study.yaml: a key or a password that is set in the env")
-
-
-def test_a_key_inside_of_a_table_and_of_a_package(folder: Path) -> None:
+    (folder / "study.yaml").unlink()
     table = folder / "tables/answers.parquet"
     pq.write_table(pa.table({"text": ["fine", f"my key is {KEY}"]}), table)
     assert refusal(folder).startswith("tables/answers.parquet: ")
@@ -43,15 +41,11 @@ def test_a_key_inside_of_a_table_and_of_a_package(folder: Path) -> None:
     with zipfile.ZipFile(folder / "a.zip", "w", zipfile.ZIP_DEFLATED) as package:
         package.writestr("inner.txt", KEY * 10)
     assert refusal(folder).startswith("a.zip: ")
-
-
-def test_the_key_of_pseudonyms(folder: Path, tmp_path: Path) -> None:
+    (folder / "a.zip").unlink()
+    # the key of pseudonyms, and what cannot be looked into
     key_file = tmp_path / "key"
     key_file.write_text("00112233445566778899aabbccddeeff\n")
     (folder / "notes.txt").write_text("key=00112233445566778899aabbccddeeff")
     assert refusal(folder, str(key_file), "no/such/file").startswith("notes.txt: ")
-
-
-def test_a_file_that_cannot_be_looked_into(folder: Path) -> None:
     (folder / "data.7z").write_bytes(b"7z\xbc\xaf\x27\x1c" + b"0" * 40)
     assert "data.7z: is a 7z archive, so that keys cannot be looked for" in refusal(folder)

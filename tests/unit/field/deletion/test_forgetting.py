@@ -32,12 +32,8 @@ N_COMPUTED = 16
 
 
 def field_of(**changes: Any) -> dict[str, Any]:
-    return {
-        "path": "resources/field",
-        "osf": None,
-        "columns": {"participant": "id"},
-        "key_file": str(KEY_FILE),
-    } | changes
+    paths = {"path": "resources/field", "osf": None, "key_file": str(KEY_FILE)}
+    return paths | {"columns": {"participant": "id"}} | changes
 
 
 def site(**changes: Any) -> Site:
@@ -70,22 +66,24 @@ def write_study(name: str, people: Sequence[str], key_file: Path = KEY_FILE) -> 
     for table in ("field/answers", "field/participants", "answers/field", "answers/answers"):
         write_answers(f"{folder}/{table}.parquet", people)
     write_answers(f"{folder}/answers/parsed/m/t/offline.parquet", ["puppet"])
-    for made in (
-        "metrics/estimates/lists.csv",
-        "figures/fig1.svg",
-        "findings.md",
-        "field/quality.csv",
-    ):
-        write(f"{folder}/{made}")
-    write(f"{folder}/explorer/data/details-000.js")
-    write(f"{folder}/explorer_so_far/index.html")
-    write(f"{folder}/export/tables/answers.sav")
-    write(f"{folder}/croissant.json")
     write(f"{folder}/metrics/accuracy_runs.csv", "puppet_id\n" + "\n".join(people))
-    write(f"{folder}/tasks/t.csv")
-    write(f"{folder}/field_kit/field_page.yaml")
-    setting = yaml.safe_dump({"field": {"key_file": str(key_file)}})
-    write(f"{folder}/provenance/config.yaml", setting)
+    write(f"{folder}/provenance/config.yaml", key_setting(key_file))
+    for path in (
+        *("metrics/estimates/lists.csv", "figures/fig1.svg", "findings.md", "field/quality.csv"),
+        *("explorer/data/details-000.js", "explorer_so_far/index.html", "croissant.json"),
+        *("export/tables/answers.sav", "tasks/t.csv", "field_kit/field_page.yaml"),
+    ):
+        write(f"{folder}/{path}")
+
+
+def key_setting(key_file: Path | str) -> str:
+    return yaml.safe_dump({"field": {"key_file": str(key_file)}})
+
+
+def page_file(name: str, who: str) -> Path:
+    """What the survey page saves."""
+    content = {"format": "fieldwork-survey-1", "participant": who}
+    return write(f"resources/field/page/{name}.json", json.dumps(content))
 
 
 @pytest.fixture(scope="module")
@@ -117,12 +115,15 @@ def folder(pristine: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> P
 
 def tree(folder: Path) -> dict[str, str]:
     """Every file, but for the record and the file of ids, by its bytes."""
-    paths = (path for path in sorted(folder.rglob("*")) if path.is_file())
     return {
         path.relative_to(folder).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest()
-        for path in paths
-        if path.name not in (Path(FORGET_FILE).name, Path(DELETIONS_FILE).name)
+        for path in sorted(folder.rglob("*"))
+        if path.is_file() and path.name not in (Path(FORGET_FILE).name, Path(DELETIONS_FILE).name)
     }
+
+
+def record() -> list[Deletion]:
+    return read_record(Path(DELETIONS_FILE))
 
 
 def again() -> DeletionOutcome:
@@ -143,13 +144,11 @@ def sentences(outcome: DeletionOutcome, **changes: Any) -> str:
 
 def test_a_participant_goes_and_everybody_else_stays(folder: Path) -> None:
     before = tree(folder)
-    outcome = run(f"  {ONE} ")
-    assert failure_of(outcome) is None
+    assert failure_of(run(f"  {ONE} ")) is None
     after = tree(folder)
     assert RAW.read_text() == f"id,movies\n{OTHER},Brazil\n{THIRD},Dune\n"
     assert GROUPS.read_text() == f"id,age\n{THIRD},old\n{OTHER},young\n"
-    kept = {name for name in after if name.startswith("results/")}
-    assert kept == {
+    assert {name for name in after if name.startswith("results/")} == {
         "results/mine/field_kit/field_page.yaml",
         "results/vectors/corpora/c.sqlite",
         *(name for name in before if name.startswith("results/blank/")),
@@ -157,49 +156,33 @@ def test_a_participant_goes_and_everybody_else_stays(folder: Path) -> None:
     changed = {str(RAW), str(GROUPS)}
     assert {n: h for n, h in after.items() if n not in changed}.items() <= before.items()
     assert not Path(FORGET_FILE).exists()
-
-
-def test_the_record_says_what_and_never_who() -> None:
-    run(ONE)
-    lines = read_record(Path(DELETIONS_FILE))
-    assert {(line.place, line.action, line.number) for line in lines} == {
+    # the record says what and never who
+    assert {(line.place, line.action, line.number) for line in record()} == {
         (str(RAW), "rows deleted", 2),
         (str(GROUPS), "rows deleted", 1),
         ("results/mine", "results deleted", N_COMPUTED),
         ("results/figures", "results deleted", 1),
     }
-    assert {line.participant for line in lines} == {name_of(ONE)}
-    assert all(line.deleted_at <= line.searched_at for line in lines)
+    assert {line.participant for line in record()} == {name_of(ONE)}
+    assert all(line.deleted_at <= line.searched_at for line in record())
     assert ONE not in Path(DELETIONS_FILE).read_text()
+    # a second run with the same id finds it done
+    assert "an earlier run deleted it" in sentences(run(ONE))
+    assert tree(folder) == after
 
 
 def test_several_participants_and_files_that_hold_nobody_else() -> None:
     alone = write("resources/field/page/answers_1.csv", f"id,movies\n{ONE},Alien\n")
-    write(
-        "resources/field/page/answers_1.json",
-        json.dumps({"format": "fieldwork-survey-1", "participant": ONE}),
-    )
-    theirs = write(
-        "resources/field/page/answers_2.json",
-        json.dumps({"format": "fieldwork-survey-1", "participant": THIRD}),
-    )
-    outcome = run(ONE, "", OTHER, ONE)
-    assert failure_of(outcome) is None
-    assert not alone.exists()
-    assert not alone.with_suffix(".json").exists()
-    assert theirs.exists()
-    assert RAW.read_text() == f"id,movies\n{THIRD},Dune\n"
-    numbers = {
-        (line.participant, line.place): line.number for line in read_record(Path(DELETIONS_FILE))
-    }
-    assert numbers[name_of(OTHER), str(RAW)] == 1
-    assert numbers[name_of(ONE), str(RAW)] == 2
-    assert (name_of(OTHER), str(alone)) not in numbers
-
-
-def test_the_last_file_keeps_its_header_as_the_config_names_it() -> None:
+    own, theirs = page_file("answers_1", ONE), page_file("answers_2", THIRD)
     GROUPS.unlink()
-    run(ONE, OTHER, THIRD)
+    assert failure_of(run(ONE, "", OTHER, ONE)) is None
+    assert [path.exists() for path in (alone, own, theirs)] == [False, False, True]
+    assert RAW.read_text() == f"id,movies\n{THIRD},Dune\n"
+    numbers = {(line.participant, line.place): line.number for line in record()}
+    assert (numbers[name_of(OTHER), str(RAW)], numbers[name_of(ONE), str(RAW)]) == (1, 2)
+    assert (name_of(OTHER), str(alone)) not in numbers
+    # the last file keeps its header, as the config names it
+    run(THIRD)
     assert RAW.read_text() == "id,movies\n"
     assert field_files({"field": field_of()}) == [str(RAW)]
 
@@ -216,32 +199,25 @@ def test_an_id_that_is_nowhere_deletes_nobody(folder: Path, ids: list[str]) -> N
     assert tree(folder) == before
     assert Path(FORGET_FILE).exists()
     assert not Path(DELETIONS_FILE).exists()
-
-
-def test_an_id_in_another_case_is_another_participant_and_that_is_said() -> None:
     with pytest.raises(StudyError, match="where upper and lower case count"):
         run(ONE.upper())
 
 
 @pytest.mark.parametrize("text", [None, "", "\n  \n"])
-def test_without_ids_nobody_is_forgotten(folder: Path, text: str | None) -> None:
+def test_without_ids_or_with_a_file_that_cannot_be_read_nobody_is_forgotten(
+    folder: Path, text: str | None
+) -> None:
     if text is not None:
         write(FORGET_FILE, text)
     before = tree(folder)
     with pytest.raises(StudyError, match="one a line"):
         again()
     assert tree(folder) == before
-
-
-def test_a_file_that_cannot_be_read_is_said_before_anything_is_deleted(folder: Path) -> None:
     write("resources/field/wave_2.csv", "id,movies\nx,y,z,too,long\n")
     before = tree(folder)
     with pytest.raises(StudyError, match=r"wave_2.csv: row 2 has more cells"):
         run(ONE)
     assert tree(folder) == before
-
-
-# ---- crashes -------------------------------------------------------------------------------------
 
 
 class _KilledError(BaseException):
@@ -276,10 +252,7 @@ def test_a_run_that_was_killed_anywhere_is_finished_by_the_next(
     folder: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     write(f"resources/field/page/{ONE}.csv", f"id,movies\n{ONE},Alien\n")
-    write(
-        "resources/field/page/a.json",
-        json.dumps({"format": "fieldwork-survey-1", "participant": ONE}),
-    )
+    page_file("a", ONE)
     # few files, as every change of one is a case
     for study in ("mine", "blank"):
         shutil.rmtree(f"results/{study}")
@@ -288,11 +261,10 @@ def test_a_run_that_was_killed_anywhere_is_finished_by_the_next(
         write(f"results/{study}/tasks/t.csv")
         write_answers(f"results/{study}/field/answers.parquet", [name_of(ONE)])
     # what only the record of a killed run can link to the participant
-    setting = yaml.safe_dump({"field": {"key_file": "keys/second"}})
-    write("results/second/provenance/config.yaml", setting)
-    other_name = name_of(ONE, Path("keys/second"))
-    write_answers("results/second/answers/field.parquet", [other_name])
-    write_answers("results/second/field/answers.parquet", [other_name])
+    write("results/second/provenance/config.yaml", key_setting("keys/second"))
+    for table in ("answers/field", "field/answers"):
+        people = [name_of(ONE, Path("keys/second"))]
+        write_answers(f"results/second/{table}.parquet", people)
     n_changes, is_killed = 0, True
     outcomes: list[tuple[Any, Any]] = []
     while is_killed:
@@ -306,27 +278,15 @@ def test_a_run_that_was_killed_anywhere_is_finished_by_the_next(
         # where only the end was missing, the ids are gone as they should be
         if is_killed and Path(FORGET_FILE).exists():
             assert failure_of(again()) is None
-        record = Path(DELETIONS_FILE).read_text()
-        assert ONE not in record
-        lines = read_record(Path(DELETIONS_FILE))
-        assert all(line.searched_at for line in lines)
-        outcomes.append((sorted((li.place, li.action, li.number) for li in lines), tree(copy)))
+        assert ONE not in Path(DELETIONS_FILE).read_text()
+        assert all(line.searched_at for line in record())
+        lines = sorted((line.place, line.action, line.number) for line in record())
+        outcomes.append((lines, tree(copy)))
     assert n_changes > 30
     assert not (copy / "results/second").exists()
     assert all(outcome == outcomes[-1] for outcome in outcomes)
     assert ("resources/field/page/[id].csv", "file deleted", 1) in outcomes[-1][0]
     assert ("results/second", "results deleted", 5) in outcomes[-1][0]
-
-
-def test_a_second_run_with_the_same_id_finds_it_done(folder: Path) -> None:
-    run(ONE)
-    before = tree(folder)
-    text = sentences(run(ONE))
-    assert "an earlier run deleted it" in text
-    assert tree(folder) == before
-
-
-# ---- what is left --------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -340,33 +300,29 @@ def test_a_second_run_with_the_same_id_finds_it_done(folder: Path) -> None:
 def test_what_is_left_is_named_and_the_ids_are_kept(path: str, content: str) -> None:
     write(path, content)
     outcome = run(ONE)
-    text = sentences(outcome)
-    assert f"LEFT: {path.replace(ONE, '[id]')} still holds a participant" in text
-    failure = failure_of(outcome)
-    assert failure is not None
+    assert f"LEFT: {path.replace(ONE, '[id]')} still holds a participant" in sentences(outcome)
+    failure = failure_of(outcome) or ""
     assert failure.startswith(f"{FORGET_FILE}: the deletion is not finished. 1 file(s)")
     assert Path(FORGET_FILE).exists()
-    assert not any(line.searched_at for line in read_record(Path(DELETIONS_FILE)))
+    assert not any(line.searched_at for line in record())
     Path(path).unlink()
     assert failure_of(again()) is None
-    assert all(line.searched_at for line in read_record(Path(DELETIONS_FILE)))
+    assert all(line.searched_at for line in record())
 
 
-def test_an_id_in_anothers_answer_is_named_with_its_row() -> None:
+def test_an_id_in_anothers_answer_is_named_with_its_row_and_so_is_what_cannot_be_searched() -> None:
     RAW.write_text(f'id,movies\n{ONE},Alien\n{OTHER},"Brazil\nas {ONE} said"\n{THIRD},Dune\n')
-    text = sentences(run(ONE))
-    assert f"LEFT: {RAW} still holds a participant in row(s) 2; take the id out there." in text
-
-
-def test_what_cannot_be_searched_is_named() -> None:
     Path("resources/field/old.7z").write_bytes(b"7z\xbc\xaf\x27\x1c....")
     outcome = run(ONE)
-    assert "NOT SEARCHED: resources/field/old.7z is a 7z archive" in sentences(outcome)
-    assert failure_of(outcome) is not None
+    text = sentences(outcome)
+    assert f"LEFT: {RAW} still holds a participant in row(s) 2; take the id out there." in text
+    assert "NOT SEARCHED: resources/field/old.7z is a 7z archive" in text
+    RAW.write_text(f"id,movies\n{THIRD},Dune\n")
+    assert failure_of(again()) is not None
 
 
 def test_computed_files_go_wherever_they_hold_a_participant() -> None:
-    name = name_of(ONE)
+    name, path = name_of(ONE), f"resources/field/page/{ONE}.csv"
     write("results/exported/findings.md")
     gone = [
         Path("results/exported"),
@@ -375,14 +331,13 @@ def test_computed_files_go_wherever_they_hold_a_participant() -> None:
         write("results/mine/report/data/raw/1/accuracy_runs.csv", name),
         write("results/mine/report.html"),
         write("results/mine/.study.duckdb.partial"),
-        write("logs/mine/import_field.log", f"resources/field/page/{ONE}.csv: row 3"),
-        write(".snakemake/log/old.snakemake.log", f"input: resources/field/page/{ONE}.csv"),
-        write(".snakemake/metadata/abc", f'{{"input": ["resources/field/page/{ONE}.csv"]}}'),
+        write("logs/mine/import_field.log", f"{path}: row 3"),
+        write(".snakemake/log/old.snakemake.log", f"input: {path}"),
+        write(".snakemake/metadata/abc", f'{{"input": ["{path}"]}}'),
     ]
-    stays = Path("results/blank/findings.md")
     assert failure_of(run(ONE)) is None
     assert [path for path in gone if path.exists()] == []
-    assert stays.exists()
+    assert Path("results/blank/findings.md").exists()
     assert Path(".snakemake/log").is_dir()
 
 
@@ -397,33 +352,25 @@ def test_what_a_study_links_to_stays_but_for_a_file_that_holds_the_participant()
     assert (mine.exists(), answers.exists()) == (True, False)
 
 
-def test_a_study_of_people_whom_no_key_explains_is_named_and_kept() -> None:
+def test_what_belongs_to_another_study_stays() -> None:
     write_study("ended", ["pffffffffffffffff"], Path("keys/destroyed"))
+    elsewhere = Deletion("peeeeeeeeeeeeeeee", "raw.csv", "rows deleted", 2, "2026-01-01T00:00:00Z")
+    write_record(Path(DELETIONS_FILE), [elsewhere])
     outcome = run(ONE)
     assert failure_of(outcome) is None
     text = sentences(outcome)
     assert "results/ended holds field answers of people who are not in the files read here" in text
     assert "results/blank" not in text
     assert Path("results/ended/field/answers.parquet").exists()
-
-
-def test_what_another_study_has_not_finished_stays_open() -> None:
-    elsewhere = Deletion(
-        "pffffffffffffffff", "data/raw.csv", "rows deleted", 2, "2026-01-01T00:00:00Z"
-    )
-    write_record(Path(DELETIONS_FILE), [elsewhere])
-    assert failure_of(run(ONE)) is None
-    assert [line for line in read_record(Path(DELETIONS_FILE)) if line.is_open()] == [elsewhere]
+    assert [line for line in record() if line.is_open()] == [elsewhere]
 
 
 def test_a_run_that_began_meanwhile_keeps_the_ids() -> None:
     write(FORGET_FILE, ONE)
     outcome = forgetting.forget(site(), is_alone=lambda: False)
-    failure = failure_of(outcome)
-    assert failure is not None
-    assert "another run began in this folder meanwhile" in failure
+    assert "another run began in this folder meanwhile" in (failure_of(outcome) or "")
     assert Path(FORGET_FILE).exists()
-    assert not any(line.searched_at for line in read_record(Path(DELETIONS_FILE)))
+    assert not any(line.searched_at for line in record())
 
 
 def test_no_error_names_a_file_by_an_id() -> None:
@@ -434,64 +381,40 @@ def test_no_error_names_a_file_by_an_id() -> None:
     assert ONE not in str(caught.value)
 
 
-# ---- short ids -----------------------------------------------------------------------------------
-
-
-@pytest.fixture
-def short_codes() -> None:
+def test_a_short_id_is_compared_with_the_column_and_its_pseudonym_is_searched() -> None:
     RAW.write_text("id,movies,n\nA1,Alien,1\nA10,A1,2\nA2,Dune,A1\n")
     GROUPS.write_text("id,age\nA1,old\nA10,young\nA2,old\n")
     shutil.rmtree("results/mine")
     write_study("mine", [name_of(who) for who in ("A1", "A10", "A2")])
-    # a letter of some answer, and a number of some run
-    write("results/blank/metrics/distributions.csv", "answer\nA1\n")
-
-
-@pytest.mark.usefixtures("short_codes")
-def test_a_short_id_is_compared_with_the_column_and_its_pseudonym_is_searched() -> None:
+    # files that are named after it are searched for by name
+    alone = write("resources/field/page/A1.csv", "id,movies\nA1,Alien\n")
+    theirs = write("resources/field/page/A10.csv", "id,movies\nA10,Alien\n")
+    log = write("logs/mine/import_field.log", f"{alone}: row 2")
+    listed = write("resources/field/codes.txt", "A1 Anna\nA10 Bob\n")
+    elsewhere = write("resources/downloads/osf/abcde/files/x.csv", "id,a\nA1,x\n")
+    kept = [
+        *(theirs, elsewhere, listed, write("resources/field/other_codes.txt", "A10 Bob\n")),
+        write(".snakemake/metadata/abc", f'{{"input": ["{theirs}"]}}'),
+        # a letter of some answer, and a number of some run
+        write("results/blank/metrics/distributions.csv", "answer\nA1\n"),
+    ]
     outcome = run("A1")
     assert failure_of(outcome) is None
     assert RAW.read_text() == "id,movies,n\nA10,A1,2\nA2,Dune,A1\n"
-    assert not Path("results/mine/field").exists()
-    assert Path("results/blank/metrics/distributions.csv").exists()
-    assert "elsewhere its pseudonym is searched for" in sentences(outcome)
-
-
-@pytest.mark.usefixtures("short_codes")
-def test_a_short_id_in_other_files_is_doubtful() -> None:
-    other = write("resources/field/other_codes.txt", "A10 Bob\n")
-    listed = write("resources/field/codes.txt", "A1 Anna\nA10 Bob\n")
-    elsewhere = write("resources/downloads/osf/abcde/files/x.csv", "id,a\nA1,x\n")
-    outcome = run("A1")
-    assert failure_of(outcome) is None
-    assert f"An id that is short or a word also appears in {elsewhere}, {listed}." in sentences(
-        outcome
-    )
-    assert (other.exists(), elsewhere.exists()) == (True, True)
-
-
-@pytest.mark.usefixtures("short_codes")
-def test_files_that_are_named_after_a_short_id_are_searched_for_by_name() -> None:
-    alone = write("resources/field/page/A1.csv", "id,movies\nA1,Alien\n")
-    other = write("resources/field/page/A10.csv", "id,movies\nA10,Alien\n")
-    log = write("logs/mine/import_field.log", f"{alone}: row 2")
-    kept = write(".snakemake/metadata/abc", f'{{"input": ["{other}"]}}')
-    assert failure_of(run("A1")) is None
-    assert not alone.exists()
-    assert not log.exists()
-    assert other.exists()
-    assert kept.exists()
-
-
-# ---- rows that come back -------------------------------------------------------------------------
+    gone = [alone, log, Path("results/mine/field")]
+    assert [path for path in gone if path.exists()] == []
+    assert [path for path in kept if not path.exists()] == []
+    text = sentences(outcome)
+    assert "elsewhere its pseudonym is searched for" in text
+    assert f"An id that is short or a word also appears in {elsewhere}, {listed}." in text
 
 
 def raw_field(*people: str) -> RawField:
-    prompt = FieldPrompt("t", "movies")
-    answers = [
-        RawAnswer(who, None, "m", prompt, 0, None, "x", RAW, n) for n, who in enumerate(people, 2)
+    rows = [
+        RawAnswer(who, None, "m", FieldPrompt("t", "movies"), 0, None, "x", RAW, number)
+        for number, who in enumerate(people, 2)
     ]
-    return RawField(answers, [Membership(people[-1], "age", "old", GROUPS, 9)], 0)
+    return RawField(rows, [Membership(people[-1], "age", "old", GROUPS, 9)], 0)
 
 
 def test_a_participant_who_comes_back_stops_the_import() -> None:
@@ -511,7 +434,7 @@ def test_a_participant_who_comes_back_stops_the_import() -> None:
     # as the message says: without the id, which nobody needs to know any more
     assert failure_of(again()) is None
     assert ONE not in RAW.read_text()
-    assert len(read_record(Path(DELETIONS_FILE))) == 5
+    assert len(record()) == 5
 
 
 @pytest.mark.parametrize(
@@ -521,9 +444,6 @@ def test_a_record_of_another_kind_is_refused(content: str) -> None:
     write(DELETIONS_FILE, content)
     with pytest.raises(StudyError, match="is not the record of deletions"):
         read_record(Path(DELETIONS_FILE))
-
-
-# ---- where a field's files are -------------------------------------------------------------------
 
 
 def test_files_outside_of_resources_are_edited_and_searched(folder: Path) -> None:

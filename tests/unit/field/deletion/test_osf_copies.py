@@ -16,7 +16,7 @@ from fieldwork.field.deletion import forgetting
 from fieldwork.field.deletion.forgetting import DeletionOutcome
 from fieldwork.field.deletion.record import refuse_return
 from fieldwork.field.deletion.sentences import failure_of
-from fieldwork.field.deletion.site import Site, site_of
+from fieldwork.field.deletion.site import site_of
 from fieldwork.field.raw_answers import FieldPrompt, RawAnswer, RawField
 from fieldwork.privacy import read_key
 from servers.osf import Osf, serve_osf
@@ -29,7 +29,7 @@ FILES = {
     "waves/codebook.csv": b"name,meaning\nid,who\n",
 }
 FOLDER = Path(f"resources/downloads/osf/{NODE}")
-MANIFEST = FOLDER / "manifest.json"
+MANIFEST, ANSWERS = FOLDER / "manifest.json", FOLDER / "files/answers.csv"
 
 
 @pytest.fixture
@@ -41,23 +41,15 @@ def osf(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Osf]:
 
 
 def fetch(osf: Osf) -> None:
-    location = {"node": NODE, "url": osf.url, "files": None}
-    download_field.main(str(MANIFEST), location)
-
-
-def site() -> Site:
-    field: dict[str, Any] = {
-        "path": None,
-        "osf": {"node": NODE},
-        "columns": {"participant": "id"},
-        "key_file": "resources/field/key",
-    }
-    return site_of(field, field_files({"field": field}))
+    download_field.main(str(MANIFEST), {"node": NODE, "url": osf.url, "files": None})
 
 
 def again() -> DeletionOutcome:
     """Another run with the ids that are there."""
-    return forgetting.forget(site(), is_alone=lambda: True)
+    field: dict[str, Any] = {"path": None, "osf": {"node": NODE}, "columns": {"participant": "id"}}
+    field["key_file"] = "resources/field/key"
+    site = site_of(field, field_files({"field": field}))
+    return forgetting.forget(site, is_alone=lambda: True)
 
 
 def run(*ids: str) -> DeletionOutcome:
@@ -72,21 +64,19 @@ def entries() -> dict[str, dict[str, Any]]:
 
 def test_rows_go_from_the_copy_and_the_next_download_leaves_it_so(osf: Osf) -> None:
     fetch(osf)
-    outcome = run(ONE)
-    assert failure_of(outcome) is None
+    assert failure_of(run(ONE)) is None
     left = f"id,movies\n{OTHER},Brazil\n".encode()
-    assert (FOLDER / "files/answers.csv").read_bytes() == left
-    assert not (FOLDER / "files/waves/alone.csv").exists()
-    assert [path.name for path in local_files([str(MANIFEST)])] == ["answers.csv", "codebook.csv"]
-    entry = entries()["files/answers.csv"]
+    entry, n_requests = entries()["files/answers.csv"], len(osf.requests)
     assert entry["sha256"] == hashlib.sha256(left).hexdigest()
     assert (entry["bytes"], entry["edited"]) == (len(left), True)
     assert "edited" not in entries()["files/waves/codebook.csv"]
-    n_requests = len(osf.requests)
-    fetch(osf)
+    for _ in range(2):
+        assert ANSWERS.read_bytes() == left
+        assert not (FOLDER / "files/waves/alone.csv").exists()
+        paths = local_files([str(MANIFEST)])
+        assert [path.name for path in paths] == ["answers.csv", "codebook.csv"]
+        fetch(osf)
     assert len(osf.requests) == n_requests
-    assert (FOLDER / "files/answers.csv").read_bytes() == left
-    assert "files/waves/alone.csv" not in entries()
 
 
 def test_what_a_new_download_brings_back_is_refused_and_deleted_again(osf: Osf) -> None:
@@ -95,14 +85,13 @@ def test_what_a_new_download_brings_back_is_refused_and_deleted_again(osf: Osf) 
     for listing in (FOLDER / "files").glob(".listing-*"):
         listing.unlink()
     fetch(osf)
-    answers = FOLDER / "files/answers.csv"
-    assert answers.read_bytes() == FILES["answers.csv"]
-    raw = RawAnswer(ONE, None, "m", FieldPrompt("t", "movies"), 0, None, "Alien", answers, 2)
+    assert ANSWERS.read_bytes() == FILES["answers.csv"]
+    raw = RawAnswer(ONE, None, "m", FieldPrompt("t", "movies"), 0, None, "Alien", ANSWERS, 2)
     key = read_key(Path("resources/field/key"))
     with pytest.raises(StudyError, match="a download or a backup has brought it back"):
         refuse_return(RawField([raw], [], 0), key, [DELETIONS_FILE])
     assert failure_of(again()) is None
-    assert ONE.encode() not in answers.read_bytes()
+    assert ONE.encode() not in ANSWERS.read_bytes()
     assert not (FOLDER / "files/waves/alone.csv").exists()
 
 
@@ -111,19 +100,19 @@ def test_a_run_that_was_killed_before_the_edit_is_finished(
 ) -> None:
     """List and manifest are ahead of the file then."""
     fetch(osf)
+    original = Path.replace
+
+    def killed(path: Path, target: Path) -> Path:
+        if Path(target).name == "answers.csv":
+            raise KeyboardInterrupt
+        return original(path, target)
+
     with monkeypatch.context() as patched:
-        original = Path.replace
-
-        def killed(path: Path, target: Path) -> Path:
-            if Path(target).name == "answers.csv":
-                raise KeyboardInterrupt
-            return original(path, target)
-
         patched.setattr(Path, "replace", killed)
         with pytest.raises(KeyboardInterrupt):
             run(ONE)
-    assert (FOLDER / "files/answers.csv").read_bytes() == FILES["answers.csv"]
+    assert ANSWERS.read_bytes() == FILES["answers.csv"]
     assert failure_of(again()) is None
-    left = (FOLDER / "files/answers.csv").read_bytes()
+    left = ANSWERS.read_bytes()
     assert ONE.encode() not in left
     assert entries()["files/answers.csv"]["sha256"] == hashlib.sha256(left).hexdigest()

@@ -3,6 +3,7 @@
 import datetime
 import json
 import os
+import re
 import stat
 import unicodedata
 import zipfile
@@ -30,20 +31,29 @@ from fieldwork.field.sources import read_sheet
 from fieldwork.files import delimited
 
 IDS = '"{""ImportId"":""QID1""}","{""ImportId"":""QID2_TEXT""}"'
+QUALTRICS = f'id,Q1\nYour id,"Recommend\nfive p1"\n{IDS}\n'
+PLAIN, LEFT = "id,a\np1,x\np2,y\n", "id,a\np2,y\n"
 
 
-def raw_of(path: Path, column: str = "id") -> RawFile:
-    (raw,) = read_raw_files([path], column)
+def raw_of(path: Path) -> RawFile:
+    (raw,) = read_raw_files([path], "id")
     return raw
+
+
+@pytest.fixture
+def wave(tmp_path: Path) -> Path:
+    path = tmp_path / "wave.csv"
+    path.write_text(PLAIN)
+    return path
 
 
 def ignore(_file: Path, _successor: Path | None) -> None:
     """Nobody needs to know."""
 
 
-def take(path: Path, who: str, column: str = "id") -> dict[int, str]:
+def take(path: Path, who: str) -> dict[int, str]:
     """Take a participant's rows out of a file; which these were."""
-    raw = raw_of(path, column)
+    raw = raw_of(path)
     rows = raw.rows_of([unicodedata.normalize("NFC", who)])
     take_rows(raw, rows, ignore)
     assert [p.name for p in path.parent.iterdir() if p.name.startswith(".")] == []
@@ -59,41 +69,20 @@ CASES: dict[str, tuple[str, str, list[int], str]] = {
     "quoted and padded": ("p1", 'id,a\n" p1 ",x\n"p2",y\n', [2], 'id,a\n"p2",y\n'),
     "quote inside an id": ('p"1', 'id,a\n"p""1",x\np2,y\n', [2], "id,a\np2,y\n"),
     "separator inside an id": ("p;1", 'id;a\n"p;1";x\np2;"y;z"\n', [2], 'id;a\np2;"y;z"\n'),
-    "multi-line cells": (
-        "p2",
-        'id,a\np1,"1. x\n2. p2,y\n"\np2,"one\n\ntwo"\np3,z\n',
-        [3],
-        'id,a\np1,"1. x\n2. p2,y\n"\np3,z\n',
-    ),
-    "line ends of two kinds": (
-        "p2",
-        'id,a\r\np1,"x\ny"\r\np2,z\np3,w\r',
-        [3],
-        'id,a\r\np1,"x\ny"\r\np3,w\r',
-    ),
+    "multi-line cells": ("p2", 'id,a\np1,"1. x\n2. p2,y\n"\np2,"one\n\ntwo"\np3,z\n', [3],
+                         'id,a\np1,"1. x\n2. p2,y\n"\np3,z\n'),
+    "line ends of two kinds": ("p2", 'id,a\r\np1,"x\ny"\r\np2,z\np3,w\r', [3],
+                               'id,a\r\np1,"x\ny"\r\np3,w\r'),
     "empty rows": ("p2", "\n\nid,a\n\np1,x\n,\np2,y\n\n\n", [7], "\n\nid,a\n\np1,x\n,\n\n\n"),
     "semicolons": ("p1", 'id;a\np1;"x,y"\np2;"1,5\nb"\n', [2], 'id;a\np2;"1,5\nb"\n'),
     "tabs": ("p1", 'id\ta\np1\t"x;,y"\np2\t"z\n,"\n', [2], 'id\ta\np2\t"z\n,"\n'),
-    "Qualtrics": (
-        "p1",
-        f'id,Q1\nYour id,"Recommend\nfive p1"\n{IDS}\np1,Alien\np2,Brazil\n',
-        [4],
-        f'id,Q1\nYour id,"Recommend\nfive p1"\n{IDS}\np2,Brazil\n',
-    ),
+    "Qualtrics": ("p1", f"{QUALTRICS}p1,Alien\np2,Brazil\n", [4], f"{QUALTRICS}p2,Brazil\n"),
     "guarded cells": ("-p1", "id,a\n'-p1,x\n'-p2,'=y\n", [2], "id,a\n'-p2,'=y\n"),
-    "composed and not": (
-        "Jürgen",
-        f"id,a\nJürgen,x\n{unicodedata.normalize('NFD', 'Jürgen')},ü\nJurgen,y\n",
-        [2, 3],
-        "id,a\nJurgen,y\n",
-    ),
-    "separators of other kinds": (
-        "p1",
-        "id,a\np1,x\np2,a\x85b\u2028c\x0bd\n",
-        [2],
-        "id,a\np2,a\x85b\u2028c\x0bd\n",
-    ),
-}
+    "composed and not": ("Jürgen", "id,a\nJürgen,x\nJu\u0308rgen,ü\nJurgen,y\n", [2, 3],
+                         "id,a\nJurgen,y\n"),
+    "separators of other kinds": ("p1", "id,a\np1,x\np2,a\x85b\u2028c\x0bd\n", [2],
+                                  "id,a\np2,a\x85b\u2028c\x0bd\n"),
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-16-be"])
@@ -136,9 +125,6 @@ def test_what_is_left_reads_as_before(
     assert path.read_bytes() == (line_end.join([lines[0], *kept]) + line_end).encode(encoding)
 
 
-# ---- Excel and Parquet ---------------------------------------------------------------------------
-
-
 def workbook_of(rows: Sequence[Sequence[Any]]) -> Any:
     book = openpyxl.Workbook()
     for row in rows:
@@ -148,8 +134,7 @@ def workbook_of(rows: Sequence[Sequence[Any]]) -> Any:
 
 
 def test_a_workbook_keeps_other_cells_and_nothing_of_the_row(tmp_path: Path) -> None:
-    path = tmp_path / "wave.xlsx"
-    day = datetime.datetime(2026, 11, 22, 9, 30)
+    path, day = tmp_path / "wave.xlsx", datetime.datetime(2026, 11, 22, 9, 30)
     book = workbook_of(
         [
             ["id", "a", "n", "when"],
@@ -176,24 +161,25 @@ def test_a_workbook_keeps_other_cells_and_nothing_of_the_row(tmp_path: Path) -> 
     written = openpyxl.load_workbook(path)["Answers"]
     assert written["B4"].data_type == "s"
     assert written["D2"].number_format == "yyyy-mm-dd h:mm:ss"
-    with zipfile.ZipFile(path) as archive:
-        members = b"".join(archive.read(name) for name in archive.namelist())
+    members = b"".join(members_of(path).values())
     assert b"secret" not in members
     assert b"p1" not in members
 
 
+def members_of(path: Path) -> dict[str, bytes]:
+    with zipfile.ZipFile(path) as archive:
+        return {name: archive.read(name) for name in archive.namelist()}
+
+
 def test_a_formula_keeps_the_value_that_it_shows(tmp_path: Path) -> None:
-    path = tmp_path / "wave.xlsx"
+    path, place = tmp_path / "wave.xlsx", "xl/worksheets/sheet1.xml"
     workbook_of([["id", "a"], ["p1", "x"], ["p2", "y"]]).save(path)
     # as a spreadsheet program saves it: the formula and its value
-    with zipfile.ZipFile(path) as archive:
-        members = {name: archive.read(name) for name in archive.namelist()}
-    sheet = members["xl/worksheets/sheet1.xml"].decode()
-    cell = sheet[sheet.index('<c r="B3"') : sheet.index("</c>", sheet.index('<c r="B3"')) + 4]
+    members = members_of(path)
     formula = '<c r="B3" t="str"><f>UPPER("y")</f><v>Y</v></c>'
-    members["xl/worksheets/sheet1.xml"] = sheet.replace(cell, formula).encode()
+    sheet = re.sub('<c r="B3".*?</c>', formula, members[place].decode())
     with zipfile.ZipFile(path, "w") as archive:
-        for name, content in members.items():
+        for name, content in (members | {place: sheet.encode()}).items():
             archive.writestr(name, content)
     take(path, "p1")
     assert [row.cells for row in read_sheet(path).rows] == [("p2", "Y")]
@@ -213,28 +199,23 @@ def test_parquet_keeps_types_metadata_and_compression(tmp_path: Path) -> None:
     assert b"p1" not in path.read_bytes()
 
 
-# ---- what may go wrong ---------------------------------------------------------------------------
-
-
 def test_a_file_without_the_column_is_no_file_of_participants(tmp_path: Path) -> None:
     (tmp_path / "codebook.csv").write_text("name,meaning\nid,p1\n")
     assert read_raw_files([tmp_path / "codebook.csv"], "id") == []
 
 
-def test_who_may_read_a_file_stays_and_a_link_is_followed(tmp_path: Path) -> None:
-    real = tmp_path / "archive" / "wave_2026.csv"
-    real.parent.mkdir()
-    real.write_text("id,a\np1,x\np2,y\n")
-    real.chmod(0o600)
-    link = tmp_path / "wave.csv"
-    link.symlink_to(real)
+def test_who_may_read_a_file_stays_and_a_link_is_followed(tmp_path: Path, wave: Path) -> None:
+    wave.chmod(0o600)
+    link = tmp_path / "linked" / "wave.csv"
+    link.parent.mkdir()
+    link.symlink_to(wave)
     take(link, "p1")
     assert link.is_symlink()
-    assert real.read_text() == "id,a\np2,y\n"
-    assert stat.S_IMODE(real.stat().st_mode) == 0o600
+    assert wave.read_text() == LEFT
+    assert stat.S_IMODE(wave.stat().st_mode) == 0o600
     delete_file(link)
     assert not link.exists()
-    assert not real.exists()
+    assert not wave.exists()
 
 
 @pytest.mark.parametrize("lock", ["~$wave.xlsx", ".~lock.wave.xlsx#"])
@@ -249,79 +230,61 @@ def test_a_file_that_is_open_elsewhere_is_not_touched(tmp_path: Path, lock: str)
 
 
 def test_nothing_changes_where_the_edited_file_would_read_otherwise(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    wave: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """As a wrong row, taken out, would make it."""
-    path = tmp_path / "wave.csv"
-    path.write_text("id,a\np1,x\np2,y\n")
-    raw = raw_of(path)
-    write = delimited.without_rows
-    monkeypatch.setattr(
-        delimited,
-        "without_rows",
-        lambda path, numbers, separators: write(path, {n + 1 for n in numbers}, separators),
-    )
+    raw, write = raw_of(wave), delimited.without_rows
+
+    def take_next(path: Path, numbers: set[int], separators: Any) -> Any:
+        return write(path, {n + 1 for n in numbers}, separators)
+
+    monkeypatch.setattr(delimited, "without_rows", take_next)
     with pytest.raises(StudyError, match=r"delete row\(s\) 2 by hand"):
         take_rows(raw, [2], ignore)
-    assert path.read_text() == "id,a\np1,x\np2,y\n"
-    assert [p.name for p in tmp_path.iterdir()] == ["wave.csv"]
+    assert wave.read_text() == PLAIN
+    assert [p.name for p in wave.parent.iterdir()] == ["wave.csv"]
 
 
-def test_a_crash_leaves_the_file_as_it_was_and_the_next_run_clears_up(tmp_path: Path) -> None:
-    path = tmp_path / "wave.csv"
-    path.write_text("id,a\np1,x\np2,y\n")
+def test_a_crash_leaves_the_file_as_it_was_and_the_next_run_clears_up(wave: Path) -> None:
+    """The edited file is known before it takes the place."""
+    calls: list[tuple[Path, str, str]] = []
 
-    def kill(_file: Path, _successor: Path | None) -> None:
+    def kill(file: Path, successor: Path | None) -> None:
+        assert successor is not None
+        calls.append((file, file.read_text(), successor.read_text()))
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        take_rows(raw_of(path), [2], kill)
-    assert path.read_text() == "id,a\np1,x\np2,y\n"
-    left = tmp_path / ".forget.partial.csv"
+        take_rows(raw_of(wave), [2], kill)
+    assert calls == [(wave, PLAIN, LEFT)]
+    assert wave.read_text() == PLAIN
+    left = wave.with_name(".forget.partial.csv")
     left.write_text("what a killed run left")
-    take(path, "p1")
-    assert path.read_text() == "id,a\np2,y\n"
+    take(wave, "p1")
+    assert wave.read_text() == LEFT
     assert not left.exists()
 
 
-def test_the_edited_file_is_known_before_it_takes_the_place(tmp_path: Path) -> None:
-    path = tmp_path / "wave.csv"
-    path.write_text("id,a\np1,x\np2,y\n")
-    calls: list[tuple[Path, str, str]] = []
-
-    def remember(file: Path, successor: Path | None) -> None:
-        assert successor is not None
-        calls.append((file, file.read_text(), successor.read_text()))
-
-    take_rows(raw_of(path), [2], remember)
-    assert calls == [(path, "id,a\np1,x\np2,y\n", "id,a\np2,y\n")]
-
-
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
-def test_a_folder_that_may_not_be_written_is_said(tmp_path: Path) -> None:
-    path = tmp_path / "wave.csv"
-    path.write_text("id,a\np1,x\np2,y\n")
-    tmp_path.chmod(0o500)
+def test_a_folder_that_may_not_be_written_is_said(wave: Path) -> None:
+    wave.parent.chmod(0o500)
     with pytest.raises(StudyError, match="cannot be edited"):
-        take(path, "p1")
+        take(wave, "p1")
     with pytest.raises(StudyError, match="cannot be deleted"):
-        delete_file(path)
+        delete_file(wave)
 
 
 def test_files_of_the_survey_page_are_told_by_what_is_in_them(tmp_path: Path) -> None:
-    contents = {
-        "a.json": json.dumps(
-            {"format": "fieldwork-survey-1", "participant": " A01 ", "answers": []}
-        ),
-        "b.json": json.dumps({"format": "fieldwork-survey-1", "participant": "Ju\u0308rgen"}),
-        "c.json": json.dumps({"format": "something else", "participant": "A01"}),
-        "d.json": json.dumps([{"participant": "A01"}]),
-        "e.json": "{broken",
-        "f.json": json.dumps({"format": None}),
+    survey = {"format": "fieldwork-survey-1"}
+    contents: dict[str, Any] = {
+        "a.json": survey | {"participant": " A01 ", "answers": []},
+        "b.json": survey | {"participant": "Ju\u0308rgen"},
+        "c.json": {"format": "something else", "participant": "A01"},
+        "d.json": [{"participant": "A01"}],
+        "f.json": {"format": None},
     }
     for name, content in contents.items():
-        (tmp_path / name).write_text(content)
-    assert read_pages(sorted(tmp_path.iterdir())) == {
-        tmp_path / "a.json": "A01",
-        tmp_path / "b.json": "Jürgen",
-    }
+        (tmp_path / name).write_text(json.dumps(content))
+    (tmp_path / "e.json").write_text("{broken")
+    people = {path.name: who for path, who in read_pages(sorted(tmp_path.iterdir())).items()}
+    assert people == {"a.json": "A01", "b.json": "Jürgen"}

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 import yaml
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from fieldwork import answer_pages, page_texts
@@ -23,10 +23,8 @@ from unit.shipped_pages import page_sources, page_template
 
 KIT = Path(__file__).parents[4] / "resources" / "field_kit"
 NASTY = [
-    '</script><script>alert("x")</script>',
-    "[[PageBreak]]\n${e://Field/x}",
-    "a < b & c\n\nA. d",
-]
+    '</script><script>alert("x")</script>', "[[PageBreak]]\n${e://Field/x}", "a < b & c\n\nA. d",
+]  # fmt: skip
 GROUP = {"question": "Which of these?", "options": ["Red & <blue>", "Green"]}
 SETTINGS: dict[str, Any] = {"platforms": {}, "repeats": 1, "groups": {"colour": GROUP}}
 LABELS = {"alpha": "Alpha", "beta": "Beta"}
@@ -38,11 +36,9 @@ def item(item_id: str, prompt: str) -> Item:
 
 
 def items() -> dict[str, list[Item]]:
-    return {
-        "first": [item(f"item-{n}", text) for n, text in enumerate(NASTY)],
-        # an id that another task has too
-        "second": [item("item-0", "Recommend five hats.")],
-    }
+    # an id that another task has too
+    nasty = [item(f"item-{n}", text) for n, text in enumerate(NASTY)]
+    return {"first": nasty, "second": [item("item-0", "Recommend five hats.")]}
 
 
 def survey(**settings: Any) -> Survey:
@@ -75,17 +71,15 @@ class Elements(HTMLParser):
 
 def test_the_page_map_names_the_columns_of_the_page() -> None:
     own = survey()
-    columns = page_columns(own)
+    columns, told = page_columns(own), page_map(own, "folder")
     assert len(set(columns)) == len(columns)
-    told = page_map(own, "folder")
     named = {**told["columns"]}
     groups = named.pop("groups")
-    assert set(named.values()) | set(groups.values()) <= set(columns)
+    assert {*named.values(), *groups.values()} <= {*columns}
     data = json.loads(Elements(page(own)).texts["page-data"])
-    assert data["columns"] == columns
-    assert data["variables"] == list(groups)
-    assert [prompt["key"] for prompt in data["prompts"]] == list(told["prompts"].values())
-    assert [model for model, _ in data["platforms"]] == list(told["models"])
+    assert (data["columns"], data["variables"]) == (columns, [*groups])
+    assert [prompt["key"] for prompt in data["prompts"]] == [*told["prompts"].values()]
+    assert [model for model, _ in data["platforms"]] == [*told["models"]]
 
 
 def test_the_qualtrics_map_names_the_questions_of_the_text() -> None:
@@ -97,8 +91,8 @@ def test_the_qualtrics_map_names_the_questions_of_the_text() -> None:
     told = qualtrics_map(own, "folder", qualtrics.question_ids(own), WORDS["agree"])
     named = {**told["columns"]}
     groups = named.pop("groups")
-    asked = {*named.values(), *groups.values(), *told["prompts"].values()}
-    assert asked == set(questions) - {"consent"}
+    expected = {*named.values(), *groups.values(), *told["prompts"].values(), "consent"}
+    assert expected == {*questions}
     assert [*told["prompts"]] == [prompt.key for prompt in own.prompts]
     assert told["rows"] == {"consent": [WORDS["agree"], "1"]}
     assert told["models"] == {"Alpha": "alpha", "Beta": "beta"}
@@ -107,13 +101,12 @@ def test_the_qualtrics_map_names_the_questions_of_the_text() -> None:
 def test_the_qualtrics_text_holds_every_prompt_and_no_tag_of_theirs() -> None:
     text = qualtrics.render(survey(), WORDS, "You agree. [[Block:x]]")
     assert text.startswith("[[AdvancedFormat]]\n")
-    shown = [
+    for prompt in (
         '&lt;/script&gt;&lt;script&gt;alert("x")&lt;/script&gt;',
         "&#91;&#91;PageBreak]]<br>&#36;{e://Field/x}",
         "a &lt; b &amp; c<br><br>A. d",
         "Recommend five hats.",
-    ]
-    for prompt in shown:
+    ):
         assert text.count(f"<blockquote>{prompt}</blockquote>") == 1
     tags = set(re.findall(r"\[\[([A-Za-z]+)", text))
     assert tags == {"AdvancedFormat", "ED", "Block", "Question", "ID", "Choices"}
@@ -123,10 +116,8 @@ def test_the_qualtrics_text_holds_every_prompt_and_no_tag_of_theirs() -> None:
 
 def test_nothing_of_a_study_becomes_markup_or_code() -> None:
     attack = '"><img src=x onerror=alert(1)>'
-    own = survey(
-        groups={"colour": {"question": attack, "options": [attack, "b"]}},
-        platforms={"alpha": attack},
-    )
+    groups = {"colour": {"question": attack, "options": [attack, "b"]}}
+    own = survey(groups=groups, platforms={"alpha": attack})
     elements = Elements(page(own, consent=f"# {attack}\n\n- {attack}\n\n{attack} {{{{js}}}}"))
     tags = [tag for tag, _ in elements.found]
     assert "img" not in tags
@@ -134,11 +125,9 @@ def test_nothing_of_a_study_becomes_markup_or_code() -> None:
     assert json.loads(elements.texts["page-data"])["prompts"][0]["text"] == NASTY[0]
     values = [a["value"] for tag, a in elements.found if tag == "input" and "value" in a]
     assert values == ["alpha", "beta", attack, "b", ""]
-
-
-def test_another_prompt_makes_another_survey() -> None:
-    assert survey().digest == survey().digest
+    # another prompt makes another survey
     others = [survey(repeats=2), survey(groups={}), survey(platforms={"alpha": "A"})]
+    assert survey().digest == survey().digest
     assert len({own.digest for own in [survey(), *others]}) == 4
 
 
@@ -147,19 +136,15 @@ def test_another_prompt_makes_another_survey() -> None:
     [
         ({"platforms": {"alpha": "Beta"}}, "field_kit.platforms: 'beta' is listed twice"),
         ({"groups": {"a": GROUP, "A": GROUP}}, "field_kit.groups: 'a' is listed twice"),
-        (
-            {"groups": {"a": {"question": "?", "options": ["Yes", "yes "]}}},
-            "field_kit.groups.a.options: 'yes' is listed twice",
-        ),
+        ({"groups": {"a": {"question": "?", "options": ["Yes", "yes "]}}},
+         "field_kit.groups.a.options: 'yes' is listed twice"),
     ],
-)
-def test_names_that_clash_are_told(settings: dict[str, Any], told: str) -> None:
-    with pytest.raises(StudyError) as caught:
+)  # fmt: skip
+def test_names_that_clash_and_a_survey_without_a_prompt_are_told(
+    settings: dict[str, Any], told: str
+) -> None:
+    with pytest.raises(StudyError, match=re.escape(told)):
         survey(**settings)
-    assert told in str(caught.value)
-
-
-def test_a_survey_without_a_prompt_is_told() -> None:
     with pytest.raises(StudyError, match=r"field_kit\.tasks: there is no prompt"):
         survey_of("demo", {}, SETTINGS, LABELS)
 
@@ -175,30 +160,16 @@ def test_a_survey_without_a_prompt_is_told() -> None:
 def test_words_of_another_language_are_checked(
     tmp_path: Path, change: dict[str, Any], told: str
 ) -> None:
-    words = {name: text for name, text in (WORDS | change).items() if text is not ...}
     own = tmp_path / "texts.yaml"
+    words = {name: text for name, text in (WORDS | change).items() if text is not ...}
     own.write_text(yaml.safe_dump(words), encoding="utf-8")
-    with pytest.raises(StudyError) as caught:
+    with pytest.raises(StudyError, match=rf"texts\.yaml.*{told}"):
         page_texts.read_words(own, KIT / "texts_en.yaml")
-    assert told in str(caught.value)
-    assert "texts.yaml" in str(caught.value)
-
-
-@pytest.mark.parametrize(
-    ("text", "cell"),
-    [
-        ("=1+1", "'=1+1"),
-        ("\n@x", "'\n@x"),
-        ("'=1", "''=1"),
-    ],
-)
-def test_a_cell_that_looks_like_a_formula_is_guarded(text: str, cell: str) -> None:
-    assert guard_cell(text) == cell
-    assert plain_cell(cell) == text
 
 
 @given(st.text(alphabet="'=+-@\t\r\n＝a ", max_size=6))
-def test_every_text_comes_back_from_its_cell(text: str) -> None:
+@example("=1+1")
+def test_every_text_comes_back_from_its_cell_and_none_looks_like_a_formula(text: str) -> None:
     assert plain_cell(guard_cell(text)) == text
     assert not re.match(r"[=+\-@\t\r\n＝]", guard_cell(text))
 
@@ -206,15 +177,9 @@ def test_every_text_comes_back_from_its_cell(text: str) -> None:
 def test_the_kit_has_a_text_for_every_file_and_warns_of_what_is_not_written(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    sources = {
-        **page_sources("field_kit"),
-        "texts": KIT / "texts_en.yaml",
-        "shipped_texts": KIT / "texts_en.yaml",
-        "consent": KIT / "consent.md",
-        "information_template": KIT / "information.md",
-        "readme_template": KIT / "kit_readme.md",
-    }
-    paths = {name: str(path) for name, path in sources.items()}
+    texts = {"texts": "texts_en.yaml", "shipped_texts": "texts_en.yaml", "consent": "consent.md"}
+    texts |= {"information_template": "information.md", "readme_template": "kit_readme.md"}
+    paths = page_sources("field_kit") | {name: str(KIT / file) for name, file in texts.items()}
     own, names = survey(), ["survey", "qualtrics", "page_map", "qualtrics_map"]
     kit = kit_texts(own, paths)
     assert [*kit] == [*names, "information", "readme"]
@@ -226,7 +191,6 @@ def test_the_kit_has_a_text_for_every_file_and_warns_of_what_is_not_written(
     consent = tmp_path / "agreed.md"
     consent.write_text("You agree.", encoding="utf-8")
     kit = kit_texts(own, paths | {"consent": str(consent)})
-    assert "You agree." in kit["survey"]
-    assert "You agree." in kit["qualtrics"]
+    assert ["You agree." in kit[name] for name in ("survey", "qualtrics")] == [True, True]
     assert "agreed.md" not in kit["readme"]
     assert not caplog.messages

@@ -1,12 +1,13 @@
 """What power says of real users, as the kit tells it."""
 
+from typing import Any
+
 from fieldwork.field.kit import size
 from fieldwork.records.power import PowerRow
+from unit.table_rows import row_of
 
 
-def advised(
-    measure: str, effect: str, n_users: str, replicates: int = 1, **other: str
-) -> dict[str, str]:
+def advised(measure: str, effect: str, n_users: str, replicates: int = 1, **other: str) -> Any:
     row = {
         "measure": measure,
         "effect": effect,
@@ -18,18 +19,27 @@ def advised(
 
 
 def simulated(
-    measure: str,
-    effect: str,
-    powers: dict[int, float | None],
-    replicates: int = 1,
-    reason: str = "not simulated: power is 1.000 with 20",
-) -> list[PowerRow]:
+    measure: str, effect: str, *powers: float | None, replicates: int = 1, reason: str = ""
+) -> Any:
+    keys = {
+        "measure": measure,
+        "effect": effect,
+        "task": "lists",
+        "model": "a",
+        "condition": "field",
+    }
+    why = reason or "not simulated: power is 1.000 with 20"
     return [
-        PowerRow(measure, effect, "one", 1.0, None, "lists", "a", "field", n, replicates, 9, 0, measure,
-                 "Holm", 9, power, None, None, 100, n, None, 0, None, "participants",
-                 None if power is not None else reason)
-        for n, power in powers.items()
-    ]  # fmt: skip
+        row_of(
+            PowerRow,
+            **keys,
+            n_users=n,
+            replicates=replicates,
+            power=power,
+            reason=None if power is not None else why,
+        )
+        for n, power in zip((10, 20, 40), powers, strict=True)
+    ]
 
 
 ADVICE = [
@@ -44,12 +54,12 @@ ADVICE = [
     advised("share_who", "0.05", "10", replicates=5),
 ]
 POWER = [
-    *simulated("option_share", "0.93 -> 0.35", {10: 0.35, 20: 0.86, 40: None}),
-    *simulated("option_share", "0.1 -> 0.05", {10: 0.0, 20: 0.01, 40: 0.02}),
-    *simulated("entropy_bits", "3", {10: None, 20: None, 40: None}, reason="no such source: x"),
-    *simulated("share_who", "0.05", {10: 0.69, 20: 0.93, 40: 1.0}, replicates=2),
-    *simulated("share_who", "0.05", {10: 0.98, 20: 1.0, 40: None}, replicates=3),
-    *simulated("share_who", "0.05", {10: 1.0, 20: None, 40: None}, replicates=5),
+    *simulated("option_share", "0.93 -> 0.35", 0.35, 0.86, None),
+    *simulated("option_share", "0.1 -> 0.05", 0.0, 0.01, 0.02),
+    *simulated("entropy_bits", "3", None, None, None, reason="no such source: x"),
+    *simulated("share_who", "0.05", 0.69, 0.93, 1.0, replicates=2),
+    *simulated("share_who", "0.05", 0.98, 1.0, None, replicates=3),
+    *simulated("share_who", "0.05", 1.0, None, None, replicates=5),
 ]
 
 

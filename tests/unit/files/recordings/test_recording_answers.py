@@ -15,19 +15,8 @@ COLUMNS = {"item": "q", "answer": "said", "user": "who"}
 
 
 def read(path: Path, columns: dict[str, Any] = COLUMNS, **settings: Any) -> list[RecordedAnswer]:
-    rows = settings.pop("rows", {})
-    return [
-        *read_answers(
-            [path],
-            Recording(
-                name="mine",
-                format="table",
-                columns=columns,
-                rows=rows,
-                **settings,
-            ),
-        )
-    ]
+    recording = Recording(name="mine", format="table", columns=columns, **{"rows": {}} | settings)
+    return [*read_answers([path], recording)]
 
 
 def csv_file(tmp_path: Path, text: str) -> Path:
@@ -48,8 +37,7 @@ def test_what_a_file_lacks_is_none(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("kind", ["jsonl", "parquet"])
 def test_an_empty_text_that_a_file_holds_is_an_answer(tmp_path: Path, kind: str) -> None:
-    rows = [{"q": "1", "said": ""}, {"q": "2", "said": None}]
-    path = tmp_path / f"answers.{kind}"
+    rows, path = [{"q": "1", "said": ""}, {"q": "2", "said": None}], tmp_path / f"answers.{kind}"
     if kind == "jsonl":
         path.write_text("\n".join(map(json.dumps, rows)))
     else:
@@ -58,16 +46,13 @@ def test_an_empty_text_that_a_file_holds_is_an_answer(tmp_path: Path, kind: str)
     assert (answer.item, answer.text) == ("1", "")
 
 
-def test_rows_and_blank_users_choose(tmp_path: Path) -> None:
+def test_rows_and_blank_users_choose_and_several_columns_are_one_id(tmp_path: Path) -> None:
     path = csv_file(tmp_path, "q,said,who,run\n1,A,nobody,1\n1,B,anna,1\n1,C,anna,2\n1,D,anna,\n")
-    answers = read(path, rows={"run": [1, None]}, blank_users=["nobody"])
-    assert [(a.text, a.user) for a in answers] == [("A", None), ("B", "anna"), ("D", "anna")]
-
-
-def test_several_columns_are_one_id(tmp_path: Path) -> None:
-    path = csv_file(tmp_path, "subject,q,said\nsums,1,B\n")
-    (answer,) = read(path, {"item": ["subject", "q"], "answer": "said"})
-    assert answer.item == "sums/1"
+    columns = {**COLUMNS, "item": ["run", "q"]}
+    answers = read(path, columns, rows={"run": [1, None]}, blank_users=["nobody"])
+    found = [(a.item, a.text, a.user) for a in answers]
+    assert found[:2] == [("1/1", "A", None), ("1/1", "B", "anna")]
+    assert [text for _, text, _ in found] == ["A", "B", "D"]
 
 
 def test_numbers_and_times(tmp_path: Path) -> None:
@@ -100,27 +85,20 @@ def test_options_stand_in_a_cell_with_bars_or_as_json(tmp_path: Path, cell: str)
 def test_settings_that_do_not_fit_the_file(
     tmp_path: Path, columns: dict[str, Any], rows: dict[str, Any], message: str
 ) -> None:
-    path = csv_file(tmp_path, "q,said,who\n1,B,anna\n")
     with pytest.raises(StudyError, match=message) as refusal:
-        read(path, columns, rows=rows)
+        read(csv_file(tmp_path, "q,said,who\n1,B,anna\n"), columns, rows=rows)
     assert "\n" not in str(refusal.value)
-
-
-def test_a_file_without_rows(tmp_path: Path) -> None:
     with pytest.raises(StudyError, match="there are no answers in"):
         read(csv_file(tmp_path, "q,said,who\n"))
 
 
-def test_an_answer_that_is_no_text(tmp_path: Path) -> None:
+def test_a_path_leads_into_an_object_or_a_cell_with_json(tmp_path: Path) -> None:
     path = tmp_path / "answers.jsonl"
     path.write_text('{"q": 1, "said": {"text": "B"}}')
     with pytest.raises(StudyError, match=r"line 1 holds a list or an object as its answer"):
         read(path, {"item": "q", "answer": "said"})
     (answer,) = read(path, {"item": "q", "answer": "said.text"})
     assert answer.text == "B"
-
-
-def test_a_path_leads_into_a_cell_with_json(tmp_path: Path) -> None:
     path = csv_file(tmp_path, 'q,said,who\n1,"{""Answer"": ""B""}",\n2,"{no json",\n')
     (answer,) = read(path, {"item": "q", "answer": "said.Answer"})
     assert (answer.item, answer.text) == ("1", "B")

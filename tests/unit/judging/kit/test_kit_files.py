@@ -31,14 +31,13 @@ SCALES: dict[str, Scale] = {s.name: s for s in (RIGHT, WHY, BETTER)}
 
 
 def kit() -> ReviewKit:
-    facts = [
+    own = [
         unit_text(f"a{n}", f"user{n}", attribute=f"=fact {n}", evidence=HOSTILE) for n in range(8)
     ]
     pairs = [pair(f"p{n}", f"user{n}") for n in range(6)]
+    why = WhyQuestion(WHY, ["unsure", "reject"])
     questions = [
-        RaterQuestion(
-            "right", "Is it right?", RIGHT, WhyQuestion(WHY, ["unsure", "reject"]), facts
-        ),
+        RaterQuestion("right", "Is it right?", RIGHT, why, own),
         RaterQuestion("better", "Which one?", BETTER, None, pairs),
     ]
     settings = UnitSharing(raters=3, overlap=0.5, shared_by=2, repeated=0.2)
@@ -47,21 +46,14 @@ def kit() -> ReviewKit:
 
 
 def sources(consent: str = "You agree.") -> KitSources:
-    def text(name: str) -> str:
-        return (SHIPPED / name).read_text(encoding="utf-8")
-
-    readme = text("review_kit/kit_readme.md")
-    return KitSources(
-        page_template("review_kit"), WORDS, consent, "consent.md", readme, "kit_readme.md"
-    )
+    readme = (SHIPPED / "review_kit/kit_readme.md").read_text(encoding="utf-8")
+    page = page_template("review_kit")
+    return KitSources(page, WORDS, consent, "consent.md", readme, "kit_readme.md")
 
 
 def page_data(text: str) -> dict[str, Any]:
-    found = re.search(
-        r'<script type="application/json" id="page-data">(.*?)</script>', text, re.DOTALL
-    )
-    assert found is not None
-    data: dict[str, Any] = json.loads(found[1])
+    (block,) = re.findall(r'json" id="page-data">(.*?)</script>', text, re.DOTALL)
+    data: dict[str, Any] = json.loads(block)
     return data
 
 
@@ -76,22 +68,14 @@ def test_the_page_shows_what_is_hostile_and_runs_nothing_of_it() -> None:
 
 def test_nothing_on_the_page_says_whose_answer_it_is() -> None:
     data = page_data(kit_texts(kit(), sources(), "")["review.html"])
-    assert set(data["units"][1][0]) == {
-        "code",
-        "facts",
-        "evidence",
-        "question",
-        "attribute",
-        "answers",
-        "orders",
-    }
+    names = {"code", "facts", "evidence", "question", "attribute", "answers", "orders"}
+    pairs = data["units"][1]
+    assert set(pairs[0]) == names
     assert "user0" not in json.dumps(data)
-    allotted = {rater: len(slots) for rater, slots in data["raters"].items()}
-    assert sum(allotted.values()) == len(kit().allotments)
+    assert sum(map(len, data["raters"].values())) == len(kit().allotments)
     # the first condition's answer stands first in some units, and no code of an order comes twice
-    firsts = {unit["answers"][0] for unit in data["units"][1]}
-    assert firsts == {"Answer A", "Answer B"}
-    codes = [code for unit in data["units"][1] for code in unit["orders"]]
+    assert {unit["answers"][0] for unit in pairs} == {"Answer A", "Answer B"}
+    codes = [code for unit in pairs for code in unit["orders"]]
     assert len(set(codes)) == 12
     assert not {"a", "b"} & set(codes)
 
@@ -110,64 +94,54 @@ def test_a_consent_that_must_be_written_is_said_on_the_page(
 
 def imported(made: ReviewKit, sources_of: Mapping[str, Any], folder: Path) -> list[Judgement]:
     """The judgements that come back through a column map."""
-    defaults = {"scale": None, "kinds": {}, "rows": {}}
-
-    def files_of(source: Mapping[str, Any]) -> list[Path]:
+    settings = {}
+    for name, source in sources_of.items():
         path = folder / Path(source["path"]).relative_to(f"resources/judging/{folder.name}")
-        return sorted(path.glob("*")) if path.is_dir() else [path]
-
-    settings = {
-        name: {**defaults, **source, "files": sorted(map(str, files_of(source)))}
-        for name, source in sources_of.items()
-    }
+        files = sorted(map(str, path.glob("*"))) if path.is_dir() else [str(path)]
+        settings[name] = {"scale": None, "kinds": {}, "rows": {}, **source, "files": files}
     units = {unit.code: judged_unit(unit) for question in made.questions for unit in question.units}
-    return import_judgements(
-        settings, SCALES, str(folder.parent / "key"), StudyUnits(units, [])
-    ).judgements
+    key = str(folder.parent / "key")
+    return import_judgements(settings, SCALES, key, StudyUnits(units, [])).judgements
 
 
 def test_workbooks_come_back_with_sides_turned_and_no_formula(tmp_path: Path) -> None:
-    made = kit()
-    folder = tmp_path / "spreadsheets"
+    made, folder = kit(), tmp_path / "spreadsheets"
     write_workbooks(made, folder)
     files = sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*.xlsx"))
     raters = ("R01", "R02", "R03")
     assert files == [f"{name}/{rater}.xlsx" for name in ("better", "right") for rater in raters]
     n_rows = 0
     for path in folder.rglob("*.xlsx"):
-        book = load_workbook(path)
-        for sheet in book.worksheets[:1]:
-            columns = {cell.value: cell.column for cell in sheet[1]}
-            for row in range(2, sheet.max_row + 1):
-                n_rows += 1
-                assert sheet.cell(row, columns["concluded"]).data_type != "f"
-                first = sheet.cell(row, columns["answer 1"]).value
-                # whoever reads prefers answer A, wherever it stands
-                value = (
-                    "reject" if path.parent.name == "right" else "1" if first == "Answer A" else "5"
-                )
-                sheet.cell(row, columns["value"]).value = value
-                if path.parent.name == "right":
-                    sheet.cell(row, columns["why"]).value = "too general"
+        book, is_fact = load_workbook(path), path.parent.name == "right"
+        sheet = book.worksheets[0]
+        columns = {cell.value: cell.column for cell in sheet[1]}
+        for row in range(2, sheet.max_row + 1):
+            n_rows += 1
+            assert sheet.cell(row, columns["concluded"]).data_type != "f"
+            # whoever reads prefers answer A, wherever it stands
+            side = "1" if sheet.cell(row, columns["answer 1"]).value == "Answer A" else "5"
+            sheet.cell(row, columns["value"]).value = "reject" if is_fact else side
+            sheet.cell(row, columns["why"]).value = "too general" if is_fact else None
         book.save(path)
     maps = yaml.safe_load(kit_texts(made, sources(), "")["review_spreadsheets.yaml"])
     rows = imported(made, maps["judging"]["sources"], folder)
     assert n_rows == len(made.allotments)
-    by_scale = {s: [r for r in rows if r.scale == s] for s in ("right", "why", "better")}
-    assert {r.value for r in by_scale["better"]} == {"1"}
-    assert {r.first_side for r in by_scale["better"]} == {"a", "b"}
-    assert {r.value for r in by_scale["right"]} == {"reject"}
-    assert {r.value for r in by_scale["why"]} == {"too general"}
-    assert len(by_scale["right"]) == len(by_scale["why"])
-    assert {r.repeat for r in by_scale["right"]} == {0, 1}
-    assert {r.rater_kind for r in rows} == {"person"}
+    found = {(r.scale, r.value, r.first_side, r.repeat, r.rater_kind) for r in rows}
+    assert {(scale, value) for scale, value, *_ in found} == {
+        ("better", "1"), ("right", "reject"), ("why", "too general"),
+    }  # fmt: skip
+    assert {side for scale, _, side, *_ in found if scale == "better"} == {"a", "b"}
+    assert {repeat for scale, _, _, repeat, _ in found if scale == "right"} == {0, 1}
+    assert {kind for *_, kind in found} == {"person"}
+    scales = [row.scale for row in rows]
+    assert scales.count("right") == scales.count("why")
     assert not any(r.rater.startswith("R0") for r in rows)
 
 
 def test_label_studio_has_a_configuration_and_tasks_and_its_export_comes_back(
     tmp_path: Path,
 ) -> None:
-    made = kit()
+    made, folder = kit(), tmp_path / "label_studio"
     texts = label_studio_texts(made, WORDS)
     names_of_files = ["better.json", "better.xml", "right.json", "right.xml"]
     assert sorted(texts) == [f"label_studio/{name}" for name in names_of_files]
@@ -177,19 +151,17 @@ def test_label_studio_has_a_configuration_and_tasks_and_its_export_comes_back(
     assert all(name in task["data"] for task in tasks for name in names)
     choices = [c.get("value") for c in root.iter("Choice")]
     assert choices == ["accept", "unsure", "reject", "no evidence", "too general"]
-    folder = tmp_path / "label_studio"
-    folder.mkdir()
     # the form of JSON-MIN: the task's data, and each tag by its name
     export = [
         {**task["data"], "id": number, "annotator": 7, "lead_time": 2.5, "value": "1"}
         for number, task in enumerate(json.loads(texts["label_studio/better.json"]))
     ]
+    folder.mkdir()
     (folder / "better.json").write_text(json.dumps(export), encoding="utf-8")
     maps = yaml.safe_load(kit_texts(made, sources(), "")["review_label_studio.yaml"])
     source = {"review_better": maps["judging"]["sources"]["review_better"]}
     rows = imported(made, source, folder)
-    assert {(r.first_side, r.value) for r in rows} == {("a", "1"), ("b", "5")}
-    assert {r.seconds for r in rows} == {2.5}
+    assert {(r.first_side, r.value, r.seconds) for r in rows} == {("a", "1", 2.5), ("b", "5", 2.5)}
 
 
 def test_nothing_to_judge_is_one_sentence() -> None:
@@ -202,10 +174,8 @@ def test_nothing_to_judge_is_one_sentence() -> None:
 
 def workbook_of(question: RaterQuestion, folder: Path) -> Workbook:
     settings = UnitSharing(raters=2, overlap=1, shared_by=2, repeated=0)
-    made = ReviewKit(
-        "demo", [question], allot_units(question.units, settings, question.name, seed=1)
-    )
-    write_workbooks(made, folder)
+    allotments = allot_units(question.units, settings, question.name, seed=1)
+    write_workbooks(ReviewKit("demo", [question], allotments), folder)
     return load_workbook(folder / question.name / "R01.xlsx")
 
 
@@ -227,18 +197,14 @@ def test_a_workbook_does_not_say_whose_answer_it_is_and_is_protected(tmp_path: P
     assert [name for name, is_locked in locked.items() if not is_locked] == ["value", "why", "note"]
 
 
-def test_options_of_any_length_and_with_commas_are_offered(tmp_path: Path) -> None:
+def test_a_workbook_offers_any_option_and_leaves_out_what_none_may_hold(tmp_path: Path) -> None:
     options = ["Yes, fully", 'No, not "at all"', "x" * 260]
+    units = [unit_text("a", attribute="a\x0bb\x00c\nd")]
     scale = Scale(name="long", options=options)
-    book = workbook_of(RaterQuestion("long", "?", scale, None, [unit_text("a")]), tmp_path)
+    book = workbook_of(RaterQuestion("long", "?", scale, None, units), tmp_path)
     sheet, lists = book.worksheets
     (validation,) = sheet.data_validations.dataValidation
     assert validation.formula1 == "options!$A$1:$A$3"
     assert [cell.value for cell in lists["A"]] == options
     assert lists.sheet_state == "hidden"
-
-
-def test_what_no_workbook_may_hold_is_left_out(tmp_path: Path) -> None:
-    units = [unit_text("a", attribute="a\x0bb\x00c\nd")]
-    book = workbook_of(RaterQuestion("right", "?", RIGHT, None, units), tmp_path)
     assert column_of(book, "concluded") == ["abc\nd"]

@@ -18,19 +18,14 @@ def simulated_shares(
 ) -> np.ndarray:
     """Shares of yes of many studies, whose units and judgements are alike as the formula assumes.
 
-    A user, a unit and a judgement each copy what is above them with some probability, or draw anew.
+    A user, a unit and a judgement each copy what is above them with some probability, or draw anew:
+    two units of a user copy the user's value with probability likeness, so that they correlate by it.
     """
-    generator = np.random.default_rng(8)
-    n_studies = 4_000
-    shape = (n_studies, n_users, m, raters)
-    # two units of a user copy the user's value with probability likeness, so that they correlate by it
-    user = generator.random(shape[:2]) < share
-    copies_user = generator.random(shape[:3]) < np.sqrt(likeness)
-    unit = np.where(copies_user, user[..., None], generator.random(shape[:3]) < share)
-    copies_unit = generator.random(shape) < np.sqrt(kappa)
-    judgement = np.where(copies_unit, unit[..., None], generator.random(shape) < share)
-    values: np.ndarray = judgement.mean(axis=(1, 2, 3))
-    return values
+    random, shape = np.random.default_rng(8).random, (4_000, n_users, m, raters)
+    user = random(shape[:2]) < share
+    unit = np.where(random(shape[:3]) < likeness**0.5, user[..., None], random(shape[:3]) < share)
+    judgement = np.where(random(shape) < kappa**0.5, unit[..., None], random(shape) < share)
+    return judgement.mean(axis=(1, 2, 3))
 
 
 @pytest.mark.parametrize(("m", "raters"), [(1, 1), (5, 1), (5, 3)])
@@ -47,21 +42,15 @@ def test_the_interval_of_a_share_is_as_wide_as_studies_differ(m: int, raters: in
 
 
 def test_the_interval_of_kappa_is_as_wide_as_studies_differ() -> None:
-    generator = np.random.default_rng(4)
-    share, kappa, n = 0.4, 0.5, 300
-    unit = generator.random((4_000, n)) < share
-    judgements = [
-        np.where(
-            generator.random(unit.shape) < np.sqrt(kappa),
-            unit,
-            generator.random(unit.shape) < share,
-        )
+    random, share, kappa, n = np.random.default_rng(4).random, 0.4, 0.5, 300
+    unit = random((4_000, n)) < share
+    one, other = (
+        np.where(random(unit.shape) < kappa**0.5, unit, random(unit.shape) < share)
         for _ in range(2)
-    ]
-    agreement = (judgements[0] == judgements[1]).mean(axis=1)
-    p, q = (j.mean(axis=1) for j in judgements)
+    )
+    p, q = one.mean(axis=1), other.mean(axis=1)
     chance = p * q + (1 - p) * (1 - q)
-    kappas = (agreement - chance) / (1 - chance)
+    kappas = ((one == other).mean(axis=1) - chance) / (1 - chance)
     half_width = kappa_half_width(share, kappa, units=n, per_user=1, likeness=0)
     assert float(kappas.mean()) == pytest.approx(kappa, abs=0.01)
     assert NORMAL_95 * float(kappas.std()) == pytest.approx(half_width, rel=0.05)
