@@ -99,6 +99,7 @@ from fieldwork.config.metric_steps import (
     step_settings,
 )
 from fieldwork.config.models import answer_threads, provider_modules, require_keys
+from fieldwork.config.nests import context_number
 from fieldwork.config.names import refuse_misspelt_targets, words_after
 from fieldwork.config.pages import field_warning, new_pages
 from fieldwork.config.primary import primary_items, primary_questions

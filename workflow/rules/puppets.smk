@@ -174,6 +174,7 @@ rule build_contexts:
     params:
         *code("puppets/build_contexts"),
         settings=lambda wildcards: study.context_settings(wildcards.condition),
+        number=lambda wildcards: context_number(config, wildcards.condition),
         n_puppets=lambda wildcards: study.task(wildcards.task)["runs"],
         embedding=config["embedding"],
         seed=config["study"]["seed"],

@@ -19,7 +19,7 @@ from fieldwork.config.layers import Places
 from fieldwork.config.memory import memory_auxiliaries
 from fieldwork.config.models import held_form, is_local, is_recorded
 from fieldwork.config.needs import Need
-from fieldwork.config.nests import context_number, nests_of
+from fieldwork.config.nests import nests_of
 from fieldwork.config.parts import parts_of
 from fieldwork.config.recordings import reading_of_source
 from fieldwork.config.report import ESTIMATES
@@ -288,9 +288,8 @@ class Study(NamedTuple):
         return {name: file for name, file in files.items() if name in materials}
 
     def context_settings(self, condition: str) -> Config:
-        """What the contexts of a condition are made by; keys are those of its entry, and its number."""
-        settings = {key: value for key, value in self.condition(condition).items() if key != "wave"}
-        return {**settings, "number": context_number(self.config, condition)}
+        """The entry of a condition, as what its contexts are made by: they are the same in every wave."""
+        return {key: value for key, value in self.condition(condition).items() if key != "wave"}
 
     def contexts(self, condition: str) -> list[str]:
         """The table of a condition's contexts; none where the model sees nothing of a user."""
