@@ -125,10 +125,7 @@ rule measure_robustness:
         *code("metrics/measure_robustness"),
         variants=study.variants(),
         groups=variants.groups_of(config),
-        rarest_users=config["metrics"]["rarest_users"],
-        rarest_prompts=config["metrics"]["rarest_prompts"],
-        permutations=config["metrics"]["permutations"],
-        seed=config["study"]["seed"],
+        chance=study.chance(),
     script:
         "../scripts/metrics/measure_robustness.py"
 

@@ -375,19 +375,27 @@ class Study(NamedTuple):
     def arm_contexts(self) -> list[str]:
         return self.context_tables(arms_of(self.config))
 
+    def chance(self) -> Config:
+        """What the study says of chance; keys are those of `ChanceSettings` in `estimates/quantity`."""
+        metrics = self.config["metrics"]
+        return {
+            "n_permutations": metrics["permutations"],
+            "seed": self.config["study"]["seed"],
+            "rarest_users": metrics["rarest_users"],
+            "rarest_prompts": metrics["rarest_prompts"],
+        }
+
     def calibration(self) -> Config:
-        """What calibration needs to know of the study."""
-        settings = {k: v for k, v in self.config["calibration"].items() if k != "weights"}
+        """What calibration needs to know; keys are those of `CalibrationSettings` in `metrics/`."""
+        section = {k: v for k, v in self.config["calibration"].items() if k != "weights"}
         # conditions that only ask the baseline again are not weighed
         firsts = [name for name, c in self.entries("conditions").items() if not c.get("after")]
-        return settings | {
+        return {
             "models": self.config["study"]["models"],
-            "tasks": self.config["calibration"]["tasks"] or self.tasks,
-            "conditions": self.config["calibration"]["conditions"] or firsts,
-            "rarest_users": self.config["metrics"]["rarest_users"],
-            "rarest_prompts": self.config["metrics"]["rarest_prompts"],
-            "n_permutations": self.config["metrics"]["permutations"],
-            "seed": self.config["study"]["seed"],
+            "tasks": section["tasks"] or self.tasks,
+            "conditions": section["conditions"] or firsts,
+            "section": section,
+            "chance": self.chance(),
         }
 
     # ---- figures and pages -------------------------------------------------------------------------
