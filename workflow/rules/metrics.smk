@@ -93,7 +93,7 @@ rule measure_arms:
         comparisons="<results>/metrics/comparisons.parquet",
         estimates=expand(ESTIMATES_OF, question=["lists", "accuracy"], allow_missing=True),
         variance="<results>/metrics/variance.parquet",
-        contexts=study.arm_contexts(),
+        contexts=study.context_tables(arms_of(config)),
     output:
         **metric_tables("arms", "arm_tests"),
     log:

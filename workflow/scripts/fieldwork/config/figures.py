@@ -6,12 +6,10 @@ Snakemake parses the workflow, so it imports no scientific package.
 """
 
 from collections.abc import Iterator, Mapping
-from typing import Any
 
+from fieldwork.config.layers import Config
 from fieldwork.config.models import is_local, is_recorded
 from fieldwork.readable_texts import look_of
-
-Config = dict[str, Any]
 
 AUTO = "auto"
 """The setting of a figure that takes the first selected task that suits it."""
@@ -122,13 +120,13 @@ def _is_timed_recording(recording: Config) -> bool:
 
 
 def survey_tasks(config: Config) -> list[str]:
-    """The tasks that participants are asked where the config names none: those of figures 1 and 2.
+    """The tasks that participants are asked; those of figures 1 and 2 where the config names none.
 
     A whole benchmark is asked only where there is nothing else.
     """
     tasks = [task for task in (task_of(config, "fig1"), task_of(config, "fig2")) if task]
     short_tasks = [task for task in tasks if not _is_whole_benchmark(config["tasks"][task])]
-    return [*dict.fromkeys(short_tasks or tasks)]
+    return config["field_kit"]["tasks"] or [*dict.fromkeys(short_tasks or tasks)]
 
 
 def ranked_tasks(config: Config) -> dict[str, str]:

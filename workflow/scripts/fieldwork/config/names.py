@@ -8,12 +8,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from itertools import takewhile
 from pathlib import Path
-from typing import Any
 
 from fieldwork.config.checks import SettingCheck, Spot
 from fieldwork.errors import StudyError
-
-Config = dict[str, Any]
 
 SHARED_FOLDERS = ("figures", "vectors")
 """Folders of results/ that belong to no study."""

@@ -14,7 +14,7 @@ from fieldwork.config.field import broken_field
 from fieldwork.config.figures import broken_labels, figure_tasks
 from fieldwork.config.filling import fill
 from fieldwork.config.judging_checks import JUDGING_CHECKS
-from fieldwork.config.layers import Places, with_place
+from fieldwork.config.layers import Config, Places, with_place
 from fieldwork.config.memory import memory_conditions, memory_corpus
 from fieldwork.config.names import NAME_CHECKS
 from fieldwork.config.nests import NEST_CHECKS
@@ -28,8 +28,6 @@ from fieldwork.config.waves import add_waves
 from fieldwork.errors import StudyError
 from fieldwork.measures import claimed_measures
 from fieldwork.records.generation import MOST_REQUESTS
-
-Config = dict[str, Any]
 
 
 def check_config(config: Config, source: str | Places) -> None:

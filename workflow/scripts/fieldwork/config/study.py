@@ -13,17 +13,16 @@ from fieldwork.conditions import has_user, kind_of, materials_of
 from fieldwork.config.auxiliaries import Auxiliary
 from fieldwork.config.estimates import estimate_files, study_views
 from fieldwork.config.field import DELETIONS_FILE
-from fieldwork.config.figures import has_trade_offs, ranked_tasks, survey_tasks
+from fieldwork.config.figures import has_trade_offs, ranked_tasks
 from fieldwork.config.judging import judging_auxiliaries
 from fieldwork.config.layers import Places
 from fieldwork.config.memory import memory_auxiliaries
 from fieldwork.config.models import held_form, is_local, is_recorded
 from fieldwork.config.needs import Need
-from fieldwork.config.nests import nests_of
 from fieldwork.config.parts import parts_of
 from fieldwork.config.recordings import reading_of_source
 from fieldwork.config.report import ESTIMATES
-from fieldwork.config.settings import Config, arms_of, controls_of, filters_of, study_corpora
+from fieldwork.config.settings import Config, arms_of, controls_of, study_corpora
 from fieldwork.config.study_files import location_of, source_files
 from fieldwork.config.study_needs import needs_of
 from fieldwork.config.variants import origins_of, source_settings, steps_of
@@ -247,9 +246,6 @@ class Study(NamedTuple):
         entry = self.config["corpora"][corpus]
         return {key: entry[key] for key in ("format", "columns", "roles")}
 
-    def filters(self, corpus: str) -> Config:
-        return filters_of(self.config, corpus)
-
     def needs(self) -> list[Need]:
         return needs_of(self.config)
 
@@ -358,22 +354,12 @@ class Study(NamedTuple):
         """`paths`, one or a list, where the study has a part; else nothing."""
         return paths if part in self.parts() else []
 
-    def control(self) -> str | None:
-        return next(iter(controls_of(self.config)), None)
-
-    def nests(self) -> dict[str, list[str]]:
-        """Conditions with the same users, by the one whose users they are."""
-        return nests_of(self.config)
-
     def arms(self) -> list[tuple[str, int | None]]:
         """The conditions of the figure of arms, each with the conversations that it asks for."""
         return [
             (name, entry.get("conversations") if has_user(entry) else 0)
             for name, entry in ((name, self.condition(name)) for name in arms_of(self.config))
         ]
-
-    def arm_contexts(self) -> list[str]:
-        return self.context_tables(arms_of(self.config))
 
     def chance(self) -> Config:
         """What the study says of chance; keys are those of `ChanceSettings` in `estimates/quantity`."""
@@ -441,14 +427,6 @@ class Study(NamedTuple):
                 f"select one that has"
             )
         return task
-
-    def score_task(self) -> Config:
-        """The entry of the task whose scores figure 3 draws; empty where there is none."""
-        return dict(self.config["tasks"].get(self.config["figures"]["fig3"], {}))
-
-    def kit_tasks(self) -> list[str]:
-        """The tasks that the survey of the field kit asks."""
-        return self.config["field_kit"]["tasks"] or survey_tasks(self.config)
 
     def figures(self) -> list[str]:
         field = self.config["field"]

@@ -5,9 +5,8 @@ Snakemake parses the workflow, so it imports no scientific package.
 """
 
 import copy
-from typing import Any
 
-Config = dict[str, Any]
+from fieldwork.config.layers import Config
 
 TABLES = {
     "misspellings": "resources/variants/misspellings.csv",
