@@ -21,6 +21,7 @@ def loopback_entry(base_url: str = "http://127.0.0.1:9/v1", **changes: Any) -> d
     """An entry of `models`, by default for an address at which nobody is."""
     entry = {
         "provider": "openai",
+        "label": "Loopback",
         "model": "loopback",
         "base_url": base_url,
         "api_key_env": None,
@@ -30,6 +31,7 @@ def loopback_entry(base_url: str = "http://127.0.0.1:9/v1", **changes: Any) -> d
         "timeout_s": 5.0,
         "concurrency": 4,
         "dispatch": "live",
+        "prefix_cache": None,
     }
     return entry | changes
 

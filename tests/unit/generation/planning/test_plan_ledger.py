@@ -53,7 +53,7 @@ ENTRIES: dict[str, dict[str, Any]] = {
     },
 }
 for entry in ENTRIES.values():
-    entry |= {"timeout_s": 9, "concurrency": 1, "dispatch": "live"}
+    entry |= {"label": "M", "timeout_s": 9, "concurrency": 1, "dispatch": "live"}
 REPLY = b'{"choices": [{"message": {"content": "A"}, "finish_reason": "stop"}], "usage": {}}'
 ITEMS = [Item(i, "choice", i, i * 40, ["x", "y"], None, None, "t") for i in ("a", "b", "c")]
 # two puppets bring the same context: their requests are two draws

@@ -8,12 +8,13 @@ from typing import Any
 import anthropic
 import pytest
 from batch_desk import SPEED, seen
-from provider_cases import Recorder, Said
+from provider_cases import Recorder, Said, anthropic_settings
 
 from fieldwork.errors import StudyError
-from fieldwork.generation.providers.anthropic import AnthropicSettings
 from fieldwork.generation.providers.base import RejectedError, TransientError
 from fieldwork.generation.providers.batch_anthropic import AnthropicBatches
+from fieldwork.generation.providers.service import ServiceSettings
+from fieldwork.sections.services import AnthropicEntry
 from servers.provider import BatchRules, Chat, Fault, ModelSpec, serve_provider
 
 KEY = "sk-ant-loopback-secret-1"
@@ -29,8 +30,8 @@ def chat() -> Iterator[Chat]:
         yield served
 
 
-def settings_for(url: str) -> AnthropicSettings:
-    return AnthropicSettings(model=MODEL, base_url=url, api_key=KEY, timeout_s=5.0)
+def settings_for(url: str) -> ServiceSettings[AnthropicEntry]:
+    return anthropic_settings(url, model=MODEL, api_key=KEY, timeout_s=5.0)
 
 
 @pytest.fixture

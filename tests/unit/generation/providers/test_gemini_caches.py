@@ -2,16 +2,15 @@
 
 import asyncio
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
 import pytest
 from google import genai
 from google.genai import types
-from provider_cases import KEY, Recorder, Said, wire_of
+from provider_cases import KEY, Recorder, Said, make_gemini, wire_of
 
 from fieldwork.generation.providers.base import RejectedError, TransientError
-from fieldwork.generation.providers.gemini import Gemini, GeminiSettings
+from fieldwork.generation.providers.gemini import Gemini
 from fieldwork.generation.providers.gemini_caches import CacheSettings, ContextCaches
 from fieldwork.generation.providers.http import HttpReply
 from fieldwork.records.puppets import Message
@@ -25,8 +24,7 @@ ANSWER, ANOTHER = (Said({"candidates": [CANDIDATE], "responseId": name}) for nam
 
 
 def make(recorder: Recorder, **changes: Any) -> Gemini:
-    settings = GeminiSettings(model=MODEL, base_url=recorder.url, api_key=KEY, explicit_cache=True)
-    return Gemini(replace(settings, **changes))
+    return make_gemini(recorder.url, **{"model": MODEL, "explicit_cache": True, **changes})
 
 
 def run(provider: Gemini, *contexts: list[Message]) -> None:

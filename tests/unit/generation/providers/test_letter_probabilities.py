@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from typing import Any
 
 import pytest
-from provider_cases import SAMPLING, item, make_openai
+from provider_cases import SAMPLING, item, make_gemini, make_openai
 
-from fieldwork.generation.providers.gemini import Gemini, GeminiSettings
+from fieldwork.generation.providers.gemini import Gemini
 from fieldwork.generation.providers.letters import (
     Alternative,
     TokenPlace,
@@ -78,7 +78,7 @@ def gemini_reply(result: Any) -> bytes:
 
 
 def gemini(**settings: Any) -> Gemini:
-    return Gemini(GeminiSettings(model="gemini-x", api_key="k", **settings))
+    return make_gemini(None, **settings)
 
 
 TOP = [{"token": "B", "logprob": math.log(0.7)}, {"token": " A", "logprob": math.log(0.25)}]

@@ -1,7 +1,6 @@
 """From the config to a provider: the right one, with the config's settings and the environment's key."""
 
 import shutil
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +14,7 @@ from fieldwork.generation.providers.batch_anthropic import AnthropicBatches
 from fieldwork.generation.providers.gemini import Gemini
 from fieldwork.generation.providers.openai import OpenAI
 from fieldwork.generation.providers.registry import make_batch_client, make_provider
+from fieldwork.records.puppets import Message
 
 PACKAGE = Path(embedded.__file__).parents[2]
 EMBEDDED = {
@@ -60,25 +60,11 @@ def test_another_version_of_the_model_is_another_endpoint(
     assert (make_provider(EMBEDDED, tmp_path).endpoint != before) is changes
 
 
-@pytest.mark.parametrize(
-    ("changes", "expected"),
-    [
-        (
-            {"prefix_cache": {"key": True, "breakpoint": False}},
-            {"cache_key": True, "cache_breakpoint": False},
-        ),
-        ({"dispatch": "flex"}, {"flex": True, "timeout_s": 900.0}),
-        ({"api": {"kind": "azure", "version": "v"}}, {"azure_version": "v"}),
-        ({"accept_models": ["a", "b"]}, {"accept_models": ("a", "b")}),
-    ],
-)
-def test_settings_of_delivery_and_transport(
-    tmp_path: Path, changes: dict[str, Any], expected: dict[str, Any]
-) -> None:
-    provider = make_provider({**REMOTE, "api_key_env": None, **changes}, tmp_path)
+def test_the_flex_tier_is_waited_for(tmp_path: Path) -> None:
+    entry = {**REMOTE, "api_key_env": None, "dispatch": "flex"}
+    provider = make_provider(entry, tmp_path)
     assert isinstance(provider, OpenAI)
-    found = asdict(provider.settings)
-    assert {name: found[name] for name in expected} == expected
+    assert (provider.settings.is_flex, provider.timeout_s) == (True, 900.0)
 
 
 @pytest.mark.parametrize("path", ["", "/openai/"])
@@ -94,6 +80,7 @@ def test_azure_is_called_at_the_address_its_pages_show_in_every_form(
 
 GEMINI: dict[str, Any] = {
     "provider": "gemini",
+    "label": "Gemini",
     "model": "gemini-x",
     "base_url": "https://generativelanguage.googleapis.com",
     "api_version": "v1beta",
@@ -130,6 +117,7 @@ def test_vertex_needs_no_key_and_has_its_own_address(tmp_path: Path) -> None:
 
 ANTHROPIC: dict[str, Any] = {
     "provider": "anthropic",
+    "label": "Claude",
     "model": "claude-x",
     "base_url": "https://api.anthropic.com",
     "api_version": "2026-10-21",
@@ -147,34 +135,27 @@ ANTHROPIC: dict[str, Any] = {
 }
 
 
-MADE: dict[str, dict[str, Any]] = {
-    "openai": {"base_url": "http://127.0.0.1:9/v1/", "flex": False},
-    "gemini": {"accept_models": ("gemini-y",), "cache_min_tokens": 2048, "flex": False},
-    "anthropic": {"accept_models": ("claude-y",), "cache_breakpoint": True},
-}
-
-
-@pytest.mark.parametrize("model", [REMOTE, GEMINI, ANTHROPIC], ids=MADE)
-def test_a_model_has_the_settings_of_the_config(
+@pytest.mark.parametrize(
+    "model", [REMOTE, GEMINI, ANTHROPIC], ids=["openai", "gemini", "anthropic"]
+)
+def test_a_model_is_asked_with_its_entry_and_its_key(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, model: dict[str, Any]
 ) -> None:
     monkeypatch.setenv("TEST_MODEL_KEY", " k\r\n")
     provider = make_provider(model, tmp_path)
     assert isinstance(provider, OpenAI | Gemini | Anthropic)
-    found = asdict(provider.settings)
-    made = {"api_key": "k", **MADE[model["provider"]]}
-    expected = {name: model[name] for name in found if name in model} | made
-    assert {name: found[name] for name in expected} == expected
-    if model is GEMINI:
-        assert set(found) - set(expected) == {"headers", "secrets"}
+    assert provider.settings.api_key == "k"
+    assert provider.settings.entry.model_dump(exclude_unset=True) == model
     assert (provider.concurrency, provider.sends_temperature) == (3, False)
+    assert provider.timeout_s == 7.5
 
 
 def test_anthropic_without_a_cache_and_with_batches(tmp_path: Path) -> None:
     entry = {**ANTHROPIC, "prefix_cache": None, "api_key_env": None}
     uncached = make_provider(entry, tmp_path)
     assert isinstance(uncached, Anthropic)
-    assert not uncached.settings.cache_breakpoint
+    body = wire_of(uncached, [Message("user", "Hi")]).body()
+    assert uncached.wire(body) == body
     client = make_batch_client(uncached, tmp_path)
     assert isinstance(client, AnthropicBatches)
     client.close()
@@ -193,10 +174,10 @@ def test_a_missing_key_is_named_with_its_setting(
 
 
 def test_numbers_of_a_body_do_not_depend_on_how_the_config_writes_them(tmp_path: Path) -> None:
-    def question(top_logprobs: float, **fields: Any) -> bytes:
-        changes = {"api_key_env": None, "extra_body": fields, "top_logprobs": top_logprobs}
+    def question(**fields: Any) -> bytes:
+        changes = {"api_key_env": None, "extra_body": fields}
         return wire_of(make_provider(REMOTE | changes, tmp_path)).question
 
-    written = question(5.0, top_p=1.0, top_k=40.0, min_p=0.05, x=[{"y": 2.0, "on": True}])
-    assert written == question(5, top_p=1, top_k=40, min_p=0.05, x=[{"y": 2, "on": True}])
+    written = question(top_p=1.0, top_k=40.0, min_p=0.05, x=[{"y": 2.0, "on": True}])
+    assert written == question(top_p=1, top_k=40, min_p=0.05, x=[{"y": 2, "on": True}])
     assert b'"top_k":40,' in written
