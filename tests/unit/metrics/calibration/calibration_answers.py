@@ -19,7 +19,8 @@ LETTERS = "ABCD"
 def settings(**changes: Any) -> CalibrationSettings:
     """The defaults of the config, for one model and task."""
     parts: dict[str, Any] = {"over": ["conditions"], "folds": 4, "repeats": 1}
-    chance: dict[str, Any] = {"n_permutations": 99, "seed": 1, "rarest_prompts": 0.5}
+    chance: dict[str, Any] = {"n_permutations": 99, "seed": 1}
+    chance |= {"rarest_users": 0.125, "rarest_prompts": 0.5}
     own: dict[str, Any] = {"models": ["m"], "tasks": ["t"], "conditions": ARMS}
     for name, value in changes.items():
         next(one for one in (parts, chance, own) if name in one)[name] = value

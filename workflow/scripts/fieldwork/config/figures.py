@@ -5,11 +5,10 @@ which task `auto` takes; also what labels, the baseline and the figure of arms m
 Snakemake parses the workflow, so it imports no scientific package.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 
 from fieldwork.config.layers import Config
 from fieldwork.config.models import is_local, is_recorded
-from fieldwork.readable_texts import look_of
 
 AUTO = "auto"
 """The setting of a figure that takes the first selected task that suits it."""
@@ -160,19 +159,3 @@ def leaderboard_note(config: Config, task: str) -> str | None:
         f"{', '.join(labels)}: options were scored by likelihood, and the leaderboard's models gave "
         "letters, so the leaderboard only gives scale"
     )
-
-
-def broken_labels(registry: str, config: Config) -> Iterator[str]:
-    """Labels of selected entries that no reader could tell apart, a sentence each."""
-    owners = (
-        {"field": "real users' answers"} if registry == "conditions" and config["field"] else {}
-    )
-    for name in config["study"][registry]:
-        label = config[registry][name]["label"]
-        key = look_of(label).casefold()
-        if key in owners:
-            yield (
-                f"{registry}.{name}.label: {label!r} is the label of {owners[key]} as well; give each "
-                f"its own, or no figure can tell them apart"
-            )
-        owners[key] = f"{registry}.{name}"

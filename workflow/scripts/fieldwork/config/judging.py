@@ -6,8 +6,9 @@ Read while Snakemake parses the workflow, so it imports no scientific package.
 from collections import Counter
 from collections.abc import Callable, Iterator
 
-from fieldwork.config.auxiliaries import Auxiliary, Config
+from fieldwork.config.auxiliaries import Auxiliary
 from fieldwork.config.filling import judging_of
+from fieldwork.config.layers import Config
 from fieldwork.config.memory import REFINED_UNITS, memory_conditions, memory_corpus, refines
 from fieldwork.config.paths import require_files
 

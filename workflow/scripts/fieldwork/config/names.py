@@ -15,20 +15,6 @@ from fieldwork.errors import StudyError
 SHARED_FOLDERS = ("figures", "vectors")
 """Folders of results/ that belong to no study."""
 
-FIGURES = (
-    "power",
-    "calibration",
-    "field_groups",
-    "field_ranks",
-    "categories",
-    "who_asks",
-    "pareto",
-    "drift",
-    "raters",
-    "values",
-)
-"""Figures with a name of their own, besides those with a number."""
-
 _DEVICES = frozenset(
     ("con", "prn", "aux", "nul", *(f"{port}{n}" for port in ("com", "lpt") for n in range(1, 10)))
 )

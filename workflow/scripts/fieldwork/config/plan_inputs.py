@@ -20,10 +20,11 @@ from fieldwork.config.arms import (
     recorded_models,
 )
 from fieldwork.config.figures import task_of
+from fieldwork.config.layers import Config
 from fieldwork.config.memory import READ, memory_conditions, memory_corpus
 from fieldwork.config.needs import are_small
 from fieldwork.config.nests import nests_of
-from fieldwork.config.settings import Config, filters_of
+from fieldwork.config.settings import filters_of
 from fieldwork.config.study import Study
 from fieldwork.errors import StudyError
 from fieldwork.provenance import code_version, digest

@@ -15,14 +15,14 @@ from fieldwork.config.estimates import estimate_files, study_views
 from fieldwork.config.field import DELETIONS_FILE
 from fieldwork.config.figures import has_trade_offs, ranked_tasks
 from fieldwork.config.judging import judging_auxiliaries
-from fieldwork.config.layers import Places
+from fieldwork.config.layers import Config, Places
 from fieldwork.config.memory import memory_auxiliaries
 from fieldwork.config.models import held_form, is_local, is_recorded
 from fieldwork.config.needs import Need
 from fieldwork.config.parts import parts_of
 from fieldwork.config.recordings import reading_of_source
 from fieldwork.config.report import ESTIMATES
-from fieldwork.config.settings import Config, arms_of, controls_of, study_corpora
+from fieldwork.config.settings import arms_of, controls_of, study_corpora
 from fieldwork.config.study_files import location_of, source_files
 from fieldwork.config.study_needs import needs_of
 from fieldwork.config.variants import origins_of, source_settings, steps_of

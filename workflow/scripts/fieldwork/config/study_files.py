@@ -9,11 +9,11 @@ from pathlib import Path
 from fieldwork.conditions import materials_of
 from fieldwork.config.archived import is_left_out
 from fieldwork.config.judging import judging_files
-from fieldwork.config.layers import Places, with_place
+from fieldwork.config.layers import Config, Places, with_place
 from fieldwork.config.memory import memory_files
 from fieldwork.config.paths import require_files
 from fieldwork.config.recordings import study_recordings
-from fieldwork.config.settings import Config, study_corpora
+from fieldwork.config.settings import study_corpora
 from fieldwork.config.variants import source_settings, steps_of
 from fieldwork.errors import StudyError
 

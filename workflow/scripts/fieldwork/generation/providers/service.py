@@ -18,6 +18,7 @@ _DATE = r"\d{4}-\d{2}-\d{2}|20\d{6}|(?:0[1-9]|1[0-2])[0-3]\d"
 _SNAPSHOT = re.compile(rf"-(?:{_DATE}|0\d\d)")
 
 
+E = TypeVar("E", bound=ServiceEntry)
 E_co = TypeVar("E_co", bound=ServiceEntry, covariant=True)
 
 
@@ -46,7 +47,7 @@ class ServiceSettings(NamedTuple, Generic[E_co]):
         return max(self.entry.timeout_s, FLEX_TIMEOUT_S if self.is_flex else 0.0)
 
 
-def settings_with_keys(entry: E_co) -> ServiceSettings[E_co]:
+def settings_with_keys(entry: E) -> ServiceSettings[E]:
     """An entry with its key and its secret headers, which are in the environment.
 
     Raises:
