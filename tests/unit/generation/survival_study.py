@@ -14,7 +14,7 @@ from typing import Any
 from fieldwork import tables
 from fieldwork.generation.responses import generate
 from fieldwork.generation.rows import GenerationArm
-from fieldwork.generation.sending import open_sender
+from fieldwork.generation.sending import Sender, open_sender
 from fieldwork.records.generation import Request, Response
 from fieldwork.records.puppets import Context, Message
 from fieldwork.records.tasks import Item
@@ -83,6 +83,7 @@ class Study:
         self.generation = {"attempts": attempts, "budget_usd": budget_usd}
         self.entry: dict[str, Any] = {
             "provider": api,
+            "label": "M",
             "model": ALL_MODELS[api],
             "base_url": f"{chat_url}/v1" if api == "openai" else chat_url,
             "api_key_env": KEY_ENV,
@@ -91,7 +92,7 @@ class Study:
             "timeout_s": 5.0,
             "concurrency": 4,
             "dispatch": "live",
-            "batch": {"poll_s": 0.02, "max_requests": 15, "listing_lag_s": 0.1, "attempts": 4},
+            "batch": {"poll_s": 0.02, "max_requests": 15, "listing_lag_s": 0.1},
             **({"token_limit_field": "max_tokens"} if api == "openai" else {}),
             **entry,
         }
@@ -107,7 +108,8 @@ class Study:
             folder=self.ledger.parent,
             vector_store=self.folder / "unused",
         ) as sender:
-            rows = list(generate(REQUESTS, ITEMS, CONTEXTS, sender=sender, arm=ARM))
+            quick = impatient(sender)
+            rows = list(generate(REQUESTS, ITEMS, CONTEXTS, sender=quick, arm=ARM))
         tables.write_rows(self.table, rows, Response)
         return list(tables.read_arrow(self.table, Response).to_pylist())
 
@@ -117,6 +119,16 @@ class Study:
 
 
 ARM = GenerationArm("m", "probe", "history", temperature=1.0, max_tokens=16, seed=3)
+
+
+def impatient(sender: Sender) -> Sender:
+    """A sender that gives up sooner what it asks of batches."""
+    parts = {
+        name: part._replace(limits=part.limits._replace(attempts=4))
+        for name in ("batches", "leftovers")
+        if (part := getattr(sender, name))
+    }
+    return sender._replace(**parts)
 
 
 def lasting(table: Table) -> Table:

@@ -44,7 +44,7 @@ class Job:
             api_key_env="LEGIBILITY_KEY",
             timeout_s=30.0,
             concurrency=CONCURRENCY,
-            batch={"poll_s": 0.02, "max_requests": 60, "listing_lag_s": 0.1, "attempts": 4},
+            batch={"poll_s": 0.02, "max_requests": 60, "listing_lag_s": 0.1},
             **entry,
         )
 

@@ -11,4 +11,6 @@ from fieldwork.sections.services import AnthropicEntry
 
 def make(model: Mapping[str, Any], vector_store: Path) -> Anthropic:  # noqa: ARG001
     """From an entry of `models`; see `registry.make_provider`."""
-    return Anthropic(settings_with_keys(AnthropicEntry.model_validate(model)))
+    return Anthropic(
+        settings_with_keys(AnthropicEntry.model_validate(AnthropicEntry.part_of(model)))
+    )

@@ -11,4 +11,4 @@ from fieldwork.sections.services import GeminiEntry
 
 def make(model: Mapping[str, Any], vector_store: Path) -> Gemini:  # noqa: ARG001
     """From an entry of `models`; see `registry.make_provider`."""
-    return Gemini(settings_with_keys(GeminiEntry.model_validate(model)))
+    return Gemini(settings_with_keys(GeminiEntry.model_validate(GeminiEntry.part_of(model))))

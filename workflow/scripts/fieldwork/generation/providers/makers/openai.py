@@ -12,6 +12,5 @@ from fieldwork.sections.services import OpenAIEntry
 
 def make(model: Mapping[str, Any], vector_store: Path) -> OpenAI:  # noqa: ARG001
     """From an entry of `models`, which may ask for streams; see `registry.make_provider`."""
-    settings = dict(model)
-    kind = StreamedOpenAI if settings.pop("is_streamed", False) else OpenAI
-    return kind(settings_with_keys(OpenAIEntry.model_validate(settings)))
+    kind = StreamedOpenAI if model.get("is_streamed") else OpenAI
+    return kind(settings_with_keys(OpenAIEntry.model_validate(OpenAIEntry.part_of(model))))
