@@ -373,14 +373,14 @@ class Study(NamedTuple):
 
     def calibration(self) -> Config:
         """What calibration needs to know; keys are those of `CalibrationSettings` in `metrics/`."""
-        section = {k: v for k, v in self.config["calibration"].items() if k != "weights"}
+        section = self.config["calibration"]
         # conditions that only ask the baseline again are not weighed
         firsts = [name for name, c in self.entries("conditions").items() if not c.get("after")]
         return {
             "models": self.config["study"]["models"],
             "tasks": section["tasks"] or self.tasks,
             "conditions": section["conditions"] or firsts,
-            "section": section,
+            "section": {name: section[name] for name in ("over", "folds", "repeats")},
             "chance": self.chance(),
         }
 

@@ -123,7 +123,8 @@ def _n_requests(spot: Spot) -> int:
         task["runs"] * sum(len(source["item_ids"]) or 1 for source in task["sources"])
         for task in tasks
     )
-    return len(study["models"]) * n_items * sum(one.get("replicates", 1) for one in conditions)
+    n_times: int = sum(one.get("replicates", 1) for one in conditions)
+    return len(study["models"]) * n_items * n_times
 
 
 def _unknown_prompt(spot: Spot) -> str | None:
