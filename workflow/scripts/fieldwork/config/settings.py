@@ -21,7 +21,7 @@ from fieldwork.config.nests import NEST_CHECKS
 from fieldwork.config.primary import broken_primary
 from fieldwork.config.recordings import RECORDING_CHECKS
 from fieldwork.config.references import REFERENCES_OF_ORIGINS, broken_references
-from fieldwork.config.study_checks import OF_ORIGINS, STUDY_CHECKS
+from fieldwork.config.study_checks import LABEL_CHECKS, OF_ORIGINS, STUDY_CHECKS
 from fieldwork.config.unsafe_texts import markup_in, secrets_in
 from fieldwork.config.variants import complete_variants
 from fieldwork.config.waves import add_waves
@@ -65,6 +65,7 @@ def _problems(config: Config) -> Iterator[str]:
         broken_references(config),
         broken_primary(config),
         broken_settings(config, (*STUDY_CHECKS, *RECORDING_CHECKS, *NEST_CHECKS, *JUDGING_CHECKS)),
+        broken_settings(config, LABEL_CHECKS),
         missing_answers(config),
     )
 

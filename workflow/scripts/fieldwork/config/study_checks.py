@@ -119,7 +119,7 @@ def _n_requests(spot: Spot) -> int:
     study = spot.value
     tasks = [spot.config["tasks"][name] for name in study["tasks"]]
     conditions = [spot.config["conditions"][name] for name in study["conditions"]]
-    n_items = sum(
+    n_items: int = sum(
         task["runs"] * sum(len(source["item_ids"]) or 1 for source in task["sources"])
         for task in tasks
     )
@@ -475,16 +475,6 @@ STUDY_CHECKS = (
         lambda at: at.config["field"]["layout"] == "wide" and _is_participant(at),
         _KEPT_ID,
     ),
-    *(
-        SettingCheck(
-            f"study.{registry}.*",
-            _same_label,
-            "{detail[0]!r} is the label of {detail[1]} as well; give each its own, or no figure can tell "
-            "them apart",
-            place=f"{registry}.{{value}}.label",
-        )
-        for registry in ("models", "conditions")
-    ),
     SettingCheck(
         "field.prompts.*",
         _unknown_prompt,
@@ -492,3 +482,15 @@ STUDY_CHECKS = (
         place="field.prompts",
     ),
 )
+
+LABEL_CHECKS = tuple(
+    SettingCheck(
+        f"study.{registry}.*",
+        _same_label,
+        "{detail[0]!r} is the label of {detail[1]} as well; give each its own, or no figure can tell "
+        "them apart",
+        place=f"{registry}.{{value}}.label",
+    )
+    for registry in ("models", "conditions")
+)
+"""Labels of selected entries that no reader could tell apart."""
