@@ -19,6 +19,7 @@ from fieldwork import tables
 from fieldwork.config.drawn import FIGURES
 from fieldwork.config.metric_steps import METRIC_STEPS
 from fieldwork.measures import question_names
+from fieldwork.metrics.claims.families import ClaimRules
 from fieldwork.puppets.contexts import context_id, estimate_tokens
 from fieldwork.puppets.corpus import prepare_corpus
 from fieldwork.records.puppets import Context, Conversation
@@ -233,7 +234,7 @@ class Study:
         measure_claims.main(
             [self._file(name) for name in names],
             [self._table("responses", *arm) for arm in self._arms()],
-            rules=RULES,
+            rules=ClaimRules.of_study(RULES),
             **self._metric("claims"),
         )
 
