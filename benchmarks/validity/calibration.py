@@ -7,6 +7,7 @@ import pandas as pd
 from populations import Floats, Zipf, answer_table, draw_letters, draw_lists
 from simulations import Line, Lines, Sets, Simulation, line_of
 
+from fieldwork.estimates.quantity import ChanceSettings
 from fieldwork.metrics.calibration.prompts import find_usable_prompts, read_model_answers
 from fieldwork.metrics.calibration.table import (
     Calibrations,
@@ -14,6 +15,7 @@ from fieldwork.metrics.calibration.table import (
     measure_calibration,
 )
 from fieldwork.metrics.calibration.weights import fit_weights
+from fieldwork.sections.metrics import CalibrationSection
 
 ARMS = ("offline", "history", "rag", "profile")
 OPTIONS = 60
@@ -99,14 +101,11 @@ def _measure(answers: pd.DataFrame, *, over: str = "conditions") -> Calibrations
     settings = CalibrationSettings(
         models=["m"],
         tasks=["00000"],
-        over=["puppets" if over == "puppets" else "conditions"],
         conditions=[c for c in ARMS if c in set(answers["condition"])],
-        folds=5,
-        repeats=1,
-        rarest_users=RAREST,
-        rarest_prompts=0.45,
-        n_permutations=1999,
-        seed=1,
+        section=CalibrationSection(
+            over=["puppets" if over == "puppets" else "conditions"], folds=5, repeats=1
+        ),
+        chance=ChanceSettings(1999, 1, rarest_users=RAREST, rarest_prompts=0.45),
     )
     return measure_calibration(answers, settings=settings)
 

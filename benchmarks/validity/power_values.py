@@ -9,18 +9,18 @@ from power_sources import MANY, Source, likeness_of, odd_name
 from promises import BEFORE, PERMUTATIONS, RAREST, RULES, USERS, is_claimed, lines_of, power_of
 from simulations import Lines, Sets, Simulation
 
-from fieldwork.metrics.claims.families import PrimaryTests
 from fieldwork.metrics.power.study import PlannedTask
 from fieldwork.metrics.values.comparisons import measure_value_comparisons
 from fieldwork.records.metrics import RunAccuracy
+from fieldwork.sections.study import PrimaryEntry
 
 QUESTIONS, RIGHT = 75, 0.6
-SCORE_RULES = RULES._replace(primary=[PrimaryTests("score")])
+SCORE_RULES = RULES._replace(primary=[PrimaryEntry(measure="score")])
 """These studies have scores alone."""
 CUTS = np.array([-1.4, -0.5, 0.3, 1.2])
 FREEDOM = 5
 SKEW = 0.25
-VALUE_RULES = RULES._replace(primary=[PrimaryTests("value")])
+VALUE_RULES = RULES._replace(primary=[PrimaryEntry(measure="value")])
 VALUE_PERMUTATIONS = 1999
 """With fewer, no p-value of a mean of scales could be claimed among so many."""
 

@@ -41,7 +41,7 @@ from simulations import Line, Lines, Sets, Simulation
 from fieldwork.estimates.table import EstimateSettings, estimate_question
 from fieldwork.measures import questions
 from fieldwork.metrics.accuracy import measure_runs
-from fieldwork.metrics.claims.families import ClaimRules, PrimaryTests
+from fieldwork.metrics.claims.families import ClaimRules
 from fieldwork.metrics.claims.table import measure_claims
 from fieldwork.metrics.comparisons import measure_comparisons
 from fieldwork.metrics.power.likeness import measure_likeness
@@ -52,6 +52,7 @@ from fieldwork.metrics.shifts import measure_shifts
 from fieldwork.metrics.variance import measure_variance
 from fieldwork.records.claims import Claim
 from fieldwork.records.estimates import Estimate
+from fieldwork.sections.study import PrimaryEntry
 
 USERS = ("history", "rag", "profile")
 PERMUTATIONS = 499
@@ -66,7 +67,7 @@ COMPANION = "probe"
 N_COMPANION, COMPANION_ITEMS = 20, 4
 MARGINS = {"share_who": 0.05, "entropy_bits": 0.25, "score": 0.02, "share": 0.1}
 RULES = ClaimRules(
-    [PrimaryTests(measure) for measure in ("share_who", "entropy_bits", "score")],
+    [PrimaryEntry(measure=measure) for measure in ("share_who", "entropy_bits", "score")],
     USERS,
     [],
     MARGINS,

@@ -12,13 +12,14 @@ from simulations import Bounds, Line, Lines, Sets, Simulation, columns_of, line_
 
 from fieldwork.files.leaderboards import read_leaderboard
 from fieldwork.metrics.accuracy import count_runs
-from fieldwork.metrics.claims.families import ClaimRules, PrimaryTests
+from fieldwork.metrics.claims.families import ClaimRules
 from fieldwork.metrics.claims.table import measure_claims
 from fieldwork.metrics.ranks import measure_ranks, place_of, scores_of_others
 from fieldwork.metrics.ranks import share_of_pairs as differing
 from fieldwork.metrics.scores import measure_score_spreads
 from fieldwork.records.metrics import RunAccuracy, ScoreSpread
 from fieldwork.records.shared import Leaderboard
+from fieldwork.sections.study import PrimaryEntry
 from fieldwork.statistics.intervals import student_quantile
 
 UNITS, ITEMS, PERMUTATIONS = 10, 514, 199
@@ -26,7 +27,7 @@ DRAWN, CHANCE = 150, 0.65
 """Items that a run answers by chance, and how often rightly; the others are always right or wrong."""
 SIZE = f"{UNITS} users, {UNITS} reruns, {ITEMS} items"
 LEADERBOARD = Path(__file__).resolve().parents[2] / "resources" / "helm_lite_mmlu.csv"
-SCORE_RULES = ClaimRules([PrimaryTests("score")], ["c"], [], {"score": 0.02})
+SCORE_RULES = ClaimRules([PrimaryEntry(measure="score")], ["c"], [], {"score": 0.02})
 
 
 class Users(NamedTuple):

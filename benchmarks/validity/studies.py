@@ -36,7 +36,7 @@ from fieldwork.measures import questions
 from fieldwork.metrics.accuracy import measure_runs
 from fieldwork.metrics.categories import measure_categories, measure_subjects
 from fieldwork.metrics.claims.control_tests import ControlTestSettings, measure_control_tests
-from fieldwork.metrics.claims.families import ClaimRules, PrimaryTests, is_control
+from fieldwork.metrics.claims.families import ClaimRules, is_control
 from fieldwork.metrics.claims.measures import MEASURES, study_tests
 from fieldwork.metrics.claims.study_test import StudyTest
 from fieldwork.metrics.claims.table import measure_claims
@@ -48,6 +48,7 @@ from fieldwork.metrics.variance import measure_variance
 from fieldwork.records.claims import Claim
 from fieldwork.records.columns import table_of
 from fieldwork.records.tasks import Item
+from fieldwork.sections.study import PrimaryEntry
 from fieldwork.statistics.families import LEVEL, benjamini_hochberg
 from fieldwork.statistics.fisher import holm_of_discrete
 
@@ -63,7 +64,7 @@ FAMILIES = ("distance", "option_share", "score_spread", "novelty", "categories")
 """Families of secondary tests that such a study has."""
 USUAL_SHAPE = "quickstart's shape"
 RULES = ClaimRules(
-    primary=[PrimaryTests(measure) for measure in ("share_who", "entropy_bits", "score")],
+    primary=[PrimaryEntry(measure=measure) for measure in ("share_who", "entropy_bits", "score")],
     users=USERS,
     controls=[CONTROL],
     margins={"share_who": 0.05, "entropy_bits": 0.25, "score": 0.02, "share": 0.1},

@@ -13,16 +13,17 @@ from populations import Floats, rarest_covered
 from scipy.stats import lognorm, pareto
 from simulations import Line, Lines, Sets, Simulation, columns_of, line_of
 
-from fieldwork.metrics.claims.families import ClaimRules, PrimaryTests
+from fieldwork.metrics.claims.families import ClaimRules
 from fieldwork.metrics.claims.table import measure_claims
 from fieldwork.metrics.values.comparisons import measure_value_comparisons
 from fieldwork.metrics.values.estimates import measure_values
 from fieldwork.records.values import ValueComparison
+from fieldwork.sections.study import PrimaryEntry
 from fieldwork.statistics.user_intervals import mean_difference_interval, mean_interval
 
 PERMUTATIONS = 199
 POINTS = [1.0, 2.0, 3.0, 4.0, 5.0]
-RULES = ClaimRules([PrimaryTests("value")], ["c"], [], {})
+RULES = ClaimRules([PrimaryEntry(measure="value")], ["c"], [], {})
 
 
 class Numbers(NamedTuple):

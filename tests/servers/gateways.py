@@ -1,7 +1,7 @@
 """Loopback stand-ins of gateways and servers that cannot run in tests, by what their makers publish.
 
     with serve_gateway(GATEWAYS["mistral"]) as server:
-        settings = OpenAISettings(base_url=server.base_url, ...)
+        entry = {"provider": "openai", "base_url": server.base_url, ...}
 
 Each takes the requests that the published schema takes, and replies in the published shape. Where a
 maker's server ignores what it does not know, the stand-in notes the field, so that a test can see that a

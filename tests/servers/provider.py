@@ -1,7 +1,7 @@
 """A loopback server with the APIs of OpenAI, Gemini and Anthropic, batches included, and with faults.
 
     with serve_provider(specs=[ModelSpec("gpt-x", family="5.6")], speed=60) as server:
-        settings = OpenAISettings(base_url=server.base_url, ...)
+        entry = {"provider": "openai", "base_url": server.base_url, ...}
 
 Every answer is a new one, unless `answer` computes it from the request. Prefix caches, batches and the
 bill go by documented rules (see `prefix_cache`, `batch_jobs`, `bill`), on a clock that may run fast.

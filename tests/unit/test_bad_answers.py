@@ -21,7 +21,9 @@ from matplotlib.text import Text
 from fieldwork import measures, tables
 from fieldwork.config.drawn import FIGURES, figure_module
 from fieldwork.config.metric_steps import METRIC_STEPS
+from fieldwork.estimates.quantity import ChanceSettings
 from fieldwork.figures import style
+from fieldwork.metrics.claims.families import ClaimRules
 from fieldwork.parsing.form.readings import read_forms
 from fieldwork.records.answer_form import FormReading
 from fieldwork.records.generation import Response
@@ -215,9 +217,7 @@ class Run:
             **out("robustness", "group_gaps"),
             variants=VARIANTS,
             groups=GROUPS,
-            **draws,
-            **users,
-            rarest_prompts=0.45,
+            chance=ChanceSettings(99, 1, **users),
         )
         measure_drift.main(
             rows,
@@ -239,7 +239,12 @@ class Run:
             **users,
         )
         metrics = [str(path) for path in sorted(self.folder.glob("*.parquet"))]
-        measure_claims.main([*metrics, *self.estimates()], [], **out("claims"), rules=CLAIM_RULES)
+        measure_claims.main(
+            [*metrics, *self.estimates()],
+            [],
+            **out("claims"),
+            rules=ClaimRules.of_study(CLAIM_RULES),
+        )
 
     def estimates(self) -> list[str]:
         return [self.path(f"metrics/estimates/{name}") for name in measures.questions()]

@@ -22,8 +22,8 @@ from fieldwork.pseudonyms import (
     user_pseudonym,
 )
 from fieldwork.puppets.corpus import prepare_corpus
-from fieldwork.puppets.filters import Filters
 from fieldwork.records.puppets import Conversation
+from unit.puppets.corpus_filters import filters_of
 
 TALK = [{"role": "user", "content": "hello"}, {"role": "assistant", "content": "hi"}]
 KEYS = [PUBLIC_KEY, b"\x01" * 32, b"k" * 64, b"k" * 65]
@@ -91,7 +91,7 @@ def test_no_id_of_a_file_stands_in_the_table(
 ) -> None:
     path, out = tmp_path / "in.parquet", tmp_path / "out.parquet"
     pq.write_table(pa.Table.from_pylist([row]), path)
-    prepare_corpus([path], format=format, filters=Filters(min_user_turns=0), out=out, key=key)
+    prepare_corpus([path], format=format, filters=filters_of(), out=out, key=key)
     (read,) = tables.read_rows(out, Conversation)
     assert "anna" not in json.dumps([read.conversation_id, read.user_id])
     assert read.user_id[0] == USER

@@ -52,6 +52,7 @@ from fieldwork.config.estimates import (
 )
 from fieldwork.config.exports import data_settings
 from fieldwork.config.field import field_files
+from fieldwork.config.figures import survey_tasks
 from fieldwork.config.filling import judging_of
 from fieldwork.config.judging import (
     judge_prompt,
@@ -99,12 +100,14 @@ from fieldwork.config.metric_steps import (
     step_settings,
 )
 from fieldwork.config.models import answer_threads, provider_modules, require_keys
+from fieldwork.config.nests import context_number
 from fieldwork.config.names import refuse_misspelt_targets, words_after
 from fieldwork.config.pages import field_warning, new_pages
 from fieldwork.config.primary import primary_items, primary_questions
-from fieldwork.config.pseudonyms import corpus_key_file
+from fieldwork.config.pseudonyms import key_file_of
 from fieldwork.config.reading import read_study
 from fieldwork.config.report import ReportEntry, report_entry
+from fieldwork.config.settings import arms_of, filters_of
 from fieldwork.config.settings_text import print_and_end, settings_text
 from fieldwork.config.study import ANSWERS, CLAIMS, PROFILES, Study
 from fieldwork.config.study_needs import needed_filters

@@ -11,7 +11,7 @@ rule field_kit:
 
 rule make_field_kit:
     input:
-        questions=[f"<results>/tasks/{task}.parquet" for task in study.kit_tasks()],
+        questions=[f"<results>/tasks/{task}.parquet" for task in survey_tasks(config)],
         power="<results>/power/power.parquet",
         advice="<results>/power/advice.csv",
         page=study.resolve("resources/pages/answer_page.html"),

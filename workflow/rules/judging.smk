@@ -26,7 +26,7 @@ rule draw_units:
         "../envs/fieldwork.yaml"
     params:
         *code("judging/draw_units"),
-        key_file=corpus_key_file(config, memory_corpus(config)),
+        key_file=key_file_of(config, config["corpora"][memory_corpus(config)]),
         kind=lambda wildcards: judging["units"][wildcards.units]["of"],
         settings=lambda wildcards: unit_settings(config, wildcards.units),
     script:

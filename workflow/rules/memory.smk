@@ -184,7 +184,7 @@ rule measure_memory:
     threads: config["embedding"]["threads"]
     params:
         *code("memory/measure_memory"),
-        key_file=corpus_key_file(config, memory_corpus(config)),
+        key_file=key_file_of(config, config["corpora"][memory_corpus(config)]),
         match_above=config["memory"]["match_above"],
         rarest_users=config["metrics"]["rarest_users"],
         embedding=config["embedding"],

@@ -93,7 +93,7 @@ rule measure_arms:
         comparisons="<results>/metrics/comparisons.parquet",
         estimates=expand(ESTIMATES_OF, question=["lists", "accuracy"], allow_missing=True),
         variance="<results>/metrics/variance.parquet",
-        contexts=study.arm_contexts(),
+        contexts=study.context_tables(arms_of(config)),
     output:
         **metric_tables("arms", "arm_tests"),
     log:
@@ -125,10 +125,7 @@ rule measure_robustness:
         *code("metrics/measure_robustness"),
         variants=study.variants(),
         groups=variants.groups_of(config),
-        rarest_users=config["metrics"]["rarest_users"],
-        rarest_prompts=config["metrics"]["rarest_prompts"],
-        permutations=config["metrics"]["permutations"],
-        seed=config["study"]["seed"],
+        chance=study.chance(),
     script:
         "../scripts/metrics/measure_robustness.py"
 

@@ -36,8 +36,8 @@ rule prepare_corpus:
     params:
         *code("puppets/prepare_corpus"),
         reading=lambda wildcards: study.reading(wildcards.corpus),
-        key_file=lambda wildcards: corpus_key_file(config, wildcards.corpus),
-        filters=lambda wildcards: study.filters(wildcards.corpus),
+        key_file=lambda wildcards: key_file_of(config, config["corpora"][wildcards.corpus]),
+        filters=lambda wildcards: filters_of(config, wildcards.corpus),
     script:
         "../scripts/puppets/prepare_corpus.py"
 
@@ -174,6 +174,7 @@ rule build_contexts:
     params:
         *code("puppets/build_contexts"),
         settings=lambda wildcards: study.context_settings(wildcards.condition),
+        number=lambda wildcards: context_number(config, wildcards.condition),
         n_puppets=lambda wildcards: study.task(wildcards.task)["runs"],
         embedding=config["embedding"],
         seed=config["study"]["seed"],

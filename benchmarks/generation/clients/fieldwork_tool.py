@@ -40,6 +40,7 @@ def model_entry(job: Job) -> dict[str, Any]:
     """An entry of `models` as a user would write it for a server of their own."""
     return {
         "provider": "openai",
+        "label": MODEL,
         "model": MODEL,
         "base_url": job.url,
         "api_key_env": None,

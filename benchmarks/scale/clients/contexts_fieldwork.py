@@ -9,10 +9,11 @@ import time
 from pathlib import Path
 
 from fieldwork import tables
-from fieldwork.puppets.contexts import HistorySettings, draw_random, history_contexts
+from fieldwork.puppets.contexts import draw_random, history_contexts
 from fieldwork.records.puppets import Context, Conversation
+from fieldwork.sections.conditions import HistoryCondition
 
-SETTINGS = HistorySettings("user", conversations=1, token_budget=100_000, order="drawn")
+CONDITION = HistoryCondition(label="History", context="history")
 SEED = 2509
 
 
@@ -21,10 +22,10 @@ def main() -> None:
     conversations, contexts, puppets, result = sys.argv[1:]
     begun = time.perf_counter()
     users = tables.read_groups(conversations, "user_id", "conversation_id")
-    draws = draw_random(users, int(puppets), SETTINGS, SEED)
+    draws = draw_random(users, int(puppets), CONDITION, SEED)
     used = {i for draw in draws for i in draw.conversation_ids}
     rows = tables.read_lookup(conversations, Conversation, "conversation_id", used)
-    made = history_contexts(draws, rows, SETTINGS)
+    made = history_contexts(draws, rows, CONDITION)
     tables.write_rows(contexts, made, Context)
     seconds = time.perf_counter() - begun
     n_bytes = Path(contexts).stat().st_size

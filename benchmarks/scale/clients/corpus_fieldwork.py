@@ -5,7 +5,7 @@ from pathlib import Path
 from corpus_job import LANGUAGE, MIN_USER_TURNS, Stopwatch, read_job
 
 from fieldwork.puppets.corpus import prepare_corpus
-from fieldwork.puppets.filters import Filters
+from fieldwork.sections.corpora import FiltersSection
 
 MEMORY = "1024MB"
 
@@ -17,7 +17,7 @@ def main() -> None:
     funnel = prepare_corpus(
         job.files(),
         format="wildchat",
-        filters=Filters(MIN_USER_TURNS, (LANGUAGE,), exclude_toxic=True, exclude_redacted=True),
+        filters=FiltersSection(min_user_turns=MIN_USER_TURNS, languages=[LANGUAGE]),
         out=Path(job.out),
         memory_limit=MEMORY,
         threads=job.threads,

@@ -19,11 +19,12 @@ from fieldwork import tables
 from fieldwork.config.drawn import FIGURES
 from fieldwork.config.metric_steps import METRIC_STEPS
 from fieldwork.measures import question_names
+from fieldwork.metrics.claims.families import ClaimRules
 from fieldwork.puppets.contexts import context_id, estimate_tokens
 from fieldwork.puppets.corpus import prepare_corpus
-from fieldwork.puppets.filters import Filters
 from fieldwork.records.puppets import Context, Conversation
 from fieldwork.sections.asking import NameRules, ValueRules
+from fieldwork.sections.corpora import FiltersSection
 from fieldwork.tasks.own_items import TaskSource
 from figures import plot
 from generation import generate_responses, plan_requests
@@ -105,7 +106,8 @@ class Study:
         for task in TASKS:
             prepare_task.main(self._sources(task), steps=[], questions=self._items(task))
         sample, corpus = ROOT / "resources/sample/conversations.parquet", self._folder / "c.parquet"
-        prepare_corpus([sample], format="wildchat", filters=Filters(1), out=corpus)
+        everything = FiltersSection(min_user_turns=1, exclude_toxic=False, exclude_redacted=False)
+        prepare_corpus([sample], format="wildchat", filters=everything, out=corpus)
         talks = tables.read_rows(corpus, Conversation)[:HISTORIES]
         made = [
             Context(
@@ -232,7 +234,7 @@ class Study:
         measure_claims.main(
             [self._file(name) for name in names],
             [self._table("responses", *arm) for arm in self._arms()],
-            rules=RULES,
+            rules=ClaimRules.of_study(RULES),
             **self._metric("claims"),
         )
 

@@ -17,7 +17,7 @@ from fieldwork.config.plan_inputs import (
     small_sources,
 )
 from fieldwork.config.report import report_entry
-from fieldwork.config.settings import check_config
+from fieldwork.config.settings import arms_of, check_config
 from fieldwork.config.study import Study
 from fieldwork.figures.settings import FigureSettings
 from fieldwork.generation.planning.tables import PlanInputs
@@ -170,7 +170,7 @@ def test_the_figure_of_arms_is_named_by_the_study() -> None:
     arms = study("studies/history_length.yaml")
     assert arms.figures()[-1] == "history_length"
     assert arms.arms()[:2] == [("offline", 0), ("history_1", 1)]
-    assert len(arms.arm_contexts()) == 4 * 2
+    assert len(arms.context_tables(arms_of(arms.config))) == 4 * 2
 
 
 def test_gpus_are_asked_for_by_jobs_that_encode() -> None:

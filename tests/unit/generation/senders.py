@@ -19,7 +19,8 @@ from fieldwork.records.tasks import Item, ItemKind
 
 def loopback_entry(base_url: str = "http://127.0.0.1:9/v1", **changes: Any) -> dict[str, Any]:
     """An entry of `models`, by default for an address at which nobody is."""
-    entry: dict[str, Any] = {"provider": "openai", "model": "loopback", "base_url": base_url}
+    entry: dict[str, Any] = {"provider": "openai", "label": "Loopback", "model": "loopback"}
+    entry |= {"base_url": base_url, "prefix_cache": None}
     entry |= {"api_key_env": None, "token_limit_field": "max_tokens", "send_temperature": True}
     entry |= {"send_seed": True, "timeout_s": 5.0, "concurrency": 4, "dispatch": "live"}
     return entry | changes

@@ -17,7 +17,7 @@ from senders import context_of, item_of, make_quick
 from fieldwork import tables
 from fieldwork.generation.responses import generate
 from fieldwork.generation.rows import GenerationArm
-from fieldwork.generation.sending import open_sender
+from fieldwork.generation.sending import Sender, open_sender
 from fieldwork.records.generation import Request, Response
 from servers.provider import Chat, ModelSpec
 
@@ -88,8 +88,9 @@ class Study:
         self.folder, self.table = folder, folder / table
         self.ledger = folder / "ledger" / "m.sqlite"
         self.generation = {"attempts": attempts, "budget_usd": budget_usd}
-        batch = {"poll_s": 0.02, "max_requests": 15, "listing_lag_s": 0.1, "attempts": 4}
-        self.entry: dict[str, Any] = {"provider": api, "model": ALL_MODELS[api], "batch": batch}
+        batch = {"poll_s": 0.02, "max_requests": 15, "listing_lag_s": 0.1}
+        self.entry: dict[str, Any] = {"provider": api, "label": "M", "model": ALL_MODELS[api]}
+        self.entry |= {"batch": batch}
         self.entry |= {"base_url": f"{url}/v1" if api == "openai" else url, "api_key_env": KEY_ENV}
         self.entry |= {"send_temperature": True, "send_seed": True, "timeout_s": 5.0}
         self.entry |= {"token_limit_field": "max_tokens"} if api == "openai" else {}
@@ -102,9 +103,20 @@ class Study:
         with open_sender(
             "m", self.entry, self.generation, prices, max_tokens=16, **stores
         ) as sender:
-            rows = list(generate(REQUESTS, ITEMS, CONTEXTS, sender=sender, arm=ARM))
+            quick = impatient(sender)
+            rows = list(generate(REQUESTS, ITEMS, CONTEXTS, sender=quick, arm=ARM))
         tables.write_rows(self.table, rows, Response)
         return list(tables.read_arrow(self.table, Response).to_pylist())
+
+
+def impatient(sender: Sender) -> Sender:
+    """A sender that gives up sooner what it asks of batches."""
+    parts = {
+        name: part._replace(limits=part.limits._replace(attempts=4))
+        for name in ("batches", "leftovers")
+        if (part := getattr(sender, name))
+    }
+    return sender._replace(**parts)
 
 
 def lasting(table: Table) -> Table:

@@ -37,7 +37,7 @@ class Job:
 
     def __init__(self, folder: Path, api: str, chat: Chat, texts: dict[str, str]) -> None:
         self.folder, self.chat, self.texts = folder, chat, texts
-        batch = {"poll_s": 0.02, "max_requests": 60, "listing_lag_s": 0.1, "attempts": 4}
+        batch = {"poll_s": 0.02, "max_requests": 60, "listing_lag_s": 0.1}
         url = chat.base_url if api == "openai" else chat.gemini_url
         model = {"provider": api, "model": f"{api}-x", "api_key_env": "LEGIBILITY_KEY"}
         self.entry = loopback_entry(

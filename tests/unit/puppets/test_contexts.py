@@ -3,6 +3,7 @@
 import re
 from collections.abc import Sequence
 from datetime import UTC, datetime
+from typing import Literal
 
 import pytest
 from hypothesis import given
@@ -11,9 +12,6 @@ from hypothesis import strategies as st
 from fieldwork.errors import StudyError
 from fieldwork.puppets.contexts import (
     Draw,
-    HistoryOrder,
-    HistorySettings,
-    Pool,
     choose_users,
     context_id,
     corpus_puppet,
@@ -25,7 +23,10 @@ from fieldwork.puppets.contexts import (
     profiles_of,
 )
 from fieldwork.records.puppets import Context, Conversation, Message, Profile
+from fieldwork.sections.conditions import HistoryCondition
 
+Pool = Literal["user", "corpus"]
+HistoryOrder = Literal["drawn", "chronological", "reversed"]
 USERS = {f"u{u:02d}": [f"u{u:02d}-c{c}" for c in range(1 + u % 4)] for u in range(24)}
 ALL = sorted(i for ids in USERS.values() for i in ids)
 
@@ -36,8 +37,16 @@ def settings(
     budget: int = 1_000,
     order: HistoryOrder = "drawn",
     out_of: int | None = None,
-) -> HistorySettings:
-    return HistorySettings(pool, conversations, budget, order, out_of)
+) -> HistoryCondition:
+    return HistoryCondition(
+        label="History",
+        context="history",
+        pool=pool,
+        conversations=conversations,
+        token_budget=budget,
+        order=order,
+        out_of=out_of,
+    )
 
 
 def conversation(name: str, tokens: int = 10, day: int | None = None) -> Conversation:
@@ -85,7 +94,7 @@ def test_more_puppets_leave_the_first_as_they_are(
 @pytest.mark.parametrize("conversations", [1, 2])
 def test_contexts_of_a_user_share_no_conversation(conversations: int) -> None:
     form = settings("user", conversations, out_of=4)
-    first, second = (draw_random(USERS, 5, form._replace(number=k), seed=1) for k in (0, 1))
+    first, second = (draw_random(USERS, 5, form, seed=1, number=k) for k in (0, 1))
     assert first == draw_random(USERS, 5, form, seed=1)
     assert [d.puppet_id for d in first] == [d.puppet_id for d in second]
     for one, other in zip(first, second, strict=True):
@@ -144,14 +153,16 @@ def test_too_small_a_corpus_is_a_sentence(
     with pytest.raises(StudyError, match=pattern):
         draw_random(USERS, puppets, chosen, 0)
     with pytest.raises(StudyError, match=pattern):
-        draw_relevant(USERS, ["x"], rank, n_puppets=puppets, settings=chosen, seed=0)
+        draw_relevant(USERS, ["x"], rank, n_puppets=puppets, condition=chosen, seed=0)
 
 
 # ---- retrieved histories -------------------------------------------------------------------------
 
 
 def test_with_one_conversation_puppet_p_brings_the_pth_most_relevant() -> None:
-    draws = draw_relevant(USERS, ["x", "y"], rank, n_puppets=5, settings=settings("corpus"), seed=0)
+    draws = draw_relevant(
+        USERS, ["x", "y"], rank, n_puppets=5, condition=settings("corpus"), seed=0
+    )
     by_item = {
         item: [d.conversation_ids for d in draws if d.item_id == item] for item in ("x", "y")
     }
@@ -163,7 +174,7 @@ def test_with_one_conversation_puppet_p_brings_the_pth_most_relevant() -> None:
 
 
 def test_several_are_dealt_in_turn_with_the_most_relevant_nearest() -> None:
-    draws = draw_relevant(USERS, ["x"], rank, n_puppets=2, settings=settings("corpus", 3), seed=0)
+    draws = draw_relevant(USERS, ["x"], rank, n_puppets=2, condition=settings("corpus", 3), seed=0)
     assert [d.conversation_ids for d in draws] == [
         (ALL[4], ALL[2], ALL[0]),
         (ALL[5], ALL[3], ALL[1]),
@@ -172,7 +183,7 @@ def test_several_are_dealt_in_turn_with_the_most_relevant_nearest() -> None:
 
 def test_a_user_brings_the_most_relevant_of_its_own() -> None:
     draws = draw_relevant(
-        USERS, ["x", "y"], rank, n_puppets=3, settings=settings("user", 2), seed=4
+        USERS, ["x", "y"], rank, n_puppets=3, condition=settings("user", 2), seed=4
     )
     assert [d.puppet_id for d in draws[::2]] == choose_users(USERS, 3, settings("user", 2), 4)
     for draw in draws:

@@ -18,13 +18,14 @@ import pytest
 from fieldwork.errors import StudyError
 from fieldwork.puppets import corpus
 from fieldwork.puppets.corpus import prepare_corpus
-from fieldwork.puppets.filters import Filters
 from fieldwork.records.puppets import Conversation, FunnelStep, Message
+from fieldwork.sections.corpora import FiltersSection
 from fieldwork.tables import read_rows
+from unit.puppets.corpus_filters import filters_of
 
 REAL = Path(__file__).parents[4] / "shared" / "data" / "conversations"
 MAY = datetime(2023, 5, 1, 12, tzinfo=UTC)
-ALL = Filters(min_user_turns=0)
+ALL = filters_of()
 
 
 @pytest.fixture(autouse=True)
@@ -43,7 +44,7 @@ def prepare(
     tmp_path: Path,
     rows: Sequence[dict[str, Any]] | Sequence[Path],
     *,
-    filters: Filters = ALL,
+    filters: FiltersSection = ALL,
     format: str = "wildchat",
     memory_limit: str = "500MB",
 ) -> Prepared:
@@ -209,17 +210,17 @@ def test_unreadable_conversations_are_dropped(tmp_path: Path, conversation: Any)
 @pytest.mark.parametrize(
     ("filters", "kept", "step"),
     [
-        (Filters(min_user_turns=2), "bc", "min_user_turns"),
-        (Filters(min_user_turns=0, languages=("english", "French")), "ac", "languages"),
-        (Filters(min_user_turns=0, exclude_toxic=True), "bcd", "exclude_toxic"),
-        (Filters(min_user_turns=0, exclude_redacted=True), "acd", "exclude_redacted"),
-        (Filters(min_user_turns=0, models=("gpt-4*", "o1")), "ab", "models"),
-        (Filters(min_user_turns=0, started_after="2023-05-02"), "bc", "started_after"),
-        (Filters(min_user_turns=0, started_before="2023-05-02T00:00:00Z"), "a", "started_before"),
+        (filters_of(min_user_turns=2), "bc", "min_user_turns"),
+        (filters_of(languages=["english", "French"]), "ac", "languages"),
+        (filters_of(exclude_toxic=True), "bcd", "exclude_toxic"),
+        (filters_of(exclude_redacted=True), "acd", "exclude_redacted"),
+        (filters_of(models=["gpt-4*", "o1"]), "ab", "models"),
+        (filters_of(started_after="2023-05-02"), "bc", "started_after"),
+        (filters_of(started_before="2023-05-02"), "a", "started_before"),
     ],
 )
 def test_filters_keep_what_they_should(
-    tmp_path: Path, filters: Filters, kept: str, step: str
+    tmp_path: Path, filters: FiltersSection, kept: str, step: str
 ) -> None:
     two = turns("x", "y", "x", "y")
     rows = [
@@ -246,10 +247,10 @@ def test_conversations_that_are_too_long_are_left_out(tmp_path: Path) -> None:
         wildchat(conversation=turns("x" * 40, "y")),
     ]
     for limit, n_rows in ((10, 1), (18, 1), (19, 2)):
-        prepared = prepare(tmp_path, rows, filters=Filters(min_user_turns=1, max_tokens=limit))
+        prepared = prepare(tmp_path, rows, filters=filters_of(max_tokens=limit))
         assert len(prepared.rows) == prepared.funnel["max_tokens"].rows_out == n_rows
     with pytest.raises(StudyError, match=r"no conversation is left after `max_tokens: 9`"):
-        prepare(tmp_path, rows, filters=Filters(min_user_turns=1, max_tokens=9))
+        prepare(tmp_path, rows, filters=filters_of(max_tokens=9))
 
 
 def test_user_turns_are_counted_whatever_the_corpus_says_of_them(tmp_path: Path) -> None:
@@ -259,7 +260,7 @@ def test_user_turns_are_counted_whatever_the_corpus_says_of_them(tmp_path: Path)
         wildchat(conversation_hash="b", turn=1, conversation=two),
         wildchat(conversation_hash="c", turn=None, conversation=[*two, *two]),
     ]
-    prepared = prepare(tmp_path, rows, filters=Filters(min_user_turns=2))
+    prepared = prepare(tmp_path, rows, filters=filters_of(min_user_turns=2))
     conversations = {row.conversation_id[0]: row.n_user_turns for row in prepared.rows}
     assert conversations == {"b": 2, "c": 4}
     assert prepared.funnel["min_user_turns"].rows_out == 2
@@ -271,7 +272,7 @@ def test_lmsys_conversations_are_users_of_their_own_and_have_no_date(tmp_path: P
         lmsys(conversation_id="c2"),
         lmsys(conversation_id="c3", openai_moderation=[{"flagged": False}, {"flagged": True}]),
     ]
-    filters = Filters(min_user_turns=1, exclude_toxic=True, started_after="2023-01-01")
+    filters = filters_of(exclude_toxic=True, started_after="2023-01-01")
     prepared = prepare(tmp_path, rows, filters=filters, format="lmsys")
     assert [row.conversation_id for row in prepared.rows] == ["c1", "c2"]
     assert prepared.rows[0].user_id == "c1"
@@ -459,19 +460,17 @@ def test_columns_missing_for_the_format_are_named(
 
 
 @pytest.mark.parametrize(
-    ("files", "filters", "problem"),
+    ("files", "problem"),
     [
-        ([], ALL, "no files"),
-        ([Path("nowhere.parquet")], ALL, "nowhere.parquet: the file does not exist"),
-        (None, Filters(started_after="May"), "`started_after: May` is not a date"),
+        ([], "no files"),
+        ([Path("nowhere.parquet")], "nowhere.parquet: the file does not exist"),
     ],
 )
-def test_settings_that_cannot_work_are_named(
-    tmp_path: Path, files: list[Path] | None, filters: Filters, problem: str
+def test_files_that_are_not_there_are_named(
+    tmp_path: Path, files: list[Path], problem: str
 ) -> None:
-    given = [write(tmp_path, [wildchat()])] if files is None else files
     with pytest.raises(StudyError, match=problem):
-        prepare_corpus(given, format="wildchat", filters=filters, out=tmp_path / "out.parquet")
+        prepare_corpus(files, format="wildchat", filters=ALL, out=tmp_path / "out.parquet")
 
 
 def real(name: str) -> Path:

@@ -7,7 +7,7 @@ import pytest
 from fieldwork import tables
 from fieldwork.config.needs import Need
 from fieldwork.errors import StudyError
-from fieldwork.puppets.contexts import HistorySettings, draw_random
+from fieldwork.puppets.contexts import draw_random
 from fieldwork.puppets.supply import (
     count_conversations,
     count_corpus,
@@ -17,6 +17,7 @@ from fieldwork.puppets.supply import (
     require_enough,
 )
 from fieldwork.records.puppets import PuppetCount
+from fieldwork.sections.conditions import HistoryCondition
 
 SAMPLE = Path(__file__).resolve().parents[3] / "resources" / "sample"
 READING = {"format": None, "columns": {}, "roles": {}}
@@ -33,10 +34,10 @@ def test_the_sample_has_the_users_that_the_stage_would_draw() -> None:
     supply = count_corpus([SAMPLE / "conversations.parquet"], READING, FILTERS)
     assert (len(supply), sum(supply), sum(n >= 5 for n in supply)) == (57, 232, 21)
     users = {str(n): [f"{n}-{c}" for c in range(count)] for n, count in enumerate(supply)}
-    settings = HistorySettings("user", 5, 100_000, "drawn")
-    assert len(draw_random(users, 21, settings, 1)) == 21
+    condition = HistoryCondition(label="History", context="history", conversations=5)
+    assert len(draw_random(users, 21, condition, 1)) == 21
     with pytest.raises(StudyError, match="has 21 users with at least 5"):
-        draw_random(users, 22, settings, 1)
+        draw_random(users, 22, condition, 1)
 
 
 def test_personas_are_counted_as_they_are_drawn(tmp_path: Path) -> None:

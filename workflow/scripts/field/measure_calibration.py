@@ -4,8 +4,6 @@ In: <results>/answers/answers.parquet, and another study's weights where the con
 Out: <results>/metrics/calibration, calibration_weights and calibrated_shares.
 """
 
-from typing import Any
-
 from fieldwork import stage, tables
 from fieldwork.metrics.calibration.reuse import calibrated_shares, read_weights
 from fieldwork.metrics.calibration.table import CalibrationSettings, measure_calibration
@@ -17,15 +15,14 @@ def main(
     answers: str,
     weights: list[str],
     outputs: dict[str, str],
-    settings: dict[str, Any],
+    settings: CalibrationSettings,
     baseline: str,
 ) -> None:
     """Measure and write."""
-    frame, study = tables.read_frame(answers, Answer), CalibrationSettings(**settings)
-    external = read_weights(weights, study)
-    fit = measure_calibration(frame, settings=study, external=external)
+    frame, external = tables.read_frame(answers, Answer), read_weights(weights, settings)
+    fit = measure_calibration(frame, settings=settings, external=external)
     shares = calibrated_shares(
-        frame, fit.summary, fit.weights, settings=study, baseline=baseline, external=external
+        frame, fit.summary, fit.weights, settings=settings, baseline=baseline, external=external
     )
     tables.write_table(outputs["calibration"], fit.summary, Calibration)
     tables.write_table(outputs["calibration_weights"], fit.weights, CalibrationWeight)

@@ -2,8 +2,8 @@
 
 An argument is an input, output, param, wildcard or resource of the same name. A name that stands for two
 of them, or for none, is a mistake of the script's author. A param becomes the section of the config that
-the argument's type names. `tests/workflow/test_rule_arguments.py` holds
-every script to its rule.
+the argument's type names, or a named tuple with sections in it. `tests/workflow/test_rule_arguments.py`
+holds every script to its rule.
 """
 
 import inspect
@@ -55,7 +55,7 @@ def _value(name: str, hint: Any, job: Any) -> Any:
     ((kind, value),) = homes.items()
     if kind in ("input", "output"):
         return _files(value, hint)
-    return _sections(value, hint) if _holds_sections(hint) else value
+    return _of_type(value, hint)
 
 
 def _files(value: Any, hint: Any) -> str | list[str]:
@@ -73,7 +73,13 @@ def _holds_sections(hint: Any) -> bool:
     return hasattr(hint, "model_fields") or any(map(_holds_sections, typing.get_args(hint)))
 
 
-def _sections(value: Any, hint: Any) -> Any:
+def _of_type(value: Any, hint: Any) -> Any:
+    """A value of a rule as the type that a script names; numbers in named tuples stay as they are."""
+    if hasattr(hint, "_fields"):
+        hints = typing.get_type_hints(hint)
+        return hint(**{name: _of_type(part, hints[name]) for name, part in value.items()})
+    if not _holds_sections(hint):
+        return value
     # few scripts take sections, and none else waits for what builds them
     from pydantic import TypeAdapter
 

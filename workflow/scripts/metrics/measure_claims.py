@@ -3,8 +3,6 @@
 In: all tables of <results>/metrics, <results>/responses. Out: <results>/metrics/claims.
 """
 
-from typing import Any
-
 from fieldwork import stage, tables
 from fieldwork.metrics.claims.families import ClaimRules
 from fieldwork.metrics.claims.repeated_arms import repeated_arms
@@ -12,10 +10,10 @@ from fieldwork.metrics.claims.table import measure_claims, row_types
 from fieldwork.records.claims import Claim
 
 
-def main(metrics: list[str], responses: list[str], claims: str, rules: dict[str, Any]) -> None:
+def main(metrics: list[str], responses: list[str], claims: str, rules: ClaimRules) -> None:
     """Read the tables that have tests, correct and write."""
     rows = tables.read_row_lists(metrics, row_types())
-    claim_rows = measure_claims(rows, ClaimRules.of_study(rules), repeated_arms(responses))
+    claim_rows = measure_claims(rows, rules, repeated_arms(responses))
     tables.write_table(claims, claim_rows, Claim)
 
 

@@ -18,19 +18,15 @@ def main(
     group_gaps: str,
     variants: dict[str, str],
     groups: dict[str, str],
-    rarest_users: float,
-    rarest_prompts: float,
-    permutations: int,
-    seed: int,
+    chance: ChanceSettings,
 ) -> None:
     """Measure and write; `variants` are tasks with their origins, `groups` are of variants."""
     frame, items = tables.read_frame(answers, Answer), tables.read_items(questions)
-    settings = ChanceSettings(permutations, seed, rarest_users, rarest_prompts)
     # a task of people's names may be asked without the one that has the slots
     pairs = {task: origin for task, origin in variants.items() if origin in set(items["task"])}
-    rows = measure_robustness(frame, items, variants=pairs, settings=settings)
+    rows = measure_robustness(frame, items, variants=pairs, settings=chance)
     tables.write_table(robustness, rows, Robustness)
-    gaps = measure_group_gaps(frame, items, variants=variants, groups=groups, settings=settings)
+    gaps = measure_group_gaps(frame, items, variants=variants, groups=groups, settings=chance)
     tables.write_table(group_gaps, gaps, GroupGap)
 
 

@@ -11,6 +11,7 @@ from fieldwork.encoder import VECTORS, Encoder
 from fieldwork.encoder_settings import settings_of
 from fieldwork.puppets.context_kinds import Materials, make_contexts
 from fieldwork.records.puppets import Context
+from fieldwork.sections.conditions import AnyCondition
 
 
 def main(
@@ -18,7 +19,8 @@ def main(
     contexts: str,
     task: str,
     condition: str,
-    settings: dict[str, Any],
+    settings: AnyCondition,
+    number: int,
     n_puppets: int,
     encoder_choice: list[str],
     embedding: dict[str, Any],
@@ -31,7 +33,7 @@ def main(
         store = VECTORS / "questions" / task / f"{condition}.sqlite"
         return Encoder(settings_of(embedding, threads, encoder_choice), store)
 
-    rows = make_contexts(Materials(settings, n_puppets, seed, encoder, inputs))
+    rows = make_contexts(Materials(settings, number, n_puppets, seed, encoder, inputs))
     tables.write_table(contexts, rows, Context)
 
 

@@ -11,8 +11,8 @@ from fieldwork.downloads.manifest import local_files
 from fieldwork.pseudonyms import user_key
 from fieldwork.puppets.conversations.staging import ColumnsAndRoles
 from fieldwork.puppets.corpus import prepare_corpus
-from fieldwork.puppets.filters import filters_from
 from fieldwork.records.puppets import FunnelStep
+from fieldwork.sections.corpora import FiltersSection
 
 
 def main(
@@ -21,7 +21,7 @@ def main(
     funnel: str,
     reading: dict[str, Any],
     key_file: str | None,
-    filters: dict[str, Any],
+    filters: FiltersSection,
     mem_mb: int,
     threads: int,
 ) -> None:
@@ -30,7 +30,7 @@ def main(
         local_files(files),
         format=reading["format"],
         reading=ColumnsAndRoles(reading["columns"], reading["roles"]),
-        filters=filters_from(filters),
+        filters=filters,
         key=user_key(key_file),
         out=Path(conversations),
         # the database counts its own memory only, not that of what it hands out

@@ -188,7 +188,7 @@ def test_streams_are_priced_as_live_calls_of_their_number(
 
 LEDGER = "resources/ledger/m.sqlite"
 ARM = ("t", "profile")
-KEYED: dict[str, Any] = {"model": "m", "api_key_env": "NO_SUCH_KEY", "timeout_s": 9}
+KEYED: dict[str, Any] = {"label": "M", "model": "m", "api_key_env": "NO_SUCH_KEY", "timeout_s": 9}
 KEYED |= {"concurrency": 1, "dispatch": "live", "send_seed": True}
 VERTEX = {"api_key_env": None, "vertex": {"project": "p", "location": "global"}}
 EMBEDDED = {"provider": "embedded", "encoder": "all-MiniLM-L6-v2", "sharpness": 40}

@@ -5,20 +5,22 @@ import json
 import threading
 from collections.abc import Awaitable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, NamedTuple, TypeVar
 
-from fieldwork.generation.providers.anthropic import Anthropic, AnthropicSettings
+from fieldwork.generation.providers.anthropic import Anthropic
 from fieldwork.generation.providers.base import Exchange, ModelInfo, Provider, Sampling, Wire
-from fieldwork.generation.providers.gemini import Gemini, GeminiSettings
-from fieldwork.generation.providers.openai import OpenAI, OpenAISettings
-from fieldwork.generation.providers.vertex import VertexSettings
+from fieldwork.generation.providers.gemini import Gemini
+from fieldwork.generation.providers.openai import OpenAI
+from fieldwork.generation.providers.service import ServiceSettings
 from fieldwork.records.puppets import Message
 from fieldwork.records.tasks import Item
+from fieldwork.sections.services import AnthropicEntry, GeminiEntry, OpenAIEntry, ServiceEntry
 
 KEY = "sk-secret-0123456789"
 T = TypeVar("T")
+E = TypeVar("E", bound=ServiceEntry)
 NOWHERE = "http://127.0.0.1:9"
 SAMPLING = Sampling(temperature=1.0, max_tokens=16, seed=42)
 ODD = 'Line one\n\tline "two" \\ 😀 \u2028 end\x00'
@@ -38,26 +40,60 @@ def item(prompt: str = "Which one?") -> Item:
 
 def make_openai(base_url: str = "http://127.0.0.1:9/v1", **changes: Any) -> OpenAI:
     """The provider as most tests want it."""
-    limits: Any = {"token_limit_field": "max_tokens", "timeout_s": 10.0, "concurrency": 4}
-    sends: Any = {"send_temperature": True, "send_seed": False}
-    settings = OpenAISettings(model="gpt-test", base_url=base_url, api_key=KEY, **limits, **sends)
-    return OpenAI(replace(settings, **changes))
+    return OpenAI(openai_settings(base_url, **changes))
+
+
+def openai_settings(base_url: str, **changes: Any) -> ServiceSettings[OpenAIEntry]:
+    """`cache_key`, `cache_breakpoint`, `flex` and `azure_version` stand for parts of the entry."""
+    settings = {"model": "gpt-test", "timeout_s": 10.0, "concurrency": 4, **changes}
+    cache = {
+        part: settings.pop(name)
+        for part, name in (("key", "cache_key"), ("breakpoint", "cache_breakpoint"))
+        if name in settings
+    }
+    settings |= {"prefix_cache": {"key": False, **cache} if cache else None}
+    if version := settings.pop("azure_version", None):
+        settings["api"] = {"kind": "azure", "version": version}
+    return _settings(OpenAIEntry, "openai", base_url, settings)
 
 
 def make_anthropic(base_url: str = NOWHERE, **changes: Any) -> Anthropic:
-    settings = AnthropicSettings(model="claude-x", base_url=base_url, api_key=KEY)
-    return Anthropic(replace(settings, **changes))
+    return Anthropic(anthropic_settings(base_url, **changes))
+
+
+def anthropic_settings(base_url: str, **changes: Any) -> ServiceSettings[AnthropicEntry]:
+    settings: dict[str, Any] = {"model": "claude-x", **changes}
+    settings["prefix_cache"] = {} if settings.pop("cache_breakpoint", False) else None
+    return _settings(AnthropicEntry, "anthropic", base_url, settings)
 
 
 def make_gemini(base_url: str | None = NOWHERE, **changes: Any) -> Gemini:
-    settings = GeminiSettings(model="gemini-x", base_url=base_url, api_key=KEY)
-    return Gemini(replace(settings, **changes))
+    return Gemini(gemini_settings(base_url, **changes))
+
+
+def gemini_settings(base_url: str | None, **changes: Any) -> ServiceSettings[GeminiEntry]:
+    settings: dict[str, Any] = {"model": "gemini-x", **changes}
+    if "cache_min_tokens" in settings:
+        settings["prefix_cache"] = {"min_tokens": settings.pop("cache_min_tokens")}
+    return _settings(GeminiEntry, "gemini", base_url, settings)
+
+
+def _settings(
+    kind: type[E], provider: str, base_url: str | None, settings: Any
+) -> ServiceSettings[E]:
+    parts = {name: settings.pop(name) for name in ("headers", "secrets") if name in settings}
+    key = settings.pop("api_key", KEY)
+    settings |= {"dispatch": "flex"} if settings.pop("flex", False) else {}
+    settings |= {"base_url": base_url} if base_url else {}
+    settings = {n: list(v) if isinstance(v, tuple) else v for n, v in settings.items()}
+    entry = kind.model_validate({"label": "A model", "provider": provider, **settings})
+    return ServiceSettings(entry, key, **parts)
 
 
 def make_vertex(base_url: str = NOWHERE, **changes: Any) -> Gemini:
     """With a token out of VERTEX_TOKEN."""
-    place: dict[str, Any] = {"vertex": VertexSettings("a-project", "europe-west4")}
-    place |= {"api_key": None, "api_version": "v1beta1", "token_env": "VERTEX_TOKEN"}
+    place: dict[str, Any] = {"vertex": {"project": "a-project", "location": "europe-west4"}}
+    place |= {"api_key": None, "token_env": "VERTEX_TOKEN"}
     return make_gemini(base_url, **place | changes)
 
 

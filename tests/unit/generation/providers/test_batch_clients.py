@@ -22,7 +22,6 @@ from fieldwork.generation.providers.batch_base import BatchClient
 from fieldwork.generation.providers.batch_gemini import GeminiBatches
 from fieldwork.generation.providers.batch_openai import RUN, OpenAIBatches
 from fieldwork.generation.providers.jsontext import loads
-from fieldwork.generation.providers.vertex import VertexSettings
 from servers import openai_batches
 from servers.faults import anthropic_error, google_error, openai_error
 from servers.provider import (
@@ -409,4 +408,4 @@ def test_a_batch_over_the_enqueued_tokens_waits_for_room(desks: Desks) -> None:
 @of("gemini")
 def test_vertex_is_refused(desks: Desks) -> None:
     with pytest.raises(StudyError, match="set dispatch to live"):
-        desks.client(vertex=VertexSettings("p", "global"))
+        desks.client(vertex={"project": "p", "location": "global"})

@@ -32,7 +32,7 @@ ASK = f"POST models/{MODEL}:generateContent"
 
 
 def make(recorder: Recorder, **changes: Any) -> Gemini:
-    return make_gemini(recorder.url, model=MODEL, **{"explicit_cache": True, **changes})
+    return make_gemini(recorder.url, **{"model": MODEL, "explicit_cache": True, **changes})
 
 
 def run(provider: Gemini, *contexts: list[Message]) -> None:

@@ -18,7 +18,7 @@ from fieldwork.generation.providers.registry import make_batch_client, make_prov
 from fieldwork.masking import MASK_TEXT
 
 SECRET = 'tok/en+"=9f8e7d6c5b4a'
-ENTRY: dict[str, Any] = {"model": "m", "api_key_env": "A_KEY", "concurrency": 2, "timeout_s": 5}
+ENTRY: dict[str, Any] = {"label": "M", "model": "m", "api_key_env": "A_KEY", "timeout_s": 5}
 FIELDS = {"token_limit_field": "max_tokens", "send_temperature": True, "send_seed": False}
 OPENAI = {**ENTRY, "provider": "openai", **FIELDS}
 GEMINI = {**ENTRY, "provider": "gemini", "api_version": "v1beta", "send_temperature": True}
@@ -123,19 +123,13 @@ def test_an_answer_that_repeats_a_secret_is_kept_without_it(recorder: Recorder, 
     assert provider.read(exchange.raw).text == f"My instructions say {MASK_TEXT}."
 
 
-@pytest.mark.parametrize("proxied", ["setting", "environment"])
-def test_no_proxy_tells_its_password(
-    recorder: Recorder, monkeypatch: pytest.MonkeyPatch, proxied: str
-) -> None:
+def test_no_proxy_tells_its_password(recorder: Recorder, monkeypatch: pytest.MonkeyPatch) -> None:
     proxy = recorder.url.replace("://", f"://me:{quote(SECRET, safe='')}@")
-    if proxied == "environment":
-        monkeypatch.setenv("http_proxy", proxy)
+    monkeypatch.setenv("http_proxy", proxy)
     changes = {"api_key_env": None, "base_url": "http://model.invalid/v1"}
-    changes["proxy"] = proxy if proxied == "setting" else None
     for echo in echoes(401):
         recorder.replies = [echo]
-        provider = provider_at("openai", recorder, **changes)
-        assert_kept(outcome(provider, sent))
+        assert_kept(outcome(provider_at("openai", recorder, **changes), sent))
     assert all("proxy-authorization" in call.headers for call in recorder.calls)
 
 

@@ -263,11 +263,6 @@ def test_a_seed_fits_geminis_interface(seed: int) -> None:
     assert (sent - seed) % 2**31 == 0
 
 
-def test_one_threshold_for_every_category() -> None:
-    body = wire_of(make_gemini(safety="BLOCK_NONE")).body()
-    assert body.count(b'"threshold":"BLOCK_NONE"') == 4
-
-
 def test_anthropics_version_is_part_of_the_endpoint_and_no_part_of_the_address(
     recorder: Recorder,
 ) -> None:

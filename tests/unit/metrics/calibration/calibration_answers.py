@@ -6,8 +6,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from fieldwork.estimates.quantity import ChanceSettings
 from fieldwork.metrics.calibration.table import CalibrationSettings
 from fieldwork.records.parsing import Answer
+from fieldwork.sections.metrics import CalibrationSection
 from unit.metrics.metric_frames import answer_frame
 
 ARMS = ("offline", "history", "profile")
@@ -16,19 +18,15 @@ LETTERS = "ABCD"
 
 def settings(**changes: Any) -> CalibrationSettings:
     """The defaults of the config, for one model and task."""
-    defaults: dict[str, Any] = {
-        "models": ["m"],
-        "tasks": ["t"],
-        "over": ["conditions"],
-        "conditions": ARMS,
-        "folds": 4,
-        "repeats": 1,
-        "rarest_users": 0.125,
-        "rarest_prompts": 0.5,
-        "n_permutations": 99,
-        "seed": 1,
-    }
-    return CalibrationSettings(**{**defaults, **changes})
+    parts: dict[str, Any] = {"over": ["conditions"], "folds": 4, "repeats": 1}
+    chance: dict[str, Any] = {"n_permutations": 99, "seed": 1}
+    chance |= {"rarest_users": 0.125, "rarest_prompts": 0.5}
+    own: dict[str, Any] = {"models": ["m"], "tasks": ["t"], "conditions": ARMS}
+    for name, value in changes.items():
+        next(one for one in (parts, chance, own) if name in one)[name] = value
+    return CalibrationSettings(
+        **own, section=CalibrationSection(**parts), chance=ChanceSettings(**chance)
+    )
 
 
 def letter(

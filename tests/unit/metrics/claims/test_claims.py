@@ -8,7 +8,7 @@ import pytest
 
 from fieldwork import tables
 from fieldwork.measures import claimed_measures
-from fieldwork.metrics.claims.families import ClaimRules, PrimaryTests, family_of
+from fieldwork.metrics.claims.families import ClaimRules, family_of
 from fieldwork.metrics.claims.keys import ClaimKey
 from fieldwork.metrics.claims.lookup import add_corrections, read_corrected
 from fieldwork.metrics.claims.measures import MEASURES, claim_key
@@ -19,7 +19,7 @@ from fieldwork.records.field import GroupDifference
 from fieldwork.records.metrics import ControlTest
 from fieldwork.records.values import ValueComparison
 from fieldwork.sections.metrics import MarginsSection
-from fieldwork.sections.study import TESTED
+from fieldwork.sections.study import TESTED, PrimaryEntry
 from unit.metrics.findings.finding_rows import (
     comparison_row,
     entropy_row,
@@ -36,7 +36,7 @@ from unit.metrics.findings.finding_rows import (
 
 MARGINS = {"share_who": 0.05, "entropy_bits": 0.25, "score": 0.02, "share": 0.1}
 RULES = ClaimRules(
-    [PrimaryTests("share_who"), PrimaryTests("score", tasks=["mmlu"])],
+    [PrimaryEntry(measure="share_who"), PrimaryEntry(measure="score", tasks=["mmlu"])],
     ["rag", "history", "field"],
     ["again"],
     MARGINS,
@@ -86,7 +86,7 @@ def test_a_test_has_one_family(measure: str, row: Any, family: str) -> None:
     ],
 )
 def test_a_primary_entry_can_be_narrowed(narrowed: dict[str, list[str]], is_primary: bool) -> None:
-    rules = RULES._replace(primary=[PrimaryTests("option_share", **narrowed)])
+    rules = RULES._replace(primary=[PrimaryEntry(measure="option_share", **narrowed)])
     (claim,) = claims(rules, shifts=[shift_row(0.01)])
     assert (claim.family == "primary") == is_primary
 
@@ -213,7 +213,7 @@ def test_what_could_not_be_shown_says_so() -> None:
 
 
 def test_too_many_tests_for_the_shuffles_cannot_be_shown() -> None:
-    rules = RULES._replace(primary=[PrimaryTests("distance")])
+    rules = RULES._replace(primary=[PrimaryEntry(measure="distance")])
     rows = [comparison_row(0.02, f"i{k}", n_permutations=99) for k in range(6)]
     assert {c.verdict for c in claims(rules, comparisons=rows)} == {"cannot be shown"}
     assert "raise metrics.permutations" in str(claims(rules, comparisons=rows)[0].reason)
@@ -326,7 +326,7 @@ def test_a_table_is_read_with_the_corrections_of_the_claims(tmp_path: Path) -> N
 
 def test_a_test_that_stopped_early_counts_with_what_it_could_have_had() -> None:
     """How far a test was drawn depends on what it found, so it says nothing of the smallest p-value."""
-    rules = RULES._replace(primary=[PrimaryTests("distance")])
+    rules = RULES._replace(primary=[PrimaryEntry(measure="distance")])
     drawn = [comparison_row(0.5, f"i{k}", n_permutations=1999, p_least=1e-5) for k in range(99)]
     rows = [*drawn, comparison_row(0.0004, "far", n_permutations=99_999, p_least=1e-5)]
     (claim,) = [c for c in claims(rules, comparisons=rows) if c.item_id == "far"]

@@ -4,15 +4,16 @@ from pathlib import Path
 from typing import Any
 
 from fieldwork import tables
-from fieldwork.metrics.claims.families import ClaimRules, PrimaryTests
+from fieldwork.metrics.claims.families import ClaimRules
 from fieldwork.metrics.claims.keys import ArmKey
 from fieldwork.metrics.claims.repeated_arms import repeated_arms
 from fieldwork.metrics.claims.table import measure_claims
 from fieldwork.records.generation import Response
+from fieldwork.sections.study import PrimaryEntry
 from unit.metrics.findings.finding_rows import score_row
 
 ARM = ArmKey("m", "t", "second")
-RULES = ClaimRules([PrimaryTests("score")], ["history", "rag"], [], {"score": 0.02})
+RULES = ClaimRules([PrimaryEntry(measure="score")], ["history", "rag"], [], {"score": 0.02})
 
 
 def write(

@@ -5,7 +5,7 @@ import re
 from collections.abc import Sequence
 from typing import Any, TypeVar
 
-from fieldwork.metrics.claims.families import ClaimRules, PrimaryTests
+from fieldwork.metrics.claims.families import ClaimRules
 from fieldwork.metrics.claims.table import measure_claims
 from fieldwork.metrics.findings.estimates import measure_sections
 from fieldwork.metrics.findings.evidence import StudyEvidence
@@ -34,6 +34,7 @@ from fieldwork.records.metrics import (
 from fieldwork.records.practice import PracticeDrop, PracticeOrder
 from fieldwork.records.robustness import GroupGap, Robustness
 from fieldwork.records.values import ValueComparison
+from fieldwork.sections.study import PrimaryEntry
 
 Row = TypeVar("Row")
 
@@ -64,7 +65,7 @@ PHRASES = {
 """How questions are asked under each condition, in the words of the page."""
 
 RULES = ClaimRules(
-    primary=[PrimaryTests("share_who", tasks=["mmlu"])],
+    primary=[PrimaryEntry(measure="share_who", tasks=["mmlu"])],
     users=["rag", "history", "field"],
     controls=["again"],
     margins={"share_who": 0.05, "entropy_bits": 0.25, "score": 0.02, "share": 0.1},

@@ -5,12 +5,12 @@ from typing import Any
 
 import pytest
 
-from fieldwork.metrics.claims.families import PrimaryTests
 from fieldwork.metrics.claims.table import measure_claims
 from fieldwork.metrics.findings.field import CALIBRATION
 from fieldwork.metrics.findings.overview import PRIMARY_COMPARISONS
 from fieldwork.metrics.findings.raters import INTERVENTIONS, MEMORY, RATERS, rater_sentence
 from fieldwork.records.claims import Claim
+from fieldwork.sections.study import PrimaryEntry
 from unit.metrics.findings.finding_rows import (
     OUTLINE,
     RULES,
@@ -147,7 +147,7 @@ def primary_cells(**values: Any) -> list[str]:
     """Measure, difference and verdict of a comparison of scales that the study is about."""
     ends = {"difference": -0.732, "ci_low": -1.05, "ci_high": -0.41}
     row = value_row(0.001, **{"item_id": "jobs", **ends, "n_missing": 0, **values})
-    rules = RULES._replace(primary=[PrimaryTests("value", tasks=["mmlu"])])
+    rules = RULES._replace(primary=[PrimaryEntry(measure="value", tasks=["mmlu"])])
     claims = measure_claims({"value_comparisons": [row]}, rules)
     (line,) = cells(PRIMARY_COMPARISONS, *claims)
     return [line[-4], line[-3], line[-1]]

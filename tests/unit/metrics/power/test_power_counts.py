@@ -11,7 +11,7 @@ import pytest
 from power_plans import place, planned_study
 
 from fieldwork.metrics.accuracy import measure_runs
-from fieldwork.metrics.claims.families import ClaimRules, PrimaryTests
+from fieldwork.metrics.claims.families import ClaimRules
 from fieldwork.metrics.claims.keys import ClaimKey
 from fieldwork.metrics.claims.table import measure_claims
 from fieldwork.metrics.comparisons import measure_comparisons
@@ -26,6 +26,7 @@ from fieldwork.metrics.variance import measure_variance
 from fieldwork.records.claims import Claim
 from fieldwork.records.columns import table_of
 from fieldwork.records.tasks import OPTION_KINDS, VALUE_KINDS
+from fieldwork.sections.study import PrimaryEntry
 from unit.metrics.metric_frames import list_means, score_estimates
 
 MODELS = ("m", "n")
@@ -35,7 +36,7 @@ NESTS = {"history": ["history", "other_history"]}
 N = 12
 MARGINS = {"share_who": 0.05, "entropy_bits": 0.25, "score": 0.02, "share": 0.1}
 SETTINGS: dict[str, Any] = {"baseline": "offline", "n_permutations": 199, "seed": 1}
-PRIMARY = [PrimaryTests(name) for name in ("share_who", "entropy_bits", "score", "value")]
+PRIMARY = [PrimaryEntry(measure=name) for name in ("share_who", "entropy_bits", "score", "value")]
 
 TASKS = {
     "lists": PlannedTask({"list": 3}),
@@ -121,7 +122,7 @@ def study_of(tasks: Sequence[str], rules: ClaimRules) -> PlannedStudy:
         {task: TASKS[task] for task in tasks},
         models=dict.fromkeys(MODELS, ""),
         conditions=dict.fromkeys(USERS, ""),
-        rules=rules._asdict() | {"primary": [entry._asdict() for entry in rules.primary]},
+        rules=rules._asdict() | {"primary": [entry.model_dump() for entry in rules.primary]},
         asked_again=REPEATED,
         nests=NESTS,
     )
@@ -163,7 +164,7 @@ STUDIES = [*((task,) for task in TASKS), tuple(TASKS), ("opinions", "benchmark",
 @pytest.mark.parametrize("tasks", STUDIES, ids="+".join)
 @pytest.mark.parametrize("primary", [PRIMARY, PRIMARY[:1], []], ids=["four", "one", "none"])
 def test_as_many_tests_are_announced_as_are_made(
-    tasks: tuple[str, ...], primary: Sequence[PrimaryTests]
+    tasks: tuple[str, ...], primary: Sequence[PrimaryEntry]
 ) -> None:
     rules = ClaimRules(primary, USERS, ["again"], MARGINS)
     made = count_made(measure_claims(measure_tables(tasks), rules))

@@ -19,12 +19,13 @@ from fieldwork.privacy import pseudonym
 from fieldwork.pseudonyms import CONVERSATION, PUBLIC_KEY, user_pseudonym
 from fieldwork.puppets.conversations.staging import USUAL_NAMES, ColumnsAndRoles
 from fieldwork.puppets.corpus import prepare_corpus
-from fieldwork.puppets.filters import Filters
 from fieldwork.records.puppets import Conversation, FunnelStep
+from fieldwork.sections.corpora import FiltersSection
 from fieldwork.tables import read_rows
+from unit.puppets.corpus_filters import filters_of
 
 REAL = Path(__file__).parents[5] / "shared" / "data" / "conversations"
-LONG_ENOUGH = Filters(min_user_turns=2)
+LONG_ENOUGH = filters_of(min_user_turns=2)
 
 Chats = list[dict[str, Any]]
 
@@ -38,7 +39,7 @@ def prepare(
     *files: Path,
     format: str | None = None,
     reading: ColumnsAndRoles = USUAL_NAMES,
-    filters: Filters = LONG_ENOUGH,
+    filters: FiltersSection = LONG_ENOUGH,
 ) -> Prepared:
     out = files[0].parent / "out" / "conversations.parquet"
     funnel = prepare_corpus(list(files), format=format, filters=filters, out=out, reading=reading)
@@ -152,8 +153,8 @@ def lines(path: Path, *rows: dict[str, Any]) -> Path:
     return path
 
 
-ALL = Filters(min_user_turns=1)
-STRICT = Filters(1, languages=("English",), exclude_toxic=True, exclude_redacted=True)
+ALL = filters_of()
+STRICT = FiltersSection(min_user_turns=1, languages=["English"])
 
 
 def test_filters_on_what_a_file_does_not_say_are_named(

@@ -8,10 +8,10 @@ from collections.abc import Iterable
 from typing import Literal
 
 from fieldwork.conditions import has_user
+from fieldwork.config.layers import Config
 from fieldwork.config.models import is_local, is_recorded
-from fieldwork.config.pseudonyms import recording_key_file
+from fieldwork.config.pseudonyms import key_file_of
 from fieldwork.config.recordings import reading_of
-from fieldwork.config.settings import Config
 from fieldwork.config.study import Study
 
 _SAMPLE_SIZE = "first_token_sample"
@@ -130,7 +130,7 @@ def recorded_arm(study: Study, model: str, task: str, condition: str) -> Config:
         "runs": config["tasks"][task]["runs"],
         "match": recording["match"],
         "wording": recording["wording"],
-        "key_file": recording_key_file(config, entry["recording"]),
+        "key_file": key_file_of(config, recording),
     }
 
 

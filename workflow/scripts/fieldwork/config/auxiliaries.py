@@ -8,9 +8,9 @@ Read while Snakemake parses the workflow, so it imports no scientific package.
 """
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-Config = dict[str, Any]
+from fieldwork.config.layers import Config
 
 
 class Auxiliary(NamedTuple):

@@ -9,9 +9,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from fieldwork.config.archived import is_archived
+from fieldwork.config.layers import Config
 from fieldwork.config.path_settings import PRIVATE_SETTINGS
 from fieldwork.config.recordings import study_recordings
-from fieldwork.config.settings import Config
 from fieldwork.config.study import Study
 from fieldwork.config.study_files import single_files
 

@@ -116,7 +116,8 @@ def figure_inputs(study: "Study", name: str) -> dict[str, Any]:
     figure = FIGURES[name]
     files: dict[str, Any] = {table: _table_file(table) for table in figure.tables}
     if name == "fig3":
-        files["leaderboard"] = study.optional_file(study.score_task().get("leaderboard"))
+        task = study.config["tasks"].get(study.config["figures"]["fig3"], {})
+        files["leaderboard"] = study.optional_file(task.get("leaderboard"))
     if figure.has_claims:
         files["claims"] = CLAIMS
     if figure.questions == "all":

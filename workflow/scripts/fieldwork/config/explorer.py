@@ -7,15 +7,13 @@ scientific package.
 import hashlib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
 
 from fieldwork.conditions import has_user
+from fieldwork.config.layers import Config
 from fieldwork.config.models import held_form
 from fieldwork.config.outline import condition_phrases, question_of
 from fieldwork.config.study import Study
 from fieldwork.sections.asking import NameRules, ValueRules
-
-Config = dict[str, Any]
 
 PAGE = "<results>/explorer"
 

@@ -22,13 +22,8 @@ READABLE = (".csv", ".tsv", ".xlsx", ".parquet")
 """Endings of the files that are read."""
 
 
-def broken_field(config: Config) -> Iterator[str]:
-    """What is wrong with `field`, a sentence each; nothing where the study has none."""
-    field = config["field"]
-    if field is None:
-        return
-    for name in field["prompts"]:
-        yield from _broken_prompt(name, config)
+def missing_answers(config: Config) -> Iterator[str]:
+    """The sentence on a `field` whose files are not there."""
     try:
         field_files(config)
     except StudyError as error:
@@ -71,18 +66,3 @@ def _is_of_others(file: str) -> bool:
     return (
         Path(file).name.startswith("~$") or Path(file).resolve() == Path(DELETIONS_FILE).resolve()
     )
-
-
-def _broken_prompt(name: str, config: Config) -> Iterator[str]:
-    """Only what is known before the tasks are made: their names, and items that they list."""
-    tasks = config["study"]["tasks"]
-    task, _, item_id = name.rpartition("/") if name.count("/") == 1 else ("", "", name)
-    if task and task not in tasks:
-        yield f"field.prompts: {name!r} names no task of study.tasks ({', '.join(tasks)})"
-        return
-    sources = [s for t in ([task] if task else tasks) for s in config["tasks"][t]["sources"]]
-    if not all(source.get("item_ids") for source in sources):
-        return
-    items = sorted({item for source in sources for item in source["item_ids"]})
-    if item_id not in items:
-        yield f"field.prompts: {name!r} is no item of the study's tasks ({', '.join(items)})"

@@ -5,13 +5,10 @@ which task `auto` takes; also what labels, the baseline and the figure of arms m
 Snakemake parses the workflow, so it imports no scientific package.
 """
 
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Mapping
 
+from fieldwork.config.layers import Config
 from fieldwork.config.models import is_local, is_recorded
-from fieldwork.readable_texts import look_of
-
-Config = dict[str, Any]
 
 AUTO = "auto"
 """The setting of a figure that takes the first selected task that suits it."""
@@ -122,13 +119,13 @@ def _is_timed_recording(recording: Config) -> bool:
 
 
 def survey_tasks(config: Config) -> list[str]:
-    """The tasks that participants are asked where the config names none: those of figures 1 and 2.
+    """The tasks that participants are asked; those of figures 1 and 2 where the config names none.
 
     A whole benchmark is asked only where there is nothing else.
     """
     tasks = [task for task in (task_of(config, "fig1"), task_of(config, "fig2")) if task]
     short_tasks = [task for task in tasks if not _is_whole_benchmark(config["tasks"][task])]
-    return [*dict.fromkeys(short_tasks or tasks)]
+    return config["field_kit"]["tasks"] or [*dict.fromkeys(short_tasks or tasks)]
 
 
 def ranked_tasks(config: Config) -> dict[str, str]:
@@ -162,19 +159,3 @@ def leaderboard_note(config: Config, task: str) -> str | None:
         f"{', '.join(labels)}: options were scored by likelihood, and the leaderboard's models gave "
         "letters, so the leaderboard only gives scale"
     )
-
-
-def broken_labels(registry: str, config: Config) -> Iterator[str]:
-    """Labels of selected entries that no reader could tell apart, a sentence each."""
-    owners = (
-        {"field": "real users' answers"} if registry == "conditions" and config["field"] else {}
-    )
-    for name in config["study"][registry]:
-        label = config[registry][name]["label"]
-        key = look_of(label).casefold()
-        if key in owners:
-            yield (
-                f"{registry}.{name}.label: {label!r} is the label of {owners[key]} as well; give each "
-                f"its own, or no figure can tell them apart"
-            )
-        owners[key] = f"{registry}.{name}"

@@ -10,12 +10,11 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from fieldwork.config.layers import Config
 from fieldwork.config.mistakes import plainest_mistake
 from fieldwork.sections.base import ConfigSection
 from fieldwork.sections.judging import JudgingSection
 from fieldwork.sections.whole import StudyConfig
-
-Config = dict[str, Any]
 
 
 def fill(config: Config, measures: Sequence[str] = ()) -> str | None:

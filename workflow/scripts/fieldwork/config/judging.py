@@ -6,12 +6,11 @@ Read while Snakemake parses the workflow, so it imports no scientific package.
 from collections import Counter
 from collections.abc import Callable, Iterator
 
-from fieldwork.config.archived import is_left_out
-from fieldwork.config.auxiliaries import Auxiliary, Config
+from fieldwork.config.auxiliaries import Auxiliary
 from fieldwork.config.filling import judging_of
+from fieldwork.config.layers import Config
 from fieldwork.config.memory import REFINED_UNITS, memory_conditions, memory_corpus, refines
-from fieldwork.config.paths import files_at
-from fieldwork.errors import StudyError
+from fieldwork.config.paths import require_files
 
 OF_MEMORY = frozenset({"attributes", "relevance", "mentions"})
 """Kinds of units that are made from attributes of users."""
@@ -45,7 +44,12 @@ def judgement_sources(
         StudyError: there is nothing at a path.
     """
     return {
-        name: {**source, "files": _source_files(config, name, find_shipped)}
+        name: {
+            **source,
+            "files": require_files(
+                config, f"judging.sources.{name}.path", source["path"], find_shipped
+            ),
+        }
         for name, source in judging_of(config)["sources"].items()
         if source["units"] == "given" or not is_given
     }
@@ -212,13 +216,3 @@ def judging_files(config: Config) -> Iterator[tuple[str, str]]:
             yield "judging.groups", config["judging"]["groups"]
     for name in judged_by_models(config):
         yield f"judging.judges.prompts.{name}", judge_prompt(config, name)
-
-
-def _source_files(config: Config, name: str, find_shipped: Callable[[str], str]) -> list[str]:
-    path = config["judging"]["sources"][name]["path"]
-    for place in (path, find_shipped(path)):
-        if files := files_at(place):
-            return files
-    if is_left_out(config, path):
-        return [path]
-    raise StudyError(f"judging.sources.{name}.path: nothing at {path}; correct the path")

@@ -10,8 +10,8 @@ from typing import Literal, NamedTuple
 
 from fieldwork.conditions import materials_of
 from fieldwork.config.explorer import is_shipped
+from fieldwork.config.layers import Config
 from fieldwork.config.memory import memory_conditions, memory_corpus
-from fieldwork.config.settings import Config
 from fieldwork.config.study import Study
 from fieldwork.config.variants import source_settings
 

@@ -6,8 +6,9 @@ Read while Snakemake parses the workflow, so it imports no scientific package.
 from collections.abc import Iterator
 
 from fieldwork.conditions import kind_of
-from fieldwork.config.auxiliaries import Auxiliary, Config
+from fieldwork.config.auxiliaries import Auxiliary
 from fieldwork.config.filling import judging_of
+from fieldwork.config.layers import Config
 from fieldwork.config.models import is_recorded, states_probabilities
 from fieldwork.sections.conditions import SelectionRules
 from fieldwork.sections.memory import ReadingRules
@@ -76,23 +77,6 @@ def _selecting_model(config: Config, condition: Config) -> str | None:
     return (select["model"] or reading_model(config)) if select.get("by") == "model" else None
 
 
-def _verifying_auxiliaries(config: Config, reader: str, n_read: int) -> dict[str, Auxiliary]:
-    """The questions that it takes to verify attributes: about half of them are stated once more."""
-    settings, plan = config["memory"], config["plan"]
-    if not refines(config):
-        return {}
-    question = Auxiliary(
-        models=[reader],
-        runs=1,
-        temperature=settings["temperature"],
-        max_tokens=settings["max_tokens"],
-        kind="text",
-        n_items=max(n_read * settings["per_conversation"] // 2, 1),
-        question_tokens=min(plan["conversation_tokens"], settings["longest"]),
-    )
-    return {REFINE: question}
-
-
 def refines(config: Config) -> bool:
     """Whether attributes that raters would reject are stated once more."""
     verify = config["memory"]["verify"]
@@ -152,7 +136,10 @@ def memory_auxiliaries(config: Config) -> dict[str, Auxiliary]:
             question_tokens=tokens,
         )
     }
-    auxiliaries |= _verifying_auxiliaries(config, reader, n_read)
+    if refines(config):
+        # about half of them are stated once more
+        n_refined = max(n_read * settings["per_conversation"] // 2, 1)
+        auxiliaries[REFINE] = auxiliaries[READ]._replace(n_items=n_refined)
     judges = list(_selecting_models(config))
     if judges:
         auxiliaries[SELECT] = Auxiliary(

@@ -9,6 +9,9 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from fieldwork.config.nests import nests_of
+from fieldwork.config.settings import controls_of
+
 if TYPE_CHECKING:
     from fieldwork.config.study import Study
 
@@ -160,11 +163,11 @@ def step_settings(study: "Study", steps: Iterable[str]) -> dict[str, Any]:
     metrics = study.config["metrics"]
     settings = {
         "baseline": study.baseline,
-        "control": study.control(),
+        "control": next(iter(controls_of(study.config)), None),
         "n_permutations": metrics["permutations"],
         "seed": study.config["study"]["seed"],
         "rarest_users": metrics["rarest_users"],
-        "nests": study.nests(),
+        "nests": nests_of(study.config),
         "reruns": {name: task["runs"] for name, task in study.entries("tasks").items()},
     }
     names = {name for step in steps for name in METRIC_STEPS[step].settings}

@@ -8,29 +8,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from itertools import takewhile
 from pathlib import Path
-from typing import Any
 
 from fieldwork.config.checks import SettingCheck, Spot
 from fieldwork.errors import StudyError
 
-Config = dict[str, Any]
-
 SHARED_FOLDERS = ("figures", "vectors")
 """Folders of results/ that belong to no study."""
-
-FIGURES = (
-    "power",
-    "calibration",
-    "field_groups",
-    "field_ranks",
-    "categories",
-    "who_asks",
-    "pareto",
-    "drift",
-    "raters",
-    "values",
-)
-"""Figures with a name of their own, besides those with a number."""
 
 _DEVICES = frozenset(
     ("con", "prn", "aux", "nul", *(f"{port}{n}" for port in ("com", "lpt") for n in range(1, 10)))

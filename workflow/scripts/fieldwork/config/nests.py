@@ -7,8 +7,7 @@ Snakemake parses the workflow, so it imports no scientific package.
 from typing import Any
 
 from fieldwork.config.checks import SettingCheck, Spot
-
-Config = dict[str, Any]
+from fieldwork.config.layers import Config
 
 _FREE_SETTINGS = ("label", "same_users_as")
 """Settings in which conditions of a nest may differ: their contexts are to differ by chance alone."""

@@ -10,7 +10,7 @@ from fieldwork.conditions import WHO_ASKS, kind_of
 from fieldwork.config.figures import leaderboard_note
 from fieldwork.config.filling import judging_of
 from fieldwork.config.judging import pair_sides
-from fieldwork.config.settings import Config
+from fieldwork.config.layers import Config
 from fieldwork.config.study import Study
 from fieldwork.config.waves import later_waves
 from fieldwork.records.field import FIELD

@@ -7,14 +7,13 @@ from typing import Any
 
 from fieldwork.config.figures import has_times, has_values
 from fieldwork.config.filling import judging_of
+from fieldwork.config.layers import Config
 from fieldwork.config.memory import memory_conditions
 from fieldwork.config.nests import nests_of
 from fieldwork.config.settings import controls_of
 from fieldwork.config.variants import origins_of
 from fieldwork.config.waves import waves_of
 from fieldwork.records.columns import Part
-
-Config = dict[str, Any]
 
 MODELS_IN_ORDER = 3
 """Models of which a study can say whether their order changes."""

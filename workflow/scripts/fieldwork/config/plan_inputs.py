@@ -20,9 +20,11 @@ from fieldwork.config.arms import (
     recorded_models,
 )
 from fieldwork.config.figures import task_of
+from fieldwork.config.layers import Config
 from fieldwork.config.memory import READ, memory_conditions, memory_corpus
 from fieldwork.config.needs import are_small
-from fieldwork.config.settings import Config
+from fieldwork.config.nests import nests_of
+from fieldwork.config.settings import filters_of
 from fieldwork.config.study import Study
 from fieldwork.errors import StudyError
 from fieldwork.provenance import code_version, digest
@@ -109,7 +111,7 @@ def small_sources(study: Study) -> Config:
     for name in names:
         files = study.source(name)
         if name in study.config["corpora"]:
-            form = {"reading": study.reading(name), "filters": study.filters(name)}
+            form = {"reading": study.reading(name), "filters": filters_of(study.config, name)}
             sources["corpora"][name] = {"files": files, **form}
         else:
             sources["personas"][name] = {"files": files, "column": column}
@@ -228,7 +230,7 @@ def power_settings(study: Study) -> Config:
             *asked_again,
             *([FIELD] if study.config["field_kit"]["repeats"] > 1 else []),
         ],
-        "nests": study.nests(),
+        "nests": nests_of(study.config),
         "settings": study.config["power"],
         "rules": study.claim_rules(),
         "n_permutations": study.config["metrics"]["permutations"],

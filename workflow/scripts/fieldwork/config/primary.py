@@ -11,8 +11,7 @@ Config = dict[str, Any]
 def broken_primary(config: Config) -> Iterator[str]:
     """Primary comparisons of items that are not asked, as far as the config lists them."""
     items = {task: _listed_items(config["tasks"][task]) for task in config["study"]["tasks"]}
-    for setting, entry in primary_items(config).items():
-        yield from _absent_items(setting, entry["items"], [items[task] for task in entry["tasks"]])
+    yield from _absent_items(primary_items(config), items)
 
 
 def primary_items(config: Config) -> dict[str, dict[str, list[str]]]:
@@ -46,27 +45,24 @@ def require_items(
     Raises:
         StudyError: naming the setting, the item and those that there are.
     """
-    for setting, entry in primary.items():
-        for problem in _absent_items(
-            setting, entry["items"], [items[task] for task in entry["tasks"]]
-        ):
-            raise StudyError(problem)
+    for problem in _absent_items(primary, items):
+        raise StudyError(problem)
 
 
 def _absent_items(
-    setting: str, names: Sequence[str], items: Sequence[Sequence[str] | None]
+    primary: Mapping[str, Mapping[str, Sequence[str]]], items: Mapping[str, Sequence[str] | None]
 ) -> Iterator[str]:
-    """Items that none of some tasks has, a sentence each; nothing where a task's items are not known."""
-    known_items = [item for of_task in items for item in of_task or ()]
-    if None in items:
-        return
-    for name in names:
-        if name not in known_items:
-            rest = f" and {len(known_items) - 20} more" if len(known_items) > 20 else ""
-            yield (
-                f"{setting}: there is no item {name!r} (there are {', '.join(known_items[:20])}{rest}); "
-                f"correct the name"
-            )
+    """Items that none of their tasks has, a sentence each; nothing where a task's items are not known."""
+    for setting, entry in primary.items():
+        lists = [items[task] for task in entry["tasks"]]
+        known_items = [item for of_task in lists for item in of_task or ()]
+        rest = f" and {len(known_items) - 20} more" if len(known_items) > 20 else ""
+        for name in entry["items"]:
+            if None not in lists and name not in known_items:
+                yield (
+                    f"{setting}: there is no item {name!r} (there are "
+                    f"{', '.join(known_items[:20])}{rest}); correct the name"
+                )
 
 
 def _listed_items(task: Mapping[str, Any]) -> list[str] | None:

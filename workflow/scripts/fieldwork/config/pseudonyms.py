@@ -3,20 +3,9 @@
 Read while Snakemake parses the workflow, so it imports no scientific package.
 """
 
-from typing import Any
-
-Config = dict[str, Any]
+from fieldwork.config.layers import Config
 
 
-def corpus_key_file(config: Config, corpus: str) -> str | None:
-    """The key of a corpus's users; None where its ids are public."""
-    return _key_file(config, config["corpora"][corpus])
-
-
-def recording_key_file(config: Config, recording: str) -> str | None:
-    """The key of a recording's users; None where its ids are public."""
-    return _key_file(config, config["recordings"][recording])
-
-
-def _key_file(config: Config, entry: Config) -> str | None:
+def key_file_of(config: Config, entry: Config) -> str | None:
+    """The key of the users of a corpus or a recording; None where its ids are public."""
     return config["study"]["key_file"] if entry["ids"] == "secret" else None

@@ -3,14 +3,11 @@
 Read while Snakemake parses the workflow, so it imports no scientific package.
 """
 
-from typing import Any
-
 from fieldwork.conditions import has_user, kind_of
 from fieldwork.config.checks import SettingCheck, Spot
+from fieldwork.config.layers import Config
 from fieldwork.config.models import is_recorded
 from fieldwork.sections.corpora import RecordingForm
-
-Config = dict[str, Any]
 
 
 def study_recordings(config: Config) -> list[str]:

@@ -5,31 +5,33 @@ Read while Snakemake parses the workflow, so it imports no scientific package.
 
 from typing import NamedTuple
 
-from fieldwork.records import arms as arm_records
-from fieldwork.records import claims as claim_records
-from fieldwork.records import drift as drift_records
-from fieldwork.records import field as field_records
-from fieldwork.records import judging as judging_records
-from fieldwork.records import memory as memory_records
-from fieldwork.records import metrics as metric_records
-from fieldwork.records import practice as practice_records
-from fieldwork.records import robustness as robustness_records
-from fieldwork.records import service as service_records
-from fieldwork.records import values as value_records
+from fieldwork.records import (
+    arms,
+    claims,
+    drift,
+    field,
+    judging,
+    memory,
+    metrics,
+    practice,
+    robustness,
+    service,
+    values,
+)
 from fieldwork.records.columns import row_types_of, table_of
 from fieldwork.views import VIEWS
 
 ESTIMATES = (
-    ("Metrics", metric_records),
-    ("Metrics", arm_records),
-    ("Metrics", value_records),
-    ("Metrics", robustness_records),
-    ("Metrics", drift_records),
-    ("Metrics", service_records),
-    ("Metrics", practice_records),
-    ("Field", field_records),
-    ("Memory", memory_records),
-    ("Judging", judging_records),
+    ("Metrics", metrics),
+    ("Metrics", arms),
+    ("Metrics", values),
+    ("Metrics", robustness),
+    ("Metrics", drift),
+    ("Metrics", service),
+    ("Metrics", practice),
+    ("Field", field),
+    ("Memory", memory),
+    ("Judging", judging),
 )
 """Modules of row types whose tables claims are made from, with their heading in the report."""
 
@@ -49,7 +51,7 @@ def report_entry(table: str) -> ReportEntry:
     """
     entries = {
         table_of(row_type).name: ReportEntry((row_type.__doc__ or "").rstrip("."), category)
-        for category, module in (*ESTIMATES, ("Claims", claim_records))
+        for category, module in (*ESTIMATES, ("Claims", claims))
         for row_type in row_types_of(module)
     }
     views = {name: ReportEntry(view.title, "Metrics") for name, view in VIEWS.items()}

@@ -10,26 +10,23 @@ from typing import Any
 
 from fieldwork.conditions import counts_conversations
 from fieldwork.config.checks import broken_settings
-from fieldwork.config.field import broken_field
-from fieldwork.config.figures import broken_labels, figure_tasks
+from fieldwork.config.field import missing_answers
+from fieldwork.config.figures import figure_tasks
 from fieldwork.config.filling import fill
 from fieldwork.config.judging_checks import JUDGING_CHECKS
-from fieldwork.config.layers import Places, with_place
+from fieldwork.config.layers import Config, Places, with_place
 from fieldwork.config.memory import memory_conditions, memory_corpus
 from fieldwork.config.names import NAME_CHECKS
 from fieldwork.config.nests import NEST_CHECKS
 from fieldwork.config.primary import broken_primary
 from fieldwork.config.recordings import RECORDING_CHECKS
 from fieldwork.config.references import REFERENCES_OF_ORIGINS, broken_references
-from fieldwork.config.study_checks import OF_ORIGINS, STUDY_CHECKS
+from fieldwork.config.study_checks import LABEL_CHECKS, OF_ORIGINS, STUDY_CHECKS
 from fieldwork.config.unsafe_texts import markup_in, secrets_in
 from fieldwork.config.variants import complete_variants
 from fieldwork.config.waves import add_waves
 from fieldwork.errors import StudyError
 from fieldwork.measures import claimed_measures
-from fieldwork.records.generation import MOST_REQUESTS
-
-Config = dict[str, Any]
 
 
 def check_config(config: Config, source: str | Places) -> None:
@@ -67,11 +64,9 @@ def _problems(config: Config) -> Iterator[str]:
         broken_settings(config, NAME_CHECKS),
         broken_references(config),
         broken_primary(config),
-        _too_many_requests(config),
         broken_settings(config, (*STUDY_CHECKS, *RECORDING_CHECKS, *NEST_CHECKS, *JUDGING_CHECKS)),
-        broken_labels("models", config),
-        broken_labels("conditions", config),
-        broken_field(config),
+        broken_settings(config, LABEL_CHECKS),
+        missing_answers(config),
     )
 
 
@@ -92,23 +87,6 @@ def check_own_name(overlay: Mapping[str, Any], files: Sequence[Path]) -> None:
         f"{names}: study.name is missing, so the results would replace those of another study; add "
         f"study: {{name: {files[0].stem}}}"
     )
-
-
-def _too_many_requests(config: Config) -> Iterator[str]:
-    """A study that asks more than any can pay or hold, as far as its items are listed."""
-    study, total = config["study"], 0
-    for task in study["tasks"]:
-        entry = config["tasks"][task]
-        n_items = sum(len(source["item_ids"]) or 1 for source in entry["sources"])
-        for condition in study["conditions"]:
-            replicates = config["conditions"][condition].get("replicates", 1)
-            total += len(study["models"]) * n_items * entry["runs"] * replicates
-    if total > MOST_REQUESTS:
-        yield (
-            f"tasks: the study asks {total:,} requests or more, and no study may ask more than "
-            f"{MOST_REQUESTS:,}; lower tasks.*.runs or conditions.*.replicates, or select fewer models, "
-            f"conditions or tasks"
-        )
 
 
 def controls_of(config: Config) -> list[str]:

@@ -13,17 +13,16 @@ from fieldwork.conditions import has_user, kind_of, materials_of
 from fieldwork.config.auxiliaries import Auxiliary
 from fieldwork.config.estimates import estimate_files, study_views
 from fieldwork.config.field import DELETIONS_FILE
-from fieldwork.config.figures import has_trade_offs, ranked_tasks, survey_tasks
+from fieldwork.config.figures import has_trade_offs, ranked_tasks
 from fieldwork.config.judging import judging_auxiliaries
-from fieldwork.config.layers import Places
+from fieldwork.config.layers import Config, Places
 from fieldwork.config.memory import memory_auxiliaries
 from fieldwork.config.models import held_form, is_local, is_recorded
 from fieldwork.config.needs import Need
-from fieldwork.config.nests import context_number, nests_of
 from fieldwork.config.parts import parts_of
 from fieldwork.config.recordings import reading_of_source
 from fieldwork.config.report import ESTIMATES
-from fieldwork.config.settings import Config, arms_of, controls_of, filters_of, study_corpora
+from fieldwork.config.settings import arms_of, controls_of, study_corpora
 from fieldwork.config.study_files import location_of, source_files
 from fieldwork.config.study_needs import needs_of
 from fieldwork.config.variants import origins_of, source_settings, steps_of
@@ -247,9 +246,6 @@ class Study(NamedTuple):
         entry = self.config["corpora"][corpus]
         return {key: entry[key] for key in ("format", "columns", "roles")}
 
-    def filters(self, corpus: str) -> Config:
-        return filters_of(self.config, corpus)
-
     def needs(self) -> list[Need]:
         return needs_of(self.config)
 
@@ -288,9 +284,8 @@ class Study(NamedTuple):
         return {name: file for name, file in files.items() if name in materials}
 
     def context_settings(self, condition: str) -> Config:
-        """What the contexts of a condition are made by; keys are those of its entry, and its number."""
-        settings = {key: value for key, value in self.condition(condition).items() if key != "wave"}
-        return {**settings, "number": context_number(self.config, condition)}
+        """The entry of a condition, as what its contexts are made by: they are the same in every wave."""
+        return {key: value for key, value in self.condition(condition).items() if key != "wave"}
 
     def contexts(self, condition: str) -> list[str]:
         """The table of a condition's contexts; none where the model sees nothing of a user."""
@@ -359,13 +354,6 @@ class Study(NamedTuple):
         """`paths`, one or a list, where the study has a part; else nothing."""
         return paths if part in self.parts() else []
 
-    def control(self) -> str | None:
-        return next(iter(controls_of(self.config)), None)
-
-    def nests(self) -> dict[str, list[str]]:
-        """Conditions with the same users, by the one whose users they are."""
-        return nests_of(self.config)
-
     def arms(self) -> list[tuple[str, int | None]]:
         """The conditions of the figure of arms, each with the conversations that it asks for."""
         return [
@@ -373,22 +361,27 @@ class Study(NamedTuple):
             for name, entry in ((name, self.condition(name)) for name in arms_of(self.config))
         ]
 
-    def arm_contexts(self) -> list[str]:
-        return self.context_tables(arms_of(self.config))
+    def chance(self) -> Config:
+        """What the study says of chance; keys are those of `ChanceSettings` in `estimates/quantity`."""
+        metrics = self.config["metrics"]
+        return {
+            "n_permutations": metrics["permutations"],
+            "seed": self.config["study"]["seed"],
+            "rarest_users": metrics["rarest_users"],
+            "rarest_prompts": metrics["rarest_prompts"],
+        }
 
     def calibration(self) -> Config:
-        """What calibration needs to know of the study."""
-        settings = {k: v for k, v in self.config["calibration"].items() if k != "weights"}
+        """What calibration needs to know; keys are those of `CalibrationSettings` in `metrics/`."""
+        section = self.config["calibration"]
         # conditions that only ask the baseline again are not weighed
         firsts = [name for name, c in self.entries("conditions").items() if not c.get("after")]
-        return settings | {
+        return {
             "models": self.config["study"]["models"],
-            "tasks": self.config["calibration"]["tasks"] or self.tasks,
-            "conditions": self.config["calibration"]["conditions"] or firsts,
-            "rarest_users": self.config["metrics"]["rarest_users"],
-            "rarest_prompts": self.config["metrics"]["rarest_prompts"],
-            "n_permutations": self.config["metrics"]["permutations"],
-            "seed": self.config["study"]["seed"],
+            "tasks": section["tasks"] or self.tasks,
+            "conditions": section["conditions"] or firsts,
+            "section": {name: section[name] for name in ("over", "folds", "repeats")},
+            "chance": self.chance(),
         }
 
     # ---- figures and pages -------------------------------------------------------------------------
@@ -434,14 +427,6 @@ class Study(NamedTuple):
                 f"select one that has"
             )
         return task
-
-    def score_task(self) -> Config:
-        """The entry of the task whose scores figure 3 draws; empty where there is none."""
-        return dict(self.config["tasks"].get(self.config["figures"]["fig3"], {}))
-
-    def kit_tasks(self) -> list[str]:
-        """The tasks that the survey of the field kit asks."""
-        return self.config["field_kit"]["tasks"] or survey_tasks(self.config)
 
     def figures(self) -> list[str]:
         field = self.config["field"]

@@ -7,17 +7,21 @@ import json
 from collections.abc import Mapping
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
 from fieldwork.conditions import counts_conversations, has_user, kind_of
 from fieldwork.config.checks import SettingCheck, Spot, repeated_text
+from fieldwork.config.drawn import FIGURES
 from fieldwork.config.figures import AUTO, SUITABLE, kinds_of
 from fieldwork.config.models import is_recorded, states_probabilities
-from fieldwork.config.names import FIGURES
 from fieldwork.config.variants import TABLES, kinds_of_put, lineage_of
 from fieldwork.masking import is_secret_header
 from fieldwork.readable_texts import look_of
+from fieldwork.records.generation import MOST_REQUESTS
 from fieldwork.waves import Wave, present, read_wave, wave_of
+
+_NAMED_FIGURES = {*FIGURES, "power", "raters"} - {"arms"}
 
 WRITTEN_FIELDS: Mapping[str, str] = {
     "model": "models.*.model",
@@ -92,6 +96,50 @@ def _is_participant(spot: Spot) -> bool:
     """Other columns are kept as the field says them, so none may be the one that says who answered."""
     participant: str = spot.config["field"]["columns"]["participant"]
     return bool(spot.value.strip() == participant.strip())
+
+
+def _same_label(spot: Spot) -> list[str] | None:
+    """A label, and what is selected before and has it too, as far as a reader can tell."""
+    registry = spot.keys[1]
+    owners = {"field": "real users' answers"}
+    owners = owners if registry == "conditions" and spot.config["field"] else {}
+    for name in spot.around[: int(spot.name)]:
+        owners[_label_key(spot.config[registry][name])] = f"{registry}.{name}"
+    entry = spot.entry(registry)
+    owner = owners.get(_label_key(entry))
+    return [entry["label"], owner] if owner else None
+
+
+def _label_key(entry: Mapping[str, Any]) -> str:
+    return look_of(entry["label"]).casefold()
+
+
+def _n_requests(spot: Spot) -> int:
+    """Requests of a study, as far as its items are listed."""
+    study = spot.value
+    tasks = [spot.config["tasks"][name] for name in study["tasks"]]
+    conditions = [spot.config["conditions"][name] for name in study["conditions"]]
+    n_items: int = sum(
+        task["runs"] * sum(len(source["item_ids"]) or 1 for source in task["sources"])
+        for task in tasks
+    )
+    n_times: int = sum(one.get("replicates", 1) for one in conditions)
+    return len(study["models"]) * n_items * n_times
+
+
+def _unknown_prompt(spot: Spot) -> str | None:
+    """What a prompt of the field names that the study does not ask, as far as tasks list their items."""
+    tasks = spot.config["study"]["tasks"]
+    task, _, item_id = (
+        spot.name.rpartition("/") if spot.name.count("/") == 1 else ("", "", spot.name)
+    )
+    if task and task not in tasks:
+        return f"names no task of study.tasks ({', '.join(tasks)})"
+    names = [task] if task else tasks
+    lists = [s["item_ids"] for name in names for s in spot.config["tasks"][name]["sources"]]
+    items = sorted({item for one in lists for item in one})
+    is_unknown = all(lists) and item_id not in items
+    return f"is no item of the study's tasks ({', '.join(items)})" if is_unknown else None
 
 
 _KEPT_ID = (
@@ -173,6 +221,13 @@ OF_ORIGINS = (
 """Mistakes in what adds to the config: tasks that are derived, and conditions that are asked anew."""
 
 STUDY_CHECKS = (
+    SettingCheck(
+        "study",
+        lambda at: (n := _n_requests(at)) > MOST_REQUESTS and f"{n:,}",
+        f"the study asks {{detail}} requests or more, and no study may ask more than {MOST_REQUESTS:,}; "
+        "lower tasks.*.runs or conditions.*.replicates, or select fewer models, conditions or tasks",
+        place="tasks",
+    ),
     SettingCheck(
         "conditions.*.wave",
         lambda at: not _wave(at.value) and _present_waves(),
@@ -286,7 +341,8 @@ STUDY_CHECKS = (
     SettingCheck(
         "arms.figure",
         lambda at: (
-            (name := at.value.lower()) in FIGURES or (name[:3] == "fig" and name[3:].isdecimal())
+            (name := at.value.lower()) in _NAMED_FIGURES
+            or (name[:3] == "fig" and name[3:].isdecimal())
         ),
         "{value} is the name of another figure; choose one of its own",
     ),
@@ -419,4 +475,22 @@ STUDY_CHECKS = (
         lambda at: at.config["field"]["layout"] == "wide" and _is_participant(at),
         _KEPT_ID,
     ),
+    SettingCheck(
+        "field.prompts.*",
+        _unknown_prompt,
+        "{name!r} {detail}",
+        place="field.prompts",
+    ),
 )
+
+LABEL_CHECKS = tuple(
+    SettingCheck(
+        f"study.{registry}.*",
+        _same_label,
+        "{detail[0]!r} is the label of {detail[1]} as well; give each its own, or no figure can tell "
+        "them apart",
+        place=f"{registry}.{{value}}.label",
+    )
+    for registry in ("models", "conditions")
+)
+"""Labels of selected entries that no reader could tell apart."""

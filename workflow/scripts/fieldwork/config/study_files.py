@@ -9,11 +9,11 @@ from pathlib import Path
 from fieldwork.conditions import materials_of
 from fieldwork.config.archived import is_left_out
 from fieldwork.config.judging import judging_files
-from fieldwork.config.layers import Places, with_place
+from fieldwork.config.layers import Config, Places, with_place
 from fieldwork.config.memory import memory_files
-from fieldwork.config.paths import files_at
+from fieldwork.config.paths import require_files
 from fieldwork.config.recordings import study_recordings
-from fieldwork.config.settings import Config, study_corpora
+from fieldwork.config.settings import study_corpora
 from fieldwork.config.variants import source_settings, steps_of
 from fieldwork.errors import StudyError
 
@@ -90,15 +90,6 @@ def source_files(config: Config, name: str, find_shipped: Callable[[str], str]) 
     path = location_of(config, name)["path"]
     if path is None:
         return [f"resources/downloads/{name}/manifest.json"]
-    # a glob never exists as it is written, so the study's own folder is looked through first
-    for place in (path, find_shipped(path)):
-        files = files_at(place)
-        if files:
-            return files
-    if is_left_out(config, path):
-        return [path]
     registry = next(key for key in ("corpora", "recordings", "datasets") if name in config[key])
-    raise StudyError(
-        f"{registry}.{name}.path: nothing at {path}; correct the path, or remove it and give "
-        f"repo, revision and files to download"
-    )
+    way_out = ", or remove it and give repo, revision and files to download"
+    return require_files(config, f"{registry}.{name}.path", path, find_shipped, way_out)

@@ -6,9 +6,10 @@ Read while Snakemake parses the workflow, so it imports no scientific package.
 from collections.abc import Iterator, Sequence
 
 from fieldwork.conditions import kind_of, materials_of
+from fieldwork.config.layers import Config
 from fieldwork.config.memory import memory_corpus
 from fieldwork.config.needs import Need
-from fieldwork.config.settings import Config, filters_of
+from fieldwork.config.settings import filters_of
 
 
 def needs_of(config: Config) -> list[Need]:

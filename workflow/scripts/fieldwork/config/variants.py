@@ -5,9 +5,8 @@ Snakemake parses the workflow, so it imports no scientific package.
 """
 
 import copy
-from typing import Any
 
-Config = dict[str, Any]
+from fieldwork.config.layers import Config
 
 TABLES = {
     "misspellings": "resources/variants/misspellings.csv",
@@ -72,8 +71,12 @@ def origins_of(config: Config) -> dict[str, str]:
 
 def groups_of(config: Config) -> dict[str, str]:
     """The selected tasks that name people, each with their group."""
-    groups = {name: _group_of(config, name) for name in config["study"]["tasks"]}
-    return {name: group for name, group in groups.items() if group is not None}
+    return {
+        name: step["value"]
+        for name in config["study"]["tasks"]
+        for step in steps_of(config, name)
+        if step["kind"] == "names"
+    }
 
 
 def names_of_steps(config: Config) -> dict[str, tuple[str, ...]]:
@@ -97,11 +100,6 @@ def source_settings(config: Config, task: str) -> dict[str, Config]:
     return {f"tasks.{task}.sources.{number}": source for number, source in enumerate(sources)} | {
         step["setting"]: step["value"] for step in translations
     }
-
-
-def _group_of(config: Config, task: str) -> str | None:
-    groups = [step["value"] for step in steps_of(config, task) if step["kind"] == "names"]
-    return groups[-1] if groups else None
 
 
 def complete_variants(config: Config) -> str | None:

@@ -7,12 +7,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
-from typing import Any
 
 from fieldwork.config.archived import is_archived
+from fieldwork.config.layers import Config
 from fieldwork.waves import Span, Wave, present, read_wave, wave_of
-
-Config = dict[str, Any]
 
 WAVES = Path("resources/waves")
 """A folder a study, with a file for each wave in which it was run."""

@@ -8,49 +8,19 @@ import hashlib
 import json
 import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 from fieldwork.errors import StudyError
 from fieldwork.keyed_order import KeyedPool, draw_in_turn
 from fieldwork.records.memory import MemoryText
 from fieldwork.records.puppets import Context, Conversation, Message, Profile
+from fieldwork.sections.conditions import HistoryCondition
 from fieldwork.token_estimate import message_tokens
 
 logger = logging.getLogger(__name__)
 
-Pool = Literal["user", "corpus"]
-HistoryOrder = Literal["drawn", "chronological", "reversed"]
 Users = Mapping[str, Sequence[str]]
 Ranker = Callable[[str, Sequence[str], int], list[str]]
-
-
-class HistorySettings(NamedTuple):
-    """How conversations become a puppet's context.
-
-    Attributes:
-        pool: `user`: a puppet is one user and brings that user's conversations; `corpus`: a puppet
-            brings conversations of anyone.
-        conversations: how many a puppet brings, before the budget.
-        token_budget: estimated tokens the context may hold.
-        order: `drawn` keeps the order of the draw (of retrieved ones the least relevant comes first, so
-            that the most relevant is next to the question); `chronological` sorts by date; `reversed`
-            takes the conversations of `drawn` in the opposite order.
-        out_of: how many are drawn for a puppet, of which it brings the last `conversations`; None draws
-            as many as it brings.
-        number: how many contexts of the same user take their conversations from the end of the draw
-            before this one.
-    """
-
-    pool: Pool
-    conversations: int
-    token_budget: int
-    order: HistoryOrder
-    out_of: int | None = None
-    number: int = 0
-
-    @property
-    def n_drawn(self) -> int:
-        return self.out_of or self.conversations
 
 
 class Draw(NamedTuple):
@@ -61,7 +31,9 @@ class Draw(NamedTuple):
     conversation_ids: tuple[str, ...]
 
 
-def draw_random(users: Users, n_puppets: int, settings: HistorySettings, seed: int) -> list[Draw]:
+def draw_random(
+    users: Users, n_puppets: int, condition: HistoryCondition, seed: int, number: int = 0
+) -> list[Draw]:
     """Random histories, one a puppet; more puppets, users or conversations do not change the others.
 
     Without `out_of`, puppets of the pool `corpus` share no conversation. With it, each puppet draws with
@@ -69,31 +41,37 @@ def draw_random(users: Users, n_puppets: int, settings: HistorySettings, seed: i
 
     Args:
         users: user id → that user's conversation ids.
+        number: how many contexts of the same user take their conversations from the end of the draw
+            before this one.
 
     Raises:
         StudyError: the corpus has fewer users, or conversations, than the puppets need.
     """
-    n = settings.conversations
-    if settings.pool == "user":
-        puppet_users = choose_users(users, n_puppets, settings, seed)
+    n = condition.conversations
+    if condition.pool == "user":
+        puppet_users = choose_users(users, n_puppets, condition, seed)
         pools = {u: KeyedPool(users[u]) for u in puppet_users}
-        return [Draw(u, None, _end_of_draw(u, pools[u], settings, seed)) for u in puppet_users]
+        return [
+            Draw(u, None, _end_of_draw(u, pools[u], condition, seed, number)) for u in puppet_users
+        ]
     pool = KeyedPool(i for ids in users.values() for i in ids)
     names = [corpus_puppet(p) for p in range(n_puppets)]
-    if settings.out_of is not None:
-        _require(len(pool.ids), settings.out_of, "conversations")
-        return [Draw(name, None, _end_of_draw(name, pool, settings, seed)) for name in names]
+    if condition.out_of is not None:
+        _require(len(pool.ids), condition.out_of, "conversations")
+        return [
+            Draw(name, None, _end_of_draw(name, pool, condition, seed, number)) for name in names
+        ]
     _require(len(pool.ids), n_puppets * n, "conversations")
     draws = draw_in_turn(pool, names, n, seed, "history")
     return [Draw(name, None, tuple(draw)) for name, draw in zip(names, draws, strict=True)]
 
 
 def _end_of_draw(
-    puppet: str, pool: KeyedPool, settings: HistorySettings, seed: int
+    puppet: str, pool: KeyedPool, condition: HistoryCondition, seed: int, number: int
 ) -> tuple[str, ...]:
-    draw = pool.draw(settings.n_drawn, seed, "history", puppet)
-    end = len(draw) - settings.number * settings.conversations
-    return tuple(draw[end - settings.conversations : end])
+    draw = pool.draw(condition.n_drawn, seed, "history", puppet)
+    end = len(draw) - number * condition.conversations
+    return tuple(draw[end - condition.conversations : end])
 
 
 def draw_relevant(
@@ -102,7 +80,7 @@ def draw_relevant(
     rank: Ranker,
     *,
     n_puppets: int,
-    settings: HistorySettings,
+    condition: HistoryCondition,
     seed: int,
 ) -> list[Draw]:
     """Histories most relevant to each item.
@@ -114,9 +92,9 @@ def draw_relevant(
     Args:
         rank: (item id, candidate conversation ids, k) → the k most similar, most similar first.
     """
-    n = settings.conversations
-    if settings.pool == "user":
-        puppet_users = choose_users(users, n_puppets, settings, seed)
+    n = condition.conversations
+    if condition.pool == "user":
+        puppet_users = choose_users(users, n_puppets, condition, seed)
         return [
             Draw(u, item, tuple(reversed(rank(item, users[u], n))))
             for u in puppet_users
@@ -137,9 +115,9 @@ def corpus_puppet(index: int) -> str:
     return f"corpus-{index:06d}"
 
 
-def choose_users(users: Users, n_puppets: int, settings: HistorySettings, seed: int) -> list[str]:
+def choose_users(users: Users, n_puppets: int, condition: HistoryCondition, seed: int) -> list[str]:
     """The users that become puppets of a condition with histories."""
-    return users_in_order(users, n_puppets, settings.n_drawn, seed)
+    return users_in_order(users, n_puppets, condition.n_drawn, seed)
 
 
 def users_in_order(users: Users, n_puppets: int, at_least: int, seed: int) -> list[str]:
@@ -168,7 +146,7 @@ def _require(n_available: int, n_needed: int, noun: str) -> None:
 def history_contexts(
     draws: Sequence[Draw],
     conversations: Iterable[Conversation],
-    settings: HistorySettings,
+    condition: HistoryCondition,
     profiles: Mapping[str, Message] | None = None,
 ) -> list[Context]:
     """Contexts from draws, within the token budget.
@@ -181,7 +159,7 @@ def history_contexts(
     profile_messages = profiles or {}
     conversation_by_id = {row.conversation_id: row for row in conversations}
     contexts = [
-        _history_context(d, conversation_by_id, settings, profile_messages.get(d.puppet_id))
+        _history_context(d, conversation_by_id, condition, profile_messages.get(d.puppet_id))
         for d in draws
     ]
     if n_bare := sum(not context.conversation_ids for context in contexts):
@@ -190,7 +168,7 @@ def history_contexts(
         logger.warning(
             "%d of %d contexts hold no conversation, because the one next to the question exceeds "
             "token_budget %d; these puppets ask %s",
-            *(n_bare, len(contexts), settings.token_budget, rest),
+            *(n_bare, len(contexts), condition.token_budget, rest),
         )
     return contexts
 
@@ -198,16 +176,16 @@ def history_contexts(
 def _history_context(
     draw: Draw,
     conversations: Mapping[str, Conversation],
-    settings: HistorySettings,
+    condition: HistoryCondition,
     profile: Message | None,
 ) -> Context:
     draw_order = [conversations[i] for i in draw.conversation_ids]
-    if settings.order == "chronological":
+    if condition.order == "chronological":
         draw_order.sort(key=_age)
     profile_messages = [profile] if profile else []
     profile_tokens = estimate_tokens(profile_messages)
-    conversations_left = _nearest_within(draw_order, settings.token_budget - profile_tokens)
-    if settings.order == "reversed":
+    conversations_left = _nearest_within(draw_order, condition.token_budget - profile_tokens)
+    if condition.order == "reversed":
         conversations_left.reverse()
     messages = [*profile_messages, *(m for c in conversations_left for m in c.messages)]
     return Context(

@@ -55,13 +55,13 @@ from fieldwork.puppets.files import (
 )
 from fieldwork.puppets.filters import (
     NOT_IN_CORPUS,
-    Filters,
     FilterStep,
     count_passes,
     filter_steps,
     text_steps,
 )
 from fieldwork.records.puppets import Conversation, FunnelStep
+from fieldwork.sections.corpora import FiltersSection
 from fieldwork.streams import copy_tables
 from fieldwork.tables import DATABASE_ERRORS, OUT_OF_MEMORY, open_database
 from fieldwork.token_estimate import message_tokens_sql
@@ -82,7 +82,7 @@ def prepare_corpus(
     files: Sequence[Path],
     *,
     format: str | None,
-    filters: Filters,
+    filters: FiltersSection,
     out: Path,
     reading: ColumnsAndRoles = USUAL_NAMES,
     key: bytes = PUBLIC_KEY,
@@ -103,8 +103,8 @@ def prepare_corpus(
         key: of the pseudonyms of users and conversations.
 
     Raises:
-        StudyError: there are no files, a file is unreadable or empty, or lacks columns of the format, a
-            date is invalid, no conversation is left, or the disk is too small.
+        StudyError: there are no files, a file is unreadable or empty, or lacks columns of the format, no
+            conversation is left, or the disk is too small.
     """
     _check_files(files)
     with (

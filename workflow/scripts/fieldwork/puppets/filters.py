@@ -1,49 +1,19 @@
 """Which conversations of a corpus are kept: the filters of the config as steps in SQL.
 
-Owns the condition that each filter puts on a row, and its name in the funnel.
+Owns the condition that each filter puts on a row, and its name in the funnel. A filter on a column that
+the corpus lacks keeps all rows, and the funnel says so. Where the corpus has the column, a row without a
+language, model or date does not pass a filter on it. A row without a verdict counts as neither toxic nor
+redacted.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from datetime import UTC, datetime
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from fieldwork.errors import StudyError
 from fieldwork.puppets.files import literal
+from fieldwork.sections.corpora import FiltersSection
 
 NOT_IN_CORPUS = "not in this corpus"
-
-
-@dataclass(frozen=True, slots=True)
-class Filters:
-    """Which conversations to keep; every default but the first keeps all of them.
-
-    A filter on a column that the corpus lacks keeps all rows, and the funnel says so. Where the corpus
-    has the column, a row without a language, model or date does not pass a filter on it. A row without a
-    verdict counts as neither toxic nor redacted.
-    """
-
-    min_user_turns: int = 5
-    languages: tuple[str, ...] = ()
-    """As the corpus labels them, in any case (`English` in WildChat, `en` in OASST2)."""
-    exclude_toxic: bool = False
-    exclude_redacted: bool = False
-    models: tuple[str, ...] = ()
-    """Glob patterns, such as `gpt-4*`."""
-    started_after: str | None = None
-    """ISO date or time (UTC unless it says otherwise): this or later."""
-    started_before: str | None = None
-    """ISO date or time: earlier than this."""
-    max_tokens: int | None = None
-    """Longest conversation, in estimated tokens."""
-
-
-def filters_from(settings: Mapping[str, Any]) -> Filters:
-    """The setting `filters` as it is in the config."""
-    values: dict[str, Any] = {
-        name: tuple(value) if isinstance(value, list) else value for name, value in settings.items()
-    }
-    return Filters(**values)
 
 
 class FilterStep(NamedTuple):
@@ -54,12 +24,8 @@ class FilterStep(NamedTuple):
     passes: str
 
 
-def filter_steps(filters: Filters, present: frozenset[str]) -> list[FilterStep]:
-    """The filters that need no text; a filter on a column that is not `present` keeps all rows.
-
-    Raises:
-        StudyError: a date is invalid.
-    """
+def filter_steps(filters: FiltersSection, present: frozenset[str]) -> list[FilterStep]:
+    """The filters that need no text; a filter on a column that is not `present` keeps all rows."""
     turns = filters.min_user_turns
     return [
         FilterStep("min_user_turns", str(turns), f"n_user_turns >= {turns:d}"),
@@ -72,7 +38,7 @@ def filter_steps(filters: Filters, present: frozenset[str]) -> list[FilterStep]:
     ]
 
 
-def text_steps(filters: Filters) -> list[FilterStep]:
+def text_steps(filters: FiltersSection) -> list[FilterStep]:
     """The filters that need the texts."""
     names = {"readable": "readable", "distinct": "copy = 1"}
     limit = filters.max_tokens
@@ -107,16 +73,10 @@ def _exclusion(name: str, is_on: bool, column: str, present: frozenset[str]) -> 
 def _date(name: str, date: str | None, comparison: str, present: frozenset[str]) -> FilterStep:
     if date is None:
         return FilterStep(name, "all", "true")
-    try:
-        instant = datetime.fromisoformat(date)
-    except ValueError as error:
-        raise StudyError(
-            f"`{name}: {date}` is not a date; write it as 2023-04-09 or 2023-04-09T12:00:00Z"
-        ) from error
     if "started_at" not in present:
         return FilterStep(name, f"{date} ({NOT_IN_CORPUS})", "true")
-    utc = instant.replace(tzinfo=instant.tzinfo or UTC).astimezone(UTC)
-    return FilterStep(name, date, f"started_at {comparison} TIMESTAMPTZ {literal(utc.isoformat())}")
+    start = datetime.fromisoformat(date).replace(tzinfo=UTC).isoformat()
+    return FilterStep(name, date, f"started_at {comparison} TIMESTAMPTZ {literal(start)}")
 
 
 def count_passes(steps: Sequence[FilterStep]) -> str:

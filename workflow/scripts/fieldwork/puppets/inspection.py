@@ -26,9 +26,10 @@ from fieldwork.puppets.conversations.exports import (
 from fieldwork.puppets.conversations.messages import MessageReader
 from fieldwork.puppets.conversations.spellings import joined_spellings
 from fieldwork.puppets.corpus import prepare_corpus
-from fieldwork.puppets.filters import NOT_IN_CORPUS, Filters
+from fieldwork.puppets.filters import NOT_IN_CORPUS
 from fieldwork.puppets.personas import distinct_texts
 from fieldwork.records.puppets import Conversation
+from fieldwork.sections.corpora import FiltersSection
 
 MAX_TURNS = 5
 """The paper's minimum of messages by a user; no study draft asks for more."""
@@ -65,7 +66,7 @@ def guess_corpus(files: Sequence[Path]) -> CorpusGuess:
     """
     with TemporaryDirectory(prefix="fieldwork-") as folder:
         out = Path(folder) / "conversations.parquet"
-        filters = Filters(min_user_turns=1, exclude_toxic=True, exclude_redacted=True)
+        filters = FiltersSection(min_user_turns=1)
         funnel = prepare_corpus(files, format=None, filters=filters, out=out)
         rows = tables.read_columns(out, Conversation, ["user_id", "n_user_turns"])
     filters_with_column = {

@@ -13,9 +13,9 @@ from fieldwork.errors import StudyError
 from fieldwork.files.texts import read_table, read_texts
 from fieldwork.puppets.conversations.staging import ColumnsAndRoles
 from fieldwork.puppets.corpus import prepare_corpus
-from fieldwork.puppets.filters import filters_from
 from fieldwork.puppets.personas import distinct_texts
 from fieldwork.records.puppets import PuppetCount
+from fieldwork.sections.corpora import FiltersSection
 
 Supply = Sequence[int]
 """One number for each user or persona: a user's conversations, and 1 for a persona."""
@@ -52,7 +52,7 @@ def count_corpus(
                 files,
                 format=reading["format"],
                 reading=ColumnsAndRoles(reading["columns"], reading["roles"]),
-                filters=filters_from(filters),
+                filters=FiltersSection.model_validate(filters),
                 out=out,
             )
         except StudyError as error:

@@ -54,7 +54,7 @@ class _BlankCondition(_CalledCondition):
     )
 
 
-class _HistoryCondition(_PuppetCondition):
+class HistoryCondition(_PuppetCondition):
     """Conversations stand before the question: drawn, or retrieved for it."""
 
     context: Literal["history", "rag"] = Field(description="What the model sees of a user.")
@@ -106,6 +106,11 @@ class _HistoryCondition(_PuppetCondition):
             "Role of a message with a profile, before the conversations; null for no profile."
         ),
     )
+
+    @property
+    def n_drawn(self) -> int:
+        """Conversations that are drawn for a puppet."""
+        return self.out_of or self.conversations
 
 
 class _ProfileCondition(_PuppetCondition):
@@ -209,7 +214,7 @@ class _RecordedCondition(_ConditionEntry):
 
 AnyCondition = Annotated[
     _BlankCondition
-    | _HistoryCondition
+    | HistoryCondition
     | _ProfileCondition
     | _MemoryCondition
     | _RelevantMemoryCondition

@@ -169,6 +169,10 @@ class _InterfaceFlavour(ConfigSection):
     )
     version: str | None = Field(None, description="Azure's api-version; null elsewhere.")
 
+    @property
+    def is_azure(self) -> bool:
+        return self.kind == "azure"
+
 
 class KeyedCache(_CacheEntry):
     """The provider's prompt cache; null for a server without one."""
@@ -249,6 +253,17 @@ class _VertexEntry(ConfigSection):
 
     project: str = Field(examples=["my-project"], description="Google Cloud project.")
     location: str = Field(examples=["global"], description="Region, or global.")
+
+    @property
+    def host(self) -> str:
+        """The address of the location's service."""
+        region = "" if self.location == "global" else f"{self.location}-"
+        return f"https://{region}aiplatform.googleapis.com"
+
+    @property
+    def parent(self) -> str:
+        """The path that all resources of the project begin with."""
+        return f"projects/{self.project}/locations/{self.location}"
 
 
 class ImplicitCache(_CacheEntry):
@@ -379,3 +394,6 @@ class AnthropicEntry(_RemoteEntry):
     dispatch: Literal["live", "batch"] = Field(
         "live", description="How calls are sent, each alone (live) or many in one (batch)."
     )
+
+
+ServiceEntry = OpenAIEntry | GeminiEntry | AnthropicEntry

@@ -35,9 +35,9 @@ TESTED = (
 
 
 def _require_measure(name: str, info: ValidationInfo) -> str:
-    """Refuse what is neither tested nor among the declared measures of the context."""
+    """Refuse what is neither tested nor among the declared measures of the context, if any."""
     measures = (*TESTED, *(one for one in info.context or () if one not in TESTED))
-    if name not in measures:
+    if info.context is not None and name not in measures:
         raise PydanticCustomError(
             "measure",
             "{name} is not one of {measures}",

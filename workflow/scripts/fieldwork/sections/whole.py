@@ -28,12 +28,12 @@ from fieldwork.sections.pages import (
     FigureStyle,
 )
 from fieldwork.sections.power import PowerSection
-from fieldwork.sections.services import AnthropicEntry, GeminiEntry, OpenAIEntry
+from fieldwork.sections.services import ServiceEntry
 from fieldwork.sections.study import ArmsSection, StudySection, WavesSection
 from fieldwork.sections.tasks import TaskEntry
 
 AnyModel = Annotated[
-    EmbeddedEntry | LocalChatEntry | OpenAIEntry | GeminiEntry | AnthropicEntry | RecordedEntry,
+    EmbeddedEntry | LocalChatEntry | ServiceEntry | RecordedEntry,
     Field(discriminator="provider"),
 ]
 

@@ -12,7 +12,6 @@ What the interface takes otherwise than others, and what is sent instead:
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from typing import Any
 from urllib.parse import quote, urlencode
@@ -49,6 +48,7 @@ from fieldwork.generation.providers.service import ServiceModel, ServiceSettings
 from fieldwork.records.generation import Outcome
 from fieldwork.records.puppets import Message
 from fieldwork.records.tasks import Item
+from fieldwork.sections.services import AnthropicEntry
 
 FIRST_TURN = "."
 """The shortest text that the interface takes."""
@@ -68,26 +68,6 @@ NOT_THERE_STATUSES = frozenset({404, 405, 501})
 LAST_VERSION_WITH_TEMPERATURE = "2023-06-01"
 
 
-@dataclass(frozen=True, kw_only=True)
-class AnthropicSettings(ServiceSettings):
-    """Where the model is and how to call it; `send_seed`, `top_logprobs` and `flex` have no effect.
-
-    Attributes:
-        base_url: the address of the service, without `/v1`.
-        api_version: version of the interface, the header `anthropic-version`.
-        thinking: `adaptive`, `disabled` or `between_tools`, or a number of tokens that the model may
-            spend on it; None leaves it to the model.
-        effort: how hard the model tries, `low` to `max`; None leaves it to the model.
-        cache_breakpoint: mark the end of the context as the end of what the server caches.
-    """
-
-    base_url: str
-    api_version: str = LAST_VERSION_WITH_TEMPERATURE
-    thinking: str | int | None = None
-    effort: str | None = None
-    cache_breakpoint: bool = False
-
-
 class Anthropic(ServiceModel):
     """The provider `anthropic`.
 
@@ -95,19 +75,20 @@ class Anthropic(ServiceModel):
         StudyError: calls are to hold a temperature, and this version of the interface takes none.
     """
 
-    def __init__(self, settings: AnthropicSettings) -> None:
-        if settings.send_temperature and settings.api_version > LAST_VERSION_WITH_TEMPERATURE:
+    def __init__(self, settings: ServiceSettings[AnthropicEntry]) -> None:
+        entry = settings.entry
+        if entry.send_temperature and entry.api_version > LAST_VERSION_WITH_TEMPERATURE:
             raise StudyError(
-                f"models.*.api_version is {settings.api_version}, which takes no temperature; set "
+                f"models.*.api_version is {entry.api_version}, which takes no temperature; set "
                 f"models.*.send_temperature to false, or api_version to {LAST_VERSION_WITH_TEMPERATURE}"
             )
         self.settings = settings
-        self._root = f"{settings.base_url.rstrip('/')}/v1"
+        self._root = f"{entry.base_url.rstrip('/')}/v1"
         # a fragment is no part of what is sent; it keeps the versions' answers apart in the ledger
-        endpoint = f"{self._root}/messages#{settings.api_version}"
+        endpoint = f"{self._root}/messages#{entry.api_version}"
         super().__init__(settings, endpoint, anthropic_headers(settings))
-        self._start = b'{"model":' + dumps(settings.model)
-        self._options = _options(settings)
+        self._start = b'{"model":' + dumps(entry.model)
+        self._options = _options(entry)
 
     def prefix(self, context: Sequence[Message]) -> bytes:
         """The model and the context's messages; equal contexts give equal bytes."""
@@ -125,7 +106,7 @@ class Anthropic(ServiceModel):
     def question(self, item: Item, sampling: Sampling) -> bytes:
         """The item's prompt and all settings of sampling."""
         options: dict[str, Any] = {"max_tokens": sampling.max_tokens, **self._options}
-        if self.settings.send_temperature and sampling.temperature is not None:
+        if self.settings.entry.send_temperature and sampling.temperature is not None:
             options["temperature"] = sampling.temperature
         message = dumps({"role": "user", "content": item.prompt})
         return message + b"]," + dumps(options)[1:-1]
@@ -136,7 +117,7 @@ class Anthropic(ServiceModel):
 
     def wire(self, body: bytes) -> bytes:
         """The bytes that are sent for a body: the body, or with a cache breakpoint after its context."""
-        has_breakpoint = self.settings.cache_breakpoint
+        has_breakpoint = self.settings.entry.prefix_cache is not None
         return with_breakpoint(body, _BLOCK_START, _BLOCK_END) if has_breakpoint else body
 
     async def send(self, body: bytes) -> Exchange:
@@ -195,7 +176,7 @@ class Anthropic(ServiceModel):
 
     async def _namesake(self, models: Sequence[ModelInfo]) -> list[ModelInfo]:
         """The model under the name of the study, which the list does not hold; none if there is none."""
-        name = self.settings.model
+        name = self.settings.entry.model
         if any(model.id == name for model in models):
             return []
         reply = await self._http.call("GET", f"{self._root}/models/{quote(name, safe='')}")
@@ -210,7 +191,7 @@ class Anthropic(ServiceModel):
         body: Any = None
         try:
             body = loads(reply.raw)
-            return _model_info(body)._replace(id=self.settings.model)
+            return _model_info(body)._replace(id=self.settings.entry.model)
         except (ValueError, KeyError, TypeError) as error:
             raise self._unreadable("model", body, reply.raw) from error
 
@@ -219,10 +200,10 @@ _BLOCK_START = b'[{"type":"text","text":'
 _BLOCK_END = b',"cache_control":{"type":"ephemeral"}}]'
 
 
-def anthropic_headers(settings: AnthropicSettings) -> dict[str, str]:
+def anthropic_headers(settings: ServiceSettings[AnthropicEntry]) -> dict[str, str]:
     """The headers of every call: the version of the interface, and the key where there is one."""
     key_header = {"x-api-key": settings.api_key} if settings.api_key else {}
-    return {"anthropic-version": settings.api_version, **key_header}
+    return {"anthropic-version": settings.entry.api_version, **key_header}
 
 
 def limit_headers(headers: Mapping[str, str]) -> dict[str, str]:
@@ -245,14 +226,14 @@ def limit_headers(headers: Mapping[str, str]) -> dict[str, str]:
 _LIMIT_NAMES = {"requests": ("requests",), "tokens": ("input-tokens", "tokens")}
 
 
-def _options(settings: AnthropicSettings) -> dict[str, Any]:
+def _options(entry: AnthropicEntry) -> dict[str, Any]:
     options: dict[str, Any] = {}
-    if isinstance(settings.thinking, int):
-        options["thinking"] = {"type": "enabled", "budget_tokens": settings.thinking}
-    elif settings.thinking is not None:
-        options["thinking"] = {"type": settings.thinking}
-    if settings.effort is not None:
-        options["output_config"] = {"effort": settings.effort}
+    if isinstance(entry.thinking, int):
+        options["thinking"] = {"type": "enabled", "budget_tokens": entry.thinking}
+    elif entry.thinking is not None:
+        options["thinking"] = {"type": entry.thinking}
+    if entry.effort is not None:
+        options["output_config"] = {"effort": entry.effort}
     return options
 
 

@@ -23,7 +23,7 @@ from urllib.parse import quote
 import httpx2
 
 from fieldwork.errors import StudyError
-from fieldwork.generation.providers.anthropic import AnthropicSettings, anthropic_headers
+from fieldwork.generation.providers.anthropic import anthropic_headers
 from fieldwork.generation.providers.anthropic_errors import (
     HTTP_STATUS,
     anthropic_error,
@@ -47,7 +47,9 @@ from fieldwork.generation.providers.jsontext import (
     loads_or_none,
     original_part,
 )
+from fieldwork.generation.providers.service import ServiceSettings
 from fieldwork.retries import UNPROCESSED_STATUSES
+from fieldwork.sections.services import AnthropicEntry
 
 _PAGE = 1000
 _PIECE_BYTES = 1024 * 1024
@@ -69,10 +71,10 @@ class AnthropicBatches:
         StudyError: the file of certificates cannot be read.
     """
 
-    def __init__(self, settings: AnthropicSettings, folder: Path) -> None:
+    def __init__(self, settings: ServiceSettings[AnthropicEntry], folder: Path) -> None:
         self._settings, self._folder = settings, folder
-        self._url = f"{settings.base_url.rstrip('/')}/v1/messages/batches"
-        self._mask = batch_mask(settings, settings.base_url)
+        self._url = f"{settings.entry.base_url.rstrip('/')}/v1/messages/batches"
+        self._mask = batch_mask(settings, settings.entry.base_url)
         self._client = _client(settings)
 
     def line(self, custom_id: str, body: bytes) -> bytes:
@@ -273,13 +275,13 @@ class AnthropicBatches:
     def _status_error(self, reply: HttpReply) -> Exception:
         if 300 <= reply.status < 400:
             return StudyError(
-                f"{self._settings.base_url}: HTTP {reply.status}: the server redirects calls: check "
-                f"models.*.base_url"
+                f"{self._settings.entry.base_url}: HTTP {reply.status}: the server redirects calls: "
+                f"check models.*.base_url"
             )
         if reply.status == 404:  # a batch is missing, not the model
             error = anthropic_error_in(loads_or_none(reply.raw), reply.raw, self._mask.text)
             return RejectedError(f"HTTP 404: {error.message}")
-        exception = anthropic_error(reply, self._settings.base_url, self._mask.text)
+        exception = anthropic_error(reply, self._settings.entry.base_url, self._mask.text)
         if isinstance(exception, TransientError):
             exception.maybe_billed = reply.status not in UNPROCESSED_STATUSES
         return exception
@@ -296,15 +298,15 @@ class AnthropicBatches:
             raise TransientError(NO_BATCH_REPLY, maybe_billed=True) from None
 
 
-def _client(settings: AnthropicSettings) -> httpx2.Client:
+def _client(settings: ServiceSettings[AnthropicEntry]) -> httpx2.Client:
     return httpx2.Client(
         headers={
             "Content-Type": "application/json",
             **anthropic_headers(settings),
             **settings.headers,
         },
-        verify=ssl_context(settings.ca_file),
-        proxy=settings.proxy,
+        verify=ssl_context(settings.entry.ca_file),
+        proxy=settings.entry.proxy,
         timeout=settings.timeout_s,
         follow_redirects=False,
     )

@@ -8,6 +8,7 @@ from fieldwork.generation.providers.http import proxy_of_environment
 from fieldwork.generation.providers.jsontext import as_text
 from fieldwork.generation.providers.service import ServiceSettings
 from fieldwork.masking import Mask, address_secrets, header_secrets
+from fieldwork.sections.services import ServiceEntry
 
 SDK_PARSE_ERRORS = (ValueError, KeyError, TypeError, AttributeError, RecursionError)
 """What the SDKs raise for a reply that they cannot read, such as a page of HTML or half a body."""
@@ -58,10 +59,10 @@ class BatchRow(NamedTuple):
     request_id: str | None = None
 
 
-def batch_mask(settings: ServiceSettings, address: str) -> Mask:
+def batch_mask(settings: ServiceSettings[ServiceEntry], address: str) -> Mask:
     """The mask of every secret that is sent to a batch service at `address`."""
     mask = Mask([settings.api_key or "", *settings.secrets, *header_secrets(settings.headers)])
-    mask.learn(address_secrets(settings.proxy or proxy_of_environment(address)))
+    mask.learn(address_secrets(settings.entry.proxy or proxy_of_environment(address)))
     return mask
 
 

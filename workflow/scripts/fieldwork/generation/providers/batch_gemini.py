@@ -27,11 +27,12 @@ from fieldwork.generation.providers.batch_base import (
     masked_id,
     short_line,
 )
-from fieldwork.generation.providers.gemini import GEMINI_URL, GeminiSettings
 from fieldwork.generation.providers.gemini_errors import gemini_error, google_error_in
 from fieldwork.generation.providers.http import HttpReply, ssl_context
 from fieldwork.generation.providers.jsontext import dumps, load_leniently, original_part
+from fieldwork.generation.providers.service import ServiceSettings
 from fieldwork.retries import UNPROCESSED_STATUSES
+from fieldwork.sections.services import GeminiEntry
 
 END_STATES = frozenset({"SUCCEEDED", "PARTIALLY_SUCCEEDED", "FAILED", "CANCELLED", "EXPIRED"})
 
@@ -51,14 +52,14 @@ class GeminiBatches:
         StudyError: the model is on Vertex AI, or the file of certificates cannot be read.
     """
 
-    def __init__(self, settings: GeminiSettings) -> None:
-        if settings.vertex is not None:
+    def __init__(self, settings: ServiceSettings[GeminiEntry]) -> None:
+        if settings.entry.vertex is not None:
             raise StudyError(
                 "models.*.dispatch is batch, but Vertex AI takes batches from its own storage only; set "
                 "dispatch to live, or use the Gemini API"
             )
-        self._settings = settings
-        self._mask = batch_mask(settings, settings.base_url or GEMINI_URL)
+        self._entry = settings.entry
+        self._mask = batch_mask(settings, settings.entry.base_url)
         self._client = _client(settings)
 
     def line(self, custom_id: str, body: bytes) -> bytes:
@@ -78,9 +79,7 @@ class GeminiBatches:
         """Start a batch with the run's id as its display name."""
         config = types.CreateBatchJobConfig(display_name=run_id)
         with self._translated_errors(missing="File"):
-            job = self._client.batches.create(
-                model=self._settings.model, src=file_id, config=config
-            )
+            job = self._client.batches.create(model=self._entry.model, src=file_id, config=config)
             return _require_name(job.name)
 
     def find(self, run_id: str) -> str | None:
@@ -157,26 +156,26 @@ class GeminiBatches:
         raw = dumps(error.details)
         reply = HttpReply(int(error.code or 0), raw, headers, datetime.now(UTC), 0.0)
         details = google_error_in(error.details, raw, self._mask.text)
-        exception = gemini_error(reply, details, self._settings.base_url or GEMINI_URL)
+        exception = gemini_error(reply, details, self._entry.base_url)
         if isinstance(exception, TransientError):
             exception.maybe_billed = reply.status not in UNPROCESSED_STATUSES
         return exception
 
 
-def _client(settings: GeminiSettings) -> genai.Client:
+def _client(settings: ServiceSettings[GeminiEntry]) -> genai.Client:
     client_args: dict[str, Any] = {
-        "verify": ssl_context(settings.ca_file),
+        "verify": ssl_context(settings.entry.ca_file),
         "follow_redirects": False,
     }
-    if settings.proxy:
-        client_args["proxy"] = settings.proxy
+    if settings.entry.proxy:
+        client_args["proxy"] = settings.entry.proxy
     return genai.Client(
         vertexai=False,
         # the SDK insists on a key; servers without keys ignore it
         api_key=settings.api_key or "none",
         http_options=types.HttpOptions(
-            base_url=(settings.base_url or GEMINI_URL).rstrip("/"),
-            api_version=settings.api_version,
+            base_url=settings.entry.base_url.rstrip("/"),
+            api_version=settings.entry.api_version,
             headers=dict(settings.headers),
             timeout=round(settings.timeout_s * 1000),
             client_args=client_args,

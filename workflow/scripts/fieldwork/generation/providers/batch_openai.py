@@ -29,9 +29,11 @@ from fieldwork.generation.providers.batch_base import (
 )
 from fieldwork.generation.providers.http import HttpReply, ssl_context
 from fieldwork.generation.providers.jsontext import dumps, load_leniently, original_part
-from fieldwork.generation.providers.openai import OpenAISettings
+from fieldwork.generation.providers.openai import azure_address
 from fieldwork.generation.providers.openai_errors import openai_error, status_line
+from fieldwork.generation.providers.service import ServiceSettings
 from fieldwork.retries import UNPROCESSED_STATUSES
+from fieldwork.sections.services import OpenAIEntry
 
 RUN = "fieldwork_run"
 END_STATES = frozenset({"completed", "failed", "expired", "cancelled"})
@@ -49,12 +51,12 @@ class OpenAIBatches:
         StudyError: the file of certificates cannot be read.
     """
 
-    def __init__(self, settings: OpenAISettings) -> None:
-        self._settings = settings
-        self._is_azure = settings.azure_version is not None
+    def __init__(self, settings: ServiceSettings[OpenAIEntry]) -> None:
+        self._entry = settings.entry
+        self._is_azure = settings.entry.api.is_azure
         # Azure's interface has no version in its paths
         self._url = "/chat/completions" if self._is_azure else "/v1/chat/completions"
-        self._mask = batch_mask(settings, settings.base_url)
+        self._mask = batch_mask(settings, settings.entry.base_url)
         self._client = _client(settings)
 
     def line(self, custom_id: str, body: bytes) -> bytes:
@@ -157,7 +159,7 @@ class OpenAIBatches:
             raise TransientError(NO_BATCH_REPLY, maybe_billed=True) from None
 
     def _status_error(self, error: openai.APIStatusError) -> Exception:
-        status, server = error.status_code, self._settings.base_url
+        status, server = error.status_code, self._entry.base_url
         headers = {name.lower(): value for name, value in error.response.headers.items()}
         reply = HttpReply(status, error.response.content, headers, datetime.now(UTC), 0.0)
         if 300 <= status < 400:
@@ -173,7 +175,7 @@ class OpenAIBatches:
         return exception
 
 
-def _client(settings: OpenAISettings) -> openai.OpenAI:
+def _client(settings: ServiceSettings[OpenAIEntry]) -> openai.OpenAI:
     options: dict[str, Any] = {
         # the SDK insists on a key; servers without keys ignore it
         "api_key": settings.api_key or "none",
@@ -181,20 +183,20 @@ def _client(settings: OpenAISettings) -> openai.OpenAI:
         "timeout": settings.timeout_s,
         "default_headers": dict(settings.headers),
         "http_client": httpx2.Client(
-            verify=ssl_context(settings.ca_file),
-            proxy=settings.proxy,
+            verify=ssl_context(settings.entry.ca_file),
+            proxy=settings.entry.proxy,
             timeout=settings.timeout_s,
             follow_redirects=False,
         ),
     }
-    base = settings.base_url.rstrip("/")
+    entry = settings.entry
     client: openai.OpenAI
-    if settings.azure_version is not None:
+    if entry.api.is_azure:
         client = openai.AzureOpenAI(
-            azure_endpoint=base, api_version=settings.azure_version, **options
+            azure_endpoint=azure_address(entry), api_version=entry.api.version, **options
         )
     else:
-        client = openai.OpenAI(base_url=base, **options)
+        client = openai.OpenAI(base_url=entry.base_url.rstrip("/"), **options)
     # live calls name neither, and the SDK would take them from the environment
     client.organization = client.project = None
     return client

@@ -6,7 +6,6 @@ ledger's key covers the whole body, so an answer is found again with and without
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote, urlencode
 
@@ -45,70 +44,41 @@ from fieldwork.generation.providers.letters import (
     read_alternatives,
 )
 from fieldwork.generation.providers.service import ServiceModel, ServiceSettings
-from fieldwork.generation.providers.vertex import GoogleToken, VertexSettings
+from fieldwork.generation.providers.vertex import GoogleToken
 from fieldwork.records.puppets import Message
 from fieldwork.records.tasks import Item
+from fieldwork.sections.services import GeminiEntry, ImplicitCache
 
 GEMINI_URL = "https://generativelanguage.googleapis.com"
-HARM_CATEGORIES = (
-    "HARM_CATEGORY_HARASSMENT",
-    "HARM_CATEGORY_HATE_SPEECH",
-    "HARM_CATEGORY_SEXUALLY_EXPLICIT",
-    "HARM_CATEGORY_DANGEROUS_CONTENT",
-)
+CACHED_TOKENS = 1024
+"""Shortest context that is stored, by estimate, where the entry says nothing."""
 _ROLES = {"assistant": "model"}
 _LARGEST_SEED = 2**31 - 1  # the interface holds a seed in a signed 32-bit integer
-
-
-@dataclass(frozen=True, kw_only=True)
-class GeminiSettings(ServiceSettings):
-    """Where the model is and how to call it; `send_seed` cuts seeds to 31 bits.
-
-    Attributes:
-        base_url: host of the service; None for Google's own, which depends on `vertex`.
-        api_version: version of the interface.
-        vertex: the project on Google Cloud, which needs no key; None for the Gemini API.
-        token_env: environment variable with a token for Vertex AI; None takes it from google-auth.
-        thinking_budget: tokens of reasoning that a model may use; None leaves it to the model.
-        safety: threshold for every harm category, or category → threshold; None leaves the defaults.
-        explicit_cache: store contexts with the server instead of sending them with every question.
-        cache_ttl_s: seconds that such a cache lives unless it is renewed.
-        cache_min_tokens: contexts with fewer tokens, by estimate, are sent whole.
-    """
-
-    base_url: str | None = None
-    api_version: str = "v1beta"
-    vertex: VertexSettings | None = None
-    token_env: str | None = None
-    thinking_budget: int | None = None
-    safety: str | Mapping[str, str] | None = None
-    explicit_cache: bool = False
-    cache_ttl_s: float = 3600.0
-    cache_min_tokens: int = 1024
 
 
 class Gemini(ServiceModel):
     """The provider `gemini`."""
 
-    def __init__(self, settings: GeminiSettings) -> None:
-        self.settings = settings
-        vertex, model = settings.vertex, quote(settings.model, safe="")
-        host = (settings.base_url or (vertex.host() if vertex else GEMINI_URL)).rstrip("/")
-        self._root = f"{host}/{settings.api_version}"
-        parent = f"{vertex.parent()}/" if vertex else ""
+    def __init__(self, settings: ServiceSettings[GeminiEntry]) -> None:
+        self.settings, entry = settings, settings.entry
+        vertex, model = entry.vertex, quote(entry.model, safe="")
+        # the same interface's name on Vertex AI
+        is_beta = vertex is not None and entry.api_version == "v1beta"
+        self._root = f"{_host(entry)}/{'v1beta1' if is_beta else entry.api_version}"
+        parent = f"{vertex.parent}/" if vertex else ""
         model_name = f"{parent}publishers/google/models/{model}" if vertex else f"models/{model}"
         key_header = {"x-goog-api-key": settings.api_key} if settings.api_key else {}
         super().__init__(settings, f"{self._root}/{model_name}:generateContent", key_header)
-        self._options = _options(settings)
-        self._token = GoogleToken(settings.token_env) if vertex else None
+        self._options = _options(entry)
+        self._token = GoogleToken(entry.token_env) if vertex else None
         self._caches = ContextCaches(
             CacheSettings(
                 collection=f"{parent}cachedContents",
                 model=model_name,
-                ttl_s=max(1, round(settings.cache_ttl_s)),
-                min_tokens=settings.cache_min_tokens,
+                ttl_s=max(1, round(entry.cache_ttl_s)),
+                min_tokens=(entry.prefix_cache or ImplicitCache()).min_tokens or CACHED_TOKENS,
                 # each call under way may be about another context
-                max_caches=settings.concurrency,
+                max_caches=entry.concurrency,
             ),
             self._request,
         )
@@ -127,7 +97,7 @@ class Gemini(ServiceModel):
 
     def question(self, item: Item, sampling: Sampling) -> bytes:
         """The item's prompt and all settings of sampling."""
-        settings, config = self.settings, {"maxOutputTokens": sampling.max_tokens}
+        settings, config = self.settings.entry, {"maxOutputTokens": sampling.max_tokens}
         options: dict[str, Any] = {"generationConfig": config, **self._options}
         if settings.send_temperature and sampling.temperature is not None:
             options["generationConfig"] = {"temperature": sampling.temperature, **config}
@@ -145,7 +115,7 @@ class Gemini(ServiceModel):
 
     def delivery(self, context_id: str | None) -> bytes:  # noqa: ARG002
         """The service tier. Caches depend on the context alone."""
-        return b',"serviceTier":"flex"' if self.settings.flex else b""
+        return b',"serviceTier":"flex"' if self.settings.is_flex else b""
 
     async def send(self, body: bytes) -> Exchange:
         """Send one POST; before it, where due, one that makes or renews the context's cache."""
@@ -160,7 +130,7 @@ class Gemini(ServiceModel):
         return reply.exchange()
 
     async def _wire(self, body: bytes) -> tuple[bytes, str | None]:
-        seam = body.rfind(b"\n") + 1 if self.settings.explicit_cache else 0
+        seam = body.rfind(b"\n") + 1 if self.settings.entry.explicit_cache else 0
         name = await self._caches.name_for(body[:seam]) if seam else None
         if name is None:
             return body, None
@@ -202,7 +172,7 @@ class Gemini(ServiceModel):
 
     async def models(self) -> list[ModelInfo] | None:
         """The service's list, which gives no shutdown dates; None for Vertex AI."""
-        if self.settings.vertex is not None:
+        if self.settings.entry.vertex is not None:
             return None
         models: list[ModelInfo] = []
         page = ""
@@ -229,13 +199,16 @@ class Gemini(ServiceModel):
             await super().close()
 
 
-def _options(settings: GeminiSettings) -> dict[str, Any]:
-    safety = settings.safety
-    if isinstance(safety, str):
-        safety = dict.fromkeys(HARM_CATEGORIES, safety)
-    if not safety:
+def _host(entry: GeminiEntry) -> str:
+    # the usual address is that of the Gemini API; the models of a project have another one
+    address = entry.base_url.rstrip("/")
+    return entry.vertex.host if entry.vertex and address == GEMINI_URL else address
+
+
+def _options(entry: GeminiEntry) -> dict[str, Any]:
+    if not entry.safety:
         return {}
-    thresholds = [{"category": name, "threshold": level} for name, level in safety.items()]
+    thresholds = [{"category": name, "threshold": level} for name, level in entry.safety.items()]
     return {"safetySettings": thresholds}
 
 

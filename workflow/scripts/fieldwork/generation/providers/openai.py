@@ -9,11 +9,11 @@ study starts to use breakpoints.
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from datetime import date
 from typing import Any
 from urllib.parse import quote
 
+from fieldwork.errors import StudyError
 from fieldwork.generation.providers.base import (
     CheckedUsage,
     Exchange,
@@ -38,6 +38,7 @@ from fieldwork.generation.providers.jsontext import (
     load_leniently,
     loads,
     loads_or_none,
+    plain_numbers,
     well_formed,
 )
 from fieldwork.generation.providers.letters import (
@@ -54,6 +55,7 @@ from fieldwork.generation.providers.service import ServiceModel, ServiceSettings
 from fieldwork.records.generation import Outcome
 from fieldwork.records.puppets import Message
 from fieldwork.records.tasks import Item
+from fieldwork.sections.services import OpenAIEntry
 
 LENGTH_REASONS = frozenset({"length", "model_length", "max_tokens", "max_output_tokens"})
 """Finish reasons of answers that met a limit. The second is Mistral's, of the model's window. The last
@@ -66,39 +68,21 @@ BREAK_REASONS = frozenset({"abort", "aborted", "insufficient_system_resource"})
 """Finish reasons of answers that the server broke off: vLLM's and SGLang's, and DeepSeek's."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class OpenAISettings(ServiceSettings):
-    """Where the model is and how to call it; with Azure, `model` is the deployment.
+class OpenAI(ServiceModel):
+    """The provider `openai`.
 
-    Attributes:
-        base_url: up to and including `/v1`; with Azure, the resource's address.
-        token_limit_field: `max_tokens`, or `max_completion_tokens` for newer OpenAI models.
-        seed_field: `seed`, or `random_seed` for Mistral.
-        extra_body: further fields of every call. They can change the answer, so the ledger's key covers
-            them; their order does not count.
-        azure_version: the `api-version` of Azure's interface; None for every other server.
-        cache_key: send the context's id as `prompt_cache_key`.
-        cache_breakpoint: mark the end of the context as the end of what the server caches. Questions
-            stay outside, because they are repeated too rarely to pay for their place in the cache.
+    Raises:
+        StudyError: an entry for Azure names no version of its interface.
     """
 
-    base_url: str
-    token_limit_field: str
-    seed_field: str = "seed"
-    extra_body: Mapping[str, Any] = field(default_factory=dict)
-    azure_version: str | None = None
-    cache_key: bool = False
-    cache_breakpoint: bool = False
-
-
-class OpenAI(ServiceModel):
-    """The provider `openai`."""
-
-    def __init__(self, settings: OpenAISettings) -> None:
-        super().__init__(settings, _endpoint(settings), _authorization(settings))
-        self.settings = settings
-        self._start = b'{"model":' + dumps(settings.model) + b',"messages":['
-        self._extra = json.loads(json.dumps(dict(settings.extra_body), sort_keys=True))
+    def __init__(self, settings: ServiceSettings[OpenAIEntry]) -> None:
+        entry = settings.entry
+        super().__init__(settings, _endpoint(entry), _authorization(settings))
+        self.settings, self._cache = settings, entry.prefix_cache
+        self._start = b'{"model":' + dumps(entry.model) + b',"messages":['
+        # they can change the answer, so the ledger's key covers them; their order does not count
+        extra_body = plain_numbers(dict(entry.extra_body))
+        self._extra = json.loads(json.dumps(extra_body, sort_keys=True))
 
     def prefix(self, context: Sequence[Message]) -> bytes:
         """The model and the context's messages; equal contexts give equal bytes."""
@@ -107,7 +91,7 @@ class OpenAI(ServiceModel):
 
     def question(self, item: Item, sampling: Sampling) -> bytes:
         """The item's prompt and all settings of sampling."""
-        settings = self.settings
+        settings = self.settings.entry
         options: dict[str, Any] = {settings.token_limit_field: sampling.max_tokens}
         if settings.send_temperature and sampling.temperature is not None:
             options["temperature"] = sampling.temperature
@@ -120,16 +104,17 @@ class OpenAI(ServiceModel):
 
     def delivery(self, context_id: str | None) -> bytes:
         """The cache key of a context, and the service tier."""
-        settings, fields = self.settings, b""
-        if context_id is not None and settings.cache_key:
+        fields = b""
+        if context_id is not None and self._cache and self._cache.key:
             fields += b',"prompt_cache_key":' + dumps(context_id)
-        if context_id is not None and settings.cache_breakpoint:
+        if context_id is not None and self._cache and self._cache.breakpoint:
             fields += b',"prompt_cache_options":{"mode":"explicit"}'
-        return fields + (b',"service_tier":"flex"' if settings.flex else b"")
+        return fields + (b',"service_tier":"flex"' if self.settings.is_flex else b"")
 
     def wire(self, body: bytes) -> bytes:
         """The bytes that are sent for a body: the body, or with a cache breakpoint after its context."""
-        has_breakpoint = self.settings.cache_breakpoint
+        # questions stay outside: they are repeated too rarely to pay for their place in the cache
+        has_breakpoint = self._cache is not None and self._cache.breakpoint
         return with_breakpoint(body, _PART_START, _PART_END) if has_breakpoint else body
 
     async def send(self, body: bytes) -> Exchange:
@@ -173,9 +158,9 @@ class OpenAI(ServiceModel):
         Raises:
             RejectedError: the key may not list models; it may be allowed to ask them all the same.
         """
-        if self.settings.azure_version is not None:
+        if self.settings.entry.api.is_azure:
             return None
-        url = self.settings.base_url.rstrip("/") + "/models"
+        url = self.settings.entry.base_url.rstrip("/") + "/models"
         reply = await self._http.call("GET", url)
         if reply.status in (404, 405, 501):
             return None
@@ -201,18 +186,28 @@ _PART_START = b'[{"type":"text","text":'
 _PART_END = b',"prompt_cache_breakpoint":{"mode":"explicit"}}]'
 
 
-def _endpoint(settings: OpenAISettings) -> str:
-    base = settings.base_url.rstrip("/")
-    if settings.azure_version is None:
-        return f"{base}/chat/completions"
-    deployment, version = quote(settings.model, safe=""), quote(settings.azure_version, safe="")
-    return f"{base}/openai/deployments/{deployment}/chat/completions?api-version={version}"
+def azure_address(entry: OpenAIEntry) -> str:
+    """The address of a resource: Azure's pages show it with and without the ending that calls add."""
+    return entry.base_url.rstrip("/").removesuffix("/openai")
 
 
-def _authorization(settings: OpenAISettings) -> dict[str, str]:
+def _endpoint(entry: OpenAIEntry) -> str:
+    if not entry.api.is_azure:
+        return f"{entry.base_url.rstrip('/')}/chat/completions"
+    if not entry.api.version:
+        raise StudyError(
+            "models.*.api.version is missing: every call to Azure names the version of the interface; "
+            "set it to a version such as 2024-10-21"
+        )
+    deployment, version = quote(entry.model, safe=""), quote(entry.api.version, safe="")
+    path = f"openai/deployments/{deployment}/chat/completions?api-version={version}"
+    return f"{azure_address(entry)}/{path}"
+
+
+def _authorization(settings: ServiceSettings[OpenAIEntry]) -> dict[str, str]:
     if not settings.api_key:
         return {}
-    if settings.azure_version is not None:
+    if settings.entry.api.is_azure:
         return {"api-key": settings.api_key}
     return {"Authorization": f"Bearer {settings.api_key}"}
 

@@ -2,37 +2,78 @@
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
+from typing import Generic, NamedTuple, TypeVar
 
+from fieldwork.errors import StudyError
 from fieldwork.generation.providers.http import Http, HttpSettings
+from fieldwork.masking import environment_key, with_tokens
+from fieldwork.sections.services import ServiceEntry
+
+# the flex tier answers when it has room, which takes up to a quarter of an hour
+FLEX_TIMEOUT_S = 900.0
 
 _DATE = r"\d{4}-\d{2}-\d{2}|20\d{6}|(?:0[1-9]|1[0-2])[0-3]\d"
 # first OpenAI's endings, such as 2024-07-18 or 0613; then Google's, such as 001
 _SNAPSHOT = re.compile(rf"-(?:{_DATE}|0\d\d)")
 
 
-@dataclass(frozen=True, kw_only=True)
-class ServiceSettings(HttpSettings):
-    """How to call a model of a service.
+E = TypeVar("E", bound=ServiceEntry)
+E_co = TypeVar("E_co", bound=ServiceEntry, covariant=True)
+
+
+class ServiceSettings(NamedTuple, Generic[E_co]):
+    """A model of a service, and what the environment adds to its entry of `models`.
 
     Attributes:
-        model: the id the service knows.
         api_key: None for services that want none.
-        send_temperature: False for models that refuse it.
-        send_seed: pass the replicate's seed on.
-        top_logprobs: alternatives to ask for beside each token of an answer to a choice item; 0 for none.
-        flex: ask for the cheaper and slower service tier.
-        accept_models: returned ids that count as the model, besides its own id and its snapshots.
+        headers: further ones of every call.
+        secrets: values to mask, besides those in headers and in the proxy's address.
     """
 
-    model: str
+    entry: E_co
     api_key: str | None = None
-    send_temperature: bool = True
-    send_seed: bool = False
-    top_logprobs: int = 0
-    flex: bool = False
-    accept_models: tuple[str, ...] = ()
+    headers: Mapping[str, str] = {}
+    secrets: tuple[str, ...] = ()
+
+    @property
+    def is_flex(self) -> bool:
+        """Whether calls ask for the cheaper and slower service tier."""
+        return getattr(self.entry, "dispatch", "live") == "flex"
+
+    @property
+    def timeout_s(self) -> float:
+        """Seconds that a call may take."""
+        return max(self.entry.timeout_s, FLEX_TIMEOUT_S if self.is_flex else 0.0)
+
+
+def settings_with_keys(entry: E) -> ServiceSettings[E]:
+    """An entry with its key and its secret headers, which are in the environment.
+
+    Raises:
+        StudyError: one of them is not set.
+    """
+    secret_headers = {
+        name: _from_environment(variable, f"models.*.headers_env.{name}", "remove the header")
+        for name, variable in getattr(entry, "headers_env", {}).items()
+    }
+    variable = None if getattr(entry, "vertex", None) else entry.api_key_env
+    way_out = "set api_key_env to null for a server that needs no key"
+    return ServiceSettings(
+        entry,
+        variable and _from_environment(variable, "models.*.api_key_env", way_out),
+        {**getattr(entry, "headers", {}), **secret_headers},
+        tuple(with_tokens(secret_headers.values())),
+    )
+
+
+def _from_environment(variable: str, setting: str, way_out: str) -> str:
+    value = environment_key(variable, setting)
+    if value is None:
+        raise StudyError(
+            f"the environment variable {variable}, named by {setting}, is not set; set it, or {way_out}"
+        )
+    return value
 
 
 class ServiceModel:
@@ -43,17 +84,21 @@ class ServiceModel:
     """
 
     def __init__(
-        self, settings: ServiceSettings, endpoint: str, key_header: Mapping[str, str]
+        self, settings: ServiceSettings[ServiceEntry], endpoint: str, key_header: Mapping[str, str]
     ) -> None:
+        entry = settings.entry
         self.endpoint = endpoint
-        self.concurrency = settings.concurrency
+        self.concurrency = entry.concurrency
         self.timeout_s: float | None = settings.timeout_s
-        self.sends_temperature = settings.send_temperature
-        self._names = (settings.model, *settings.accept_models)
-        connection = replace(
-            settings,
+        self.sends_temperature = entry.send_temperature
+        self._names = (entry.model, *entry.accept_models)
+        connection = HttpSettings(
             headers={**key_header, **settings.headers},
             secrets=(settings.api_key or "", *settings.secrets),
+            proxy=entry.proxy,
+            ca_file=entry.ca_file,
+            timeout_s=settings.timeout_s,
+            concurrency=entry.concurrency,
         )
         self._http = Http(connection, endpoint)
 

@@ -1,36 +1,15 @@
-"""Gemini on Vertex AI: the address of a project's models, and the token for calls to them."""
+"""Gemini on Vertex AI: the token for calls to the models of a project."""
 
 import asyncio
 import threading
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from fieldwork.errors import StudyError
 from fieldwork.generation.providers.base import TransientError
 from fieldwork.masking import environment_key
 
 _SCOPE = "https://www.googleapis.com/auth/cloud-platform"
-
-
-class VertexSettings(NamedTuple):
-    """A project on Google Cloud.
-
-    Attributes:
-        project: its id.
-        location: a region, or `global`.
-    """
-
-    project: str
-    location: str
-
-    def host(self) -> str:
-        """The address of the location's service."""
-        region = "" if self.location == "global" else f"{self.location}-"
-        return f"https://{region}aiplatform.googleapis.com"
-
-    def parent(self) -> str:
-        """The path that all resources of the project begin with."""
-        return f"projects/{self.project}/locations/{self.location}"
 
 
 class GoogleToken:

@@ -53,7 +53,11 @@ def read_external_weights(
     """
     weights: dict[WeightScheme, dict[str, float]] = {}
     for row in rows:
-        if row.weight is None or row.model not in settings.models or row.level not in settings.over:
+        if (
+            row.weight is None
+            or row.model not in settings.models
+            or row.level not in settings.section.over
+        ):
             continue
         scheme = WeightScheme.from_row(row.model, row.level, row.condition)
         if row.condition in settings.conditions:

@@ -6,11 +6,12 @@ for, weights only where the verdict is `calibrated`, and one order whatever the 
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 
+from fieldwork.estimates.quantity import ChanceSettings
 from fieldwork.metrics.calibration.cross_validation import (
     FIELD_ITSELF,
     MIXTURE,
@@ -36,6 +37,7 @@ from fieldwork.metrics.calibration.rows import (
     weight_rows,
 )
 from fieldwork.records.field import Calibration, CalibrationWeight
+from fieldwork.sections.metrics import CalibrationSection
 from fieldwork.statistics.families import holm_by_family
 from fieldwork.statistics.permutation import sign_flips
 from fieldwork.statistics.seeds import generator
@@ -43,18 +45,17 @@ from fieldwork.statistics.user_intervals import sample_needed
 
 
 class CalibrationSettings(NamedTuple):
-    """What a study decides: the config's `calibration` and `metrics`."""
+    """What a study asks of a calibration.
+
+    Attributes:
+        tasks, conditions: those that the section stands for.
+    """
 
     models: Sequence[str]
     tasks: Sequence[str]
-    over: Sequence[Literal["conditions", "puppets"]]
     conditions: Sequence[str]
-    folds: int
-    repeats: int
-    rarest_users: float
-    rarest_prompts: float
-    n_permutations: int
-    seed: int
+    section: CalibrationSection
+    chance: ChanceSettings
 
 
 class ExternalWeights(NamedTuple):
@@ -109,8 +110,8 @@ def _calibrate_model(
     usable = find_usable_prompts(
         answers,
         settings.conditions,
-        rarest_users=settings.rarest_users,
-        seed=settings.seed,
+        rarest_users=settings.chance.rarest_users,
+        seed=settings.chance.seed,
         model=model,
     )
     return [
@@ -123,9 +124,9 @@ def _calibrate_model(
 def _schemes(
     model: str, answers: ModelAnswers, settings: CalibrationSettings
 ) -> Iterator[WeightScheme]:
-    if "conditions" in settings.over:
+    if "conditions" in settings.section.over:
         yield WeightScheme(model, "conditions", None)
-    if "puppets" in settings.over:
+    if "puppets" in settings.section.over:
         for condition in settings.conditions:
             if puppets_in(answers, condition):
                 yield WeightScheme(model, "puppets", condition)
@@ -152,17 +153,17 @@ def _calibrate(
     else:
         repeats = make_folds(
             len(draws),
-            settings.folds,
-            1 if scheme.puppets_of else settings.repeats,
-            seed=settings.seed,
+            settings.section.folds,
+            1 if scheme.puppets_of else settings.section.repeats,
+            seed=settings.chance.seed,
             model=scheme.model,
         )
         validation, n_folds = cross_validate(draws, mixture, repeats), len(repeats[0])
     best = _best_comparator(validation)
     test = sign_flips(
         validation.gains(best, MIXTURE).values,
-        n_permutations=settings.n_permutations,
-        random=generator(settings.seed, "calibration flips", *map(str, scheme)),
+        n_permutations=settings.chance.n_permutations,
+        random=generator(settings.chance.seed, "calibration flips", *map(str, scheme)),
     )
     return CalibrationCase(
         scheme,
@@ -223,12 +224,12 @@ def _find_obstacle(
     n = len(usable.prompts)
     if n == 0 and usable.exclusions:
         return "; ".join(f"{arm}: {reason}" for arm, reason in usable.exclusions.items())
-    n_needed = sample_needed(settings.rarest_prompts)
+    n_needed = sample_needed(settings.chance.rarest_prompts)
     if n < n_needed:
         return (
-            f"{n} of {usable.n_answered} prompts have at least {sample_needed(settings.rarest_users)} "
-            f"answers of the field (metrics.rarest_users), and {n_needed} are needed "
-            f"(metrics.rarest_prompts)"
+            f"{n} of {usable.n_answered} prompts have at least "
+            f"{sample_needed(settings.chance.rarest_users)} answers of the field "
+            f"(metrics.rarest_users), and {n_needed} are needed (metrics.rarest_prompts)"
         )
     if external:
         names_with_weight = [

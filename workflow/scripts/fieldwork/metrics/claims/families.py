@@ -14,6 +14,7 @@ from fieldwork.metrics.claims.keys import ClaimKey
 from fieldwork.metrics.claims.measures import MEASURES
 from fieldwork.metrics.claims.study_test import StudyTest
 from fieldwork.records.field import FIELD
+from fieldwork.sections.study import PrimaryEntry
 from fieldwork.statistics.families import LEVEL, benjamini_hochberg
 from fieldwork.statistics.fisher import Support, holm_of_discrete
 
@@ -35,37 +36,6 @@ _HOLM_FAMILIES = (
 )
 
 
-class PrimaryTests(NamedTuple):
-    """An entry of `study.primary`: a measure, and what narrows it; None takes all there is."""
-
-    measure: str
-    models: Sequence[str] | None = None
-    tasks: Sequence[str] | None = None
-    conditions: Sequence[str] | None = None
-    items: Sequence[str] | None = None
-    options: Sequence[str] | None = None
-
-    def includes(self, key: ClaimKey) -> bool:
-        """Whether a test is one of these."""
-        # real users are no simulated ones: a test of theirs is primary only by name
-        is_meant = (
-            key.condition != FIELD if self.conditions is None else key.condition in self.conditions
-        )
-        return is_meant and self.includes_under_any_condition(key)
-
-    def includes_under_any_condition(self, key: ClaimKey) -> bool:
-        """Whether a test would be one of these under some condition."""
-        limits = (
-            (self.models, key.model),
-            (self.tasks, key.task),
-            (self.items, key.item_id),
-            (self.options, key.detail),
-        )
-        return key.measure == self.measure and all(
-            names is None or name in names for names, name in limits
-        )
-
-
 class ClaimRules(NamedTuple):
     """What the study says of its claims.
 
@@ -78,7 +48,7 @@ class ClaimRules(NamedTuple):
             each further wave would be another chance of a false claim.
     """
 
-    primary: Sequence[PrimaryTests]
+    primary: Sequence[PrimaryEntry]
     users: Sequence[str]
     controls: Sequence[str]
     margins: Mapping[str, float]
@@ -87,11 +57,31 @@ class ClaimRules(NamedTuple):
     @classmethod
     def of_study(cls, settings: Mapping[str, Any]) -> "ClaimRules":
         """The rules as the config has them: entries of `primary` are mappings."""
-        primary = [PrimaryTests(**entry) for entry in settings["primary"]]
-        later_waves = settings.get("later_waves", ())
         return cls(
-            primary, settings["users"], settings["controls"], settings["margins"], later_waves
+            **{**settings, "primary": [PrimaryEntry(**entry) for entry in settings["primary"]]}
         )
+
+
+def _includes(entry: PrimaryEntry, key: ClaimKey) -> bool:
+    """Whether a test is one of those that the study is about."""
+    # real users are no simulated ones: a test of theirs is primary only by name
+    is_meant = (
+        key.condition != FIELD if entry.conditions is None else key.condition in entry.conditions
+    )
+    return is_meant and _includes_under_any_condition(entry, key)
+
+
+def _includes_under_any_condition(entry: PrimaryEntry, key: ClaimKey) -> bool:
+    """Whether a test would be one of these under some condition."""
+    limits = (
+        (entry.models, key.model),
+        (entry.tasks, key.task),
+        (entry.items, key.item_id),
+        (entry.options, key.detail),
+    )
+    return key.measure == entry.measure and all(
+        names is None or name in names for names, name in limits
+    )
 
 
 def family_of(key: ClaimKey, rules: ClaimRules) -> str:
@@ -105,11 +95,11 @@ def family_of(key: ClaimKey, rules: ClaimRules) -> str:
     form = MEASURES[key.measure]
     is_of_conditions = not (form.is_of_field or form.is_of_tasks)
     if is_of_conditions and key.condition in rules.controls:
-        is_primary = any(entry.includes_under_any_condition(key) for entry in rules.primary)
+        is_primary = any(_includes_under_any_condition(one, key) for one in rules.primary)
         return f"{CONTROL}_{PRIMARY if is_primary else key.measure}"
     if is_of_conditions and key.condition not in rules.users:
         return WITHOUT_USER
-    if any(entry.includes(key) for entry in rules.primary):
+    if any(_includes(entry, key) for entry in rules.primary):
         return PRIMARY
     is_of_real_users = is_of_conditions and key.condition == FIELD
     return f"{REAL_USERS}_{key.measure}" if is_of_real_users else key.measure
