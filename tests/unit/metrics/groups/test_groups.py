@@ -267,11 +267,6 @@ def test_nothing_to_measure(participants: pd.DataFrame) -> None:
     assert group_rows([], participants) == differences([], participants) == []
 
 
-def test_no_permutations_are_refused() -> None:
-    with pytest.raises(StudyError, match=r"metrics\.permutations is 0"):
-        differences(lists([12] * 10), members({"x": 5, "y": 5}), n=0)
-
-
 def test_an_option_that_few_of_a_group_name_is_pooled_for_all_groups() -> None:
     people = members({"x": 8, "y": 8})
     chess = [f"p{k:02}" for k in (*range(6), *range(8, 15))]

@@ -8,7 +8,6 @@ import pytest
 from scipy.stats import mannwhitneyu, wasserstein_distance
 from tests.unit.metrics.values.value_frames import NUMBER_ITEMS, answer, frame, scale_items
 
-from fieldwork.errors import StudyError
 from fieldwork.metrics.values.comparisons import (
     earth_movers,
     measure_value_comparisons,
@@ -164,8 +163,3 @@ def test_nothing_is_claimed_where_nothing_happens() -> None:
     # more than 6 of 40 at a level of 0.05 have a chance of 0.3 %
     assert n_rejected <= 6
     assert n_missed <= 6
-
-
-def test_no_permutations_are_refused() -> None:
-    with pytest.raises(StudyError, match="permutations"):
-        compare(sides([3.0], [3.0]), n_permutations=0)
