@@ -163,7 +163,7 @@ CASES: Sequence[tuple[Section, Any, str]] = [
     (PRACTICE, [practice_row(0.001)], "mmlu|typos|T1|0.75 (none)|4 of 21|1|−2.0|same order"),
     (
         PRACTICE_DROPS,
-        [drop_row("history", 0.15)],
+        [drop_row("history", 0.15, ci_low=0.14, ci_high=0.16, share=0.75)],
         "mmlu|History|15.0 (14.0…16.0)|20.0|75|3|no test",
     ),
     (

@@ -12,6 +12,7 @@ from fieldwork.metrics.findings.values import values_sentence
 from fieldwork.metrics.findings.wordings import wording_sentence
 from fieldwork.records.practice import PracticeTurn
 from unit.metrics.findings.finding_rows import (
+    EARLIER,
     OUTLINE,
     PHRASES,
     cells,
@@ -117,7 +118,7 @@ def test_a_difference_is_claimed_with_its_test(
 # ---- waves -------------------------------------------------------------------------------------------
 
 NOTHING = {"first_value": None, "value": None, "change": None, "has_moved": None, "p_value": None}
-ABSENT = drift_row("w41", **NOTHING, reason="no answers in 2026-W41")
+ABSENT = drift_row(**EARLIER, **NOTHING, reason="no answers in 2026-W41")
 MOVED = "answers changed from 2026-W40 to 2026-W42, in"
 
 
@@ -148,7 +149,7 @@ def test_a_wave_is_said_in_its_units(values: dict[str, Any], words: str) -> None
 
 
 def test_of_several_moves_the_most_certain_are_named_and_earlier_ones_not_forgotten() -> None:
-    rows = [drift_row("w41"), drift_row(p_value=1e-6)]
+    rows = [drift_row(**EARLIER), drift_row(p_value=1e-6)]
     for measure in ("length", "latency"):
         rows.append(drift_row(measure=measure, first_value=1.0, value=3.0, change=2.0))
     text = said(drift_sentence, *rows)
@@ -161,7 +162,7 @@ def test_of_several_moves_the_most_certain_are_named_and_earlier_ones_not_forgot
 def test_waves_without_answers_are_named() -> None:
     assert said(drift_sentence, ABSENT, drift_row()).endswith("; 2026-W41 has no answers")
     two_models = STUDY._replace(models={"m": "GPT-4", "n": "Claude"})
-    rows = [ABSENT, drift_row("w41", model="n"), drift_row()]
+    rows = [ABSENT, drift_row(**EARLIER, model="n"), drift_row()]
     partly = drift_sentence(evidence(*rows, outline=two_models))
     assert partly.endswith("2026-W41 has no answers of GPT-4 to primes")
     assert said(drift_sentence, ABSENT).startswith("no wave has answers with which")
@@ -169,7 +170,7 @@ def test_waves_without_answers_are_named() -> None:
 
 def test_waves_before_the_last_are_listed_where_they_moved() -> None:
     for has_moved, n_other in ((True, 0), (False, 1)):
-        rows = [drift_row("w41", has_moved=has_moved), drift_row(has_moved=False)]
+        rows = [drift_row(**EARLIER, has_moved=has_moved), drift_row(has_moved=False)]
         made = section(DRIFT, *rows, outline=STUDY)
         assert (len(made.findings), len(made.other_verdicts)) == (2 - n_other, n_other)
         assert made.findings[-1].verdict.text == "no change shown"
