@@ -160,7 +160,13 @@ exact_row = row_maker(
     n_users=40, n_items=6, n_calls=240, n_answers=1480,
 )  # fmt: skip
 comparison_row = row_maker(
-    Comparison, "p_value item_id", item_id="i", metric="js_bits", excess=0.03, n_units=40, n_units_baseline=30
+    Comparison,
+    "p_value item_id",
+    item_id="i",
+    metric="js_bits",
+    excess=0.03,
+    n_units=40,
+    n_units_baseline=30,
 )
 shift_row = row_maker(
     Shift, "p_value shift", item_id="cars", answer="Tesla", kind="list", n_family=194, shift=-0.4,
@@ -168,7 +174,8 @@ shift_row = row_maker(
     baseline_share=0.575, share=0.175, ci_low=-0.57, ci_high=-0.19,
 )  # fmt: skip
 entropy_row = row_maker(
-    Estimate, "p_value difference", measure="entropy_bits", value=3.5, ci_low=3.4, ci_high=3.6, reference="baseline",
+    Estimate, "p_value difference", measure="entropy_bits", value=3.5, ci_low=3.4, ci_high=3.6,
+    reference="baseline",
     versus="offline", unit="puppet", difference=0.2, difference_low=0.1, difference_high=0.3,
     prompts_difference_low=-0.02, prompts_difference_high=0.42,
     n_items=9, n_equal=38, n_units=40, n_higher=8,
@@ -192,7 +199,12 @@ novelty_row = row_maker(
     control_share=0.1, excess=0.13, excess_low=0.08, excess_high=0.2,
 )  # fmt: skip
 category_row = row_maker(
-    CategoryVariance, "p_value category var_who", task="mmlu", category="STEM", var_who=0.02, n_subjects=18
+    CategoryVariance,
+    "p_value category var_who",
+    task="mmlu",
+    category="STEM",
+    var_who=0.02,
+    n_subjects=18,
 )
 group_row = row_maker(
     GroupDifference, kind="list", variable="gender", group="man", versus="woman",
@@ -201,7 +213,8 @@ group_row = row_maker(
 )  # fmt: skip
 order_row = row_maker(
     RankAgreement, kind="list", over="items", predictor="rag", measure="entropy_bits", rho=0.9,
-    tau_b=0.8, tau_low=0.4, tau_high=1.0, ceiling=0.9, p_value=0.002, p_least=0.00001, reliability_field=0.9,
+    tau_b=0.8, tau_low=0.4, tau_high=1.0, ceiling=0.9, p_value=0.002, p_least=0.00001,
+    reliability_field=0.9,
     n_discordant=3, n_pairs=36, n_ranked=9, n_equal=20,
 )  # fmt: skip
 agreement_row = row_maker(
@@ -214,7 +227,8 @@ calibration_row = row_maker(
     n_prompts=9, n_field=40,
 )  # fmt: skip
 value_row = row_maker(
-    ValueComparison, "p_value item_id", task="mmlu", versus="offline", kind="scale", difference=0.1, ci_low=0.05,
+    ValueComparison, "p_value item_id", task="mmlu", versus="offline", kind="scale", difference=0.1,
+    ci_low=0.05,
     ci_high=0.15, p_least=1e-6, superiority=0.7, distance=0.2, distance_same=0.05,
     n_units=40, n_missing=2, n_units_versus=38,
 )  # fmt: skip

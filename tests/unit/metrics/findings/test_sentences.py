@@ -7,19 +7,16 @@ import pytest
 from fieldwork.metrics.findings.drift import DRIFT, drift_sentence
 from fieldwork.metrics.findings.field import repeated_text_notes
 from fieldwork.metrics.findings.group_gaps import group_gap_sentence
-from fieldwork.metrics.findings.practice import PRACTICE, practice_sentence
+from fieldwork.metrics.findings.practice import practice_sentence
 from fieldwork.metrics.findings.values import values_sentence
 from fieldwork.metrics.findings.wordings import wording_sentence
-from fieldwork.records.practice import PracticeTurn
 from unit.metrics.findings.finding_rows import (
     EARLIER,
     OUTLINE,
     PHRASES,
-    cells,
     change_row,
     drift_row,
     evidence,
-    filled,
     gap_row,
     option_rows,
     practice_row,
@@ -57,11 +54,6 @@ ORDER = "the order of the 7 models is shown to hold in"
         # about all variants, and none of them
         (wording_sentence, [change_row(0.001, task="mmlu")], ""),
         (
-            wording_sentence,
-            [change_row(None, estimate=None, reason="no pair")],
-            "whether scores change where questions are put otherwise cannot be tested",
-        ),
-        (
             group_gap_sentence,
             [gap_row(0.001)],
             "1 of 1 test with a difference between groups of people, most in the score, best group less "
@@ -73,11 +65,6 @@ ORDER = "the order of the 7 models is shown to hold in"
             "1 of 1 option given to one group more often, most Tesla: 75.0 % to men, 35.0 % to women",
         ),
         (
-            group_gap_sentence,
-            [gap_row(None, estimate=None, group=None, reason="no item")],
-            "whether groups of people are answered alike cannot be tested",
-        ),
-        (
             practice_sentence,
             [practice_row(0.001), practice_row(0.3, condition="history", n_beyond_chance=0)],
             f"{ORDER} 1 of 2 other ways of asking",
@@ -86,11 +73,6 @@ ORDER = "the order of the 7 models is shown to hold in"
             practice_sentence,
             [practice_row(0.001, rho=-0.9)],
             f"{ORDER} 0 of 1 other way of asking and turned round in 1",
-        ),
-        (
-            practice_sentence,
-            [practice_row(0.3, n_models=3, n_pairs=3, p_least=1 / 3)],
-            "whether the order of the 3 models holds cannot be tested",
         ),
         # asking again is no other way of asking, but of a variant it is
         (practice_sentence, [practice_row(0.001, way_task="mmlu", condition="again")], ""),
@@ -161,10 +143,6 @@ def test_of_several_moves_the_most_certain_are_named_and_earlier_ones_not_forgot
 
 def test_waves_without_answers_are_named() -> None:
     assert said(drift_sentence, ABSENT, drift_row()).endswith("; 2026-W41 has no answers")
-    two_models = STUDY._replace(models={"m": "GPT-4", "n": "Claude"})
-    rows = [ABSENT, drift_row(**EARLIER, model="n"), drift_row()]
-    partly = drift_sentence(evidence(*rows, outline=two_models))
-    assert partly.endswith("2026-W41 has no answers of GPT-4 to primes")
     assert said(drift_sentence, ABSENT).startswith("no wave has answers with which")
 
 
@@ -177,19 +155,6 @@ def test_waves_before_the_last_are_listed_where_they_moved() -> None:
 
 
 # ---- names and notes ---------------------------------------------------------------------------------
-
-
-def test_pairs_that_turn_beyond_chance_have_names() -> None:
-    def turn(other: str, condition: str = "history", is_sure: bool = True) -> PracticeTurn:
-        names = {"metric": "em_strict", "way_task": "typos", "other": other, "task": "mmlu"}
-        return filled(PracticeTurn, **names, condition=condition, is_beyond_chance=is_sure)
-
-    study = STUDY._replace(models={name: f"Model {name}" for name in "mabcd"})
-    turns = [turn("a", is_sure=False), turn("d", "offline"), *map(turn, "abcd")]
-    row = practice_row(0.001, condition="history", n_beyond_chance=4)
-    assert cells(PRACTICE, row, *turns, outline=study)[0][5] == (
-        "4: Model a before Model m, Model b before Model m, Model c before Model m, …"
-    )
 
 
 def test_texts_that_a_participant_gave_again_are_a_caution() -> None:
