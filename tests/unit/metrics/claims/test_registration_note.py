@@ -43,6 +43,7 @@ def test_what_changed_is_named(kind: str, name: str, sha256: str | None, sentenc
 
 
 def test_a_record_of_an_earlier_version_says_what_it_does_not_hold() -> None:
+    assert registration_note([], study_config(), {}) is None
     old = registered(format=PLAIN_FORMAT)
     for key in ("digest", "hashes", "earlier", "answers_stored", "recorded_models"):
         del old[key]
