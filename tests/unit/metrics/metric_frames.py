@@ -112,15 +112,16 @@ def question(
 
 def answer_frame(answers: Iterable[Answer]) -> pd.DataFrame:
     """The frame of an answers table; its columns are there without any row too."""
-    return _frame(answers, Answer)
+    return row_frame(answers, Answer)
 
 
 def item_frame(*items: Item) -> pd.DataFrame:
     """The frame of a task's table."""
-    return _frame(items, Item)
+    return row_frame(items, Item)
 
 
-def _frame(rows: Iterable[Answer | Item], row_type: type[Answer] | type[Item]) -> pd.DataFrame:
+def row_frame(rows: Iterable[Any], row_type: type[Any]) -> pd.DataFrame:
+    """The frame of any table."""
     columns = [f.name for f in dataclasses.fields(row_type)]
     return pd.DataFrame([dataclasses.asdict(row) for row in rows], columns=columns)
 
