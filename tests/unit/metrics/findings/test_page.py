@@ -84,13 +84,10 @@ def test_a_warning_stands_below_the_summary_which_counts_it() -> None:
 
 def design_replies(**users: int) -> list[ReplyCounts]:
     """Nine questions, asked 40 times without a user and again, and twice by each user."""
-    replies = [
-        ReplyCounts("m", "rec", condition, 360, 0, 0, n_questions=9)
-        for condition in ("offline", "again")
-    ]
-    return replies + [
-        ReplyCounts("m", "rec", condition, 18 * n, 0, 0, n_questions=9, n_users=n)
-        for condition, n in users.items()
+    counts = {"offline": (360, 0), "again": (360, 0)} | {c: (18 * n, n) for c, n in users.items()}
+    return [
+        ReplyCounts("m", "rec", condition, n, 0, 0, n_questions=9, n_users=n_users)
+        for condition, (n, n_users) in counts.items()
     ]
 
 

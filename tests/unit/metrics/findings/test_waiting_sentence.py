@@ -7,12 +7,11 @@ import pytest
 from fieldwork.metrics.findings.page import findings_page
 from fieldwork.metrics.findings.service import waiting_sentence
 from fieldwork.records.service import ServiceMeasure
-from unit.metrics.findings.finding_rows import evidence, filled
+from unit.metrics.findings.finding_rows import evidence, row_maker
 
-
-def service_row(measure: str, estimate: float | None, **changes: Any) -> ServiceMeasure:
-    names = {"task": "mmlu", "baseline": "offline", "measure": measure, "estimate": estimate}
-    return filled(ServiceMeasure, **{**names, "dispatch": "live", **changes})
+service_row = row_maker(
+    ServiceMeasure, "measure estimate", task="mmlu", baseline="offline", dispatch="live"
+)
 
 
 SLOWEST = service_row("latency_p95_s", 4.127)
