@@ -70,3 +70,13 @@ def test_many_questions_are_cut_and_none_that_differs_is_left_out_unsaid() -> No
     lines = lines_of({"shifts": many})
     assert sum(line.startswith("### ") for line in lines) == MOST_QUESTIONS
     assert lines[-2] == "288 more questions, of which 288 differ: all questions."
+
+
+def test_several_models_have_a_table_each() -> None:
+    rows = [shift_row(0.01), shift_row(0.9, model="n")]
+    lines = lines_of({"shifts": rows}, models={"m": "Model", "n": "Next"})
+    assert sum(line.startswith("### ") for line in lines) == 1
+    assert [line.split("|")[1].strip() for line in lines if "Asked" in line and "|" in line] == [
+        "Model: Asked",
+        "Next: Asked",
+    ]

@@ -85,6 +85,16 @@ CASES: Sequence[tuple[Section, Any, str]] = [
         [nested_row(0.01, 0.02)],
         "rec|RAG|12 (5…20)|0.010|30 (20…40)|0.020|80|2|9|users differ, contexts differ",
     ),
+    (
+        USERS_AND_CONTEXTS,
+        [nested_row(0.4, 0.3)],
+        "rec|RAG|12 (5…20)|0.40|30 (20…40)|0.30|80|2|9|not detected (10.7 % would be)",
+    ),
+    (
+        USERS_AND_CONTEXTS,
+        [nested_row(reason="one context")],
+        "rec|RAG|12 (5…20)|–|30 (20…40)|–|80|2|9|no test: one context",
+    ),
     (WHO_ASKS, [variance_row(0.002)], "rec|RAG|16 (−12…20)|0.002|40|9|1,720|differs"),
     (DISTANCE, PROMPTS, "rec|RAG|2/3, 1 untested|j|+0.050|0.020|40, baseline 30|differs"),
     (

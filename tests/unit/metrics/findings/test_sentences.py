@@ -7,16 +7,19 @@ import pytest
 from fieldwork.metrics.findings.drift import DRIFT, drift_sentence
 from fieldwork.metrics.findings.field import repeated_text_notes
 from fieldwork.metrics.findings.group_gaps import group_gap_sentence
-from fieldwork.metrics.findings.practice import practice_sentence
+from fieldwork.metrics.findings.practice import PRACTICE, practice_sentence
 from fieldwork.metrics.findings.values import values_sentence
 from fieldwork.metrics.findings.wordings import wording_sentence
+from fieldwork.records.practice import PracticeTurn
 from unit.metrics.findings.finding_rows import (
     EARLIER,
     OUTLINE,
     PHRASES,
+    cells,
     change_row,
     drift_row,
     evidence,
+    filled,
     gap_row,
     option_rows,
     practice_row,
@@ -150,6 +153,19 @@ def test_waves_before_the_last_are_listed_where_they_moved() -> None:
         made = section(DRIFT, *rows, outline=STUDY)
         assert (len(made.findings), len(made.other_verdicts)) == (1 + has_moved, 1 - has_moved)
         assert made.findings[-1].verdict.text == "no change shown"
+
+
+def test_pairs_that_turn_beyond_chance_have_names() -> None:
+    def turn(other: str, condition: str = "history", is_sure: bool = True) -> PracticeTurn:
+        names = {"metric": "em_strict", "way_task": "typos", "other": other, "task": "mmlu"}
+        return filled(PracticeTurn, **names, condition=condition, is_beyond_chance=is_sure)
+
+    study = STUDY._replace(models={name: f"Model {name}" for name in "mabcd"})
+    turns = [turn("a", is_sure=False), turn("d", "offline"), *map(turn, "abcd")]
+    row = practice_row(0.001, condition="history", n_beyond_chance=4)
+    assert cells(PRACTICE, row, *turns, outline=study)[0][5] == (
+        "4: Model a before Model m, Model b before Model m, Model c before Model m, …"
+    )
 
 
 def test_texts_that_a_participant_gave_again_are_a_caution() -> None:

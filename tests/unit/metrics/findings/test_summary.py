@@ -84,6 +84,16 @@ def test_without_a_question_that_differs(rows: dict[str, Any], first: str) -> No
     assert without_links(in_short(evidence(outline=STUDY, **rows))[0]) == first
 
 
+def test_what_asking_again_shows_is_counted_as_users_are() -> None:
+    texts = sentences(
+        shifts=[shift_row(0.9), shift_row(0.01, **AGAIN)],
+        comparisons=[comparison_row(0.01, "cars", **AGAIN)],
+    )
+    assert texts["Chance"] == "repeated without a user, 1 of 1 differ beyond chance."
+    bare = sentences(STUDY._replace(controls=[]), shifts=[shift_row(0.01)])
+    assert bare["Chance"] == "nothing was repeated without a user, so chance is not measured."
+
+
 def test_what_is_shown_over_all_questions_and_what_is_not() -> None:
     texts = sentences(
         shifts=[shift_row(0.01)],
