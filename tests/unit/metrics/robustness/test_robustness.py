@@ -96,8 +96,6 @@ def test_the_majority_of_reruns(text: str, first: float, three: float) -> None:
     assert ("o", "majority_of_5") not in rows
 
 
-# ---- users -------------------------------------------------------------------------------------------
-
 FEW = ChanceSettings(199, 1, 0.125, 0.45)
 """Enough users from 39 on, and prompts from 9 on."""
 
@@ -134,9 +132,6 @@ def test_the_test_is_over_users() -> None:
         answers += letters("v", by_item("B" * 10), puppet=puppet)
     row = measured(answers, questions("ov", ITEMS), ONE)["v", "accuracy_change"]
     assert (row.p_value, row.n_lost, row.n_units) == (pytest.approx(2 / 8), 30, 3)
-
-
-# ---- the table ---------------------------------------------------------------------------------------
 
 
 def test_the_test_keeps_its_level_where_a_variant_is_a_rerun() -> None:

@@ -110,9 +110,6 @@ def test_a_condition_is_held_against_the_baseline() -> None:
     assert "all units are alike" in (found["history", "usd_call"].reason or "")
 
 
-# ---- first texts ---------------------------------------------------------------------------------------
-
-
 def streamed(tmp_path: Path, name: str, calls: list[tuple[str | None, float | None]]) -> str:
     """A table of streamed calls of the condition, from users and seconds to the first text."""
     path = str(tmp_path / f"{name}.parquet")
@@ -140,9 +137,6 @@ def test_first_texts_are_quantiles_of_the_streamed_calls(tmp_path: Path) -> None
     assert (users.unit, users.n_answers) == ("puppet", 2)
     assert (users.reason or "").startswith("1 of 3 streamed calls came in one piece")
     assert found["history", "first_token_p95_s"].estimate is None
-
-
-# ---- prices of points ----------------------------------------------------------------------------------
 
 
 def test_chance_is_averaged_over_subjects_as_the_score_is() -> None:
@@ -188,9 +182,6 @@ def test_no_point_is_bought_by_guessing(
     assert (row.estimate is not None) is has_estimate
     assert row.ci_low is None
     assert reason in (row.reason or "")
-
-
-# ---- known sources -------------------------------------------------------------------------------------
 
 
 def _busy_times(draws: np.random.Generator, n: int) -> list[float]:
