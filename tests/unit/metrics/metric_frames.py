@@ -1,7 +1,7 @@
 """Data frames of answers and items, as the tables give them, in as few words as a test needs."""
 
 import dataclasses
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from types import SimpleNamespace
 from typing import Any
 
@@ -23,10 +23,14 @@ COVERED_BY_72 = 0.0686
 
 
 def listed(
-    *responses: Sequence[str] | None, model: str = "m", condition: str = "c", item_id: str = "i"
+    *responses: Sequence[str] | None,
+    model: str = "m",
+    condition: str = "c",
+    item_id: str = "i",
+    puppet_id: str | None = None,
 ) -> list[Answer]:
     """One list answer a response; None is a refusal."""
-    names = {"model": model, "condition": condition, "item_id": item_id}
+    names = {"model": model, "condition": condition, "item_id": item_id, "puppet_id": puppet_id}
     return [
         _answer("list", replicate, options=options, **names)
         for replicate, options in enumerate(responses)
@@ -49,6 +53,40 @@ def chosen(
     ]
 
 
+def asked(letters: Mapping[str, str], *, item_id: str = "i", condition: str = "c") -> list[Answer]:
+    """What each puppet answers: one letter a rerun."""
+    return [
+        answer
+        for puppet, given in letters.items()
+        for answer in chosen(given, puppet_id=puppet, item_id=item_id, condition=condition)
+    ]
+
+
+def differ(a: Sequence[str], b: Sequence[str]) -> float:
+    """Half the options that one of two answers names alone."""
+    return len(set(a) ^ set(b)) / 2
+
+
+def mean(values: Iterable[float]) -> float:
+    """Of the values that there are, and NaN of none."""
+    numbers = [value for value in values if value == value]
+    return sum(numbers) / len(numbers) if numbers else float("nan")
+
+
+def runs_of(
+    scores: Iterable[float], condition: str = "c", *, replicates: int = 0
+) -> list[RunAccuracy]:
+    """Runs with these scores, of reruns, or with `replicates` of puppets with so many runs each."""
+    return [
+        RunAccuracy(
+            *("m", "t", condition, run, f"p{run // replicates:03}" if replicates else None),
+            *(run % replicates if replicates else run, score, min(1.0, score + 0.1), 0.0),
+            *(500, 5, False),
+        )
+        for run, score in enumerate(scores)
+    ]
+
+
 def _answer(
     kind: ItemKind,
     replicate: int,
@@ -65,11 +103,7 @@ def _answer(
 
 
 def question(
-    item_id: str = "i",
-    *,
-    gold: str | None = "A",
-    subject: str | None = "s",
-    n_choices: int = 4,
+    item_id: str = "i", *, gold: str | None = "A", subject: str | None = "s", n_choices: int = 4
 ) -> Item:
     """A choice item with `n_choices` options."""
     choices = [f"choice {k}" for k in range(n_choices)]
@@ -78,15 +112,16 @@ def question(
 
 def answer_frame(answers: Iterable[Answer]) -> pd.DataFrame:
     """The frame of an answers table; its columns are there without any row too."""
-    return _frame(answers, Answer)
+    return row_frame(answers, Answer)
 
 
 def item_frame(*items: Item) -> pd.DataFrame:
     """The frame of a task's table."""
-    return _frame(items, Item)
+    return row_frame(items, Item)
 
 
-def _frame(rows: Iterable[Answer | Item], row_type: type[Answer] | type[Item]) -> pd.DataFrame:
+def row_frame(rows: Iterable[Any], row_type: type[Any]) -> pd.DataFrame:
+    """The frame of any table."""
     columns = [f.name for f in dataclasses.fields(row_type)]
     return pd.DataFrame([dataclasses.asdict(row) for row in rows], columns=columns)
 

@@ -12,32 +12,19 @@ from fieldwork.metrics.accuracy import count_runs, measure_runs
 from fieldwork.records.metrics import RunAccuracy
 from fieldwork.records.parsing import Answer
 from fieldwork.records.tasks import Item
-from unit.metrics.metric_frames import (
-    answer_frame,
-    chosen,
-    former_table,
-    item_frame,
-    question,
-)
+from unit.metrics.metric_frames import answer_frame, chosen, former_table, item_frame, question
 
 SHARED = Path(__file__).resolve().parents[4] / "shared" / "data"
 ITEMS = [question("i", subject="s"), question("j", subject="s"), question("k", subject="u")]
 
 
-def run_of(
-    letters: dict[str, str | None],
-    *,
-    puppet: str | None = None,
-    replicate: int = 0,
-    condition: str = "c",
-    model: str = "m",
-) -> list[Answer]:
+def run_of(letters: str, *, puppet: str | None = None, condition: str = "c") -> list[Answer]:
+    """A letter to each of the first items; `?` is unreadable."""
+    names = {"puppet_id": puppet, "condition": condition}
     return [
-        dataclasses.replace(
-            chosen([letter], item_id=item, puppet_id=puppet, condition=condition, model=model)[0],
-            replicate=replicate,
-        )
-        for item, letter in letters.items()
+        answer
+        for item, letter in zip("ijk", letters, strict=False)
+        for answer in chosen([None if letter == "?" else letter], item_id=item, **names)
     ]
 
 
@@ -49,46 +36,38 @@ def runs(*answers: list[Answer], items: list[Item] = ITEMS) -> list[RunAccuracy]
 @pytest.mark.parametrize(
     ("letters", "em", "failure"),
     [
-        ({"i": "A", "j": "B", "k": "A"}, 0.75, 0.0),  # macro (1/2 + 1) / 2, micro would be 2/3
-        ({"i": "A", "j": None, "k": None}, 0.25, 2 / 3),
-        ({"i": None, "j": None, "k": None}, 0.0, 1.0),
+        ("ABA", 0.75, 0.0),  # macro (1/2 + 1) / 2, micro would be 2/3
+        ("A??", 0.25, 2 / 3),
+        ("???", 0.0, 1.0),
     ],
 )
-def test_score_of_a_run(letters: dict[str, str | None], em: float, failure: float) -> None:
+def test_score_of_a_run(letters: str, em: float, failure: float) -> None:
     (row,) = runs(run_of(letters))
     assert (row.em_strict, row.em_flexible, row.format_failure) == (em, em, failure)
     assert (row.n_items, row.n_subjects, row.run, row.puppet_id) == (3, 2, 0, None)
 
 
 def unread(answers: list[Answer], reason: str = "no letter found") -> list[Answer]:
-    """The same answers, without a letter in any of them."""
-    return [
-        dataclasses.replace(a, outcome="ok", letter=None, letter_strict=None, reason=reason)
-        for a in answers
-    ]
+    return [dataclasses.replace(a, outcome="ok", reason=reason) for a in answers]
 
 
 def test_an_arm_of_which_no_answer_can_be_read_has_no_score() -> None:
     """A score of 0 % would be one of the parser; a model that refuses everything has it all the same."""
-    right = {"i": "A", "j": "A", "k": "A"}
     rows = runs(
-        *(unread(run_of(right, puppet=puppet)) for puppet in "pq"),
-        unread(run_of(right, condition="refusing"), "refused"),
-        [*unread(run_of({"i": "A", "j": "A"}, condition="mixed")),
-         *run_of({"k": "A"}, condition="mixed")],
-    )  # fmt: skip
+        *(unread(run_of("???", puppet=puppet)) for puppet in "pq"),
+        unread(run_of("???", condition="refusing"), "refused"),
+        [*unread(run_of("??", condition="mixed")), *run_of("??A", condition="mixed")[2:]],
+    )
     found = {(a.condition, a.metric): a for a in former_table("accuracy", rows)}
     for metric in ("em_strict", "em_flexible", "format_failure"):
         row = found["c", metric]
         assert (row.mean, row.minimum, row.n_runs) == (None, None, 0)
-        assert row.reason.startswith(
-            "none of 2 runs is complete and has an answer that can be read"
-        )
+        assert row.reason.startswith("none of 2 runs is complete and has an answer that can be")
     assert [found[c, "em_strict"].mean for c in ("refusing", "mixed")] == [0.0, 0.5]
 
 
 def test_strict_and_flexible_are_read_apart_and_a_failed_response_is_none() -> None:
-    answers = run_of({"i": "A", "j": "A", "k": "A"})
+    answers = run_of("AAA")
     answers[0] = dataclasses.replace(answers[0], letter_strict=None)
     (row,) = runs(answers)
     assert (row.em_strict, row.em_flexible, row.format_failure) == (0.75, 1.0, 1 / 3)
@@ -98,47 +77,39 @@ def test_strict_and_flexible_are_read_apart_and_a_failed_response_is_none() -> N
     # nor is an item without a right letter
     (row,) = runs(answers, items=[*ITEMS[:1], question("j", gold=None), ITEMS[2]])
     assert row.n_items == 1
-
-
-def test_an_item_answered_twice_in_a_run_is_refused() -> None:
-    with pytest.raises(StudyError, match="item i of task t is answered twice by m, c, no puppet"):
-        runs(run_of({"i": "A"}), run_of({"i": "B"}))
-
-
-def test_empty_input_gives_no_rows() -> None:
     assert runs() == measure_runs(pd.DataFrame(), pd.DataFrame()) == []
+    with pytest.raises(StudyError, match="item i of task t is answered twice by m, c, no puppet"):
+        runs(run_of("A"), run_of("B"))
 
 
-def score(
-    em: float, *, n_items: int = 3, condition: str = "c", puppet: str | None = None
-) -> RunAccuracy:
-    return RunAccuracy("m", "t", condition, 0, puppet, 0, em, em / 2, 1 - em, n_items, 2, False)
+def score(em: float, *, n_items: int = 3, puppet: str | None = None) -> RunAccuracy:
+    return RunAccuracy("m", "t", "c", 0, puppet, 0, em, em / 2, 1 - em, n_items, 2, False)
 
 
-def spread(scores: list[RunAccuracy]) -> list[Any]:
-    return former_table("accuracy", count_runs(scores), baseline="c")
+def spread(scores: list[RunAccuracy], **settings: Any) -> dict[str, Any]:
+    rows = former_table("accuracy", count_runs(scores), baseline="c", **settings)
+    return {row.metric: row for row in rows}
 
 
-def strict(found: list[Any], condition: str = "c") -> Any:
-    (row,) = (r for r in found if r.condition == condition and r.metric == "em_strict")
-    return row
+def strict(scores: list[RunAccuracy], **settings: Any) -> Any:
+    return spread(scores, **settings)["em_strict"]
 
 
 def test_spread_over_runs_and_students_interval() -> None:
     rows = spread([score(0.5), score(0.75), score(0.25)])
-    assert {r.metric: (r.mean, r.minimum, r.maximum, r.n_runs) for r in rows} == {
+    assert {m: (r.mean, r.minimum, r.maximum, r.n_runs) for m, r in rows.items()} == {
         "em_strict": (0.5, 0.25, 0.75, 3),
         "em_flexible": (0.25, 0.125, 0.375, 3),
         "format_failure": (0.5, 0.25, 0.75, 3),
     }
-    row = strict(spread([score(em) for em in (0.5, 0.6, 0.7)]))
+    row = strict([score(em) for em in (0.5, 0.6, 0.7)])
     # 0.6 +- 4.3027 * 0.1 / sqrt(3)
     assert (row.ci_low, row.ci_high) == pytest.approx((0.35159, 0.84841), abs=1e-5)
     assert (row.unit, row.n_items, row.reason) == ("rerun", 3, None)
 
 
 def test_incomplete_runs_are_dropped_and_named() -> None:
-    row = strict(spread([score(0.5), score(1.0), score(0.0, n_items=2)]))
+    row = strict([score(0.5), score(1.0), score(0.0, n_items=2)])
     assert (row.mean, row.minimum, row.n_runs) == (0.75, 0.5, 2)
     assert row.reason == "1 of 3 runs left out: they answer fewer than 3 items"
 
@@ -153,7 +124,7 @@ def test_incomplete_runs_are_dropped_and_named() -> None:
     ],
 )
 def test_unit_of_a_run(puppets: list[str | None], unit: str) -> None:
-    assert strict(spread([score(0.5, puppet=puppet) for puppet in puppets])).unit == unit
+    assert strict([score(0.5, puppet=puppet) for puppet in puppets]).unit == unit
 
 
 @pytest.mark.real_data
@@ -187,21 +158,18 @@ def test_published_scores_of_real_runs() -> None:
 def test_an_incomplete_first_run_gives_way_to_the_next() -> None:
     runs_of_p = [score(0.9, puppet="p", n_items=2), score(0.4, puppet="p"), score(0.6, puppet="q")]
     assert [run.is_counted for run in count_runs(runs_of_p)] == [False, True, True]
-    row = strict(spread(runs_of_p))
+    row = strict(runs_of_p)
     assert (row.minimum, row.maximum, row.n_runs) == (0.4, 0.6, 2)
-    assert (row.reason or "").startswith(
-        "1 of 3 runs left out: they answer fewer than 3 items; no i"
-    )
+    start = "1 of 3 runs left out: they answer fewer than 3 items; no i"
+    assert (row.reason or "").startswith(start)
 
 
 def test_few_users_have_a_mean_and_no_interval() -> None:
-    runs_of_users = [score(0.4 + k / 100, puppet=f"p{k}") for k in range(40)]
-    row = strict(
-        former_table("accuracy", count_runs(runs_of_users), baseline="c", rarest_users=0.05)
-    )
+    users = [score(0.4 + k / 100, puppet=f"p{k}") for k in range(40)]
+    row = strict(users, rarest_users=0.05)
     assert (row.mean, row.ci_low, row.ci_high) == (pytest.approx(0.595), None, None)
     assert (row.reason or "").startswith("no interval: 40 users answer, and 100 are needed")
-    wide = strict(spread(runs_of_users))
+    wide = strict(users)
     # of evenly spread scores the likelihood's interval is near Student's: 2.0227 * 0.1169 / sqrt(40)
     assert (wide.ci_low, wide.ci_high) == pytest.approx((0.595 - 0.0374, 0.595 + 0.0374), abs=2e-3)
     assert wide.reason is None

@@ -14,10 +14,9 @@ from fieldwork.statistics.families import holm
 from unit.metrics.metric_frames import answer_frame, chosen
 
 
-def measure(answers: list[Answer], seed: int = 1) -> list[Comparison]:
-    return measure_comparisons(
-        answer_frame(answers), baseline="offline", n_permutations=199, seed=seed
-    )
+def measure(answers: list[Answer]) -> list[Comparison]:
+    settings = {"baseline": "offline", "n_permutations": 199, "seed": 1}
+    return measure_comparisons(answer_frame(answers), **settings)
 
 
 def compared(here: str, there: str, **changes: str) -> list[Answer]:
@@ -38,24 +37,19 @@ def test_letters_at_full_n() -> None:
     assert row.excess == row.distance - row.expected_same
     assert row.p_value == pytest.approx(34 / 70)
     assert (row.n_permutations, row.n_units, row.n_units_baseline, row.n_equal) == (0, 4, 4, 4)
-
-
-def test_all_conditions_of_an_item_have_one_n() -> None:
+    # all conditions of an item have one n
     answers = compared("AAAABBBB", "ABABABAB") + chosen("ABA", condition="third")
     assert {row.n_equal for row in measure(answers)} == {3}
+
+
+FAILED = [dataclasses.replace(answer, outcome="failed") for answer in chosen("A")]
 
 
 @pytest.mark.parametrize(
     ("answers", "reason"),
     [
         (chosen("AB"), "no answer to i can be read under the baseline condition offline"),
-        (
-            [
-                dataclasses.replace(chosen("A")[0], outcome="failed"),
-                *chosen("A", condition="offline"),
-            ],
-            "no answer to i can be read",
-        ),
+        (FAILED + chosen("A", condition="offline"), "no answer to i can be read"),
     ],
 )
 def test_nothing_to_compare_is_null_with_a_reason(answers: list[Answer], reason: str) -> None:

@@ -10,18 +10,7 @@ from fieldwork.records.judging import InterventionEstimate, Judgement, LearntSco
 from fieldwork.records.memory import Verification
 from unit.metrics.findings.finding_rows import filled
 
-
-def scores(
-    n_users: int = 60, per_user: int = 5, *, skill: float = 1.0, share: float = 0.4, seed: int = 1
-) -> list[LearntScore]:
-    generator = np.random.default_rng(seed)
-    rows = []
-    for user, n in np.ndindex(n_users, per_user):
-        label = float(generator.random() < share)
-        learnt = skill * label + (1 - skill) * generator.random()
-        untrained = float(generator.random())
-        rows.append(score(user, n, label, learnt, untrained))
-    return rows
+Rows = dict[tuple[str, str], InterventionEstimate]
 
 
 def score(
@@ -29,95 +18,104 @@ def score(
 ) -> LearntScore:
     """With a learnt and an untrained score, of a label that people gave."""
     learnt, untrained = values or (0.5, 0.5)
-    defaults = {"labels_of": "people", "reason": None} | more
-    return LearntScore(
-        f"{user}-{n}", f"u{user}", user % 5, learnt, untrained or 0.0, label, **defaults
-    )
+    end = {"labels_of": "people", "reason": None} | more
+    return LearntScore(f"{user}-{n}", f"u{user}", user % 5, learnt, untrained or 0.0, label, **end)
 
 
-def recheck(new: str, value: str) -> Judgement:
-    """What a model says of an attribute that is stated once more."""
-    return filled(
-        Judgement, scale="right", unit_id=new, rater="gpt", rater_kind="model", value=value
-    )
+def scores(n_users: int = 60, per_user: int = 5) -> list[LearntScore]:
+    """Two of five are accepted, which the learnt score says and the untrained one does not."""
+    random = np.random.default_rng(1)
+    labels = (random.random((n_users, per_user)) < 0.4).astype(float)
+    return [
+        score(user, n, label, label, float(random.random()))
+        for (user, n), label in np.ndenumerate(labels)
+    ]
 
 
-def by_arm(rows: list[InterventionEstimate]) -> dict[tuple[str, str], InterventionEstimate]:
-    return {(row.arm, row.measure): row for row in rows}
+def learnt(rows: list[LearntScore], units: str = "attributes") -> Rows:
+    return {(r.arm, r.measure): r for r in intervention_rows("right", units, rows, 0.125)}
+
+
+def refined(labels: list[LearntScore], actions: dict[str, str], values: dict[str, str]) -> Rows:
+    """Each unit with what was done to it, and what a model says of those that are stated anew."""
+    verifications = [
+        Verification(
+            *(r.user_id, r.unit_id, 0.5, actions[r.unit_id]),  # type: ignore[arg-type]
+            *(f"new-{r.unit_id}" if actions[r.unit_id] == "refine" else None, None, None, None),
+        )
+        for r in labels
+    ]
+    names = {"scale": "right", "rater": "gpt", "rater_kind": "model"}
+    rechecks = [
+        filled(Judgement, unit_id=f"new-{unit}", value=value, **names)
+        for unit, value in values.items()
+    ]
+    rows = refining_rows(labels, verifications, rechecks, ["accept"], 0.125)
+    return {(r.arm, r.measure): r for r in rows}
 
 
 def test_a_perfect_score_takes_what_is_accepted_and_all_takes_everything() -> None:
-    found = by_arm(list(intervention_rows("right", "attributes", scores(), 0.125)))
-    assert [
-        found["learnt", m].estimate for m in ("precision", "recall", "f1", "over_selection")
-    ] == [1, 1, 1, 1]
-    everything = found["all", "precision"]
+    rows = learnt(scores())
+    measures = ("precision", "recall", "f1", "over_selection")
+    assert [rows["learnt", m].estimate for m in measures] == [1, 1, 1, 1]
+    everything = rows["all", "precision"]
     assert everything.estimate == pytest.approx(0.4, abs=0.06)
     assert everything.ci_low is not None
-    assert found["all", "recall"].estimate == 1
-    assert found["all", "over_selection"].estimate == pytest.approx(1 / (everything.estimate or 1))
+    assert rows["all", "recall"].estimate == 1
+    assert rows["all", "over_selection"].estimate == pytest.approx(1 / (everything.estimate or 1))
     assert (everything.labels_of, everything.n_users, everything.n_units) == ("people", 60, 300)
-
-
-def test_the_order_of_ratings_is_foretold_as_far_as_scores_follow_it() -> None:
-    found = by_arm(list(intervention_rows("better", "pairs", scores(), 0.125)))
-    assert found["learnt", "rho"].estimate == pytest.approx(1)
-    assert abs(found["untrained", "rho"].estimate or 1) < 0.2
-    assert set(found) == {("learnt", "rho"), ("untrained", "rho")}
+    # of pairs the order of ratings is foretold as far as scores follow it
+    pairs = learnt(scores(), "pairs")
+    assert set(pairs) == {("learnt", "rho"), ("untrained", "rho")}
+    assert pairs["learnt", "rho"].estimate == pytest.approx(1)
+    assert abs(pairs["untrained", "rho"].estimate or 1) < 0.2
 
 
 def test_what_cannot_be_learnt_or_was_not_judged_has_a_reason() -> None:
     lost = {"labels_of": "models", "reason": "nothing to learn"}
-    rows = [score(user, 0, label, None, 0.5, **lost) for user, label in ((1, 1.0), (2, 0.0))]
-    found = by_arm(list(intervention_rows("right", "attributes", rows, 0.125)))
-    assert found["learnt", "f1"].reason == "nothing to learn"
-    assert found["all", "precision"].estimate == 0.5
-    assert "39 are needed" in (found["all", "precision"].reason or "")
-    (row,) = intervention_rows("right", "attributes", [score(1, 0, None)], 0.125)
+    rows = learnt(
+        [score(user, 0, label, None, 0.5, **lost) for user, label in ((1, 1.0), (2, 0.0))]
+    )
+    assert rows["learnt", "f1"].reason == "nothing to learn"
+    assert rows["all", "precision"].estimate == 0.5
+    assert "39 are needed" in (rows["all", "precision"].reason or "")
+    (row,) = learnt([score(1, 0, None)]).values()
     assert (row.estimate, row.reason) == (None, "no unit is judged")
-    (row,) = intervention_rows("right", "attributes", [], 0.125)
+    (row,) = learnt([]).values()
     assert row.labels_of is None
-
-
-def verification(user: int, n: int, action: str, new: str | None = None) -> Verification:
-    return Verification(f"u{user}", f"{user}-{n}", 0.5, action, new, None, None, None)  # type: ignore[arg-type]
 
 
 def test_acceptance_is_followed_from_before_to_refined() -> None:
     labels = scores(50, 4)
-    verifications, rechecks = [], []
-    for row in labels:
-        user, n = map(int, row.unit_id.split("-"))
-        action = "keep" if row.label else "refine" if n % 2 else "drop"
-        new = f"new-{row.unit_id}" if action == "refine" else None
-        verifications.append(verification(user, n, action, new))
-        if new:
-            rechecks.append(recheck(new, "accept" if n == 1 else "reject"))
-    found = by_arm(list(refining_rows(labels, verifications, rechecks, ["accept"], 0.125)))
-    before, verified, refined = (found[a, "accepted"] for a in ("before", "verified", "refined"))
-    n_kept = sum(bool(row.label) for row in labels)
-    n_right = sum(j.value == "accept" for j in rechecks)
-    expected = n_kept / 200, 1, (n_kept + n_right) / (n_kept + len(rechecks))
-    assert (before.estimate, verified.estimate, refined.estimate) == pytest.approx(expected)
+    actions = {
+        r.unit_id: "keep" if r.label else "refine" if int(r.unit_id[-1]) % 2 else "drop"
+        for r in labels
+    }
+    values = {
+        unit: "accept" if unit[-1] == "1" else "reject"
+        for unit, action in actions.items()
+        if action == "refine"
+    }
+    rows = refined(labels, actions, values)
+    before, verified, after = (rows[a, "accepted"] for a in ("before", "verified", "refined"))
+    n_kept = sum(bool(r.label) for r in labels)
+    n_right = [*values.values()].count("accept")
+    expected = n_kept / 200, 1, (n_kept + n_right) / (n_kept + len(values))
+    assert (before.estimate, verified.estimate, after.estimate) == pytest.approx(expected)
     # people judged what was kept, and models what is new: the row says whom to doubt
-    assert (verified.labels_of, refined.labels_of) == ("people", "models")
-    unjudged = by_arm(list(refining_rows(labels, verifications, [], ["accept"], 0.125)))
-    assert unjudged["refined", "accepted"].estimate is None
-    assert "name models in judging.judges" in (unjudged["refined", "accepted"].reason or "")
+    assert (verified.labels_of, after.labels_of) == ("people", "models")
+    unjudged = refined(labels, actions, {})["refined", "accepted"]
+    assert unjudged.estimate is None
+    assert "name models in judging.judges" in (unjudged.reason or "")
 
 
 def test_what_is_stated_anew_counts_where_its_attribute_was_judged() -> None:
     """150 attributes, of which 60 were judged and every third is stated once more, always in vain."""
     labels = [score(n, 0, float(n % 3 > 0) if n < 60 else None) for n in range(150)]
-    verifications = [
-        verification(n, 0, *(("keep",) if n % 3 else ("refine", f"new-{n}"))) for n in range(150)
-    ]
-    rechecks = {n: recheck(f"new-{n}", "reject") for n in range(0, 150, 3)}
-    own = [*rechecks.values()]
-    found = by_arm(list(refining_rows(labels, verifications, own, ["accept"], 0.125)))
-    arms = [found[arm, "accepted"] for arm in ("before", "verified", "refined")]
+    actions = {f"{n}-0": "keep" if n % 3 else "refine" for n in range(150)}
+    rows = refined(labels, actions, {f"{n}-0": "reject" for n in range(0, 150, 3)})
+    arms = [rows[arm, "accepted"] for arm in ("before", "verified", "refined")]
     assert [arm.n_units for arm in arms] == [60, 40, 60]
     assert [arm.estimate for arm in arms] == [pytest.approx(2 / 3), 1, pytest.approx(2 / 3)]
-    of_others = [row for n, row in rechecks.items() if n >= 60]
-    found = by_arm(list(refining_rows(labels, verifications, of_others, ["accept"], 0.125)))
-    assert found["refined", "accepted"].reason == NONE_COMPARABLE
+    rows = refined(labels, actions, {f"{n}-0": "reject" for n in range(60, 150, 3)})
+    assert rows["refined", "accepted"].reason == NONE_COMPARABLE

@@ -24,10 +24,6 @@ def test_each_counts_in_one_pair_and_as_many_as_possible_match() -> None:
     assert count_matches(circle(0), circle(0), 1.0) == 1
 
 
-def attribute(user: str, text: str) -> Attribute:
-    return Attribute(f"{user}{text}", user, 0, text, "fact", None, 1, None, [])
-
-
 def encode(texts: Sequence[str]) -> Vectors:
     """Equal words are alike, and others are not."""
     words = sorted({text.split()[0] for text in texts})
@@ -35,7 +31,11 @@ def encode(texts: Sequence[str]) -> Vectors:
 
 
 def rows(stated: dict[str, list[str]], true: dict[str, list[str]]) -> dict[str, MemoryMatch]:
-    attributes = [attribute(user, text) for user, texts in stated.items() for text in texts]
+    attributes = [
+        Attribute(f"{user}{text}", user, 0, text, "fact", None, 1, None, [])
+        for user, texts in stated.items()
+        for text in texts
+    ]
     references = [{"user_id": u, "attribute": t} for u, texts in true.items() for t in texts]
     made = match_rows(
         {"read": attributes}, list(stated), references, encode, match_above=0.7, rarest_users=0.125
@@ -71,25 +71,15 @@ def test_intervals_hold_the_truth_with_odd_users_and_unequal_sizes() -> None:
     random = np.random.default_rng(5)
 
     def study() -> dict[str, MemoryMatch]:
-        users = [f"u{number}" for number in range(60)]
-        attributes, references = [], []
-        for user in users:
+        stated, true = {}, {}
+        for user in (f"u{number}" for number in range(60)):
             # of three users in ten hardly anything is known
             share = 0.1 if random.random() < 0.3 else 0.4
-            references += [{"user_id": user, "attribute": f"{user} true {k}"} for k in range(3)]
             n = 1 + int(random.poisson(3))
             n_true = min(3, int(random.binomial(n, share)))
-            texts = [f"{user} {'true' if k < n_true else 'false'} {k}" for k in range(n)]
-            attributes += [attribute(user, text) for text in texts]
-        made = match_rows(
-            {"read": attributes},
-            users,
-            references,
-            lambda texts: np.eye(len(texts), dtype=np.float32),
-            match_above=0.7,
-            rarest_users=0.125,
-        )
-        return {row.measure: row for row in made}
+            stated[user] = [f"{user}{k < n_true}{k}" for k in range(n)]
+            true[user] = [f"{user}True{k}" for k in range(3)]
+        return rows(stated, true)
 
     studies = [study() for _ in range(150)]
     for measure in ("precision", "recall", "f1"):

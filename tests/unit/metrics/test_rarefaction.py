@@ -3,12 +3,11 @@
 import itertools
 from statistics import mean
 
-import numpy as np
 import pytest
 
 from fieldwork.metrics.rarefaction import measure_rarefaction
 from fieldwork.records.metrics import Rarefaction
-from unit.metrics.metric_frames import answer_frame, list_prompts, listed
+from unit.metrics.metric_frames import answer_frame, listed
 
 RESPONSES = [("a", "b"), ("a",), ("b", "c", "d"), ("e",), ("a", "e")]
 
@@ -26,20 +25,6 @@ def test_a_curve_is_the_mean_over_all_subsets() -> None:
     ]
     rows = measure_rarefaction(answer_frame(listed(*RESPONSES)))
     assert curve(rows, "i") == pytest.approx(expected)
-
-
-def test_its_end_is_what_was_seen_and_its_value_at_equal_n_that_of_estimates() -> None:
-    random = np.random.default_rng(1)
-    lists = [random.choice(list("abcdefghij"), 3, replace=False).tolist() for _ in range(30)]
-    rows = listed(*lists) + listed(*lists[:7], condition="few")
-    found = curve(measure_rarefaction(answer_frame(rows)), "i")
-    assert found[-1] == len({option for response in lists for option in response})
-    (unique,) = (
-        row.value
-        for row in list_prompts(answer_frame(rows))
-        if (row.condition, row.measure) == ("c", "unique_items")
-    )
-    assert found[6] == pytest.approx(unique)
 
 
 def test_an_empty_cell_is_one_row_with_a_reason_and_takes_the_mean_with_it() -> None:

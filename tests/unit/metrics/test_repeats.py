@@ -10,15 +10,21 @@ import pandas as pd
 import pytest
 
 from fieldwork.errors import StudyError
+from fieldwork.estimates.quantity import ChanceSettings
 from fieldwork.metrics.accuracy import measure_runs
+from fieldwork.metrics.categories import measure_categories, measure_subjects
 from fieldwork.metrics.comparisons import measure_comparisons
 from fieldwork.metrics.distributions import measure_distributions
+from fieldwork.metrics.groups.tests import measure_group_differences
 from fieldwork.metrics.item_shares import measure_item_shares
 from fieldwork.metrics.nests import measure_nests
 from fieldwork.metrics.novelty import measure_novelty
 from fieldwork.metrics.rarefaction import measure_rarefaction
+from fieldwork.metrics.robustness.groups import measure_group_gaps
+from fieldwork.metrics.robustness.table import measure_robustness
 from fieldwork.metrics.scores import measure_score_spreads
 from fieldwork.metrics.shifts import measure_shifts
+from fieldwork.metrics.values.comparisons import measure_value_comparisons
 from fieldwork.metrics.variance import measure_variance
 from fieldwork.records.metrics import VarianceShare
 from fieldwork.records.parsing import Answer
@@ -36,36 +42,32 @@ from unit.metrics.metric_frames import (
 
 OPTIONS = [f"o{k:02}" for k in range(12)]
 QUESTIONS = item_frame(*(question(item) for item in "xyz"))
-PARTICIPANTS = 12
 
 
 def field() -> list[Answer]:
-    """Lists and letters of participants who answer everything once."""
+    """Lists and letters of twelve participants who answer everything once."""
     source = random.Random(6)
     rows: list[Answer] = []
-    for who in (f"p{k:02}" for k in range(PARTICIPANTS)):
-        where = {"condition": "field", "puppet_id": who}
+    for who in (f"p{k:02}" for k in range(12)):
         for item in "abc":
-            (row,) = listed(source.sample(OPTIONS, 5), item_id=item)
-            rows.append(dataclasses.replace(row, **where))
+            rows += listed(
+                source.sample(OPTIONS, 5), item_id=item, condition="field", puppet_id=who
+            )
         for item in "xyz":
-            rows += chosen([source.choice("ABCD")], item_id=item, **where)
+            rows += chosen([source.choice("ABCD")], item_id=item, condition="field", puppet_id=who)
     return rows
 
 
 def offline() -> list[Answer]:
     source = random.Random(7)
-    rows = [
-        row
-        for item in "abc"
-        for row in listed(
-            *(source.sample(OPTIONS, 5) for _ in range(15)), condition="offline", item_id=item
-        )
-    ]
-    letters = [source.choices("AAB", k=15) for _ in "xyz"]
-    for item, given in zip("xyz", letters, strict=True):
-        rows += chosen(given, condition="offline", item_id=item)
-        rows += chosen(given[::-1], condition="again", item_id=item)
+    rows: list[Answer] = []
+    for item in "abc":
+        lists = [source.sample(OPTIONS, 5) for _ in range(15)]
+        rows += listed(*lists, condition="offline", item_id=item)
+    for item in "xyz":
+        letters = source.choices("AAB", k=15)
+        rows += chosen(letters, condition="offline", item_id=item)
+        rows += chosen(letters[::-1], condition="again", item_id=item)
     return rows
 
 
@@ -115,6 +117,11 @@ def test_repeats_move_nothing_where_answers_must_be_independent(name: str) -> No
 
 
 NONE: dict[str, Any] = {"n_permutations": 0, "seed": 1}
+NO_CHANCE = ChanceSettings(0, 1)
+PEOPLE = pd.DataFrame(
+    [(f"p{k:02}", "gender", "xy"[k % 2]) for k in range(12)],
+    columns=["participant_id", "variable", "group"],
+)
 TESTS: dict[str, Measure] = {
     "comparisons": lambda a: measure_comparisons(a, baseline="offline", **NONE),
     "variance": lambda a: measure_variance(a, baseline="offline", **NONE),
@@ -123,6 +130,11 @@ TESTS: dict[str, Measure] = {
     "spreads": lambda a: measure_score_spreads(
         measure_runs(a, QUESTIONS), baseline="offline", **NONE
     ),
+    "categories": lambda a: measure_categories(measure_subjects(a, QUESTIONS, {"s": "c"}), **NONE),
+    "groups": lambda a: measure_group_differences(a, QUESTIONS, PEOPLE, **NONE),
+    "values": lambda a: measure_value_comparisons(a, QUESTIONS, baseline="offline", **NONE),
+    "variants": lambda a: measure_robustness(a, QUESTIONS, variants={}, settings=NO_CHANCE),
+    "gaps": lambda a: measure_group_gaps(a, QUESTIONS, variants={}, groups={}, settings=NO_CHANCE),
 }
 
 

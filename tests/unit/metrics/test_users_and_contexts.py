@@ -2,7 +2,6 @@
 
 import itertools
 import random
-from collections.abc import Sequence
 
 import pytest
 
@@ -10,21 +9,12 @@ from fieldwork.estimates.answer_sets import AnswerSet, ItemAnswers
 from fieldwork.metrics.nests import Nest, measure_nests, read_nest
 from fieldwork.records.metrics import NestedVariance
 from fieldwork.records.parsing import Answer
-from unit.metrics.metric_frames import answer_frame, chosen
+from unit.metrics.metric_frames import answer_frame, chosen, differ, mean
 
 NESTS = {"first": ["first", "second"]}
 Answers = list[tuple[str, ...]]
 Source = dict[str, dict[str, dict[str, Answers]]]
 """Answers by item, user and context."""
-
-
-def differ(a: Sequence[str], b: Sequence[str]) -> float:
-    return len(set(a) ^ set(b)) / 2
-
-
-def mean(values: Sequence[float]) -> float:
-    numbers = [value for value in values if value == value]
-    return sum(numbers) / len(numbers) if numbers else float("nan")
 
 
 def apart(first: Answers, second: Answers) -> float:

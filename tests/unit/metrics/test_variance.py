@@ -4,67 +4,40 @@ import dataclasses
 import itertools
 import math
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 import numpy as np
 import pandas as pd
 import pytest
 
 from fieldwork.estimates.answer_sets import AnswerSet, ItemAnswers
-from fieldwork.metrics.components import (
-    cells_of,
-    item_distances,
-    prompt_variance,
-)
+from fieldwork.metrics.components import cells_of, item_distances, prompt_variance
 from fieldwork.metrics.variance import measure_variance
 from fieldwork.records.metrics import VarianceShare
 from fieldwork.records.parsing import Answer
-from fieldwork.statistics.user_intervals import (
-    likelihood_interval,
-    sample_needed,
+from fieldwork.statistics.user_intervals import likelihood_interval, sample_needed
+from unit.metrics.metric_frames import (
+    COVERED_BY_72,
+    answer_frame,
+    asked,
+    chosen,
+    differ,
+    listed,
+    mean,
 )
-from unit.metrics.metric_frames import COVERED_BY_72, answer_frame, chosen, listed
 
 Items = Mapping[str, ItemAnswers]
 
 
-def measure(answers: list[Answer], seed: int = 1, n: int = 99) -> list[VarianceShare]:
-    return measure_variance(
-        answer_frame(answers),
-        baseline="offline",
-        n_permutations=n,
-        seed=seed,
-        rarest_users=COVERED_BY_72,
-    )
-
-
-def only(answers: list[Answer], condition: str = "c") -> VarianceShare:
-    (row,) = (row for row in measure(answers) if row.condition == condition)
+def only(answers: list[Answer]) -> VarianceShare:
+    settings = {"n_permutations": 99, "seed": 1, "rarest_users": COVERED_BY_72}
+    (row,) = measure_variance(answer_frame(answers), baseline="offline", **settings)
     return row
 
 
-def asked(letters: Mapping[str, str], *, item_id: str = "i", condition: str = "c") -> list[Answer]:
-    """What each puppet answers: one letter a rerun."""
-    return [
-        answer
-        for puppet, given in letters.items()
-        for answer in chosen(given, puppet_id=puppet, item_id=item_id, condition=condition)
-    ]
-
-
-def differ(a: Sequence[str], b: Sequence[str]) -> float:
-    return len(set(a) ^ set(b)) / 2
-
-
 def by_puppet(answers: ItemAnswers) -> dict[str, list[tuple[str, ...]]]:
-    found: dict[str, list[tuple[str, ...]]] = {}
-    for one in answers.answers:
-        found.setdefault(one.puppet, []).append(one.options)
-    return found
-
-
-def mean(values: Sequence[float]) -> float:
-    return sum(values) / len(values) if values else float("nan")
+    groups = itertools.groupby(answers.answers, lambda one: one.puppet)
+    return {puppet: [one.options for one in group] for puppet, group in groups}
 
 
 def plainly(answers: ItemAnswers) -> tuple[float, float]:
@@ -207,23 +180,6 @@ def test_no_share_is_null_with_a_reason(answers: list[Answer], reason: str) -> N
 
 
 def test_offline_arms_have_their_rerun_variance() -> None:
-    row = only(chosen("AABB", condition="offline"), "offline")
+    row = only(chosen("AABB", condition="offline"))
     assert row.var_rerun == pytest.approx(4 / 6)
     assert (row.var_answers, row.over_baseline, row.n_puppets) == (None, None, 0)
-
-
-def test_lists_count_options_in_which_answers_differ() -> None:
-    given = zip("ppqq", ("ab", "ac", "ab", "ab"), strict=True)
-    answers = [
-        dataclasses.replace(listed(options)[0], puppet_id=puppet, replicate=k)
-        for k, (puppet, options) in enumerate(given)
-    ]
-    row = only(answers)
-    assert (row.var_rerun, row.var_answers, row.kind) == pytest.approx((0.5, 0.5, "list"))
-
-
-def test_more_reruns_of_one_puppet_do_not_weigh_more() -> None:
-    row = only(asked({"p": "AB" * 20, "q": "CC", "r": "DD"}))
-    # reruns: (20 * 20 / (40 * 39 / 2) + 0 + 0) / 3
-    assert row.var_rerun == pytest.approx(400 / 780 / 3)
-    assert row.var_answers == pytest.approx(1.0)

@@ -10,10 +10,9 @@ from fieldwork.estimates.quantity import ChanceSettings
 from fieldwork.metrics.calibration.table import CalibrationSettings
 from fieldwork.records.parsing import Answer
 from fieldwork.sections.metrics import CalibrationSection
-from unit.metrics.metric_frames import answer_frame
+from unit.metrics.metric_frames import answer_frame, asked, chosen
 
 ARMS = ("offline", "history", "profile")
-LETTERS = "ABCD"
 
 
 def settings(**changes: Any) -> CalibrationSettings:
@@ -29,14 +28,12 @@ def settings(**changes: Any) -> CalibrationSettings:
     )
 
 
-def letter(
-    condition: str, item: int, puppet: str | None, replicate: int, answer: str | None
-) -> Answer:
-    """One choice answer; None is unreadable."""
-    return Answer(
-        "m", "t", condition, f"i{item:02}", puppet, replicate, "choice", "ok", None, None, answer,
-        answer, None if answer else "no letter found",
-    )  # fmt: skip
+def users_letters(condition: str, item: int, letters: Sequence[str]) -> list[Answer]:
+    """A letter a user; under the baseline there are none."""
+    place = {"condition": condition, "item_id": f"i{item:02}"}
+    if condition == "offline":
+        return chosen(letters, **place)
+    return asked({f"p{k:03}": letter for k, letter in enumerate(letters)}, **place)
 
 
 def study(
@@ -55,19 +52,10 @@ def study(
     shares = random.dirichlet(np.full(4, 0.6), size=(len(ARMS), prompts))
     rows: list[Answer] = []
     for item in range(prompts):
-        for arm, condition in enumerate(ARMS):
-            letters = random.choice(list(LETTERS), p=shares[arm, item], size=n_arm)
-            rows += [
-                letter(
-                    condition, item, None if arm == 0 else f"p{k:03}", k * (arm == 0), str(answer)
-                )
-                for k, answer in enumerate(letters)
-            ]
+        sides = [(arm, shares[k, item], n_arm) for k, arm in enumerate(ARMS)]
         if mixture is not None:
-            shares_of_field = np.asarray(mixture) @ shares[:, item]
-            letters = random.choice(list(LETTERS), p=shares_of_field, size=n_field)
-            rows += [
-                letter("field", item, f"person{k:03}", 0, str(answer))
-                for k, answer in enumerate(letters)
-            ]
+            sides.append(("field", np.asarray(mixture) @ shares[:, item], n_field))
+        for condition, chances, n in sides:
+            letters = random.choice(list("ABCD"), p=chances, size=n).tolist()
+            rows += users_letters(condition, item, letters)
     return answer_frame(rows)

@@ -6,14 +6,11 @@ import re
 import numpy as np
 import pandas as pd
 import pytest
-from calibration_answers import ARMS, letter, settings, study
+from calibration_answers import ARMS, settings, study, users_letters
 
 from fieldwork.errors import StudyError
 from fieldwork.metrics.calibration.draws import PromptBits, gain_interval, ratio_interval
-from fieldwork.metrics.calibration.reuse import (
-    calibrated_shares,
-    read_external_weights,
-)
+from fieldwork.metrics.calibration.reuse import calibrated_shares, read_external_weights
 from fieldwork.metrics.calibration.rows import IS_CALIBRATED
 from fieldwork.metrics.calibration.table import Calibrations, measure_calibration
 from fieldwork.records.field import Calibration, CalibrationWeight
@@ -118,14 +115,11 @@ def puppet_study(n_nearer: int) -> pd.DataFrame:
     random = np.random.default_rng(8)
     rows = []
     for item in range(10):
-        one, other = random.permutation(list("ABCD"))[:2]
-        for k in range(40):
-            common = one if k < n_nearer else other
-            answer = str(common if random.random() < 0.8 else random.choice(list("ABCD")))
-            rows.append(letter("history", item, f"p{k:03}", 0, answer))
-        for k in range(60):
-            answer = str(one if random.random() < 0.8 else random.choice(list("ABCD")))
-            rows.append(letter("field", item, f"person{k:03}", 0, answer))
+        one, other = random.permutation(list("ABCD"))[:2].tolist()
+        for condition, n, n_one in (("history", 40, n_nearer), ("field", 60, 60)):
+            common = [one if k < n_one else other for k in range(n)]
+            letters = [c if random.random() < 0.8 else random.choice(list("ABCD")) for c in common]
+            rows += users_letters(condition, item, [str(letter) for letter in letters])
     return answer_frame(rows)
 
 
@@ -147,18 +141,13 @@ def test_puppets_are_weighed_where_some_are_nearer(n_nearer: int, verdict: str) 
 def reuse_weights(
     frame: pd.DataFrame, weights: list[CalibrationWeight], **options
 ) -> tuple[Calibrations, list]:
-    study_ = settings(**options)
-    external = read_external_weights(weights, file="other.parquet", settings=study_)
-    tables = measure_calibration(frame, settings=study_, external=external)
-    shares = calibrated_shares(
-        frame,
-        tables.summary,
-        tables.weights,
-        settings=study_,
-        baseline="offline",
-        external=external,
-    )
-    return tables, shares
+    given = {"settings": settings(**options), "external": None}
+    if weights:
+        given["external"] = read_external_weights(
+            weights, file="other.parquet", settings=given["settings"]
+        )
+    tables = measure_calibration(frame, **given)
+    return tables, calibrated_shares(frame, *tables[:2], baseline="offline", **given)
 
 
 def test_weights_of_one_study_are_judged_in_another(calibrations: Calibrations) -> None:
@@ -196,14 +185,7 @@ def test_without_a_field_there_are_shares_and_no_verdict_but_that(
 
 
 def test_a_declined_calibration_gives_no_share() -> None:
-    frame, options = study((0.0, 1.0, 0.0), n_field=200), settings()
-    tables = measure_calibration(frame, settings=options)
-    shares = calibrated_shares(
-        *(frame, tables.summary, tables.weights),
-        settings=options,
-        baseline="offline",
-        external=None,
-    )
+    _, shares = reuse_weights(study((0.0, 1.0, 0.0), n_field=200), [])
     assert {s.share for s in shares} == {None}
     assert all((s.reason or "").startswith("no better") for s in shares)
     assert all(s.field_share is not None for s in shares)
@@ -276,8 +258,7 @@ def crossed_gains(random: np.random.Generator, whole: float, share: float) -> li
     gains = share * sides + 0.3 * noise[1]
     return [
         PromptBits(
-            answers.mean(axis=0),
-            np.stack([answers[groups != g].mean(axis=0) for g in range(10)]),
+            answers.mean(axis=0), np.stack([answers[groups != g].mean(axis=0) for g in range(10)])
         )
         for answers in (gains, sides)
     ]

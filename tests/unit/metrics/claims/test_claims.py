@@ -17,7 +17,6 @@ from fieldwork.records.claims import Claim
 from fieldwork.records.columns import table_of
 from fieldwork.records.field import GroupDifference
 from fieldwork.records.metrics import ControlTest
-from fieldwork.records.values import ValueComparison
 from fieldwork.sections.metrics import MarginsSection
 from fieldwork.sections.study import TESTED, PrimaryEntry
 from unit.metrics.findings.finding_rows import (
@@ -28,8 +27,10 @@ from unit.metrics.findings.finding_rows import (
     group_row,
     order_row,
     practice_row,
+    row_maker,
     score_row,
     shift_row,
+    value_row,
     variance_row,
     variant_row,
 )
@@ -114,9 +115,9 @@ def test_a_control_is_judged_as_the_users_are() -> None:
     assert differ == {"score": "control_primary", "distance": "control_distance"}
 
 
-def control_row(p: float | None, **values: Any) -> ControlTest:
-    names = {"measure": "score", "task": "mmlu", "control": "again", "direction": "lower"}
-    return filled(ControlTest, **names | {"p_value": p} | values)
+control_row = row_maker(
+    ControlTest, measure="score", task="mmlu", control="again", direction="lower"
+)
 
 
 @pytest.mark.parametrize(
@@ -164,12 +165,6 @@ def test_a_lost_form_is_no_lost_score(in_any_form: dict[str, float], verdict: st
     assert claim.unconfirmed == (None if verdict == "differs" else "of answers in any form")
 
 
-def value_row(**values: Any) -> ValueComparison:
-    test = {"difference": 0.5, "ci_low": 0.2, "ci_high": 0.8, "p_value": 0.001, "superiority": 0.7}
-    names = {"task": "survey", "item_id": "q", "versus": "offline", "kind": "scale"}
-    return filled(ValueComparison, **names | test | values)
-
-
 @pytest.mark.parametrize(
     ("values", "said"),
     [
@@ -182,7 +177,7 @@ def value_row(**values: Any) -> ValueComparison:
 def test_a_value_is_claimed_whatever_those_without_one_had_answered(
     values: dict[str, Any], said: str | None
 ) -> None:
-    (claim,) = claims(value_comparisons=[value_row(**values)])
+    (claim,) = claims(value_comparisons=[value_row(0.001, "q", **{"n_missing": 0, **values})])
     assert claim.direction == said
     if said is None:
         assert claim.verdict == "undecided"
@@ -190,42 +185,35 @@ def test_a_value_is_claimed_whatever_those_without_one_had_answered(
 
 
 @pytest.mark.parametrize(
-    ("row", "verdict"),
+    ("p", "interval", "verdict", "direction"),
     [
-        (entropy_row(0.01), "differs"),
-        (entropy_row(0.3, difference_low=-0.1, difference_high=0.24), "equivalent"),
-        (entropy_row(0.3, difference_low=-0.26, difference_high=0.1), "undecided"),
-        (entropy_row(None, reason="none"), "not tested"),
-        (entropy_row(0.3, difference_low=None, difference_high=None), "undecided"),
+        (0.01, (0.1, 0.5), "differs", "more varied"),
+        # a direction needs an interval
+        (0.01, (None, None), "differs", "differs"),
+        (0.3, (-0.1, 0.24), "equivalent", None),
+        (0.3, (-0.26, 0.1), "undecided", None),
+        (None, (0.1, 0.5), "not tested", None),
+        (0.3, (None, None), "undecided", None),
     ],
 )
-def test_there_are_three_words_for_a_test(row: Any, verdict: str) -> None:
-    (claim,) = claims(estimates=[row])
-    assert claim.verdict == verdict
+def test_there_are_few_words_for_a_test(
+    p: float | None, interval: Any, verdict: str, direction: str | None
+) -> None:
+    ends = dict(zip(("difference_low", "difference_high"), interval, strict=True))
+    (claim,) = claims(estimates=[entropy_row(p, reason="none", **ends)])
+    assert (claim.verdict, claim.direction) == (verdict, direction)
 
 
 def test_what_could_not_be_shown_says_so() -> None:
-    few = [comparison_row(0.34, n_permutations=2), comparison_row(0.34, "j", n_permutations=2)]
-    rows = claims(comparisons=few)
-    assert {c.verdict for c in rows} == {"cannot be shown"}
-    assert {c.p_corrected for c in rows} == {None}
-    assert {c.reason for c in rows} == {"with so few or so equal answers, p is at least 0.33"}
-
-
-def test_too_many_tests_for_the_shuffles_cannot_be_shown() -> None:
+    for claim in claims(comparisons=[comparison_row(0.34, i, n_permutations=2) for i in "ij"]):
+        assert (claim.verdict, claim.p_corrected) == ("cannot be shown", None)
+        assert claim.reason == "with so few or so equal answers, p is at least 0.33"
+    # nor can many tests with few shuffles
     rules = RULES._replace(primary=[PrimaryEntry(measure="distance")])
     rows = [comparison_row(0.02, f"i{k}", n_permutations=99) for k in range(6)]
     assert {c.verdict for c in claims(rules, comparisons=rows)} == {"cannot be shown"}
     assert "raise metrics.permutations" in str(claims(rules, comparisons=rows)[0].reason)
     assert {c.verdict for c in claims(rules, comparisons=rows[:4])} == {"undecided"}
-
-
-@pytest.mark.parametrize(("low", "direction"), [(0.1, "more varied"), (None, "differs")])
-def test_a_direction_needs_an_interval(low: float | None, direction: str) -> None:
-    high = None if low is None else 0.5
-    row = entropy_row(1e-4, difference_low=low, difference_high=high)
-    (claim,) = claims(estimates=[row])
-    assert (claim.verdict, claim.direction) == ("differs", direction)
 
 
 def test_the_smallest_effect_is_found_in_four_of_five_studies() -> None:
@@ -275,7 +263,7 @@ def test_of_the_order_of_models_one_score_is_claimed() -> None:
         (score_row(0.1, n_units=9, n_units_versus=8), (0.5, "offline", 0.521, 9, 8)),
         (group_row(), (3.5, "woman", 3.0, 20, 21)),
         (variance_row(0.1), (0.16, None, None, 40, None)),
-        (value_row(versus="field", n_units=7, n_units_versus=6), (None, "field", None, 7, 6)),
+        (value_row(0.001, "q", versus="field"), (None, "field", None, 40, 38)),
     ],
 )
 def test_a_claim_carries_both_sides_of_its_test(row: Any, sides: tuple[Any, ...]) -> None:

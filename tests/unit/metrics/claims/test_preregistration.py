@@ -1,5 +1,6 @@
 """A record says what the study will claim, from how much, and what was there before."""
 
+from collections.abc import Sequence
 from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Any
@@ -16,7 +17,7 @@ from fieldwork.metrics.claims.preregistration import (
 )
 from fieldwork.metrics.claims.registration_records import complete_record
 from fieldwork.records.power import PowerRow
-from unit.metrics.findings.finding_rows import filled
+from unit.metrics.findings.finding_rows import row_maker
 
 HOME = Path(__file__).resolve().parents[4]
 TIME = datetime(2026, 3, 2, 9, 30, tzinfo=UTC)
@@ -29,15 +30,10 @@ def study_config() -> Any:
 
 
 def record(
-    n_answers: int = 0,
-    power: list[PowerRow] | None = None,
-    *,
-    n_stored: int = 0,
-    hashes: Any = None,
+    n_answers: int = 0, power: Sequence[PowerRow] = (), *, n_stored: int = 0, hashes: Any = None
 ) -> dict[str, Any]:
-    content = preregister(
-        study_config(), SIZES, power or [], hashes or {}, TIME, n_read=n_answers, n_stored=n_stored
-    )
+    counts = {"n_read": n_answers, "n_stored": n_stored}
+    content = preregister(study_config(), SIZES, [*power], hashes or {}, TIME, **counts)
     return complete_record(content, [])
 
 
@@ -62,11 +58,10 @@ def test_a_record_has_what_the_study_will_claim_and_every_hash() -> None:
 
 
 def test_power_is_that_of_the_largest_size_within_the_study() -> None:
-    def row(n_users: int, power: float | None, **values: Any) -> PowerRow:
-        names = {"task": "recommendations", "measure": "share_who", "effect": "0.1"}
-        where = {"replicates": 2, "condition": "history", "family": "primary"}
-        return filled(PowerRow, **{**names, **where, "n_users": n_users, "power": power, **values})
-
+    row = row_maker(
+        PowerRow, "n_users power", task="recommendations", measure="share_who", effect="0.1",
+        replicates=2, condition="history", family="primary",
+    )  # fmt: skip
     rows = [
         *(row(n, power) for n, power in ((20, 0.5), (40, 0.7), (60, 0.9))),
         row(40, 0.99, replicates=5),

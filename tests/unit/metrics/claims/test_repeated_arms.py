@@ -11,30 +11,23 @@ from fieldwork.metrics.claims.table import measure_claims
 from fieldwork.records.generation import Response
 from fieldwork.sections.study import PrimaryEntry
 from unit.metrics.findings.finding_rows import score_row
+from unit.table_rows import response_of
 
 ARM = ArmKey("m", "t", "second")
 RULES = ClaimRules([PrimaryEntry(measure="score")], ["history", "rag"], [], {"score": 0.02})
 
 
 def write(
-    folder: Path,
-    condition: str,
-    keys: dict[str | None, str | None],
-    task: str = "t",
-    contexts: dict[str, str] | None = None,
+    folder: Path, condition: str, keys: Any, task: str = "t", contexts: dict[str, str] | None = None
 ) -> str:
     """A table of responses with a key for each puppet, all with an empty context unless one is given."""
-    columns: dict[str, Any] = dict.fromkeys(Response.__dataclass_fields__)
-    columns |= {"model": "m", "task": task, "condition": condition, "item_id": "i", "replicate": 0}
-    columns |= {"dispatch": "live", "outcome": "ok", "defects": []}
     rows = [
-        Response(
-            **columns
-            | {"puppet_id": p, "ledger_key": key}
-            | {"context_id": (contexts or {}).get(p, "empty") if p else None}
+        response_of(
+            task=task, condition=condition, puppet_id=p, ledger_key=key,
+            context_id=(contexts or {}).get(p, "empty") if p else None,
         )
         for p, key in keys.items()
-    ]
+    ]  # fmt: skip
     path = folder / f"{task}-{condition}.parquet"
     tables.write_table(path, rows, Response)
     return str(path)
@@ -48,8 +41,8 @@ def test_the_same_calls_are_one_set_of_answers(tmp_path: Path) -> None:
         assert repeated_arms([first, write(tmp_path, "second", keys)]) == {}
     assert repeated_arms([first, write(tmp_path, "second", {"a": "k1", "b": "k2"}, task="u")]) == {}
     # answers from no ledger are not compared
-    names: dict[str | None, str | None] = {"a": None, "b": None}
-    assert repeated_arms([write(tmp_path, n, names) for n in ("first", "second")]) == {}
+    unkeyed = [write(tmp_path, name, {"a": None, "b": None}) for name in ("first", "second")]
+    assert repeated_arms(unkeyed) == {}
 
 
 def test_users_who_bring_nothing_ask_what_is_asked_without_a_user(tmp_path: Path) -> None:

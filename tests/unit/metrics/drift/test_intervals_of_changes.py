@@ -34,13 +34,24 @@ def coverage(n_items: int, runs: int, *, is_share: bool, change: float = 0.0) ->
 
 
 @pytest.mark.parametrize(("n_items", "runs"), [(20, 1), (9, 10), (20, 2), (100, 2)])
-def test_shares_are_covered(n_items: int, runs: int) -> None:
+def test_changes_are_covered(n_items: int, runs: int) -> None:
     assert coverage(n_items, runs, is_share=True) >= 0.925
-
-
-@pytest.mark.parametrize(("n_items", "runs"), [(20, 1), (9, 10), (20, 2), (100, 2)])
-def test_lengths_are_covered(n_items: int, runs: int) -> None:
     assert coverage(n_items, runs, is_share=False, change=3.0) >= 0.915
+
+
+@pytest.mark.parametrize(
+    ("size", "is_share", "reason"),
+    [
+        ((9, 3, 3), False, "no interval: answers to an item are always equally long"),
+        ((9, 1, 1), False, "no interval: all items changed alike"),
+        ((4, 1, 5), True, "fewer than 5 items"),
+    ],
+)
+def test_why_there_is_no_interval(size: tuple[int, int, int], is_share: bool, reason: str) -> None:
+    calls = pair(*size)
+    _, interval, _, why = change_interval(calls, np.full(len(calls.items), 1.0), is_share=is_share)
+    assert interval is None
+    assert reason in (why or "")
 
 
 def test_answers_that_never_differ_are_not_certain() -> None:
@@ -48,17 +59,3 @@ def test_answers_that_never_differ_are_not_certain() -> None:
     assert reason is None
     assert interval is not None
     assert -0.1 < interval.low < 0 < interval.high < 0.1
-
-
-def test_lengths_that_never_differ_have_no_interval() -> None:
-    _, interval, _, reason = change_interval(pair(9, 3, 3), np.full(54, 7.0), is_share=False)
-    assert (interval, reason) == (None, "no interval: answers to an item are always equally long")
-    _, interval, _, reason = change_interval(pair(9, 1, 1), np.full(18, 7.0), is_share=False)
-    assert (interval, reason) == (None, "no interval: all items changed alike")
-
-
-def test_few_items_with_single_answers_have_no_interval() -> None:
-    _, interval, _, reason = change_interval(pair(4, 1, 5), np.ones(24), is_share=True)
-    assert interval is None
-    assert reason is not None
-    assert "fewer than 5 items" in reason

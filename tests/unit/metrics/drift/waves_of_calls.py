@@ -39,25 +39,13 @@ def calls(condition: str, letters: Mapping[str, str], **values: Any) -> list[dic
     ]
 
 
-def lists(
-    condition: str, options: Mapping[str, Sequence[Sequence[str]]], **values: Any
+def calls_with(
+    column: str, condition: str, values: Mapping[str, Sequence[Any]]
 ) -> list[dict[str, Any]]:
-    """A list a call of each item."""
+    """Right answers, each with a value of its own, such as a list or a time."""
     return [
-        DEFAULTS
-        | {"condition": condition, "item_id": item, "replicate": replicate, "gold": None}
-        | {"kind": "list", "items": names}
-        | values
-        for item, replies in options.items()
-        for replicate, names in enumerate(replies)
-    ]
-
-
-def times(condition: str, seconds: Mapping[str, Sequence[float | None]]) -> list[dict[str, Any]]:
-    """Right answers, each after so many seconds."""
-    return [
-        row | {"latency_s": seconds[row["item_id"]][row["replicate"]]}
-        for row in calls(condition, {item: "A" * len(each) for item, each in seconds.items()})
+        row | {column: values[row["item_id"]][row["replicate"]]}
+        for row in calls(condition, {item: "A" * len(each) for item, each in values.items()})
     ]
 
 

@@ -18,12 +18,9 @@ def test_a_link_leads_to_the_answers_of_an_estimate() -> None:
 
 
 def test_equal_addresses_share_a_number_and_other_links_stay() -> None:
-    links = [
-        answers_link(text, model="m", task="t", condition=condition, base="runs")
-        for text, condition in (("1 %", "a"), ("2 %", "b"), ("3 %", "a"))
-    ]
-    lines = numbered_links([*links, "[methods](docs/methods.md)"])
-    assert lines[:4] == ["[1 %][1]", "[2 %][2]", "[3 %][1]", "[methods](docs/methods.md)"]
+    texts = [f"[{k}](explorer/index.html#{name})" for k, name in ((1, "a"), (2, "b"), (3, "a"))]
+    lines = numbered_links([*texts, "[methods](docs/methods.md)"])
+    assert lines[:4] == ["[1][1]", "[2][2]", "[3][1]", "[methods](docs/methods.md)"]
     assert [line.split(":")[0] for line in lines[5:]] == ["[1]", "[2]"]
 
 

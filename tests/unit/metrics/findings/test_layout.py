@@ -29,9 +29,6 @@ def rendered(section: FindingsSection) -> list[list[str]]:
     return [re.findall(r"<t[hd]>(.*?)</t[hd]>", row, flags=re.DOTALL) for row in rows]
 
 
-# ---- what holds of every section ---------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(("declaration", "rows", "_"), CASES)
 def test_a_section_renders_as_one_table(declaration: Section, rows: list[Any], _: str) -> None:
     outline = OUTLINES.get(declaration, FIELD_OUTLINE)
@@ -58,9 +55,6 @@ def test_no_text_breaks_a_table(text: str) -> None:
     name = " ".join(text.split())
     numbers = ["+0.030", "0.010", "40, baseline 30", "differs"]
     assert contents[-len(made.columns) :] == ["rec", "RAG", "1/2", name, *numbers]
-
-
-# ---- long tables -------------------------------------------------------------------------------------
 
 
 def test_a_long_table_keeps_what_differs_and_the_baseline() -> None:

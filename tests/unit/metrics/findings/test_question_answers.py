@@ -52,6 +52,9 @@ def test_shares_stand_by_condition_with_the_baseline_first() -> None:
     assert question.furthest(FIELD_OUTLINE.simulated_users) is None
 
 
+ONE_NAME = shift_row(1.0, 0.0, n_named=1, n_named_baseline=0)
+
+
 @pytest.mark.parametrize(
     ("rows", "verdict"),
     [
@@ -59,13 +62,7 @@ def test_shares_stand_by_condition_with_the_baseline_first() -> None:
         # answers differ, though no single option is shown to
         ([shift_row(0.9), comparison_row(0.01, "cars")], "yes"),
         ([shift_row(0.9), comparison_row(0.01, "other")], NO_DIFFERENCE),
-        (
-            [
-                shift_row(1.0, 0.0, n_named=1, n_named_baseline=0),
-                comparison_row(1.0, "cars", p_least=0.5),
-            ],
-            "cannot tell",
-        ),
+        ([ONE_NAME, comparison_row(1.0, "cars", p_least=0.5)], "cannot tell"),
     ],
 )
 def test_any_claim_about_a_question_decides(rows: list[object], verdict: str) -> None:
@@ -75,12 +72,9 @@ def test_any_claim_about_a_question_decides(rows: list[object], verdict: str) ->
 
 
 def test_questions_that_differ_stand_first_the_largest_before() -> None:
-    rows = [
-        shift_row(0.9, -0.5, item_id="a"),
-        shift_row(0.01, 0.2, item_id="b"),
-        shift_row(0.01, -0.4, item_id="c"),
-        shift_row(0.9, 0.0, item_id="d", task="mmlu"),
-    ]
+    shifts = {"a": (0.9, -0.5), "b": (0.01, 0.2), "c": (0.01, -0.4)}
+    rows = [shift_row(*shift, item_id=item) for item, shift in shifts.items()]
+    rows.append(shift_row(0.9, 0.0, item_id="d", task="mmlu"))
     questions = question_answers(evidence(shifts=rows))
     assert [question.item_id for question in questions] == ["c", "b", "a", "d"]
     # without answers of the baseline there is no question

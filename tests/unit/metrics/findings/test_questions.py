@@ -4,19 +4,20 @@ import dataclasses
 from typing import Any
 
 from fieldwork.metrics.findings.question_answers import question_answers
-from fieldwork.metrics.findings.questions import (
-    FEWEST_QUESTIONS,
-    MOST_QUESTIONS,
-    question_lines,
-)
+from fieldwork.metrics.findings.questions import FEWEST_QUESTIONS, MOST_QUESTIONS, question_lines
 from fieldwork.records.shared import ItemKey
 from fieldwork.records.tasks import Item
-from unit.metrics.findings.finding_rows import OUTLINE, evidence, filled, shift_row, without_links
+from unit.metrics.findings.finding_rows import (
+    OUTLINE,
+    PHRASES,
+    evidence,
+    row_maker,
+    shift_row,
+    without_links,
+)
 from unit.metrics.findings.test_question_answers import AGAIN, value_rows
 
-WORDS = OUTLINE._replace(
-    phrases={"offline": "without a user", "again": "repeated without a user", "rag": "with a user"}
-)
+WORDS = OUTLINE._replace(phrases=PHRASES | {"rag": "with a user"})
 
 
 def lines_of(rows: dict[str, list[Any]], **outline: Any) -> list[str]:
@@ -25,9 +26,7 @@ def lines_of(rows: dict[str, list[Any]], **outline: Any) -> list[str]:
     return [without_links(line) for line in lines]
 
 
-def item(kind: str = "choice", **values: Any) -> Item:
-    row: Item = filled(Item, **{"item_id": "cars", "kind": kind, "choices": [], **values})
-    return row
+item = row_maker(Item, "kind", item_id="cars", kind="choice", choices=[])
 
 
 def test_a_question_stands_in_its_own_words_with_what_letters_stand_for() -> None:

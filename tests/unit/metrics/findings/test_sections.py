@@ -9,12 +9,7 @@ from typing import Any
 
 import pytest
 
-from fieldwork.metrics.findings.answers import (
-    DISTANCE,
-    OPTIONS_MOVED,
-    USERS_AND_CONTEXTS,
-    WHO_ASKS,
-)
+from fieldwork.metrics.findings.answers import DISTANCE, OPTIONS_MOVED, USERS_AND_CONTEXTS, WHO_ASKS
 from fieldwork.metrics.findings.arms import ARMS
 from fieldwork.metrics.findings.drift import DRIFT
 from fieldwork.metrics.findings.estimates import field_sections
@@ -66,7 +61,6 @@ OUTLINES = {
 
 FIELD = {"reference": "field", "versus": "field", "difference_low": -0.05, "n_equal": 20}
 FIELD |= {"difference_high": 0.24, "n_units_versus": 30}
-LOST = {"ci_low": None, "ci_high": None, "reason": "no interval: 12 users answer"}
 AGAIN = {"condition": "again"}
 PROMPTS = [
     comparison_row(0.01),
@@ -75,7 +69,6 @@ PROMPTS = [
     comparison_row(None, "l", reason="no answer can be read"),
 ]
 FILMS = {"js_distance": 0.2, "p_value": 0.6, "p_rank": 0.7, "is_same_top": False}
-IN_ALL = {"group": None, "versus": None, "metric": "js_bits", "value": 0.2, "value_versus": 0.1}
 PROMPTS_OF_GROUPS = [
     group_row(item_id=item, p_value=p, metric="share_correct")
     for item, p in (("a", 0.01), ("b", 0.4))
@@ -85,13 +78,23 @@ CHANGES = [
     change_row(None, metric="flips", estimate=0.3),
     change_row(None, metric="flips_rerun", estimate=0.1),
 ]
-LISTS = [
-    change_row(0.01, metric="excess_overlap", estimate=-0.2),
-    change_row(None, metric="overlap", estimate=0.5),
-    change_row(None, metric="overlap_rerun", estimate=0.7),
-]
 
 CASES: Sequence[tuple[Section, Any, str]] = [
+    (
+        USERS_AND_CONTEXTS,
+        [nested_row(0.01, 0.02)],
+        "rec|RAG|12 (5…20)|0.010|30 (20…40)|0.020|80|2|9|users differ, contexts differ",
+    ),
+    (
+        USERS_AND_CONTEXTS,
+        [nested_row(0.4, 0.3)],
+        "rec|RAG|12 (5…20)|0.40|30 (20…40)|0.30|80|2|9|not detected (10.7 % would be)",
+    ),
+    (
+        USERS_AND_CONTEXTS,
+        [nested_row(reason="one context")],
+        "rec|RAG|12 (5…20)|–|30 (20…40)|–|80|2|9|no test: one context",
+    ),
     (WHO_ASKS, [variance_row(0.002)], "rec|RAG|16 (−12…20)|0.002|40|9|1,720|differs"),
     (DISTANCE, PROMPTS, "rec|RAG|2/3, 1 untested|j|+0.050|0.020|40, baseline 30|differs"),
     (
@@ -119,18 +122,8 @@ CASES: Sequence[tuple[Section, Any, str]] = [
         [score_row(0.01), spread_row(0.02)],
         "mmlu|RAG|50.0 (45.0…55.0)|2.0|10×514|−2.1 (−3.0…−1.0)|0.010|0.020|lower, wider spread",
     ),
-    (
-        SCORES,
-        [score_row(value=None, difference=None, reason="none is read")],
-        "mmlu|RAG|–|–|10×514|–|–|–|no test: none is read",
-    ),
     (PLACES, [rank_row()], "mmlu|RAG|35 to 52|90|Board|10|90|70|no test"),
     (NOVELTY, [novelty_row(0.001)], "mmlu|RAG|514|10|23 (20…30)|10|+13 (8…20)|0.001|more"),
-    (
-        NOVELTY,
-        [novelty_row(None, **AGAIN, excess=None)],
-        "mmlu|T1 again|514|10|23 (20…30)|10|–|–|control",
-    ),
     (
         CATEGORIES,
         [category_row(0.01), category_row(0.01, "law", 0.05), category_row(0.01, "rest", -0.04)],
@@ -163,7 +156,7 @@ CASES: Sequence[tuple[Section, Any, str]] = [
     (PRACTICE, [practice_row(0.001)], "mmlu|typos|T1|0.75 (none)|4 of 21|1|−2.0|same order"),
     (
         PRACTICE_DROPS,
-        [drop_row("history", 0.15)],
+        [drop_row("history", 0.15, ci_low=0.14, ci_high=0.16, share=0.75)],
         "mmlu|History|15.0 (14.0…16.0)|20.0|75|3|no test",
     ),
     (
@@ -179,20 +172,10 @@ CASES: Sequence[tuple[Section, Any, str]] = [
         "rec|History − RAG|variance between contexts, points|+10.0 (none)|40, 38|0.030|differs",
     ),
     (
-        VALUES,
-        [value_row(0.001, "q", **LOST)],
-        "mmlu|RAG|q|T1|40 + 2 / 38|+0.10 (none)|70 %|0.20 (0.05)|0.001|differs",
-    ),
-    (
         ARMS,
         [arm_row(test="trend", p_holm=0.2)],
         "rec|trend, History to RAG|variance between contexts, points|+10.0 (2.0…18.0)|40, 38|0.20|"
         "not detected",
-    ),
-    (
-        GROUPS_OF_USERS,
-        [group_row(versus=None, difference=None, p_value=None, reason="nobody answers")],
-        "rec|gender|man − mean of the others|entropy, bits|–|20, 21|9|–|no test: nobody answers",
     ),
     # of many groups without a difference the nearest
     (
@@ -242,23 +225,6 @@ def test_what_is_no_estimate_of_the_study_is_no_section(
     assert cells(declaration, *rows, outline=VARIANTS) == []
 
 
-@pytest.mark.parametrize(
-    ("p_user", "p_context", "verdict"),
-    [
-        (0.01, 0.02, "users differ, contexts differ"),
-        (0.4, 0.3, "not detected (10.7 % would be)"),
-        (None, None, "no test: each user has one context"),
-    ],
-)
-def test_users_and_contexts_of_one_user_have_a_verdict_together(
-    p_user: float | None, p_context: float | None, verdict: str
-) -> None:
-    row = nested_row(p_user, p_context, reason="each user has one context")
-    ((*_, users, p, contexts, p_contexts, _, _, _, text),) = cells(USERS_AND_CONTEXTS, row)
-    assert (users, contexts, text) == ("12 (5…20)", "30 (20…40)", verdict)
-    assert (p == "–") == (p_contexts == "–") == (p_user is None)
-
-
 def test_only_the_furthest_options_are_listed_and_the_others_counted() -> None:
     moved = [shift_row(0.01, k / 100, answer=f"o{k}") for k in range(1, 8)]
     made = section(OPTIONS_MOVED, *moved, shift_row(0.5, 0.9, answer="o9"))
@@ -274,39 +240,15 @@ def test_only_the_furthest_options_are_listed_and_the_others_counted() -> None:
     assert listed == [("rec", "o2 (cars)"), ("mmlu", "o2 (cars)")]
 
 
-@pytest.mark.parametrize(
-    ("users", "units", "is_simulated"),
-    [
-        (["rag", "field"], "contexts or real users", True),
-        (["field"], "users", False),
-    ],
-)
-def test_a_share_is_of_contexts_unless_people_asked(
-    users: list[str], units: str, is_simulated: bool
-) -> None:
-    outline = OUTLINE._replace(conditions={name: name for name in users}, users=users)
-    rows = [variance_row(0.002, condition=name) for name in users]
-    made = section(WHO_ASKS, *rows, outline=outline)
-    assert f"lies between {units}, and not between repeats" in made.question
-    assert units.capitalize() in made.columns
-    assert ("user and context cannot be told apart" in made.question) == is_simulated
-    retrieval = section(WHO_ASKS, *rows, outline=outline._replace(retrieval=[users[0]]))
-    assert retrieval.question.endswith(f"With {users[0]} it is another context for each prompt.")
-
-
-def test_the_baseline_stands_beside_with_its_spread() -> None:
-    rows = [score_row(condition="offline"), spread_row(condition="offline", sd=0.011)]
-    baseline, users = section(SCORES, *rows, score_row(0.01), spread_row()).findings
-    assert baseline.cells[1:5] == ("T1", "50.0 (45.0…55.0)", "1.1", "10×514")
-    assert (baseline.verdict.text, baseline.is_reference) == ("baseline", True)
-    assert not users.is_reference
-
-
 def test_a_score_in_any_form_stands_beside_where_it_is_another_one() -> None:
     row, flexible = score_row(0.01), score_row(measure="em_flexible", value=0.7)
-    made = section(SCORES, row, spread_row(), flexible)
+    baseline = [score_row(condition="offline"), spread_row(condition="offline", sd=0.011)]
+    made = section(SCORES, *baseline, row, spread_row(), flexible)
     assert made.columns[2:5] == ("Mean score", "In any form", "SD")
-    assert made.findings[0].cells[3] == "70.0"
+    first, users = made.findings
+    assert first.cells[1:6] == ("T1", "50.0 (45.0…55.0)", "–", "1.1", "10×514")
+    assert (first.verdict.text, first.is_reference) == ("baseline", True)
+    assert (users.cells[3], users.is_reference) == ("70.0", False)
     same = section(SCORES, row, replace(flexible, value=0.5))
     assert "In any form" not in same.columns
 

@@ -13,7 +13,6 @@ from fieldwork.metrics.findings.question_answers import question_answers
 from fieldwork.metrics.findings.questions import question_lines
 from fieldwork.metrics.findings.summary import MOST_WORDS, in_short, n_words
 from fieldwork.records.claims import Claim
-from fieldwork.records.drift import Drift
 from unit.metrics.findings.finding_rows import (
     FIELD_OUTLINE,
     OUTLINE,
@@ -23,7 +22,6 @@ from unit.metrics.findings.finding_rows import (
     comparison_row,
     entropy_row,
     evidence,
-    filled,
     novelty_row,
     order_row,
     score_row,
@@ -136,25 +134,6 @@ def test_real_users_are_told_from_simulated_ones() -> None:
     )
     assert texts["Says nothing of"].startswith("people who did not take part")
     assert "simulated" in sentences()["Says nothing of"]
-
-
-def test_waves_stand_first_where_nobody_asks() -> None:
-    names = {"wave": "w2", "first_wave": "w1", "measure": "accuracy", "condition": "offline"}
-    wave = filled(Drift, **names, has_moved=False)
-    lines = in_short(evidence(wave, outline=NO_USERS._replace(controls=[])))
-    assert lines[0] == "**Over time:** no change is detected in 1 test from w1 to w2."
-    assert not any("Chance" in line for line in lines)
-
-
-def test_what_would_decide_the_rest() -> None:
-    (effect,) = [claim.smallest_effect for claim in evidence(shifts=[shift_row(0.9)]).claims]
-    whole, half = (f"{size * (effect or 0):.0f}" for size in (100, 50))
-    assert sentences(shifts=[shift_row(0.9)])["To learn more"] == (
-        f"ask more users: with 40, moves under {whole} percentage points often go unnoticed; with 160, "
-        f"under {half}."
-    )
-    confirm = "name the largest difference in advance, and ask new users."
-    assert sentences(shifts=[shift_row(0.01)])["To learn more"] == confirm
 
 
 OUTLINES = [STUDY, NO_USERS, FIELD_STUDY, FIELD_ALONE, TWO_MODELS]

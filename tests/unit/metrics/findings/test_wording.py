@@ -20,7 +20,6 @@ from fieldwork.metrics.findings.wording import (
         (p_cell(0.0123), "0.012"),
         (p_cell(None), "–"),
         (percent(-0.116), "−12 %"),
-        (percent(0.575, digits=1), "57.5 %"),
         (points(0.384), "+38 points"),
         (number_cell(None, 2), "–"),
         (interval_cell(0.16, None, 0.5, digits=0, scale=100), "16 (none)"),
@@ -36,14 +35,10 @@ def test_numbers_in_words(text: str, expected: str) -> None:
 @pytest.mark.parametrize(
     ("text", "shown"),
     [
-        ("Offline (T = 1)", "Offline (T = 1)"),
         ("<img src=x onerror=alert(1)>", "&lt;img src=x onerror=alert(1)>"),
-        ("&lt;b>", "&amp;lt;b>"),
-        ("*bold* and __bold__", r"\*bold\* and \_\_bold\_\_"),
         ("[a](javascript:b)", r"\[a\](javascript:b)"),
         ("`code` \\ ~~gone~~", r"\`code\` \\ \~\~gone\~\~"),
         ("a|b", r"a\|b"),
-        ("# heading", r"\# heading"),
         ("two\nlines\n\n# and more", "two lines # and more"),
     ],
 )

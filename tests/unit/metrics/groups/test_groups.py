@@ -20,7 +20,7 @@ from fieldwork.records.parsing import Answer
 from fieldwork.statistics.intervals import ShareCount, newcombe_interval
 from unit.metrics.metric_frames import (
     answer_frame,
-    chosen,
+    asked,
     item_frame,
     list_means,
     list_prompts,
@@ -32,36 +32,30 @@ OPTIONS = [f"o{k:02}" for k in range(30)]
 ITEMS = item_frame(question("q", gold="A"), question("u", gold=None))
 
 
-def members(groups: Mapping[str, int], variable: str = "gender") -> pd.DataFrame:
+def members(groups: Mapping[str, int]) -> pd.DataFrame:
     """Participants p00 and on, so many a group."""
     names = [group for group, n in groups.items() for _ in range(n)]
-    return pd.DataFrame(
-        [(f"p{k:02}", variable, group) for k, group in enumerate(names)],
-        columns=["participant_id", "variable", "group"],
-    )
+    rows = [(f"p{k:02}", "gender", group) for k, group in enumerate(names)]
+    return pd.DataFrame(rows, columns=["participant_id", "variable", "group"])
 
 
 def lists(widths: Sequence[int], *, items: str = "ab", seed: int = 1) -> list[Answer]:
     """A list of five of the first `width` options from each participant, for each item."""
     source = random.Random(seed)
     return [
-        dataclasses.replace(row, condition="field", puppet_id=f"p{k:02}", item_id=item)
+        row
         for item in items
         for k, width in enumerate(widths)
-        for row in listed(source.sample(OPTIONS[:width], 5))
+        for row in listed(
+            source.sample(OPTIONS[:width], 5), condition="field", puppet_id=f"p{k:02}", item_id=item
+        )
     ]
 
 
-def letters(text: str, item_id: str = "q") -> list[Answer]:
+def letters(text: str) -> list[Answer]:
     """A letter a participant, `-` for none."""
-    return [
-        answer
-        for k, letter in enumerate(text)
-        for answer in chosen(
-            [None if letter == "-" else letter],
-            puppet_id=f"p{k:02}", item_id=item_id, condition="field",
-        )
-    ]  # fmt: skip
+    by_user = {f"p{k:02}": [None if x == "-" else x] for k, x in enumerate(text)}
+    return asked(by_user, item_id="q", condition="field")
 
 
 def group_rows(answers: list[Answer], participants: pd.DataFrame) -> list[GroupEstimate]:
@@ -71,25 +65,15 @@ def group_rows(answers: list[Answer], participants: pd.DataFrame) -> list[GroupE
 def differences(
     answers: list[Answer], participants: pd.DataFrame, n: int = 199, rarest_users: float = 0.6
 ) -> list[GroupDifference]:
-    return measure_group_differences(
-        answer_frame(answers),
-        ITEMS,
-        participants,
-        n_permutations=n,
-        seed=1,
-        rarest_users=rarest_users,
-    )
+    settings = {"n_permutations": n, "seed": 1, "rarest_users": rarest_users}
+    return measure_group_differences(answer_frame(answers), ITEMS, participants, **settings)
 
 
 def test_a_groups_numbers_are_those_of_a_condition() -> None:
     answers = lists([12] * 10 + [30] * 14)
     rows = group_rows(answers, members({"man": 10, "woman": 14}))
-    as_arms = answer_frame(
-        [
-            dataclasses.replace(a, condition="man" if (a.puppet_id or "") < "p10" else "woman")
-            for a in answers
-        ]
-    )
+    as_arms = answer_frame(answers)
+    as_arms["condition"] = np.where(as_arms["puppet_id"] < "p10", "man", "woman")
     estimates = {
         (r.item_id, r.group, r.metric): (r.estimate, r.ci_low, r.ci_high, r.n_equal)
         for r in rows
@@ -131,8 +115,7 @@ def test_a_small_group_has_no_numbers_and_lowers_nobodys_n() -> None:
     assert all(r.estimate is None for r in small_group)
     assert {r.n_equal for r in rows if r.group == "many" and r.metric == "entropy_bits"} == {10}
     (only,) = differences(answers, members({"many": 10, "few": 4}))
-    assert only.reason is not None
-    assert only.reason.startswith("1 of 2 groups of gender have 5 answers")
+    assert (only.reason or "").startswith("1 of 2 groups of gender have 5 answers")
 
 
 def test_two_groups_have_one_difference_and_three_one_each() -> None:
@@ -150,34 +133,32 @@ def test_two_groups_have_one_difference_and_three_one_each() -> None:
 
 def test_a_planted_difference_is_found_and_none_where_there_is_none() -> None:
     participants = members({"x": 15, "y": 15})
-    rows = differences(lists([10] * 15 + [30] * 15), participants)
-    (mean,) = (r for r in rows if r.item_id is None and r.metric == "entropy_bits")
-    assert mean.difference is not None
-    assert mean.difference < -0.5
+    answers = lists([10] * 15 + [30] * 15)
+    mean, few = (
+        next(r for r in rows if r.item_id is None and r.metric == "entropy_bits")
+        for rows in (
+            differences(answers, participants),
+            differences(answers, participants, rarest_users=0.05),
+        )
+    )
+    assert (mean.difference or 0) < -0.5
     assert (mean.p_value, mean.n_items, mean.n_group, mean.n_versus) == (1 / 200, 2, 15, 15)
-    assert mean.ci_high is not None
-    assert mean.ci_high < 0
-    few = differences(lists([10] * 15 + [30] * 15), participants, rarest_users=0.05)
-    (mean,) = (r for r in few if r.item_id is None and r.metric == "entropy_bits")
-    assert (mean.p_value, mean.ci_high) == (1 / 200, None)
-    assert (mean.reason or "").startswith("no interval: 15 users answer in a group, and 100 are")
+    assert (mean.ci_high or 0) < 0
+    assert (few.p_value, few.ci_high) == (1 / 200, None)
+    assert (few.reason or "").startswith("no interval: 15 users answer in a group, and 100 are")
     same = differences(lists([20] * 30), participants)
     assert min(r.p_holm or 1 for r in same if r.item_id is None) > 0.05
 
 
-def apart(n: int, width: int) -> list[Answer]:
-    """Three groups of `n` that choose among `width` options each, none of which another has."""
-    source = random.Random(4)
-    return [
-        dataclasses.replace(row, condition="field", puppet_id=f"p{k:02}", item_id=item)
-        for item in "ab"
-        for k in range(3 * n)
-        for row in listed(source.sample(OPTIONS[k // n * 10 : k // n * 10 + width], 5))
-    ]
-
-
 def test_groups_that_prefer_other_options_are_not_told_to_vary_less() -> None:
-    rows = differences(apart(10, 9), members({"x": 10, "y": 10, "z": 10}))
+    # three groups of ten that choose among nine options each, none of which another has
+    answers = []
+    for row in lists([9] * 30, seed=4):
+        first = int((row.puppet_id or "")[1:]) // 10 * 10
+        answers.append(
+            dataclasses.replace(row, items=[f"o{first}{name}" for name in row.items or ()])
+        )
+    rows = differences(answers, members({"x": 10, "y": 10, "z": 10}))
     varied = [r for r in rows if r.metric == "entropy_bits" and r.item_id is None]
     assert len(varied) == 3
     assert all(abs(r.difference or 9.0) < 0.15 for r in varied)
@@ -216,8 +197,8 @@ def test_of_two_shares_the_interval_is_newcombes() -> None:
     assert two.interval == newcombe_interval(ShareCount(7, 9), [ShareCount(3, 12)])
     three = contrast_shares({"x": (7, 9), "y": (3, 12), "z": (3, 12)}, "x")
     assert (three.value, three.others_mean) == (two.value, two.others_mean)
-    assert three.interval is not None
-    assert two.interval is not None
+    assert three.interval
+    assert two.interval
     # two others are known better than one
     assert two.interval.low < three.interval.low < three.interval.high < two.interval.high
 
@@ -256,20 +237,12 @@ def test_more_tests_than_the_shuffles_can_tell_apart_say_so(n: int, is_short: bo
     assert {r.reason for r in varied} == {needed if is_short else None}
 
 
-def test_a_participant_in_two_groups_is_refused() -> None:
+def test_a_participant_in_two_groups_is_refused_and_nothing_gives_nothing() -> None:
     twice = pd.concat([members({"x": 6}), members({"y": 6})])
     with pytest.raises(StudyError, match="a participant is in two groups of gender"):
         group_rows(lists([12] * 6), twice)
-
-
-@pytest.mark.parametrize("participants", [members({}), members({"x": 3}, "age")])
-def test_nothing_to_measure(participants: pd.DataFrame) -> None:
-    assert group_rows([], participants) == differences([], participants) == []
-
-
-def test_no_permutations_are_refused() -> None:
-    with pytest.raises(StudyError, match=r"metrics\.permutations is 0"):
-        differences(lists([12] * 10), members({"x": 5, "y": 5}), n=0)
+    for participants in (members({}), members({"x": 3})):
+        assert group_rows([], participants) == differences([], participants) == []
 
 
 def test_an_option_that_few_of_a_group_name_is_pooled_for_all_groups() -> None:

@@ -19,11 +19,7 @@ RULES: dict[str, Any] = {
     "margins": {"share_who": 0.05, "entropy_bits": 0.25, "score": 0.02, "share": 0.1},
 }
 POWER: dict[str, Any] = {
-    "target": 0.8,
-    "simulations": 40,
-    "sizes": [12, 6],
-    "replicates": [3, 2],
-    "prompts": None,
+    **{"target": 0.8, "simulations": 40, "sizes": [12, 6], "replicates": [3, 2], "prompts": None},
     "effects": {
         "shares": [{"baseline": 0.9, "condition": 0.2}],
         "who": [0.5, 1],
@@ -31,38 +27,27 @@ POWER: dict[str, Any] = {
         "scores": [0.02],
         "values": [0.5],
     },
-    "answer_share": 0.5,
-    "scale_points": 5,
-    "likeness": None,
-    "settled_items": 0.0,
-    "odd_users": 1.0,
-    "lists": {"named": 2, "options": 6, "exponent": 1.0},
-    "sd_users": 0.01,
-    "sd_reruns": 0.01,
-    "field_cost_usd": None,
+    **{"answer_share": 0.5, "scale_points": 5, "likeness": None, "settled_items": 0.0},
+    **{"odd_users": 1.0, "lists": {"named": 2, "options": 6, "exponent": 1.0}},
+    **{"sd_users": 0.01, "sd_reruns": 0.01, "field_cost_usd": None},
 }
 
 
 def planned_study(tasks: Mapping[str, PlannedTask], **more: Any) -> PlannedStudy:
     """A study of one model and condition that asks each user twice."""
-    study = PlannedStudy(
-        name="s",
-        models={"m": "m"},
-        conditions={"history": "SP-History"},
-        baseline="offline",
-        n_comparisons=3,
-        runs=dict.fromkeys(tasks, 12),
-        score_task=None,
-        asked_again=["history"],
-        nests={},
-        settings=POWER,
-        rules=RULES,
-        n_permutations=199,
-        seed=1,
-        rarest_users=0.05,
-        tasks=tasks,
-    )
-    return study._replace(**more)
+    runs = dict.fromkeys(tasks, 12)
+    plain: dict[str, Any] = {
+        **{
+            "name": "s",
+            "models": {"m": "m"},
+            "conditions": {"history": "SP-History"},
+            "runs": runs,
+        },
+        **{"baseline": "offline", "n_comparisons": 3, "score_task": None, "nests": {}, "seed": 1},
+        **{"asked_again": ["history"], "settings": POWER, "rules": RULES, "n_permutations": 199},
+        **{"rarest_users": 0.05, "tasks": tasks},
+    }
+    return PlannedStudy(**plain | more)
 
 
 def place(
@@ -102,10 +87,8 @@ class FakePrices:
     ) -> FakeCost:
         assert task == "t"
         n = n_users * replicates * (10 if condition == "offline" else 1)
-        has_price = model != "free"
-        return FakeCost(
-            n, float(n) if has_price else None, "tables", None if has_price else "no price"
-        )
+        price = (None, "tables", "no price") if model == "free" else (float(n), "tables", None)
+        return FakeCost(n, *price)
 
 
 class FakeArms(FakePrices):

@@ -6,25 +6,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from power_plans import (
-    POWER,
-    planned_study,
-    score_difference,
-    share_change,
-    value_difference,
-)
+from power_plans import POWER, planned_study, score_difference, share_change, value_difference
 from scipy.special import betaln, gammaln
 from scipy.stats import binom, fisher_exact, nct
 from scipy.stats import t as student
 
 from fieldwork.metrics.power import simulation
-from fieldwork.metrics.power.effects import (
-    Effect,
-    LetterSource,
-    ListSource,
-    Scenario,
-    ValueSource,
-)
+from fieldwork.metrics.power.effects import Effect, LetterSource, ListSource, Scenario, ValueSource
 from fieldwork.metrics.power.exact_test import exact_p_values
 from fieldwork.metrics.power.family import Family, PowerEstimate
 from fieldwork.metrics.power.simulation import power_curve
@@ -79,11 +67,7 @@ def fishers_power(change: Effect, n: int, level: float) -> float:
 
 
 @pytest.mark.parametrize(
-    ("change", "n"),
-    [
-        (share_change(0.93, 0.35), 8),
-        (share_change(0.93, 0.80), 40),
-    ],
+    ("change", "n"), [(share_change(0.93, 0.35), 8), (share_change(0.93, 0.80), 40)]
 )
 def test_one_prompt_has_the_power_of_fishers_test(change: Effect, n: int) -> None:
     expected = fishers_power(change, n, 0.05)
@@ -213,17 +197,15 @@ def test_beyond_certainty_nothing_is_simulated() -> None:
     assert simulation.POWER_CEILING < 1
 
 
+FEW_ODD = scenario("share_who", Effect("who", 0.4), odd_users=0.1)
+FEW_ODD_LISTS = scenario("share_who", Effect("who", 0.9), LISTS, odd_users=0.05)
+
+
 @pytest.mark.parametrize(
     ("impossible", "words"),
     [
-        (
-            scenario("share_who", Effect("who", 0.4), odd_users=0.1),
-            "cannot bring 0.4 of the variance",
-        ),
-        (
-            scenario("share_who", Effect("who", 0.9), LISTS, odd_users=0.05),
-            "even the most different",
-        ),
+        (FEW_ODD, "cannot bring 0.4 of the variance"),
+        (FEW_ODD_LISTS, "even the most different"),
         (scenario("entropy_bits", Effect("entropy", 4.0), LISTS), "even the most different"),
     ],
 )

@@ -144,16 +144,11 @@ def places(tasks: Sequence[str]) -> Iterator[ClaimKey]:
     """Effects that power simulates, one of each measure and task."""
     for task in tasks:
         questions = TASKS[task]
-        for measure, is_there in {
-            "share_who": questions.by_kind,
-            "entropy_bits": questions.count(["list"]),
-            "score": questions.n_graded,
-            "value": questions.count(VALUE_KINDS),
-            "distance": questions.count(OPTION_KINDS),
-            "option_share": questions.count(OPTION_KINDS),
-        }.items():
-            if is_there:
-                yield place(measure, "m", task, "history")
+        n_options = questions.count(OPTION_KINDS)
+        numbers = {"share_who": questions.by_kind, "entropy_bits": questions.count(["list"])}
+        numbers |= {"score": questions.n_graded, "value": questions.count(VALUE_KINDS)}
+        numbers |= {"distance": n_options, "option_share": n_options}
+        yield from (place(measure, "m", task, "history") for measure, n in numbers.items() if n)
         if questions.count(["scale"]) > 1:
             yield place("value", "m", task, "history", "scale")
 

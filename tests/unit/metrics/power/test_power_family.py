@@ -22,8 +22,10 @@ from unit.metrics.findings.finding_rows import comparison_row, shift_row, varian
 TASKS = {"lists": PlannedTask({"list": 2}), "letters": PlannedTask({"choice": 5}, 5)}
 DEFAULT = RULES["primary"]
 WHO = {"measure": "share_who"}
+WHO_OF_LISTS = [WHO | {"tasks": ["lists"]}]
 CARS = {"measure": "option_share", "tasks": ["lists"], "items": ["cars"], "options": ["Fiat"]}
 CONDITIONS = ("rag", "history")
+OPTIONS = (OptionArms("lists", 2, 4, True), OptionArms("letters", 5, 4, False))
 
 
 def planned(*primary: dict[str, Any], **more: Any) -> PlannedStudy:
@@ -46,16 +48,8 @@ def planned(*primary: dict[str, Any], **more: Any) -> PlannedStudy:
         (DEFAULT, ("distance", "m", "lists", "rag"), Family("distance", 4 * 7 - 1)),
         # real users are secondary, and families of their own
         (DEFAULT, ("share_who", "m", "lists", "field"), Family("real_users_share_who", 4 - 1)),
-        (
-            [WHO | {"tasks": ["lists"]}],
-            ("share_who", "m", "lists", "rag"),
-            Family("primary", 4 - 1),
-        ),
-        (
-            [WHO | {"tasks": ["lists"]}],
-            ("share_who", "m", "letters", "rag"),
-            Family("share_who", 3),
-        ),
+        (WHO_OF_LISTS, ("share_who", "m", "lists", "rag"), Family("primary", 4 - 1)),
+        (WHO_OF_LISTS, ("share_who", "m", "letters", "rag"), Family("share_who", 3)),
         (
             [WHO | {"models": ["m"], "conditions": ["rag", "field"]}],
             ("share_who", "m", "lists", "field"),
@@ -67,11 +61,7 @@ def planned(*primary: dict[str, Any], **more: Any) -> PlannedStudy:
         (
             [{"measure": "option_share", "conditions": ["rag"], "options": ["Fiat"]}],
             ("option_share", "m", "lists", "history"),
-            Family(
-                "option_share",
-                0,
-                (OptionArms("lists", 2, 4, True), OptionArms("letters", 5, 4, False)),
-            ),
+            Family("option_share", 0, OPTIONS),
         ),
     ],
 )
@@ -79,10 +69,8 @@ def test_the_family_of_an_effect(
     primary: list[dict[str, Any]], where: tuple[str, str, str, str], family: Family
 ) -> None:
     assert effect_family(place(*where), planned(*primary)) == family
-
-
-def test_an_effect_of_who_asks_is_in_a_study_that_asks_twice() -> None:
-    study = planned({"measure": "share_who"}, asked_again=[])
+    # an effect of who asks is in a study that asks twice
+    study = planned(WHO, asked_again=[])
     family = effect_family(place("share_who", "m", "lists", "rag"), study)
     assert family == Family("primary", 2 * 2 - 1)
 
@@ -105,12 +93,8 @@ def test_companions_are_corrected_with_it() -> None:
     margins = Margins(12, 12, 12)
     p_value = fisher_p(2, margins)
     assert 0.0025 < p_value < 0.025
-    rows = [
-        shift_row(
-            p_value, answer=answer, n_named=2, n_named_baseline=10, n_answers=12, n_baseline=12
-        )
-        for answer in ("A", "B")
-    ]
+    counts = {"n_named": 2, "n_named_baseline": 10, "n_answers": 12, "n_baseline": 12}
+    rows = [shift_row(p_value, answer=answer, **counts) for answer in "AB"]
     own, _ = measure_claims({"shifts": rows}, planned(*DEFAULT).claim_rules)
     assert own.p_corrected == pytest.approx(2 * p_value)
     twin = ((p_value, margins),)

@@ -4,24 +4,22 @@ import itertools
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import pytest
 
 from fieldwork.metrics.power.effects import ListSource
 from fieldwork.metrics.power.likeness import LEAST_USERS, Likeness, measure_likeness
 from fieldwork.metrics.power.lists import log_weights
 from fieldwork.metrics.power.tests_of_arms import lists_by_prompt
+from unit.metrics.values.value_frames import answer as value_answer
+from unit.metrics.values.value_frames import frame
 
 N = 150
 SOURCE = ListSource(3, 12, 1.0)
 
 
 def answer(kind: str, user: int, item: int, **values: Any) -> dict[str, Any]:
-    return {
-        "model": "m", "task": "t", "condition": "history", "item_id": f"i{item}", "kind": kind,
-        "puppet_id": f"p{user:04}", "replicate": 0, "outcome": "ok", "items": None, "letter": None,
-        "value": None,
-    } | values  # fmt: skip
+    names = {"kind": kind, "item_id": f"i{item}"}
+    return value_answer("history", f"p{user:04}", values.pop("value", None), **names | values)
 
 
 def lists(likeness: float, n_users: int = N, n_items: int = 5) -> list[dict[str, Any]]:
@@ -57,7 +55,7 @@ def values(likeness: float, kind: str) -> list[dict[str, Any]]:
 
 
 def measure(rows: list[dict[str, Any]]) -> dict[tuple[str, str], Likeness]:
-    return measure_likeness(pd.DataFrame(rows).astype({"value": "float64"}))  # type: ignore[return-value]
+    return measure_likeness(frame(rows))  # type: ignore[return-value]
 
 
 @pytest.mark.parametrize("likeness", [0.0, 0.4, 1.0])

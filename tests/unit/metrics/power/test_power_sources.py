@@ -1,8 +1,5 @@
 """Sources of lists have the effect that is supposed, over all users, whoever carries it."""
 
-import dataclasses
-import itertools
-
 import numpy as np
 import pytest
 
@@ -25,13 +22,13 @@ SMALL = ListSource(2, 6, 1.0)
 def measure_share(lists: np.ndarray) -> float | None:
     """By the study's own estimator; lists of shape (items, users, answers, options)."""
     rows = [
-        dataclasses.replace(row, puppet_id=f"p{user:04}")
-        for item, user in itertools.product(*map(range, lists.shape[:2]))
+        row
+        for item, user in np.ndindex(lists.shape[:2])
         for row in listed(
             *([f"o{o}" for o in np.flatnonzero(one)] for one in lists[item, user]),
-            item_id=f"i{item}",
+            item_id=f"i{item}", puppet_id=f"p{user:04}",
         )
-    ]
+    ]  # fmt: skip
     (row,) = measure_variance(answer_frame(rows), baseline="offline", n_permutations=1, seed=1)
     return row.share_who
 

@@ -6,11 +6,13 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from power_plans import score_difference, share_change
 
 from fieldwork.estimates import prompts as estimates_of_prompts
 from fieldwork.measures import measures
+from fieldwork.metrics.accuracy import count_runs
 from fieldwork.metrics.comparisons import measure_comparisons
 from fieldwork.metrics.power import tests_of_arms, tests_of_shares
 from fieldwork.metrics.power.effects import Effect, LetterSource, ListSource, Scenario
@@ -18,9 +20,15 @@ from fieldwork.metrics.power.outcomes import SimulatedStudies, SimulatedTest
 from fieldwork.metrics.power.simulation import simulation_of
 from fieldwork.metrics.shifts import measure_shifts
 from fieldwork.metrics.variance import measure_variance
-from fieldwork.records.metrics import RunAccuracy
 from fieldwork.statistics.delete_many import third_samples
-from unit.metrics.metric_frames import answer_frame, chosen, list_means, listed, score_estimates
+from unit.metrics.metric_frames import (
+    answer_frame,
+    chosen,
+    list_means,
+    listed,
+    runs_of,
+    score_estimates,
+)
 
 SMALL = ListSource(2, 6, 1.0)
 CHANGE = share_change(0.8, 0.3)
@@ -92,10 +100,9 @@ def test_who_asks_of_lists(monkeypatch: pytest.MonkeyPatch) -> None:
         test.p_value for test in tests_of_arms.list_user_tests(0.8, scenario, SMALL, studies(6))
     ]
     for number, p_value in enumerate(p_values):
+        items = [*lists.values[2 * number : 2 * number + 2]]
         rows = [
-            row
-            for item in range(2)
-            for row in list_rows(lists.values[2 * number + item], "c", f"i{item}", puppets=True)
+            r for k, one in enumerate(items) for r in list_rows(one, "c", f"i{k}", puppets=True)
         ]
         (expected,) = measure_variance(
             answer_frame(rows), baseline="offline", n_permutations=999, seed=number
@@ -107,19 +114,21 @@ def test_distances_of_lists(monkeypatch: pytest.MonkeyPatch) -> None:
     lists = Recorder(tests_of_shares, "draw_moved_lists", monkeypatch)
     tests = [*tests_of_shares.list_distances(moved("distance", SMALL), studies())]
     for number, test in enumerate(tests):
-        condition, baseline = lists.values[2 * number : 2 * number + 2]
-        (expected,) = distance_rows(condition[:, None], baseline[:, None])
+        settings = {
+            "baseline": "offline",
+            "n_permutations": 1999,
+            "seed": 1,
+            "metrics": ["js_bits"],
+        }
+        (expected,) = measure_comparisons(two_sides(lists, number), **settings)
         assert test.p_value == pytest.approx(expected.p_value, abs=error_of(expected.p_value))
 
 
-def distance_rows(condition: np.ndarray, baseline: np.ndarray) -> list[Any]:
-    rows = [
-        *list_rows(condition, "c", puppets=True),
-        *list_rows(baseline, "offline", puppets=False),
-    ]
-    return measure_comparisons(
-        answer_frame(rows), baseline="offline", n_permutations=1999, seed=1, metrics=["js_bits"]
-    )
+def two_sides(lists: Recorder, number: int) -> pd.DataFrame:
+    """Lists of a simulated study, those of the condition first."""
+    condition, baseline = lists.values[2 * number : 2 * number + 2]
+    rows = list_rows(condition[:, None], "c", puppets=True)
+    return answer_frame([*rows, *list_rows(baseline[:, None], "offline", puppets=False)])
 
 
 @pytest.mark.parametrize("measure", ["distance", "option_share"])
@@ -157,14 +166,8 @@ def test_options_of_lists_come_with_the_tests_of_their_prompt(
     lists = Recorder(tests_of_shares, "draw_moved_lists", monkeypatch)
     tests = [*tests_of_shares.share_tests(moved("option_share", SMALL), studies(n_studies=3))]
     for number, test in enumerate(tests):
-        condition, baseline = lists.values[2 * number : 2 * number + 2]
-        rows = [
-            *list_rows(condition[:, None], "c", puppets=True),
-            *list_rows(baseline[:, None], "offline", puppets=False),
-        ]
-        expected = {
-            row.answer: row for row in measure_shifts(answer_frame(rows), baseline="offline")
-        }
+        rows = measure_shifts(two_sides(lists, number), baseline="offline")
+        expected = {row.answer: row for row in rows}
         assert test.p_value == pytest.approx(expected["o0"].p_value)
         others = sorted(row.p_value for name, row in expected.items() if name != "o0")
         own = [p_value for p_value, _ in test.companions]
@@ -213,31 +216,24 @@ def test_scores(monkeypatch: pytest.MonkeyPatch) -> None:
     scenario = Scenario("score", score_difference(0.01, 0.02, 0.01), LetterSource(0.5))
     tests = [*tests_of_arms.score_simulation(scenario)(studies())]
     for test, scores in zip(tests, arguments, strict=True):
-        runs = [
-            *(run(score, "c", k, f"p{k}") for k, score in enumerate(scores[:N].tolist())),
-            *(run(score, "offline", k, None) for k, score in enumerate(scores[N:].tolist())),
-        ]
-        rows = score_estimates(runs, n_permutations=1999, rarest_users=RAREST)
+        runs = runs_of(scores[:N].tolist(), replicates=1) + runs_of(scores[N:].tolist(), "offline")
+        rows = score_estimates(count_runs(runs), n_permutations=1999, rarest_users=RAREST)
         row = next(row for row in rows if (row.condition, row.measure) == ("c", "em_strict"))
         assert test.p_value == pytest.approx(row.p_value, abs=0.06)
 
 
-def run(score: float, condition: str, number: int, puppet: str | None) -> RunAccuracy:
-    return RunAccuracy("m", "t", condition, number, puppet, 0, score, score, 0.0, 4, 1, True)
+CONFIRMED = [
+    moved("option_share", LetterSource(0.5)),
+    moved("distance", LetterSource(0.5)),
+    moved("distance", SMALL),
+    Scenario("score", score_difference(0.02, 0.01, 0.02), SMALL, n_items=9),
+]
 
 
-@pytest.mark.parametrize("kind", ["share", "distance", "lists", "score"])
-def test_a_control_has_to_confirm_a_difference(kind: str) -> None:
+@pytest.mark.parametrize("scenario", CONFIRMED, ids=lambda s: f"{s.measure} {s.source_label}")
+def test_a_control_has_to_confirm_a_difference(scenario: Scenario) -> None:
     """Both tests have the same users, so that both show it more often than two of their own would."""
-    scenario = Scenario("score", score_difference(0.02, 0.01, 0.02), SMALL, n_items=9)
-    simulate = simulation_of(
-        {
-            "share": moved("option_share", LetterSource(0.5)),
-            "distance": moved("distance", LetterSource(0.5)),
-            "lists": moved("distance", SMALL),
-            "score": scenario,
-        }[kind]
-    )
+    simulate = simulation_of(scenario)
     assert simulate
     alone, confirmed = (
         np.mean([(test.p_value or 0.0) < 0.05 for test in simulate(own)])

@@ -1,33 +1,28 @@
 """Tables of practice from the runs of a study: which runs are a way, and what rows say."""
 
+import dataclasses
+
 import pytest
 
 from fieldwork.errors import StudyError
 from fieldwork.metrics.practice.table import measure_drops, measure_practice, origin_of
 from fieldwork.records.metrics import RunAccuracy
 from fieldwork.records.practice import PracticeOrder
+from unit.metrics.metric_frames import runs_of
 
 VARIANTS = {"noisy": "quiz", "noisy_casual": "noisy", "casual": "quiz"}
 STEPS = {"noisy": ("typos",), "noisy_casual": ("typos", "casual"), "casual": ("casual",)}
 LEVELS = {"a": 0.9, "b": 0.7, "c": 0.5}
 
 
-def run(
-    model: str, task: str, condition: str, number: int, score: float, *, user: bool
-) -> RunAccuracy:
-    return RunAccuracy(
-        model, task, condition, number, f"p{number:03}" if user else None, 0 if user else number,
-        score, score, 0.0, 10, 1, True,
-    )  # fmt: skip
-
-
 def arm(
     task: str, condition: str, levels: dict[str, float], *, user: bool = False
 ) -> list[RunAccuracy]:
+    """Three runs of each model, a point apart."""
     return [
-        run(model, task, condition, number, level + 0.01 * number, user=user)
+        dataclasses.replace(run, model=model, task=task, is_counted=True)
         for model, level in levels.items()
-        for number in range(3)
+        for run in runs_of([level, level + 0.01, level + 0.02], condition, replicates=int(user))
     ]
 
 
@@ -56,13 +51,8 @@ def orders(runs: list[RunAccuracy]) -> dict[tuple[str, str], PracticeOrder]:
 
 def test_each_way_is_set_beside_its_origin() -> None:
     rows = orders(study())
-    assert set(rows) == {
-        ("quiz", "again"),
-        ("quiz", "history"),
-        ("noisy", "offline"),
-        ("casual", "offline"),
-        ("noisy_casual", "offline"),
-    }
+    ways = {(task, "offline") for task in VARIANTS}
+    assert set(rows) == ways | {("quiz", "again"), ("quiz", "history")}
     assert {row.task for row in rows.values()} == {"quiz"}
     assert rows["quiz", "again"].rho == rows["casual", "offline"].rho == 1
     assert rows["noisy", "offline"].rho == pytest.approx(0.5)

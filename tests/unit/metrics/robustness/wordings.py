@@ -1,8 +1,7 @@
 """Answers to a task and its variants, in as few words as a test needs."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, replace
-from typing import Any
 
 import pandas as pd
 
@@ -10,7 +9,6 @@ from fieldwork.estimates.quantity import ChanceSettings
 from fieldwork.metrics.robustness.table import measure_robustness
 from fieldwork.records.parsing import Answer
 from fieldwork.records.robustness import Robustness
-from fieldwork.records.tasks import Item
 from unit.metrics.metric_frames import answer_frame, chosen, listed, question
 
 SETTINGS = ChanceSettings(199, 1)
@@ -26,47 +24,38 @@ def letters(
         for rerun, letter in enumerate(text)
         if letter != "-"
         for answer in chosen(
-            [None if letter == "?" else letter],
-            item_id=item,
-            puppet_id=puppet,
-            condition=condition,
+            [None if letter == "?" else letter], item_id=item, puppet_id=puppet, condition=condition
         )
     ]
 
 
 def lists(
-    task: str,
-    by_item: Mapping[str, Sequence[Sequence[str] | None]],
-    *,
-    puppet: str | None = None,
+    task: str, by_item: Mapping[str, Sequence[Sequence[str] | None]], *, puppet: str | None = None
 ) -> list[Answer]:
     """One list a rerun of each item."""
     return [
-        replace(answer, task=task, puppet_id=puppet)
+        replace(answer, task=task)
         for item, responses in by_item.items()
-        for answer in listed(*responses, item_id=item)
+        for answer in listed(*responses, item_id=item, puppet_id=puppet)
     ]
 
 
 def questions(
     tasks: Iterable[str],
-    items: Iterable[str],
+    items: Sequence[str],
     *,
     gold: str | None = "A",
     left_out: Mapping[str, Sequence[str]] | None = None,
 ) -> pd.DataFrame:
     """The items of several tasks; `left_out` are those that a variant could not change."""
-    names = [*items]
-
-    def rows() -> Iterator[dict[str, Any]]:
-        for place, task in enumerate(tasks):
-            for name in names:
-                item: Item = question(name, gold=gold)
-                # the first task is the origin
-                applied = None if place == 0 else name not in (left_out or {}).get(task, ())
-                yield {**asdict(replace(item, applied=applied)), "task": task}
-
-    return pd.DataFrame(rows())
+    # the first task is the origin
+    rows = [
+        asdict(question(name, gold=gold))
+        | {"task": task, "applied": name not in (left_out or {}).get(task, ()) if place else None}
+        for place, task in enumerate(tasks)
+        for name in items
+    ]
+    return pd.DataFrame(rows)
 
 
 def measured(

@@ -18,8 +18,7 @@ def test_the_first_answer_of_a_user_counts() -> None:
     assert row.sd == pytest.approx(statistics.stdev([1, 2, 5]))
     assert (row.lower_quartile, row.upper_quartile) == (1.5, 3.5)
     assert (row.unit, row.ci_low) == ("puppet", None)
-    assert row.reason is not None
-    assert "3 users answer" in row.reason
+    assert "3 users answer" in (row.reason or "")
 
 
 def test_without_users_every_answer_counts_and_the_interval_is_students() -> None:
@@ -54,9 +53,6 @@ def test_answers_without_a_value_are_counted_and_failed_ones_are_no_data() -> No
     ]
     (row,) = measure_values(frame(rows), scale_items("q"))
     assert (row.n_units, row.n_without, row.reason) == (1, 1, "no interval: one answer has a value")
-
-
-def test_an_item_without_any_value_says_so() -> None:
     (row,) = measure_values(frame([answer("offline", None, None)]), scale_items("q"))
     assert (row.mean, row.median, row.reason) == (None, None, "no answer has a value")
 

@@ -11,19 +11,9 @@ POINTS = [1.0, 2.0, 3.0, 4.0, 5.0]
 def answer(condition: str, user: str | None, value: float | None, **changes: Any) -> dict[str, Any]:
     """An answer to the scale `q`; answers without a user get a replicate each by `changes`."""
     letter = "ABCDE"[int(value) - 1] if value is not None and 1 <= value <= 5 else None
-    return {
-        "model": "m",
-        "task": "t",
-        "condition": condition,
-        "item_id": "q",
-        "kind": "scale",
-        "puppet_id": user,
-        "replicate": 0,
-        "outcome": "ok",
-        "items": None,
-        "letter": letter,
-        "value": value,
-    } | changes
+    row = {"model": "m", "task": "t", "condition": condition, "item_id": "q", "kind": "scale"}
+    row |= {"puppet_id": user, "replicate": 0, "outcome": "ok", "items": None}
+    return row | {"letter": letter, "value": value} | changes
 
 
 def frame(rows: Iterable[dict[str, Any]]) -> pd.DataFrame:
