@@ -63,6 +63,21 @@ def complaint(config: dict[str, Any]) -> str:
     return str(caught.value)
 
 
+def study(*files: str, **changes: dict[str, Any]) -> Study:
+    """The quickstart, or it with shipped studies laid over, and with changed settings of sections."""
+    config = shipped_config(*(HOME / file for file in files))
+    for section, entries in changes.items():
+        if not isinstance(config.get(section), dict):
+            config[section] = entries
+            continue
+        for name, entry in entries.items():
+            old = config[section].get(name)
+            is_both = isinstance(old, dict) and isinstance(entry, dict)
+            config[section][name] = {**old, **entry} if is_both else entry
+    check_config(config, "config.yaml")
+    return Study(config, HOME)
+
+
 def read_overlay(folder: Path, overlay: dict[str, Any]) -> Study:
     """A study of the settings in a file of its own."""
     file = folder / "study.yaml"

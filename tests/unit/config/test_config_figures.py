@@ -4,7 +4,6 @@ import copy
 from typing import Any
 
 import pytest
-from tests.unit.shipped_config import shipped_config
 
 from fieldwork.config.figures import (
     figure_tasks,
@@ -16,6 +15,7 @@ from fieldwork.config.figures import (
 )
 from fieldwork.config.settings import check_config
 from fieldwork.errors import StudyError
+from unit.shipped_config import shipped_config
 
 BOARD = "resources/helm_lite_mmlu.csv"
 

@@ -3,7 +3,8 @@
 from typing import Any
 
 import pytest
-from tests.unit.shipped_config import checked_config, complaint, config_with
+
+from unit.shipped_config import checked_config, complaint, config_with
 
 SOURCE = {"format": "items", "dataset": "recommendations"}
 ENTRIES: dict[str, dict[str, Any]] = {
@@ -52,8 +53,6 @@ def test_a_study_has_a_folder_of_its_own(name: str) -> None:
 @pytest.mark.parametrize("registry", ENTRIES)
 def test_other_names_are_taken(registry: str) -> None:
     names = ("budgets", "batches", "fields", "console", "auxiliary", "a.b-c_d")
-    entries = [{**ENTRIES[registry], "label": name} if registry in ("models", "conditions") else
-               ENTRIES[registry] for name in names]  # fmt: skip
-    checked_config(
-        {f"{registry}/{name}": entry for name, entry in zip(names, entries, strict=True)}
-    )
+    entry = ENTRIES[registry]
+    own = [{**entry, "label": name} if "label" in entry else entry for name in names]
+    checked_config({f"{registry}/{name}": one for name, one in zip(names, own, strict=True)})

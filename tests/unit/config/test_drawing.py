@@ -3,9 +3,9 @@
 from typing import Any
 
 import pytest
-from tests.unit.shipped_config import checked_config, complaint, config_with
 
 from fieldwork.config.models import held_form
+from unit.shipped_config import checked_config, complaint, config_with
 
 LOOK = {"colour": "#112233", "marker": "s"}
 

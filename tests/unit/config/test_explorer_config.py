@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.unit.shipped_config import FIELD
 
 from fieldwork.config.explorer import (
     SHIPPED_USERS,
@@ -21,6 +20,7 @@ from fieldwork.config.explorer import (
 from fieldwork.config.study import Study
 from fieldwork.explorer.study_data import PageSettings
 from unit.config.test_study import HOME, study
+from unit.shipped_config import FIELD
 
 
 def page(contexts: str = "auto", *, is_shown: bool = False, **changes: Any) -> Study:

@@ -3,13 +3,13 @@
 from typing import Any
 
 import pytest
-from tests.unit.shipped_config import HOME, checked_config, complaint, config_with
 
 from fieldwork.config.checks import broken_settings
 from fieldwork.config.judging import judgement_files, named_scales, pair_sides
 from fieldwork.config.judging_checks import JUDGING_CHECKS
 from fieldwork.errors import StudyError
 from fieldwork.sections.judging import Scale
+from unit.shipped_config import HOME, checked_config, complaint, config_with
 
 STUDY = HOME / "studies/personalisation.yaml"
 COLUMNS = {"unit": "unit", "rater": "who", "value": "answer"}

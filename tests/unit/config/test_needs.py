@@ -4,11 +4,10 @@ import gzip
 from pathlib import Path
 from typing import Any
 
-from tests.unit.shipped_config import shipped_config
-
 from fieldwork.config.needs import SMALL, Need, are_small
 from fieldwork.config.settings import check_config
 from fieldwork.config.study_needs import needs_of
+from unit.shipped_config import shipped_config
 
 HOME = Path(__file__).resolve().parents[3]
 

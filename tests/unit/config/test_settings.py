@@ -6,7 +6,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.unit.shipped_config import (
+
+from fieldwork.config.field import field_files
+from fieldwork.config.primary import require_items
+from fieldwork.config.settings import arms_of, check_config
+from fieldwork.errors import StudyError
+from unit.shipped_config import (
     FIELD,
     HOME,
     checked_config,
@@ -14,11 +19,6 @@ from tests.unit.shipped_config import (
     config_with,
     shipped_config,
 )
-
-from fieldwork.config.field import field_files
-from fieldwork.config.primary import require_items
-from fieldwork.config.settings import arms_of, check_config
-from fieldwork.errors import StudyError
 
 EMBEDDED = {"provider": "embedded", "label": "E", "encoder": "e"}
 OPENAI = {"provider": "openai", "label": "O", "model": "m", "base_url": "http://127.0.0.1/v1"}

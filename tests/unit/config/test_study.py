@@ -5,7 +5,6 @@ from typing import Any
 
 import pytest
 import yaml
-from tests.unit.shipped_config import shipped_config
 
 from fieldwork.config.drawn import figure_drawing
 from fieldwork.config.encoding import encoder_choice, precision_record
@@ -24,6 +23,7 @@ from fieldwork.generation.planning.tables import PlanInputs
 from fieldwork.generation.rows import GenerationArm
 from fieldwork.measures import question_names
 from fieldwork.metrics.power.study import PlannedStudy
+from unit.shipped_config import shipped_config
 
 HOME = Path(__file__).resolve().parents[3]
 

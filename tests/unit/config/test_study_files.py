@@ -5,11 +5,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.unit.shipped_config import shipped_config
 
 from fieldwork.config.settings import check_config
 from fieldwork.config.study_files import check_files, source_files
 from fieldwork.errors import StudyError
+from unit.shipped_config import shipped_config
 
 HOME = Path(__file__).resolve().parents[3]
 
