@@ -11,13 +11,9 @@ OPENAI = {"provider": "openai", "label": "O", "model": "m", "base_url": "https:/
 GEMINI = {"provider": "gemini", "label": "G", "model": "m"}
 # the forms of keys, none of them one
 KEYS = (
-    "sk-proj-0123456789abcdefABCDEF",
-    "sk-ant-api03-0123456789abcdefABCDEF",
-    "AIzaSy0123456789abcdefABCDEF0123456789",
-    "ya29.a0123456789abcdefABCDEF",
-    "gsk_0123456789abcdefABCDEF",
-    "hf_0123456789abcdefABCDEF",
-    "ghp_0123456789abcdefABCDEF",
+    *("sk-proj-0123456789abcdefABCDEF", "sk-ant-api03-0123456789abcdefABCDEF"),
+    *("AIzaSy0123456789abcdefABCDEF0123456789", "ya29.a0123456789abcdefABCDEF"),
+    *("gsk_0123456789abcdefABCDEF", "hf_0123456789abcdefABCDEF", "ghp_0123456789abcdefABCDEF"),
     "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.abc",
 )
 

@@ -92,10 +92,8 @@ def test_a_file_that_is_none_is_named(tmp_path: Path) -> None:
     [
         "__use_yte__: true\na: ?open('RAN', 'w')\n",
         "__use_yte__: false\na: ?open('RAN', 'w')\n",
-        "__use_yte__: {}\na: ?open('RAN', 'w')\n",
-        "a: &a {__use_yte__: true}\n<<: *a\n",
-        "a: &a {b: &b {__use_yte__: true}}\n<<: [*b]\n",
-        "<<: {<<: {__use_yte__: true}}\n",
+        *("__use_yte__: {}\na: ?open('RAN', 'w')\n", "a: &a {__use_yte__: true}\n<<: *a\n"),
+        *("a: &a {b: &b {__use_yte__: true}}\n<<: [*b]\n", "<<: {<<: {__use_yte__: true}}\n"),
     ],
 )
 def test_a_file_that_snakemake_would_run_as_code_is_refused(tmp_path: Path, content: str) -> None:

@@ -191,13 +191,9 @@ def test_reasoning_without_its_statement(kind: str) -> None:
 
 FORMS = [
     "The strongest argument should be ({}).",
-    "All of the options are consistent with this, except ({}).",
-    "This leaves only ({}).",
-    "None of the options fits but ({}).",
-    "So the most likely one is {}.",
-    "Not every option can hold; only ({}) does.",
-    "**{}**",
-    "\n\n({})",
+    *("All of the options are consistent with this, except ({}).", "This leaves only ({})."),
+    *("None of the options fits but ({}).", "So the most likely one is {}."),
+    *("Not every option can hold; only ({}) does.", "**{}**", "\n\n({})"),
 ]
 
 
