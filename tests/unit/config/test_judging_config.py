@@ -1,6 +1,5 @@
-"""What a schema cannot say of judgements: one sentence for each mistake."""
+"""What a schema cannot say of judgements and of memory that uses them: one sentence for each mistake."""
 
-import copy
 from typing import Any
 
 import pytest
@@ -8,209 +7,138 @@ import pytest
 from fieldwork.config.checks import broken_settings
 from fieldwork.config.judging import judgement_files, named_scales, pair_sides
 from fieldwork.config.judging_checks import JUDGING_CHECKS
-from fieldwork.config.references import REFERENCES, broken_references
 from fieldwork.errors import StudyError
 from fieldwork.sections.judging import Scale
+from unit.shipped_config import HOME, checked_config, complaint, config_with
 
-SCALE: dict[str, Any] = {
-    "level": "nominal",
-    "options": [0, 1],
-    "readings": {},
-    "accepted": [1],
-    "prefers_a": [],
-    "prefers_b": [],
-    "penalty": 0.2,
-    "labels": {},
-}
+STUDY = HOME / "studies/personalisation.yaml"
+COLUMNS = {"unit": "unit", "rater": "who", "value": "answer"}
 SOURCE: dict[str, Any] = {
     "path": "nowhere.csv",
     "scale": "right",
     "rater_kind": "person",
-    "kinds": {},
-    "rows": {},
-    "units": "described",
-    "sides": "fixed",
-    "columns": {"unit": "unit", "rater": "who", "value": "answer"},
+    "columns": COLUMNS,
 }
-JUDGING: dict[str, Any] = {
-    "key_file": "resources/judging/key",
-    "scales": {"right": SCALE},
-    "sources": {"mine": SOURCE},
-    "units": {},
-    "groups": None,
-    "judges": None,
-    "learn": [],
-    "kit": {},
-}
+ATTRIBUTES, UNITS = {"of": "attributes", "scale": "right"}, "judging/units/"
+ANSWERS = {"of": "answers", "scale": "better", "conditions": ["offline"]}
+BY_PEOPLE = {"by": "people", "scale": "right"}
+SELECT = "conditions/memory_relevant/select"
 
 
-def problems_of(config: dict[str, Any]) -> list[str]:
-    """References first, as all else takes it that they are right."""
-    references = [row for row in REFERENCES if row.setting.startswith("judging.")]
-    checks = [row for row in JUDGING_CHECKS if row.setting.startswith("judging.")]
-    return [*broken_references(config, references)] or [*broken_settings(config, checks)]
+def source(**changes: Any) -> dict[str, Any]:
+    return {"judging/sources": {"s": SOURCE | changes}}
 
 
-def problems(**changes: Any) -> list[str]:
-    judging = copy.deepcopy(JUDGING)
-    for path, value in changes.items():
-        *places, last = path.split("__")
-        entry = judging
-        for place in places:
-            entry = entry[place]
-        entry[last] = value
-    return problems_of({"judging": judging})
+@pytest.mark.parametrize(
+    "changes",
+    [
+        source(),
+        source(scale=None, columns={**COLUMNS, "scale": "of"}),
+        source(scale="better", sides="shown", columns={**COLUMNS, "first_side": "first"}),
+        source(units="given"),
+        {"judging/units/more": ANSWERS | {"scale": "why"}},
+        {SELECT: {"by": "bm25", "at_least": 0.5}},
+        {SELECT: BY_PEOPLE},
+        {SELECT: {"by": "learnt", "scale": "matters"}},
+        {"memory/at_least": 2},
+        {"judging/scales/why": {"options": [0, 1], "prefers_a": [0], "prefers_b": [1]}},
+    ],
+)
+def test_what_fits_is_taken(changes: dict[str, Any]) -> None:
+    checked_config(changes, STUDY)
 
 
-def test_a_study_without_judgements_and_a_good_one_have_no_problem() -> None:
-    assert problems_of({"judging": None}) == []
-    assert problems() == []
-    assert named_scales({"judging": None}) == {}
-    assert judgement_files({"judging": None}, str) == []
+@pytest.mark.parametrize(
+    ("changes", "sentence"),
+    [
+        ({"judging/scales/right/accepted": ["2"]}, "right.accepted: '2' is not in judging.scales.right"),
+        ({"judging/scales/why/options": [1, "1"]}, "two options are alike as texts (1, 1)"),
+        (
+            {"judging/scales/right/readings": {"yes": "2"}},
+            "readings.yes: '2' is not in judging.scales.right.options (there are accept, unsure, rej",
+        ),
+        ({"judging/scales/why/prefers_a": ["other"]}, "give both prefers_a and prefers_b, or neither"),
+        ({"judging/scales/better/prefers_b": [1]}, "'1' prefers both answers"),
+        (source(scale=None), "s: neither is given of scale and columns.scale; give one of them"),
+        (source(columns={**COLUMNS, "rater_kind": "k"}), "both are given of rater_kind and column"),
+        (
+            source(sides="shown", columns={**COLUMNS, "first_side": "first"}),
+            "judging.sources.s.sides: no option of the scale right prefers a side",
+        ),
+        (source(scale="better", sides="shown"), "judging.sources.s.sides: it takes columns.first_side"),
+        (
+            source(units="given") | {"judging/units": {}, "judging/learn": [], "judging/judges": None,
+                                     "memory/verify": None},
+            "judging.sources.s.units: no units are given",
+        ),
+        ({UNITS + "answers/scale": "mood"}, "units.answers.scale: 'mood' is not in judging.sc"),
+        ({UNITS + "answers/scale": "right"}, "judging.units.answers.scale: 'attributes' has this"),
+        ({UNITS + "answers/scale": "why"}, "prefers_b must be the mirror of prefers_a"),
+        ({UNITS + "answers/conditions": ["offline"]}, "answers under two conditions; name them"),
+        ({UNITS + "answers/conditions": ["offline", "rag"]}, "'rag' is not in study.conditions"),
+        ({UNITS + "answers": ANSWERS | {"conditions": []}}, "answers under a condition or more"),
+        ({UNITS + "answers": ANSWERS}, "judging.learn: 'answers' is no entry of judging.units of"),
+        ({UNITS + "answers/tasks": ["x"]}, "'x' is not in study.tasks (there are recommendations_"),
+        ({UNITS + "answers/model": "old"}, "judging.units.answers.model: 'old' is not in study."),
+        (
+            {UNITS + "attributes/why/after": [9]},
+            "judging.units.attributes.why.after: '9' is no option of the scale right",
+        ),
+        (
+            {"study/conditions": ["offline", "rag"], UNITS + "answers/conditions": ["offline", "rag"]},
+            "attributes are made from what is known of users, and the study remembers nobody",
+        ),
+        ({"judging/judges/models": ["gem"]}, "judging.judges.models: 'gem' is not in models"),
+        ({"judging/judges/units": ["yours"]}, "judging.judges.units: 'yours' is not in judging.units"),
+        ({"judging/judges/prompts": {"yours": "x"}}, "judging.judges.prompts: 'yours' is not in"),
+        ({"judging/units": {}, "judging/learn": [], "memory/verify": None}, "there is nothing to judge"),
+        ({"judging/key_file": "results/key"}, "judging.key_file: results/key lies under results"),
+        ({"memory/at_least": 3}, "memory.at_least: users need 3 conversations, but only 2 of each are"),
+        ({SELECT: {"by": "bm25"}}, "memory_relevant.select: bm25 gives every attribute a score"),
+        ({SELECT: {"by": "people"}}, "memory_relevant.select.scale: name the scale of judging.scales"),
+        ({SELECT: {"by": "learnt", "scale": "why"}}, "nothing is learnt of units on the scale 'why'"),
+        ({SELECT: {"by": "people", "scale": "why"}}, "scales.why.accepted: name the options that say y"),
+        ({"memory/verify/units": "relevance"}, "'relevance' is no entry of judging.units of attributes"),
+        ({"judging/learn": []}, "memory.verify.units: nothing is learnt from 'attributes'"),
+        ({"judging/scales/right/accepted": []}, "judging.scales.right.accepted: name the options that"),
+    ],
+)  # fmt: skip
+def test_a_mistake_is_one_sentence(changes: dict[str, Any], sentence: str) -> None:
+    assert sentence in complaint(config_with(changes, STUDY))
+
+
+def test_a_judge_and_a_reader_can_be_asked() -> None:
+    old = {"format": "table", "path": "old.csv", "columns": {"item": "q", "answer": "said"}}
+    recorded = {
+        "recordings/old": old,
+        "models/gpt": {"provider": "recorded", "label": "GPT", "recording": "old"},
+    }
+    changes = recorded | {"judging/judges/models": ["gpt"]}
+    assert "are recorded, so it cannot be asked" in complaint(config_with(changes, STUDY))
+    config = checked_config(recorded, STUDY)
+    config["study"]["models"] = ["gpt"]
+    (sentence,) = broken_settings(
+        config, [row for row in JUDGING_CHECKS if row.setting == "memory"]
+    )
+    assert sentence.startswith("memory.model: condition 'memory_relevant' needs a model that reads")
 
 
 def test_options_are_texts_whatever_yaml_makes_of_them() -> None:
-    scale = Scale(**named_scales({"judging": JUDGING})["right"])
-    assert (scale.name, scale.options, scale.accepted) == ("right", ["0", "1"], ["1"])
-
-
-@pytest.mark.parametrize(
-    ("changes", "sentence"),
-    [
-        (
-            {"scales__right__accepted": ["2"]},
-            "judging.scales.right.accepted: '2' is not in judging.scales.right",
-        ),
-        ({"scales__right__options": [1, "1"]}, "two options are alike as texts (1, 1)"),
-        (
-            {"scales__right__readings": {"yes": "2"}},
-            "readings.yes: '2' is not in judging.scales.right.options (there are 0, 1); cor",
-        ),
-        ({"scales__right__prefers_a": [0]}, "give both prefers_a and prefers_b, or neither"),
-        (
-            {"scales__right__prefers_a": [0], "scales__right__prefers_b": [0]},
-            "'0' prefers both answers",
-        ),
-        (
-            {"sources__mine__scale": None},
-            "neither is given of scale and columns.scale; give one of them",
-        ),
-        (
-            {"sources__mine__columns": {**SOURCE["columns"], "rater_kind": "kind"}},
-            "both are given of rater_kind and columns.rater_kind",
-        ),
-        (
-            {
-                "sources__mine__sides": "shown",
-                "sources__mine__columns": {**SOURCE["columns"], "first_side": "first"},
-            },
-            "judging.sources.mine.sides: no option of the scale right prefers a side",
-        ),
-    ],
-)
-def test_a_mistake_is_one_sentence(changes: dict[str, Any], sentence: str) -> None:
-    found = problems(**changes)
-    assert any(sentence in problem for problem in found), found
-
-
-PAIR_SCALE: dict[str, Any] = {**SCALE, "options": [1, 2, 3], "accepted": [], "prefers_a": [1]}
-UNITS: dict[str, Any] = {
-    "of": "pairs",
-    "scale": "better",
-    "why": None,
-    "question": None,
-    "n": None,
-    "group": None,
-    "model": None,
-    "conditions": ["offline", "memory"],
-    "tasks": None,
-}
-JUDGES: dict[str, Any] = {"models": ["gpt"], "units": None, "prompts": {}}
-
-
-def study(**changes: Any) -> dict[str, Any]:
-    """A study in which two answers are judged, with changes of its judging."""
-    judging: dict[str, Any] = {
-        "key_file": "resources/judging/key",
-        "scales": {"better": {**PAIR_SCALE, "prefers_b": [3]}, "right": SCALE},
-        "sources": {},
-        "units": {"mine": {**UNITS, **changes.pop("units", {})}},
-        "judges": {**JUDGES, **changes.pop("judges", {})},
-        "learn": [],
-        "kit": {},
-    }
-    return {
-        "study": {
-            "models": ["gpt"],
-            "conditions": ["offline", "memory"],
-            "tasks": ["lists"],
-            "seed": 1,
-        },
-        "models": {"gpt": {"provider": "openai"}, "old": {"provider": "recorded"}},
-        "conditions": {"offline": {"context": "none"}, "memory": {"context": "memory"}},
-        "judging": judging | changes,
-    }
-
-
-def test_a_study_that_gives_pairs_to_judges_has_no_problem() -> None:
-    assert problems_of(study()) == []
-
-
-@pytest.mark.parametrize(
-    ("changes", "sentence"),
-    [
-        ({"units": {"scale": "mood"}}, "judging.units.mine.scale: 'mood' is not in judging.scales"),
-        (
-            {"units": {"conditions": ["offline"]}},
-            "pairs are answers under two conditions; name them",
-        ),
-        ({"units": {"conditions": ["offline", "rag"]}}, "'rag' is not in study.conditions"),
-        ({"units": {"scale": "right"}}, "prefers_b must be the mirror of prefers_a"),
-        ({"units": {"tasks": ["letters"]}}, "'letters' is not in study.tasks (there are lists)"),
-        ({"units": {"model": "old"}}, "judging.units.mine.model: 'old' is not in study.models"),
-        (
-            {"units": {"why": {"scale": "right", "after": [9]}}},
-            "judging.units.mine.why.after: '9' is no option of the scale better",
-        ),
-        ({"judges": {"models": ["gem"]}}, "judging.judges.models: 'gem' is not in models"),
-        ({"judges": {"models": ["old"]}}, "are recorded, so it cannot be asked"),
-        ({"judges": {"units": ["yours"]}}, "judging.judges.units: 'yours' is not in judging.units"),
-        ({"judges": {"prompts": {"yours": "x"}}}, "judging.judges.prompts: 'yours' is not in"),
-        (
-            {"sources": {"page": {**SOURCE, "sides": "shown"}}},
-            "judging.sources.page.sides: it takes columns.first_side",
-        ),
-    ],
-)
-def test_a_mistake_in_what_is_given_is_one_sentence(changes: dict[str, Any], sentence: str) -> None:
-    assert any(sentence in problem for problem in problems_of(study(**changes)))
-
-
-def test_units_of_memory_need_a_memory() -> None:
-    config = study(units={"of": "attributes", "scale": "right", "conditions": []})
-    assert problems_of(config) == []
-    config["study"]["conditions"] = ["offline"]
-    (problem,) = problems_of(config)
-    assert (
-        "attributes are made from what is known of users, and the study remembers nobody" in problem
-    )
+    scale = Scale(**named_scales(checked_config({}, STUDY))["better"])
+    assert (scale.name, scale.options) == ("better", ["1", "2", "3", "4", "5"])
+    assert (scale.prefers_a, scale.prefers_b) == (["1", "2"], ["4", "5"])
+    assert named_scales({"judging": None}) == {}
 
 
 def test_the_sides_of_pairs_are_known_where_the_scale_judges_nothing_else() -> None:
-    pairs = {"of": "pairs", "scale": "better", "conditions": ["offline", "memory"]}
-    judging = {
-        **JUDGING,
-        "units": {"answers": pairs, "facts": {"of": "attributes", "scale": "right"}},
-    }
-    assert pair_sides({"judging": judging}) == {"better": ["offline", "memory"]}
-    # answers of the kit to the same units
-    judging["sources"] = {"kit": {**SOURCE, "scale": "better", "units": "given"}}
-    assert pair_sides({"judging": judging}) == {"better": ["offline", "memory"]}
-    judging["units"]["named"] = {"of": "mentions", "scale": "better", "conditions": ["memory"]}
+    judging = checked_config(source(scale="better", units="given"), STUDY)["judging"]
+    assert pair_sides({"judging": judging}) == {"better": ["offline", "memory_relevant"]}
+    judging["units"]["mentions"] = {"of": "mentions", "scale": "better", "conditions": ["memory"]}
     assert pair_sides({"judging": judging}) == {}
     assert pair_sides({"judging": None}) == {}
 
 
 def test_a_path_without_files_is_named() -> None:
-    with pytest.raises(StudyError, match=r"judging\.sources\.mine\.path: nothing at nowhere\.csv"):
-        judgement_files({"judging": JUDGING}, str)
+    with pytest.raises(StudyError, match=r"judging\.sources\.s\.path: nothing at nowhere\.csv"):
+        judgement_files(checked_config(source(), STUDY), str)
+    assert judgement_files({"judging": None}, str) == []

@@ -4,62 +4,37 @@ from typing import Any
 
 import pytest
 
-from fieldwork.config.licences import (
-    Source,
-    closed_sources_of,
-    is_open_licence,
-    sources_of,
-)
+from fieldwork.config.licences import closed_sources_of, is_open_licence, sources_of
 from fieldwork.config.study import Study
-from unit.config.test_study import study
+from unit.shipped_config import study
 
 OWN = "resources/tasks/recommendations.csv"
 """Any file that is there, and holds no invented users."""
+LICENCES = (
+    *("MIT", "mit", "Apache-2.0", "CC-BY-4.0", "CC-BY-NC-SA-4.0", "cc by 4.0", "CC0-1.0"),
+    *("ODC-BY-1.0", "ODbL-1.0", "PDDL-1.0", "BSD-3-Clause", "CDLA-Permissive-2.0"),
+    *("CC-BY-ND-4.0", "CC-BY-NC-ND-4.0", "other", "LMSYS-Chat-1M agreement", "proprietary", ""),
+)
 
 
 def with_corpus(license_name: str | None, **archive: Any) -> Study:
-    corpus = {"path": OWN, "license": license_name}
-    return study(corpora={"sample_short": corpus}, archive=archive)
+    return study(corpora={"sample_short": {"path": OWN, "license": license_name}}, archive=archive)
 
 
-def corpus_source(a_study: Study) -> Source:
-    return sources_of(a_study)["sample_short"]
-
-
-@pytest.mark.parametrize(
-    "name",
-    [
-        *("MIT", "mit", "Apache-2.0", "CC-BY-4.0", "CC-BY-NC-SA-4.0", "cc by 4.0", "CC0-1.0"),
-        *("ODC-BY-1.0", "ODbL-1.0", "PDDL-1.0", "BSD-3-Clause", "CDLA-Permissive-2.0"),
-    ],
-)
-def test_licences_that_let_texts_be_handed_on(name: str) -> None:
-    assert is_open_licence(name)
-
-
-@pytest.mark.parametrize(
-    "name",
-    ["CC-BY-ND-4.0", "CC-BY-NC-ND-4.0", "other", "LMSYS-Chat-1M agreement", "proprietary", ""],
-)
-def test_licences_that_do_not(name: str) -> None:
-    assert not is_open_licence(name)
+def test_licences_that_let_texts_be_handed_on() -> None:
+    assert [is_open_licence(name) for name in LICENCES] == [True] * 12 + [False] * 6
 
 
 def test_what_comes_with_the_workflow_may_be_handed_on() -> None:
     sources = sources_of(study())
-    assert {name: source.is_open for name, source in sources.items()} == {
-        "sample_short": True,
-        "sample_personas": True,
-        "sample_sentences": True,
-        "recommendations": True,
-        "sample_mmlu": True,
+    assert {name: (one.is_open, *one.uses) for name, one in sources.items()} == {
+        "sample_short": (True, "conversations"),
+        "sample_personas": (True, "profiles"),
+        "sample_sentences": (True, "profiles"),
+        "recommendations": (True, "questions"),
+        "sample_mmlu": (True, "questions"),
     }
     assert sources["sample_short"].setting == "corpora.sample_short"
-    assert {use for source in sources.values() for use in source.uses} == {
-        "conversations",
-        "profiles",
-        "questions",
-    }
 
 
 @pytest.mark.parametrize(
@@ -75,19 +50,16 @@ def test_what_comes_with_the_workflow_may_be_handed_on() -> None:
 def test_texts_of_ones_own_corpus(
     license_name: str | None, archive: dict[str, Any], is_open: bool, reason: str
 ) -> None:
-    source = corpus_source(with_corpus(license_name, **archive))
+    source = sources_of(with_corpus(license_name, **archive))["sample_short"]
     assert (source.is_open, source.reason) == (is_open, reason)
 
 
-def test_contexts_are_closed_where_one_of_their_sources_is() -> None:
+@pytest.mark.parametrize("condition", ["offline", "history", "rag", "profile"])
+def test_contexts_are_closed_where_one_of_their_sources_is(condition: str) -> None:
     closed = with_corpus(None)
-    sources = sources_of(closed)
-    names = {
-        condition: [source.name for source in closed_sources_of(closed, condition, sources)]
-        for condition in ("offline", "history", "rag", "profile")
-    }
-    corpus = ["sample_short"]
-    assert names == {"offline": [], "history": corpus, "rag": corpus, "profile": []}
+    sources = closed_sources_of(closed, condition, sources_of(closed))
+    has_conversations = condition in ("history", "rag")
+    assert [source.name for source in sources] == ["sample_short"] * has_conversations
 
 
 def test_the_strictest_use_of_a_dataset_decides() -> None:

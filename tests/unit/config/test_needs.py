@@ -4,47 +4,44 @@ import gzip
 from pathlib import Path
 from typing import Any
 
-from tests.unit.shipped_config import shipped_config
+import pytest
 
 from fieldwork.config.needs import SMALL, Need, are_small
-from fieldwork.config.settings import check_config
 from fieldwork.config.study_needs import needs_of
+from unit.shipped_config import HOME, checked_config
 
-HOME = Path(__file__).resolve().parents[3]
 
-
-def needs(**changes: Any) -> list[Need]:
-    config: dict[str, Any] = shipped_config()
-    for section, entries in changes.items():
-        for name, entry in entries.items():
-            known = config[section].get(name)
-            config[section][name] = {**known, **entry} if isinstance(known, dict) else entry
-    check_config(config, "config.yaml")
-    return needs_of(config)
+def needs(**condition: Any) -> list[Need]:
+    """Of a condition with histories of a user's conversations."""
+    entry = {"context": "history", "label": "L", "conversations": 5, **condition}
+    return needs_of(checked_config({"study/conditions": ["c"], "conditions/c": entry}))
 
 
 def test_the_task_with_the_most_runs_counts_and_only_selected_ones_do() -> None:
-    study = {"conditions": ["offline", "profile"], "tasks": ["probe", "mmlu_lite"]}
-    (need,) = needs(
-        study=study, tasks={"mmlu_lite": {"runs": 90}, "recommendations": {"runs": 500}}
-    )
+    selection = {"study/conditions": ["offline", "profile"], "study/tasks": ["probe", "mmlu_lite"]}
+    runs = {"tasks/mmlu_lite/runs": 90, "tasks/recommendations/runs": 500}
+    (need,) = needs_of(checked_config(selection | runs))
     assert (need.n_needed, need.task) == (90, "mmlu_lite")
 
 
-def test_users_need_as_many_conversations_as_are_drawn_of_them() -> None:
-    def of(**entry: Any) -> list[Need]:
-        condition = {"context": "history", "label": "L", **entry}
-        return needs(study={"conditions": ["c"]}, conditions={"c": condition})
+@pytest.mark.parametrize(
+    ("condition", "unit", "at_least", "n_needed"),
+    [
+        ({}, "users", 5, 40),
+        ({"out_of": 8}, "users", 8, 40),
+        ({"pool": "corpus"}, "conversations", 1, 200),
+        ({"pool": "corpus", "out_of": 8}, "conversations", 1, 8),
+    ],
+)
+def test_users_need_as_many_conversations_as_are_drawn_of_them(
+    condition: dict[str, Any], unit: str, at_least: int, n_needed: int
+) -> None:
+    (need,) = needs(**condition)
+    assert (need.unit, need.at_least, need.n_needed) == (unit, at_least, n_needed)
 
-    (need,) = of(conversations=5)
-    assert (need.unit, need.at_least, need.n_needed) == ("users", 5, 40)
-    (need,) = of(conversations=5, out_of=8)
-    assert (need.unit, need.at_least, need.n_needed) == ("users", 8, 40)
-    (need,) = of(conversations=5, pool="corpus")
-    assert (need.unit, need.at_least, need.n_needed) == ("conversations", 1, 200)
-    (need,) = of(conversations=5, out_of=8, pool="corpus")
-    assert (need.unit, need.n_needed) == ("conversations", 8)
-    personas, users = of(profile="system")
+
+def test_profiles_before_histories_need_personas_too() -> None:
+    personas, users = needs(profile="system")
     assert (personas.unit, personas.source, users.unit) == ("personas", "sample_personas", "users")
 
 

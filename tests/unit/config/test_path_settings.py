@@ -1,6 +1,7 @@
 """Which settings hold a path: by their names, and never by what lies on this machine."""
 
 import re
+from typing import Any
 
 import pytest
 
@@ -13,36 +14,30 @@ PROPERTIES = [
     for section in (SCHEMA, *SCHEMA["$defs"].values())
     for pair in section["properties"].items()
 ]
-
-
-def move(_: str, path: str) -> str:
-    return f"moved:{path}"
+CONFIG: dict[str, Any] = {
+    "tasks": {"quiz": {"label": "/", "leaderboard": "/no/such/board.csv"}},
+    "study": {"question": ".."},
+    "conditions": {"with.dot": {"label": "~", "template": "~/memory.txt"}},
+    "parsing": {"overrides": ["/a/one.csv", "b.csv"], "aliases": None},
+    "archive": {"texts": {"path": True}},
+    "figures": {"categories": "quiz"},
+}
 
 
 def test_a_text_that_looks_like_a_path_stays() -> None:
-    config = {
-        "tasks": {"quiz": {"label": "/", "leaderboard": "/no/such/board.csv"}},
-        "study": {"question": ".."},
-        "conditions": {"with.dot": {"label": "~", "template": "~/memory.txt"}},
-        "parsing": {"overrides": ["/a/one.csv", "b.csv"], "aliases": None},
-        "archive": {"texts": {"path": True}},
-        "figures": {"categories": "quiz"},
+    assert dict(paths_in(CONFIG)) == {
+        "tasks.quiz.leaderboard": "/no/such/board.csv",
+        "conditions.with.dot.template": "~/memory.txt",
+        "parsing.overrides.0": "/a/one.csv",
+        "parsing.overrides.1": "b.csv",
     }
-    moved = with_paths(config, move)
-    assert moved["tasks"]["quiz"] == {"label": "/", "leaderboard": "moved:/no/such/board.csv"}
-    assert moved["study"] == config["study"]
-    assert moved["conditions"]["with.dot"] == {"label": "~", "template": "moved:~/memory.txt"}
-    assert moved["parsing"] == {"overrides": ["moved:/a/one.csv", "moved:b.csv"], "aliases": None}
-    assert moved["figures"] == config["figures"]
-    assert [setting for setting, _ in paths_in(config)] == [
-        "tasks.quiz.leaderboard",
-        "conditions.with.dot.template",
-        "parsing.overrides.0",
-        "parsing.overrides.1",
-    ]
-    assert [*paths_in(config, [("tasks", "*", "leaderboard")])] == [
-        ("tasks.quiz.leaderboard", "/no/such/board.csv")
-    ]
+    boards = [*paths_in(CONFIG, [("tasks", "*", "leaderboard")])]
+    assert boards == [("tasks.quiz.leaderboard", "/no/such/board.csv")]
+    assert with_paths(CONFIG, lambda _, path: f"moved:{path}") == CONFIG | {
+        "tasks": {"quiz": {"label": "/", "leaderboard": "moved:/no/such/board.csv"}},
+        "conditions": {"with.dot": {"label": "~", "template": "moved:~/memory.txt"}},
+        "parsing": {"overrides": ["moved:/a/one.csv", "moved:b.csv"], "aliases": None},
+    }
 
 
 @pytest.mark.parametrize("path", ["/a/b.csv", "../b.csv", "a/../../b.csv", "~/b.csv", "/", ".."])
@@ -61,8 +56,5 @@ def test_every_setting_that_is_described_as_a_file_is_known() -> None:
             r"(A |An |Null.* )?((CSV|GGUF|PEM|YAML|Text) )*[Ff]ile\b|CSV\b", words
         ):
             assert key in keys, f"{key}: {words}"
-
-
-def test_every_listed_setting_is_one() -> None:
     names = {name for name, _ in PROPERTIES} | {"*"}
     assert {key for setting in PATH_SETTINGS for key in setting} <= names

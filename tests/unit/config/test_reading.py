@@ -4,23 +4,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
 from fieldwork.config.reading import read_study
-from fieldwork.config.study import Study
 from fieldwork.errors import StudyError
-
-HOME = Path(__file__).resolve().parents[3]
-
-
-def read(
-    folder: Path, overlay: dict[str, Any], command_line: dict[str, Any] | None = None
-) -> Study:
-    file = folder / "mine.yaml"
-    file.write_text(yaml.safe_dump(overlay), encoding="utf-8")
-    settings = command_line or {}
-    merged = overlay | {name: {**overlay.get(name, {}), **part} for name, part in settings.items()}
-    return read_study(HOME, [HOME / "config.yaml"], [file], command_line=settings, overlay=merged)
+from unit.shipped_config import HOME, read_overlay
 
 
 def test_resources_that_are_gone_are_said_to_hold_what_was_paid_for(tmp_path: Path) -> None:
@@ -31,17 +18,24 @@ def test_resources_that_are_gone_are_said_to_hold_what_was_paid_for(tmp_path: Pa
 @pytest.mark.parametrize(
     ("overlay", "sentence"),
     [
-        ({"study": {"tasks": ["probe"]}}, "mine.yaml: study.name is missing"),
-        ({"study": {"name": "mine", "tasks": ["no"]}}, "study.tasks: 'no' is not in tasks"),
+        ({"study": {"tasks": ["probe"]}}, r"study\.yaml: study\.name is missing"),
+        ({"study": {"name": "x", "tasks": ["no"]}}, r"study\.tasks: 'no' is not in tasks"),
         (
-            {"study": {"name": "mine"}, "metrics": {"categories": "no.csv"}},
-            "metrics.categories: no file at no.csv",
+            {"study": {"name": "x"}, "metrics": {"categories": "no.csv"}},
+            r"metrics\.categories: no file at no\.csv",
+        ),
+        (
+            {
+                "study": {"name": "x", "tasks": ["a"]},
+                "tasks": {"a": {"of": "probe", "put": {"casual": True, "table": "x.csv"}}},
+            },
+            "no file at x.csv",
         ),
     ],
-    ids=["no name", "no task", "no file"],
+    ids=["no name", "no task", "no file", "no file of a variant"],
 )
 def test_a_mistake_names_the_setting(
     overlay: dict[str, Any], sentence: str, tmp_path: Path
 ) -> None:
-    with pytest.raises(StudyError, match=sentence.replace(".", r"\.")):
-        read(tmp_path, overlay)
+    with pytest.raises(StudyError, match=sentence):
+        read_overlay(tmp_path, overlay)

@@ -11,6 +11,10 @@ from fieldwork.config.references import (
     broken_references,
 )
 
+SCALES = {"x.y": {"accepted": ["1"], "options": [1]}, "z": {"accepted": [1], "options": ["2"]}}
+BY_FIELD = {"study": {"primary": [{"conditions": ["field"]}], "conditions": []}}
+AUTO = {"figures": {"fig1": "auto", "fig2": None}, "study": {"tasks": []}}
+
 
 def config_of(place: str, value: Any) -> Any:
     """A config in which a value stands at a place, whose `*` is an entry `one`."""
@@ -37,38 +41,12 @@ def test_every_row_refuses_what_there_is_not(row: NameReference) -> None:
     [
         ("study.corpus", {"study": {"corpus": "a"}, "corpora": {"a": {}}}, 0),
         ("archive.texts", {"archive": {"texts": {"a": True}}, "recordings": {"a": {}}}, 0),
-        ("figures.*", {"figures": {"fig1": "auto", "fig2": None}, "study": {"tasks": []}}, 0),
-        (
-            "memory.model",
-            {"memory": {"model": "a"}, "models": {"a": {"provider": "recorded"}}},
-            1,
-        ),
-        (
-            "study.primary.*.conditions",
-            {
-                "study": {"primary": [{"conditions": ["field"]}], "conditions": []},
-                "field": {"a": 1},
-            },
-            0,
-        ),
-        (
-            "study.primary.*.conditions",
-            {"study": {"primary": [{"conditions": ["field"]}], "conditions": []}, "field": None},
-            1,
-        ),
+        ("figures.*", AUTO, 0),
+        ("memory.model", {"memory": {"model": "a"}, "models": {"a": {"provider": "recorded"}}}, 1),
+        ("study.primary.*.conditions", BY_FIELD | {"field": {"a": 1}}, 0),
+        ("study.primary.*.conditions", BY_FIELD | {"field": None}, 1),
         # the options are those of the same scale, and texts whatever YAML makes of them
-        (
-            "judging.scales.*.accepted",
-            {
-                "judging": {
-                    "scales": {
-                        "x.y": {"accepted": ["1"], "options": [1]},
-                        "z": {"accepted": [1], "options": ["2"]},
-                    }
-                }
-            },
-            1,
-        ),
+        ("judging.scales.*.accepted", {"judging": {"scales": SCALES}}, 1),
     ],
 )
 def test_a_name_is_one_of_its_own_place(setting: str, config: Any, n_problems: int) -> None:
@@ -77,10 +55,18 @@ def test_a_name_is_one_of_its_own_place(setting: str, config: Any, n_problems: i
 
 
 def test_settings_that_no_other_test_misspells_are_in_the_table() -> None:
+    of_conditions = ("after", "corpus", "same_users_as", "select.model", "select.scale")
+    of_units = ("scale", "why.scale", "model", "conditions", "tasks")
+    of_scales = ("accepted", "prefers_a", "prefers_b", "readings.*")
     assert {
-        *("study.primary.*.models", "study.primary.*.tasks", "study.primary.*.conditions"),
-        *("conditions.*.select.model", "conditions.*.select.scale", "recordings.*.tasks"),
-        *("memory.corpus", "memory.model", "memory.verify.units", "judging.learn"),
-        *("judging.scales.*.prefers_a", "judging.scales.*.prefers_b", "judging.units.*.why.scale"),
-        "tasks.*.put.translated.dataset",
+        *("study.corpus", "study.conditions", "study.primary.*.models", "study.primary.*.tasks"),
+        *("study.primary.*.conditions", "tasks.*.put.translated.dataset", "profiles.*.dataset"),
+        *("recordings.*.tasks", "recordings.*.conditions", "memory.corpus", "memory.model"),
+        *("memory.verify.units", "judging.learn", "judging.judges.models", "judging.judges.units"),
+        *("judging.judges.prompts", "judging.sources.*.scale", "field.models.*", "arms.conditions"),
+        *("field_kit.tasks", "field_kit.platforms", "metrics.baseline", "calibration.tasks"),
+        *("calibration.conditions", "archive.texts", "models.*.recording", "figures.categories"),
+        *(f"conditions.*.{key}" for key in of_conditions),
+        *(f"judging.units.*.{key}" for key in of_units),
+        *(f"judging.scales.*.{key}" for key in of_scales),
     } <= {row.setting for row in REFERENCES}

@@ -60,6 +60,17 @@ def tally(name: str, pairs: Pairs) -> Tally:
     return result
 
 
+def require(
+    name: str, pairs: Pairs, *, n: int = 0, precision: float = -1, recall: float = -1
+) -> Tally:
+    """Readings of more than n texts, whose precision and recall are above what is asked."""
+    result = tally(name, pairs)
+    assert result.n > n
+    assert result.precision > precision
+    assert result.recall > recall
+    return result
+
+
 def digest(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:12]
 

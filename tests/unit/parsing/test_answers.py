@@ -33,20 +33,19 @@ def response(text: str | None, outcome: Outcome = "ok", **columns: Any) -> Respo
     return response_of(text, outcome, **{"puppet_id": "p", "replicate": 3} | columns)
 
 
-def answer(
-    raw: list[str] | None, item_id: str = "films", task: str = "t", **changes: Any
-) -> Answer:
+def answer(raw: list[str] | None, item_id: str = "films", task: str = "t", **more: Any) -> Answer:
     read = parse_response(response(None, task=task, item_id=item_id), LIST)
-    return dataclasses.replace(read, raw_items=raw, **changes)
+    return dataclasses.replace(read, raw_items=raw, **more)
 
 
-def merge(
-    answers: list[Answer],
-    *,
-    aliases: list[dict[str, str]] | None = None,
-    overrides: list[dict[str, str]] | None = None,
-) -> list[MergedItem]:
-    return merge_items(answers, aliases=aliases or [], overrides=overrides or [], threshold=92)
+def merge(answers: list[Answer], **rows: list[dict[str, str]]) -> list[MergedItem]:
+    return merge_items(answers, **{"aliases": [], "overrides": []} | rows, threshold=92)
+
+
+def stated(shares: dict[str, float] | None, **columns: Any) -> Answer:
+    """An answer with the probabilities of some letters."""
+    listed = None if shares is None else [OptionProbability(*pair) for pair in shares.items()]
+    return parse_response(response("B", option_probabilities=listed, **columns), CHOICE)
 
 
 # ---- one response ------------------------------------------------------------------------------------
@@ -70,25 +69,23 @@ def test_list_items(text: str | None, items: list[str] | None, reason: str | Non
 SCALE = Item("s", "scale", "Agree?", "Agree?", ["no", "yes"], None, None, "", points=[1.0, 2.0])
 
 
+NUMBER = Item("n", "number", "How many?", "How many?", [], None, None, "")
+ONE, MARKED = dataclasses.replace(LIST, list_length=1), dataclasses.replace(SCALE, marks=["1", "2"])
+
+
 @pytest.mark.parametrize(
     ("item", "readings"),
     [
         (LIST, {FIVE: "numbered list", "- A\n- B\n- C": "bulleted list", '["A", "B"]': "JSON"}),
         (LIST, {"Alien, Heat, Up, Jaws and Big": "commas", "1. A 2. B 3. C": "numbers in a line"}),
-        (dataclasses.replace(LIST, list_length=1), {"Oslo.": "one name"}),
-        (
-            CHOICE,
-            {"B": "lone letter", "The answer is A": "stated letter", "It is no.": "option text"},
-        ),
+        (ONE, {"Oslo.": "one name"}),
+        (CHOICE, {"B": "lone letter", "The answer is A": "stated letter", "It is no.": "option text"}),
         (CHOICE, {"B is correct": "verdict", "A. yes": "marked line", "So, B": "aside"}),
         (SCALE, {"B": "lone letter", "I'd say yes.": "stated point"}),
-        (dataclasses.replace(SCALE, marks=["1", "2"]), {"2": "bare number", "2.": "stated point"}),
-        (
-            Item("n", "number", "How many?", "How many?", [], None, None, ""),
-            {"7": "opening number"},
-        ),
+        (MARKED, {"2": "bare number", "2.": "stated point"}),
+        (NUMBER, {"7": "opening number"}),
     ],
-)
+)  # fmt: skip
 def test_the_reader_of_an_answer_is_named(item: Item, readings: dict[str, str]) -> None:
     """Nothing has a reader where nothing was read."""
     answers = {text: parse_response(response(text), item) for text in readings}
@@ -97,22 +94,20 @@ def test_the_reader_of_an_answer_is_named(item: Item, readings: dict[str, str]) 
 
 
 @pytest.mark.parametrize(
-    ("text", "strict", "letter", "readable"),
+    ("text", "strict", "letter"),
     [
-        ("B", "B", "B", True),
-        ("B.", None, "B", True),
-        ("The answer is A", None, "A", True),
+        ("B", "B", "B"),
+        ("B.", None, "B"),
+        ("The answer is A", None, "A"),
         # the item has two choices
-        ("C", None, None, False),
-        ("", None, None, False),
+        ("C", None, None),
+        ("", None, None),
     ],
 )
-def test_choice_items(
-    text: str | None, strict: str | None, letter: str | None, readable: bool
-) -> None:
+def test_choice_items(text: str, strict: str | None, letter: str | None) -> None:
     read = parse_response(response(text), CHOICE)
     assert (read.letter_strict, read.letter) == (strict, letter)
-    assert (read.reason is None) == readable
+    assert (read.reason is None) == (letter is not None)
     assert (read.raw_items, read.items) == (None, None)
 
 
@@ -186,26 +181,22 @@ def test_spellings_are_counted_and_merged_within_a_prompt() -> None:
 
 
 @pytest.mark.parametrize(
-    ("task", "item_id", "applies"),
-    [
-        ("t", "films", True),
-        ("", "", True),
-        ("t", "books", False),
-        ("other", "films", False),
-    ],
+    ("scope", "applies"),
+    [("t films", True), (" ", True), ("t books", False), ("other films", False)],
 )
-def test_aliases_and_overrides_hold_where_they_say(task: str, item_id: str, applies: bool) -> None:
-    scope = {"task": task, "item_id": item_id}
-    alias = [{**scope, "written": "SW", "canonical": "Star Wars"}]
-    override = [{**scope, "raw": "SW", "canonical": "Swan"}]
-    (alias_row,) = merge([answer(["SW"])], aliases=alias)
-    assert (alias_row.canonical, alias_row.rule) == (
-        ("Star Wars", "alias") if applies else ("SW", "exact")
-    )
-    (override_row,) = merge([answer(["SW"])], aliases=alias, overrides=override)
-    assert (override_row.canonical, override_row.rule) == (
-        ("Swan", "override") if applies else ("SW", "exact")
-    )
+def test_aliases_and_overrides_hold_where_they_say(scope: str, applies: bool) -> None:
+    task, item_id = scope.split(" ")
+    place = {"task": task, "item_id": item_id}
+    alias = [{**place, "written": "SW", "canonical": "Star Wars"}]
+    override = [{**place, "raw": "SW", "canonical": "Swan"}]
+    unchanged = MergedItem("t", "films", "SW", "SW", "exact", 1)
+    for rows, name, rule in (
+        ({"aliases": alias}, "Star Wars", "alias"),
+        ({"aliases": alias, "overrides": override}, "Swan", "override"),
+    ):
+        (row,) = merge([answer(["SW"])], **rows)
+        changed = dataclasses.replace(unchanged, canonical=name, rule=rule)
+        assert row == (changed if applies else unchanged)
 
 
 @pytest.mark.parametrize(
@@ -227,21 +218,15 @@ def test_canonical_options_keep_their_order_without_repeats() -> None:
         answer(["Alien"]),
         answer(None),
         parse_response(response("A", item_id="q"), CHOICE),
+        # one that comes with items only
+        answer(None, items=["ALIEN", "alien"]),
     ]
-    answers_merged = apply_merges(answers, merge(answers))
-    assert [m.items for m in answers_merged] == [["Up", "Alien"], ["Alien"], None, None]
-    assert [m.raw_items for m in answers_merged] == [a.raw_items for a in answers]
-    assert answers_merged[3] == answers[3]
-
-
-def test_answers_that_come_with_items_only_are_merged_too() -> None:
-    field = answer(None, items=["ALIEN", "alien"])
-    answers = [field, answer(["Alien"]), answer(["Alien"])]
-    answers_merged = apply_merges(answers, merge(answers))
-    assert answers_merged[0].items == ["Alien"]
-    assert answers_merged[0].raw_items is None
-    answers_again = apply_merges(answers_merged, merge(answers_merged))
-    assert [m.items for m in answers_again] == [m.items for m in answers_merged]
+    merged = apply_merges(answers, merge(answers))
+    assert [m.items for m in merged] == [["Up", "Alien"], ["Alien"], None, None, ["Alien"]]
+    assert [m.raw_items for m in merged] == [a.raw_items for a in answers]
+    assert merged[3] == answers[3]
+    again = apply_merges(merged, merge(merged))
+    assert [m.items for m in again] == [m.items for m in merged]
 
 
 def test_a_list_counts_with_as_many_options_as_asked_for() -> None:
@@ -262,16 +247,9 @@ def test_a_refusal_is_no_unread_answer() -> None:
 
 
 def test_the_probabilities_of_options_come_along_and_survive_a_table(tmp_path: Path) -> None:
+    rows = [stated(None), stated({"A": 0.25, "B": 0.75}, replicate=4)]
     shares = [OptionProbability("A", 0.25), OptionProbability("B", 0.75)]
-    plain, scored = (
-        dataclasses.replace(parse_response(response("B"), CHOICE), option_probabilities=value)
-        for value in (
-            None,
-            parse_response(response("B", option_probabilities=shares), CHOICE).option_probabilities,
-        )
-    )
-    assert scored.option_probabilities == shares
-    rows = [plain, dataclasses.replace(scored, replicate=4)]
+    assert [row.option_probabilities for row in rows] == [None, shares]
     tables.write_rows(tmp_path / "answers.parquet", rows, Answer)
     assert tables.read_rows(tmp_path / "answers.parquet", Answer) == rows
 
@@ -292,39 +270,34 @@ def test_the_probabilities_of_options_come_along_and_survive_a_table(tmp_path: P
 def test_what_is_left_for_letters_that_are_not_listed(
     listed: dict[str, float] | None, expected: float | None
 ) -> None:
-    shares = None if listed is None else [OptionProbability(*pair) for pair in listed.items()]
-    read = parse_response(response("B", option_probabilities=shares), CHOICE)
+    read = stated(listed)
     assert read.unlisted_share == pytest.approx(expected)
     assert (read.option_probabilities is None) == (read.letter_share is None) == (expected is None)
 
 
 def test_a_letter_that_is_not_listed_has_no_more_than_the_least_that_is() -> None:
     listed = [OptionProbability("A", 0.93), OptionProbability("B", 0.01)]
-    assert share_of_unlisted(listed, "ABC") == pytest.approx(0.01)
-    assert share_of_unlisted(listed, "ABCD") == pytest.approx(0.02)
-    assert share_of_unlisted(listed, "AB") == 0
+    shares = [share_of_unlisted(listed, letters) for letters in ("ABC", "ABCD", "AB")]
+    assert shares == pytest.approx([0.01, 0.02, 0])
 
 
-def test_the_log_says_where_much_is_not_listed(caplog: pytest.LogCaptureFixture) -> None:
-    for share, is_logged in ((0.999, False), (0.95, True)):
-        caplog.clear()
-        shares = [OptionProbability("B", share)]
-        log_stated(
-            count_stated([parse_response(response("B", option_probabilities=shares), CHOICE)])
-        )
-        assert ("do not list all letters" in caplog.text) == is_logged
-
-
-def test_the_log_says_where_one_condition_states_none(caplog: pytest.LogCaptureFixture) -> None:
-    stated = [OptionProbability("B", 1.0)]
-    arms = {"offline": stated, "history": None}
+@pytest.mark.parametrize(
+    ("arms", "words"),
+    [
+        ({"offline": 0.999}, ""),
+        ({"offline": 0.95}, "do not list all letters"),
+        ({"offline": 1.0, "history": None}, "history: of 1 answers 1 state no probabilities"),
+        ({"history": None}, ""),
+    ],
+)
+def test_the_log_says_where_much_is_not_listed_or_one_condition_states_none(
+    caplog: pytest.LogCaptureFixture, arms: dict[str, float | None], words: str
+) -> None:
     answers = [
-        parse_response(response("B", condition=name, option_probabilities=shares), CHOICE)
-        for name, shares in arms.items()
+        stated(None if share is None else {"B": share}, condition=name)
+        for name, share in arms.items()
     ]
     log_stated(count_stated(answers))
-    assert "history: of 1 answers 1 state no probabilities" in caplog.text
+    assert bool(caplog.text) == bool(words)
+    assert words in caplog.text
     assert "offline: of" not in caplog.text
-    caplog.clear()
-    log_stated(count_stated(answers[1:]))
-    assert not caplog.text

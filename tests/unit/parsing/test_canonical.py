@@ -7,10 +7,8 @@ from hypothesis import strategies as st
 from fieldwork.parsing.canonical import Merge, canonicalise
 
 
-def merge(mentions: dict[str, int], **given: dict[str, str]) -> dict[str, Merge]:
-    return canonicalise(
-        mentions, aliases=given.get("aliases", {}), overrides=given.get("overrides", {})
-    )
+def merge(mentions: dict[str, int], **names: dict[str, str]) -> dict[str, Merge]:
+    return canonicalise(mentions, **{"aliases": {}, "overrides": {}} | names)
 
 
 def test_plurals_of_one_word_merge_where_names_are_common_nouns() -> None:
@@ -23,23 +21,15 @@ def test_plurals_of_one_word_merge_where_names_are_common_nouns() -> None:
 
 
 def test_rules_in_their_order() -> None:
-    mentions = {
-        "NYC": 2,
-        "New York City": 5,
-        "new york city": 1,
-        "New York Citty": 1,
-        "Big Apple": 1,
-    }
+    counts = (("NYC", 2), ("New York City", 5), ("new york city", 1), ("New York Citty", 1))
     merges = merge(
-        mentions,
+        dict(counts) | {"Big Apple": 1},
         aliases={"nyc": "New York City", "big apple": "New York City"},
         overrides={"Big Apple": "The Big Apple"},
     )
     assert merges["Big Apple"] == Merge("The Big Apple", "override")
-    assert merges["NYC"] == Merge("New York City", "alias")
-    assert merges["New York City"] == Merge("New York City", "exact")
-    assert merges["new york city"] == Merge("New York City", "exact")
-    assert merges["New York Citty"] == Merge("New York City", "near")
+    rules = [merges[name] for name, _ in counts]
+    assert rules == [Merge("New York City", rule) for rule in ("alias", "exact", "exact", "near")]
 
 
 def test_alias_target_keeps_its_name_against_a_commoner_spelling() -> None:

@@ -3,8 +3,8 @@
 import csv
 import dataclasses
 import logging
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -32,21 +32,19 @@ TEXT = "Alien, or perhaps Heat – who knows ☕"
 HASH = text_hash(TEXT)
 
 
-def write(path: Path, *rows: dict[str, str], encoding: str = "utf-8", **more: Any) -> str:
+def write(
+    path: Path, *rows: dict[str, str], encoding: str = "utf-8", columns: Sequence[str] = COLUMNS
+) -> str:
     with path.open("w", newline="", encoding=encoding) as handle:
-        writer = csv.DictWriter(handle, more.get("columns", COLUMNS), restval="")
+        writer = csv.DictWriter(handle, columns, restval="")
         writer.writeheader()
         writer.writerows(rows)
     return str(path)
 
 
 def row(reading: str, item_id: str = "films", **changes: str) -> dict[str, str]:
-    return {
-        "task": "t",
-        "item_id": item_id,
-        "text_sha256": HASH,
-        "reading": guard_cell(reading),
-    } | changes
+    cells = {"task": "t", "item_id": item_id, "text_sha256": HASH, "reading": guard_cell(reading)}
+    return cells | changes
 
 
 def answer(text: str | None, item: Item, outcome: Outcome = "ok") -> Answer:
@@ -56,12 +54,9 @@ def answer(text: str | None, item: Item, outcome: Outcome = "ok") -> Answer:
 def corrected(
     tmp_path: Path, reading: str, text: str, item: Item, outcome: Outcome = "ok"
 ) -> Answer:
-    path = write(
-        tmp_path / "c.csv", row(reading, item_id=item.item_id, text_sha256=text_hash(text))
-    )
-    (changed,) = correct_answers(
-        [answer(text, item, outcome)], [text], ITEMS, read_corrections([path]).readings
-    )
+    path = write(tmp_path / "c.csv", row(reading, item.item_id, text_sha256=text_hash(text)))
+    readings = read_corrections([path]).readings
+    (changed,) = correct_answers([answer(text, item, outcome)], [text], ITEMS, readings)
     return changed
 
 
@@ -112,8 +107,7 @@ def test_no_answer_replaces_what_the_parser_read_but_not_a_refusal(tmp_path: Pat
     refusal = corrected(tmp_path, "", "I'm sorry, but I can't help with that.", LIST)
     assert (refusal.raw_items, refusal.reason) == (None, "refused")
     assert refusal.correction is not None
-    no_list = corrected(tmp_path, "", "It depends on you.", LIST)
-    assert no_list.reason == NO_ANSWER
+    assert corrected(tmp_path, "", "It depends on you.", LIST).reason == NO_ANSWER
 
 
 @pytest.mark.parametrize("outcome", OUTCOMES)
@@ -202,12 +196,11 @@ def test_a_row_that_cannot_be_meant_is_refused_with_its_place(
     tmp_path: Path, change: dict[str, str], problem: str
 ) -> None:
     path = write(tmp_path / "c.csv", NAME, row("Up") | change)
-    with pytest.raises(
-        StudyError, match=rf"^parsing\.overrides: .*c\.csv: row 3.*{problem}"
-    ) as error:
+    # after the semicolon it says what to do
+    sentence = rf"^parsing\.overrides: .*c\.csv: row 3.*{problem}[^\n]*$"
+    with pytest.raises(StudyError, match=sentence) as error:
         read_corrections([path])
-    assert ";" in str(error.value), "says what to do"
-    assert "\n" not in str(error.value)
+    assert ";" in str(error.value)
 
 
 @pytest.mark.parametrize(
@@ -223,12 +216,10 @@ def test_a_row_that_cannot_be_meant_is_refused_with_its_place(
 def test_rows_that_contradict_each_other_are_both_named(
     tmp_path: Path, one: dict[str, str], other: dict[str, str], is_one_file: bool
 ) -> None:
-    paths = (
-        [write(tmp_path / "c.csv", one, other)]
-        if is_one_file
-        else [write(tmp_path / "c.csv", one), write(tmp_path / "d.csv", other)]
-    )
-    place = r"c\.csv: row 3" if is_one_file else r"d\.csv: row 2"
+    first, place = tmp_path / "c.csv", r"c\.csv: row 3"
+    paths = [write(first, one, other)]
+    if not is_one_file:
+        paths, place = [write(first, one), write(tmp_path / "d.csv", other)], r"d\.csv: row 2"
     with pytest.raises(StudyError, match=rf"{place} contradicts .*c\.csv: row 2: .*delete one"):
         read_corrections(paths)
 
@@ -242,9 +233,8 @@ def test_rows_that_say_the_same_are_no_contradiction(tmp_path: Path) -> None:
 def test_readings_in_another_encoding_are_refused(tmp_path: Path, encoding: str) -> None:
     reading = "映画" if encoding == "shift_jis" else "Amélie"
     path = write(tmp_path / "c.csv", row(reading), encoding=encoding)
-    with pytest.raises(StudyError, match=r"^parsing\.overrides: .*c\.csv: .*UTF-8") as error:
+    with pytest.raises(StudyError, match=r"^parsing\.overrides: .*c\.csv: .*UTF-8[^\n]*$"):
         read_corrections([path])
-    assert "\n" not in str(error.value)
 
 
 @pytest.mark.parametrize(
@@ -261,9 +251,8 @@ def test_a_reading_that_its_item_cannot_have_is_refused(
     path = write(tmp_path / "c.csv", row(reading, item_id=item_id))
     readings = read_corrections([path]).readings
     # whether or not there is such a reply
-    with pytest.raises(
-        StudyError, match=rf"^parsing\.overrides: .*c\.csv: row 2: .*{problem}.*; .*(cell|delete)"
-    ):
+    sentence = rf"^parsing\.overrides: .*c\.csv: row 2: .*{problem}.*; .*(cell|delete)"
+    with pytest.raises(StudyError, match=sentence):
         correct_answers([], [], ITEMS, readings)
     elsewhere = {ItemKey("other", "q"): CHOICE}
     assert correct_answers([], [], elsewhere, readings) == []

@@ -6,18 +6,9 @@ from fieldwork.parsing.canonical import comparison_key
 from fieldwork.parsing.item_names import item_names
 
 TITLES = (
-    "The Matrix",
-    "2001: A Space Odyssey",
-    "Blade Runner 2049",
-    "(500) Days of Summer",
-    "Se7en",
-    "Amélie",
-    "Spider-Man: Into the Spider-Verse",
-    "The Good, the Bad and the Ugly",
-    "Ocean's Eleven",
-    "Oklahoma!",
-    "Who Framed Roger Rabbit?",
-    "Kill Bill: Vol. 1",
+    *("The Matrix", "2001: A Space Odyssey", "Blade Runner 2049", "(500) Days of Summer"),
+    *("Se7en", "Amélie", "Spider-Man: Into the Spider-Verse", "The Good, the Bad and the Ugly"),
+    *("Ocean's Eleven", "Oklahoma!", "Who Framed Roger Rabbit?", "Kill Bill: Vol. 1"),
     "Truth or Dare",
 )
 """Titles with all that makes a title hard: digits, colons, commas, dots, exclamations, brackets."""
@@ -26,24 +17,12 @@ TITLES = (
 @pytest.mark.parametrize(
     "template",
     [
-        "{}",
-        '"{} (1999)"',
-        "“{} (1999)”",
-        "«{} (1999)»",
-        "'{} (1999)'",
-        '"{} [1999]" – great.',
-        '"{}, 1999"',
-        "{} (1999)",
-        "{} (1999–2003)",
-        "{} (dir. Jane Doe, 1999)",
-        '"{}," (1999)',
-        "**{} (1999)**",
-        '**"{} (1999)"**',
+        *("{}", '"{} (1999)"', "“{} (1999)”", "«{} (1999)»", "'{} (1999)'"),
+        *('"{} [1999]" – great.', '"{}, 1999"', "{} (1999)", "{} (1999–2003)"),
+        *("{} (dir. Jane Doe, 1999)", '"{}," (1999)', "**{} (1999)**", '**"{} (1999)"**'),
         "{} (1999) - A fine film that all should see.",
-        '"{} (1999)": A fine film that all should see.',
-        '"{}" directed by Jane Doe (1999)',
-        "{} (1999) | Drama",
-        "[{}](https://example.org/a_(b)) (1999)",
+        *('"{} (1999)": A fine film that all should see.', '"{}" directed by Jane Doe (1999)'),
+        *("{} (1999) | Drama", "[{}](https://example.org/a_(b)) (1999)"),
     ],
 )
 def test_a_title_is_the_same_however_its_year_is_written(template: str) -> None:

@@ -19,12 +19,9 @@ def letter(text: str, letters: str = TEN, choices: tuple[str, ...] = ()) -> str 
 @pytest.mark.parametrize(
     "claim",
     [
-        "138°F is the closest.",
-        "H is true, so G is false.",
-        "If H is true, then B is true. So C is correct.",
-        "A is correct only if B is false.",
-        "Statement (A) is true, and (B) is closest.",
-        "Of these, (C) fits best.",
+        *("138°F is the closest.", "H is true, so G is false."),
+        *("If H is true, then B is true. So C is correct.", "A is correct only if B is false."),
+        *("Statement (A) is true, and (B) is closest.", "Of these, (C) fits best."),
         "Option H is the best of the lot.",
         "Let A be the event. Then A = 3 and I is the identity.",
     ],
@@ -32,12 +29,8 @@ def letter(text: str, letters: str = TEN, choices: tuple[str, ...] = ()) -> str 
 @pytest.mark.parametrize(
     "closing",
     [
-        "The answer is (D).",
-        "Therefore, the answer is (D).",
-        "The final answer is: $\\boxed{(D)}$",
-        "Answer: D",
-        "\n\n**D**",
-        "答案是D。",
+        *("The answer is (D).", "Therefore, the answer is (D)."),
+        *("The final answer is: $\\boxed{(D)}$", "Answer: D", "\n\n**D**", "答案是D。"),
     ],
 )
 def test_a_closing_statement_wins_over_every_claim_before_it(claim: str, closing: str) -> None:
@@ -62,21 +55,13 @@ def test_roman_numbers_are_options_only_where_the_options_do_not_count_them() ->
 def test_reading_does_not_lean_to_a_letter(options: str) -> None:
     """What is read for one letter is read for all of them."""
     forms = (
-        "The answer is ({}).",
-        "{}",
-        "**{}.** Rome",
-        "({}) is the correct answer.",
+        *("The answer is ({}).", "{}", "**{}.** Rome", "({}) is the correct answer."),
         "Weighing these, the strongest argument should be ({}).",
-        "All of the statements are true except ({}).",
-        "So the only option left is ({}).",
-        "Hence, statement {} best explains it.",
-        "This is an example of ({}).",
+        *("All of the statements are true except ({}).", "So the only option left is ({})."),
+        *("Hence, statement {} best explains it.", "This is an example of ({})."),
     )
     for form in forms:
         assert [letter(form.format(letter_), options) for letter_ in options] == list(options), form
-
-
-# ---- letters stated in other words --------------------------------------------------------------------
 
 
 # ---- joined letters: one rule -------------------------------------------------------------------------
@@ -124,19 +109,10 @@ DISCUSSION = "The first law holds in a closed system. It says nothing of the sec
 @pytest.mark.parametrize(
     "closing",
     [
-        "So the most likely one is C.",
-        "None of the options fits but C.",
-        "None of the options fits but (C).",
-        "Not every option can hold; only (C) does.",
-        "Only C is consistent with this.",
-        "We are left with C.",
-        "That gives (C).",
-        "C is most likely.",
-        "**C**",
-        "(C)",
-        "C.",
-        "Option C.",
-        "$C$",
+        *("So the most likely one is C.", "None of the options fits but C."),
+        *("None of the options fits but (C).", "Not every option can hold; only (C) does."),
+        *("Only C is consistent with this.", "We are left with C.", "That gives (C)."),
+        *("C is most likely.", "**C**", "(C)", "C.", "Option C.", "$C$"),
     ],
 )
 @pytest.mark.parametrize("gap", [" ", "\n\n"], ids=["same line", "own line"])
@@ -147,10 +123,8 @@ def test_a_letter_at_the_close_of_a_long_reply(closing: str, gap: str) -> None:
 @pytest.mark.parametrize(
     "closing",
     [
-        "So none of the options (A, B, C, D) describes it.",
-        "This is not (C).",
-        "The second law gives C = 3.",
-        "So much for vitamin C.",
+        *("So none of the options (A, B, C, D) describes it.", "This is not (C)."),
+        *("The second law gives C = 3.", "So much for vitamin C."),
     ],
 )
 def test_a_close_that_states_no_letter(closing: str) -> None:
@@ -158,16 +132,11 @@ def test_a_close_that_states_no_letter(closing: str) -> None:
 
 
 def test_an_option_that_closes_a_list_of_options_is_none() -> None:
-    statements = (
-        "The sky is blue by day.",
-        "The sea is deep and salty.",
-        "Fish can not fly very far.",
-    )
-    assert letter(" ".join(statements), "ABC", statements) is None
-    assert letter(DISCUSSION + statements[1], "ABC", statements) == "B"
+    facts = ("The sky is blue by day.", "The sea is deep and salty.", "Fish can not fly very far.")
+    assert letter(" ".join(facts), "ABC", facts) is None
+    assert letter(DISCUSSION + facts[1], "ABC", facts) == "B"
     services = ("Integrity", "Secrecy", "Privacy")
-    text = "The protocol provides integrity, but not secrecy."
-    assert letter(text, "ABC", services) is None
+    assert letter("The protocol provides integrity, but not secrecy.", "ABC", services) is None
 
 
 @pytest.mark.parametrize("letters", ["", "AA"])

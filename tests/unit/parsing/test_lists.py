@@ -15,59 +15,27 @@ def lines(template: str, *, start: int = 1) -> str:
 @pytest.mark.parametrize(
     "template",
     [
-        "{n}. {name}",
-        "{n}) {name}",
-        "({n}) {name}",
-        "[{n}] {name}",
-        "{n}\\. {name}",
-        "{n}.{name}",
-        "{n}: {name}",
-        "{n} - {name}",
-        "#{n} {name}",
-        "No. {n}: {name}",
-        "{n}️⃣ {name}",
-        "> {n}. {name}",
-        "{n}. **{name}**",
-        "**{n}. {name}**",
-        '{n}. "{name}"',
-        "{n}. [{name}](https://example.org/a_(b))",
-        "{n}. {name}[^{n}]",
-        "{n}. {name}: shoes for all",
-        "{n}. **{name}:** shoes for all",
+        *("{n}. {name}", "{n}) {name}", "({n}) {name}", "[{n}] {name}", "{n}\\. {name}"),
+        *("{n}.{name}", "{n}: {name}", "{n} - {name}", "#{n} {name}", "No. {n}: {name}"),
+        *("{n}️⃣ {name}", "> {n}. {name}", "{n}. **{name}**", "**{n}. {name}**"),
+        *('{n}. "{name}"', "{n}. [{name}](https://example.org/a_(b))", "{n}. {name}[^{n}]"),
+        *("{n}. {name}: shoes for all", "{n}. **{name}:** shoes for all"),
         "{n}. **{name}** is known for shoes.",
-        "{n}. **{name} — shoes for all, at a price.**",
-        "{n}. {name}—shoes for all",
-        "{n}. {name} (since 1950)",
-        "{n}. {name} (since 1950): shoes (and more)",
-        "{n}. 👟 {name} 👟",
-        "{n}. [ ] {name}",
+        *("{n}. **{name} — shoes for all, at a price.**", "{n}. {name}—shoes for all"),
+        *("{n}. {name} (since 1950)", "{n}. {name} (since 1950): shoes (and more)"),
+        *("{n}. 👟 {name} 👟", "{n}. [ ] {name}"),
         "{n}. {name}\n   - Strength: comfort\n   - Price: low",
         "{n}. {name}\n   1. Comfort\n   2. Price",
-        "{n}. {name}\n\n   A sentence about shoes.\n",
-        "{n}. {name}\n- Comfort\n- Price",
+        *("{n}. {name}\n\n   A sentence about shoes.\n", "{n}. {name}\n- Comfort\n- Price"),
         "### {n}. {name}",
         "### {n}. **{name}**\n**Why:** comfort\n- Strong: yes\n- Weak: no\n\n---\n",
-        "## {n}) {name} ##",
-        "### Brand {n}: {name}\nText.",
-        "### {name}\nText about it.\n- Strength: comfort",
-        "**{name}**\nText about it.",
-        "- {name}",
-        "• {name}",
-        "– {name}",
-        "- {name}\n  - Strength: comfort\n  - Price: low",
-        "- {n}. {name}",
-        "・{name}",
-        "{name}",
-        "{name} – shoes",
-        "第{n}位：{name}",
-        "{n}。【{name}】shoes",
-        "（{n}）{name}",
-        "{n}. 《{name}》：shoes",
-        "{n}. {name}（shoes）",
-        "<li>{name}</li>",
-        "1. {name}",
-        "{n}.\n{name}",
-        "{n}. Brand: {name}",
+        *("## {n}) {name} ##", "### Brand {n}: {name}\nText."),
+        *("### {name}\nText about it.\n- Strength: comfort", "**{name}**\nText about it."),
+        *("- {name}", "• {name}", "– {name}"),
+        *("- {name}\n  - Strength: comfort\n  - Price: low", "- {n}. {name}", "・{name}"),
+        *("{name}", "{name} – shoes", "第{n}位：{name}", "{n}。【{name}】shoes", "（{n}）{name}"),
+        *("{n}. 《{name}》：shoes", "{n}. {name}（shoes）", "<li>{name}</li>", "1. {name}"),
+        *("{n}.\n{name}", "{n}. Brand: {name}"),
     ],
 )
 @pytest.mark.parametrize(
@@ -124,21 +92,15 @@ def test_a_table_is_read_by_its_first_column_where_the_question_names_none() -> 
 
 
 def test_options_between_bars_are_a_list() -> None:
-    assert parse_list("chess|reading|cooking", expected_length=3).items == (
-        "chess",
-        "reading",
-        "cooking",
-    )
+    hobbies = ("chess", "reading", "cooking")
+    assert parse_list("|".join(hobbies), expected_length=3).items == hobbies
     assert parse_list("Use grep 'a|b|c' to find lines.", expected_length=3).items is None
 
 
 def test_a_comma_in_a_quoted_title_divides_nothing() -> None:
-    text = 'My three: "Good Night, and Good Luck", "Me, Myself & Irene" and "Heat".'
-    assert parse_list(text, expected_length=3).items == (
-        "Good Night, and Good Luck",
-        "Me, Myself & Irene",
-        "Heat",
-    )
+    titles = ("Good Night, and Good Luck", "Me, Myself & Irene", "Heat")
+    text = 'My three: "{}", "{}" and "{}".'.format(*titles)
+    assert parse_list(text, expected_length=3).items == titles
 
 
 @pytest.mark.parametrize("lead", ["I like", "Try", "I would consider", "Most runners prefer"])

@@ -14,6 +14,7 @@ from fieldwork.records.parsing import (
     SEVERAL_NUMBERS,
 )
 from fieldwork.sections.asking import ValueRules
+from unit.parsing.test_scales import each
 
 PLAIN = [
     *(("42", 42), ("-5", -5), ("minus 5", -5), ("– 5 °C", 5), ("–5", -5), ("0,125", 0.125)),
@@ -73,40 +74,31 @@ WITH_UNITS = [
 ]
 UNREAD = [
     *(("", None, EMPTY), ("no idea", None, NO_NUMBER), ("五", None, NO_NUMBER)),
-    *((text, None, NO_NUMBER) for text in ("twenty-three", "half a million", "two thirds", "Two.")),
-    *((text, "years", NO_NUMBER) for text in ("in my 30s", "the 1990s", "192.168.0.1")),
+    *each(("twenty-three", "half a million", "two thirds", "Two."), None, NO_NUMBER),
+    *each(("in my 30s", "the 1990s", "192.168.0.1"), "years", NO_NUMBER),
     ("As an AI, I can't provide that.", None, REFUSAL),
     ("I'm sorry, but I can't provide an estimate; my knowledge ends in 2021.", None, REFUSAL),
-    *((text, None, RANGE) for text in ("10-20", "between 10 and 20", "100K-200K", "3‑4")),
-    *((text, "$", RANGE) for text in ("$10,000-$15,000", "$5-$10", "US$10-US$20", "$10‑20")),
+    *each(("10-20", "between 10 and 20", "100K-200K", "3‑4"), None, RANGE),
+    *each(("$10,000-$15,000", "$5-$10", "US$10-US$20", "$10‑20"), "$", RANGE),
     *(("-20--10", "°C", RANGE), ("15°C-20°C", "°C", RANGE), ("5%-10%", "%", RANGE)),
     # a number in another unit, or for another period, is none
-    *(
-        (text, "$", OTHER_UNIT)
-        for text in ("€5", "EUR 500", "C$500", "₩5000", "50 cents", "500 kr")
-    ),
-    *(
-        (text, "kg", OTHER_UNIT)
-        for text in ("5 days", "12 people", "5 Tonnen", "500克", "10 Pfund")
-    ),
-    *((text, "$ per year", OTHER_UNIT) for text in ("26.85/hr", "18 hourly", "25 / h", "500/week")),
-    *((text, "hours per week", OTHER_UNIT) for text in ("2 days", "10 hours a day", "每天2小时")),
-    *((text, "hours per week", OTHER_UNIT) for text in ("5 hours per weekday", "2 h on weekdays")),
+    *each(("€5", "EUR 500", "C$500", "₩5000", "50 cents", "500 kr"), "$", OTHER_UNIT),
+    *each(("5 days", "12 people", "5 Tonnen", "500克", "10 Pfund"), "kg", OTHER_UNIT),
+    *each(("26.85/hr", "18 hourly", "25 / h", "500/week"), "$ per year", OTHER_UNIT),
+    *each(("2 days", "10 hours a day", "每天2小时"), "hours per week", OTHER_UNIT),
+    *each(("5 hours per weekday", "2 h on weekdays"), "hours per week", OTHER_UNIT),
     *(("200 calories", "kcal", OTHER_UNIT), ("500,000", "million $", OTHER_UNIT)),
     # digits that more belongs to
-    *((text, None, AMBIGUITY) for text in ("3万", "5 Millionen", "5 hundred", "10^6", "5²")),
-    *((text, None, AMBIGUITY) for text in ("moins 20", "It was GPT-4.", "√16", "1h30")),
-    *((text, "°C", AMBIGUITY) for text in ("20 below zero", "20 unter null")),
-    *((text, None, SEVERAL_NUMBERS) for text in ("2 and a half", "1 1/2")),
+    *each(("3万", "5 Millionen", "5 hundred", "10^6", "5²"), None, AMBIGUITY),
+    *each(("moins 20", "It was GPT-4.", "√16", "1h30"), None, AMBIGUITY),
+    *each(("20 below zero", "20 unter null"), "°C", AMBIGUITY),
+    *each(("2 and a half", "1 1/2"), None, SEVERAL_NUMBERS),
     *(("4.500 kg", "kg", AMBIGUITY), ("$1.609", "$ per litre", AMBIGUITY)),
     # two numbers
-    *((text, None, SEVERAL_NUMBERS) for text in ("Probably 8 or 9.", "3. Actually, 4.", "1/2")),
-    *(
-        (text, "hours", SEVERAL_NUMBERS)
-        for text in ("2 hours 30 minutes", "1. I spend 40 hours on it")
-    ),
-    *((text, "$", SEVERAL_NUMBERS) for text in ("400; 500", "400\n500", "- $400\n- $300")),
-    *((text, "$", SEVERAL_NUMBERS) for text in ("$50? No, $20.", "90,500.40 + $8,000 bonus")),
+    *each(("Probably 8 or 9.", "3. Actually, 4.", "1/2"), None, SEVERAL_NUMBERS),
+    *each(("2 hours 30 minutes", "1. I spend 40 hours on it"), "hours", SEVERAL_NUMBERS),
+    *each(("400; 500", "400\n500", "- $400\n- $300"), "$", SEVERAL_NUMBERS),
+    *each(("$50? No, $20.", "90,500.40 + $8,000 bonus"), "$", SEVERAL_NUMBERS),
     ("0.45 (45%)", "%", SEVERAL_NUMBERS),
     ("In 2020 it was 5.", None, SEVERAL_NUMBERS),
     ("5 dogs. In all, my answer is 7.", None, SEVERAL_NUMBERS),

@@ -21,13 +21,9 @@ def cover(
     *answers: Answer, smallest_cell: int = 3, candidates: tuple[str, ...] = ()
 ) -> NumberedAnswers:
     merges = merge_items(answers, aliases=[], overrides=[], threshold=90)
-    item = Item("i", "list", "?", "?", [*candidates], None, None, "a test")
-    return number_rare_options(
-        apply_merges(answers, merges),
-        merges,
-        {ItemKey("t", "i"): item},
-        smallest_cell=smallest_cell,
-    )
+    items = {ItemKey("t", "i"): Item("i", "list", "?", "?", [*candidates], None, None, "a test")}
+    merged = apply_merges(answers, merges)
+    return number_rare_options(merged, merges, items, smallest_cell=smallest_cell)
 
 
 PEOPLE = [answer(f"p{n}", "Chess", "Choir") for n in range(7)]

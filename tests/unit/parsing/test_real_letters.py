@@ -23,6 +23,7 @@ from real_texts import (
     needs_real_texts,
     options,
     part_of,
+    require,
     rows,
     tally,
 )
@@ -97,9 +98,7 @@ def test_hard_letters_of_reasoning() -> None:
     truths = {r["key"]: r["letter"] for r in labels("choices") if r["source"] == "mmlu_pro"}
     keys = [digest(row["letters"][-1] + row["model_output"]) for row in mmlu_pro()]
     pairs = [(our_letter(k), truths[key] or None) for k, key in enumerate(keys) if key in truths]
-    result = tally("letters, MMLU-Pro", pairs)
-    assert result.n > 640
-    assert min(result.precision, result.recall) > 0.99
+    require("letters, MMLU-Pro", pairs, n=640, precision=0.99, recall=0.99)
 
 
 def test_letters_that_change_places() -> None:
@@ -116,9 +115,7 @@ def test_letters_that_change_places() -> None:
         moved_letter = parse_choice(moved_text, letters=letters, choices=places).letter
         ours = our_letter(place)
         pairs.append((moved_letter, moves[ours] if ours else None))
-    result = tally("letters that change places", pairs)
-    assert result.n > 330
-    assert min(result.precision, result.recall) > 0.98
+    require("letters that change places", pairs, n=330, precision=0.98, recall=0.98)
 
 
 CLOSING = re.compile(
@@ -142,14 +139,10 @@ def reasonings() -> list[Reasoning]:
     for row in mmlu_pro():
         text = row["model_output"]
         closing = CLOSING.search(text)
-        if (
-            closing
-            and closing.group(1) in row["letters"]
-            and len(re.findall("answer is", text)) == 1
-        ):
+        if closing and closing[1] in row["letters"] and text.count("answer is") == 1:
             body = text[: closing.start()].rstrip()
             if body and body[-1] not in ",:":
-                cases.append(Reasoning(body, closing.group(1), row["letters"], row["options"]))
+                cases.append(Reasoning(body, closing[1], row["letters"], row["options"]))
     return cases
 
 
@@ -169,35 +162,26 @@ def test_a_closing_statement_wins_over_earlier_claims() -> None:
     """Reasoning that itself claims something of a letter or a degree."""
     cases = [case for case in reasonings() if CLAIM.search(case.body)]
     pairs = [(letter(case, f"The answer is ({case.letter})."), case.letter) for case in cases]
-    result = tally("a statement after other claims", pairs)
-    assert result.n > 30
-    assert result.recall == 1
+    assert require("a statement after other claims", pairs, n=30).recall == 1
 
 
 @pytest.mark.parametrize("kind", ["all", "parts, formulas, tables"])
 def test_reasoning_without_its_statement(kind: str) -> None:
     """A letter read from the rest should be the one that was stated; most reasoning names none."""
+    cases = [case for case in reasonings() if OTHER_LETTERS.search(case.body)]
     if kind == "all":
         cases = part_of(reasonings()[::3])
-    else:
-        cases = [case for case in reasonings() if OTHER_LETTERS.search(case.body)]
     pairs = [(letter(case, ""), case.letter) for case in cases]
-    result = tally(f"statement cut off, {kind}", pairs)
     leaning = sum(ours == "A" for ours, truth in pairs if ours not in (None, truth))
     print(f"\n  of the wrong ones {leaning} are A")
-    assert result.n > 200
-    assert result.precision > 0.9
+    require(f"statement cut off, {kind}", pairs, n=200, precision=0.9)
 
 
 FORMS = [
     "The strongest argument should be ({}).",
-    "All of the options are consistent with this, except ({}).",
-    "This leaves only ({}).",
-    "None of the options fits but ({}).",
-    "So the most likely one is {}.",
-    "Not every option can hold; only ({}) does.",
-    "**{}**",
-    "\n\n({})",
+    *("All of the options are consistent with this, except ({}).", "This leaves only ({})."),
+    *("None of the options fits but ({}).", "So the most likely one is {}."),
+    *("Not every option can hold; only ({}) does.", "**{}**", "\n\n({})"),
 ]
 
 
@@ -205,9 +189,7 @@ FORMS = [
 def test_letters_in_other_words(case: int) -> None:
     cases = part_of(reasonings()[::3], case)
     pairs = [(letter(one, FORMS[case].format(one.letter)), one.letter) for one in cases]
-    result = tally(f"letters, {FORMS[case].strip()}", pairs)
-    assert result.n > 200
-    assert min(result.precision, result.recall) > 0.9
+    require(f"letters, {FORMS[case].strip()}", pairs, n=200, precision=0.9, recall=0.9)
 
 
 JOINTS = ["({0}{1})", "({0}), ({1})", "{0} and {1}", "({0}) or ({1})", "({0}, {1})"]
@@ -220,8 +202,7 @@ def test_joined_letters_are_read_alike(case: int) -> None:
         other = one.letters[(one.letters.index(one.letter) + 2) % len(one.letters)]
         first, second = sorted([one.letter, other])
         pairs.append((letter(one, f"The answer is {JOINTS[case].format(first, second)}."), first))
-    result = tally(f"joined letters, {JOINTS[case]}", pairs)
-    assert min(result.precision, result.recall) > 0.98
+    require(f"joined letters, {JOINTS[case]}", pairs, precision=0.98, recall=0.98)
 
 
 def test_options_stated_by_their_text() -> None:
@@ -231,9 +212,7 @@ def test_options_stated_by_their_text() -> None:
         n_different = len({option.casefold() for option in case.options})
         if len(text) > 3 and "\n" not in text and n_different == len(case.options):
             pairs.append((letter(case, f"The answer is {text}."), case.letter))
-    result = tally("option texts, stated", pairs)
-    assert result.n > 300
-    assert result.precision > 0.98
+    require("option texts, stated", pairs, n=300, precision=0.98)
 
 
 NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
@@ -258,8 +237,7 @@ def test_numbers_that_are_no_option(change: str) -> None:
             continue
         bare = case._replace(body="We compute the value.")
         pairs.append((letter(bare, closing), None))
-    result = tally(f"numbers, {change}", pairs)
-    assert result.n > 50
+    result = require(f"numbers, {change}", pairs, n=50)
     assert result.wrong <= 0.02 * result.n
 
 
@@ -292,10 +270,7 @@ def test_hard_letters_of_repeated_runs() -> None:
         (parse_choice(text, choices=options(question)).letter, truth or None)
         for (text, question), truth in cases.items()
     ]
-    result = tally("letters, repeated runs", pairs)
-    assert result.n > 380
-    assert result.wrong <= 2
-    assert result.recall > 0.97
+    assert require("letters, repeated runs", pairs, n=380, recall=0.97).wrong <= 2
 
 
 def test_answers_from_a_declining_persona() -> None:
@@ -334,13 +309,10 @@ def texts_by_source() -> dict[str, dict[str, str]]:
 def test_refusals(source: str, sample: str, precision: float, recall: float) -> None:
     cases = [r for r in labels("refusals") if (r["source"], r["sample"]) == (source, sample)]
     texts = texts_by_source()[source]
-    truths = ["refusal" if row["label"] == "refusal" else None for row in cases]
-    readings = ["refusal" if is_refusal(texts[row["key"]]) else None for row in cases]
-    result = tally(f"refusals, {source}, {sample}", list(zip(readings, truths, strict=True)))
+    truths = [(texts[row["key"]], row["label"] == "refusal" or None) for row in cases]
+    pairs = [(is_refusal(text) or None, truth) for text, truth in truths]
+    result = tally(f"refusals, {source}, {sample}", pairs)
     assert result.precision >= precision
     assert result.recall >= recall
-    reasons = [
-        "refusal" if parse_list(texts[row["key"]]).reason == REFUSAL else None for row in cases
-    ]
-    list_tally = tally("  as answers to list questions", list(zip(reasons, truths, strict=True)))
-    assert list_tally.recall >= recall
+    pairs = [(parse_list(text).reason == REFUSAL or None, truth) for text, truth in truths]
+    assert tally("  as answers to list questions", pairs).recall >= recall

@@ -11,7 +11,8 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterator
 from functools import cache
-from typing import Any, NamedTuple
+from itertools import product
+from typing import NamedTuple
 
 import pytest
 from real_texts import (
@@ -24,6 +25,7 @@ from real_texts import (
     messages,
     needs_real_texts,
     part_of,
+    require,
     rows,
     tally,
 )
@@ -57,8 +59,20 @@ def all_names() -> list[str]:
 # ---- oracles ------------------------------------------------------------------------------------------
 
 
+def is_plain(name: str) -> bool:
+    return len(name.split()) <= 8 and '"' not in name
+
+
+def items_of(text: str, length: int | None = None) -> Names | None:
+    return parse_list(text, expected_length=length).items
+
+
+def first_of(text: str, length: int | None = None) -> str | None:
+    return next(iter(items_of(text, length) or ()), None)
+
+
 def each_name(text: str, names: Names) -> Pairs:
-    read = parse_list(text).items or ()
+    read = items_of(text) or ()
     return [
         (read[place] if len(read) == len(names) else None, name) for place, name in enumerate(names)
     ]
@@ -90,35 +104,22 @@ def numbered_names(form: str, case: int) -> Pairs:
 
 
 def lone_first_entry(form: str, case: int) -> Pairs:
-    return [
-        ((parse_list(form.format(names[0])).items or (None,))[0], names[0])
-        for _, names in part_of(top_five(), case)
-    ]
+    first_names = [names[0] for _, names in part_of(top_five(), case)]
+    return [(first_of(form.format(name)), name) for name in first_names]
 
 
 def titles_of_two_lines(expected_length: int) -> Callable[[str, int], Pairs]:
     def titles(form: str, case: int) -> Pairs:
-        return [
-            (
-                parse_list(
-                    "\n".join(map(form.format, names[:2])), expected_length=expected_length
-                ).items,
-                names[:2],
-            )
-            for _, names in part_of(top_five(), case)
-            if all(len(name.split()) <= 8 and '"' not in name for name in names[:2])
-        ]
+        two = (names[:2] for _, names in part_of(top_five(), case) if all(map(is_plain, names[:2])))
+        return [(items_of("\n".join(map(form.format, n)), expected_length), n) for n in two]
 
     return titles
 
 
 def one_name(form: str, case: int) -> Pairs:
     """What is set off is read; a bare name of many words needs capitals, or it may be a sentence."""
-    return [
-        ((parse_list(form.format(name), expected_length=1).items or (None,))[0], name)
-        for name in part_of(all_names(), case)
-        if len(name.split()) <= 8 and '"' not in name
-    ]
+    names = filter(is_plain, part_of(all_names(), case))
+    return [(first_of(form.format(name), 1), name) for name in names]
 
 
 def bare_lines(length: int) -> Callable[[str, int], Pairs]:
@@ -129,7 +130,7 @@ def bare_lines(length: int) -> Callable[[str, int], Pairs]:
             if all(len(name.split()) <= 8 for name in names):
                 lines = "\n".join(map(form.format, names[:length]))
                 text = f"I thought about this.\n\n{lines}\n\nI hope that it helps."
-                pairs.append((parse_list(text, expected_length=length).items, names[:length]))
+                pairs.append((items_of(text, length), names[:length]))
         return pairs
 
     return lines
@@ -157,47 +158,29 @@ class Oracle(NamedTuple):
     recall: float = 0.99
 
 
+YEARS = [
+    *('"{} (1999)"', '"{}" (1999)', "“{} (1999)”", "«{}» (1999)", "{} (1999)", '"{}, 1999"'),
+    '"{} - 1999"',
+]
+SET_OFF = ['"{}" by Ann Lee', "**{}** - fine", "*{}* (2001)", '"{}"']
+ONE_NAME = ['"{}" by Ann Lee.', "I would choose **{}**, as it is fine.", "- {}"]
+UNMARKED_NAME = ["Answer: {}", "My favourite is {}.", "{}"]
+SEQUELS = ["{} 2", "{} II", "{}: Part Two", "{} III", "{} 2024"]
 ORACLES = [
-    Oracle(
-        "years in names",
-        names_in_a_form,
-        ['"{} (1999)"', '"{}" (1999)', "“{} (1999)”", "«{}» (1999)", "{} (1999)", '"{}, 1999"',
-         '"{} - 1999"'],
-        1_200,
-        0.98,
-        0.98,
-    ),
+    Oracle("years in names", names_in_a_form, YEARS, 1_200, 0.98, 0.98),
     Oracle("quotes that nothing closes", numbered_names, ['"{}', '{}"', "“{}", "{}”"], 1_200),
     Oracle("a lone first entry", lone_first_entry, ["1. {}", "1. **{}**", "1) {}", "**1. {}**"], 300),
     *(
-        Oracle(
-            f"titles set off, {length} asked for",
-            titles_of_two_lines(length),
-            ['"{}" by Ann Lee', "**{}** - fine", "*{}* (2001)", '"{}"'],
-            300,
-        )
+        Oracle(f"titles set off, {length} asked for", titles_of_two_lines(length), SET_OFF, 300)
         for length in (3, 10)
     ),
-    Oracle(
-        "one name",
-        one_name,
-        ['"{}" by Ann Lee.', "I would choose **{}**, as it is fine.", "- {}"],
-        400,
-        0.98,
-    ),
-    Oracle(
-        "one name without marks",
-        one_name,
-        ["Answer: {}", "My favourite is {}.", "{}"],
-        400,
-        0.98,
-        0.96,
-    ),
+    Oracle("one name", one_name, ONE_NAME, 400, 0.98),
+    Oracle("one name without marks", one_name, UNMARKED_NAME, 400, 0.98, 0.96),
     *(
         Oracle(f"bare lines, {length} asked for", bare_lines(length), ["{}", '"{}"'], 200, 0.98, 0.98)
         for length in (3, 5)
     ),
-    Oracle("sequels", sequels, ["{} 2", "{} II", "{}: Part Two", "{} III", "{} 2024"], 400),
+    Oracle("sequels", sequels, SEQUELS, 400),
 ]  # fmt: skip
 
 
@@ -214,8 +197,7 @@ def test_names_whose_truth_is_built_in(oracle: Oracle, case: int) -> None:
 
 def test_replies_of_chats_that_answer_no_question_for_one_name() -> None:
     texts = part_of(sorted(messages(of_assistant=True).values())[::10])
-    listings = [parse_list(text, expected_length=1).items for text in texts]
-    single_names = [items for items in listings if items and len(items) == 1]
+    single_names = [text for text in texts if len(items_of(text, 1) or ()) == 1]
     print(f"\none name in replies of chats: {len(single_names)} of {len(texts)}")
     assert len(single_names) < 0.1 * len(texts)
 
@@ -227,9 +209,7 @@ def test_what_and_joins_is_one_name_in_either_order() -> None:
         if len(parts) == 2 and all(part.count(" ") < 2 and "," not in part for part in parts):
             same = is_one_name(name, f"{parts[1]} and {parts[0]}")
             pairs.append(("same" if same else None, "same"))
-    result = tally("'A and B', turned round", pairs)
-    assert result.n > 100
-    assert result.recall > 0.9
+    require("'A and B', turned round", pairs, n=100, recall=0.9)
 
 
 @pytest.mark.parametrize("second_heading", ["**Luxury:**", "**Tips:**"])
@@ -243,9 +223,7 @@ def test_lists_under_headings(second_heading: str) -> None:
         truth = first[:3] if "Tips" in second_heading else (*first[:3], *second)
         if not set(map(str.casefold, first)) & set(map(str.casefold, second)):
             pairs.append((parse_list(text).items, truth))
-    result = tally(f"lists under headings, {second_heading}", pairs)
-    assert result.n > 500
-    assert min(result.precision, result.recall) > 0.97
+    require(f"lists under headings, {second_heading}", pairs, n=500, precision=0.97, recall=0.97)
 
 
 def test_rankings_of_eight() -> None:
@@ -260,9 +238,7 @@ def test_rankings_of_eight() -> None:
             names = dict.fromkeys(item.casefold() for item in items)
             ranking = tuple(name for name in names if name in places)
             pairs.append((ranking or None, tuple(sorted(places, key=places.__getitem__))))
-    result = tally("rankings of eight", pairs)
-    assert result.n > 340
-    assert min(result.precision, result.recall) > 0.99
+    require("rankings of eight", pairs, n=340, precision=0.99, recall=0.99)
 
 
 def cuts(seed: int) -> Iterator[tuple[str, Names]]:
@@ -373,17 +349,13 @@ def test_names(sample: str) -> None:
     for question, names in merges.items():
         for name in names:
             homes.setdefault(digest(name), set()).add((question, name))
-    pairs: list[tuple[Any, Any]] = []
+    pairs: Pairs = []
     for row in labels("names"):
-        if row["sample"] != sample:
-            continue
-        for question, first in homes.get(row["first"], set()):
-            for other, second in homes.get(row["second"], set()):
-                if question == other:
-                    same = merges[question][first] == merges[question][second]
-                    pairs.append(
-                        ("same" if same else None, "same" if row["label"] == "same" else None)
-                    )
+        both = product(homes.get(row["first"], ()), homes.get(row["second"], ()))
+        for (question, first), (other, second) in both if row["sample"] == sample else ():
+            if question == other:
+                same = merges[question][first] == merges[question][second]
+                pairs.append((same or None, row["label"] == "same" or None))
     result = tally(f"names, {sample}", pairs)
     assert result.n >= 60
     assert result.wrong == 0

@@ -5,6 +5,7 @@ import gzip
 import io
 import re
 from itertools import islice
+from typing import Any
 
 import pytest
 from tests.unit.parsing.real_texts import DATA
@@ -28,6 +29,11 @@ LINES = "\n".join(f"{n}. {label}" for n, label in enumerate(LABELS, 1))
 LONG = " Technology has brought people closer and let many work from home." * 4
 
 
+def each(texts: tuple[str, ...], *reading: Any) -> list[tuple[Any, ...]]:
+    """Texts that are read alike."""
+    return [(text, *reading) for text in texts]
+
+
 def point(
     text: str,
     marks: list[str] | None = NUMBERS,
@@ -43,15 +49,9 @@ def point(
 
 
 NUMBER_READINGS = [
-    *(
-        (text, "4")
-        for text in ("4", "**4**", "4/5", "4 out of 5", "4. Agree", "(4) Agree", "4点", "D")
-    ),
-    *(
-        (text, "4")
-        for text in ("4 (1-5)", "4 on a 1-5 scale", "On a 1–5 scale: 4", "4です", "٤", "４")
-    ),
-    *((text, "4") for text in ("Agree (4)", "I'd say 4 out of 5.", "I would give it a score of 4")),
+    *each(("4", "**4**", "4/5", "4 out of 5", "4. Agree", "(4) Agree", "4点", "D"), "4"),
+    *each(("4 (1-5)", "4 on a 1-5 scale", "On a 1–5 scale: 4", "4です", "٤", "４"), "4"),
+    *each(("Agree (4)", "I'd say 4 out of 5.", "I would give it a score of 4"), "4"),
     ("<think>Perhaps 3?</think>5", "5"),
     ("My rating: 2 (Disagree)", "2"),
     ("On a scale from 1 to 5, I would rate this a 2.", "2"),
@@ -69,15 +69,12 @@ NUMBER_READINGS = [
     ("4, but not quite 5", "4"),
     (f"{LINES}\n\n4. Agree", "4"),
     # what counts something, explains the scale or is denied is no point
-    *(
-        (text, NO_POINT)
-        for text in ("There are 2 sides to this.", "As a mother of 3, I worry.", "4%")
-    ),
+    *each(("There are 2 sides to this.", "As a mother of 3, I worry.", "4%"), NO_POINT),
     *(
         (text, NO_POINT)
         for text in ("It's not a 5.", "1-5", "1 2 3 4 5", "2 or 3", "4, maybe 5", LINES)
     ),
-    *((text, NO_POINT) for text in ("3. Actually 4.", "Four.", "As a mother of 3, I worry. 2")),
+    *each(("3. Actually 4.", "Four.", "As a mother of 3, I worry. 2"), NO_POINT),
     ("4. I didn't go with 5 because there are risks.", NO_POINT),
     ("4. If privacy were better protected, I'd say 5.", NO_POINT),
     ("1 = strongly disagree, 3 = neutral, 4 = agree, 5 = strongly agree: 4", NO_POINT),
@@ -85,13 +82,10 @@ NUMBER_READINGS = [
     ("Ich habe 3 Kinder, deshalb 2.", NO_POINT),
     ("I cannot provide a rating between 1 and 5.", REFUSAL),
     # two points, and none of this scale
-    *((text, AMBIGUITY) for text in ("4 - Disagree", "Strongly agree (4)", "Definitely agree: 5")),
-    *((text, AMBIGUITY) for text in ("2\n\nMy answer is 4.", "Rating: 2\n\nMy answer is 4.")),
-    *((text, RANGE) for text in ("3-4", "between 3 and 4", "3.5")),
-    *(
-        (text, OUT_OF_RANGE)
-        for text in ("7", "-1", "4 out of 10", "I'd give it a 4 out of 7", "3/4")
-    ),
+    *each(("4 - Disagree", "Strongly agree (4)", "Definitely agree: 5"), AMBIGUITY),
+    *each(("2\n\nMy answer is 4.", "Rating: 2\n\nMy answer is 4."), AMBIGUITY),
+    *each(("3-4", "between 3 and 4", "3.5"), RANGE),
+    *each(("7", "-1", "4 out of 10", "I'd give it a 4 out of 7", "3/4"), OUT_OF_RANGE),
     *(("", EMPTY), ("It depends.", NO_POINT), ("As an AI, I have no personal opinions.", REFUSAL)),
 ]
 LABEL_READINGS = [
@@ -106,15 +100,9 @@ LABEL_READINGS = [
     (f"Disagree.\n\n{LONG} That said, I agree that it has limits.", AMBIGUITY),
     (f"I agree that technology helps.{LONG} All in all, I strongly disagree.", AMBIGUITY),
     (f"While some agree with this, others don't.{LONG}", NO_POINT),
-    *(
-        (text, NO_POINT)
-        for text in ("I cannot agree with this.", "I do not think I strongly agree")
-    ),
-    *(
-        (text, NO_POINT)
-        for text in ("I would not say that I agree.", "I don't think that I agree.")
-    ),
-    *((text, NO_POINT) for text in ("I'm unable to agree", "I hardly agree", "I don't agree")),
+    *each(("I cannot agree with this.", "I do not think I strongly agree"), NO_POINT),
+    *each(("I would not say that I agree.", "I don't think that I agree."), NO_POINT),
+    *each(("I'm unable to agree", "I hardly agree", "I don't agree"), NO_POINT),
     ("I would be happy to strongly agree if it were safe, as that would be best.", NO_POINT),
 ]
 STANCES = [
@@ -151,18 +139,15 @@ STANCES = [
 ]
 OTHER_SCALES = [
     # the typical slip where a scale is turned
-    *((text, LABELS[::-1], AMBIGUITY) for text in ("5 - Strongly agree", "1 (Strongly disagree)")),
+    *each(("5 - Strongly agree", "1 (Strongly disagree)"), LABELS[::-1], AMBIGUITY),
     # a word of degree beside a label makes another label of it
-    *((text, SEVEN, NO_POINT) for text in ("I agree somewhat", "I slightly agree")),
+    *each(("I agree somewhat", "I slightly agree"), SEVEN, NO_POINT),
     *(("Somewhat agree", SEVEN, "5"), ("I agree strongly", LABELS, NO_POINT)),
     # everyday words are labels where they stand alone
     *(("That's a good question.", HEALTH, NO_POINT), ("Good.", HEALTH, "3")),
     ("My health is good", HEALTH, "3"),
     # other languages: a label that opens the reply
-    *(
-        (text, SATISFACTION, NO_POINT)
-        for text in ("No estoy satisfecho", "No estoy nada satisfecho")
-    ),
+    *each(("No estoy satisfecho", "No estoy nada satisfecho"), SATISFACTION, NO_POINT),
     *(("Satisfecho.", SATISFACTION, "4"), ("3 o 4", SATISFACTION, NO_POINT)),
     *(("同意", CHINESE, "4"), ("不同意。", CHINESE, "2"), ("我有2个孩子。", CHINESE, NO_POINT)),
 ]
@@ -180,12 +165,12 @@ OTHER_SCALES = [
             (text, [str(n + 1) for n in range(len(labels))], labels, reading)
             for text, labels, reading in OTHER_SCALES
         ),
-        *((text, BELOW_0, TEMPERATURE, "2") for text in ("I'd say -1.", "minus 1", "–1", "-1")),
+        *each(("I'd say -1.", "minus 1", "–1", "-1"), BELOW_0, TEMPERATURE, "2"),
         *(("My answer: -2", BELOW_0, TEMPERATURE, "1"), ("+2", BELOW_0, TEMPERATURE, "5")),
-        *((text, TO_10, ENDS, "11") for text in ("10", "I say 10/10", "completely")),
+        *each(("10", "I say 10/10", "completely"), TO_10, ENDS, "11"),
         *(("1", TO_10, ENDS, "2"), ("0", TO_10, ENDS, "1")),
         # what a program writes for nothing is no zero
-        *((text, TO_10, ENDS, NO_POINT) for text in ("null", "None", '{"answer": null}')),
+        *each(("null", "None", '{"answer": null}'), TO_10, ENDS, NO_POINT),
         # letters mark the points
         *(("A. Strongly agree", None, LABELS, AMBIGUITY), ("E. Strongly agree", None, LABELS, "5")),
         *(("(E)", None, LABELS, "5"), ("E", None, LABELS, "5")),

@@ -46,13 +46,9 @@ def test_items_of_lists(form: str, n: int, expected: tuple[int, int, int]) -> No
 
 def test_letters() -> None:
     rows = labelled("letter")
-    pairs = [
-        (
-            parse_choice(
-                row["text"], letters=LETTERS[: len(row["options"])], choices=row["options"]
-            ).letter,
-            row["truth"],
-        )
+    letters = [
+        parse_choice(row["text"], letters=LETTERS[: len(row["options"])], choices=row["options"])
         for row in rows
     ]
+    pairs = [(one.letter, row["truth"]) for one, row in zip(letters, rows, strict=True)]
     assert tally("letters of SmolLM2", pairs) == Tally(90, 51, 6, 4)

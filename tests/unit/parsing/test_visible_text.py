@@ -35,14 +35,12 @@ def test_visible_text(text: str | None, visible: str) -> None:
 @pytest.mark.parametrize(
     "thoughts",
     [
-        "<seed:think>A? No.</seed:think>",
-        "◁think▷A? No.◁/think▷",
+        *("<seed:think>A? No.</seed:think>", "◁think▷A? No.◁/think▷"),
         "<|begin_of_thought|>A? No.<|end_of_thought|>\n<|begin_of_solution|>",
         "<|START_THINKING|>A? No.<|END_THINKING|><|START_RESPONSE|>",
         "<|channel>thought\nA? No.<channel|>",
         "<|channel|>analysis<|message|>A? No.<|end|><|start|>assistant<|channel|>final<|message|>",
-        "analysisA? No.assistantfinal",
-        "<plan>A? No.</plan>\n",
+        *("analysisA? No.assistantfinal", "<plan>A? No.</plan>\n"),
     ],
 )
 def test_thoughts_of_any_mark_are_hidden(thoughts: str) -> None:
@@ -64,12 +62,9 @@ def test_thoughts_that_never_end_leave_nothing(text: str) -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        "<answer>C</answer>\nas it is the largest",
-        "analysis of the options leads to C",
-        "[reason: size] C",
-        "Write to <john.thinker@example.org> about C",
-        "<table><tr><td>C</td></tr></table>\nC",
-        "<s>A</s> C",
+        *("<answer>C</answer>\nas it is the largest", "analysis of the options leads to C"),
+        *("[reason: size] C", "Write to <john.thinker@example.org> about C"),
+        *("<table><tr><td>C</td></tr></table>\nC", "<s>A</s> C"),
         "Assistant: Hello.\nUser: Hi.\nAssistant: C",
     ],
 )
@@ -82,10 +77,8 @@ def test_what_is_no_thought_stays(text: str) -> None:
     [
         "<|im_end|>\n<|im_start|>user\nAnd?\n<|im_start|>assistant\nA",
         "<|eot_id|><|start_header_id|>user<|end_header_id|>\nAnd?",
-        "<｜end▁of▁sentence｜><｜User｜>And?<｜Assistant｜>A",
-        "</s> [INST] And? [/INST] A",
-        "<|endoftext|>A",
-        "\n\nHuman: And?\n\nAssistant: A",
+        *("<｜end▁of▁sentence｜><｜User｜>And?<｜Assistant｜>A", "</s> [INST] And? [/INST] A"),
+        *("<|endoftext|>A", "\n\nHuman: And?\n\nAssistant: A"),
         "\n\n### Instruction:\nAnd?\n\n### Response:\nA",
     ],
 )

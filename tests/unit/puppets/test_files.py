@@ -11,13 +11,8 @@ from fieldwork.puppets.files import ROWS_PER_READ, read_fields, split_rows, take
 
 
 def rows(*keys: int) -> pa.Table:
-    return pa.table(
-        {
-            "key": pa.array(keys, pa.int64()),
-            "part": [key % 3 for key in keys],
-            "text": [f"text {key}" for key in keys],
-        }
-    )
+    parts, texts = [key % 3 for key in keys], [f"text {key}" for key in keys]
+    return pa.table({"key": pa.array(keys, pa.int64()), "part": parts, "text": texts})
 
 
 def test_rows_come_out_of_their_part_in_the_order_of_the_keys(tmp_path: Path) -> None:
@@ -30,9 +25,7 @@ def test_rows_come_out_of_their_part_in_the_order_of_the_keys(tmp_path: Path) ->
     assert picked["key"].to_pylist() == wanted
     assert picked["text"].to_pylist() == [f"text {key}" for key in wanted]
     # what was picked takes no more room
-    assert sorted(p.name for p in tmp_path.iterdir()) == [
-        f"{n:06d}.arrow" for n in range(3) if n != 1
-    ]
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["000000.arrow", "000002.arrow"]
 
 
 @pytest.mark.parametrize("n", [1, 140_000])

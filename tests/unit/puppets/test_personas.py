@@ -1,6 +1,8 @@
 """Profiles are drawn by seed, without repeats, and stay when more are asked for."""
 
+import re
 from collections import Counter
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -15,23 +17,10 @@ SENTENCES = [f"I like number {i}." for i in range(50)]
 TEMPLATE = "You talk with: $persona\nThey say: $sentences\n"
 
 
-def draw(
-    n_profiles: int = 5,
-    *,
-    personas: list[str] = PERSONAS,
-    sentences: list[str] = SENTENCES,
-    sentences_per_profile: int = 4,
-    template: str = TEMPLATE,
-    seed: int = 1,
-) -> list[Profile]:
-    return build_profiles(
-        personas,
-        sentences,
-        n_profiles=n_profiles,
-        sentences_per_profile=sentences_per_profile,
-        template=template,
-        seed=seed,
-    )
+def draw(n_profiles: int = 5, **changes: Any) -> list[Profile]:
+    sources = (changes.pop("personas", PERSONAS), changes.pop("sentences", SENTENCES))
+    settings = {"sentences_per_profile": 4, "template": TEMPLATE, "seed": 1} | changes
+    return build_profiles(*sources, n_profiles=n_profiles, **settings)
 
 
 @given(seed=st.integers(0, 1_000), per_profile=st.integers(0, 50))
@@ -43,7 +32,7 @@ def test_nothing_repeats(seed: int, per_profile: int) -> None:
     assert [p.puppet_id for p in profiles] == [f"profile-{i:06d}" for i in range(20)]
 
 
-@pytest.mark.parametrize("n", [1, 5, 6, 21, 22, 40, 85, 100, 299])
+@pytest.mark.parametrize("n", [1, 6, 22, 299])
 @pytest.mark.parametrize("seed", [1, 2509])
 def test_more_profiles_leave_the_first_as_they_are(n: int, seed: int) -> None:
     assert draw(300, seed=seed)[:n] == draw(n, seed=seed)
@@ -51,12 +40,8 @@ def test_more_profiles_leave_the_first_as_they_are(n: int, seed: int) -> None:
 
 def test_all_personas_and_sentences_are_drawn_alike() -> None:
     """400 profiles of 1 of 4 sentences: each 100 times, give or take five standard errors."""
-    profiles = [
-        p
-        for seed in range(100)
-        for p in draw(4, sentences=SENTENCES[:4], sentences_per_profile=1, seed=seed)
-    ]
-    counts = Counter(p.sentences[0] for p in profiles)
+    form = {"sentences": SENTENCES[:4], "sentences_per_profile": 1}
+    counts = Counter(p.sentences[0] for seed in range(100) for p in draw(4, seed=seed, **form))
     assert set(counts) == set(SENTENCES[:4])
     assert all(abs(n - 100) < 5 * (400 * 0.25 * 0.75) ** 0.5 for n in counts.values())
 
@@ -80,31 +65,19 @@ def test_text_of_personas_is_only_text(persona: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("template", "message"),
-    [
-        ("$sentences", "profiles.template: lacks $persona"),
-        ("$persona", "profiles.template: lacks $sentences"),
-        ("$persona $sentences $name", "the only placeholders are $persona and $sentences"),
-        ("$persona $sentences costs 5 $", "write $$ for a dollar sign"),
-    ],
-)
-def test_a_template_that_cannot_be_filled_is_refused(template: str, message: str) -> None:
-    with pytest.raises(StudyError) as caught:
-        draw(template=template)
-    assert message in str(caught.value)
-    assert "\n" not in str(caught.value)
-
-
-@pytest.mark.parametrize(
     ("options", "message"),
     [
+        ({"template": "$sentences"}, "profiles.template: lacks $persona"),
+        ({"template": "$persona"}, "profiles.template: lacks $sentences"),
+        ({"template": TEMPLATE + "$name"}, "the only placeholders are $persona and $sentences"),
+        ({"template": TEMPLATE + "costs 5 $"}, "write $$ for a dollar sign"),
         ({"n_profiles": 301}, "301 profiles are needed (the largest tasks.*.runs)"),
         ({"personas": []}, "has only 0 distinct personas"),
         ({"sentences_per_profile": 51}, "profiles.sentences_per_profile is 51, but"),
         ({"sentences": []}, "has only 0 distinct sentences"),
     ],
 )
-def test_too_small_sources_name_the_setting(options: dict[str, int], message: str) -> None:
-    with pytest.raises(StudyError) as caught:
-        draw(**options)  # type: ignore[arg-type]
-    assert message in str(caught.value)
+def test_what_cannot_be_drawn_names_the_setting(options: Any, message: str) -> None:
+    with pytest.raises(StudyError, match=re.escape(message)) as caught:
+        draw(**options)
+    assert "\n" not in str(caught.value)

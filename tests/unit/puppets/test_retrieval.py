@@ -27,12 +27,9 @@ def blocks(ids: Sequence[str], vectors: Vectors, size: int = 1_000_000) -> list[
 
 def by_full_sort(queries: Vectors, ids: Sequence[str], vectors: Vectors, k: int) -> list[list[str]]:
     """Every score in float64, everything sorted by score and id."""
-    each = [query[np.newaxis].astype(np.float64) * vectors for query in queries]
-    scored = [
-        sorted(zip((-products.sum(axis=1)).round(12).tolist(), ids, strict=True))
-        for products in each
-    ]
-    return [[i for _, i in rows][:k] for rows in scored]
+    scores = queries.astype(np.float64) @ vectors.T.astype(np.float64)
+    ranked = [sorted(zip((-row).round(12).tolist(), ids, strict=True)) for row in scores]
+    return [[i for _, i in rows][:k] for rows in ranked]
 
 
 @given(
@@ -50,8 +47,7 @@ def test_exact_at_any_size_with_any_ties(
     vectors = pool[rng.integers(0, n_distinct, n)]
     ids = [f"id{i:03d}" for i in rng.permutation(n)]
     queries = unit(rng.normal(size=(2, 5)).astype(np.float32))
-    neighbours = top_k(queries, blocks(ids, vectors, size), k)
-    assert neighbours == by_full_sort(queries, ids, vectors, k)
+    assert top_k(queries, blocks(ids, vectors, size), k) == by_full_sort(queries, ids, vectors, k)
 
 
 def crowded(n: int, seed: int = 5) -> tuple[Vectors, Vectors, list[str]]:
@@ -64,9 +60,8 @@ def crowded(n: int, seed: int = 5) -> tuple[Vectors, Vectors, list[str]]:
     return queries, vectors, [f"c{i:05d}" for i in rng.permutation(n)]
 
 
-@pytest.mark.parametrize("size", [1, 37, 128, 500, 1_500])
-@pytest.mark.parametrize("rows_per_product", [64, 4_096])
-@pytest.mark.parametrize("k", [1, 100])
+@pytest.mark.parametrize("size", [1, 37, 500, 1_500])
+@pytest.mark.parametrize(("rows_per_product", "k"), [(64, 1), (64, 100), (4_096, 100)])
 def test_batches_decide_nothing(
     monkeypatch: pytest.MonkeyPatch, size: int, rows_per_product: int, k: int
 ) -> None:

@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from fieldwork import tables
@@ -21,13 +23,11 @@ from fieldwork.sections.conditions import HistoryCondition
 
 SAMPLE = Path(__file__).resolve().parents[3] / "resources" / "sample"
 READING = {"format": None, "columns": {}, "roles": {}}
-FILTERS = {
-    "min_user_turns": 5,
-    "languages": ["English"],
-    "exclude_toxic": True,
-    "exclude_redacted": True,
-}
+FLAGS = {"exclude_toxic": True, "exclude_redacted": True}
+FILTERS = {"min_user_turns": 5, "languages": ["English"], **FLAGS}
 USERS = Need("history_5", "mine", "users", 5, 3, "trivia", "min_user_turns: 5")
+CONVERSATIONS = USERS._replace(unit="conversations", at_least=1, n_needed=12)
+PERSONAS = USERS._replace(unit="personas", at_least=1)
 
 
 def test_the_sample_has_the_users_that_the_stage_would_draw() -> None:
@@ -40,24 +40,8 @@ def test_the_sample_has_the_users_that_the_stage_would_draw() -> None:
         draw_random(users, 22, condition, 1)
 
 
-def test_personas_are_counted_as_they_are_drawn(tmp_path: Path) -> None:
-    (tmp_path / "p.txt").write_text("A nurse\na nurse \n\nA farmer\n")
-    assert list(count_personas([tmp_path / "p.txt"], None)) == [1, 1]
-
-
 def test_a_table_of_counts_says_what_there_is(tmp_path: Path) -> None:
-    needs = [
-        USERS,
-        USERS._replace(condition="pool", unit="conversations", at_least=1, n_needed=12),
-        USERS._replace(
-            condition="profile",
-            source="people",
-            unit="personas",
-            at_least=1,
-            n_needed=2,
-            filters="",
-        ),
-    ]
+    needs = [USERS, CONVERSATIONS, PERSONAS._replace(source="people", n_needed=2, filters="")]
     supplies = {"mine": [5, 6, 1, 5], "people": [1, 1]}
     require_enough(needs, supplies)
     counts = list(puppet_counts(supplies, {"mine": USERS.filters}))
@@ -69,16 +53,10 @@ def test_a_table_of_counts_says_what_there_is(tmp_path: Path) -> None:
     ]
     tables.write_table(tmp_path / "puppets.csv", counts, PuppetCount)
     earlier = read_supplies(tmp_path / "puppets.csv", needs)
-    assert {name: sorted(supply) for name, supply in earlier.items()} == {
-        "mine": [1, 5, 5, 6],
-        "people": [1, 1],
-    }
-    stricter = [need._replace(filters="languages: Dutch") for need in needs[:1]]
-    assert read_supplies(tmp_path / "puppets.csv", stricter) == {}
-
-
-CONVERSATIONS = USERS._replace(unit="conversations", at_least=1, n_needed=12)
-PERSONAS = USERS._replace(unit="personas", at_least=1)
+    sizes = {name: sorted(supply) for name, supply in earlier.items()}
+    assert sizes == {"mine": [1, 5, 5, 6], "people": [1, 1]}
+    stricter = USERS._replace(filters="languages: Dutch")
+    assert read_supplies(tmp_path / "puppets.csv", [stricter]) == {}
 
 
 @pytest.mark.parametrize(
@@ -107,10 +85,9 @@ def test_nobody_at_all_is_not_to_be_asked(tmp_path: Path) -> None:
         count_corpus([tmp_path / "a.jsonl"], READING, FILTERS)
 
 
-def test_the_count_of_a_table_is_that_of_its_users(tmp_path: Path) -> None:
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
+def test_users_and_personas_are_counted_as_they_are_drawn(tmp_path: Path) -> None:
+    (tmp_path / "p.txt").write_text("A nurse\na nurse \n\nA farmer\n")
+    assert list(count_personas([tmp_path / "p.txt"], None)) == [1, 1]
     columns = {"user_id": ["a", "b", "a"], "conversation_id": ["1", "2", "3"]}
     pq.write_table(pa.table(columns), tmp_path / "c.parquet")
     assert sorted(count_conversations(tmp_path / "c.parquet")) == [1, 2]

@@ -7,17 +7,17 @@ import pytest
 
 from fieldwork.errors import StudyError
 from fieldwork.records.tasks import Item
-from fieldwork.tasks.items import load_items
-from fieldwork.tasks.own_items import TaskSource, require_distinct, require_sound
+from fieldwork.tasks.own_items import require_distinct, require_sound
+from unit.tasks.task_sources import items_of
 
 SOUND: dict[str, Any] = {
-    "item_id": "q",
-    "kind": "choice",
-    "question": "Which?\n\tOne:",
-    "prompt": "Which?\r\nA or B",
-    "choices": ["AA", "Aa", "aa "],
-    "gold": None,
-    "subject": None,
+    **{
+        "item_id": "q",
+        "kind": "choice",
+        "question": "Which?\n\tOne:",
+        "prompt": "Which?\r\nA or B",
+    },
+    **{"choices": ["AA", "Aa", "aa "], "gold": None, "subject": None},
     "provenance": "mine: items.csv",
 }
 
@@ -44,40 +44,29 @@ def test_a_question_that_does_not_say_what_is_meant(change: dict[str, Any], word
 @pytest.mark.parametrize(
     ("ids", "words"),
     [
-        (["q", "q"], "item_id 'q' occurs twice; rename one"),
-        (["q 1", "q  1"], "item_id 'q  1' occurs twice (as 'q 1', with other spaces); rename one"),
-        (
-            ["q", "q\u200b"],
-            "item_id 'q\\u200b' occurs twice (as 'q', with other spaces); rename one",
-        ),
+        (["q", "q"], "'q' occurs twice; rename one"),
+        (["q 1", "q  1"], "'q  1' occurs twice (as 'q 1', with other spaces); rename one"),
+        (["q", "q\u200b"], r"'q\u200b' occurs twice (as 'q', with other spaces); rename one"),
     ],
 )
 def test_ids_that_differ_by_blanks_are_one(ids: list[str], words: str) -> None:
-    items = [Item(**SOUND | {"item_id": item_id}) for item_id in ids]
-    with pytest.raises(StudyError) as caught:
-        require_distinct(items)
-    assert str(caught.value) == f"mine: items.csv: {words}"
     require_distinct([Item(**SOUND | {"item_id": item_id}) for item_id in ("q", "Q")])
-
-
-def items_with(tmp_path: Path, rows: dict[str, Any]) -> list[Item]:
-    path = tmp_path / "q.csv"
-    path.write_text("item_id,question,language\n1,Hva?,no\n2,What?,en\n3,Was?,de\n")
-    return load_items(
-        [path], TaskSource(format="items", dataset="mine", kind="list", rows=rows), {}
-    )
+    with pytest.raises(StudyError) as caught:
+        require_distinct([Item(**SOUND | {"item_id": item_id}) for item_id in ids])
+    assert str(caught.value) == f"mine: items.csv: item_id {words}"
 
 
 def test_a_rule_that_no_row_fits_says_what_the_column_has(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
+    text = "item_id,question,language\n1,Hva?,no\n2,What?,en\n3,Was?,de\n"
     with pytest.raises(StudyError) as caught:
-        items_with(tmp_path, {"language": "False"})
+        items_of(tmp_path, text, kind="list", rows={"language": "False"})
     assert str(caught.value) == (
-        "rows of the task's source mine: none of the 3 rows in q.csv has these values; correct them "
+        "rows of the task's source mine: none of the 3 rows in items.csv has these values; correct them "
         "(language has 'no', 'en', 'de')"
     )
-    assert len(items_with(tmp_path, {"language": ["no", "en"]})) == 2
-    assert caplog.text == ""
-    assert len(items_with(tmp_path, {"language": ["nb", "en"]})) == 1
-    assert "no row of q.csv has nb; the column has 'no', 'en', 'de'" in caplog.text
+    for languages, n in ((["no", "en"], 2), (["nb", "en"], 1)):
+        assert caplog.text == ""
+        assert len(items_of(tmp_path, text, kind="list", rows={"language": languages})) == n
+    assert "no row of items.csv has nb; the column has 'no', 'en', 'de'" in caplog.text

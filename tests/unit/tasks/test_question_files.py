@@ -12,51 +12,36 @@ from fieldwork.errors import StudyError
 from fieldwork.records.tasks import ItemKind
 from fieldwork.tasks.question_files import AGREEMENT, QuestionGuess, guess_questions
 
-ROWS = ["Capital?", "Lyon", "Paris", "Nice", "Lille"]
 
-
-def guess_file(
-    tmp_path: Path, text: str, name: str = "my.csv", encoding: str = "utf-8"
-) -> QuestionGuess:
-    (tmp_path / name).write_bytes(text.encode(encoding))
-    return only_kind(tmp_path / name)
+def guess_file(folder: Path, text: str, encoding: str = "utf-8") -> QuestionGuess:
+    """The guess about a file with questions of one kind."""
+    (folder / "my.csv").write_bytes(text.encode(encoding))
+    return only_kind(folder / "my.csv")
 
 
 def only_kind(path: Path, kind: ItemKind | None = None) -> QuestionGuess:
-    """The guess about a file with questions of one kind."""
     (guess,) = guess_questions(path, kind)
     return guess
+
+
+def mapping(item_id: str, question: str, options: list[str], gold: str, subject: str) -> Any:
+    names = ("item_id", "question", "options", "gold", "subject")
+    return dict(zip(names, (item_id, question, options, gold, subject), strict=True))
 
 
 @pytest.mark.parametrize(
     ("header", "row", "columns"),
     [
-        (
-            "item_id,question,option_a,option_b,gold,subject",
-            "q,Capital?,Lyon,Paris,B,geo",
-            {},
-        ),
+        ("item_id,question,option_a,option_b,gold,subject", "q,Capital?,Lyon,Paris,B,geo", {}),
         (
             "ID;Frage;A;B;C;D;richtige Antwort;Thema",
             "q;Capital?;Lyon;Paris;Nice;Lille;Paris;geo",
-            {
-                "item_id": "ID",
-                "question": "Frage",
-                "options": ["A", "B", "C", "D"],
-                "gold": "richtige Antwort",
-                "subject": "Thema",
-            },
+            mapping("ID", "Frage", ["A", "B", "C", "D"], "richtige Antwort", "Thema"),
         ),
         (
             "Numéro;Énoncé;Réponse A;Réponse B;Bonne réponse;Matière",
             "q;Capital?;Lyon;Paris;b;geo",
-            {
-                "item_id": "Numéro",
-                "question": "Énoncé",
-                "options": ["Réponse A", "Réponse B"],
-                "gold": "Bonne réponse",
-                "subject": "Matière",
-            },
+            mapping("Numéro", "Énoncé", ["Réponse A", "Réponse B"], "Bonne réponse", "Matière"),
         ),
     ],
 )
@@ -94,17 +79,17 @@ def test_the_right_option_may_be_a_letter_a_text_or_a_number(
     assert all("correct holds numbers from 2 to 3" in doubt for doubt in guess.doubts)
 
 
-def test_a_list_of_options_in_json_and_parquet(tmp_path: Path) -> None:
-    rows = [{"question": "?", "choices": ["x", "y", "z"], "answer": 2}]
-    (tmp_path / "a.jsonl").write_text(json.dumps(rows[0]))
-    pd.DataFrame(rows).to_parquet(tmp_path / "a.parquet")
-    (tmp_path / "a.csv").write_text('question,choices,answer\n?,"[""x"", ""y"", ""z""]",2\n')
-    for name in ("a.jsonl", "a.parquet", "a.csv"):
-        guess = only_kind(tmp_path / name)
-        assert guess.columns_setting() == {"gold": "answer"}, name
-        assert guess.gold == "from_1"
-        assert guess.items[0].gold == "B"
-        assert len(guess.doubts) == 1
+@pytest.mark.parametrize("end", ["jsonl", "parquet", "csv"])
+def test_a_list_of_options_in_a_column(tmp_path: Path, end: str) -> None:
+    row, path = {"question": "?", "choices": ["x", "y", "z"], "answer": 2}, tmp_path / f"a.{end}"
+    if end == "parquet":
+        pd.DataFrame([row]).to_parquet(path)
+    else:
+        text = 'question,choices,answer\n?,"[""x"", ""y"", ""z""]",2\n'
+        path.write_text(text if end == "csv" else json.dumps(row))
+    guess = only_kind(path)
+    assert guess.columns_setting() == {"gold": "answer"}
+    assert (guess.gold, guess.items[0].gold, len(guess.doubts)) == ("from_1", "B", 1)
 
 
 def test_options_by_their_letters(tmp_path: Path) -> None:
@@ -120,14 +105,10 @@ def test_options_by_their_letters(tmp_path: Path) -> None:
 
 def test_without_options_questions_are_list_questions(tmp_path: Path) -> None:
     guess = guess_file(tmp_path, "Frage;Antwort\nWelche Filme?;egal\n")
-    assert (guess.kind, guess.columns_setting(), guess.unused_columns) == (
-        "list",
-        {"question": "Frage"},
-        ["Antwort"],
-    )
+    assert (guess.kind, guess.columns_setting()) == ("list", {"question": "Frage"})
+    assert guess.unused_columns == ["Antwort"]
     assert guess.items[0].item_id == "my-000"
-    guess = only_kind(tmp_path / "my.csv", "list")
-    assert guess.kind == "list"
+    assert only_kind(tmp_path / "my.csv", "list").kind == "list"
 
 
 MIXED = """id,question,kind,option_a,option_b,option_c,unit,gold
@@ -140,16 +121,14 @@ old,Old things are good.,Likert scale,Strongly disagree,Neither,Strongly agree,,
 """
 
 
+IDS = {"choice": ["car"], "list": ["films"], "scale": ["new", "old"], "number": ["age"]}
+
+
 def test_a_file_of_many_kinds_is_read_kind_by_kind(tmp_path: Path) -> None:
     (tmp_path / "my.csv").write_text(MIXED)
     guesses = guess_questions(tmp_path / "my.csv")
-    assert {guess.kind: [item.item_id for item in guess.items] for guess in guesses} == {
-        "choice": ["car"],
-        "list": ["films"],
-        "scale": ["new", "old"],
-        "number": ["age"],
-        "text": ["why"],
-    }
+    ids = {guess.kind: [item.item_id for item in guess.items] for guess in guesses}
+    assert ids == IDS | {"text": ["why"]}
     by_kind = {guess.kind: guess for guess in guesses}
     assert by_kind["scale"].rows == {"kind": ["likert", "Likert scale"]}
     assert by_kind["scale"].items[0].points == [1.0, 2.0, 3.0]
@@ -161,31 +140,22 @@ def test_without_a_column_of_kinds_a_row_is_what_it_offers(tmp_path: Path) -> No
     kinds = re.sub(r",(kind|choice|list|likert|number|open|Likert scale),", ",", MIXED)
     (tmp_path / "my.csv").write_text(kinds.replace("why,Why?,,,,,\n", ""))
     guesses = {guess.kind: guess for guess in guess_questions(tmp_path / "my.csv")}
-    assert {kind: guess.item_ids for kind, guess in guesses.items()} == {
-        "choice": ["car"],
-        "list": ["films"],
-        "scale": ["new", "old"],
-        "number": ["age"],
-    }
+    assert {kind: guess.item_ids for kind, guess in guesses.items()} == IDS
     assert all(len(guess.items) == len(guess.item_ids) for guess in guesses.values())
 
 
 @pytest.mark.parametrize(
-    ("options", "setting", "n_doubts"),
+    ("options", "setting"),
     [
-        ("Strongly agree,Agree,Neither,Disagree,Strongly disagree", {"order": "descending"}, 0),
-        ("Never,Sometimes,Always,Don't know", {"missing_options": ["Don't know"]}, 0),
-        ("1,2,3,4,5", {}, 0),
+        ("Strongly agree,Agree,Neither,Disagree,Strongly disagree", {"order": "descending"}),
+        ("Never,Sometimes,Always,Don't know", {"missing_options": ["Don't know"]}),
+        ("1,2,3,4,5", {}),
     ],
 )
-def test_labels_in_order_are_a_scale(
-    tmp_path: Path, options: str, setting: dict[str, Any], n_doubts: int
-) -> None:
+def test_labels_in_order_are_a_scale(tmp_path: Path, options: str, setting: dict[str, Any]) -> None:
     names = ",".join(f"option_{letter}" for letter in "abcde"[: options.count(",") + 1])
     guess = guess_file(tmp_path, f"question,{names}\nGood?,{options}\n")
-    assert guess.kind == "scale"
-    assert guess.scale == setting
-    assert len(guess.doubts) == n_doubts
+    assert (guess.kind, guess.scale, guess.doubts) == ("scale", setting, [])
 
 
 def test_a_scale_without_labels_has_those_of_agreement_and_a_doubt(tmp_path: Path) -> None:
@@ -195,27 +165,23 @@ def test_a_scale_without_labels_has_those_of_agreement_and_a_doubt(tmp_path: Pat
     assert guess.items[0].choices == list(AGREEMENT)
 
 
-def test_what_is_no_file_of_questions_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(
-        StudyError, match=r"no column has a usual name of the question \(its columns are x, y\)"
-    ):
-        guess_file(tmp_path, "x,y\n1,2\n")
-    with pytest.raises(StudyError, match="has a header but no rows"):
-        guess_file(tmp_path, "question,A,B\n")
-    with pytest.raises(
-        StudyError, match=r"row 3: item 'my-001': a choice question needs 2 to 10 options"
-    ):
-        guess_file(tmp_path, "question,A,B\n?,x,y\n?,x,\n")
-    with pytest.raises(
-        StudyError, match=r"row 2: item 'my-000': the right option 'Z' is neither the letter"
-    ):
-        guess_file(tmp_path, "question,A,B,answer\n?,x,y,Z\n")
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("x,y\n1,2\n", r"no column has a usual name of the question \(its columns are x, y\)"),
+        ("question,A,B\n", "has a header but no rows"),
+        ("question,A,B\n?,x,y\n?,x,\n", "row 3: item 'my-001': a choice question needs 2 to 10"),
+        ("question,A,B,answer\n?,x,y,Z\n", "row 2: item 'my-000': the right option 'Z' is neither"),
+    ],
+)
+def test_what_is_no_file_of_questions_is_refused(tmp_path: Path, text: str, words: str) -> None:
+    with pytest.raises(StudyError, match=words):
+        guess_file(tmp_path, text)
 
 
 @pytest.mark.parametrize(
     "header", ["question,A,C", "question,B,C", "question,option_a", "question,e,f"]
 )
 def test_columns_that_do_not_follow_one_another_are_no_options(tmp_path: Path, header: str) -> None:
-    n = header.count(",")
-    guess = guess_file(tmp_path, f"{header}\n?{',x' * n}\n")
+    guess = guess_file(tmp_path, f"{header}\n?{',x' * header.count(',')}\n")
     assert guess.kind == "list"

@@ -8,20 +8,13 @@ import pytest
 from fieldwork.errors import StudyError
 from fieldwork.records.tasks import Item
 from fieldwork.sections.tasks import NumberForm, ScaleForm
-from fieldwork.tasks.items import load_items
-from fieldwork.tasks.own_items import TaskSource
+from unit.tasks.task_sources import items_of
 
 AGREE = ["Disagree", "Neither", "Agree"]
 
 
-def read(tmp_path: Path, text: str, kind: Any, **settings: Any) -> list[Item]:
-    (tmp_path / "mine.csv").write_text(text, encoding="utf-8")
-    options = TaskSource(format="items", dataset="mine", kind=kind, **settings)
-    return load_items([tmp_path / "mine.csv"], options, {})
-
-
 def read_scales(tmp_path: Path, text: str, **form: Any) -> list[Item]:
-    return read(tmp_path, text, "scale", scale=ScaleForm(**{"labels": AGREE} | form))
+    return items_of(tmp_path, text, kind="scale", scale=ScaleForm(**{"labels": AGREE} | form))
 
 
 def test_labels_of_the_source_are_numbered_and_put_into_the_prompt(tmp_path: Path) -> None:
@@ -65,7 +58,7 @@ def test_labels_that_are_numbers_say_with_which_a_scale_begins(
     tmp_path: Path, cells: str, marks: list[str]
 ) -> None:
     text = f"item_id,question,option_a,option_b,option_c\nq,Happy?,{cells}\n"
-    (item,) = read(tmp_path, text, "scale")
+    (item,) = items_of(tmp_path, text, kind="scale")
     assert item.marks == marks
     assert item.points == [float(mark) for mark in marks]
 
@@ -75,7 +68,8 @@ def test_labels_that_are_numbers_say_with_which_a_scale_begins(
     [("1.0", 1), ("1", 1), ('"0,5"', 0.5), ("-2.50", -2.5), ("1 000", 1000), ("1e3", 1000)],
 )
 def test_limits_are_read_as_sheets_write_them(tmp_path: Path, cell: str, limit: float) -> None:
-    (item,) = read(tmp_path, f"item_id,question,lowest\nq,How many?,{cell}\n", "number")
+    text = f"item_id,question,lowest\nq,How many?,{cell}\n"
+    (item,) = items_of(tmp_path, text, kind="number")
     assert item.lowest == limit
 
 
@@ -83,59 +77,51 @@ def test_options_are_read_out_of_a_prompt_that_lists_them(tmp_path: Path) -> Non
     text = 'item_id,asked\nq,"Pick one.\n(A). Never\n(B). Often\n(C). Refused\nAnswer:"\n'
     columns = {"prompt": "asked", "question": "asked", "options": "asked"}
     form = ScaleForm(missing_options=["Refused"], marks="letters")
-    (item,) = read(tmp_path, text, "scale", columns=columns, scale=form)
+    (item,) = items_of(tmp_path, text, kind="scale", columns=columns, scale=form)
     assert item.choices == ["Never", "Often", "Refused"]
     assert item.prompt.endswith("Answer:")
+
+
+WHY = "item_id,question\nq,Why?\n"
+REFUSED = "item_id,question,option_a,option_b,option_c\nq,Why?,Never,Refused,Often\n"
 
 
 @pytest.mark.parametrize(
     ("text", "form", "words"),
     [
-        ("item_id,question\nq,Why?\n", {"labels": ["Yes"]}, "a scale has 2 to 11 points"),
-        ("item_id,question\nq,Why?\n", {"labels": ["Agree", "agree"]}, "have the same text"),
-        (
-            "item_id,question\nq,Why?\n",
-            {"labels": ["2", "1"]},
-            "stands at the point with the number 1",
-        ),
+        (WHY, {"labels": ["Yes"]}, "a scale has 2 to 11 points"),
+        (WHY, {"labels": ["Agree", "agree"]}, "have the same text"),
+        (WHY, {"labels": ["2", "1"]}, "stands at the point with the number 1"),
         ("item_id,question,reversed\nq,Why?,maybe\n", {}, "`reversed` is 'maybe'"),
-        (
-            "item_id,question,option_a,option_b,option_c\nq,Why?,Never,Refused,Often\n",
-            {"missing_options": ["Refused"]},
-            "move it behind them",
-        ),
+        (REFUSED, {"missing_options": ["Refused"]}, "move it behind them"),
     ],
 )
 def test_what_is_wrong_with_a_scale_is_one_sentence(
     tmp_path: Path, text: str, form: dict[str, Any], words: str
 ) -> None:
-    with pytest.raises(StudyError) as caught:
+    with pytest.raises(StudyError, match=rf"'q'.*{words}"):
         read_scales(tmp_path, text, **form)
-    assert words in str(caught.value)
-    assert "'q'" in str(caught.value)
 
 
 def test_a_number_has_the_unit_and_the_limits_of_its_row_or_its_source(tmp_path: Path) -> None:
     text = "item_id,question,unit,lowest\na,How long?,hours,1\nb,How much?,,\n"
-    first, second = read(
-        tmp_path, text, "number", number=NumberForm(unit="$", lowest=0.0, highest=24.0)
-    )
+    form = NumberForm(unit="$", lowest=0.0, highest=24.0)
+    first, second = items_of(tmp_path, text, kind="number", number=form)
     assert (first.unit, first.lowest, first.highest) == ("hours", 1.0, 24.0)
     assert (second.unit, second.lowest, second.highest) == ("$", 0.0, 24.0)
     assert first.prompt == "How long?\n\nAnswer with only a single number, in hours."
 
 
 @pytest.mark.parametrize(
-    ("lowest", "highest", "words"),
+    ("cells", "words"),
     [
-        ("many", "", "`lowest` is 'many'"),
-        ("5", "1", "`lowest` (5) is above `highest` (1)"),
+        ("many,", "`lowest` is 'many'"),
+        ("5,1", r"`lowest` \(5\) is above `highest` \(1\)"),
         # a thousand, or one
-        ('"1,000"', "", "`lowest` is '1,000'"),
+        ('"1,000",', "`lowest` is '1,000'"),
     ],
 )
-def test_limits_that_are_none(tmp_path: Path, lowest: str, highest: str, words: str) -> None:
-    text = f"item_id,question,lowest,highest\nq,How many?,{lowest},{highest}\n"
-    with pytest.raises(StudyError) as caught:
-        read(tmp_path, text, "number")
-    assert words in str(caught.value)
+def test_limits_that_are_none(tmp_path: Path, cells: str, words: str) -> None:
+    text = f"item_id,question,lowest,highest\nq,How many?,{cells}\n"
+    with pytest.raises(StudyError, match=words):
+        items_of(tmp_path, text, kind="number")

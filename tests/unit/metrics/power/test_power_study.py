@@ -52,6 +52,7 @@ def test_every_effect_is_simulated_for_every_task_and_another_moves_no_number() 
     assert {*alone} == {
         *((task, *key) for task in ("small", "large") for key in of_both),
         ("small", "entropy_bits", "0.1", 1),
+        ("large", "letter_entropy", "0.1", 1),
         ("large", "score", "0.02", 1),
     }
     who = alone["small", "share_who", "0.5", 2]
@@ -61,7 +62,7 @@ def test_every_effect_is_simulated_for_every_task_and_another_moves_no_number() 
     ]
     more = {"who": [0.1, *POWER["effects"]["who"]], "entropy": [0.05, 0.1]}
     beside = by_key(simulate_curves(effects=POWER["effects"] | more))
-    assert len(beside) == len(alone) + 4 + 1
+    assert len(beside) == len(alone) + 4 + 2
     assert all(beside[key] == curves for key, curves in alone.items())
 
 

@@ -26,17 +26,21 @@ def test_lists(text: str, n_items: int, depth: int) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "n"),
+    ("text", "n_tables", "n_blocks"),
     [
-        (TABLE, 1),
-        ("a | b\n--|--\n1 | 2", 1),
-        ("a | b\nc | d", 0),
-        ("a\n---\nb", 0),
-        ("```\n| a | b |\n|---|---|\n```", 0),
+        (TABLE, 1, 0),
+        ("a | b\n--|--\n1 | 2", 1, 0),
+        ("a | b\nc | d", 0, 0),
+        ("a\n---\nb", 0, 0),
+        ("```\n| a | b |\n|---|---|\n```", 0, 1),
+        ("~~~\n```\n~~~\n```\nb\n```", 0, 2),
+        ("```\nnever closed", 0, 1),
+        ("`a` and ```b``` inline", 0, 0),
     ],
 )
-def test_tables(text: str, n: int) -> None:
-    assert read_markup(text).tables == n
+def test_tables_and_code(text: str, n_tables: int, n_blocks: int) -> None:
+    markup = read_markup(text)
+    assert (markup.tables, markup.code_blocks) == (n_tables, n_blocks)
 
 
 def test_prose_has_no_code_tables_headings_or_addresses() -> None:
@@ -59,19 +63,6 @@ def test_links_and_images() -> None:
     )
     assert (markup.links, markup.bare_links) == (4, 3)
     assert (markup.images, markup.images_without_words) == (5, 3)
-
-
-@pytest.mark.parametrize(
-    ("text", "n"),
-    [
-        ("```\na\n```", 1),
-        ("~~~\n```\n~~~\n```\nb\n```", 2),
-        ("```\nnever closed", 1),
-        ("`a` and ```b``` inline", 0),
-    ],
-)
-def test_code_blocks(text: str, n: int) -> None:
-    assert read_markup(text).code_blocks == n
 
 
 def test_headings_and_bold_spans() -> None:

@@ -1,5 +1,7 @@
 """Emoji, decoration and capitals are counted as a reader meets them."""
 
+from collections.abc import Callable
+
 import pytest
 
 from fieldwork.parsing.form.symbols import (
@@ -10,37 +12,25 @@ from fieldwork.parsing.form.symbols import (
 
 
 @pytest.mark.parametrize(
-    ("text", "n"),
+    ("count", "text", "n"),
     [
-        ("plain", 0),
-        ("😀😀", 2),
-        ("👨\u200d👩\u200d👧", 1),
-        ("👍🏽", 1),
-        ("🇩🇪🇫🇷", 2),
-        ("1️⃣ 2️⃣", 2),
-        ("café ™ → ∑", 0),
+        (count_emoji, "plain", 0),
+        (count_emoji, "😀😀", 2),
+        (count_emoji, "👨\u200d👩\u200d👧", 1),
+        (count_emoji, "👍🏽", 1),
+        (count_emoji, "🇩🇪🇫🇷", 2),
+        (count_emoji, "1️⃣ 2️⃣", 2),
+        (count_emoji, "café ™ → ∑", 0),
+        (count_decorations, "a\n---\nb", 1),
+        (count_decorations, "=====\nTitle\n=====", 2),
+        (count_decorations, "Wow!!! Really???", 2),
+        (count_decorations, "so... and so on…", 0),
+        (count_decorations, "***bold*** **b**", 0),
+        (count_decorations, "★★★★☆ great", 0),
+        (count_decorations, "1. a\n- b", 0),
+        (count_decorations, "", 0),
+        (count_capital_words, "NEVER use the USA or NASA, ПРИВЕТ, 中文中文, iPhone", 3),
     ],
 )
-def test_emoji(text: str, n: int) -> None:
-    assert count_emoji(text) == n
-
-
-@pytest.mark.parametrize(
-    ("text", "n"),
-    [
-        ("a\n---\nb", 1),
-        ("=====\nTitle\n=====", 2),
-        ("Wow!!! Really???", 2),
-        ("so... and so on…", 0),
-        ("***bold*** **b**", 0),
-        ("★★★★☆ great", 0),
-        ("1. a\n- b", 0),
-        ("", 0),
-    ],
-)
-def test_decorations(text: str, n: int) -> None:
-    assert count_decorations(text) == n
-
-
-def test_capital_words() -> None:
-    assert count_capital_words("NEVER use the USA or NASA, ПРИВЕТ, 中文中文, iPhone") == 3
+def test_signs_are_counted(count: Callable[[str], int], text: str, n: int) -> None:
+    assert count(text) == n

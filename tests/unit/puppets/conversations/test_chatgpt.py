@@ -16,27 +16,20 @@ def message(role: str, *parts: Any, kind: str = "text", **more: Any) -> dict[str
     """A message as exports have them."""
     return {
         "author": {"role": role, "name": None, "metadata": {}},
-        "create_time": START,
         "content": {"content_type": kind, "parts": list(parts)},
-        "recipient": "all",
-        "metadata": {},
+        **{"create_time": START, "recipient": "all", "metadata": {}},
         **more,
     }
 
 
-def node(
-    name: str, parent: str | None, content: dict[str, Any] | None, *children: str
-) -> dict[str, Any]:
+def node(name: str, parent: str | None, content: Any, *children: str) -> dict[str, Any]:
     return {"id": name, "message": content, "parent": parent, "children": list(children)}
 
 
 def conversation(*nodes: dict[str, Any], current: Any = None, **more: Any) -> dict[str, Any]:
     return {
-        "title": "A title",
-        "create_time": START - 10,
-        "mapping": {n["id"]: n for n in nodes},
-        "current_node": current,
-        "conversation_id": "c1",
+        **{"title": "A title", "create_time": START - 10, "conversation_id": "c1"},
+        **{"mapping": {n["id"]: n for n in nodes}, "current_node": current},
         **more,
     }
 
@@ -44,10 +37,9 @@ def conversation(*nodes: dict[str, Any], current: Any = None, **more: Any) -> di
 def chain(*messages: dict[str, Any] | None, **more: Any) -> dict[str, Any]:
     """A conversation without branches."""
     names = [f"n{n}" for n in range(len(messages))]
-    parents = [None, *names]
     nodes = [
-        node(name, parent, content, *names[n + 1 : n + 2])
-        for n, (name, parent, content) in enumerate(zip(names, parents, messages, strict=False))
+        node(name, names[n - 1] if n else None, content, *names[n + 1 : n + 2])
+        for n, (name, content) in enumerate(zip(names, messages, strict=True))
     ]
     return conversation(*nodes, current=names[-1], **more)
 
@@ -72,47 +64,32 @@ BRANCHES = [
     node("q2new", "a1", message("user", "How?")),
 ]
 FIRST = [("user", "Which?"), ("assistant", "This.")]
+LAST = [("user", "Which?"), ("assistant", "That.")]
 
 
 @pytest.mark.parametrize(
-    ("current", "rest"),
+    ("current", "expected"),
     [
-        ("a3", [("user", "Why?"), ("assistant", "Because.")]),
-        ("q2new", [("user", "How?")]),
-        ("a1", []),
+        ("a3", [*FIRST, ("user", "Why?"), ("assistant", "Because.")]),
+        ("q2new", [*FIRST, ("user", "How?")]),
+        ("a1", FIRST),
+        # without a current node the last branch counts
+        *((current, LAST) for current in (None, "gone", 7)),
     ],
 )
 def test_the_path_to_the_current_node_is_the_conversation(
-    current: str, rest: list[tuple[str, str]]
+    current: Any, expected: list[tuple[str, str]]
 ) -> None:
-    assert content(conversation(*BRANCHES, current=current)) == FIRST + rest
-
-
-@pytest.mark.parametrize("current", [None, "gone", 7])
-def test_without_a_current_node_the_last_branch_counts(current: Any) -> None:
-    assert content(conversation(*BRANCHES, current=current)) == [
-        ("user", "Which?"),
-        ("assistant", "That."),
-    ]
+    assert content(conversation(*BRANCHES, current=current)) == expected
 
 
 def test_what_a_conversation_is_called_and_when_it_began() -> None:
     asked = message("user", "hi", create_time=START + 60)
     answered = message("assistant", "hello", create_time=None, metadata={"model_slug": "gpt-4o"})
+    started = datetime.fromtimestamp(START + 60, UTC)
+    messages = [{"role": "user", "content": "hi"}, {"role": "assistant", "content": "hello"}]
     chat = read(chain(None, asked, answered, default_model_slug="auto"))
-    assert chat == Chat(
-        conversation_id="c1",
-        user_id="someone",
-        started_at=datetime.fromtimestamp(START + 60, UTC),
-        language=None,
-        model="gpt-4o",
-        is_toxic=None,
-        is_redacted=None,
-        messages=[
-            {"role": "user", "content": "hi"},
-            {"role": "assistant", "content": "hello"},
-        ],
-    )
+    assert chat == Chat("c1", "someone", started, None, "gpt-4o", None, None, messages)
     undated = [dict(m, create_time=None) for m in (asked, answered)]
     assert read(chain(*undated)).started_at == datetime.fromtimestamp(START - 10, UTC)
     assert read(chain(*undated, create_time=None)).started_at is None

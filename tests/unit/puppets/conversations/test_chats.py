@@ -13,16 +13,27 @@ from fieldwork.puppets.conversations.chats import (
     Chat,
     MessageRow,
     RowReader,
+    gather_chats,
 )
-from fieldwork.puppets.conversations.chats import gather_chats as gather
 from fieldwork.puppets.conversations.columns import find_layout
 from fieldwork.puppets.conversations.messages import MessageReader
 
 
-def reader_of(rows: list[dict[str, Any]], **mapped: str | None) -> tuple[RowReader, list[Record]]:
+def reader_of(rows: list[dict[str, Any]]) -> tuple[RowReader, list[Record]]:
     records = [Record(f"row {n}", row) for n, row in enumerate(rows, start=2)]
     messages = MessageReader({})
-    return RowReader(find_layout("a.csv", records, mapped, messages.knows), messages), records
+    return RowReader(find_layout("a.csv", records, {}, messages.knows), messages), records
+
+
+def chats_of(*rows: dict[str, Any]) -> list[Chat]:
+    """Conversations of rows that are whole."""
+    reader, records = reader_of([*rows])
+    return [*reader.chats(records)]
+
+
+def rows_of(rows: list[dict[str, Any]]) -> list[MessageRow]:
+    reader, records = reader_of(rows)
+    return [*reader.message_rows(0, records, "a.csv")]
 
 
 def line(number: int, role: str, user: str | None = None, **more: Any) -> MessageRow:
@@ -31,8 +42,8 @@ def line(number: int, role: str, user: str | None = None, **more: Any) -> Messag
     return MessageRow(**columns | {"role": role, "user_id": user} | more)
 
 
-def gather_chats(rows: list[MessageRow], name: str) -> list[Chat]:
-    return [*gather(rows, name, Counter())]
+def gather(*rows: MessageRow, left_out: Counter[str] | None = None) -> list[Chat]:
+    return [*gather_chats(rows, "a.csv", Counter() if left_out is None else left_out)]
 
 
 def contents(chat: Chat) -> list[str | None]:
@@ -44,35 +55,17 @@ def day(n: int) -> datetime:
 
 
 def test_a_row_with_a_list_is_a_conversation() -> None:
-    row = {
-        "id": 7,
-        "user": "anna@example.org",
-        "messages": [
-            {"role": "system", "content": "Be kind.", "time": None},
-            {"role": "user", "content": "hi", "time": "2024-01-02"},
-            {"role": "assistant", "content": [{"type": "image"}], "time": "2024-01-03"},
-            None,
-        ],
-        "language": "English",
-        "model": "m",
-        "toxic": "false",
-        "redacted": 1,
-    }
-    reader, records = reader_of([row, {"id": 8, "messages": None}])
-    first, second = reader.chats(records)
-    assert first == Chat(
-        conversation_id="7",
-        user_id="anna@example.org",
-        started_at=day(2),
-        language="English",
-        model="m",
-        is_toxic=False,
-        is_redacted=True,
-        messages=[
-            {"role": "system", "content": "Be kind."},
-            {"role": "user", "content": "hi"},
-        ],
-    )
+    messages = [
+        {"role": "system", "content": "Be kind.", "time": None},
+        {"role": "user", "content": "hi", "time": "2024-01-02"},
+        {"role": "assistant", "content": [{"type": "image"}], "time": "2024-01-03"},
+        None,
+    ]
+    flags = {"language": "English", "model": "m", "toxic": "false", "redacted": 1}
+    row = {"id": 7, "user": "anna@example.org", "messages": messages, **flags}
+    first, second = chats_of(row, {"id": 8, "messages": None})
+    said = [{"role": "system", "content": "Be kind."}, {"role": "user", "content": "hi"}]
+    assert first == Chat("7", "anna@example.org", day(2), "English", "m", False, True, said)
     assert second == Chat("8", None, None, None, None, None, None, [])
 
 
@@ -90,9 +83,8 @@ def test_times_and_flags_that_cannot_be_read_are_counted() -> None:
 
 def test_a_message_that_belongs_to_no_conversation_is_refused() -> None:
     rows = [{"chat_id": chat, "role": "user", "text": "hi"} for chat in ("1", " ")]
-    reader, records = reader_of(rows)
     with pytest.raises(StudyError, match=r"^a\.csv: row 3 is empty in column 'chat_id'"):
-        list(reader.message_rows(0, records, "a.csv"))
+        rows_of(rows)
 
 
 @pytest.mark.parametrize(
@@ -108,8 +100,7 @@ def test_a_message_that_belongs_to_no_conversation_is_refused() -> None:
 def test_messages_stand_by_position_else_by_time_else_by_row(
     of_first: dict[str, Any], of_second: dict[str, Any], expected: str
 ) -> None:
-    message_rows = [line(2, "user", **of_second), line(1, "assistant", **of_first)]
-    (chat,) = gather_chats(message_rows, "a.csv")
+    (chat,) = gather(line(2, "user", **of_second), line(1, "assistant", **of_first))
     assert contents(chat) == expected.split()
 
 
@@ -124,34 +115,31 @@ def test_messages_stand_by_position_else_by_time_else_by_row(
 def test_the_user_is_whoever_speaks_as_user(
     speakers: list[tuple[str, str | None]], user: str | None
 ) -> None:
-    (chat,) = gather_chats([line(n, *who) for n, who in enumerate(speakers)], "a.csv")
+    (chat,) = gather(*(line(n, *who) for n, who in enumerate(speakers)))
     assert chat.user_id == user
 
 
 def test_an_id_that_begins_anew_with_each_user_is_several_conversations() -> None:
-    message_rows = [line(1, "user", "a"), line(2, "user", "b"), line(3, "assistant", "a")]
-    first, second = gather_chats(message_rows, "a.csv")
+    first, second = gather(line(1, "user", "a"), line(2, "user", "b"), line(3, "assistant", "a"))
     assert (first.user_id, contents(first)) == ("a", ["m1", "m3"])
     assert (second.user_id, contents(second)) == ("b", ["m2"])
 
 
 def test_messages_that_could_be_to_any_user_are_refused() -> None:
-    message_rows = [line(1, "user", "a"), line(2, "user", "b"), line(3, "assistant", "bot")]
-    with pytest.raises(StudyError) as caught:
-        list(gather_chats(message_rows, "a.csv"))
-    assert str(caught.value).startswith(
-        "a.csv: conversation 'c' has messages of 2 users and messages without a user"
+    sentence = (
+        r"^a\.csv: conversation 'c' has messages of 2 users and messages without a user"
+        r".*columns: \{user: null\}"
     )
-    assert "columns: {user: null}" in str(caught.value)
+    with pytest.raises(StudyError, match=sentence):
+        gather(line(1, "user", "a"), line(2, "user", "b"), line(3, "assistant", "bot"))
 
 
 def test_what_is_said_of_messages_is_said_of_their_conversation() -> None:
-    message_rows = [
+    (chat,) = gather(
         line(1, "user", language="de", is_toxic=False),
         line(2, "assistant", language="en", model="m1", is_toxic=True, sent_at=day(3)),
         line(3, "assistant", model="m2", sent_at=day(2)),
-    ]
-    (chat,) = gather_chats(message_rows, "a")
+    )
     assert chat[:-1] == ("c", None, day(2), "de", "m1", True, None)
 
 
@@ -190,24 +178,17 @@ def test_of_a_tree_in_a_list_the_branch_that_was_seen_last_is_the_conversation(
 def test_messages_in_rows_have_branches_too_and_one_without_text_ends_none() -> None:
     rows = [{"chat_id": "c", **entry} for entry in BRANCHES]
     rows[2]["text"] = ""
-    reader, records = reader_of(rows)
     left_out = Counter[str]()
-    (chat,) = gather([*reader.message_rows(0, records, "a.csv")], "a.csv", left_out)
+    (chat,) = gather(*rows_of(rows), left_out=left_out)
     assert contents(chat) == ["u1", "u2", "a4"]
     assert left_out[OTHER_BRANCHES] == 3
 
 
 @pytest.mark.parametrize("parents", [["root"] * 3, [None, "x", "y"], ["root", "u1", "a1"]])
 def test_a_list_without_branches_stays_whole(parents: list[str | None]) -> None:
-    names = ["u1", "a1", "u2"]
-    entries = [
-        message(name, parent, sender)
-        for name, parent, sender in zip(
-            names, parents, ["human", "assistant", "human"], strict=True
-        )
-    ]
-    reader, records = reader_of([{"id": 1, "chat_messages": entries}])
-    (chat,) = reader.chats(records)
+    names, senders = ["u1", "a1", "u2"], ["human", "assistant", "human"]
+    entries = [message(*entry) for entry in zip(names, parents, senders, strict=True)]
+    (chat,) = chats_of({"id": 1, "chat_messages": entries})
     assert contents(chat) == names
 
 
@@ -219,8 +200,7 @@ def test_the_text_beside_empty_parts_counts() -> None:
         {"sender": "assistant", "content": [{"type": "text", "text": "a part"}], "text": "another"},
         {"sender": "human", "content": [], "text": ""},
     ]
-    reader, records = reader_of([{"id": 1, "chat_messages": entries}])
-    (chat,) = reader.chats(records)
+    (chat,) = chats_of({"id": 1, "chat_messages": entries})
     assert contents(chat) == ["beside nothing", "beside a part", "spoken", "a part"]
 
 
@@ -230,35 +210,24 @@ def test_the_text_beside_empty_parts_counts() -> None:
 )
 def test_a_row_with_a_prompt_and_its_response_is_a_conversation(names: str) -> None:
     prompt, response = names.split()
-    rows = [
+    first, second = chats_of(
         {prompt: "hi", response: "hello", "user_id": "anna", "note": ""},
         {prompt: "why?", response: None, "user_id": "ben", "note": "x"},
-    ]
-    reader, records = reader_of(rows)
-    first, second = reader.chats(records)
-    assert [(m["role"], m["content"]) for m in first.messages] == [
-        ("user", "hi"),
-        ("assistant", "hello"),
-    ]
+    )
+    assert [m["role"] for m in first.messages] == ["user", "assistant"]
     assert (first.user_id, first.conversation_id) == ("anna", None)
-    assert contents(second) == ["why?"]
+    assert (contents(first), contents(second)) == (["hi", "hello"], ["why?"])
 
 
 def test_what_an_instruction_is_about_stands_below_it() -> None:
-    row = {"instruction": "Translate.", "input": "Haus", "output": "house"}
-    reader, records = reader_of([row])
-    (chat,) = reader.chats(records)
+    (chat,) = chats_of({"instruction": "Translate.", "input": "Haus", "output": "house"})
     assert contents(chat) == ["Translate.\n\nHaus", "house"]
 
 
 def test_exchanges_with_one_id_are_one_conversation() -> None:
-    rows = [
-        {"session_id": "s", "prompt": "a", "response": "b"},
-        {"session_id": "t", "prompt": "x", "response": "y"},
-        {"session_id": "s", "prompt": "c", "response": "d"},
-    ]
-    reader, records = reader_of(rows)
-    message_rows = [*reader.message_rows(0, records, "a.csv")]
-    (chat,) = gather_chats([row for row in message_rows if row.conversation_id == "s"], "a.csv")
+    exchanges = [("s", "a", "b"), ("t", "x", "y"), ("s", "c", "d")]
+    names = ("session_id", "prompt", "response")
+    rows = rows_of([dict(zip(names, exchange, strict=True)) for exchange in exchanges])
+    (chat,) = gather(*(row for row in rows if row.conversation_id == "s"))
     assert contents(chat) == ["a", "b", "c", "d"]
-    assert len({row.number for row in message_rows}) == 6
+    assert len({row.number for row in rows}) == 6

@@ -23,13 +23,6 @@ def layout(
     return find_layout("a.csv", records, mapped or {}, MessageReader(roles or {}).knows)
 
 
-def refusal(*rows: dict[str, Any], mapped: Mapping[str, str | None] | None = None) -> str:
-    with pytest.raises(StudyError) as caught:
-        layout(*rows, mapped=mapped)
-    assert str(caught.value).startswith("a.csv: ")
-    return str(caught.value)
-
-
 @pytest.mark.parametrize(
     ("header", "cells"),
     [
@@ -61,40 +54,36 @@ def test_the_column_of_roles_is_known_by_its_cells() -> None:
 
 
 CHAT = [{"role": "user", "content": "hi"}, {"role": "assistant", "content": "hello"}]
+TURN = {"sender": "human", "text": "hi", "created_at": "2024-01-01"}
+EXPORT = {"uuid": "1", "name": "x", "account": {"uuid": "u"}, "chat_messages": [TURN]}
+PACKED = '[{"author": {"role": "user"}, "content": "hi"}]'
 
 
 @pytest.mark.parametrize(
     ("row", "columns", "keys"),
     [
-        ({"messages": CHAT}, {"messages": "messages"}, {"role": "role", "text": "content"}),
+        ({"messages": CHAT}, "messages=messages", "role=role text=content"),
         (
             {"id": "1", "conversations": [{"from": "human", "value": "hi"}]},
-            {"messages": "conversations", "conversation": "id"},
-            {"role": "from", "text": "value"},
+            "messages=conversations conversation=id",
+            "role=from text=value",
         ),
         (
-            {
-                "uuid": "1",
-                "name": "x",
-                "account": {"uuid": "u"},
-                "chat_messages": [{"sender": "human", "text": "hi", "created_at": "2024-01-01"}],
-            },
-            {"messages": "chat_messages", "conversation": "uuid", "user": "account.uuid"},
-            {"role": "sender", "text": "text", "time": "created_at"},
+            EXPORT,
+            "messages=chat_messages conversation=uuid user=account.uuid",
+            "role=sender text=text time=created_at",
         ),
         (
-            {"Nr": 1, "messages": '[{"author": {"role": "user"}, "content": "hi"}]'},
-            {"messages": "messages", "conversation": "Nr"},
-            {"role": "author.role", "text": "content"},
+            {"Nr": 1, "messages": PACKED},
+            "messages=messages conversation=Nr",
+            "role=author.role text=content",
         ),
     ],
 )
-def test_a_conversation_a_row_by_its_names(
-    row: dict[str, Any], columns: dict[str, str], keys: dict[str, str]
-) -> None:
+def test_a_conversation_a_row_by_its_names(row: dict[str, Any], columns: str, keys: str) -> None:
     file_layout = layout(row)
-    assert dict(file_layout.columns) == columns
-    assert dict(file_layout.keys or {}) == keys
+    assert dict(file_layout.columns) == dict(pair.split("=") for pair in columns.split())
+    assert dict(file_layout.keys or {}) == dict(pair.split("=") for pair in keys.split())
 
 
 def test_the_config_says_what_names_do_not() -> None:
@@ -114,30 +103,44 @@ def test_an_exchange_a_row_by_its_names_or_the_config_s() -> None:
     assert file_layout.sentence() == (
         "one prompt and its response a row (prompt = prompt, response = response); not used: source"
     )
-    file_layout = layout(
-        {"a": "hi", "b": "hello", "chat": "1"}, mapped={"prompt": "a", "response": "b"}
-    )
+    row = {"a": "hi", "b": "hello", "chat": "1"}
+    file_layout = layout(row, mapped={"prompt": "a", "response": "b"})
     assert dict(file_layout.columns) == {"prompt": "a", "response": "b", "conversation": "chat"}
     assert not file_layout.has_conversations
     row = {"chat_id": "1", "role": "user", "text": "hi", "question": "?", "answer": "!"}
     assert not layout(row).has_exchanges
 
 
-def test_a_file_that_is_not_understood_is_refused_with_its_columns() -> None:
-    sentence = refusal({"id": "1", "role": "user", "text": "hi"})
-    assert sentence == (
-        "a.csv: no column has a usual name for the conversation's id (there are id, role, text); "
-        "rename one to `conversation_id`, or name it in `columns.conversation` of the corpus"
-    )
-    assert "`columns.role`" in refusal({"chat_id": "1", "text": "hi"})
-    assert "`columns.text`" in refusal({"chat_id": "1", "role": "user", "x": "hi"})
-    sentence = refusal({"chat_id": "1", "role": "user", "text": "hi"}, mapped={"user": "person"})
-    assert sentence == (
-        "a.csv: has no column 'person', which `columns.user` of the corpus names (there are chat_id, "
-        "role, text); correct the setting"
-    )
-    sentence = refusal({"messages": [{"who_knows": "user", "content": "hi"}]})
-    assert "have no key with a usual name for the role (there are who_knows, content)" in sentence
+@pytest.mark.parametrize(
+    ("row", "mapped", "sentence"),
+    [
+        (
+            {"id": "1", "role": "user", "text": "hi"},
+            {},
+            "a.csv: no column has a usual name for the conversation's id (there are id, role, text); "
+            "rename one to `conversation_id`, or name it in `columns.conversation` of the corpus",
+        ),
+        ({"chat_id": "1", "text": "hi"}, {}, "`columns.role`"),
+        ({"chat_id": "1", "role": "user", "x": "hi"}, {}, "`columns.text`"),
+        (
+            {"chat_id": "1", "role": "user", "text": "hi"},
+            {"user": "person"},
+            "a.csv: has no column 'person', which `columns.user` of the corpus names (there are "
+            "chat_id, role, text); correct the setting",
+        ),
+        (
+            {"messages": [{"who_knows": "user", "content": "hi"}]},
+            {},
+            "have no key with a usual name for the role (there are who_knows, content)",
+        ),
+    ],
+)
+def test_a_file_that_is_not_understood_is_refused_with_its_columns(
+    row: dict[str, Any], mapped: dict[str, str], sentence: str
+) -> None:
+    with pytest.raises(StudyError, match=r"^a\.csv: .*") as caught:
+        layout(row, mapped=mapped)
+    assert sentence in str(caught.value)
 
 
 def test_a_value_may_lie_in_an_object() -> None:

@@ -67,40 +67,34 @@ def test_names_are_as_long_as_it_takes_to_tell_exports_apart(tmp_path: Path) -> 
 
 
 def test_what_holds_no_conversations_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(StudyError, match=r"a\.docx: this kind of file is not read; give the \.zip"):
-        conversation_files([file_at(tmp_path / "a.docx")])
-    with pytest.raises(StudyError, match=r"b\.zip: holds no conversations\.json"):
-        conversation_files([archive(tmp_path / "b.zip", JUNK)])
-    with pytest.raises(StudyError, match=r"c\.zip: the archive cannot be opened"):
-        conversation_files([file_at(tmp_path / "c.zip", "no archive")])
-    path = archive(tmp_path / "d.zip", ["conversations.json"], "[1]")
-    (file,) = conversation_files([path])
-    with pytest.raises(
-        StudyError, match=r"d\.zip: conversations\.json: entry 1 is not a JSON object"
+    for path, sentence in (
+        (file_at(tmp_path / "a.docx"), r"a\.docx: this kind of file is not read; give the \.zip"),
+        (archive(tmp_path / "b.zip", JUNK), r"b\.zip: holds no conversations\.json"),
+        (file_at(tmp_path / "c.zip", "no archive"), r"c\.zip: the archive cannot be opened"),
     ):
-        list(stream_records(file))
+        with pytest.raises(StudyError, match=sentence):
+            conversation_files([path])
+    path = archive(tmp_path / "d.zip", ["conversations.json"], "[1]")
+    sentence = r"d\.zip: conversations\.json: entry 1 is not a JSON object"
+    with pytest.raises(StudyError, match=sentence):
+        list(stream_records(*conversation_files([path])))
 
-
-# ---- formats -------------------------------------------------------------------------------------
 
 TREE = json.dumps([{"mapping": {}, "current_node": None}])
 
 
 def test_a_tree_of_messages_is_chatgpts(tmp_path: Path) -> None:
-    files = [
+    trees = [
         archive(tmp_path / "a.zip", ["conversations.json"], TREE),
         file_at(tmp_path / "b" / "conversations.json", TREE),
     ]
-    assert own_file_format(conversation_files(files)) == "chatgpt"
-    assert (
-        own_file_format(conversation_files([file_at(tmp_path / "any_name.json", TREE)]))
-        == "chatgpt"
-    )
     other = [
         archive(tmp_path / "c.zip", ["conversations.json"]),
         file_at(tmp_path / "d.csv", "a"),
         file_at(tmp_path / "e.jsonl", ""),
     ]
-    for file in other:
-        assert own_file_format(conversation_files([file])) == "messages"
+    any_name = file_at(tmp_path / "any_name.json", TREE)
+    formats = [own_file_format(conversation_files(files)) for files in (trees, [any_name])]
+    assert formats == ["chatgpt", "chatgpt"]
+    assert {own_file_format(conversation_files([file])) for file in other} == {"messages"}
     assert public_format(other) is None

@@ -1,11 +1,12 @@
-"""Who speaks and what is said, whatever a tool calls them; what is no text is counted."""
+"""Who speaks, when and what is said, whatever a tool calls it; what is no text is counted."""
 
+from datetime import UTC, date, datetime, timedelta, timezone
 from typing import Any
 
 import pytest
 
 from fieldwork.errors import StudyError
-from fieldwork.puppets.conversations.messages import MessageReader, message_text
+from fieldwork.puppets.conversations.messages import MessageReader, instant, message_text
 
 
 @pytest.mark.parametrize(
@@ -31,31 +32,24 @@ def test_a_message_is_its_text(content: Any, text: str | None) -> None:
 
 
 @pytest.mark.parametrize(
-    ("role", "speaker"),
+    ("roles", "speaker"),
     [
-        ("user", "user"),
-        ("Human", "user"),
-        (" NUTZER ", "user"),
-        ("gpt", "assistant"),
-        ("developer", "system"),
-        ("Moderatorin", "user"),
-        ("Maschine", "assistant"),
+        (["user", "Human", " NUTZER ", "Moderatorin"], "user"),
+        (["gpt", "Maschine"], "assistant"),
+        (["developer"], "system"),
     ],
 )
-def test_roles_go_by_many_names(role: str, speaker: str) -> None:
+def test_roles_go_by_many_names(roles: list[str], speaker: str) -> None:
     reader = MessageReader({"moderatorin": "user", "Maschine": "assistant"})
-    assert reader.knows(role)
-    assert reader.read(role, "x") == {"role": speaker, "content": "x"}
+    for role in roles:
+        assert reader.knows(role)
+        assert reader.read(role, "x") == {"role": speaker, "content": "x"}
 
 
 def test_what_is_left_out_is_counted_by_its_kind() -> None:
     reader = MessageReader({"narrator": None})
-    read = [
-        reader.read(*pair)
-        for pair in (("tool", "x"), ("narrator", "x"), ("user", []))
-        for _ in "ab"
-    ]
-    assert read == [None] * 6
+    for pair in (("tool", "x"), ("narrator", "x"), ("user", [])) * 2:
+        assert reader.read(*pair) is None
     assert dict(reader.left_out) == {"messages of tools": 4, "messages without text": 2}
     reader.refuse_unknown("a.csv")
 
@@ -64,9 +58,37 @@ def test_roles_that_nobody_explained_are_refused_all_at_once() -> None:
     reader = MessageReader({"user": "assistant"})
     for role in ("Anna", "Bert", "Anna", "user"):
         reader.read(role, "x")
-    with pytest.raises(StudyError) as caught:
+    sentence = r"^a\.csv: 3 messages have an unknown role: 'Anna' \(2\), 'Bert' \(1\).*`roles`"
+    with pytest.raises(StudyError, match=sentence):
         reader.refuse_unknown("a.csv")
-    assert str(caught.value).startswith(
-        "a.csv: 3 messages have an unknown role: 'Anna' (2), 'Bert' (1)"
-    )
-    assert "`roles`" in str(caught.value)
+
+
+# ---- times ---------------------------------------------------------------------------------------
+
+NOON = datetime(2024, 3, 9, 12, tzinfo=UTC)
+SECONDS = int(NOON.timestamp())
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        *("2024-03-09T12:00:00Z", "2024-03-09T13:00:00+01:00", "2024-03-09 12:00:00 UTC"),
+        *("09.03.2024 12:00", NOON.replace(tzinfo=None)),
+        NOON.astimezone(timezone(timedelta(hours=-5))),
+        *(SECONDS, str(SECONDS), SECONDS * 1_000, SECONDS * 1_000_000_000),
+    ],
+)
+def test_one_time_in_many_forms(value: Any) -> None:
+    assert instant(value) == NOON
+
+
+def test_a_day_is_its_first_moment() -> None:
+    midnight = NOON.replace(hour=0)
+    assert instant("2024-03-09") == instant("09.03.2024") == instant(date(2024, 3, 9)) == midnight
+
+
+@pytest.mark.parametrize(
+    "value", [None, "", "yesterday", "03/09/2024", 7, "12:30", "0000-01-01", 10**25]
+)
+def test_what_is_no_time_or_could_be_two_is_none(value: Any) -> None:
+    assert instant(value) is None

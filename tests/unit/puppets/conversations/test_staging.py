@@ -47,100 +47,89 @@ def prepare(
     return Prepared(read_rows(out, Conversation), {step.filter: step for step in funnel})
 
 
-def humaneval() -> Chats:
-    """The last request of each programmer and task holds the whole conversation."""
-    frame = pd.read_parquet(REAL / "realhumaneval_chat_turns.parquet")
-    last = frame.sort_values("n_request_messages").groupby(["programmer_id", "task_name"]).tail(1)
-    rows = [
-        {
-            "id": f"task-{row.row}",
-            "user": str(row.programmer_id),
-            "messages": [
-                {"role": m["role"], "content": m["content"]}
-                for m in (*row.request, {"role": "assistant", "content": row.response})
-                if m["content"].strip() and m["role"] != "system"
-            ],
-        }
-        for row in last.itertuples()
-    ]
-    # in a table of messages an assistant's row names no user
-    return [row for row in rows if any(m["role"] == "user" for m in row["messages"])]
-
-
 @pytest.fixture(scope="module")
 def chats() -> Chats:
+    """The last request of each programmer and task holds the whole conversation."""
     if not REAL.is_dir():
         pytest.skip(f"no real extracts at {REAL}")
-    return humaneval()
+    frame = pd.read_parquet(REAL / "realhumaneval_chat_turns.parquet")
+    last = frame.sort_values("n_request_messages").groupby(["programmer_id", "task_name"]).tail(1)
+    rows: Chats = []
+    for row in last.itertuples():
+        messages = (*row.request, {"role": "assistant", "content": row.response})
+        talk = [
+            {"role": m["role"], "content": m["content"]}
+            for m in messages
+            if m["content"].strip() and m["role"] != "system"
+        ]
+        # in a table of messages an assistant's row names no user
+        if any(m["role"] == "user" for m in talk):
+            rows.append({"id": f"task-{row.row}", "user": str(row.programmer_id), "messages": talk})
+    return rows
 
 
 # ---- shapes --------------------------------------------------------------------------------------
 
 
-def as_wildchat(chats: Chats, folder: Path) -> Path:
-    rows = [
-        {
-            "conversation_hash": c["id"],
-            "hashed_ip": c["user"],
-            "conversation": c["messages"],
-        }
-        for c in chats
-    ]
-    pq.write_table(pa.Table.from_pylist(rows), folder / "wildchat.parquet")
-    return folder / "wildchat.parquet"
+def as_wildchat(chats: Chats, path: Path) -> None:
+    names = {"id": "conversation_hash", "user": "hashed_ip", "messages": "conversation"}
+    rows = [{names[key]: value for key, value in chat.items()} for chat in chats]
+    pq.write_table(pa.Table.from_pylist(rows), path)
 
 
-def as_json_lines(chats: Chats, folder: Path) -> Path:
-    (folder / "chats.jsonl").write_text("\n".join(map(json.dumps, chats)))
-    return folder / "chats.jsonl"
+def as_json_lines(chats: Chats, path: Path) -> None:
+    path.write_text("\n".join(map(json.dumps, chats)))
 
 
-def as_sharegpt(chats: Chats, folder: Path) -> Path:
+def as_sharegpt(chats: Chats, path: Path) -> None:
     names = {"user": "human", "assistant": "gpt"}
-    rows = [
-        {
-            "id": c["id"],
-            "user_id": c["user"],
-            "conversations": [
-                {"from": names[m["role"]], "value": m["content"]} for m in c["messages"]
-            ],
-        }
-        for c in chats
+    talks = [
+        [{"from": names[m["role"]], "value": m["content"]} for m in chat["messages"]]
+        for chat in chats
     ]
-    (folder / "sharegpt.json").write_text(json.dumps(rows))
-    return folder / "sharegpt.json"
+    rows = [
+        {"id": chat["id"], "user_id": chat["user"], "conversations": talk}
+        for chat, talk in zip(chats, talks, strict=True)
+    ]
+    path.write_text(json.dumps(rows))
 
 
-def message_rows(chats: Chats) -> list[list[str]]:
+def as_semicolons(chats: Chats, path: Path) -> None:
+    """A message a row, in no order at all: positions say it."""
     rows = [
         [c["id"], c["user"] if m["role"] == "user" else "", m["role"], m["content"], str(n)]
         for c in chats
         for n, m in enumerate(c["messages"])
     ]
-    # in no order at all: positions say it
     random.Random(7).shuffle(rows)
-    return [["Chat ID", "User", "Role", "Message", "Position"], *rows]
+    with path.open("w", newline="", encoding="utf-16") as file:
+        writer = csv.writer(file, delimiter=";")
+        writer.writerows([["Chat ID", "User", "Role", "Message", "Position"], *rows])
 
 
-def as_semicolons(chats: Chats, folder: Path) -> Path:
-    with (folder / "chats.csv").open("w", newline="", encoding="utf-16") as file:
-        csv.writer(file, delimiter=";").writerows(message_rows(chats))
-    return folder / "chats.csv"
-
-
-SHAPES: list[Callable[[Chats, Path], Path]] = [as_json_lines, as_sharegpt, as_semicolons]
+@pytest.fixture(scope="module")
+def expected(chats: Chats, tmp_path_factory: pytest.TempPathFactory) -> Prepared:
+    path = tmp_path_factory.mktemp("wildchat") / "a.parquet"
+    as_wildchat(chats, path)
+    return prepare(path, format="wildchat")
 
 
 @pytest.mark.real_data
-@pytest.mark.parametrize("write", SHAPES, ids=lambda write: write.__name__)
+@pytest.mark.parametrize(
+    ("write", "name"),
+    [(as_json_lines, "a.jsonl"), (as_sharegpt, "a.json"), (as_semicolons, "a.csv")],
+)
 def test_real_conversations_are_the_same_corpus_in_every_shape(
-    chats: Chats, tmp_path: Path, write: Callable[[Chats, Path], Path]
+    chats: Chats,
+    expected: Prepared,
+    tmp_path: Path,
+    write: Callable[[Chats, Path], None],
+    name: str,
 ) -> None:
-    expected = prepare(as_wildchat(chats, tmp_path), format="wildchat")
-    read = prepare(write(chats, tmp_path))
+    write(chats, tmp_path / name)
+    read = prepare(tmp_path / name)
     assert len(read.rows) == 246
-    assert read.rows == expected.rows
-    assert read.funnel == expected.funnel
+    assert read == expected
 
 
 # ---- what files do not have ----------------------------------------------------------------------
@@ -235,15 +224,9 @@ def test_the_map_of_the_config_is_used(tmp_path: Path) -> None:
 def test_what_was_read_as_what_is_in_the_log(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    path = lines(
-        tmp_path / "a.jsonl",
-        {
-            "id": 1,
-            "messages": [*TALK, {"role": "tool", "content": "x"}],
-            "date": "3/4/2025",
-            "x": 1,
-        },
-    )
+    messages = [*TALK, {"role": "tool", "content": "x"}]
+    row = {"id": 1, "messages": messages, "date": "3/4/2025", "x": 1}
+    path = lines(tmp_path / "a.jsonl", row)
     with caplog.at_level(logging.INFO):
         prepare(path, filters=ALL)
     assert (
@@ -251,9 +234,7 @@ def test_what_was_read_as_what_is_in_the_log(
         "message role = role, text = content); not used: x"
     ) in caplog.messages
     assert "1 conversations read; left out: 1 messages of tools" in caplog.messages
-    assert any(
-        "1 cells of column date cannot be read as time" in messages for messages in caplog.messages
-    )
+    assert "1 cells of column date cannot be read as time" in caplog.text
 
 
 @pytest.mark.parametrize(
@@ -277,25 +258,18 @@ def test_what_cannot_be_read_is_named(
     assert not list(tmp_path.glob("out/*"))
 
 
+FLAGGED = {"conversation_id": "1", "openai_moderation": [{"flagged": False}]}
+
+
 @pytest.mark.parametrize(
-    ("row", "expected"),
-    [
-        ({"conversation_hash": "1", "conversation": TALK}, "wildchat"),
-        (
-            {
-                "conversation_id": "1",
-                "conversation": TALK,
-                "openai_moderation": [{"flagged": False}],
-            },
-            "lmsys",
-        ),
-    ],
+    ("row", "name"), [({"conversation_hash": "1"}, "wildchat"), (FLAGGED, "lmsys")]
 )
 def test_public_corpora_are_known_by_their_columns(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture, row: dict[str, Any], expected: str
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, row: dict[str, Any], name: str
 ) -> None:
-    pq.write_table(pa.Table.from_pylist([row]), tmp_path / "a.parquet")
+    rows = [row | {"conversation": TALK}]
+    pq.write_table(pa.Table.from_pylist(rows), tmp_path / "a.parquet")
     with caplog.at_level(logging.INFO):
         guessed = prepare(tmp_path / "a.parquet", filters=ALL)
-    assert f"read as `format: {expected}`" in caplog.messages
-    assert guessed == prepare(tmp_path / "a.parquet", filters=ALL, format=expected)
+    assert f"read as `format: {name}`" in caplog.messages
+    assert guessed == prepare(tmp_path / "a.parquet", filters=ALL, format=name)

@@ -6,6 +6,7 @@ One contract over the four: what each makes of a text, and what none of them tou
 import random
 import re
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -37,10 +38,7 @@ DIALECTS = {
 PUT: dict[str, Callable[[str], str]] = {
     "casual": lambda text: put_casual(text, CHAT_WORDS),
     "fragment": lambda text: put_fragment(text, POLITENESS),
-    "african_american_english": lambda text: put_dialect(
-        text, DIALECTS["african_american_english"]
-    ),
-    "indian_english": lambda text: put_dialect(text, DIALECTS["indian_english"]),
+    **{name: partial(put_dialect, features=one) for name, one in DIALECTS.items()},
 }
 
 TEXTS = {
@@ -120,13 +118,13 @@ TEXTS = {
 ASKED = [
     "I have had a fever for a week. What should I take?",
     "A man has pain when he walks. Why is that?",
-    "I am a student of 15 years. What may I drink?",
-    "Thank you.",
-    "Could you survive on Mars?",
-    "  Why is the sky blue?  ",
-    "Translate: “Hello, could you please tell me what it is? Thanks.”",
-    "",
-    "你好，请问今天天气怎么样？",
+    *("I am a student of 15 years. What may I drink?", "Thank you."),
+    *("Could you survive on Mars?", "  Why is the sky blue?  "),
+    *(
+        "Translate: “Hello, could you please tell me what it is? Thanks.”",
+        "",
+        "你好，请问今天天气怎么样？",
+    ),
 ]
 """Texts that are all question, which stay as they are without politeness."""
 
