@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from servers.provider import Chat, ModelSpec, serve_provider
-from workflow.conftest import ONCE, Checkout, planned_rules, rows_of
+from workflow.conftest import ONCE, Checkout, rows_of
 
 pytestmark = pytest.mark.workflow
 
@@ -72,10 +72,7 @@ def test_a_study_says_how_long_answers_take_and_what_they_cost(
 ) -> None:
     path = checkout.study("service", overlay(server))
     targets = [f"results/service/{output}" for output in OUTPUTS]
-    finished = checkout.snakemake(
-        *targets, "--configfile", str(path), env={"LOOPBACK_API_KEY": KEY}
-    )
-    assert finished.returncode == 0, finished.stderr[-3000:]
+    checkout.make(*targets, study=path, env={"LOOPBACK_API_KEY": KEY})
     service = "FROM 'RESULTS/service/metrics/service.parquet'"
     shortest = rows_of(
         checkout,
@@ -141,10 +138,8 @@ def test_a_study_says_how_long_answers_take_and_what_they_cost(
     larger["models"]["gpt"]["first_token_sample"] = 2 * SAMPLE
     path = checkout.study("service", larger)
     table = "results/service/first_tokens/gpt/probe/offline.parquet"
-    dry_run = checkout.snakemake("-n", table, "--configfile", str(path))
-    assert planned_rules(dry_run.stdout + dry_run.stderr) == {"sample_first_tokens"}
-    again = checkout.snakemake(table, "--configfile", str(path), env={"LOOPBACK_API_KEY": KEY})
-    assert again.returncode == 0, again.stderr[-3000:]
+    assert checkout.plan(table, study=path) == {"sample_first_tokens"}
+    checkout.make(table, study=path, env={"LOOPBACK_API_KEY": KEY})
     new = [request for request in server.requests[n_asked:] if request.method == "POST"]
     assert all(request.body.get("stream") for request in new)
     assert len(new) == SAMPLE

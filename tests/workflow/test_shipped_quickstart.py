@@ -47,8 +47,7 @@ FORM = "SmolLM2 135M: lists name given candidates only, choices are drawn by the
 def shipped(tmp_path_factory: pytest.TempPathFactory) -> tuple[Checkout, tuple[str, ...]]:
     made = copy_shipped(tmp_path_factory.mktemp("shipped") / "project")
     arguments = ("all", "--configfile", str(made.study("quickstart", THREE)))
-    finished = made.snakemake(*arguments, cores=1)
-    assert finished.returncode == 0, finished.stderr[-4000:]
+    made.make(*arguments, cores=1)
     return made, arguments
 
 
