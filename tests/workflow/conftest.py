@@ -3,6 +3,7 @@
 import compileall
 import os
 import re
+import secrets
 import shutil
 import signal
 import subprocess
@@ -315,6 +316,38 @@ def quickstart(tmp_path_factory: pytest.TempPathFactory) -> Checkout:
 def finished(quickstart: Checkout, tmp_path: Path) -> Checkout:
     """A finished quickstart of the test's own, to change and run again."""
     return quickstart.clone(tmp_path / "project")
+
+
+def from_yaml(text: str, **values: Any) -> dict[str, Any]:
+    """Settings as a study file has them; `$name` stands for a value."""
+
+    def filled(part: Any) -> Any:
+        if isinstance(part, dict):
+            return {key: filled(value) for key, value in part.items()}
+        if isinstance(part, list):
+            return [filled(value) for value in part]
+        is_name = isinstance(part, str) and part[:1] == "$"
+        return values[part[1:]] if is_name else part
+
+    loaded: dict[str, Any] = filled(yaml.safe_load(text))
+    return loaded
+
+
+KEY = f"secret-{secrets.token_hex(16)}"
+"""Of the fakes of services; drawn, so that no copy of a test holds it, compiled or not."""
+KEYS = {"LOOPBACK_API_KEY": KEY}
+
+
+def served(url: str, model: str, provider: str = "openai", **more: Any) -> dict[str, Any]:
+    """A model that a fake serves."""
+    about = {"provider": provider, "label": model, "model": model, "base_url": url}
+    return {**about, "api_key_env": "LOOPBACK_API_KEY", **more}
+
+
+def dated(prices: Mapping[str, Mapping[str, float]]) -> dict[str, Any]:
+    """Prices of a fake as a study has them."""
+    about = {"as_of": "2026-11-01", "source": "the test"}
+    return {model: {**price, **about} for model, price in prices.items()}
 
 
 # each puppet asked once: for studies whose test counts calls

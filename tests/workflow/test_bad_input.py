@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from workflow.conftest import TINY, Checkout, clean_environment, copy_project, digests
+from workflow.conftest import TINY, Checkout, clean_environment, copy_project, digests, from_yaml
 
 pytestmark = pytest.mark.workflow
 
@@ -50,20 +50,10 @@ def the_sentence(failed: subprocess.CompletedProcess[str]) -> str:
             ["../etc"],
         ),
         (
-            {
-                "tasks": {
-                    "recommendations": {
-                        "sources": [
-                            {
-                                "format": "items",
-                                "kind": "list",
-                                "dataset": "recommendations",
-                                "columns": {"question": "Frage"},
-                            }
-                        ]
-                    }
-                }
-            },
+            from_yaml(
+                "tasks: {recommendations: {sources: [{format: items, kind: list, "
+                "dataset: recommendations, columns: {question: Frage}}]}}"
+            ),
             ["recommendations.csv", "no column 'Frage'", "columns.question", "item_id, domain"],
         ),
         (
@@ -140,19 +130,15 @@ def test_too_few_users_in_a_large_corpus_stop_the_study_before_anybody_is_asked(
     study_folder.directory.mkdir(parents=True)
     corpus = study_folder.directory / "large.jsonl"
     corpus.write_text("".join(json.dumps({"user": u, "messages": talk}) + "\n" for u in "ab"))
-    large = study_folder.study(
-        "large",
-        {
-            "study": {
-                "name": "large",
-                "corpus": "large",
-                "conditions": ["offline", "rag", "history"],
-                "tasks": ["probe"],
-            },
-            "corpora": {"large": {"path": str(corpus)}},
-            "tasks": {"probe": {"runs": 3}},
-        },
+    overlay = from_yaml(
+        """
+        study: {name: large, corpus: large, conditions: [offline, rag, history], tasks: [probe]}
+        corpora: {large: {path: $path}}
+        tasks: {probe: {runs: 3}}
+        """,
+        path=str(corpus),
     )
+    large = study_folder.study("large", overlay)
     study_folder.make("-n", study=large)
     failed = study_folder.fail("--keep-going", study=large)
     sentence = the_sentence(failed)

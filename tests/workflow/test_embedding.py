@@ -11,20 +11,20 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from workflow.conftest import Checkout, copy_project
+from workflow.conftest import Checkout, copy_project, from_yaml
 
 pytestmark = pytest.mark.workflow
 
 # vectors are stored 128 at a time: there is time to be killed in after the first
 N_CONVERSATIONS = 136
-STUDY = {
-    "study": {"name": "killed", "corpus": "few", "conditions": ["rag"], "tasks": ["probe"]},
-    "corpora": {"few": {"path": "few.parquet", "format": "wildchat"}},
-    "filters": {"min_user_turns": 1, "languages": [], "exclude_toxic": False},
-    "embedding": {"shards": 1},
-    "tasks": {"probe": {"runs": 3}},
-    "metrics": {"baseline": "rag"},
-}
+STUDY = from_yaml("""
+study: {name: killed, corpus: few, conditions: [rag], tasks: [probe]}
+corpora: {few: {path: few.parquet, format: wildchat}}
+filters: {min_user_turns: 1, languages: [], exclude_toxic: false}
+embedding: {shards: 1}
+tasks: {probe: {runs: 3}}
+metrics: {baseline: rag}
+""")
 TARGET = "results/killed/contexts/probe/rag.parquet"
 
 
@@ -75,19 +75,17 @@ def test_a_killed_embedding_computes_no_vector_twice(checkout: Checkout) -> None
 
 # ---- the precision that the processor decides ----------------------------------------------------------
 
-OPEN_STUDY = {
-    "study": {"name": "open", "corpus": "mine", "conditions": ["rag"], "tasks": ["probe"]},
-    "corpora": {
-        "mine": {
-            "path": "resources/mine/conversations.jsonl",
-            "filters": {"min_user_turns": 1, "languages": [], "max_tokens": None},
-        }
-    },
-    "filters": {"exclude_toxic": False, "exclude_redacted": False},
-    "embedding": {"precision": "auto", "shards": 2},
-    "tasks": {"probe": {"runs": 3}},
-    "metrics": {"baseline": "rag"},
-}
+OPEN_STUDY = from_yaml("""
+study: {name: open, corpus: mine, conditions: [rag], tasks: [probe]}
+corpora:
+  mine:
+    path: resources/mine/conversations.jsonl
+    filters: {min_user_turns: 1, languages: [], max_tokens: null}
+filters: {exclude_toxic: false, exclude_redacted: false}
+embedding: {precision: auto, shards: 2}
+tasks: {probe: {runs: 3}}
+metrics: {baseline: rag}
+""")
 OPEN_TARGET = "results/open/contexts/probe/rag.parquet"
 
 

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 from field_data.synthetic import MODEL_IN_FILE, SyntheticField, make_field
-from workflow.conftest import REPOSITORY, TINY, Checkout, rows_of
+from workflow.conftest import REPOSITORY, TINY, Checkout, from_yaml, rows_of
 
 pytestmark = pytest.mark.workflow
 
@@ -24,18 +24,18 @@ def synthetic() -> SyntheticField:
 
 
 def field_setting(synthetic: SyntheticField, model: str = "smollm2") -> dict[str, Any]:
-    return {
-        "path": "resources/field",
-        "layout": "wide",
-        "columns": {
-            "participant": "panel_id",
-            "platform": "device",
-            "model": "assistant",
-            "groups": {"group": "group", "age": "age_band"},
-        },
-        "prompts": {f"{task}/{item_id}": f"Q_{item_id}" for task, item_id in synthetic.items},
-        "models": {MODEL_IN_FILE: model},
-    }
+    return from_yaml(
+        """
+        path: resources/field
+        layout: wide
+        columns: {participant: panel_id, platform: device, model: assistant,
+          groups: {group: group, age: age_band}}
+        prompts: $prompts
+        models: $models
+        """,
+        prompts={f"{task}/{item_id}": f"Q_{item_id}" for task, item_id in synthetic.items},
+        models={MODEL_IN_FILE: model},
+    )
 
 
 def write_survey(folder: Path, rows: Sequence[Mapping[str, str]]) -> None:

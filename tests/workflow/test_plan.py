@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from servers.provider import Chat, ModelSpec, serve_provider
-from workflow.conftest import ONCE, Checkout, answers_only
+from workflow.conftest import KEY, KEYS, ONCE, Checkout, answers_only, dated, from_yaml, served
 
 pytestmark = pytest.mark.workflow
 
@@ -70,32 +70,23 @@ def test_a_plan_downloads_nothing_whatever_tables_are_there(finished: Checkout) 
 
 
 PRICE = {"input": 100.0, "output": 400.0}
-KEY = {"LOOPBACK_API_KEY": "secret-of-this-test-1234567890"}
 
 
 def paid_study(checkout: Checkout, chat: Chat) -> tuple[str, str]:
-    served = {
-        "provider": "openai",
-        "label": "Served",
-        "model": "gpt-x",
-        "base_url": chat.base_url,
-        "api_key_env": "LOOPBACK_API_KEY",
-        "concurrency": 2,
-    }
-    overlay = {
-        "study": {
-            "name": "killed",
-            "models": ["served"],
-            "conditions": ["offline", "profile"],
-            "tasks": ["probe"],
-        },
-        "models": {"served": served},
-        "prices": {"gpt-x": {**PRICE, "as_of": "2026-11-01", "source": "the test"}},
-        "conditions": ONCE,
-        "tasks": {"probe": {"runs": 5}},
-        "metrics": {"permutations": 99},
-        "generation": {"budget_usd": 50.0, "max_unreadable": 1},
-    }
+    overlay = from_yaml(
+        """
+        study: {name: killed, models: [served], conditions: [offline, profile], tasks: [probe]}
+        models: {served: $served}
+        prices: $prices
+        conditions: $once
+        tasks: {probe: {runs: 5}}
+        metrics: {permutations: 99}
+        generation: {budget_usd: 50.0, max_unreadable: 1}
+        """,
+        served=served(chat.base_url, "gpt-x", concurrency=2),
+        prices=dated({"gpt-x": PRICE}),
+        once=ONCE,
+    )
     return ("--configfile", str(checkout.study("killed", overlay)))
 
 
@@ -114,7 +105,7 @@ def test_answers_of_a_killed_job_are_planned_as_answered_and_its_budget_comes_ba
     with serve_provider(
         specs=[ModelSpec("gpt-x", family="4o")],
         prices={"gpt-x": PRICE},
-        api_key=KEY["LOOPBACK_API_KEY"],
+        api_key=KEY,
         latency_s=0.2,
     ) as chat:
         arguments = paid_study(checkout, chat)
@@ -136,7 +127,7 @@ def test_answers_of_a_killed_job_are_planned_as_answered_and_its_budget_comes_ba
             dollars = (tokens * PRICE["input"] + int(row["output_tokens"]) * PRICE["output"]) / 1e6
             assert float(row["cost_no_cache_usd"]) == pytest.approx(dollars)
         assert rows_of(checkout, "budget.sqlite", "SELECT count(*) FROM holders") == [(1,)]
-        checkout.make(*answers_only("killed"), *arguments, env=KEY)
+        checkout.make(*answers_only("killed"), *arguments, env=KEYS)
         assert n_asked(chat) - asked == n_left
         # nothing is held any more, and what was under way when it was killed counts as spent
         assert rows_of(checkout, "budget.sqlite", "SELECT count(*) FROM holders") == [(0,)]

@@ -10,27 +10,21 @@ import yaml
 from fieldwork.generation.inventory import Inventory
 from fieldwork.metrics.claims.registration_records import missing_records, read_records
 from fieldwork.provenance import file_digest
-from workflow.conftest import FEW_SIMULATIONS, Checkout, digests
+from workflow.conftest import FEW_SIMULATIONS, Checkout, digests, from_yaml
 from workflow.test_plan import NO_NETWORK
 
 pytestmark = pytest.mark.workflow
 
 # without `rag`, which would have the corpus embedded
-FEW: dict[str, Any] = {
-    "study": {"conditions": ["offline_t0", "offline", "history", "profile"]},
-    "power": {**FEW_SIMULATIONS, "sizes": [5, 20]},
-    "tasks": {
-        "mmlu_lite": {
-            "sources": [
-                {
-                    "format": "mmlu",
-                    "dataset": "sample_mmlu",
-                    "item_ids": ["sample_astronomy-000", "sample_cooking-000"],
-                }
-            ]
-        }
-    },
-}
+FEW = from_yaml(
+    """
+    study: {conditions: [offline_t0, offline, history, profile]}
+    power: $power
+    tasks: {mmlu_lite: {sources: [{format: mmlu, dataset: sample_mmlu,
+      item_ids: [sample_astronomy-000, sample_cooking-000]}]}}
+    """,
+    power={**FEW_SIMULATIONS, "sizes": [5, 20]},
+)
 FILES = ("results/few/power/*", "results/few/figures/power.*")
 
 

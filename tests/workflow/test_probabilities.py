@@ -10,15 +10,10 @@ from fieldwork import tables
 from fieldwork.records.metrics import ExactEstimate, Shift, VarianceShare
 from fieldwork.records.parsing import Answer
 from servers.provider import Chat, Fault, ModelSpec, serve_provider
-from workflow.conftest import TINY, Checkout
+from workflow.conftest import TINY, Checkout, from_yaml, served
 
 pytestmark = pytest.mark.workflow
 
-QUESTIONS = {
-    "format": "mmlu",
-    "dataset": "sample_mmlu",
-    "item_ids": ["sample_medicine-000", "sample_medicine-001"],
-}
 TABLES = ("exact_estimates", "shifts", "variance", "claims")
 
 
@@ -30,25 +25,19 @@ def server() -> Iterator[Chat]:
 
 
 def study(server: Chat, **model: Any) -> dict[str, Any]:
-    entry = {
-        "provider": "openai",
-        "label": "GPT",
-        "model": "gpt-loop",
-        "base_url": server.base_url,
-        "api_key_env": None,
-    }
-    return {
-        **TINY,
-        "study": {
-            "models": ["loop"],
-            "conditions": ["offline", "offline_again", "profile"],
-            "tasks": ["probe"],
-            "probabilities": "instead",
-        },
-        "models": {"loop": {**entry, "top_logprobs": 5, **model}},
-        "conditions": {"profile": {"replicates": 2}},
-        "tasks": {"probe": {"runs": 6, "sources": [QUESTIONS]}},
-    }
+    about = {"label": "GPT", "api_key_env": None, "top_logprobs": 5, **model}
+    own = from_yaml(
+        """
+        study: {models: [loop], conditions: [offline, offline_again, profile], tasks: [probe],
+          probabilities: instead}
+        models: {loop: $loop}
+        conditions: {profile: {replicates: 2}}
+        tasks: {probe: {runs: 6, sources: [{format: mmlu, dataset: sample_mmlu,
+          item_ids: [sample_medicine-000, sample_medicine-001]}]}}
+        """,
+        loop=served(server.base_url, "gpt-loop", **about),
+    )
+    return {**TINY, **own}
 
 
 def test_one_call_a_context_says_what_repeats_would(checkout: Checkout, server: Chat) -> None:

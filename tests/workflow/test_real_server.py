@@ -12,7 +12,7 @@ import duckdb
 import pytest
 
 from servers.llama import WINDOW, LlamaServer, serve_llama
-from workflow.conftest import ONCE, REPOSITORY, Checkout
+from workflow.conftest import ONCE, REPOSITORY, Checkout, from_yaml
 
 pytestmark = pytest.mark.workflow
 
@@ -28,27 +28,19 @@ def llama() -> Iterator[LlamaServer]:
 
 
 def real_study(server: LlamaServer, **history: Any) -> dict[str, Any]:
-    return {
-        "study": {
-            "name": "real",
-            "models": ["llama_cpp"],
-            "conditions": ["offline", "history"],
-            "tasks": ["probe"],
-        },
-        "models": {
-            "llama_cpp": {
-                "model": "smollm2",
-                "base_url": server.base_url,
-                "concurrency": 2,
-                "timeout_s": 60,
-            }
-        },
-        "conditions": {"history": {**ONCE["history"], **history}},
-        "tasks": {"probe": {"runs": 2, "max_tokens": 8}},
-        # the model is too small to keep to one letter
-        "generation": {"attempts": 2, "max_unreadable": 1},
-        "metrics": {"permutations": 99},
-    }
+    # the model is too small to keep to one letter
+    return from_yaml(
+        """
+        study: {name: real, models: [llama_cpp], conditions: [offline, history], tasks: [probe]}
+        models: {llama_cpp: {model: smollm2, base_url: $url, concurrency: 2, timeout_s: 60}}
+        conditions: {history: $history}
+        tasks: {probe: {runs: 2, max_tokens: 8}}
+        generation: {attempts: 2, max_unreadable: 1}
+        metrics: {permutations: 99}
+        """,
+        url=server.base_url,
+        history={**ONCE["history"], **history},
+    )
 
 
 def n_stored(folder: Checkout) -> int:

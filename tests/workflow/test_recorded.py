@@ -6,7 +6,6 @@ import random
 import re
 import shutil
 from pathlib import Path
-from typing import Any
 
 import duckdb
 import pyreadstat
@@ -15,46 +14,30 @@ import pytest
 from fieldwork.metrics.claims.registration_records import read_records
 from fieldwork.provenance import file_digest
 from fieldwork.pseudonyms import PUBLIC_KEY, user_key, user_pseudonym
-from workflow.conftest import REPOSITORY, Checkout
+from workflow.conftest import REPOSITORY, Checkout, from_yaml
 
 pytestmark = pytest.mark.workflow
 
 USERS = [f"user {n}" for n in range(6)]
-STUDY: dict[str, Any] = {
-    "study": {"models": ["gpt", "llama"], "conditions": ["blank", "people"], "tasks": ["survey"]},
-    "recordings": {
-        "old": {
-            "format": "table",
-            "path": "answers.csv",
-            "columns": {
-                "item": "id",
-                "question": "text",
-                "gold": "right",
-                "answer": "reply",
-                "user": "who",
-                "replicate": "run",
-                "model": "model",
-            },
-            "blank_users": ["nobody"],
-        }
-    },
-    "models": {
-        name: {"provider": "recorded", "label": label, "recording": "old", "recorded_as": label}
-        for name, label in (("gpt", "GPT 4"), ("llama", "Llama 3"))
-    },
-    "conditions": {
-        "blank": {"context": "none", "label": "No user", "temperature": 1},
-        "people": {"context": "recorded", "label": "People"},
-    },
-    "tasks": {
-        "survey": {
-            "sources": [{"format": "recording", "dataset": "old", "kind": "choice"}],
-            "runs": 6,
-            "max_tokens": 5,
-        }
-    },
-    "metrics": {"baseline": "blank", "permutations": 99},
-}
+STUDY = from_yaml("""
+study: {models: [gpt, llama], conditions: [blank, people], tasks: [survey]}
+recordings:
+  old:
+    format: table
+    path: answers.csv
+    columns: {item: id, question: text, gold: right, answer: reply, user: who, replicate: run,
+      model: model}
+    blank_users: [nobody]
+models:
+  gpt: {provider: recorded, label: GPT 4, recording: old, recorded_as: GPT 4}
+  llama: {provider: recorded, label: Llama 3, recording: old, recorded_as: Llama 3}
+conditions:
+  blank: {context: none, label: No user, temperature: 1}
+  people: {context: recorded, label: People}
+tasks:
+  survey: {sources: [{format: recording, dataset: old, kind: choice}], runs: 6, max_tokens: 5}
+metrics: {baseline: blank, permutations: 99}
+""")
 
 
 def write_answers(path: Path) -> int:

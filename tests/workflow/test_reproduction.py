@@ -5,12 +5,18 @@ import os
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
 import yaml
 
-from workflow.conftest import REPOSITORY, Checkout, clean_environment, copy_project, planned_rules
+from workflow.conftest import (
+    REPOSITORY,
+    Checkout,
+    clean_environment,
+    copy_project,
+    from_yaml,
+    planned_rules,
+)
 from workflow.word_encoder import NAME
 
 DATA = REPOSITORY.parent / "shared" / "data"
@@ -20,28 +26,21 @@ pytestmark = pytest.mark.workflow
 real_data = pytest.mark.skipif(not DATA.is_dir(), reason=f"no real extracts at {DATA}")
 
 EMBEDDED = {"provider": "embedded", "encoder": f"resources/models/{NAME}"}
-SMALL: dict[str, Any] = {
-    "models": {
+SMALL = from_yaml(
+    """
+    models: $models
+    metrics: {permutations: 99}
+    tasks:
+      recommendations: {runs: 2}
+      probe: {runs: 2}
+      mmlu_lite: {runs: 2, sources: [{format: mmlu, dataset: extract_mmlu, shots: 5,
+        subjects: [econometrics]}]}
+    """,
+    models={
         name: {**EMBEDDED, "label": name}
         for name in ("smollm2_candidates", "smollm2_five_lines", "smollm2_free")
     },
-    "metrics": {"permutations": 99},
-    "tasks": {
-        "recommendations": {"runs": 2},
-        "probe": {"runs": 2},
-        "mmlu_lite": {
-            "runs": 2,
-            "sources": [
-                {
-                    "format": "mmlu",
-                    "dataset": "extract_mmlu",
-                    "subjects": ["econometrics"],
-                    "shots": 5,
-                }
-            ],
-        },
-    },
-}
+)
 
 
 @pytest.mark.parametrize(

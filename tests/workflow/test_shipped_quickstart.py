@@ -1,45 +1,27 @@
 """The quickstart as it is shipped: a chat model answers. With three users and three of its questions."""
 
 import re
-from typing import Any
 
 import pytest
 
-from workflow.conftest import Checkout, copy_shipped, rows_of
+from workflow.conftest import Checkout, copy_shipped, from_yaml, rows_of
 from workflow.page_claims import require_agreement
 
 pytestmark = pytest.mark.workflow
 
-SUBJECTS = ("astronomy", "cooking")
-THREE: dict[str, Any] = {
-    "study": {"conditions": ["offline", "history", "rag"]},
-    "conditions": {"rag": {"replicates": 1}},
-    "tasks": {
-        "recommendations_lite": {
-            "runs": 3,
-            "sources": [
-                {
-                    "format": "items",
-                    "kind": "list",
-                    "dataset": "recommendations",
-                    "item_ids": ["companies"],
-                    "candidates": "resources/tasks/candidates.csv",
-                }
-            ],
-        },
-        "choices_lite": {
-            "runs": 3,
-            "sources": [
-                {
-                    "format": "mmlu",
-                    "dataset": "sample_mmlu",
-                    "item_ids": [f"sample_{subject}-000" for subject in SUBJECTS],
-                }
-            ],
-        },
-    },
-    "metrics": {"permutations": 99},
-}
+THREE = from_yaml("""
+study: {conditions: [offline, history, rag]}
+conditions: {rag: {replicates: 1}}
+tasks:
+  recommendations_lite:
+    runs: 3
+    sources: [{format: items, kind: list, dataset: recommendations, item_ids: [companies],
+      candidates: resources/tasks/candidates.csv}]
+  choices_lite:
+    runs: 3
+    sources: [{format: mmlu, dataset: sample_mmlu, item_ids: [sample_astronomy-000, sample_cooking-000]}]
+metrics: {permutations: 99}
+""")
 FORM = "SmolLM2 135M: lists name given candidates only, choices are drawn by their likelihood"
 
 

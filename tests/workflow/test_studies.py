@@ -8,13 +8,7 @@ from typing import Any
 import duckdb
 import pytest
 
-from workflow.conftest import (
-    REPOSITORY,
-    Checkout,
-    copy_project,
-    planned_rules,
-    rows_of,
-)
+from workflow.conftest import REPOSITORY, Checkout, copy_project, from_yaml, planned_rules, rows_of
 from workflow.test_explorer import block_of, columns_of, leads_to
 
 pytestmark = pytest.mark.workflow
@@ -26,28 +20,19 @@ STAND_IN = {"path": SAMPLE, "format": "wildchat", "filters": {"languages": ["Eng
 ON_HAND: dict[str, Any] = {"corpora": dict.fromkeys(DOWNLOADED, STAND_IN)}
 
 # history_length.yaml with a condition of another corpus, which asks for one conversation too
-SMALL: dict[str, Any] = {
-    "study": {
-        "conditions": ["offline", "history_1", "history_5", "history_100", "elsewhere"],
-        "tasks": ["recommendations"],
-    },
-    "corpora": {
-        "lmsys_chat_1m": {"path": SAMPLE, "format": "wildchat", "filters": {"min_user_turns": 6}}
-    },
-    "conditions": {
-        "history_100": {"token_budget": 20_000},
-        "elsewhere": {
-            "context": "history",
-            "label": "Elsewhere",
-            "corpus": "lmsys_chat_1m",
-            "pool": "corpus",
-            "replicates": 2,
-            "profile": "system",
-        },
-    },
-    "tasks": {"recommendations": {"runs": 4}},
-    "metrics": {"permutations": 99},
-}
+SMALL = from_yaml(
+    """
+    study: {conditions: [offline, history_1, history_5, history_100, elsewhere], tasks: [recommendations]}
+    corpora: {lmsys_chat_1m: {path: $sample, format: wildchat, filters: {min_user_turns: 6}}}
+    conditions:
+      history_100: {token_budget: 20_000}
+      elsewhere: {context: history, label: Elsewhere, corpus: lmsys_chat_1m, pool: corpus, replicates: 2,
+        profile: system}
+    tasks: {recommendations: {runs: 4}}
+    metrics: {permutations: 99}
+    """,
+    sample=SAMPLE,
+)
 
 
 @pytest.mark.parametrize("name", ["mechanisms", "corpora"])
@@ -190,21 +175,14 @@ def test_a_paid_model_is_planned_from_the_same_file(small_study: Small) -> None:
     assert costs["offline"] < costs["history_1"] < costs["history_5"] < costs["history_100"]
 
 
-NESTED: dict[str, Any] = {
-    "study": {
-        **{"corpus": "sample", "models": ["embedded"], "tasks": ["probe"]},
-        "conditions": ["offline", "first", "second"],
-    },
-    "conditions": {
-        "first": {"context": "history", "label": "First", "out_of": 2, "replicates": 2},
-        "second": {
-            **{"context": "history", "label": "Second", "out_of": 2, "replicates": 2},
-            "same_users_as": "first",
-        },
-    },
-    "tasks": {"probe": {"runs": 6}},
-    "metrics": {"permutations": 99},
-}
+NESTED = from_yaml("""
+study: {corpus: sample, models: [embedded], tasks: [probe], conditions: [offline, first, second]}
+conditions:
+  first: &first {context: history, label: First, out_of: 2, replicates: 2}
+  second: {<<: *first, label: Second, same_users_as: first}
+tasks: {probe: {runs: 6}}
+metrics: {permutations: 99}
+""")
 
 
 def test_the_same_users_are_asked_with_other_conversations(small_study: Small) -> None:

@@ -15,7 +15,7 @@ import duckdb
 import pytest
 
 from servers.provider import Chat, Fault, ModelSpec, serve_provider
-from workflow.conftest import ONCE, Checkout, clean_environment
+from workflow.conftest import ONCE, Checkout, clean_environment, dated, from_yaml, served
 
 pytestmark = pytest.mark.workflow
 
@@ -42,29 +42,22 @@ def chat(texts: list[str]) -> Iterator[Chat]:
 
 
 def study(folder: Checkout, chat: Chat, runs: int = RUNS, **generation: Any) -> tuple[str, str]:
-    served = {
-        "provider": "openai",
-        "label": "GPT",
-        "model": "gpt-loop",
-        "base_url": chat.base_url,
-        "api_key_env": None,
-        "concurrency": 4,
-    }
-    price = {"input": 1.0, "output": 4.0, "as_of": "2026-11-01", "source": "the test"}
-    overlay = {
-        "study": {
-            "name": "unreadable",
-            "models": ["gpt"],
-            "conditions": ["offline"],
-            "tasks": ["probe"],
-        },
-        "models": {"gpt": served},
-        "conditions": ONCE,
-        "tasks": {"probe": {"runs": runs}},
-        "metrics": {"permutations": 99},
-        "prices": {"gpt-loop": price},
-        "generation": generation,
-    }
+    overlay = from_yaml(
+        """
+        study: {name: unreadable, models: [gpt], conditions: [offline], tasks: [probe]}
+        models: {gpt: $gpt}
+        conditions: $once
+        tasks: {probe: {runs: $runs}}
+        metrics: {permutations: 99}
+        prices: $prices
+        generation: $generation
+        """,
+        gpt=served(chat.base_url, "gpt-loop", label="GPT", api_key_env=None, concurrency=4),
+        once=ONCE,
+        runs=runs,
+        prices=dated({"gpt-loop": {"input": 1.0, "output": 4.0}}),
+        generation=generation,
+    )
     return ("--configfile", str(folder.study("unreadable", overlay)))
 
 

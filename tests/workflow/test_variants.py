@@ -4,39 +4,32 @@ What is drawn and said of them is in the golden study `practice`.
 """
 
 import shutil
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from workflow.conftest import REPOSITORY, Checkout, copy_project, rows_of
+from workflow.conftest import REPOSITORY, Checkout, copy_project, from_yaml, rows_of
 
 pytestmark = pytest.mark.workflow
 
 LANGUAGES = REPOSITORY.parent / "shared/data/crosslingual/mmlu_medical_8languages_o1mini.parquet"
 
-TASKS: Mapping[str, Any] = {
-    "mmlu_lite": {"runs": 3},
-    "typos": {"of": "mmlu_lite", "put": {"typos": 0.3}},
-    "chat": {"of": "typos", "put": {"casual": True}},
-    "recommendations": {"runs": 3},
-    "typed_lists": {"of": "recommendations", "put": {"typos": 0.2}, "runs": 2},
-    "hired": {"sources": [{"format": "items", "dataset": "hiring"}], "runs": 2, "max_tokens": 5},
-    "women": {"of": "hired", "put": {"names": "Black women"}},
-    "men": {"of": "hired", "put": {"names": "White men"}},
-}
-STUDY: Mapping[str, Any] = {
-    "study": {
-        "models": ["embedded"],
-        "conditions": ["offline", "history"],
-        "tasks": [name for name in TASKS if name != "hired"],
-    },
-    "tasks": TASKS,
-    "datasets": {"hiring": {"path": "hiring.csv"}},
-    "metrics": {"permutations": 99},
-    "filters": {"min_user_turns": 1},
-}
+STUDY = from_yaml("""
+study: {models: [embedded], conditions: [offline, history],
+  tasks: [mmlu_lite, typos, chat, recommendations, typed_lists, women, men]}
+tasks:
+  mmlu_lite: {runs: 3}
+  typos: {of: mmlu_lite, put: {typos: 0.3}}
+  chat: {of: typos, put: {casual: true}}
+  recommendations: {runs: 3}
+  typed_lists: {of: recommendations, put: {typos: 0.2}, runs: 2}
+  hired: {sources: [{format: items, dataset: hiring}], runs: 2, max_tokens: 5}
+  women: {of: hired, put: {names: Black women}}
+  men: {of: hired, put: {names: White men}}
+datasets: {hiring: {path: hiring.csv}}
+metrics: {permutations: 99}
+filters: {min_user_turns: 1}
+""")
 
 
 @pytest.fixture(scope="module")

@@ -11,15 +11,11 @@ import pytest
 import yaml
 
 from servers.provider import Chat, http_error, serve_chat
-from workflow.conftest import REPOSITORY, Checkout, planned_rules, rows_of
+from workflow.conftest import REPOSITORY, Checkout, from_yaml, planned_rules, rows_of, served
 
 pytestmark = pytest.mark.workflow
 
 WEEK = 7
-
-ASTRONOMY = {
-    "format": "mmlu", "dataset": "sample_mmlu", "subjects": ["sample_astronomy"], "shots": 5,
-}  # fmt: skip
 
 ANSWERS = "results/drift/answers/answers.parquet"
 
@@ -38,19 +34,18 @@ class WeeklyStudy:
     def __init__(self, checkout: Checkout, server: Chat) -> None:
         self.checkout, self.server = checkout, server
         shipped = yaml.safe_load((REPOSITORY / "studies/drift.yaml").read_text(encoding="utf-8"))
-        model = {
-            "provider": "openai",
-            "label": "Loop",
-            "model": "loop",
-            "base_url": server.base_url,
-        }
-        overlay = {
-            **shipped,
-            "study": {**shipped["study"], "models": ["loop"], "tasks": ["mmlu_lite"]},
-            "models": {"loop": {**model, "api_key_env": None, "send_seed": True}},
-            "tasks": {"mmlu_lite": {"runs": 8, "sources": [ASTRONOMY]}},
-            "metrics": {"permutations": 99},
-        }
+        model = served(server.base_url, "loop", label="Loop", api_key_env=None, send_seed=True)
+        own = from_yaml(
+            """
+            models: {loop: $loop}
+            tasks: {mmlu_lite: {runs: 8, sources: [{format: mmlu, dataset: sample_mmlu, shots: 5,
+              subjects: [sample_astronomy]}]}}
+            metrics: {permutations: 99}
+            """,
+            loop=model,
+        )
+        selected = {**shipped["study"], "models": ["loop"], "tasks": ["mmlu_lite"]}
+        overlay = {**shipped, **own, "study": selected}
         self.path = checkout.study("drift", overlay)
         self.start = datetime.now(UTC)
 
