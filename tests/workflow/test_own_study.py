@@ -240,54 +240,46 @@ def test_a_questionnaire_of_many_kinds_is_one_study(checkout: Checkout) -> None:
     ]
 
 
-@pytest.mark.parametrize(
-    ("name", "paths", "sentence"),
-    [
-        ("new", {"model": "gpt"}, "MODEL=gpt: is not in workflow/registry/models.yaml, which has "),
-        (
-            "new",
-            {"conditions": "memory offline"},
-            "CONDITIONS=memory offline: 'offline' is no cond",
-        ),
-        (
-            "mine",
-            {"questions": "resources/mine/questions.csv"},
-            "studies/mine.yaml: the file exists already",
-        ),
-        ("../x", {"questions": "resources/mine/questions.csv"}, "NAME=../x: is not a valid name"),
-        ("", {}, "NAME=: is not a valid name"),
-        ("new", {}, "no questions are given; add QUESTIONS=FILE"),
-        ("new", {"questions": "nowhere.csv"}, "QUESTIONS=nowhere.csv: the file does not exist"),
-        (
-            "new",
-            {"questions": "README.md"},
-            "README.md: this kind of file is not read; save it as one of .csv, .tsv, .xlsx",
-        ),
-        (
-            "new",
-            {"lists": "resources/mine/lists.csv", "candidates": "resources/tasks/candidates.csv"},
-            "resources/tasks/candidates.csv: has no candidates for item 'evenings'",
-        ),
-        (
-            "new",
-            {"questions": "resources/mine/lists.csv", "lists": "resources/mine/lists.csv"},
-            "resources/mine/lists.csv: has list questions, as resources/mine/lists.csv has",
-        ),
-        (
-            "new",
-            {
-                "questions": "resources/mine/questions.csv",
-                "conversations": "resources/mine/lists.csv",
-            },
-            "resources/mine/lists.csv: no column has a usual name for",
-        ),
-    ],
-)
+MISTAKES = [
+    ("new", "model=gpt", "MODEL=gpt: is not in workflow/registry/models.yaml, which has "),
+    ("new", "conditions=memory offline", "CONDITIONS=memory offline: 'offline' is no cond"),
+    ("mine", "questions=MINE/questions.csv", "studies/mine.yaml: the file exists already"),
+    ("../x", "questions=MINE/questions.csv", "NAME=../x: is not a valid name"),
+    ("", "", "NAME=: is not a valid name"),
+    ("new", "", "no questions are given; add QUESTIONS=FILE"),
+    ("new", "questions=nowhere.csv", "QUESTIONS=nowhere.csv: the file does not exist"),
+    (
+        "new",
+        "questions=README.md",
+        "README.md: this kind of file is not read; save it as one of .csv",
+    ),
+    (
+        "new",
+        "lists=MINE/lists.csv;candidates=OTHER",
+        "OTHER: has no candidates for item 'evenings'",
+    ),
+    (
+        *("new", "questions=MINE/lists.csv;lists=MINE/lists.csv"),
+        "MINE/lists.csv: has list questions, as MINE/lists.csv has",
+    ),
+    (
+        *("new", "questions=MINE/questions.csv;conversations=MINE/lists.csv"),
+        "MINE/lists.csv: no column has a usual name for",
+    ),
+]
+
+
+@pytest.mark.parametrize(("name", "paths", "sentence"), MISTAKES)
 def test_a_mistake_is_one_sentence_and_writes_nothing(
-    project: Checkout, name: str, paths: dict[str, str], sentence: str
+    project: Checkout, name: str, paths: str, sentence: str
 ) -> None:
+    paths, sentence = (
+        text.replace("MINE", "resources/mine").replace("OTHER", "resources/tasks/candidates.csv")
+        for text in (paths, sentence)
+    )
+    given = dict(path.split("=") for path in paths.split(";") if path)
     before = sorted(path.name for path in (project.root / "studies").iterdir())
-    made = new_study(project, name, **paths)
+    made = new_study(project, name, **given)
     assert made.returncode == 1
     assert made.stderr.startswith(f"ERROR: {sentence}")
     assert made.stderr.count("\n") == 1

@@ -89,7 +89,7 @@ def test_the_bill_in_cost_csv_is_the_providers_and_no_file_has_the_key(
     folder: Checkout, server: Chat
 ) -> None:
     """Four ways to pay; `flex` is the same model at half price."""
-    flex = served(server.base_url, "gpt-loop", dispatch="flex")
+    flex = served(server.base_url, "gpt-loop", label="Flex", dispatch="flex")
     claude = served(server.anthropic_url, "claude-loop", "anthropic")
     lines = {"flex": "gpt-loop", **{name: f"{name}-loop" for name in ("gpt", "gemini", "claude")}}
     arguments = study(folder, server, models={"flex": flex, "claude": claude}, selected=[*lines])
