@@ -28,7 +28,16 @@ from fieldwork.sections.judging import UnitSharing
 from servers.provider import Chat, ModelSpec, serve_provider
 from unit.judging.unit_texts import BETTER, RIGHT, WHY, pair, unit_text
 from unit.shipped_pages import page_template
-from workflow.conftest import KEY, KEYS, Checkout, copy_project, dated, from_yaml, rows_of, served
+from workflow.conftest import (
+    KEY,
+    KEYS,
+    Checkout,
+    copy_project,
+    from_yaml,
+    loopback_model,
+    prices_of,
+    rows_of,
+)
 
 pytestmark = pytest.mark.browser
 
@@ -273,11 +282,11 @@ def overlay(server: Chat) -> dict[str, Any]:
           kit: {raters: $raters, overlap: 1, shared_by: $shared_by, repeated: 0.5}
         prices: $prices
         """,
-        gpt=served(server.base_url, "gpt-loop"),
+        gpt=loopback_model(server.base_url, "gpt-loop"),
         users=N_USERS,
         raters=N_RATERS,
         shared_by=SHARED_BY,
-        prices=dated(PRICES),
+        prices=prices_of(PRICES),
     )
 
 

@@ -42,8 +42,8 @@ Executor.next_seconds_between_status_checks = property(lambda _: 1, lambda *_: N
 main()
 """
 
-# As few jobs as want a provider at once, share a Slurm job and have one of their own: two models, and a
-# figure of their answers, as all that measures and draws takes the same road
+# As few jobs as want a provider at once, share a Slurm job and have one of their own: two models, and their
+# answers as they are read, as all that measures and draws takes the same road
 MODELS = ("embedded", "second")
 STUDY = """
 study: {name: on_a_cluster, models: [embedded, second], conditions: [offline, profile],
@@ -52,7 +52,7 @@ models: {second: {provider: embedded, label: Second, encoder: $encoder, sharpnes
 conditions: {profile: {replicates: 1}}
 tasks: {recommendations: {runs: 20}}
 """
-TARGET = "results/on_a_cluster/figures/fig1.pdf"
+TARGET = "results/on_a_cluster/answers/answers.parquet"
 
 
 class Run(NamedTuple):

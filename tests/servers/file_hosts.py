@@ -73,7 +73,7 @@ class FileHost:
 class HostHandler(BaseHTTPRequestHandler):
     """A request to a server; `place` is what its record calls the server."""
 
-    served: FileHost
+    site: FileHost
     place = ""
     protocol_version = "HTTP/1.1"
     disable_nagle_algorithm = True
@@ -82,7 +82,7 @@ class HostHandler(BaseHTTPRequestHandler):
         """Keep the tests' output clean."""
 
     def do_GET(self) -> None:
-        fault = self.served.take_fault(unquote(self.path))
+        fault = self.site.take_fault(unquote(self.path))
         if fault and fault.status:
             self.refuse(fault.status, "A bad day.", retry_after(fault))
         else:
@@ -154,8 +154,8 @@ class HostHandler(BaseHTTPRequestHandler):
         header = self.headers.get
         token = (header("Authorization") or "").removeprefix("Bearer ") or None
         about = (self.place, unquote(self.path), header("Range"), header("Accept-Encoding"), token)
-        with self.served.lock:
-            self.served.requests.append(Request(*about, status, n_bytes, self.command))
+        with self.site.lock:
+            self.site.requests.append(Request(*about, status, n_bytes, self.command))
 
 
 def retry_after(fault: Fault) -> dict[str, str]:
@@ -171,9 +171,9 @@ class _Server(ThreadingHTTPServer):
 
 
 @contextmanager
-def serving(served: FileHost, handler: type[HostHandler]) -> Iterator[str]:
+def serving(site: FileHost, handler: type[HostHandler]) -> Iterator[str]:
     """The address of a server, until the block ends."""
-    server = _Server(("127.0.0.1", 0), type("_Bound", (handler,), {"served": served}))
+    server = _Server(("127.0.0.1", 0), type("_Bound", (handler,), {"site": site}))
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
     thread.start()
     try:

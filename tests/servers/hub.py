@@ -87,7 +87,7 @@ def git_hash(content: bytes) -> str:
 
 
 class _Handler(HostHandler):
-    served: Hub
+    site: Hub
 
     def refuse(self, status: int, reason: str, headers: Mapping[str, str] = {}) -> None:
         codes = {401: "GatedRepo", 403: "GatedRepo", 404: reason}
@@ -105,17 +105,17 @@ class _Handler(HostHandler):
     def _answer_api(self, path: str) -> None:
         match = re.fullmatch(r"/api/(?:datasets|models)/([^/]+/[^/]+)/revision/([^/]+)", path)
         repo, revision = (match[1], unquote(match[2])) if match else ("", "")
-        if problem := self.served.problem(repo, revision):
+        if problem := self.site.problem(repo, revision):
             self.refuse(404, problem)
             return
         blobs = parse_qs(urlsplit(self.path).query).get("blobs") in (["True"], ["true"])
-        files = [self._sibling(repo, name, blobs) for name in self.served.repositories[repo]]
-        info = {"id": repo, "sha": self.served.commit(repo, revision), "siblings": files}
+        files = [self._sibling(repo, name, blobs) for name in self.site.repositories[repo]]
+        info = {"id": repo, "sha": self.site.commit(repo, revision), "siblings": files}
         self.send(200, json.dumps(info).encode(), {"Content-Type": "application/json"})
 
     def _sibling(self, repo: str, name: str, whole: bool) -> dict[str, object]:
-        content = self.served.content(repo, name) or b""
-        entry: dict[str, object] = {"rfilename": self.served.listed_paths.get(name, name)}
+        content = self.site.content(repo, name) or b""
+        entry: dict[str, object] = {"rfilename": self.site.listed_paths.get(name, name)}
         if not whole:
             return entry
         entry |= {"size": len(content), "blobId": git_hash(content)}
@@ -133,7 +133,7 @@ class _Handler(HostHandler):
             return
         match = re.fullmatch(r"(?:/datasets)?/([^/]+/[^/]+)/resolve/([^/]+)/(.+)", path)
         repo, revision, name = match.groups() if match else ("", "", "")
-        if problem := self.served.problem(repo, revision):
+        if problem := self.site.problem(repo, revision):
             self.refuse(404, problem)
         elif name.endswith(LARGE_SUFFIXES):
             self.send(302, b"", {"Location": f"/lfs/{repo}/{name}"})
@@ -141,7 +141,7 @@ class _Handler(HostHandler):
             self._send_file(repo, unquote(name), fault)
 
     def _send_file(self, repo: str, name: str, fault: Fault | None) -> None:
-        content = self.served.content(repo, name)
+        content = self.site.content(repo, name)
         if content is None:
             self.refuse(404, "EntryNotFound")
         else:

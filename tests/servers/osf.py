@@ -92,10 +92,10 @@ def _hashes(content: bytes) -> dict[str, str]:
 
 
 class _Handler(HostHandler):
-    served: Osf
+    site: Osf
 
     def put(self) -> None:
-        fault = self.served.take_fault(unquote(self.path))
+        fault = self.site.take_fault(unquote(self.path))
         length = self.headers.get("Content-Length")
         body = b""
         if length:
@@ -131,14 +131,14 @@ class _Api(_Handler):
         node = re.fullmatch(r"/v2/nodes/(\w+)/", path)
         if self._is_revoked():
             self.refuse(401, "User provided an invalid OAuth2 access token")
-        elif node and not (fault and fault.body is not None) and node[1] in self.served.nodes:
+        elif node and not (fault and fault.body is not None) and node[1] in self.site.nodes:
             self._describe(node[1])
         else:
             self._answer_of_files(path, fault)
 
     def _is_revoked(self) -> bool:
         given = (self.headers.get("Authorization") or "").removeprefix("Bearer ")
-        return given in self.served.revoked
+        return given in self.site.revoked
 
     def _describe(self, node: str) -> None:
         """A project as API v2 describes it, with what the account may do."""
@@ -149,7 +149,7 @@ class _Api(_Handler):
         attributes = {
             "title": "A project",
             "category": "project",
-            "public": node not in self.served.private,
+            "public": node not in self.site.private,
             "registration": False,
             "current_user_permissions": ["read", "write"] if is_writer else ["read"],
         }
@@ -158,7 +158,7 @@ class _Api(_Handler):
 
     def _may_write(self, node: str) -> bool:
         given = self.headers.get("Authorization")
-        return given == f"Bearer {self.served.token}" and node not in self.served.read_only
+        return given == f"Bearer {self.site.token}" and node not in self.site.read_only
 
     def take(self, body: bytes, length: str | None, *, is_lost: bool) -> None:
         """A file or a folder that is sent to the file service."""
@@ -167,7 +167,7 @@ class _Api(_Handler):
         query = {key: values[0] for key, values in parse_qs(parts.query).items()}
         if self._is_revoked():
             self.reject(401, "Unauthorized")
-        elif place is None or place[1] not in self.served.nodes:
+        elif place is None or place[1] not in self.site.nodes:
             self.reject(404, "Could not retrieve file or directory")
         elif not self._may_write(place[1]):
             self.reject(403, "Forbidden")
@@ -186,7 +186,7 @@ class _Api(_Handler):
     def _store(
         self, node: str, ident: str | None, slash: str | None, query: Mapping[str, str], body: bytes
     ) -> tuple[int, Any]:
-        files, folders = self.served.nodes[node], self._folders(node)
+        files, folders = self.site.nodes[node], self._folders(node)
         if ident and not slash:
             path = next((p for p in files if file_id(p) == ident), None)
             if path is None or "name" in query:
@@ -200,17 +200,17 @@ class _Api(_Handler):
         if query.get("kind") == "folder":
             if path in folders:
                 return 409, "already exists"
-            self.served.folders.setdefault(node, set()).add(path)
+            self.site.folders.setdefault(node, set()).add(path)
             return 201, {"id": f"osfstorage/{file_id(path)}/", "attributes": {"kind": "folder"}}
         if is_new and path in files:
             return 409, f'file or folder "{query["name"]}" already exists in this location'
         if (
-            self.served.room is not None
-            and sum(map(len, files.values())) + len(body) > self.served.room
+            self.site.room is not None
+            and sum(map(len, files.values())) + len(body) > self.site.room
         ):
             return 507, "The quota on this osfstorage project has been exceeded"
         files[path] = body
-        self.served.versions[path] = self.served.versions.get(path, 0) + 1
+        self.site.versions[path] = self.site.versions.get(path, 0) + 1
         return (201 if is_new else 200), self._stored(path, body)
 
     @staticmethod
@@ -227,22 +227,22 @@ class _Api(_Handler):
 
     def _folders(self, node: str) -> set[str]:
         """Folders that were made, and those that files are in."""
-        paths = self.served.nodes[node]
+        paths = self.site.nodes[node]
         above = {path.rsplit("/", n)[0] for path in paths for n in range(1, path.count("/") + 1)}
-        return above | self.served.folders.get(node, set())
+        return above | self.site.folders.get(node, set())
 
     def _service(self, node: str) -> str:
-        return f"{self.served.api}/v1/resources/{node}/providers/osfstorage/"
+        return f"{self.site.api}/v1/resources/{node}/providers/osfstorage/"
 
     def _answer_of_files(self, path: str, fault: Fault | None) -> None:
         kind = "registrations" if "/registrations/" in path else "nodes"
         listing = re.fullmatch(rf"/v2/{kind}/(\w+)/files/(?:osfstorage/(?:(\w+)/)?)?", path)
-        if listing and (listing[1] in self.served.registrations) != (kind == "registrations"):
+        if listing and (listing[1] in self.site.registrations) != (kind == "registrations"):
             listing = None
         service = re.fullmatch(r"/(?:download|v1/resources)/(\w+)/(\w+)/?", path)
         if fault and fault.body is not None:
             self.send(200, fault.body, {"Content-Type": "text/html"})
-        elif (found := listing or service) is None or found[1] not in self.served.nodes:
+        elif (found := listing or service) is None or found[1] not in self.site.nodes:
             self.refuse(404, "Not found.")
         elif self._is_closed(found[1]):
             given = self.headers.get("Authorization")
@@ -255,24 +255,24 @@ class _Api(_Handler):
             self._list([self._provider(found[1], name) for name in ("github", "osfstorage")])
 
     def _kind(self, node: str) -> str:
-        return "registrations" if node in self.served.registrations else "nodes"
+        return "registrations" if node in self.site.registrations else "nodes"
 
     def _is_closed(self, node: str) -> bool:
         given = self.headers.get("Authorization")
-        return node in self.served.private and given != f"Bearer {self.served.token}"
+        return node in self.site.private and given != f"Bearer {self.site.token}"
 
     def _redirect(self, node: str, file: str, path: str) -> None:
         """`links.download` leads to the file service, and that to the store with a signature."""
-        to = f"{self.served.api}/v1/resources/{node}/{file}"
+        to = f"{self.site.api}/v1/resources/{node}/{file}"
         if path.startswith("/v1/"):
-            to = f"{self.served.store}/{node}/{file}?signature=5f1c"
+            to = f"{self.site.store}/{node}/{file}?signature=5f1c"
         self.send(302, b"", {"Location": to})
 
     def _list(self, entries: Sequence[Mapping[str, Any]]) -> None:
         query = parse_qs(urlsplit(self.path).query)
-        size = min(self.served.page_size, int(query.get("page[size]", ["10"])[0]))
+        size = min(self.site.page_size, int(query.get("page[size]", ["10"])[0]))
         number = int(query.get("page", ["1"])[0])
-        here = f"{self.served.api}{urlsplit(self.path).path}?page%5Bsize%5D={size}"
+        here = f"{self.site.api}{urlsplit(self.path).path}?page%5Bsize%5D={size}"
         is_last = number * size >= len(entries)
         links = {"first": None, "last": None, "prev": None, "meta": {}}
         page = {
@@ -284,21 +284,21 @@ class _Api(_Handler):
 
     def _provider(self, node: str, name: str) -> dict[str, Any]:
         told = {"kind": "folder", "name": name, "path": "/", "node": node, "provider": name}
-        href = f"{self.served.url}/{self._kind(node)}/{node}/files/{name}/"
+        href = f"{self.site.url}/{self._kind(node)}/{node}/files/{name}/"
         return {
             "id": f"{node}:{name}",
             "type": "files",
             "attributes": told,
             "relationships": {"files": {"links": {"related": {"href": href, "meta": {}}}}},
             "links": {
-                "storage_addons": f"{self.served.url}/addons/",
+                "storage_addons": f"{self.site.url}/addons/",
                 "upload": self._service(node),
                 "new_folder": f"{self._service(node)}?kind=folder",
             },
         }
 
     def _children(self, node: str, folder: str | None) -> list[dict[str, Any]]:
-        files = self.served.nodes[node]
+        files = self.site.nodes[node]
         folders = self._folders(node)
         inside = next((f"{f}/" for f in folders if file_id(f) == folder), "")
         below = [p for p in [*sorted(folders), *files] if p.startswith(inside) and p != inside]
@@ -314,7 +314,7 @@ class _Api(_Handler):
             "provider": "osfstorage",
             "size": None,
         }
-        href = f"{self.served.url}/{self._kind(node)}/{node}/files/osfstorage/{file_id(path)}/"
+        href = f"{self.site.url}/{self._kind(node)}/{node}/files/osfstorage/{file_id(path)}/"
         related = {"files": {"links": {"related": {"href": href, "meta": {}}}}}
         return {
             "id": file_id(path),
@@ -328,15 +328,15 @@ class _Api(_Handler):
         }
 
     def _file(self, node: str, path: str) -> dict[str, Any]:
-        content = self.served.nodes[node][path]
+        content = self.site.nodes[node][path]
         hashes = _hashes(content)
-        if path in self.served.md5_only:
+        if path in self.site.md5_only:
             del hashes["sha256"]
         told = {
             "kind": "file",
             "name": path.rsplit("/", 1)[-1],
             "path": f"/{file_id(path)}",
-            "materialized_path": self.served.listed_paths.get(path, f"/{path}"),
+            "materialized_path": self.site.listed_paths.get(path, f"/{path}"),
             "provider": "osfstorage",
             "size": len(content),
             "current_version": 3,
@@ -346,8 +346,8 @@ class _Api(_Handler):
             "tags": [],
         }
         links = {
-            "download": f"{self.served.api}/download/{node}/{file_id(path)}/",
-            "self": f"{self.served.url}/files/{file_id(path)}/",
+            "download": f"{self.site.api}/download/{node}/{file_id(path)}/",
+            "self": f"{self.site.url}/files/{file_id(path)}/",
             "upload": f"{self._service(node)}{file_id(path)}",
         }
         return {
@@ -364,5 +364,5 @@ class _Store(_Handler):
 
     def answer(self, path: str, fault: Fault | None) -> None:
         _, node, file = path.split("/")
-        files = {file_id(name): content for name, content in self.served.nodes[node].items()}
-        self.send_range(files[file], {}, fault, parts=self.served.ranges)
+        files = {file_id(name): content for name, content in self.site.nodes[node].items()}
+        self.send_range(files[file], {}, fault, parts=self.site.ranges)

@@ -338,13 +338,13 @@ KEY = f"secret-{secrets.token_hex(16)}"
 KEYS = {"LOOPBACK_API_KEY": KEY}
 
 
-def served(url: str, model: str, provider: str = "openai", **more: Any) -> dict[str, Any]:
+def loopback_model(url: str, model: str, provider: str = "openai", **more: Any) -> dict[str, Any]:
     """A model that a fake serves."""
     about = {"provider": provider, "label": model, "model": model, "base_url": url}
     return {**about, "api_key_env": "LOOPBACK_API_KEY", **more}
 
 
-def dated(prices: Mapping[str, Mapping[str, float]]) -> dict[str, Any]:
+def prices_of(prices: Mapping[str, Mapping[str, float]]) -> dict[str, Any]:
     """Prices of a fake as a study has them."""
     about = {"as_of": "2026-11-01", "source": "the test"}
     return {model: {**price, **about} for model, price in prices.items()}

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from servers.provider import BatchRules, Chat, ModelSpec, serve_provider
-from workflow.conftest import KEY, KEYS, ONCE, Checkout, from_yaml, rows_of, served
+from workflow.conftest import KEY, KEYS, ONCE, Checkout, from_yaml, loopback_model, rows_of
 
 pytestmark = pytest.mark.workflow
 
@@ -29,7 +29,7 @@ def batch_study(chat: Chat) -> dict[str, Any]:
         generation: {max_unreadable: 1}
         metrics: {permutations: 99}
         """,
-        served=served(chat.base_url, "gpt-x", dispatch="batch", batch=batch),
+        served=loopback_model(chat.base_url, "gpt-x", dispatch="batch", batch=batch),
         once=ONCE,
     )
 

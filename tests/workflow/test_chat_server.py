@@ -9,7 +9,16 @@ import duckdb
 import pytest
 
 from servers.provider import Chat, ChatRequest, http_error, serve_chat
-from workflow.conftest import KEY, KEYS, ONCE, REPOSITORY, Checkout, answers_only, from_yaml, served
+from workflow.conftest import (
+    KEY,
+    KEYS,
+    ONCE,
+    REPOSITORY,
+    Checkout,
+    answers_only,
+    from_yaml,
+    loopback_model,
+)
 
 pytestmark = pytest.mark.workflow
 
@@ -38,7 +47,7 @@ def chat_study(chat: Chat) -> dict[str, Any]:
         generation: {attempts: 2}
         metrics: {permutations: 99}
         """,
-        served=served(chat.base_url, "loopback"),
+        served=loopback_model(chat.base_url, "loopback"),
         once=ONCE,
     )
 

@@ -15,10 +15,10 @@ from workflow.conftest import (
     REPOSITORY,
     Checkout,
     answers_only,
-    dated,
     from_yaml,
+    loopback_model,
+    prices_of,
     rows_of,
-    served,
 )
 
 pytestmark = pytest.mark.workflow
@@ -74,9 +74,9 @@ def overlay(server: Chat) -> dict[str, Any]:
         metrics: {permutations: 99}
         prices: $prices
         """,
-        gpt=served(server.base_url, "gpt-loop"),
+        gpt=loopback_model(server.base_url, "gpt-loop"),
         runs=RUNS,
-        prices=dated(PRICES),
+        prices=prices_of(PRICES),
     )
 
 

@@ -11,7 +11,16 @@ from typing import Any
 import pytest
 
 from servers.provider import Chat, ModelSpec, rerouted, serve_provider
-from workflow.conftest import KEY, KEYS, ONCE, Checkout, dated, from_yaml, rows_of, served
+from workflow.conftest import (
+    KEY,
+    KEYS,
+    ONCE,
+    Checkout,
+    from_yaml,
+    loopback_model,
+    prices_of,
+    rows_of,
+)
 
 pytestmark = pytest.mark.workflow
 
@@ -50,8 +59,8 @@ def study(
     conditions: Sequence[str] = ("offline", "history"),
     **generation: Any,
 ) -> tuple[str, str]:
-    gpt = served(server.base_url, "gpt-loop")
-    gemini = served(server.gemini_url, "gemini-loop", "gemini")
+    gpt = loopback_model(server.base_url, "gpt-loop")
+    gemini = loopback_model(server.gemini_url, "gemini-loop", "gemini")
     overlay = from_yaml(
         """
         study: {name: paid, models: $selected, conditions: $conditions, tasks: [probe]}
@@ -67,7 +76,7 @@ def study(
         models={"gpt": gpt, "gemini": gemini, **(models or {})},
         once=ONCE,
         generation={"attempts": 2, "max_unreadable": 1, **generation},
-        prices=dated(PRICES),
+        prices=prices_of(PRICES),
     )
     return ("--configfile", str(folder.study("paid", overlay)))
 
@@ -89,8 +98,8 @@ def test_the_bill_in_cost_csv_is_the_providers_and_no_file_has_the_key(
     folder: Checkout, server: Chat
 ) -> None:
     """Four ways to pay; `flex` is the same model at half price."""
-    flex = served(server.base_url, "gpt-loop", label="Flex", dispatch="flex")
-    claude = served(server.anthropic_url, "claude-loop", "anthropic")
+    flex = loopback_model(server.base_url, "gpt-loop", label="Flex", dispatch="flex")
+    claude = loopback_model(server.anthropic_url, "claude-loop", "anthropic")
     lines = {"flex": "gpt-loop", **{name: f"{name}-loop" for name in ("gpt", "gemini", "claude")}}
     arguments = study(folder, server, models={"flex": flex, "claude": claude}, selected=[*lines])
     finished = run(folder, arguments)
@@ -129,7 +138,7 @@ def test_a_budget_is_never_passed_and_raising_it_goes_on(folder: Checkout, serve
 def test_what_cannot_be_paid_or_is_gone_is_told_before_spending(
     folder: Checkout, server: Chat
 ) -> None:
-    models = {name: served(server.base_url, f"gpt-{name}") for name in ("odd", "ending")}
+    models = {name: loopback_model(server.base_url, f"gpt-{name}") for name in ("odd", "ending")}
     arguments = study(
         folder, server, models=models, selected=[*models], conditions=["offline"], budget_usd=1.0
     )

@@ -9,7 +9,16 @@ from typing import Any
 import pytest
 
 from servers.provider import Chat, ModelSpec, serve_provider
-from workflow.conftest import KEY, KEYS, ONCE, Checkout, answers_only, dated, from_yaml, served
+from workflow.conftest import (
+    KEY,
+    KEYS,
+    ONCE,
+    Checkout,
+    answers_only,
+    from_yaml,
+    loopback_model,
+    prices_of,
+)
 
 pytestmark = pytest.mark.workflow
 
@@ -83,8 +92,8 @@ def paid_study(checkout: Checkout, chat: Chat) -> tuple[str, str]:
         metrics: {permutations: 99}
         generation: {budget_usd: 50.0, max_unreadable: 1}
         """,
-        served=served(chat.base_url, "gpt-x", concurrency=2),
-        prices=dated({"gpt-x": PRICE}),
+        served=loopback_model(chat.base_url, "gpt-x", concurrency=2),
+        prices=prices_of({"gpt-x": PRICE}),
         once=ONCE,
     )
     return ("--configfile", str(checkout.study("killed", overlay)))

@@ -10,7 +10,7 @@ from fieldwork import tables
 from fieldwork.records.metrics import ExactEstimate, Shift, VarianceShare
 from fieldwork.records.parsing import Answer
 from servers.provider import Chat, Fault, ModelSpec, serve_provider
-from workflow.conftest import TINY, Checkout, from_yaml, served
+from workflow.conftest import TINY, Checkout, from_yaml, loopback_model
 
 pytestmark = pytest.mark.workflow
 
@@ -35,7 +35,7 @@ def study(server: Chat, **model: Any) -> dict[str, Any]:
         tasks: {probe: {runs: 6, sources: [{format: mmlu, dataset: sample_mmlu,
           item_ids: [sample_medicine-000, sample_medicine-001]}]}}
         """,
-        loop=served(server.base_url, "gpt-loop", **about),
+        loop=loopback_model(server.base_url, "gpt-loop", **about),
     )
     return {**TINY, **own}
 

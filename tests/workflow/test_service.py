@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from servers.provider import Chat, ModelSpec, serve_provider
-from workflow.conftest import KEY, KEYS, Checkout, dated, from_yaml, rows_of, served
+from workflow.conftest import KEY, KEYS, Checkout, from_yaml, loopback_model, prices_of, rows_of
 
 pytestmark = pytest.mark.workflow
 
@@ -52,10 +52,10 @@ def overlay(server: Chat, sample: int = SAMPLE) -> dict[str, Any]:
         generation: {max_unreadable: 1}
         prices: $prices
         """,
-        gpt=served(server.base_url, "gpt-loop", first_token_sample=sample),
-        gemini=served(server.gemini_url, "gemini-loop", "gemini"),
+        gpt=loopback_model(server.base_url, "gpt-loop", first_token_sample=sample),
+        gemini=loopback_model(server.gemini_url, "gemini-loop", "gemini"),
         runs=RUNS,
-        prices=dated(PRICES),
+        prices=prices_of(PRICES),
     )
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from servers.faults import google_error, openai_error
 from servers.provider import FOREVER, Chat, Fault, ModelSpec, serve_provider
-from workflow.conftest import KEY, KEYS, Checkout, from_yaml, served
+from workflow.conftest import KEY, KEYS, Checkout, from_yaml, loopback_model
 
 pytestmark = pytest.mark.workflow
 
@@ -25,7 +25,7 @@ def key_study(chats: Mapping[str, Chat]) -> Mapping[str, Any]:
         api, _, dispatch = name.partition("_")
         url = chat.base_url if api == "openai" else chat.gemini_url
         batch = {"poll_s": 0.1, "listing_lag_s": 0.1}
-        models[name] = served(url, "any-x", api, label=name, dispatch=dispatch, batch=batch)
+        models[name] = loopback_model(url, "any-x", api, label=name, dispatch=dispatch, batch=batch)
     return from_yaml(
         """
         study: {models: $names, conditions: [offline], tasks: [probe]}

@@ -15,7 +15,14 @@ import duckdb
 import pytest
 
 from servers.provider import Chat, Fault, ModelSpec, serve_provider
-from workflow.conftest import ONCE, Checkout, clean_environment, dated, from_yaml, served
+from workflow.conftest import (
+    ONCE,
+    Checkout,
+    clean_environment,
+    from_yaml,
+    loopback_model,
+    prices_of,
+)
 
 pytestmark = pytest.mark.workflow
 
@@ -52,10 +59,10 @@ def study(folder: Checkout, chat: Chat, runs: int = RUNS, **generation: Any) -> 
         prices: $prices
         generation: $generation
         """,
-        gpt=served(chat.base_url, "gpt-loop", label="GPT", api_key_env=None, concurrency=4),
+        gpt=loopback_model(chat.base_url, "gpt-loop", label="GPT", api_key_env=None, concurrency=4),
         once=ONCE,
         runs=runs,
-        prices=dated({"gpt-loop": {"input": 1.0, "output": 4.0}}),
+        prices=prices_of({"gpt-loop": {"input": 1.0, "output": 4.0}}),
         generation=generation,
     )
     return ("--configfile", str(folder.study("unreadable", overlay)))

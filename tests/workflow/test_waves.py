@@ -11,7 +11,14 @@ import pytest
 import yaml
 
 from servers.provider import Chat, http_error, serve_chat
-from workflow.conftest import REPOSITORY, Checkout, from_yaml, planned_rules, rows_of, served
+from workflow.conftest import (
+    REPOSITORY,
+    Checkout,
+    from_yaml,
+    loopback_model,
+    planned_rules,
+    rows_of,
+)
 
 pytestmark = pytest.mark.workflow
 
@@ -34,7 +41,9 @@ class WeeklyStudy:
     def __init__(self, checkout: Checkout, server: Chat) -> None:
         self.checkout, self.server = checkout, server
         shipped = yaml.safe_load((REPOSITORY / "studies/drift.yaml").read_text(encoding="utf-8"))
-        model = served(server.base_url, "loop", label="Loop", api_key_env=None, send_seed=True)
+        model = loopback_model(
+            server.base_url, "loop", label="Loop", api_key_env=None, send_seed=True
+        )
         own = from_yaml(
             """
             models: {loop: $loop}
