@@ -42,9 +42,9 @@ Executor.next_seconds_between_status_checks = property(lambda _: 1, lambda *_: N
 main()
 """
 
-# As few jobs as want a provider at once, share a Slurm job and have one of their own: two models, and their
-# answers as they are read, as all that measures and draws takes the same road
 MODELS = ("embedded", "second")
+# As few jobs as want a provider at once, share a Slurm job and have one of their own: two models, and
+# their answers as they are read, as all that measures and draws takes the same road
 STUDY = """
 study: {name: on_a_cluster, models: [embedded, second], conditions: [offline, profile],
   tasks: [recommendations]}
