@@ -27,7 +27,6 @@ _KINDS |= {413: "request_too_large", 429: "rate_limit_error"}
 
 
 def routes() -> list[Route]:
-    """What this module answers."""
     return [
         Route("POST", "/v1/messages", "answer", complete),
         Route("GET", "/v1/models", "models", list_models),
@@ -56,7 +55,6 @@ def version_refusal(seen: ChatRequest) -> Reply | None:
 
 
 async def complete(received: Received) -> Reply:
-    """POST /v1/messages."""
     _, reply = await API.answer(received, received.seen.headers["anthropic-version"])
     return reply._replace(headers=_headers(received.seen.number))
 
@@ -189,7 +187,6 @@ def _parts(body: Mapping[str, Any]) -> Sequence[Part]:
 
 
 def message_of(chat: Chat, call: Call, done: Done, name: str, fault: Fault) -> dict[str, Any]:
-    """The body of an answer."""
     content: list[dict[str, Any]] = [{"type": "text", "text": done.text, "citations": None}]
     if done.spent.reasoning:
         content.insert(0, {"type": "thinking", "thinking": "", "signature": "c2lnbmVk"})

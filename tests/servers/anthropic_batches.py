@@ -17,7 +17,6 @@ _CUSTOM_ID = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 
 
 def routes() -> list[Route]:
-    """What this module answers."""
     one = f"{BATCHES}/(?P<id>[^/]+)"
     return [
         Route("POST", BATCHES, "batches.create", create_batch),
@@ -100,13 +99,11 @@ async def list_batches(received: Received) -> Reply:
 
 
 async def get_batch(received: Received) -> Reply:
-    """GET /v1/messages/batches/{id}."""
     job = received.chat.jobs.get(received.match["id"])
     return json_reply(_batch_object(received.chat, job)) if job else NO_BATCH
 
 
 async def get_results(received: Received) -> Reply:
-    """GET /v1/messages/batches/{id}/results."""
     job = received.chat.jobs.get(received.match["id"])
     if job is None:
         return NO_BATCH

@@ -28,7 +28,6 @@ class Held(NamedTuple):
 
 
 def routes() -> list[Route]:
-    """What this module answers."""
     model, places = "(?P<model>[^/:]+)", f"(?:{VERSION}|{VERTEX}/publishers/google)/models"
     held = f"(?:{VERSION}|{VERTEX})/cachedContents"
     one = f"{held}/(?P<id>[^/:]+)"
@@ -66,7 +65,6 @@ def token_page(name: str, entries: Sequence[Body], query: Mapping[str, str]) -> 
 
 
 async def generate(received: Received) -> Reply:
-    """POST models/{model}:generateContent."""
     return (await API.answer(received, received.match["model"]))[1]
 
 
@@ -121,7 +119,6 @@ def _held_tokens(chat: Chat, body: Body, model: str) -> int | Reply:
 
 
 def response(chat: Chat, call: Call, done: Done, name: str, fault: Fault) -> dict[str, Any]:
-    """The body of an answer."""
     content = {"parts": [{"text": done.text}], "role": "model", **fault.message}
     candidate = {"content": content, "finishReason": "STOP", "index": 0, **fault.choice}
     body = {
@@ -155,7 +152,6 @@ async def list_models(received: Received) -> Reply:
 
 
 async def get_model(received: Received) -> Reply:
-    """GET models/{model}."""
     name = received.match["model"]
     is_there = name in received.chat.model_names()
     return json_reply(_model_entry(name)) if is_there else no_model(name)
@@ -231,7 +227,6 @@ async def update_cache(received: Received) -> Reply:
 
 
 async def delete_cache(received: Received) -> Reply:
-    """DELETE cachedContents/{id}."""
     chat, name = received.chat, received.match["id"]
     if _live_cache(chat, name) is None:
         return NO_CACHE

@@ -24,7 +24,6 @@ NO_FILE = refused(403, "You do not have permission to access the File or it may 
 
 
 def routes() -> list[Route]:
-    """What this module answers."""
     batch, file = f"{VERSION}/batches/(?P<id>[^/:]+)", f"{VERSION}/files/(?P<id>[^/:]+)"
     model = f"{VERSION}/models/(?P<model>[^/:]+)"
     return [
@@ -76,7 +75,6 @@ def _file_object(stored: StoredFile) -> dict[str, Any]:
 
 
 async def get_file(received: Received) -> Reply:
-    """GET files/{id}."""
     stored = received.chat.files.get(received.match["id"])
     return json_reply(_file_object(stored)) if stored else NO_FILE
 
@@ -90,13 +88,11 @@ async def download_file(received: Received) -> Reply:
 
 
 async def delete_file(received: Received) -> Reply:
-    """DELETE files/{id}."""
     gone = received.chat.files.pop(received.match["id"], None)
     return NO_FILE if gone is None else json_reply({})
 
 
 async def create_batch(received: Received) -> Reply:
-    """POST models/{model}:batchGenerateContent."""
     model, asked = received.match["model"], received.seen.body.get("batch") or {}
     source = asked.get("inputConfig") or {}
     if received.chat.spec(model) is None:
@@ -173,6 +169,5 @@ async def list_batches(received: Received) -> Reply:
 
 
 async def get_batch(received: Received) -> Reply:
-    """GET batches/{id}."""
     job = received.chat.jobs.get(received.match["id"])
     return json_reply(_operation(received.chat, job)) if job else refused(404, "no such batch")

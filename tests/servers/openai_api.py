@@ -15,7 +15,6 @@ from servers.service import Api, Body, without
 
 
 def routes() -> list[Route]:
-    """What this module answers."""
     chat, models = "/chat/completions", "(?:/v1|/openai|/openai/v1)/models"
     return [
         Route("POST", f"(?:/v1|/openai/v1){chat}", "answer", complete),
@@ -31,12 +30,10 @@ def refused(status: int, message: str, code: str | None = None, kind: str | None
 
 
 async def list_models(received: Received) -> Reply:
-    """GET /v1/models."""
     return json_reply({"object": "list", "data": _model_entries(received.chat)})
 
 
 async def get_model(received: Received) -> Reply:
-    """GET /v1/models/{model}."""
     name = received.match["model"]
     entries = (entry for entry in _model_entries(received.chat) if entry["id"] == name)
     return next(map(json_reply, entries), _no_model(name))
@@ -118,7 +115,6 @@ def _parts(message: Mapping[str, Any]) -> list[Part]:
 
 
 def completion(chat: Chat, call: Call, done: Done, name: str, fault: Fault) -> dict[str, Any]:
-    """The body of an answer."""
     message = {"role": "assistant", "content": done.text, "refusal": None, **fault.message}
     choice = {
         "index": 0,

@@ -16,7 +16,6 @@ PREFIX = "(?:/v1|/openai|/openai/v1)"
 
 
 def routes() -> list[Route]:
-    """What this module answers."""
     file, batch = f"{PREFIX}/files/(?P<id>[^/]+)", f"{PREFIX}/batches/(?P<id>[^/]+)"
     return [
         Route("POST", f"{PREFIX}/files", "files.upload", upload_file),
@@ -30,7 +29,6 @@ def routes() -> list[Route]:
 
 
 async def upload_file(received: Received) -> Reply:
-    """POST /v1/files."""
     fields = _form(received.seen)
     name, data = fields.get("file", ("", b""))
     purpose = fields.get("purpose", ("", b""))[1].decode()
@@ -73,20 +71,17 @@ def _file_object(stored: StoredFile) -> dict[str, Any]:
 
 
 async def get_file(received: Received) -> Reply:
-    """GET /v1/files/{id}."""
     stored = received.chat.files.get(received.match["id"])
     return json_reply(_file_object(stored)) if stored else _no_such("File", received.match["id"])
 
 
 async def delete_file(received: Received) -> Reply:
-    """DELETE /v1/files/{id}."""
     if received.chat.files.pop(received.match["id"], None) is None:
         return _no_such("File", received.match["id"])
     return json_reply({"id": received.match["id"], "object": "file", "deleted": True})
 
 
 async def get_content(received: Received) -> Reply:
-    """GET /v1/files/{id}/content."""
     stored = received.chat.files.get(received.match["id"])
     if stored is None:
         return _no_such("File", received.match["id"])
@@ -98,7 +93,6 @@ def _no_such(kind: str, name: str) -> Reply:
 
 
 async def create_batch(received: Received) -> Reply:
-    """POST /v1/batches."""
     asked = received.seen.body
     stored = received.chat.files.get(str(asked.get("input_file_id")))
     if stored is None:
@@ -221,7 +215,6 @@ async def list_batches(received: Received) -> Reply:
 
 
 async def get_batch(received: Received) -> Reply:
-    """GET /v1/batches/{id}."""
     chat, name = received.chat, received.match["id"]
     job = chat.jobs.get(name)
     return json_reply(_batch_object(chat, job)) if job else _no_such("Batch", name)

@@ -282,20 +282,23 @@ class _Api(_Handler):
         }
         self.send(200, json.dumps(page).encode(), {"Content-Type": "application/vnd.api+json"})
 
+    def _entry(
+        self, name: str, about: Mapping[str, Any], links: Mapping[str, str], inside: str = ""
+    ) -> dict[str, Any]:
+        """A folder or file as API v2 lists it; `inside` is where a folder's own entries are."""
+        related = {"files": {"links": {"related": {"href": inside, "meta": {}}}}} if inside else {}
+        kinds = {"type": "files", "relationships": related}
+        return {"id": name, "attributes": dict(about), "links": dict(links), **kinds}
+
     def _provider(self, node: str, name: str) -> dict[str, Any]:
-        told = {"kind": "folder", "name": name, "path": "/", "node": node, "provider": name}
-        href = f"{self.site.url}/{self._kind(node)}/{node}/files/{name}/"
-        return {
-            "id": f"{node}:{name}",
-            "type": "files",
-            "attributes": told,
-            "relationships": {"files": {"links": {"related": {"href": href, "meta": {}}}}},
-            "links": {
-                "storage_addons": f"{self.site.url}/addons/",
-                "upload": self._service(node),
-                "new_folder": f"{self._service(node)}?kind=folder",
-            },
+        about = {"kind": "folder", "name": name, "path": "/", "node": node, "provider": name}
+        links = {
+            "storage_addons": f"{self.site.url}/addons/",
+            "upload": self._service(node),
+            "new_folder": f"{self._service(node)}?kind=folder",
         }
+        inside = f"{self.site.url}/{self._kind(node)}/{node}/files/{name}/"
+        return self._entry(f"{node}:{name}", about, links, inside)
 
     def _children(self, node: str, folder: str | None) -> list[dict[str, Any]]:
         files = self.site.nodes[node]
@@ -306,36 +309,29 @@ class _Api(_Handler):
         return [self._folder(node, p) if p in folders else self._file(node, p) for p in direct]
 
     def _folder(self, node: str, path: str) -> dict[str, Any]:
-        told = {
+        name = file_id(path)
+        about = {
             "kind": "folder",
             "name": path.rsplit("/", 1)[-1],
-            "path": f"/{file_id(path)}/",
+            "path": f"/{name}/",
             "materialized_path": f"/{path}/",
             "provider": "osfstorage",
             "size": None,
         }
-        href = f"{self.site.url}/{self._kind(node)}/{node}/files/osfstorage/{file_id(path)}/"
-        related = {"files": {"links": {"related": {"href": href, "meta": {}}}}}
-        return {
-            "id": file_id(path),
-            "type": "files",
-            "attributes": told,
-            "relationships": related,
-            "links": {
-                "upload": f"{self._service(node)}{file_id(path)}/",
-                "new_folder": f"{self._service(node)}{file_id(path)}/?kind=folder",
-            },
-        }
+        place = f"{self._service(node)}{name}/"
+        links = {"upload": place, "new_folder": f"{place}?kind=folder"}
+        inside = f"{self.site.url}/{self._kind(node)}/{node}/files/osfstorage/{name}/"
+        return self._entry(name, about, links, inside)
 
     def _file(self, node: str, path: str) -> dict[str, Any]:
-        content = self.site.nodes[node][path]
+        content, name = self.site.nodes[node][path], file_id(path)
         hashes = _hashes(content)
         if path in self.site.md5_only:
             del hashes["sha256"]
-        told = {
+        about = {
             "kind": "file",
             "name": path.rsplit("/", 1)[-1],
-            "path": f"/{file_id(path)}",
+            "path": f"/{name}",
             "materialized_path": self.site.listed_paths.get(path, f"/{path}"),
             "provider": "osfstorage",
             "size": len(content),
@@ -346,17 +342,11 @@ class _Api(_Handler):
             "tags": [],
         }
         links = {
-            "download": f"{self.site.api}/download/{node}/{file_id(path)}/",
-            "self": f"{self.site.url}/files/{file_id(path)}/",
-            "upload": f"{self._service(node)}{file_id(path)}",
+            "download": f"{self.site.api}/download/{node}/{name}/",
+            "self": f"{self.site.url}/files/{name}/",
+            "upload": f"{self._service(node)}{name}",
         }
-        return {
-            "id": file_id(path),
-            "type": "files",
-            "attributes": told,
-            "relationships": {},
-            "links": links,
-        }
+        return self._entry(name, about, links)
 
 
 class _Store(_Handler):
