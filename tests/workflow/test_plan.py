@@ -119,7 +119,7 @@ def test_answers_of_a_killed_job_are_planned_as_answered_and_its_budget_comes_ba
     ) as chat:
         arguments = paid_study(checkout, chat)
         checkout.kill_once(
-            lambda: n_asked(chat) >= 12, *answers_only("killed"), *arguments, env=KEY
+            lambda: n_asked(chat) >= 12, *answers_only("killed"), *arguments, env=KEYS
         )
         assert not list((checkout.root / "results/killed/responses").glob("**/*.parquet"))
         ((n_stored,),) = rows_of(checkout, "served.sqlite", "SELECT count(*) FROM answers")
