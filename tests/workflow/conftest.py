@@ -96,10 +96,9 @@ class Checkout:
         return done
 
     def fail(self, *targets: str, study: StudyFiles = (), **options: Any) -> Finished:
-        """`snakemake` to an end that is told without a traceback."""
+        """`snakemake`, which does not get to a good end."""
         done = self.snakemake(*targets, *configfiles(study), **options)
         assert done.returncode != 0
-        assert "Traceback" not in done.stdout + done.stderr
         return done
 
     def plan(self, *targets: str, study: StudyFiles = (), **options: Any) -> set[str]:
