@@ -5,6 +5,7 @@ a reply of a megabyte.
 """
 
 import hashlib
+import itertools
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -144,45 +145,29 @@ def _row(model: str, arm: Arm, item: str, puppet: str | None, repeat: int) -> Ro
     return replace(row, task="quiz", text=letter, letter=letter, strict=letter)
 
 
+_UNREAD = {"letter": None, "strict": None}
+_ODDITIES: Mapping[tuple[str, str], Mapping[str, Any]] = {
+    ("cities", "p01"): {"text": HOSTILE, "options": (), "reason": "no list found", "doubt": 1},
+    ("cities", "p02"): {"text": ARABIC, "options": ("Paris", "London")},
+    ("cities", "p03"): {"text": LONG, "doubt": 16},
+    ("cities", "p04"): {"text": "I cannot help.", "options": (), "reason": "refused",
+                        "outcome": "refused", "doubt": 2},
+    ("cities", "p05"): {"text": "1. Pariis\n2. Rome", "options": ("Paris", "Rome"),
+                        "rule": "near", "doubt": 8},
+    ("films", "p01"): {"text": MARKDOWN, "options": ("Alien", "Brazil")},
+    ("films", "p02"): {"text": "1. Alien\n2. Bra", "options": ("Alien",),
+                       "outcome": "truncated", "doubt": 4},
+    ("capital", "p01"): {"text": HEBREW, "letter": "A", "strict": None},
+    ("capital", "p02"): {"text": "Well, who knows?", **_UNREAD, "reason": "no letter found", "doubt": 1},
+    ("sum", "p01"): {"text": "", **_UNREAD, "reason": "empty", "outcome": "empty", "doubt": 1},
+    ("sum", "p02"): {"text": "", **_UNREAD, "reason": "failed", "outcome": "failed"},
+}  # fmt: skip
+"""By item and user: answers of alpha after a history as they also come, hostile, unread or cut off."""
+
+
 def _oddity(row: Row) -> Row:
-    """Some rows as they also come: hostile, unread, refused, cut off, merged, long."""
-    if row.model != "alpha" or row.condition != "history" or row.puppet is None:
-        return row
-    match (row.item, row.puppet):
-        case ("cities", "p01"):
-            return replace(row, text=HOSTILE, options=(), reason="no list found", doubt=1)
-        case ("cities", "p02"):
-            return replace(row, text=ARABIC, options=("Paris", "London"))
-        case ("cities", "p03"):
-            return replace(row, text=LONG, doubt=16)
-        case ("cities", "p04"):
-            return replace(
-                row, text="I cannot help.", options=(), reason="refused", outcome="refused", doubt=2
-            )
-        case ("cities", "p05"):
-            return replace(
-                row, text="1. Pariis\n2. Rome", options=("Paris", "Rome"), rule="near", doubt=8
-            )
-        case ("films", "p01"):
-            return replace(row, text=MARKDOWN, options=("Alien", "Brazil"))
-        case ("films", "p02"):
-            return replace(
-                row, text="1. Alien\n2. Bra", options=("Alien",), outcome="truncated", doubt=4
-            )
-        case ("capital", "p01"):
-            return replace(row, text=HEBREW, letter="A", strict=None)
-        case ("capital", "p02"):
-            return replace(row, text="Well, who knows?", letter=None, strict=None,
-                           reason="no letter found", doubt=1)  # fmt: skip
-        case ("sum", "p01"):
-            return replace(
-                row, text="", letter=None, strict=None, reason="empty", outcome="empty", doubt=1
-            )
-        case ("sum", "p02"):
-            return replace(
-                row, text="", letter=None, strict=None, reason="failed", outcome="failed"
-            )
-    return row
+    is_plain = row.model != "alpha" or row.condition != "history" or row.puppet is None
+    return row if is_plain else replace(row, **_ODDITIES.get((row.item, str(row.puppet)), {}))
 
 
 @dataclass
@@ -237,16 +222,11 @@ def _contexts(rows: Sequence[Row]) -> dict[str, dict[str, Any]]:
 def _context(key: str) -> dict[str, Any]:
     condition, puppet = key.split("/")
     messages = [{"role": "system", "content": f"You talk to {puppet}. {HOSTILE}", "starts": False}]
-    if condition != "profile":
-        for number in range(1, 4):
-            messages += [
-                {
-                    "role": "user",
-                    "content": f"Question {number} of {puppet} on gardens",
-                    "starts": True,
-                },
-                {"role": "assistant", "content": f"Reply {number}: {ARABIC}", "starts": False},
-            ]
+    for number in range(1, 4) if condition != "profile" else ():
+        question = f"Question {number} of {puppet} on gardens"
+        messages.append({"role": "user", "content": question, "starts": True})
+        reply = f"Reply {number}: {ARABIC}"
+        messages.append({"role": "assistant", "content": reply, "starts": False})
     return {"id": hashlib.sha256(key.encode()).hexdigest(), "messages": messages}
 
 
@@ -326,38 +306,31 @@ def _detail(row: Row) -> dict[str, Any]:
 
 def _marks(rows: Sequence[Row]) -> list[FigureMark]:
     """A mark for each model, condition and the option Paris: its share of the answers that count."""
-    marks = []
-    for model in MODELS:
-        for arm in ARMS:
-            cell = [
-                r for r in rows if (r.model, r.condition, r.item) == (model, arm.name, "cities")
-            ]
-            n = len([row for row in cell if row.is_read])
-            n_paris = len([row for row in cell if "Paris" in row.options])
-            marks.append(
-                FigureMark(
-                    number=len(marks) + 1,
-                    measure="share of Paris",
-                    model=model,
-                    task="lists",
-                    item_id="cities",
-                    condition=arm.name,
-                    puppet_id=None,
-                    replicate=None,
-                    answer=None,
-                    kind=None,
-                    base="counted",
-                    value=n_paris / n if n else None,
-                    ci_low=0.1,
-                    ci_high=0.9,
-                    n=n,
-                    left=40 * len(marks) + 31,
-                    top=190 - 180 * n_paris / max(n, 1),
-                    width=18,
-                    height=18,
-                    text=f"{model}, {arm.label}: {n_paris} of {n} name Paris",
-                )
-            )
+    marks: list[FigureMark] = []
+    none = dict.fromkeys(("puppet_id", "replicate", "answer", "kind"))
+    about = {"measure": "share of Paris", "task": "lists", "item_id": "cities", "base": "counted"}
+    for model, arm in itertools.product(MODELS, ARMS):
+        place = (model, arm.name, "cities")
+        cell = [row for row in rows if (row.model, row.condition, row.item) == place]
+        n = sum(row.is_read for row in cell)
+        n_paris = sum("Paris" in row.options for row in cell)
+        mark = FigureMark(
+            number=len(marks) + 1,
+            model=model,
+            condition=arm.name,
+            value=n_paris / n if n else None,
+            ci_low=0.1,
+            ci_high=0.9,
+            n=n,
+            left=40 * len(marks) + 31,
+            top=190 - 180 * n_paris / max(n, 1),
+            width=18,
+            height=18,
+            text=f"{model}, {arm.label}: {n_paris} of {n} name Paris",
+            **about,
+            **none,
+        )
+        marks.append(mark)
     return marks
 
 

@@ -14,7 +14,7 @@ from fieldwork.records.figures import FigureMark
 
 Visit = Callable[..., Page]
 
-MARKS_A_FIGURE = 4
+MARKS_A_FIGURE = 2
 """Marks of a figure that are clicked, from its first to its last."""
 
 _COUNTED = """

@@ -28,7 +28,16 @@ from fieldwork.sections.judging import UnitSharing
 from servers.provider import Chat, ModelSpec, serve_provider
 from unit.judging.unit_texts import BETTER, RIGHT, WHY, pair, unit_text
 from unit.shipped_pages import page_template
-from workflow.conftest import Checkout, copy_project, rows_of
+from workflow.conftest import (
+    KEY,
+    KEYS,
+    Checkout,
+    copy_project,
+    from_yaml,
+    loopback_model,
+    prices_of,
+    rows_of,
+)
 
 pytestmark = pytest.mark.browser
 
@@ -203,7 +212,6 @@ def test_axe_finds_nothing_serious_on_a_telephone(opened: Opener) -> None:
 
 # ---- twelve raters ------------------------------------------------------------------------------------
 
-KEY = "secret-of-this-test-0123456789"
 PRICES = {"gpt-loop": {"input": 2.0, "cached": 0.5, "cache_write": 2.0, "output": 8.0}}
 N_RATERS, N_USERS, SHARED_BY = 12, 56, 3
 SHARE_RIGHT = 0.6
@@ -252,65 +260,34 @@ def loopback_answer(request: Mapping[str, Any]) -> str:
 
 
 def overlay(server: Chat) -> dict[str, Any]:
-    steps = ["1", "2", "3", "4", "5"]
-    return {
-        "study": {
-            "models": ["gpt"],
-            "conditions": ["offline", "memory"],
-            "tasks": ["recommendations"],
-        },
-        "models": {
-            "gpt": {
-                "provider": "openai",
-                "label": "GPT",
-                "model": "gpt-loop",
-                "base_url": server.base_url,
-                "api_key_env": "LOOPBACK_API_KEY",
-            }
-        },
-        "conditions": {"memory": {"replicates": 1}},
-        "memory": {"conversations": 1, "merge_above": 1.5},
-        "tasks": {
-            "recommendations": {
-                "runs": N_USERS,
-                "sources": [
-                    {
-                        "format": "items",
-                        "kind": "list",
-                        "dataset": "recommendations",
-                        "item_ids": ["hobbies"],
-                    }
-                ],
-            }
-        },
-        "generation": {"max_unreadable": 1},
-        "judging": {
-            "scales": {
-                "right": {"options": ["accept", "unsure", "reject"], "accepted": ["accept"]},
-                "why": {"options": ["no evidence", "too general"]},
-                "better": {
-                    "level": "interval",
-                    "options": steps,
-                    "prefers_a": steps[:2],
-                    "prefers_b": steps[3:],
-                },
-            },
-            "units": {
-                "right": {
-                    "of": "attributes",
-                    "scale": "right",
-                    "why": {"scale": "why", "after": ["unsure", "reject"]},
-                },
-                "better": {"of": "pairs", "scale": "better", "conditions": ["offline", "memory"]},
-            },
-            "judges": {"models": ["gpt"]},
-            "kit": {"raters": N_RATERS, "overlap": 1, "shared_by": SHARED_BY, "repeated": 0.5},
-        },
-        "prices": {
-            name: {**price, "as_of": "2026-11-01", "source": "the test"}
-            for name, price in PRICES.items()
-        },
-    }
+    return from_yaml(
+        """
+        study: {models: [gpt], conditions: [offline, memory], tasks: [recommendations]}
+        models: {gpt: $gpt}
+        conditions: {memory: {replicates: 1}}
+        memory: {conversations: 1, merge_above: 1.5}
+        tasks: {recommendations: {runs: $users, sources: [{format: items, kind: list,
+          dataset: recommendations, item_ids: [hobbies]}]}}
+        generation: {max_unreadable: 1}
+        judging:
+          scales:
+            right: {options: [accept, unsure, reject], accepted: [accept]}
+            why: {options: [no evidence, too general]}
+            better: {level: interval, options: ["1", "2", "3", "4", "5"], prefers_a: ["1", "2"],
+              prefers_b: ["4", "5"]}
+          units:
+            right: {of: attributes, scale: right, why: {scale: why, after: [unsure, reject]}}
+            better: {of: pairs, scale: better, conditions: [offline, memory]}
+          judges: {models: [gpt]}
+          kit: {raters: $raters, overlap: 1, shared_by: $shared_by, repeated: 0.5}
+        prices: $prices
+        """,
+        gpt=loopback_model(server.base_url, "gpt-loop"),
+        users=N_USERS,
+        raters=N_RATERS,
+        shared_by=SHARED_BY,
+        prices=prices_of(PRICES),
+    )
 
 
 class Rater:
@@ -385,11 +362,9 @@ class Judged(NamedTuple):
 def judged(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Judged:
     study = copy_project(tmp_path_factory.mktemp("judged") / "project")
     specs = [ModelSpec("gpt-loop", family="4o")]
-    env = {"LOOPBACK_API_KEY": KEY}
     with serve_provider(specs=specs, prices=PRICES, answer=loopback_answer, api_key=KEY) as server:
         file = str(study.study("judged", overlay(server)))
-        made = study.snakemake("review_kit", "--configfile", file, env=env)
-        assert made.returncode == 0, made.stderr[-3000:]
+        study.make("review_kit", study=file, env=KEYS)
         facts = [row[0] for row in texts_of(study, "right", "attribute")]
         answers = [row[0] for row in texts_of(study, "better", "text_b")]
         share_right = sum("holds" in fact for fact in facts) / len(facts)
@@ -404,8 +379,7 @@ def judged(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Judged
                 page.context.close()
         back = study.results("judged") / "review_kit/review_page.yaml"
         target = "results/judged/metrics/judgements.csv"
-        measured = study.snakemake(target, "--configfile", file, str(back), env=env)
-        assert measured.returncode == 0, measured.stderr[-3000:]
+        study.make(target, "--configfile", file, str(back), env=KEYS)
     n_false = rows_of(
         study,
         """SELECT count(*) FROM 'RESULTS/judged/judging/judgements.parquet' j

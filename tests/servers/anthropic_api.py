@@ -6,16 +6,16 @@ service where no source says how strict it is: a conversation begins with the us
 this module does not know is refused.
 """
 
-import json
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
 from servers.bill import Spent, Tier
 from servers.faults import Fault, anthropic_error
-from servers.model_server import Call, Chat, ChatRequest, Done, ModelSpec, question_of
-from servers.prefix_cache import Lookup, Part, Prompt
+from servers.model_server import Call, Chat, ChatRequest, Done, ModelSpec
+from servers.prefix_cache import Part, Prompt
 from servers.routes import Received, Reply, Route, json_reply
+from servers.service import Api, Body, id_page, without
 
 VERSIONS = ("2023-06-01", "2026-10-21")
 MOST_BREAKPOINTS = 4
@@ -27,7 +27,6 @@ _KINDS |= {413: "request_too_large", 429: "rate_limit_error"}
 
 
 def routes() -> list[Route]:
-    """What this module answers."""
     return [
         Route("POST", "/v1/messages", "answer", complete),
         Route("GET", "/v1/models", "models", list_models),
@@ -56,43 +55,29 @@ def version_refusal(seen: ChatRequest) -> Reply | None:
 
 
 async def complete(received: Received) -> Reply:
-    """POST /v1/messages."""
-    chat, number = received.chat, received.seen.number
-    headers = {"request-id": f"req_{number:08d}"}
-    version = received.seen.headers["anthropic-version"]
-    call = read_call(chat, received.seen.body, version)
-    if isinstance(call, Reply):
-        return call._replace(headers=headers)
-    if chat.penniless:
-        return refused(400, "Your credit balance is too low to access the Anthropic API.")
-    done = await chat.run(call, str(number), received.fault.wait_s)
-    return json_reply(message_of(chat, call, done, f"msg_{number}", received.fault), headers)
+    _, reply = await API.answer(received, received.seen.headers["anthropic-version"])
+    return reply._replace(headers=_headers(received.seen.number))
+
+
+def _headers(number: int) -> Mapping[str, str]:
+    return {"request-id": f"req_{number:08d}"}
 
 
 # -- what is refused
 
 
-def read_call(
-    chat: Chat, body: Mapping[str, Any], version: str, *, tier: Tier = "live"
-) -> Call | Reply:
-    """A request's body as a call, or why it is refused."""
+def read_call(chat: Chat, body: Body, about: str | None, *, tier: Tier = "live") -> Call | Reply:
+    """A request's body in a version of the interface as a call, or why it is refused."""
     model = body.get("model")
-    spec = chat.spec(model) if isinstance(model, str) else None
     if not isinstance(model, str):
         return refused(400, "model: Field required")
+    spec = chat.spec(model)
     if spec is None:
         return refused(404, f"model: {model}")
-    objection = _objection(body, version, spec)
+    objection = _objection(body, str(about), spec)
     if objection is not None:
         return refused(400, objection)
-    parts = _parts(body)
-    return Call(
-        model=model,
-        prompt=Prompt(parts, chat.count),
-        body=body,
-        tier=tier,
-        implicit=False,
-    )
+    return Call(model, Prompt(_parts(body), chat.count), body, tier, implicit=False)
 
 
 def _objection(body: Mapping[str, Any], version: str, spec: ModelSpec) -> str | None:
@@ -103,14 +88,14 @@ def _objection(body: Mapping[str, Any], version: str, spec: ModelSpec) -> str | 
     limit = body.get("max_tokens")
     if not isinstance(limit, int) or limit < 1:
         return "max_tokens: Field required, 1 or more"
-    objections = (
-        _temperature_objection(body, version),
-        _thinking_objection(body, limit),
-        _system_objection(body),
-        _messages_objection(body.get("messages")),
-        _breakpoint_objection(body),
+    return (
+        _temperature_objection(body, version)
+        or _thinking_objection(body, limit)
+        or ("system" in body and _content_objection("system", body["system"]))
+        or _messages_objection(body.get("messages"))
+        or _breakpoint_objection(body)
+        or None
     )
-    return next((objection for objection in objections if objection), None)
 
 
 def _temperature_objection(body: Mapping[str, Any], version: str) -> str | None:
@@ -137,10 +122,6 @@ def _thinking_objection(body: Mapping[str, Any], limit: int) -> str | None:
         )
     is_valid = kind in ("adaptive", "disabled", "between_tools") and budget is None
     return None if is_valid else "thinking: Input tag is not valid"
-
-
-def _system_objection(body: Mapping[str, Any]) -> str | None:
-    return _content_objection("system", body["system"]) if "system" in body else None
 
 
 def _messages_objection(messages: object) -> str | None:
@@ -205,12 +186,7 @@ def _parts(body: Mapping[str, Any]) -> Sequence[Part]:
 # -- what is answered
 
 
-def message_of(
-    chat: Chat, call: Call, done: Done, name: str, fault: Fault | None = None
-) -> dict[str, Any]:
-    """The body of an answer."""
-    fault = fault or Fault()
-    spec = chat.spec(call.model)
+def message_of(chat: Chat, call: Call, done: Done, name: str, fault: Fault) -> dict[str, Any]:
     content: list[dict[str, Any]] = [{"type": "text", "text": done.text, "citations": None}]
     if done.spent.reasoning:
         content.insert(0, {"type": "thinking", "thinking": "", "signature": "c2lnbmVk"})
@@ -218,7 +194,7 @@ def message_of(
         "id": name,
         "type": "message",
         "role": "assistant",
-        "model": (spec and spec.returns) or call.model,
+        "model": chat.answering_model(call),
         "content": content,
         "stop_reason": "end_turn",
         "stop_sequence": None,
@@ -226,8 +202,7 @@ def message_of(
         "usage": _usage(done.spent, call.tier),
         **fault.reply,
     }
-    unwanted = {*fault.drop, "modelVersion", "choices"}
-    return {key: value for key, value in body.items() if key not in unwanted}
+    return without(body, fault, "modelVersion", "choices")
 
 
 def _usage(spent: Spent, tier: Tier) -> dict[str, Any]:
@@ -244,20 +219,6 @@ def _usage(spent: Spent, tier: Tier) -> dict[str, Any]:
         "server_tool_use": None,
         "service_tier": "batch" if tier == "batch" else "standard",
     }
-
-
-def batch_result(
-    chat: Chat, body: Mapping[str, Any], version: str, unique: str
-) -> tuple[int, Mapping[str, Any]]:
-    """Status and body of a batch's row; under an error status the body is that of the error."""
-    fault = chat.take_fault(question_of(body), "row")
-    if fault is not None and fault.status != 200:
-        return fault.status, json.loads(fault.body or b"{}")
-    call = read_call(chat, body, version, tier="batch")
-    if isinstance(call, Reply):
-        return call.status, json.loads(call.body)
-    done = chat.finish(call, Lookup(0, 0), unique)
-    return 200, message_of(chat, call, done, f"msg_{unique}", fault)
 
 
 # -- models
@@ -286,29 +247,27 @@ def page_of(entries: Sequence[Mapping[str, Any]], query: Mapping[str, str]) -> R
     limit = int(query.get("limit", 20))
     if not 1 <= limit <= 1000:
         return refused(400, "limit: range: 1..1000")
-    start = ids.index(after) + 1 if after is not None else 0
-    page = list(entries[start : start + limit])
-    return json_reply(
-        {
-            "data": page,
-            "has_more": start + limit < len(ids),
-            "first_id": page[0]["id"] if page else None,
-            "last_id": page[-1]["id"] if page else None,
-        }
-    )
+    return json_reply(id_page(entries, ids.index(after) + 1 if after else 0, limit))
 
 
 def _model_entries(chat: Chat) -> list[dict[str, Any]]:
-    specs = [(spec.id, spec.shutdown_date) for spec in chat.specs.values()]
-    listed = [(str(model["id"]), None) for model in chat.models]
+    ends = {spec.id: spec.shutdown_date for spec in chat.specs.values()}
     return [
         {
             "type": "model",
             "id": name,
             "display_name": name,
             "created_at": "2026-01-01T00:00:00Z",
-            "lifecycle": "deprecated" if shutdown else "active",
-            "retires_at": f"{shutdown}T00:00:00Z" if shutdown else None,
+            "lifecycle": "deprecated" if ends.get(name) else "active",
+            "retires_at": f"{ends[name]}T00:00:00Z" if ends.get(name) else None,
         }
-        for name, shutdown in [*specs, *listed]
+        for name in chat.model_names()
     ]
+
+
+API = Api(
+    read_call,
+    message_of,
+    "msg_",
+    refused(400, "Your credit balance is too low to access the Anthropic API."),
+)

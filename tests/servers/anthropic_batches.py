@@ -1,22 +1,22 @@
 """Anthropic's message batches: one call with all requests, and no name of its sender's."""
 
-import json
 import re
 from collections.abc import Mapping
 from typing import Any
 
-from servers.anthropic_api import batch_result, page_of, refused, timestamp
-from servers.batch_jobs import ENDED, Job, Result, Row, bring_up_to_date
+from servers.anthropic_api import API, page_of, refused, timestamp
+from servers.batch_jobs import ENDED, Job, Result, Row
 from servers.faults import anthropic_error
 from servers.model_server import Chat
 from servers.routes import Received, Reply, Route, json_reply
+from servers.service import json_lines, shown_jobs
 
 BATCHES = "/v1/messages/batches"
+NO_BATCH = refused(404, "Batch not found")
 _CUSTOM_ID = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 
 
 def routes() -> list[Route]:
-    """What this module answers."""
     one = f"{BATCHES}/(?P<id>[^/]+)"
     return [
         Route("POST", BATCHES, "batches.create", create_batch),
@@ -53,14 +53,14 @@ async def create_batch(received: Received) -> Reply:
 
 
 def _refresh(chat: Chat, job: Job) -> None:
-    def answer(row: Row, number: int) -> Result:
-        if chat.batch.failure is not None:
-            body = json.loads(anthropic_error(chat.batch.failure, "api_error"))
-            return Result(row.custom_id, 500, body)
-        status, body = batch_result(chat, row.body, job.about["version"], f"{job.id}.{number}")
-        return Result(row.custom_id, status, body)
+    failure = chat.batch.failure
+    # a batch cannot fail; each of its rows can
+    api = API if failure is None else API._replace(read=lambda *_, **__: _failed(str(failure)))
+    api.refresh(chat, job, job.about["version"])
 
-    bring_up_to_date(job, chat.clock.now(), chat.batch, answer, lambda job: None)  # noqa: ARG005
+
+def _failed(failure: str) -> Reply:
+    return Reply(500, anthropic_error(failure, "api_error"))
 
 
 def _batch_object(chat: Chat, job: Job) -> dict[str, Any]:
@@ -94,36 +94,24 @@ def _kind(job: Job, result: Result) -> str:
 
 async def list_batches(received: Received) -> Reply:
     """GET /v1/messages/batches, newest first."""
-    chat = received.chat
-    shown = [
-        job
-        for job in reversed(chat.jobs.values())
-        if "version" in job.about and chat.clock.now() >= job.created + chat.batch.hidden_s
-    ]
-    return page_of([_batch_object(chat, job) for job in shown], received.seen.query)
+    shown = [_batch_object(received.chat, job) for job in shown_jobs(received.chat, "version")]
+    return page_of(shown, received.seen.query)
 
 
 async def get_batch(received: Received) -> Reply:
-    """GET /v1/messages/batches/{id}."""
     job = received.chat.jobs.get(received.match["id"])
-    return json_reply(_batch_object(received.chat, job)) if job else _no_batch()
-
-
-def _no_batch() -> Reply:
-    return refused(404, "Batch not found")
+    return json_reply(_batch_object(received.chat, job)) if job else NO_BATCH
 
 
 async def get_results(received: Received) -> Reply:
-    """GET /v1/messages/batches/{id}/results."""
     job = received.chat.jobs.get(received.match["id"])
     if job is None:
-        return _no_batch()
+        return NO_BATCH
     _refresh(received.chat, job)
     if job.state not in ENDED:
         return refused(404, "The batch has no available results")
     lines = [{"custom_id": r.custom_id, "result": _result(job, r)} for r in job.results]
-    data = b"".join(json.dumps(line).encode() + b"\n" for line in lines)
-    return Reply(200, data, content_type="application/x-jsonl")
+    return Reply(200, json_lines(lines), content_type="application/x-jsonl")
 
 
 def _result(job: Job, result: Result) -> Mapping[str, Any]:

@@ -20,7 +20,7 @@ Sources, all read in November 2026:
 
 import json
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -32,285 +32,158 @@ from openai.types.chat import completion_create_params
 Schema = dict[str, Any]
 Body = dict[str, Any]
 
-TEXT: Schema = {"type": "string"}
-BOOLEAN: Schema = {"type": "boolean"}
-NUMBER: Schema = {"type": "number"}
-COUNT: Schema = {"type": "integer", "minimum": 0}
-INTEGER: Schema = {"type": "integer"}
 ANY: Schema = {}
+TEXT: Schema = {"type": "string"}
+_NAMES: Schema = {"type": "array", "items": TEXT}
+_COUNT: Schema = {"type": "integer", "minimum": 0}
+_ONLY_NAMED: Schema = {"additionalProperties": False}
 
 
-def _messages(roles: Sequence[str] = ("system", "user", "assistant"), **more: Any) -> Schema:
-    """Messages of plain text; `more` are keys of the schema of a message."""
-    message = {
+def _between(low: float, high: float, kind: str = "number") -> Schema:
+    return {"type": kind, "minimum": low, "maximum": high}
+
+
+def _one_of(text: str) -> Schema:
+    return {"enum": text.split()}
+
+
+def _fields(**named: str) -> dict[str, Schema]:
+    """Fields by their type, in the words of JSON Schema; `anything` is of every type."""
+    return {
+        name: {} if kind == "anything" else {"type": kind}
+        for kind, names in named.items()
+        for name in names.split()
+    }
+
+
+def _request(fields: Mapping[str, Schema], *, message: Schema = ANY) -> Schema:
+    """A request of plain text; `message` are further keys of the schema of a message."""
+    item = {
         "type": "object",
         "required": ["role", "content"],
-        "properties": {"role": {"enum": [*roles]}, "content": TEXT},
-        **more,
+        "properties": {"role": _one_of("system user assistant"), "content": TEXT},
+        **message,
     }
-    return {"type": "array", "minItems": 1, "items": message}
-
-
-def _request(*, messages: Schema | None = None, **fields: Schema) -> Schema:
-    fields = {"model": TEXT, "messages": messages or _messages(), **fields}
+    messages = {"type": "array", "minItems": 1, "items": item}
     return {
         "type": "object",
         "required": ["model", "messages"],
-        "properties": fields,
-        "additionalProperties": False,
+        "properties": {"model": TEXT, "messages": messages, **fields},
+        **_ONLY_NAMED,
     }
 
-
-_ONLY_NAMED = {"additionalProperties": False}
-_TEMPERATURE = {"type": "number", "minimum": 0, "maximum": 2}
 
 OPENROUTER = _request(
-    max_tokens=INTEGER,
-    max_completion_tokens=INTEGER,
-    temperature=_TEMPERATURE,
-    seed=INTEGER,
-    logprobs=BOOLEAN,
-    top_logprobs={"type": "integer", "minimum": 0, "maximum": 20},
-    top_k=INTEGER,
-    top_p=NUMBER,
-    min_p=NUMBER,
-    reasoning=ANY,
-    reasoning_effort=TEXT,
-    prompt_cache_key=TEXT,
-    service_tier={"enum": ["auto", "default", "fast", "flex", "priority", "scale"]},
-    plugins={
-        "type": "array",
-        "items": {
-            "type": "object",
-            "required": ["id"],
-            "properties": {"id": TEXT, "enabled": BOOLEAN, "engine": {"enum": ["middle-out"]}},
-        },
-    },
-    provider={
-        "type": "object",
-        "additionalProperties": False,
-        "properties": {
-            **dict.fromkeys(("allow_fallbacks", "require_parameters", "zdr"), BOOLEAN),
-            **{
-                name: {"type": "array", "items": TEXT}
-                for name in ("only", "order", "ignore", "quantizations")
+    {
+        **_fields(
+            integer="max_tokens max_completion_tokens seed top_k",
+            number="top_p min_p",
+            boolean="logprobs",
+            string="reasoning_effort prompt_cache_key",
+            anything="reasoning",
+        ),
+        "temperature": _between(0, 2),
+        "top_logprobs": _between(0, 20, "integer"),
+        "service_tier": _one_of("auto default fast flex priority scale"),
+        "plugins": {
+            "type": "array",
+            "items": {
+                "type": "object",
+                "required": ["id"],
+                "properties": {
+                    **_fields(string="id", boolean="enabled"),
+                    "engine": _one_of("middle-out"),
+                },
             },
-            "data_collection": {"enum": ["deny", "allow"]},
-            "sort": ANY,
-            "max_price": ANY,
         },
-    },
+        "provider": {
+            "type": "object",
+            "properties": {
+                **_fields(boolean="allow_fallbacks require_parameters zdr"),
+                **dict.fromkeys(("only", "order", "ignore", "quantizations"), _NAMES),
+                **_fields(anything="sort max_price"),
+                "data_collection": _one_of("deny allow"),
+            },
+            **_ONLY_NAMED,
+        },
+    }
 )
 MISTRAL = _request(
-    messages=_messages(**_ONLY_NAMED),
-    max_tokens=COUNT,
-    temperature={"type": "number", "minimum": 0, "maximum": 1.5},
-    random_seed=COUNT,
-    top_p={"type": "number", "exclusiveMinimum": 0, "maximum": 1},
-    n={"type": "integer", "minimum": 1},
-    reasoning_effort={"enum": ["none", "minimal", "low", "medium", "high", "xhigh"]},
-    prompt_mode={"enum": ["reasoning"]},
-    prompt_cache_key=TEXT,
-    service_tier={"enum": ["auto", "standard_only"]},
-    safe_prompt=BOOLEAN,
+    {
+        **_fields(string="prompt_cache_key", boolean="safe_prompt"),
+        "max_tokens": _COUNT,
+        "random_seed": _COUNT,
+        "temperature": _between(0, 1.5),
+        "top_p": {"type": "number", "exclusiveMinimum": 0, "maximum": 1},
+        "n": {"type": "integer", "minimum": 1},
+        "reasoning_effort": _one_of("none minimal low medium high xhigh"),
+        "prompt_mode": _one_of("reasoning"),
+        "service_tier": _one_of("auto standard_only"),
+    },
+    message=_ONLY_NAMED,
 )
 TOGETHER = _request(
-    max_tokens=INTEGER,
-    temperature=NUMBER,
-    seed=INTEGER,
-    top_k=INTEGER,
-    top_p=NUMBER,
-    min_p=NUMBER,
-    repetition_penalty=NUMBER,
-    # the number of alternatives; OpenAI's field of this name is true or false
-    logprobs={"type": "integer", "minimum": 0, "maximum": 20, "not": {"type": "boolean"}},
-    n={"type": "integer", "minimum": 1, "maximum": 128},
-    context_length_exceeded_behavior={"enum": ["truncate", "error"]},
-    reasoning_effort={"enum": ["low", "medium", "high"]},
+    {
+        **_fields(
+            integer="max_tokens seed top_k", number="temperature top_p min_p repetition_penalty"
+        ),
+        # the number of alternatives; OpenAI's field of this name is true or false
+        "logprobs": {**_between(0, 20, "integer"), "not": {"type": "boolean"}},
+        "n": _between(1, 128, "integer"),
+        "context_length_exceeded_behavior": _one_of("truncate error"),
+        "reasoning_effort": _one_of("low medium high"),
+    }
 )
 GROQ = _request(
-    messages=_messages(**_ONLY_NAMED),
-    max_tokens=INTEGER,
-    max_completion_tokens=INTEGER,
-    temperature=_TEMPERATURE,
-    seed=INTEGER,
-    top_p=NUMBER,
-    n={"const": 1},
-    reasoning_effort={"enum": ["none", "default", "low", "medium", "high"]},
-    reasoning_format={"enum": ["hidden", "raw", "parsed"]},
-    include_reasoning=BOOLEAN,
-    service_tier={"enum": ["auto", "on_demand", "flex", "performance"]},
-    user=TEXT,
+    {
+        **_fields(
+            integer="max_tokens max_completion_tokens seed",
+            number="top_p",
+            boolean="include_reasoning",
+            string="user",
+        ),
+        "temperature": _between(0, 2),
+        "n": {"const": 1},
+        "reasoning_effort": _one_of("none default low medium high"),
+        "reasoning_format": _one_of("hidden raw parsed"),
+        "service_tier": _one_of("auto on_demand flex performance"),
+    },
+    message=_ONLY_NAMED,
 )
-BEDROCK = _request(
-    **{
-        name: ANY
-        for name in completion_create_params.CompletionCreateParamsBase.__annotations__
-        if name not in ("model", "messages")
-    }
-)
+_OPENAI = {*completion_create_params.CompletionCreateParamsBase.__annotations__}
+BEDROCK = _request(dict.fromkeys(_OPENAI - {"model", "messages"}, ANY))
 OLLAMA = _request(
-    max_tokens=INTEGER,
-    temperature=NUMBER,
-    seed=INTEGER,
-    top_p=NUMBER,
-    stop=ANY,
-    frequency_penalty=NUMBER,
-    presence_penalty=NUMBER,
-    response_format=ANY,
-    reasoning=ANY,
-    reasoning_effort=TEXT,
-    logprobs=BOOLEAN,
-    top_logprobs=INTEGER,
-    stream=BOOLEAN,
-    stream_options=ANY,
+    _fields(
+        integer="max_tokens seed top_logprobs",
+        number="temperature top_p frequency_penalty presence_penalty",
+        boolean="logprobs stream",
+        string="reasoning_effort",
+        anything="stop response_format reasoning stream_options",
+    )
 )
 LM_STUDIO = _request(
-    max_tokens=INTEGER,
-    temperature=NUMBER,
-    seed=INTEGER,
-    top_p=NUMBER,
-    top_k=INTEGER,
-    stop=ANY,
-    repeat_penalty=NUMBER,
-    frequency_penalty=NUMBER,
-    presence_penalty=NUMBER,
-    logit_bias=ANY,
-    stream=BOOLEAN,
-    stream_options=ANY,
+    _fields(
+        integer="max_tokens seed top_k",
+        number="temperature top_p repeat_penalty frequency_penalty presence_penalty",
+        boolean="stream",
+        anything="stop logit_bias stream_options",
+    )
 )
 VLLM = _request(
-    max_tokens=INTEGER,
-    max_completion_tokens=INTEGER,
-    temperature=NUMBER,
-    seed={"type": "integer", "minimum": -(2**63), "maximum": 2**63 - 1},
-    top_p=NUMBER,
-    top_k=INTEGER,
-    min_p=NUMBER,
-    repetition_penalty=NUMBER,
-    logprobs=BOOLEAN,
-    top_logprobs=INTEGER,
-    n=INTEGER,
-    reasoning_effort=TEXT,
-    include_reasoning=BOOLEAN,
-    truncate_prompt_tokens=INTEGER,
-    chat_template_kwargs=ANY,
+    {
+        **_fields(
+            integer="max_tokens max_completion_tokens top_k top_logprobs n truncate_prompt_tokens",
+            number="temperature top_p min_p repetition_penalty",
+            boolean="logprobs include_reasoning",
+            string="reasoning_effort",
+            anything="chat_template_kwargs",
+        ),
+        "seed": _between(-(2**63), 2**63 - 1, "integer"),
+    }
 )
 
-
-def _completion(
-    call: Body,
-    usage: Body | None,
-    *,
-    message: Body | None = None,
-    finish_reason: str = "stop",
-    **more: Any,
-) -> Body:
-    said = {"role": "assistant", "content": "The answer is (B).", **(message or {})}
-    return {
-        "id": "id-1",
-        "object": "chat.completion",
-        "created": 1_790_000_000,
-        "model": call["model"],
-        "choices": [{"index": 0, "message": said, "finish_reason": finish_reason}],
-        "usage": usage,
-        **more,
-    }
-
-
-def _usage(n_prompt: int, **more: Any) -> Body:
-    return {
-        "prompt_tokens": n_prompt,
-        "completion_tokens": 7,
-        "total_tokens": n_prompt + 7,
-        **more,
-    }
-
-
-def _openrouter_reply(call: Body, n_prompt: int) -> Body:
-    usage = _usage(
-        n_prompt,
-        cost=0.00014,
-        cost_details={"upstream_inference_cost": None},
-        is_byok=False,
-        prompt_tokens_details={"cached_tokens": 0, "cache_write_tokens": 0, "audio_tokens": 0},
-        completion_tokens_details={"reasoning_tokens": 2},
-    )
-    metadata = {
-        "requested": call["model"],
-        "strategy": "direct",
-        "attempt": 1,
-        "endpoints": {
-            "total": 2,
-            "available": [
-                {"model": call["model"], "provider": "Other", "selected": False},
-                {"model": call["model"], "provider": "DeepInfra", "selected": True},
-            ],
-        },
-    }
-    message = {"reasoning": "Of the two, B.", "refusal": None}
-    return _completion(
-        call, usage, message=message, system_fingerprint=None, openrouter_metadata=metadata
-    )
-
-
-def _mistral_reply(call: Body, n_prompt: int) -> Body:
-    thoughts = {"type": "thinking", "thinking": [{"type": "text", "text": "It could be A."}]}
-    content = [thoughts, {"type": "text", "text": "The answer is (B)."}]
-    return _completion(call, _usage(n_prompt), message={"content": content, "tool_calls": None})
-
-
-def _together_reply(call: Body, n_prompt: int) -> Body:
-    body = _completion(call, _usage(n_prompt), finish_reason="eos", prompt=[])
-    body["choices"][0] |= {"seed": 42, "logprobs": None}
-    return body
-
-
-def _groq_reply(call: Body, n_prompt: int) -> Body:
-    usage = _usage(n_prompt, queue_time=0.01, prompt_time=0.01, completion_time=0.1, total_time=0.1)
-    return _completion(
-        call,
-        usage,
-        message={"content": "<think>\nIt could be A.\n</think>\n\nThe answer is (B)."},
-        system_fingerprint="fp_groq",
-        x_groq={"id": "req_1"},
-        service_tier="on_demand",
-    )
-
-
-def _bedrock_reply(call: Body, n_prompt: int) -> Body:
-    content = "<reasoning>It could be A.</reasoning>The answer is (B)."
-    return _completion(
-        call,
-        _usage(n_prompt),
-        message={"content": content, "refusal": None},
-        service_tier="default",
-        system_fingerprint=None,
-    )
-
-
-def _ollama_reply(call: Body, n_prompt: int) -> Body:
-    message = {"reasoning": "It could be A."}
-    return _completion(call, _usage(n_prompt), message=message, system_fingerprint="fp_ollama")
-
-
-def _lm_studio_reply(call: Body, n_prompt: int) -> Body:
-    message = {"reasoning_content": "It could be A.", "tool_calls": []}
-    return _completion(
-        call, _usage(n_prompt), message=message, stats={}, system_fingerprint=call["model"]
-    )
-
-
-def _vllm_reply(call: Body, n_prompt: int) -> Body:
-    message = {"refusal": None, "reasoning": None, "tool_calls": []}
-    usage = _usage(n_prompt, prompt_tokens_details={"cached_tokens": 0})
-    return _completion(
-        call, usage, message=message, system_fingerprint="vllm-0.32.0", prompt_logprobs=None
-    )
-
-
-def _openai_error(message: str, **more: Any) -> Body:
-    return {"error": {"message": message, "type": "invalid_request_error", **more}}
+_SAID = "The answer is (B)."
+_THOUGHT = "It could be A."
 
 
 class Refusal(NamedTuple):
@@ -319,28 +192,6 @@ class Refusal(NamedTuple):
     status: int
     body: Body
     headers: Mapping[str, str] = {}
-
-
-class Gateway(NamedTuple):
-    """A gateway or server as its maker describes it.
-
-    Attributes:
-        path: where its interface begins.
-        request: the schema of a request. Only fields that the maker names are in it.
-        reply: of a call and the tokens of its prompt.
-        refuse: the refusal of a request that breaks the schema, by field and reason.
-        refuses_unknown: fields that the schema does not name are refused too; else they are ignored.
-        too_long: the refusal of a prompt beyond the window; None: it is cut, and nobody is told.
-        models: the list of models of a model's id; None: there is no list.
-    """
-
-    path: str
-    request: Schema
-    reply: Callable[[Body, int], Body]
-    refuse: Callable[[str, str], Refusal]
-    refuses_unknown: bool = False
-    too_long: Refusal | None = None
-    models: Callable[[str], Any] | None = lambda model: {"object": "list", "data": [{"id": model}]}
 
 
 def _refuse_400(place: str, reason: str) -> Refusal:
@@ -352,81 +203,153 @@ def _refuse_422(place: str, reason: str) -> Refusal:
     return Refusal(422, {"object": "error", "message": {"detail": [detail]}, "code": None})
 
 
+def _openai_error(message: str, **more: Any) -> Body:
+    return {"error": {"message": message, "type": "invalid_request_error", **more}}
+
+
+class Gateway(NamedTuple):
+    """A gateway or server as its maker describes it.
+
+    Attributes:
+        path: where its interface begins.
+        request: the schema of a request. Only fields that the maker names are in it.
+        message, choice, usage, reply: fields of an answer, of each of its parts and of the whole.
+        reply_of: those of the whole that depend on the model's id.
+        refuse: the refusal of a request that breaks the schema, by field and reason.
+        refuses_unknown: fields that the schema does not name are refused too; else they are ignored.
+        too_long: body of the refusal of a prompt beyond the window; None: it is cut, and nobody is told.
+        models: the list of models of a model's id; None: there is no list.
+    """
+
+    path: str
+    request: Schema
+    message: Mapping[str, Any]
+    too_long: Body | None = None
+    choice: Mapping[str, Any] = {}
+    usage: Mapping[str, Any] = {}
+    reply: Mapping[str, Any] = {}
+    reply_of: Callable[[str], Body] = lambda model: {}  # noqa: ARG005
+    refuse: Callable[[str, str], Refusal] = _refuse_400
+    refuses_unknown: bool = False
+    models: Callable[[str], Any] | None = lambda model: {"object": "list", "data": [{"id": model}]}
+
+    def answer(self, call: Body, n_prompt: int) -> Body:
+        """The body of an answer to a call whose prompt has so many tokens."""
+        message = {"role": "assistant", "content": _SAID, **self.message}
+        tokens = {"prompt_tokens": n_prompt, "completion_tokens": 7, "total_tokens": n_prompt + 7}
+        return {
+            "id": "id-1",
+            "object": "chat.completion",
+            "created": 1_790_000_000,
+            "model": call["model"],
+            "choices": [{"index": 0, "message": message, "finish_reason": "stop", **self.choice}],
+            "usage": {**tokens, **self.usage},
+            **self.reply,
+            **self.reply_of(call["model"]),
+        }
+
+
+def _openrouter_metadata(model: str) -> Body:
+    available = [
+        {"model": model, "provider": "Other", "selected": False},
+        {"model": model, "provider": "DeepInfra", "selected": True},
+    ]
+    endpoints = {"total": 2, "available": available}
+    about = {"requested": model, "strategy": "direct", "attempt": 1, "endpoints": endpoints}
+    return {"openrouter_metadata": about}
+
+
 _WINDOW = "maximum context length is 4096 tokens"
 GATEWAYS: Mapping[str, Gateway] = {
     "openrouter": Gateway(
         "/api/v1",
         OPENROUTER,
-        _openrouter_reply,
-        _refuse_400,
-        too_long=Refusal(
-            400, {"error": {"code": 400, "message": f"This endpoint's {_WINDOW}. However, …"}}
-        ),
+        {"reasoning": "Of the two, B.", "refusal": None},
+        {"error": {"code": 400, "message": f"This endpoint's {_WINDOW}. However, …"}},
+        usage={
+            "cost": 0.00014,
+            "cost_details": {"upstream_inference_cost": None},
+            "is_byok": False,
+            "prompt_tokens_details": {
+                "cached_tokens": 0,
+                "cache_write_tokens": 0,
+                "audio_tokens": 0,
+            },
+            "completion_tokens_details": {"reasoning_tokens": 2},
+        },
+        reply={"system_fingerprint": None},
+        reply_of=_openrouter_metadata,
     ),
     "bedrock": Gateway(
         "/openai/v1",
         BEDROCK,
-        _bedrock_reply,
-        _refuse_400,
-        too_long=Refusal(400, {"message": "Input is too long for requested model."}),
+        {"content": f"<reasoning>{_THOUGHT}</reasoning>{_SAID}", "refusal": None},
+        {"message": "Input is too long for requested model."},
+        reply={"service_tier": "default", "system_fingerprint": None},
         models=None,
     ),
     "mistral": Gateway(
         "/v1",
         MISTRAL,
-        _mistral_reply,
-        _refuse_422,
+        {
+            "content": [
+                {"type": "thinking", "thinking": [{"type": "text", "text": _THOUGHT}]},
+                {"type": "text", "text": _SAID},
+            ],
+            "tool_calls": None,
+        },
+        {
+            "object": "error",
+            "message": f"Prompt contains 9000 tokens, too large for model with 4096 {_WINDOW}",
+            "type": "invalid_request_error",
+            "code": "3051",
+        },
+        refuse=_refuse_422,
         refuses_unknown=True,
-        too_long=Refusal(
-            400,
-            {
-                "object": "error",
-                "message": f"Prompt contains 9000 tokens, too large for model with 4096 {_WINDOW}",
-                "type": "invalid_request_error",
-                "code": "3051",
-            },
-        ),
     ),
     "groq": Gateway(
         "/openai/v1",
         GROQ,
-        _groq_reply,
-        _refuse_400,
-        refuses_unknown=True,
-        too_long=Refusal(
-            400,
-            _openai_error(
-                "Please reduce the length of the messages or completion.",
-                code="context_length_exceeded",
-            ),
+        {"content": f"<think>\n{_THOUGHT}\n</think>\n\n{_SAID}"},
+        _openai_error(
+            "Please reduce the length of the messages or completion.",
+            code="context_length_exceeded",
         ),
+        usage={"queue_time": 0.01, "prompt_time": 0.01, "completion_time": 0.1, "total_time": 0.1},
+        reply={
+            "system_fingerprint": "fp_groq",
+            "x_groq": {"id": "req_1"},
+            "service_tier": "on_demand",
+        },
+        refuses_unknown=True,
     ),
     "together": Gateway(
         "/v1",
         TOGETHER,
-        _together_reply,
-        _refuse_400,
-        too_long=Refusal(
-            400,
-            _openai_error(
-                "Input validation error: `inputs` tokens + `max_new_tokens` must be <= 4097"
-            ),
-        ),
+        {},
+        _openai_error("Input validation error: `inputs` tokens + `max_new_tokens` must be <= 4097"),
+        choice={"finish_reason": "eos", "seed": 42, "logprobs": None},
+        reply={"prompt": []},
         models=lambda model: [{"id": model, "object": "model", "type": "chat"}],
     ),
     "vllm": Gateway(
         "/v1",
         VLLM,
-        _vllm_reply,
-        _refuse_400,
-        too_long=Refusal(
-            400,
-            _openai_error(f"This model's {_WINDOW}. However, …", code=400, param="input_tokens"),
-        ),
+        {"refusal": None, "reasoning": None, "tool_calls": []},
+        _openai_error(f"This model's {_WINDOW}. However, …", code=400, param="input_tokens"),
+        usage={"prompt_tokens_details": {"cached_tokens": 0}},
+        reply={"system_fingerprint": "vllm-0.32.0", "prompt_logprobs": None},
     ),
-    "ollama": Gateway("/v1", OLLAMA, _ollama_reply, _refuse_400),
+    "ollama": Gateway(
+        "/v1", OLLAMA, {"reasoning": _THOUGHT}, reply={"system_fingerprint": "fp_ollama"}
+    ),
     "lm_studio": Gateway(
-        "/v1", LM_STUDIO, _lm_studio_reply, lambda *_: Refusal(400, {"error": "bad request"})
+        "/v1",
+        LM_STUDIO,
+        {"reasoning_content": _THOUGHT, "tool_calls": []},
+        reply={"stats": {}},
+        reply_of=lambda model: {"system_fingerprint": model},
+        refuse=lambda *_: Refusal(400, {"error": "bad request"}),
     ),
 }
 """By the entry of studies/gateways.yaml; llama.cpp is missing there, as the real server runs in tests."""
@@ -468,11 +391,11 @@ class GatewayServer:
             return self.gateway.refuse(place, error.message[:80])
         sizes = [len(message["content"]) // 4 + 4 for message in body["messages"]]
         if sum(sizes) > self.window and self.gateway.too_long is not None:
-            return self.gateway.too_long
+            return Refusal(400, self.gateway.too_long)
         while sum(sizes) > self.window and len(sizes) > 1:
             # the oldest messages go first
             sizes.pop(0)
-        return Refusal(200, self.gateway.reply(body, min(sum(sizes), self.window)))
+        return Refusal(200, self.gateway.answer(body, min(sum(sizes), self.window)))
 
 
 @contextmanager

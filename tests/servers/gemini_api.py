@@ -1,15 +1,15 @@
 """generateContent, models and explicit caches, as the Gemini API and Vertex speak them."""
 
-import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
 from servers.bill import Spent, Tier
 from servers.faults import Fault, google_error
-from servers.model_server import Call, Chat, Done, question_of
-from servers.prefix_cache import Lookup, Part, Prompt
+from servers.model_server import Call, Chat, Done
+from servers.prefix_cache import Part, Prompt
 from servers.routes import Received, Reply, Route, json_reply
+from servers.service import Api, Body, without
 
 VERSION = "/v1(?:alpha|beta|beta1)?"
 VERTEX = f"{VERSION}/projects/[^/]+/locations/[^/]+"
@@ -28,17 +28,13 @@ class Held(NamedTuple):
 
 
 def routes() -> list[Route]:
-    """What this module answers."""
-    model = "(?P<model>[^/:]+)"
-    publisher = f"{VERTEX}/publishers/google/models"
+    model, places = "(?P<model>[^/:]+)", f"(?:{VERSION}|{VERTEX}/publishers/google)/models"
     held = f"(?:{VERSION}|{VERTEX})/cachedContents"
     one = f"{held}/(?P<id>[^/:]+)"
     return [
-        Route("POST", f"{VERSION}/models/{model}:generateContent", "answer", generate),
-        Route("POST", f"{publisher}/{model}:generateContent", "answer", generate),
-        Route("GET", f"{VERSION}/models", "models", list_models),
+        Route("POST", f"{places}/{model}:generateContent", "answer", generate),
+        Route("GET", f"{VERSION}(?:/publishers/google)?/models", "models", list_models),
         Route("GET", f"{VERSION}/models/{model}", "models", get_model),
-        Route("GET", f"{VERSION}/publishers/google/models", "models", list_models),
         Route("POST", held, "caches", create_cache),
         Route("PATCH", one, "caches", update_cache),
         Route("DELETE", one, "caches", delete_cache),
@@ -50,39 +46,39 @@ def refused(status: int, message: str) -> Reply:
     return Reply(status, google_error(status, message))
 
 
+def no_model(model: str) -> Reply:
+    """The error for a model that is not known."""
+    return refused(404, f"models/{model} is not found for API version v1beta")
+
+
 def timestamp(seconds: float) -> str:
     """RFC 3339."""
     return datetime.fromtimestamp(seconds, UTC).isoformat().replace("+00:00", "Z")
 
 
+def token_page(name: str, entries: Sequence[Body], query: Mapping[str, str]) -> Reply:
+    """A page of a list, with the token of the next one."""
+    start = int(query.get("pageToken") or 0)
+    stop = start + int(query.get("pageSize") or 50)
+    more = {"nextPageToken": str(stop)} if stop < len(entries) else {}
+    return json_reply({name: entries[start:stop], **more})
+
+
 async def generate(received: Received) -> Reply:
-    """POST models/{model}:generateContent."""
-    call = read_call(received.chat, received.seen.body, received.match["model"])
-    if isinstance(call, Reply):
-        return call
-    if received.chat.penniless:
-        return refused(429, "You exceeded your current quota, please check your plan and billing")
-    done = await received.chat.run(call, str(received.seen.number), received.fault.wait_s)
-    return json_reply(
-        response(
-            received.chat, call, done, name=f"response-{received.seen.number}", fault=received.fault
-        )
-    )
+    return (await API.answer(received, received.match["model"]))[1]
 
 
-def read_call(
-    chat: Chat, body: Mapping[str, Any], model: str, *, tier: Tier = "live"
-) -> Call | Reply:
-    """A request's body as a call, or why it is refused."""
+def read_call(chat: Chat, body: Body, about: str | None, *, tier: Tier = "live") -> Call | Reply:
+    """A request's body to a model as a call, or why it is refused."""
+    model = str(about)
     spec = chat.spec(model)
     if spec is None:
-        return refused(404, f"models/{model} is not found for API version v1beta")
+        return no_model(model)
     contents = body.get("contents")
     if not isinstance(contents, list) or not contents:
         return refused(400, "* GenerateContentRequest.contents: contents is not specified")
-    options = body.get("generationConfig") or {}
-    if unwanted := sorted(spec.refuses & options.keys()):
-        return refused(400, f"{unwanted[0]} is not supported by this model")
+    for name in sorted(spec.refuses & (body.get("generationConfig") or {}).keys()):
+        return refused(400, f"{name} is not supported by this model")
     held = _held_tokens(chat, body, model)
     if isinstance(held, Reply):
         return held
@@ -96,7 +92,7 @@ def read_call(
     )
 
 
-def _prompt(chat: Chat, body: Mapping[str, Any]) -> Prompt:
+def _prompt(chat: Chat, body: Body) -> Prompt:
     parts = []
     instruction = body.get("systemInstruction")
     turns = [{**instruction, "role": "system"}] if instruction else []
@@ -106,13 +102,13 @@ def _prompt(chat: Chat, body: Mapping[str, Any]) -> Prompt:
     return Prompt(parts, chat.count)
 
 
-def _held_tokens(chat: Chat, body: Mapping[str, Any], model: str) -> int | Reply:
+def _held_tokens(chat: Chat, body: Body, model: str) -> int | Reply:
     name = body.get("cachedContent")
     if not name:
         return 0
     held = _live_cache(chat, str(name).rpartition("/")[2])
     if held is None:
-        return refused(403, "CachedContent not found (or permission denied)")
+        return NO_CACHE
     if held.model != model:
         return refused(
             400,
@@ -122,23 +118,17 @@ def _held_tokens(chat: Chat, body: Mapping[str, Any], model: str) -> int | Reply
     return held.prompt.n_tokens
 
 
-def response(
-    chat: Chat, call: Call, done: Done, *, name: str, fault: Fault | None = None
-) -> dict[str, Any]:
-    """The body of an answer."""
-    fault = fault or Fault()
-    spec = chat.spec(call.model)
+def response(chat: Chat, call: Call, done: Done, name: str, fault: Fault) -> dict[str, Any]:
     content = {"parts": [{"text": done.text}], "role": "model", **fault.message}
     candidate = {"content": content, "finishReason": "STOP", "index": 0, **fault.choice}
     body = {
         "candidates": [candidate],
         "usageMetadata": _usage(done.spent),
-        "modelVersion": (spec and spec.returns) or call.model,
+        "modelVersion": chat.answering_model(call),
         "responseId": name,
         **fault.reply,
     }
-    unwanted = {*fault.drop, "model"}
-    return {key: value for key, value in body.items() if key not in unwanted}
+    return without(body, fault, "model")
 
 
 def _usage(spent: Spent) -> dict[str, Any]:
@@ -155,38 +145,16 @@ def _usage(spent: Spent) -> dict[str, Any]:
     return usage
 
 
-def batch_row(
-    chat: Chat, body: Mapping[str, Any], model: str, unique: str
-) -> tuple[int, Mapping[str, Any]]:
-    """Status and body of a batch's row; under an error status the body is the error alone."""
-    fault = chat.take_fault(question_of(body), "row")
-    if fault is not None and fault.status != 200:
-        return fault.status, json.loads(fault.body or b"{}").get("error", {})
-    call = read_call(chat, body, model, tier="batch")
-    if isinstance(call, Reply):
-        return call.status, json.loads(call.body)["error"]
-    done = chat.finish(call, Lookup(0, 0), unique)
-    return 200, response(chat, call, done, name=f"response-{unique}", fault=fault)
-
-
 async def list_models(received: Received) -> Reply:
     """GET models, by pages."""
-    names = [s.id for s in received.chat.specs.values()] + [
-        str(m["id"]) for m in received.chat.models
-    ]
-    start = int(received.seen.query.get("pageToken") or 0)
-    stop = start + int(received.seen.query.get("pageSize") or 50)
-    body: dict[str, Any] = {"models": [_model_entry(name) for name in names[start:stop]]}
-    if stop < len(names):
-        body["nextPageToken"] = str(stop)
-    return json_reply(body)
+    entries = [_model_entry(name) for name in received.chat.model_names()]
+    return token_page("models", entries, received.seen.query)
 
 
 async def get_model(received: Received) -> Reply:
-    """GET models/{model}."""
-    if received.match["model"] in [*received.chat.specs, *(m["id"] for m in received.chat.models)]:
-        return json_reply(_model_entry(received.match["model"]))
-    return refused(404, f"models/{received.match['model']} is not found for API version v1beta")
+    name = received.match["model"]
+    is_there = name in received.chat.model_names()
+    return json_reply(_model_entry(name)) if is_there else no_model(name)
 
 
 def _model_entry(name: str) -> dict[str, Any]:
@@ -203,23 +171,22 @@ def _model_entry(name: str) -> dict[str, Any]:
 
 async def create_cache(received: Received) -> Reply:
     """POST cachedContents; writing one is billed as plain input."""
-    model = str(received.seen.body.get("model", "")).rpartition("/")[2]
-    if received.chat.spec(model) is None:
-        return refused(404, f"models/{model} is not found for API version v1beta")
-    prompt = _prompt(received.chat, received.seen.body)
-    least = received.chat.family(model).minimum
+    chat, asked = received.chat, received.seen.body
+    model = str(asked.get("model", "")).rpartition("/")[2]
+    if chat.spec(model) is None:
+        return no_model(model)
+    prompt, least = _prompt(chat, asked), chat.family(model).minimum
     if prompt.n_tokens < least:
         count = f"total_token_count={prompt.n_tokens}, min_total_token_count={least}"
         return refused(400, f"Cached content is too small. {count}")
-    now = received.chat.clock.now()
-    name = received.chat.new_name("cachedContents/")
-    held = Held(name, model, prompt, now, now + _ttl_s(received.seen.body), received.seen.body)
-    received.chat.caches[name.rpartition("/")[2]] = held
-    received.chat.bill.charge(model, "live", Spent(prompt.n_tokens, 0, 0, 0, 0))
+    now, name = chat.clock.now(), chat.new_name("cachedContents/")
+    held = Held(name, model, prompt, now, now + _ttl_s(asked), asked)
+    chat.caches[name.rpartition("/")[2]] = held
+    chat.bill.charge(model, "live", Spent(prompt.n_tokens, 0, 0, 0, 0))
     return json_reply(_cache_object(held))
 
 
-def _ttl_s(body: Mapping[str, Any]) -> float:
+def _ttl_s(body: Body) -> float:
     return float(str(body.get("ttl") or f"{DEFAULT_TTL_S}s").removesuffix("s"))
 
 
@@ -248,23 +215,30 @@ def _end_cache(chat: Chat, name: str, at: float) -> None:
     chat.bill.charge_storage(held.model, held.prompt.n_tokens, (at - held.created) / 3600)
 
 
-def _no_cache() -> Reply:
-    return refused(403, "CachedContent not found (or permission denied)")
-
-
 async def update_cache(received: Received) -> Reply:
     """PATCH cachedContents/{id}: a new time to live, from now."""
-    held = _live_cache(received.chat, received.match["id"])
+    chat, name = received.chat, received.match["id"]
+    held = _live_cache(chat, name)
     if held is None:
-        return _no_cache()
-    held = held._replace(expires=received.chat.clock.now() + _ttl_s(received.seen.body))
-    received.chat.caches[received.match["id"]] = held
+        return NO_CACHE
+    held = held._replace(expires=chat.clock.now() + _ttl_s(received.seen.body))
+    chat.caches[name] = held
     return json_reply(_cache_object(held))
 
 
 async def delete_cache(received: Received) -> Reply:
-    """DELETE cachedContents/{id}."""
-    if _live_cache(received.chat, received.match["id"]) is None:
-        return _no_cache()
-    _end_cache(received.chat, received.match["id"], received.chat.clock.now())
+    chat, name = received.chat, received.match["id"]
+    if _live_cache(chat, name) is None:
+        return NO_CACHE
+    _end_cache(chat, name, chat.clock.now())
     return json_reply({})
+
+
+NO_CACHE = refused(403, "CachedContent not found (or permission denied)")
+API = Api(
+    read_call,
+    response,
+    "response-",
+    refused(429, "You exceeded your current quota, please check your plan and billing"),
+    error_of=lambda body: body.get("error", {}),
+)

@@ -1,41 +1,35 @@
 """Gemini's files and batches, as google-genai's `files` and `batches` use them."""
 
 import json
-from collections.abc import Mapping
 from typing import Any
 
-from servers.batch_jobs import ENDED, Job, JobError, Result, Row, bring_up_to_date
-from servers.gemini_api import VERSION, batch_row, read_call, refused, timestamp
+from servers.batch_jobs import ENDED, Job, JobError, Result, Row
+from servers.gemini_api import (
+    API,
+    VERSION,
+    no_model,
+    read_call,
+    refused,
+    timestamp,
+    token_page,
+)
 from servers.model_server import Chat, StoredFile
-from servers.openai_batches import over_limit
 from servers.routes import Received, Reply, Route, json_reply
+from servers.service import Body, json_lines, over_limit, shown_jobs
 
-STATES = {
-    "validating": "BATCH_STATE_PENDING",
-    "running": "BATCH_STATE_RUNNING",
-    "finalizing": "BATCH_STATE_RUNNING",
-    "cancelling": "BATCH_STATE_RUNNING",
-    "completed": "BATCH_STATE_SUCCEEDED",
-    "failed": "BATCH_STATE_FAILED",
-    "cancelled": "BATCH_STATE_CANCELLED",
-    "expired": "BATCH_STATE_EXPIRED",
-}
+_RUNNING = dict.fromkeys(("running", "finalizing", "cancelling"), "RUNNING")
+STATES = {"validating": "PENDING", **_RUNNING, "completed": "SUCCEEDED"}
+"""What Google calls a state, where it has a name of its own."""
+NO_FILE = refused(403, "You do not have permission to access the File or it may not exist.")
 
 
 def routes() -> list[Route]:
-    """What this module answers."""
     batch, file = f"{VERSION}/batches/(?P<id>[^/:]+)", f"{VERSION}/files/(?P<id>[^/:]+)"
     model = f"{VERSION}/models/(?P<model>[^/:]+)"
     return [
         Route("POST", f"/upload{VERSION}/files", "files.upload", upload_file),
         Route("GET", file, "files.get", get_file),
-        Route("GET", f"{file}:download", "files.content", download_file),
-        Route(
-            "GET",
-            f"/download{VERSION}/files/(?P<id>[^/:]+):download",
-            "files.content",
-            download_file,
-        ),
+        Route("GET", f"(?:/download)?{file}:download", "files.content", download_file),
         Route("DELETE", file, "files.delete", delete_file),
         Route("POST", f"{model}:batchGenerateContent", "batches.create", create_batch),
         Route("GET", f"{VERSION}/batches", "batches.list", list_batches),
@@ -80,49 +74,32 @@ def _file_object(stored: StoredFile) -> dict[str, Any]:
     return found | ({"downloadUri": f"files/{stored.id}:download?alt=media"} if made else {})
 
 
-def _page(name: str, entries: list[dict[str, Any]], query: Mapping[str, str]) -> Reply:
-    start = int(query.get("pageToken") or 0)
-    stop = start + int(query.get("pageSize") or 50)
-    body: dict[str, Any] = {name: entries[start:stop]}
-    return json_reply(body | ({"nextPageToken": str(stop)} if stop < len(entries) else {}))
-
-
 async def get_file(received: Received) -> Reply:
-    """GET files/{id}."""
     stored = received.chat.files.get(received.match["id"])
-    return json_reply(_file_object(stored)) if stored else _no_file()
-
-
-def _no_file() -> Reply:
-    return refused(403, "You do not have permission to access the File or it may not exist.")
+    return json_reply(_file_object(stored)) if stored else NO_FILE
 
 
 async def download_file(received: Received) -> Reply:
     """GET files/{id}:download; uploaded files cannot be downloaded."""
     stored = received.chat.files.get(received.match["id"])
     if stored is None or stored.purpose != "generated":
-        return _no_file()
+        return NO_FILE
     return Reply(200, stored.data, content_type="application/octet-stream")
 
 
 async def delete_file(received: Received) -> Reply:
-    """DELETE files/{id}."""
-    return (
-        _no_file()
-        if received.chat.files.pop(received.match["id"], None) is None
-        else json_reply({})
-    )
+    gone = received.chat.files.pop(received.match["id"], None)
+    return NO_FILE if gone is None else json_reply({})
 
 
 async def create_batch(received: Received) -> Reply:
-    """POST models/{model}:batchGenerateContent."""
     model, asked = received.match["model"], received.seen.body.get("batch") or {}
     source = asked.get("inputConfig") or {}
     if received.chat.spec(model) is None:
-        return refused(404, f"models/{model} is not found for API version v1beta")
+        return no_model(model)
     stored = received.chat.files.get(str(source.get("fileName", "")).rpartition("/")[2])
     if stored is None:
-        return _no_file()
+        return NO_FILE
     about = {"displayName": asked.get("displayName", ""), "service": "gemini"}
     job = Job(received.chat.new_name("b"), model, received.chat.clock.now(), [], about)
     job.rows = _file_rows(received.chat, job, stored.data)
@@ -130,7 +107,7 @@ async def create_batch(received: Received) -> Reply:
     return json_reply(_operation(received.chat, job))
 
 
-def _row(chat: Chat, job: Job, key: str, body: Mapping[str, Any]) -> Row:
+def _row(chat: Chat, job: Job, key: str, body: Body) -> Row:
     call = read_call(chat, body, job.model)
     return Row(key, body, 0 if isinstance(call, Reply) else call.prompt.n_tokens)
 
@@ -147,16 +124,12 @@ def _file_rows(chat: Chat, job: Job, data: bytes) -> list[Row]:
 
 
 def _operation(chat: Chat, job: Job) -> dict[str, Any]:
-    def answer(row: Row, number: int) -> Result:
-        status, body = batch_row(chat, row.body, job.model, f"{job.id}.{number}")
-        return Result(row.custom_id, status, body)
-
-    bring_up_to_date(job, chat.clock.now(), chat.batch, answer, lambda j: over_limit(chat, j))
+    API.refresh(chat, job, job.model, lambda j: over_limit(chat, j))
     metadata: dict[str, Any] = {
         "@type": "type.googleapis.com/google.ai.generativelanguage.v1main.GenerateContentBatch",
         "model": f"models/{job.model}",
         "displayName": job.about["displayName"],
-        "state": STATES[job.state],
+        "state": f"BATCH_STATE_{STATES.get(job.state, job.state.upper())}",
         "createTime": timestamp(job.created),
         "updateTime": timestamp(job.ended_at or job.created),
         "name": f"batches/{job.id}",
@@ -176,8 +149,9 @@ def _operation(chat: Chat, job: Job) -> dict[str, Any]:
 def _output(chat: Chat, job: Job) -> dict[str, Any]:
     if not job.outputs:
         lines = [{"key": result.custom_id} | _outcome(result) for result in job.results]
-        data = b"".join(json.dumps(line).encode() + b"\n" for line in lines)
-        stored = chat.store_file(data, name=job.id, purpose="generated", prefix="batch-")
+        stored = chat.store_file(
+            json_lines(lines), name=job.id, purpose="generated", prefix="batch-"
+        )
         job.outputs = {"file": stored.id}
     return {"responsesFile": f"files/{job.outputs['file']}"}
 
@@ -190,19 +164,10 @@ def _outcome(result: Result) -> dict[str, Any]:
 
 async def list_batches(received: Received) -> Reply:
     """GET batches, newest first."""
-    now = received.chat.clock.now()
-    shown = [
-        j
-        for j in reversed(received.chat.jobs.values())
-        if now >= j.created + received.chat.batch.hidden_s
-    ]
-    ours = [j for j in shown if "service" in j.about]
-    return _page(
-        "operations", [_operation(received.chat, job) for job in ours], received.seen.query
-    )
+    shown = [_operation(received.chat, job) for job in shown_jobs(received.chat, "service")]
+    return token_page("operations", shown, received.seen.query)
 
 
 async def get_batch(received: Received) -> Reply:
-    """GET batches/{id}."""
     job = received.chat.jobs.get(received.match["id"])
     return json_reply(_operation(received.chat, job)) if job else refused(404, "no such batch")

@@ -9,6 +9,8 @@ from typing import Any
 PROJECT = Path(__file__).resolve().parents[2]
 LIBRARY = Path("workflow/scripts")
 
+_PATH_ON_HUB = "{repo_id}/resolve/{revision}/{filename}"
+
 LibraryFiles = Mapping[str, tuple[int, int]]
 """Size and time of each file of a library."""
 
@@ -41,8 +43,17 @@ def library_modules() -> list[str]:
     return [name for name in names if ".providers." not in name]
 
 
-def set_clock(env: Mapping[str, str]) -> None:
-    """Have it be STUDY_TIME for the library, where that is set, in whichever module asks."""
+def set_clock_and_hub(env: Mapping[str, str]) -> None:
+    """Have it be STUDY_TIME for the library, in whichever module asks, and HF_ENDPOINT the hub's address.
+
+    What is imported has read another environment.
+    """
+    if "huggingface_hub.constants" in sys.modules:
+        constants: Any = sys.modules["huggingface_hub.constants"]
+        constants.ENDPOINT = env.get("HF_ENDPOINT", constants._HF_DEFAULT_ENDPOINT).rstrip("/")
+        constants.HUGGINGFACE_CO_URL_TEMPLATE = f"{constants.ENDPOINT}/{_PATH_ON_HUB}"
+        if "huggingface_hub.hf_api" in sys.modules:
+            sys.modules["huggingface_hub.hf_api"].api.endpoint = constants.ENDPOINT
     if "STUDY_TIME" in env and "fieldwork.waves" in sys.modules:
         # modules that are imported have the function by its name
         sys.modules["fieldwork.waves"].present.__code__ = _study_time.__code__

@@ -175,6 +175,15 @@ class Chat:
             return self.specs[model]
         return None if self.strict else ModelSpec(model, family=self.default_family)
 
+    def answering_model(self, call: Call) -> str:
+        """The id that an answer carries."""
+        spec = self.spec(call.model)
+        return (spec and spec.returns) or call.model
+
+    def model_names(self) -> list[str]:
+        """Ids of all models that are listed."""
+        return [*self.specs, *(str(model["id"]) for model in self.models)]
+
     def family(self, model: str) -> Family:
         """How a model caches."""
         spec = self.specs.get(model)

@@ -8,20 +8,19 @@ from typing import Any
 
 from servers.bill import Tier
 from servers.faults import Fault, openai_error
-from servers.model_server import Call, Chat, Done, question_of
-from servers.prefix_cache import Lookup, Part, Prompt
+from servers.model_server import Call, Chat, Done
+from servers.prefix_cache import Part, Prompt
 from servers.routes import Received, Reply, Route, json_reply
+from servers.service import Api, Body, without
 
 
 def routes() -> list[Route]:
-    """What this module answers."""
-    chat = "/chat/completions"
+    chat, models = "/chat/completions", "(?:/v1|/openai|/openai/v1)/models"
     return [
-        Route("POST", f"/v1{chat}", "answer", complete),
-        Route("POST", f"/openai/v1{chat}", "answer", complete),
+        Route("POST", f"(?:/v1|/openai/v1){chat}", "answer", complete),
         Route("POST", f"/openai/deployments/(?P<deployment>[^/]+){chat}", "answer", complete),
-        Route("GET", "(?:/v1|/openai|/openai/v1)/models", "models", list_models),
-        Route("GET", "(?:/v1|/openai|/openai/v1)/models/(?P<model>.+)", "models", get_model),
+        Route("GET", models, "models", list_models),
+        Route("GET", f"{models}/(?P<model>.+)", "models", get_model),
     ]
 
 
@@ -31,24 +30,19 @@ def refused(status: int, message: str, code: str | None = None, kind: str | None
 
 
 async def list_models(received: Received) -> Reply:
-    """GET /v1/models."""
     return json_reply({"object": "list", "data": _model_entries(received.chat)})
 
 
 async def get_model(received: Received) -> Reply:
-    """GET /v1/models/{model}."""
-    for entry in _model_entries(received.chat):
-        if entry["id"] == received.match["model"]:
-            return json_reply(entry)
-    return _no_model(received.match["model"])
+    name = received.match["model"]
+    entries = (entry for entry in _model_entries(received.chat) if entry["id"] == name)
+    return next(map(json_reply, entries), _no_model(name))
 
 
 def _model_entries(chat: Chat) -> list[dict[str, Any]]:
     listed = [{"id": s.id, "shutdown_date": s.shutdown_date} for s in chat.specs.values()]
-    return [
-        {"object": "model", "created": 0, "owned_by": "test", **entry}
-        for entry in [*chat.models, *listed]
-    ]
+    about = {"object": "model", "created": 0, "owned_by": "test"}
+    return [{**about, **entry} for entry in [*chat.models, *listed]]
 
 
 def _no_model(model: str) -> Reply:
@@ -57,26 +51,12 @@ def _no_model(model: str) -> Reply:
 
 async def complete(received: Received) -> Reply:
     """POST /v1/chat/completions, and a deployment's."""
-    call = read_call(received.chat, received.seen.body, deployment=received.match.get("deployment"))
-    if isinstance(call, Reply):
-        return call
-    if received.chat.penniless:
-        return refused(
-            429,
-            "You exceeded your current quota, please check your plan and billing details.",
-            "insufficient_quota",
-            "insufficient_quota",
-        )
-    done = await received.chat.run(call, str(received.seen.number), received.fault.wait_s)
-    headers = {"x-request-id": f"req_{received.seen.number:08d}", "openai-processing-ms": "1"}
-    body = completion(
-        received.chat, call, done, name=f"chatcmpl-{received.seen.number}", fault=received.fault
-    )
-    reply = json_reply(body, headers=headers)
-    return streamed(reply, call.body, received.chat.piece_s) if call.body.get("stream") else reply
+    call, reply = await API.answer(received, received.match.get("deployment"))
+    is_stream = call is not None and call.body.get("stream")
+    return streamed(reply, received.seen.body, received.chat.piece_s) if is_stream else reply
 
 
-def streamed(reply: Reply, body: Mapping[str, Any], piece_s: float) -> Reply:
+def streamed(reply: Reply, body: Body, piece_s: float) -> Reply:
     """A completion as events: the role, a word at a time, why it ends, and what it used if asked."""
     whole = json.loads(reply.body)
     (choice,) = whole.pop("choices")
@@ -99,11 +79,10 @@ def streamed(reply: Reply, body: Mapping[str, Any], piece_s: float) -> Reply:
 
 
 def read_call(
-    chat: Chat, body: Mapping[str, Any], *, deployment: str | None = None, tier: Tier = "live"
+    chat: Chat, body: Body, about: str | None = None, *, tier: Tier = "live"
 ) -> Call | Reply:
-    """A request's body as a call, or why it is refused."""
-    messages = body.get("messages")
-    model = deployment or body.get("model")
+    """A request's body, perhaps to a deployment, as a call, or why it is refused."""
+    messages, model = body.get("messages"), about or body.get("model")
     if not isinstance(model, str):
         return refused(400, "you must provide a model parameter")
     if not isinstance(messages, list) or not messages:
@@ -111,17 +90,14 @@ def read_call(
     spec = chat.spec(model)
     if spec is None:
         return _no_model(model)
-    if unwanted := sorted(spec.refuses & body.keys()):
-        name = unwanted[0]
+    for name in sorted(spec.refuses & body.keys()):
         return refused(400, f"Unsupported parameter: '{name}'.", "unsupported_parameter")
-    if body.get("service_tier") == "flex" and tier == "live":
-        tier = "flex"
     options = body.get("prompt_cache_options") or {}
     return Call(
         model=model,
         prompt=Prompt([p for m in messages for p in _parts(m)], chat.count),
         body=body,
-        tier=tier,
+        tier="flex" if tier == "live" and body.get("service_tier") == "flex" else tier,
         key=str(body.get("prompt_cache_key") or ""),
         implicit=options.get("mode") != "explicit",
     )
@@ -138,12 +114,7 @@ def _parts(message: Mapping[str, Any]) -> list[Part]:
     ]
 
 
-def completion(
-    chat: Chat, call: Call, done: Done, *, name: str, fault: Fault | None = None
-) -> dict[str, Any]:
-    """The body of an answer."""
-    fault = fault or Fault()
-    spec = chat.spec(call.model)
+def completion(chat: Chat, call: Call, done: Done, name: str, fault: Fault) -> dict[str, Any]:
     message = {"role": "assistant", "content": done.text, "refusal": None, **fault.message}
     choice = {
         "index": 0,
@@ -155,15 +126,14 @@ def completion(
         "id": name,
         "object": "chat.completion",
         "created": int(chat.clock.now()),
-        "model": (spec and spec.returns) or call.model,
+        "model": chat.answering_model(call),
         "service_tier": "flex" if call.tier == "flex" else "default",
         "system_fingerprint": "fp_loopback",
         "choices": [{**choice, **fault.choice}],
         "usage": _usage(chat, call, done),
         **fault.reply,
     }
-    unwanted = {*fault.drop, "modelVersion"}
-    return {key: value for key, value in body.items() if key not in unwanted}
+    return without(body, fault, "modelVersion")
 
 
 def _logprobs(call: Call, text: str) -> dict[str, Any]:
@@ -181,13 +151,12 @@ def _logprobs(call: Call, text: str) -> dict[str, Any]:
 
 
 def _usage(chat: Chat, call: Call, done: Done) -> dict[str, Any]:
-    spent = done.spent
+    spent, family = done.spent, chat.family(call.model)
     usage: dict[str, Any] = {
         "prompt_tokens": spent.input,
         "completion_tokens": spent.output,
         "total_tokens": spent.input + spent.output,
     }
-    family = chat.family(call.model)
     if not family.minimum:
         return usage
     details = {"cached_tokens": spent.cached, "audio_tokens": 0}
@@ -198,13 +167,14 @@ def _usage(chat: Chat, call: Call, done: Done) -> dict[str, Any]:
     return usage
 
 
-def batch_row(chat: Chat, body: Mapping[str, Any], unique: str) -> tuple[int, Mapping[str, Any]]:
-    """Status and body of a batch's row."""
-    fault = chat.take_fault(question_of(body), "row")
-    if fault is not None and fault.status != 200:
-        return fault.status, json.loads(fault.body or b"{}")
-    call = read_call(chat, body, tier="batch")
-    if isinstance(call, Reply):
-        return call.status, json.loads(call.body)
-    done = chat.finish(call, Lookup(0, 0), unique)
-    return 200, completion(chat, call, done, name=f"chatcmpl-{unique}", fault=fault)
+API = Api(
+    read_call,
+    completion,
+    "chatcmpl-",
+    refused(
+        429,
+        "You exceeded your current quota, please check your plan and billing details.",
+        *("insufficient_quota", "insufficient_quota"),
+    ),
+    lambda number: {"x-request-id": f"req_{number:08d}", "openai-processing-ms": "1"},
+)

@@ -2,13 +2,13 @@
 
 import json
 import re
-from collections.abc import Mapping, Sequence
 from typing import Any
 
-from servers.batch_jobs import ENDED, Job, JobError, Result, Row, bring_up_to_date
+from servers.batch_jobs import ENDED, Job, JobError, Row
 from servers.model_server import Chat, ChatRequest, StoredFile
-from servers.openai_api import batch_row, read_call, refused
+from servers.openai_api import API, read_call, refused
 from servers.routes import Received, Reply, Route, json_reply
+from servers.service import Body, id_page, jobs_ahead, json_lines, over_limit, shown_jobs
 
 ENDPOINT = "/v1/chat/completions"
 STATES = {"running": "in_progress"}
@@ -16,7 +16,6 @@ PREFIX = "(?:/v1|/openai|/openai/v1)"
 
 
 def routes() -> list[Route]:
-    """What this module answers."""
     file, batch = f"{PREFIX}/files/(?P<id>[^/]+)", f"{PREFIX}/batches/(?P<id>[^/]+)"
     return [
         Route("POST", f"{PREFIX}/files", "files.upload", upload_file),
@@ -30,7 +29,6 @@ def routes() -> list[Route]:
 
 
 async def upload_file(received: Received) -> Reply:
-    """POST /v1/files."""
     fields = _form(received.seen)
     name, data = fields.get("file", ("", b""))
     purpose = fields.get("purpose", ("", b""))[1].decode()
@@ -72,37 +70,18 @@ def _file_object(stored: StoredFile) -> dict[str, Any]:
     }
 
 
-def _page(entries: Sequence[Mapping[str, Any]], query: Mapping[str, str]) -> Reply:
-    after = query.get("after")
-    ids = [entry["id"] for entry in entries]
-    start = ids.index(after) + 1 if after in ids else 0
-    stop = start + int(query.get("limit", 20))
-    page = list(entries[start:stop])
-    body = {
-        "object": "list",
-        "data": page,
-        "first_id": page[0]["id"] if page else None,
-        "last_id": page[-1]["id"] if page else None,
-        "has_more": stop < len(entries),
-    }
-    return json_reply(body)
-
-
 async def get_file(received: Received) -> Reply:
-    """GET /v1/files/{id}."""
     stored = received.chat.files.get(received.match["id"])
     return json_reply(_file_object(stored)) if stored else _no_such("File", received.match["id"])
 
 
 async def delete_file(received: Received) -> Reply:
-    """DELETE /v1/files/{id}."""
     if received.chat.files.pop(received.match["id"], None) is None:
         return _no_such("File", received.match["id"])
     return json_reply({"id": received.match["id"], "object": "file", "deleted": True})
 
 
 async def get_content(received: Received) -> Reply:
-    """GET /v1/files/{id}/content."""
     stored = received.chat.files.get(received.match["id"])
     if stored is None:
         return _no_such("File", received.match["id"])
@@ -114,7 +93,6 @@ def _no_such(kind: str, name: str) -> Reply:
 
 
 async def create_batch(received: Received) -> Reply:
-    """POST /v1/batches."""
     asked = received.seen.body
     stored = received.chat.files.get(str(asked.get("input_file_id")))
     if stored is None:
@@ -170,74 +148,35 @@ def _read_row(chat: Chat, job: Job, line: bytes, number: int) -> Row | None:
 
 
 def _refresh(chat: Chat, job: Job) -> None:
-    def answer(row: Row, number: int) -> Result:
-        status, body = batch_row(chat, row.body, f"{job.id}.{number}")
-        return Result(row.custom_id, status, body)
-
-    bring_up_to_date(job, chat.clock.now(), chat.batch, answer, lambda j: over_limit(chat, j))
+    API.refresh(chat, job, None, lambda j: over_limit(chat, j))
     if job.state in ENDED and job.state != "failed" and not job.outputs:
         job.outputs = _write_files(chat, job)
 
 
-def over_limit(chat: Chat, job: Job) -> JobError | None:
-    """What validation finds besides the file's own errors."""
-    if chat.batch.failure is not None:
-        return JobError(chat.batch.failure, "The batch could not be run.")
-    spec = chat.spec(job.model)
-    if spec is None or spec.enqueued_tokens is None:
-        return None
-    if sum(j.tokens for j in _ahead(chat, job)) + job.tokens <= spec.enqueued_tokens:
-        return None
-    limit = f"Limit: {spec.enqueued_tokens} enqueued tokens."
-    message = f"Enqueued token limit reached for {job.model}. {limit} Please try again later."
-    return JobError("token_limit_exceeded", message)
-
-
-def _ahead(chat: Chat, job: Job) -> list[Job]:
-    """Earlier batches of its model that had not ended when it was validated."""
-    validated = job.created + chat.batch.validating_s
-    earlier = list(chat.jobs.values())
-    earlier = earlier[: earlier.index(job)]
-    return [
-        j
-        for j in earlier
-        if j.model == job.model and (j.ended_at is None or j.ended_at > validated)
-    ]
-
-
 def _write_files(chat: Chat, job: Job) -> dict[str, str]:
-    lines: dict[str, list[bytes]] = {"output_file_id": [], "error_file_id": []}
+    lines: dict[str, list[Body]] = {"output_file_id": [], "error_file_id": []}
+    message = "This request could not be executed before the batch ended."
+    unrun = {"code": f"batch_{job.state}", "message": message}
     for number, result in enumerate(job.results, start=1):
-        good = result.status == 200
-        error = None
-        if result.status == 0:
-            error = {
-                "code": f"batch_{job.state}",
-                "message": "This request could not be executed before the batch ended.",
-            }
-        request_id = f"req_{job.id}_{number}"
-        body = {"status_code": result.status, "request_id": request_id, "body": result.body}
+        name = f"{job.id}_{number}"
+        body = {"status_code": result.status, "request_id": f"req_{name}", "body": result.body}
         line = {
-            "id": f"batch_req_{job.id}_{number}",
+            "id": f"batch_req_{name}",
             "custom_id": result.custom_id,
-            "response": None if error else body,
-            "error": error,
+            "response": body if result.status else None,
+            "error": None if result.status else unrun,
         }
-        lines["output_file_id" if good else "error_file_id"].append(json.dumps(line).encode())
+        lines["output_file_id" if result.status == 200 else "error_file_id"].append(line)
+    about = {"purpose": "batch_output", "prefix": "file-"}
     return {
-        field: chat.store_file(
-            b"\n".join(found) + b"\n",
-            name=f"{job.id}_{field}.jsonl",
-            purpose="batch_output",
-            prefix="file-",
-        ).id
-        for field, found in lines.items()
-        if found
+        field: chat.store_file(json_lines(rows), name=f"{job.id}_{field}.jsonl", **about).id
+        for field, rows in lines.items()
+        if rows
     } or {"output_file_id": ""}
 
 
 def _batch_object(chat: Chat, job: Job) -> dict[str, Any]:
-    for earlier in [*_ahead(chat, job), job]:
+    for earlier in [*jobs_ahead(chat, job), job]:
         _refresh(chat, earlier)
     done = [r for r in job.results if r.status]
     errors = [error._asdict() for error in job.errors]
@@ -268,21 +207,14 @@ def _batch_object(chat: Chat, job: Job) -> dict[str, Any]:
 
 async def list_batches(received: Received) -> Reply:
     """GET /v1/batches, newest first."""
-    now = received.chat.clock.now()
-    shown = [
-        j
-        for j in reversed(received.chat.jobs.values())
-        if now >= j.created + received.chat.batch.hidden_s
-    ]
-    ours = [j for j in shown if "input_file_id" in j.about]
-    return _page([_batch_object(received.chat, job) for job in ours], received.seen.query)
+    chat, query = received.chat, received.seen.query
+    entries = [_batch_object(chat, job) for job in shown_jobs(chat, "input_file_id")]
+    ids, after = [entry["id"] for entry in entries], query.get("after")
+    start = ids.index(after) + 1 if after in ids else 0
+    return json_reply({"object": "list", **id_page(entries, start, int(query.get("limit", 20)))})
 
 
 async def get_batch(received: Received) -> Reply:
-    """GET /v1/batches/{id}."""
-    job = received.chat.jobs.get(received.match["id"])
-    return (
-        json_reply(_batch_object(received.chat, job))
-        if job
-        else _no_such("Batch", received.match["id"])
-    )
+    chat, name = received.chat, received.match["id"]
+    job = chat.jobs.get(name)
+    return json_reply(_batch_object(chat, job)) if job else _no_such("Batch", name)

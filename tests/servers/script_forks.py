@@ -26,8 +26,10 @@ IMPORTED = (
     "snakemake.script",
 )
 
-# no library looks at these when it is imported
-_READ_LATER = re.compile(r"_API_KEY$|_TOKEN$|^HTTPS?_PROXY$|^PYTEST_|^FOR_JOBS$|^STUDY_TIME$")
+# no library looks at these when it is imported, or each fork is told
+_READ_LATER = re.compile(
+    r"_API_KEY$|_TOKEN$|^HTTPS?_PROXY$|^PYTEST_|^FOR_JOBS$|^STUDY_TIME$|^HF_ENDPOINT$"
+)
 
 
 class ScriptForksByEnvironment:

@@ -13,7 +13,7 @@ from servers.library_copies import (
     adapt_library,
     library_files,
     library_modules,
-    set_clock,
+    set_clock_and_hub,
 )
 
 _FILES = library_files(PROJECT)
@@ -26,7 +26,7 @@ def _exit_status(request: Mapping[str, Any], streams: Sequence[int], folder: Pat
     first = request["env"].get("PYTHONPATH", "").split(os.pathsep)[0]
     project = Path(str(first).removesuffix(f"/{LIBRARY}"))
     adapt_library(project, library_files(project) == _FILES)
-    set_clock(request["env"])
+    set_clock_and_hub(request["env"])
     status: int = _END(request, streams, folder)
     return status
 

@@ -241,13 +241,12 @@ async def _deliver(request: web.Request, reply: Reply, fault: Fault) -> web.Stre
     body = reply.body if fault.keep is None else reply.body[: fault.keep]
     if fault.cut or fault.wrong_length:
         return await _break_off(request, reply._replace(body=body), fault)
-    headers = dict(reply.headers)
     if reply.pauses_s and fault.keep is None:
         return await _stream(request, reply)
     if fault.drip_s:
         return await _drip(request, reply._replace(body=body), fault.drip_s)
     return web.Response(
-        body=body, status=reply.status, headers=headers, content_type=reply.content_type
+        body=body, status=reply.status, headers=reply.headers, content_type=reply.content_type
     )
 
 
@@ -280,10 +279,8 @@ async def _drip(request: web.Request, reply: Reply, pause_s: float) -> web.Strea
 async def _break_off(request: web.Request, reply: Reply, fault: Fault) -> web.StreamResponse:
     """A body that does not fit its Content-Length, or half of one."""
     sent = reply.body[: len(reply.body) // 2] if fault.cut else reply.body
-    head = f"HTTP/1.1 {reply.status} OK\r\nContent-Type: {reply.content_type}\r\n"
-    head += f"Content-Length: {len(reply.body) + fault.wrong_length}\r\n\r\n"
     if request.transport is not None:
-        request.transport.write(head.encode() + sent)
+        request.transport.write(_head(reply, fault.wrong_length) + sent)
         if fault.cut and fault.reset:
             # a reset throws away what the client has not read yet, so let it read
             await asyncio.sleep(0.05)
@@ -296,9 +293,12 @@ def _send_again(request: web.Request, reply: Reply, wait_s: float) -> None:
     """A sound reply once more, or late, beside the one that is sent now."""
     transport = request.transport
     if transport is not None:
-        head = f"HTTP/1.1 {reply.status} OK\r\nContent-Type: {reply.content_type}\r\n"
-        head += f"Content-Length: {len(reply.body)}\r\n\r\n"
-        asyncio.get_running_loop().call_later(wait_s, transport.write, head.encode() + reply.body)
+        asyncio.get_running_loop().call_later(wait_s, transport.write, _head(reply) + reply.body)
+
+
+def _head(reply: Reply, wrong_length: int = 0) -> bytes:
+    head = f"HTTP/1.1 {reply.status} OK\r\nContent-Type: {reply.content_type}\r\n"
+    return f"{head}Content-Length: {len(reply.body) + wrong_length}\r\n\r\n".encode()
 
 
 def _reset(request: web.Request) -> web.StreamResponse:

@@ -27,7 +27,7 @@ from servers.library_copies import (
     LibraryFiles,
     adapt_library,
     library_files,
-    set_clock,
+    set_clock_and_hub,
 )
 
 IMPORTED = (
@@ -63,7 +63,7 @@ def run_child(request: dict[str, Any], library: LibraryFiles) -> None:
     os.setsid()
     os.chdir(request["cwd"])
     adapt_library(Path(request["cwd"]), library_files(Path(request["cwd"])) == library)
-    set_clock(request["env"])
+    set_clock_and_hub(request["env"])
     os.environ.clear()
     os.environ.update(request["env"])
     for descriptor, name in ((0, os.devnull), (1, request["stdout"]), (2, request["stderr"])):

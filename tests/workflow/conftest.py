@@ -3,6 +3,7 @@
 import compileall
 import os
 import re
+import secrets
 import shutil
 import signal
 import subprocess
@@ -39,6 +40,12 @@ NOT_COPIED = (
 )
 
 
+Finished = subprocess.CompletedProcess[str]
+
+StudyFiles = str | Path | tuple[str | Path, ...]
+"""One file of a study, or those that are laid over one another."""
+
+
 @dataclass(frozen=True)
 class Checkout:
     """A copy of the project, and the folder its studies run in."""
@@ -52,7 +59,7 @@ class Checkout:
         env: Mapping[str, str] | None = None,
         cores: int = 8,
         as_users_do: bool = False,
-    ) -> subprocess.CompletedProcess[str]:
+    ) -> Finished:
         """Run Snakemake to its end; keys of the caller's environment are not passed on.
 
         Args:
@@ -82,6 +89,23 @@ class Checkout:
             check=False,
         )
 
+    def make(self, *targets: str, study: StudyFiles = (), **options: Any) -> Finished:
+        """`snakemake` to a good end."""
+        done = self.snakemake(*targets, *configfiles(study), **options)
+        assert done.returncode == 0, (done.stdout + done.stderr)[-4000:]
+        return done
+
+    def fail(self, *targets: str, study: StudyFiles = (), **options: Any) -> Finished:
+        """`snakemake`, which does not get to a good end."""
+        done = self.snakemake(*targets, *configfiles(study), **options)
+        assert done.returncode != 0
+        return done
+
+    def plan(self, *targets: str, study: StudyFiles = (), **options: Any) -> set[str]:
+        """The rules that a dry run would run."""
+        done = self.make("-n", *targets, study=study, **options)
+        return planned_rules(done.stdout + done.stderr)
+
     def command(self, *arguments: str, cores: int = 8) -> list[str]:
         """The command line of a run."""
         elsewhere = [] if self.directory == self.root else ["--directory", str(self.directory)]
@@ -106,8 +130,7 @@ class Checkout:
         running.wait()
         assert is_time(), "the run was not far enough to be killed"
         at = arguments.index("--configfile")
-        unlocked = self.snakemake("--unlock", *arguments[at:], env=env)
-        assert unlocked.returncode == 0, unlocked.stderr[-3000:]
+        self.make("--unlock", *arguments[at:], env=env)
 
     def study(self, name: str, overlay: Mapping[str, Any]) -> Path:
         """Write a study file of that name; give it to `snakemake` after `--configfile`."""
@@ -125,6 +148,12 @@ class Checkout:
         """A copy with results and Snakemake's memory of them, time stamps kept."""
         shutil.copytree(self.root, to, symlinks=True)
         return Checkout(to, to)
+
+
+def configfiles(study: StudyFiles) -> list[str]:
+    """The words of a command line that name a study's files."""
+    files = study if isinstance(study, tuple) else (study,)
+    return ["--configfile", *map(str, files)] if files else []
 
 
 @cache
@@ -276,8 +305,7 @@ def quickstart(tmp_path_factory: pytest.TempPathFactory) -> Checkout:
         flock(lock, LOCK_EX)
         if not shared.root.exists():
             made = copy_project(tmp_path_factory.mktemp("running") / "project")
-            finished = made.snakemake("all")
-            assert finished.returncode == 0, finished.stderr[-3000:]
+            made.make("all")
             made.root.rename(shared.root)
     # tests run Snakemake in theirs, which locks it
     return shared.clone(tmp_path_factory.mktemp("quickstart") / "project")
@@ -289,6 +317,38 @@ def finished(quickstart: Checkout, tmp_path: Path) -> Checkout:
     return quickstart.clone(tmp_path / "project")
 
 
+def from_yaml(text: str, **values: Any) -> dict[str, Any]:
+    """Settings as a study file has them; `$name` stands for a value."""
+
+    def filled(part: Any) -> Any:
+        if isinstance(part, dict):
+            return {key: filled(value) for key, value in part.items()}
+        if isinstance(part, list):
+            return [filled(value) for value in part]
+        is_name = isinstance(part, str) and part[:1] == "$"
+        return values[part[1:]] if is_name else part
+
+    loaded: dict[str, Any] = filled(yaml.safe_load(text))
+    return loaded
+
+
+KEY = f"secret-{secrets.token_hex(16)}"
+"""Of the fakes of services; drawn, so that no copy of a test holds it, compiled or not."""
+KEYS = {"LOOPBACK_API_KEY": KEY}
+
+
+def loopback_model(url: str, model: str, provider: str = "openai", **more: Any) -> dict[str, Any]:
+    """A model that a fake serves."""
+    about = {"provider": provider, "label": model, "model": model, "base_url": url}
+    return {**about, "api_key_env": "LOOPBACK_API_KEY", **more}
+
+
+def prices_of(prices: Mapping[str, Mapping[str, float]]) -> dict[str, Any]:
+    """Prices of a fake as a study has them."""
+    about = {"as_of": "2026-11-01", "source": "the test"}
+    return {model: {**price, **about} for model, price in prices.items()}
+
+
 # each puppet asked once: for studies whose test counts calls
 ONCE = {condition: {"replicates": 1} for condition in ("history", "rag", "profile")}
 
@@ -297,6 +357,18 @@ def answers_only(study: str) -> tuple[str, str]:
     """Where asking ends: for studies whose test looks at no estimate and no figure."""
     return (f"results/{study}/answers/answers.parquet", f"results/{study}/cost.csv")
 
+
+# twenty simulations of an effect of each kind show that power is simulated, as hundreds of more would
+FEW_SIMULATIONS: dict[str, Any] = {
+    "simulations": 20,
+    "effects": {
+        "shares": [{"baseline": 0.5, "condition": 0.4}],
+        "who": [0.2],
+        "entropy": [0.25],
+        "scores": [0.037],
+        "values": [0.5],
+    },
+}
 
 TINY: dict[str, Any] = {
     "study": {

@@ -28,7 +28,7 @@ from fieldwork.records.puppets import Context, Conversation
 from servers.osf import Osf, serve_osf
 from unit.generation.test_ledger import entry
 from unit.shipped_config import study as study_of
-from workflow.conftest import REPOSITORY, Checkout, clean_environment, planned_rules
+from workflow.conftest import REPOSITORY, Checkout, clean_environment
 
 pytestmark = pytest.mark.workflow
 
@@ -44,8 +44,7 @@ def archived(quickstart: Checkout, tmp_path_factory: pytest.TempPathFactory) -> 
     made = quickstart.clone(tmp_path_factory.mktemp("archived") / "project")
     with open_ledger(made.root / LEDGER) as ledger:
         ledger.store([FOREIGN])
-    ran = made.snakemake("archive", "--configfile", str(made.study("quickstart", STUDY)))
-    assert ran.returncode == 0, ran.stderr[-3000:]
+    made.make("archive", study=made.study("quickstart", STUDY))
     return made
 
 
@@ -129,8 +128,7 @@ def test_a_study_from_an_archive_asks_no_model(unpacked: Path) -> None:
     table = "results/quickstart/responses/embedded/probe/history.parquet"
     (unpacked / table).unlink()
     second = Checkout(unpacked / "code", unpacked)
-    ran = second.snakemake(table, "--configfile", str(unpacked / "study.yaml"))
-    assert ran.returncode != 0
+    ran = second.fail(table, study=unpacked / "study.yaml")
     assert "the ledger of this archive lacks an answer, and a study from an" in ran.stderr
     assert not (unpacked / table).exists()
 
@@ -146,9 +144,7 @@ def planned_again(folder: Path, plan: Mapping[str, Any]) -> set[str]:
         os.utime(table, (0, 0))
     targets = [str(results / path) for path in plan["remade"]]
     study = ("--configfile", str(folder / "study.yaml"))
-    ran = Checkout(REPOSITORY, folder).snakemake("-n", *targets, *study)
-    assert ran.returncode == 0, ran.stderr[-3000:]
-    return planned_rules(ran.stdout + ran.stderr)
+    return Checkout(REPOSITORY, folder).plan(*targets, *study)
 
 
 @pytest.mark.parametrize("is_shared", [True, False])
@@ -197,8 +193,7 @@ def test_a_second_machine_takes_the_estimates_of_groups_as_they_are(
 def test_an_unfinished_study_is_one_sentence(tmp_path: Path) -> None:
     checkout = Checkout(REPOSITORY, tmp_path)
     study = checkout.study("begun", {})
-    ran = checkout.snakemake("archive", "--configfile", str(study))
-    assert ran.returncode != 0
+    ran = checkout.fail("archive", study=study)
     assert "results/begun: the study is not finished, " in ran.stderr
     assert "run `snakemake all` for it first, and an archive asks no model" in ran.stderr
     assert not (tmp_path / "results").exists()

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from workflow.conftest import TINY, Checkout, clean_environment, copy_project, digests
+from workflow.conftest import TINY, Checkout, clean_environment, copy_project, digests, from_yaml
 
 pytestmark = pytest.mark.workflow
 
@@ -50,20 +50,10 @@ def the_sentence(failed: subprocess.CompletedProcess[str]) -> str:
             ["../etc"],
         ),
         (
-            {
-                "tasks": {
-                    "recommendations": {
-                        "sources": [
-                            {
-                                "format": "items",
-                                "kind": "list",
-                                "dataset": "recommendations",
-                                "columns": {"question": "Frage"},
-                            }
-                        ]
-                    }
-                }
-            },
+            from_yaml(
+                "tasks: {recommendations: {sources: [{format: items, kind: list, "
+                "dataset: recommendations, columns: {question: Frage}}]}}"
+            ),
             ["recommendations.csv", "no column 'Frage'", "columns.question", "item_id, domain"],
         ),
         (
@@ -76,8 +66,7 @@ def test_a_config_mistake_is_told_before_anything_runs(
     study_folder: Checkout, overlay: dict[str, Any], words: list[str]
 ) -> None:
     bad = study_folder.study("bad", overlay)
-    failed = study_folder.snakemake("-n", "all", "--configfile", str(bad))
-    assert failed.returncode != 0
+    failed = study_folder.fail("-n", "all", study=bad)
     sentence = the_sentence(failed)
     for word in words:
         assert word in sentence
@@ -99,8 +88,7 @@ def test_a_study_file_is_looked_at_before_snakemake_reads_it(
     bad = study_folder.study("bad", {})
     bad.write_text(content)
     options = [part for name in profile for part in ("--workflow-profile", name)]
-    failed = study_folder.snakemake("-n", "all", *options, "--configfile", str(bad))
-    assert failed.returncode != 0
+    failed = study_folder.fail("-n", "all", *options, study=bad)
     sentence = the_sentence(failed)
     assert all(word in sentence for word in ["bad.yaml", *words])
     assert not (study_folder.root / "ran").exists()
@@ -124,18 +112,14 @@ def test_a_broken_corpus_file_is_named(study_folder: Checkout, write: Any) -> No
     corpus = study_folder.directory / "broken.parquet"
     write(corpus)
     bad = study_folder.study("bad", {"corpora": {"sample": {"path": str(corpus)}}})
-    failed = study_folder.snakemake(
-        "results/bad/corpus/sample/conversations.parquet", "--configfile", str(bad)
-    )
-    assert failed.returncode != 0
+    failed = study_folder.fail("results/bad/corpus/sample/conversations.parquet", study=bad)
     assert str(corpus) in the_sentence(failed)
 
 
 def test_a_stage_that_cannot_go_on_says_why(study_folder: Checkout) -> None:
     bad = study_folder.study("bad", {"filters": {"min_user_turns": 900}})
     table = "results/bad/corpus/sample/conversations.parquet"
-    failed = study_folder.snakemake(table, "--configfile", str(bad))
-    assert failed.returncode != 0
+    failed = study_folder.fail(table, study=bad)
     assert "min_user_turns" in the_sentence(failed)
 
 
@@ -146,23 +130,17 @@ def test_too_few_users_in_a_large_corpus_stop_the_study_before_anybody_is_asked(
     study_folder.directory.mkdir(parents=True)
     corpus = study_folder.directory / "large.jsonl"
     corpus.write_text("".join(json.dumps({"user": u, "messages": talk}) + "\n" for u in "ab"))
-    large = study_folder.study(
-        "large",
-        {
-            "study": {
-                "name": "large",
-                "corpus": "large",
-                "conditions": ["offline", "rag", "history"],
-                "tasks": ["probe"],
-            },
-            "corpora": {"large": {"path": str(corpus)}},
-            "tasks": {"probe": {"runs": 3}},
-        },
+    overlay = from_yaml(
+        """
+        study: {name: large, corpus: large, conditions: [offline, rag, history], tasks: [probe]}
+        corpora: {large: {path: $path}}
+        tasks: {probe: {runs: 3}}
+        """,
+        path=str(corpus),
     )
-    planned = study_folder.snakemake("-n", "--configfile", str(large))
-    assert planned.returncode == 0, planned.stderr[-2000:]
-    failed = study_folder.snakemake("--keep-going", "--configfile", str(large))
-    assert failed.returncode != 0
+    large = study_folder.study("large", overlay)
+    study_folder.make("-n", study=large)
+    failed = study_folder.fail("--keep-going", study=large)
     sentence = the_sentence(failed)
     assert "conditions.rag needs 3 conversations (tasks.probe.runs)" in sentence
     assert "corpora.large has 2" in sentence
@@ -174,24 +152,20 @@ def test_too_few_users_in_a_large_corpus_stop_the_study_before_anybody_is_asked(
 
 def test_dry_runs_need_no_keys(study_folder: Checkout) -> None:
     paid = study_folder.study("paid", {"study": {"models": ["gpt-4o-mini", "embedded"]}})
-    planned = study_folder.snakemake("-n", "all", "--configfile", str(paid))
-    assert planned.returncode == 0, planned.stderr[-2000:]
+    study_folder.make("-n", "all", study=paid)
 
 
 def test_a_mistake_loses_nothing_that_was_computed(study_folder: Checkout) -> None:
     small = TINY | {"study": {**TINY["study"], "conditions": ["history"], "tasks": ["probe"]}}
     good = study_folder.study("good", small)
     tables = ("results/good/answers/answers.parquet", "--configfile")
-    finished = study_folder.snakemake(*tables, str(good))
-    assert finished.returncode == 0, finished.stderr[-3000:]
+    study_folder.make(*tables, str(good))
     before = digests(study_folder.directory, "results/**/*.parquet")
     # more puppets than the corpus has users: the tables of the good study must survive the failure
     worse = {**small, "study": {**small["study"], "name": "good"}}
     bad = study_folder.study("bad", worse | {"tasks": {"probe": {"runs": 5000}}})
-    failed = study_folder.snakemake(*tables, str(bad))
-    assert failed.returncode != 0
-    again = study_folder.snakemake(*tables, str(good))
-    assert again.returncode == 0
+    study_folder.fail(*tables, str(bad))
+    study_folder.make(*tables, str(good))
     assert digests(study_folder.directory, "results/**/*.parquet") == before
 
 

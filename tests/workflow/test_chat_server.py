@@ -9,11 +9,19 @@ import duckdb
 import pytest
 
 from servers.provider import Chat, ChatRequest, http_error, serve_chat
-from workflow.conftest import ONCE, REPOSITORY, Checkout, answers_only
+from workflow.conftest import (
+    KEY,
+    KEYS,
+    ONCE,
+    REPOSITORY,
+    Checkout,
+    answers_only,
+    from_yaml,
+    loopback_model,
+)
 
 pytestmark = pytest.mark.workflow
 
-KEY = "secret-of-this-test-0123456789"
 OPTIONS = ("Tesla", "**Patagonia**: outdoor", "Ikea", "LEGO", "Nintendo", "Costco", "Siemens")
 N_REQUESTS = 2 * (9 + 4) * 3
 
@@ -29,27 +37,19 @@ def answer(request: Mapping[str, Any]) -> str:
 
 
 def chat_study(chat: Chat) -> dict[str, Any]:
-    return {
-        "study": {
-            "name": "chat",
-            "models": ["served"],
-            "conditions": ["offline", "history"],
-            "tasks": ["recommendations", "probe"],
-        },
-        "models": {
-            "served": {
-                "provider": "openai",
-                "label": "Served",
-                "model": "loopback",
-                "base_url": chat.base_url,
-                "api_key_env": "LOOPBACK_API_KEY",
-            }
-        },
-        "conditions": ONCE,
-        "tasks": {"recommendations": {"runs": 3}, "probe": {"runs": 3}},
-        "generation": {"attempts": 2},
-        "metrics": {"permutations": 99},
-    }
+    return from_yaml(
+        """
+        study: {name: chat, models: [served], conditions: [offline, history],
+          tasks: [recommendations, probe]}
+        models: {served: $served}
+        conditions: $once
+        tasks: {recommendations: {runs: 3}, probe: {runs: 3}}
+        generation: {attempts: 2}
+        metrics: {permutations: 99}
+        """,
+        served=loopback_model(chat.base_url, "loopback"),
+        once=ONCE,
+    )
 
 
 def asked_of(chat: Chat) -> list[ChatRequest]:
@@ -73,11 +73,10 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Checkout:
     with serve_chat(answer=answer) as chat:
         study = folder.study("chat", chat_study(chat))
         arguments = (*answers_only("chat"), "--configfile", str(study))
-        finished = folder.snakemake(*arguments, env={"LOOPBACK_API_KEY": KEY})
-        assert finished.returncode == 0, finished.stderr[-3000:]
+        folder.make(*arguments, env=KEYS)
         assert len(asked_of(chat)) == N_REQUESTS
         assert {r.authorization for r in asked_of(chat)} == {f"Bearer {KEY}"}
-        again = folder.snakemake(*arguments, env={"LOOPBACK_API_KEY": KEY})
+        again = folder.snakemake(*arguments, env=KEYS)
         assert "Nothing to be done" in again.stderr
         assert len(asked_of(chat)) == N_REQUESTS
     return folder
@@ -121,8 +120,7 @@ def test_a_failing_server_fails_the_job_and_keeps_what_arrived(
     with serve_chat(answer=answer, faults=[broken]) as chat:
         study = folder.study("chat", chat_study(chat))
         arguments = (*answers_only("chat"), "--keep-going", "--configfile", str(study))
-        failed = folder.snakemake(*arguments, env={"LOOPBACK_API_KEY": KEY})
-        assert failed.returncode != 0
+        failed = folder.fail(*arguments, env=KEYS)
         assert "requests to served" in failed.stderr
         assert "overloaded" in failed.stderr
         assert "resources/ledger/served.sqlite" in failed.stderr
@@ -132,7 +130,6 @@ def test_a_failing_server_fails_the_job_and_keeps_what_arrived(
         assert not list(folder.directory.glob("results/chat/responses/served/recommendations/*"))
         chat.faults.clear()
         before = len(asked_of(chat))
-        finished = folder.snakemake(*arguments, env={"LOOPBACK_API_KEY": KEY})
-        assert finished.returncode == 0, finished.stderr[-3000:]
+        folder.make(*arguments, env=KEYS)
         assert len(asked_of(chat)) - before == 6
     assert answers_of(folder) == answers_of(whole)

@@ -19,7 +19,14 @@ import pytest
 import yaml
 
 from fieldwork.judging.kit.questions import page_sources
-from workflow.conftest import REPOSITORY, Checkout, clean_environment, forks, script_forks
+from workflow.conftest import (
+    FEW_SIMULATIONS,
+    REPOSITORY,
+    Checkout,
+    clean_environment,
+    forks,
+    script_forks,
+)
 from workflow.test_plan import NO_NETWORK
 
 pytestmark = pytest.mark.workflow
@@ -148,9 +155,8 @@ def project(quickstart: Checkout, tmp_path_factory: pytest.TempPathFactory) -> P
         for name, text in files_of(document):
             (made.root / name).parent.mkdir(parents=True, exist_ok=True)
             (made.root / name).write_text(text, encoding="utf-8")
-    # twenty simulations of one size show that a command runs, as well as hundreds of many
     with (made.root / "config.yaml").open("a", encoding="utf-8") as file:
-        file.write("\npower: {simulations: 20, sizes: [10]}\n")
+        yaml.safe_dump({"power": {**FEW_SIMULATIONS, "sizes": [10]}}, file)
     # what volunteers send: only its name counts where a run is planned
     answers = made.root / "resources/field/page/answers.csv"
     answers.parent.mkdir(parents=True)

@@ -11,20 +11,20 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from workflow.conftest import Checkout, copy_project
+from workflow.conftest import Checkout, copy_project, from_yaml
 
 pytestmark = pytest.mark.workflow
 
 # vectors are stored 128 at a time: there is time to be killed in after the first
 N_CONVERSATIONS = 136
-STUDY = {
-    "study": {"name": "killed", "corpus": "few", "conditions": ["rag"], "tasks": ["probe"]},
-    "corpora": {"few": {"path": "few.parquet", "format": "wildchat"}},
-    "filters": {"min_user_turns": 1, "languages": [], "exclude_toxic": False},
-    "embedding": {"shards": 1},
-    "tasks": {"probe": {"runs": 3}},
-    "metrics": {"baseline": "rag"},
-}
+STUDY = from_yaml("""
+study: {name: killed, corpus: few, conditions: [rag], tasks: [probe]}
+corpora: {few: {path: few.parquet, format: wildchat}}
+filters: {min_user_turns: 1, languages: [], exclude_toxic: false}
+embedding: {shards: 1}
+tasks: {probe: {runs: 3}}
+metrics: {baseline: rag}
+""")
 TARGET = "results/killed/contexts/probe/rag.parquet"
 
 
@@ -66,8 +66,7 @@ def test_a_killed_embedding_computes_no_vector_twice(checkout: Checkout) -> None
     for path in stores(checkout):
         with closing(sqlite3.connect(path)) as store, store:
             store.execute("UPDATE vectors SET vector = ?", [mark.tobytes()])
-    finished = checkout.snakemake(*arguments)
-    assert finished.returncode == 0, finished.stderr[-3000:]
+    checkout.make(*arguments)
     (shard,) = (checkout.root / "results/killed/embeddings").glob("**/shards/*.parquet")
     vectors = pq.read_table(shard).column("vector").to_pylist()
     kept = sum(vector == mark.tobytes() for vector in vectors)
@@ -76,19 +75,17 @@ def test_a_killed_embedding_computes_no_vector_twice(checkout: Checkout) -> None
 
 # ---- the precision that the processor decides ----------------------------------------------------------
 
-OPEN_STUDY = {
-    "study": {"name": "open", "corpus": "mine", "conditions": ["rag"], "tasks": ["probe"]},
-    "corpora": {
-        "mine": {
-            "path": "resources/mine/conversations.jsonl",
-            "filters": {"min_user_turns": 1, "languages": [], "max_tokens": None},
-        }
-    },
-    "filters": {"exclude_toxic": False, "exclude_redacted": False},
-    "embedding": {"precision": "auto", "shards": 2},
-    "tasks": {"probe": {"runs": 3}},
-    "metrics": {"baseline": "rag"},
-}
+OPEN_STUDY = from_yaml("""
+study: {name: open, corpus: mine, conditions: [rag], tasks: [probe]}
+corpora:
+  mine:
+    path: resources/mine/conversations.jsonl
+    filters: {min_user_turns: 1, languages: [], max_tokens: null}
+filters: {exclude_toxic: false, exclude_redacted: false}
+embedding: {precision: auto, shards: 2}
+tasks: {probe: {runs: 3}}
+metrics: {baseline: rag}
+""")
 OPEN_TARGET = "results/open/contexts/probe/rag.parquet"
 
 
@@ -112,8 +109,7 @@ def test_all_jobs_follow_what_was_measured_on_another_machine(tmp_path: Path) ->
     record.parent.mkdir()
     record.write_text(content)
     study = checkout.study("open", OPEN_STUDY)
-    finished = checkout.snakemake(OPEN_TARGET, "--configfile", str(study))
-    assert finished.returncode == 0, finished.stderr[-3000:]
+    finished = checkout.make(OPEN_TARGET, study=study)
     # once, on the terminal
     assert finished.stderr.count("auto is bf16 in this study: it was faster (measured on one") == 1
     assert precisions_of_vectors(checkout) == [{"bf16"}] * 3

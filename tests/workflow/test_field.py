@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 from field_data.synthetic import MODEL_IN_FILE, SyntheticField, make_field
-from workflow.conftest import REPOSITORY, TINY, Checkout, rows_of
+from workflow.conftest import REPOSITORY, TINY, Checkout, from_yaml, rows_of
 
 pytestmark = pytest.mark.workflow
 
@@ -24,18 +24,18 @@ def synthetic() -> SyntheticField:
 
 
 def field_setting(synthetic: SyntheticField, model: str = "smollm2") -> dict[str, Any]:
-    return {
-        "path": "resources/field",
-        "layout": "wide",
-        "columns": {
-            "participant": "panel_id",
-            "platform": "device",
-            "model": "assistant",
-            "groups": {"group": "group", "age": "age_band"},
-        },
-        "prompts": {f"{task}/{item_id}": f"Q_{item_id}" for task, item_id in synthetic.items},
-        "models": {MODEL_IN_FILE: model},
-    }
+    return from_yaml(
+        """
+        path: resources/field
+        layout: wide
+        columns: {participant: panel_id, platform: device, model: assistant,
+          groups: {group: group, age: age_band}}
+        prompts: $prompts
+        models: $models
+        """,
+        prompts={f"{task}/{item_id}": f"Q_{item_id}" for task, item_id in synthetic.items},
+        models={MODEL_IN_FILE: model},
+    )
 
 
 def write_survey(folder: Path, rows: Sequence[Mapping[str, str]]) -> None:
@@ -55,8 +55,7 @@ def surveyed(synthetic: SyntheticField, tmp_path_factory: pytest.TempPathFactory
     made = Checkout(REPOSITORY, tmp_path_factory.mktemp("field"))
     write_survey(made.directory / "resources/field", synthetic.wide)
     study = made.study("field", STUDY | {"field": field_setting(synthetic)})
-    finished = made.snakemake("results/field/answers/field.parquet", "--configfile", str(study))
-    assert finished.returncode == 0, finished.stderr[-3000:]
+    made.make("results/field/answers/field.parquet", study=study)
     return made
 
 
@@ -101,8 +100,7 @@ def test_a_map_that_does_not_fit_is_refused_in_a_sentence_that_names_nobody(
     setting = field_setting(synthetic)
     setting["columns"] |= {"participant": "panelid"}
     study = folder.study("field", STUDY | {"field": setting})
-    failed = folder.snakemake("results/field/field/answers.parquet", "--configfile", str(study))
-    assert failed.returncode != 0
+    failed = folder.fail("results/field/field/answers.parquet", study=study)
     (sentence,) = {line for line in failed.stderr.splitlines() if line.startswith("ERROR: ")}
     assert "resources/field/wave_1.csv: row 1 has no column 'panelid'" in sentence
     assert "(field.columns.participant) (nearest: 'panel_id')" in sentence

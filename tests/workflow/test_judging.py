@@ -23,8 +23,7 @@ def votes() -> dict[str, Any]:
 def test_votes_become_estimates_and_nobody_is_named(folder: Checkout) -> None:
     study = folder.study("judged", {"judging": votes()["judging"]})
     target = "results/judged/metrics/judgements.csv"
-    finished = folder.snakemake(target, "--configfile", str(study))
-    assert finished.returncode == 0, finished.stderr[-3000:]
+    folder.make(target, study=study)
     ((n_judgements, n_units, n_people),) = rows_of(
         folder,
         """SELECT count(*), count(DISTINCT unit_id), count(DISTINCT rater) FILTER (rater_kind = 'person')
@@ -53,8 +52,7 @@ def test_an_answer_of_another_scale_stops_the_study_before_anything_is_asked(
     judging["scales"]["better"]["options"] = ["model_a", "model_b"]
     judging["scales"]["better"]["readings"] = {}
     study = folder.study("judged", {"judging": judging})
-    failed = folder.snakemake("all", "--configfile", str(study))
-    assert failed.returncode != 0
+    failed = folder.fail("all", study=study)
     assert "the answer is no option of the scale better (model_a, model_b)" in failed.stderr
     assert "Traceback" not in failed.stderr
     assert not (folder.directory / "resources/ledger").exists()

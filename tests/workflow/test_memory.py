@@ -9,11 +9,20 @@ from typing import Any
 import pytest
 
 from servers.provider import Chat, ModelSpec, serve_provider
-from workflow.conftest import REPOSITORY, Checkout, answers_only, planned_rules, rows_of
+from workflow.conftest import (
+    KEY,
+    KEYS,
+    REPOSITORY,
+    Checkout,
+    answers_only,
+    from_yaml,
+    loopback_model,
+    prices_of,
+    rows_of,
+)
 
 pytestmark = pytest.mark.workflow
 
-KEY = "secret-of-this-test-0123456789"
 PRICES = {"gpt-loop": {"input": 2.0, "cached": 0.5, "cache_write": 2.0, "output": 8.0}}
 RUNS = 4
 READING = "What do you learn about the user"
@@ -50,49 +59,32 @@ def server() -> Iterator[Chat]:
 
 
 def overlay(server: Chat) -> dict[str, Any]:
-    memory = {"context": "memory_relevant", "temperature": 1, "replicates": 1}
-    return {
-        "study": {
-            "models": ["gpt"],
-            "conditions": ["offline", "memory", "by_model", "by_words"],
-            "tasks": ["probe"],
-        },
-        "models": {
-            "gpt": {
-                "provider": "openai",
-                "label": "GPT",
-                "model": "gpt-loop",
-                "base_url": server.base_url,
-                "api_key_env": "LOOPBACK_API_KEY",
-            }
-        },
-        "conditions": {
-            "memory": {"replicates": 1, "recent": 1},
-            "by_model": {**memory, "label": "By model", "select": {"by": "model"}},
-            "by_words": {
-                **memory,
-                "label": "By words",
-                "select": {"by": "bm25", "n": 1},
-                "template": "resources/memory/plain.txt",
-            },
-        },
-        "memory": {"conversations": 2},
-        "tasks": {"probe": {"runs": RUNS}},
-        "metrics": {"permutations": 99},
-        "prices": {
-            name: {**price, "as_of": "2026-11-01", "source": "the test"}
-            for name, price in PRICES.items()
-        },
-    }
+    return from_yaml(
+        """
+        study: {models: [gpt], conditions: [offline, memory, by_model, by_words], tasks: [probe]}
+        models: {gpt: $gpt}
+        conditions:
+          memory: {replicates: 1, recent: 1}
+          by_model: &other {context: memory_relevant, temperature: 1, replicates: 1, label: By model,
+            select: {by: model}}
+          by_words: {<<: *other, label: By words, select: {by: bm25, n: 1},
+            template: resources/memory/plain.txt}
+        memory: {conversations: 2}
+        tasks: {probe: {runs: $runs}}
+        metrics: {permutations: 99}
+        prices: $prices
+        """,
+        gpt=loopback_model(server.base_url, "gpt-loop"),
+        runs=RUNS,
+        prices=prices_of(PRICES),
+    )
 
 
 def test_what_a_model_reads_off_conversations_stands_before_the_questions(
     checkout: Checkout, server: Chat
 ) -> None:
     path = checkout.study("remembered", overlay(server))
-    env = {"LOOPBACK_API_KEY": KEY}
-    plan = checkout.snakemake("plan", "--configfile", str(path), env=env)
-    assert plan.returncode == 0, plan.stderr[-3000:]
+    checkout.make("plan", study=path, env=KEYS)
     assert server.requests == []
     with (checkout.results("remembered") / "plan.csv").open(encoding="utf-8", newline="") as file:
         planned = {row["task"]: row for row in csv.DictReader(file)}
@@ -100,8 +92,7 @@ def test_what_a_model_reads_off_conversations_stands_before_the_questions(
     assert int(planned["memory.select"]["n_requests"]) > 0
 
     arguments = (*answers_only("remembered"), "--configfile", str(path))
-    finished = checkout.snakemake(*arguments, env=env)
-    assert finished.returncode == 0, finished.stderr[-3000:]
+    checkout.make(*arguments, env=KEYS)
     reasons = rows_of(
         checkout,
         """SELECT reason, count(*) FROM 'RESULTS/remembered/memory/statements.parquet'
@@ -138,12 +129,9 @@ def test_what_a_model_reads_off_conversations_stands_before_the_questions(
     assert set(billed) == {"probe", "memory.read", "memory.select"}
     assert float(billed["memory.read"]["cost_usd"]) > 0
     n_asked = len(server.requests)
-    assert "Nothing to be done" in checkout.snakemake(*arguments, env=env).stderr
+    assert "Nothing to be done" in checkout.snakemake(*arguments, env=KEYS).stderr
     # the ledger has all answers, those of the reading model too
-    again = checkout.snakemake(
-        *arguments, "--forcerun", "prepare_reading", "generate_responses", env=env
-    )
-    assert again.returncode == 0, again.stderr[-3000:]
+    checkout.make(*arguments, "--forcerun", "prepare_reading", "generate_responses", env=KEYS)
     assert len(server.requests) == n_asked
 
 
@@ -152,14 +140,12 @@ def test_the_memory_conditions_are_planned_in_a_study_file(tmp_path: Path, name:
     study = Checkout(REPOSITORY, tmp_path)
     overlay = study.study("remembered", {"study": {"conditions": ["offline", *MEMORY]}})
     file = REPOSITORY / f"studies/{name}.yaml"
-    planned = study.snakemake("-n", "all", "--configfile", str(file), str(overlay))
-    assert planned.returncode == 0, planned.stderr[-2000:]
     assert {
         "prepare_reading",
         "read_attributes",
         "select_attributes",
         "write_memories",
-    } <= planned_rules(planned.stdout + planned.stderr)
+    } <= study.plan("all", "--configfile", str(file), str(overlay))
 
 
 def test_a_model_that_states_nothing_leaves_empty_contexts_and_says_so(
@@ -170,8 +156,7 @@ def test_a_model_that_states_nothing_leaves_empty_contexts_and_says_so(
     settings["conditions"]["memory"]["recent"] = 0
     path = checkout.study("forgotten", settings)
     target = "results/forgotten/responses/gpt/probe/memory.parquet"
-    finished = checkout.snakemake(target, "--configfile", str(path), env={"LOOPBACK_API_KEY": KEY})
-    assert finished.returncode == 0, finished.stderr[-3000:]
+    checkout.make(target, study=path, env=KEYS)
     log = (checkout.directory / "logs/forgotten/read_attributes.log").read_text()
     assert "nothing is known of any user" in log
     log = (checkout.directory / "logs/forgotten/build_contexts/probe/memory.log").read_text()

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from workflow.conftest import REPOSITORY, Checkout, planned_rules
+from workflow.conftest import REPOSITORY, Checkout
 
 pytestmark = pytest.mark.workflow
 
@@ -53,28 +53,23 @@ def own_study(folder: Checkout, tasks: list[str], **settings: Any) -> str:
 def test_own_questions_are_drawn_as_suits_them(
     folder: Checkout, tasks: list[str], figures: set[str]
 ) -> None:
-    planned = folder.snakemake("-n", "all", "--configfile", own_study(folder, tasks))
-    assert planned.returncode == 0, planned.stderr[-2000:]
-    rules = planned_rules(planned.stdout + planned.stderr)
+    rules = folder.plan("all", study=own_study(folder, tasks))
     assert {rule for rule in rules if rule.startswith("plot_")} == figures | {"plot_who_asks"}
 
 
 def test_a_file_of_both_kinds_is_read_where_its_source_says_so(folder: Checkout) -> None:
     table = "results/own/tasks/both.parquet"
-    made = folder.snakemake(table, "--configfile", own_study(folder, ["both"]))
-    assert made.returncode == 0, made.stderr[-2000:]
+    folder.make(table, study=own_study(folder, ["both"]))
     source = {"format": "items", "dataset": "both", "kind": "choice"}
     wrong = folder.study(
         "own_too", {"tasks": {"both": {"sources": [source]}}, "study": {"name": "own"}}
     )
     files = [own_study(folder, ["both"]), str(wrong)]
-    failed = folder.snakemake(table, "--configfile", *files)
-    assert failed.returncode != 0
+    failed = folder.fail(table, "--configfile", *files)
     assert "item 'q1' is of kind list, but the task's source says kind: choice" in failed.stderr
 
 
 def test_a_figure_that_no_task_suits_cannot_be_asked_for(folder: Checkout) -> None:
     files = ["--configfile", own_study(folder, ["trivia"])]
-    failed = folder.snakemake("-n", "results/own/figures/fig1.pdf", *files)
-    assert failed.returncode != 0
+    failed = folder.fail("-n", "results/own/figures/fig1.pdf", *files)
     assert "figures.fig1 is null, or no task of study.tasks" in failed.stdout + failed.stderr

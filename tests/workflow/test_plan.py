@@ -9,7 +9,16 @@ from typing import Any
 import pytest
 
 from servers.provider import Chat, ModelSpec, serve_provider
-from workflow.conftest import ONCE, Checkout, answers_only, planned_rules
+from workflow.conftest import (
+    KEY,
+    KEYS,
+    ONCE,
+    Checkout,
+    answers_only,
+    from_yaml,
+    loopback_model,
+    prices_of,
+)
 
 pytestmark = pytest.mark.workflow
 
@@ -28,11 +37,8 @@ def plan_of(checkout: Checkout, study: str) -> list[dict[str, str]]:
 def test_a_study_on_real_data_is_planned_without_key_network_or_corpus(checkout: Checkout) -> None:
     name = "current"
     study = f"studies/{name}.yaml"
-    dry = checkout.snakemake("-n", "--configfile", study)
-    assert dry.returncode == 0, dry.stderr[-3000:]
-    assert "download_dataset" in planned_rules(dry.stdout)
-    planned = checkout.snakemake("plan", "--configfile", study, env=NO_NETWORK)
-    assert planned.returncode == 0, planned.stderr[-3000:]
+    assert "download_dataset" in checkout.plan(study=study)
+    checkout.make("plan", study=study, env=NO_NETWORK)
     assert not (checkout.root / "resources/downloads").exists()
     assert not checkout.results(name).joinpath("responses").exists()
     rows = plan_of(checkout, name)
@@ -54,8 +60,7 @@ def test_the_quickstart_is_planned_from_its_tables_and_what_is_answered_is_not_c
     overlay: dict[str, Any] = {"study": {"tasks": ["recommendations", "probe"]}}
     study = finished.study("two", overlay)
     before = {p: p.stat().st_mtime_ns for p in Path(finished.root).glob("results/*/responses/**/*")}
-    planned = finished.snakemake("plan", "--configfile", str(study))
-    assert planned.returncode == 0, planned.stderr[-3000:]
+    finished.make("plan", study=study)
     rows = plan_of(finished, "two")
     assert {row["basis"] for row in rows} == {"tables"}
     assert all(row["n_requests"] == row["n_answered"] != "0" for row in rows)
@@ -67,40 +72,30 @@ def test_a_plan_downloads_nothing_whatever_tables_are_there(finished: Checkout) 
     made = finished.results("paper") / "contexts/mmlu_lite/history.parquet"
     made.parent.mkdir(parents=True)
     made.write_bytes((finished.results() / "contexts/mmlu_lite/history.parquet").read_bytes())
-    planned = finished.snakemake("plan", "--configfile", "studies/paper.yaml", env=NO_NETWORK)
-    assert planned.returncode == 0, planned.stderr[-3000:]
+    planned = finished.make("plan", study="studies/paper.yaml", env=NO_NETWORK)
     assert "download_dataset" not in planned.stderr
     rows = [row for row in plan_of(finished, "paper") if row["task"] == "mmlu_lite"]
     assert {row["basis"] for row in rows} == {"all assumed"}
 
 
 PRICE = {"input": 100.0, "output": 400.0}
-KEY = {"LOOPBACK_API_KEY": "secret-of-this-test-1234567890"}
 
 
 def paid_study(checkout: Checkout, chat: Chat) -> tuple[str, str]:
-    served = {
-        "provider": "openai",
-        "label": "Served",
-        "model": "gpt-x",
-        "base_url": chat.base_url,
-        "api_key_env": "LOOPBACK_API_KEY",
-        "concurrency": 2,
-    }
-    overlay = {
-        "study": {
-            "name": "killed",
-            "models": ["served"],
-            "conditions": ["offline", "profile"],
-            "tasks": ["probe"],
-        },
-        "models": {"served": served},
-        "prices": {"gpt-x": {**PRICE, "as_of": "2026-11-01", "source": "the test"}},
-        "conditions": ONCE,
-        "tasks": {"probe": {"runs": 5}},
-        "metrics": {"permutations": 99},
-        "generation": {"budget_usd": 50.0, "max_unreadable": 1},
-    }
+    overlay = from_yaml(
+        """
+        study: {name: killed, models: [served], conditions: [offline, profile], tasks: [probe]}
+        models: {served: $served}
+        prices: $prices
+        conditions: $once
+        tasks: {probe: {runs: 5}}
+        metrics: {permutations: 99}
+        generation: {budget_usd: 50.0, max_unreadable: 1}
+        """,
+        served=loopback_model(chat.base_url, "gpt-x", concurrency=2),
+        prices=prices_of({"gpt-x": PRICE}),
+        once=ONCE,
+    )
     return ("--configfile", str(checkout.study("killed", overlay)))
 
 
@@ -119,20 +114,19 @@ def test_answers_of_a_killed_job_are_planned_as_answered_and_its_budget_comes_ba
     with serve_provider(
         specs=[ModelSpec("gpt-x", family="4o")],
         prices={"gpt-x": PRICE},
-        api_key=KEY["LOOPBACK_API_KEY"],
+        api_key=KEY,
         latency_s=0.2,
     ) as chat:
         arguments = paid_study(checkout, chat)
         checkout.kill_once(
-            lambda: n_asked(chat) >= 12, *answers_only("killed"), *arguments, env=KEY
+            lambda: n_asked(chat) >= 12, *answers_only("killed"), *arguments, env=KEYS
         )
         assert not list((checkout.root / "results/killed/responses").glob("**/*.parquet"))
         ((n_stored,),) = rows_of(checkout, "served.sqlite", "SELECT count(*) FROM answers")
         asked = n_asked(chat)
         # only the two calls that were under way at the kill may be sent a second time
         assert asked - n_stored <= 2
-        planned = checkout.snakemake("plan", *arguments)
-        assert planned.returncode == 0, planned.stderr[-3000:]
+        checkout.make("plan", *arguments)
         assert n_asked(chat) == asked
         rows = [row for row in plan_of(checkout, "killed") if row["is_chosen"] == "True"]
         assert sum(int(row["n_answered"]) for row in rows) == n_stored > 0
@@ -142,14 +136,12 @@ def test_answers_of_a_killed_job_are_planned_as_answered_and_its_budget_comes_ba
             dollars = (tokens * PRICE["input"] + int(row["output_tokens"]) * PRICE["output"]) / 1e6
             assert float(row["cost_no_cache_usd"]) == pytest.approx(dollars)
         assert rows_of(checkout, "budget.sqlite", "SELECT count(*) FROM holders") == [(1,)]
-        finished = checkout.snakemake(*answers_only("killed"), *arguments, env=KEY)
-        assert finished.returncode == 0, finished.stderr[-3000:]
+        checkout.make(*answers_only("killed"), *arguments, env=KEYS)
         assert n_asked(chat) - asked == n_left
         # nothing is held any more, and what was under way when it was killed counts as spent
         assert rows_of(checkout, "budget.sqlite", "SELECT count(*) FROM holders") == [(0,)]
         ((spent, lost),) = rows_of(checkout, "budget.sqlite", "SELECT spent, lost FROM accounts")
         assert lost > 0
         assert chat.bill.usd <= spent / 1e9 <= chat.bill.usd + lost / 1e9
-    again = checkout.snakemake("plan", *arguments)
-    assert again.returncode == 0, again.stderr[-3000:]
+    checkout.make("plan", *arguments)
     assert all(row["n_requests"] == row["n_answered"] for row in plan_of(checkout, "killed"))

@@ -10,27 +10,21 @@ import yaml
 from fieldwork.generation.inventory import Inventory
 from fieldwork.metrics.claims.registration_records import missing_records, read_records
 from fieldwork.provenance import file_digest
-from workflow.conftest import Checkout, digests, planned_rules
+from workflow.conftest import FEW_SIMULATIONS, Checkout, digests, from_yaml
 from workflow.test_plan import NO_NETWORK
 
 pytestmark = pytest.mark.workflow
 
 # without `rag`, which would have the corpus embedded
-FEW: dict[str, Any] = {
-    "study": {"conditions": ["offline_t0", "offline", "history", "profile"]},
-    "power": {"simulations": 20, "sizes": [5, 20]},
-    "tasks": {
-        "mmlu_lite": {
-            "sources": [
-                {
-                    "format": "mmlu",
-                    "dataset": "sample_mmlu",
-                    "item_ids": ["sample_astronomy-000", "sample_cooking-000"],
-                }
-            ]
-        }
-    },
-}
+FEW = from_yaml(
+    """
+    study: {conditions: [offline_t0, offline, history, profile]}
+    power: $power
+    tasks: {mmlu_lite: {sources: [{format: mmlu, dataset: sample_mmlu,
+      item_ids: [sample_astronomy-000, sample_cooking-000]}]}}
+    """,
+    power={**FEW_SIMULATIONS, "sizes": [5, 20]},
+)
 FILES = ("results/few/power/*", "results/few/figures/power.*")
 
 
@@ -40,12 +34,10 @@ def rows_of(checkout: Checkout, study: str) -> list[dict[str, str]]:
 
 
 def test_the_quickstart_has_its_power_simulated(checkout: Checkout) -> None:
-    dry = checkout.snakemake("-n", "all")
-    assert not {"plan_power", "plot_power"} & planned_rules(dry.stdout)
+    assert not {"plan_power", "plot_power"} & checkout.plan("all")
     few = ("--configfile", str(checkout.study("few", FEW)))
     # the field kit takes its sample size from here
-    done = checkout.snakemake("power", "field_kit", *few, env=NO_NETWORK)
-    assert done.returncode == 0, done.stderr[-3000:]
+    done = checkout.make("power", "field_kit", *few, env=NO_NETWORK)
     assert "consent.md: replace what is marked REPLACE" in done.stderr
     kit = checkout.results("few") / "field_kit"
     assert "| with 5 | with 20 |" in (kit / "sample_size.md").read_text(encoding="utf-8")
@@ -84,8 +76,7 @@ def test_the_quickstart_has_its_power_simulated(checkout: Checkout) -> None:
 def check_preregistration(checkout: Checkout, study: tuple[str, ...]) -> None:
     """A record is written once for a study; another config gets another, which names the first."""
     folder = checkout.root / "resources/preregistration/few"
-    written = checkout.snakemake("preregister", *study)
-    assert written.returncode == 0, written.stderr[-3000:]
+    checkout.make("preregister", *study)
     (record,) = folder.glob("*.json")
     page = record.with_suffix(".md").read_text(encoding="utf-8")
     assert "No answer of this study existed when it was registered." in page
@@ -106,8 +97,7 @@ def check_preregistration(checkout: Checkout, study: tuple[str, ...]) -> None:
     # answers whose results were deleted
     (checkout.root / "resources/ledger").mkdir()
     Inventory(checkout.root / "resources/ledger/embedded.sqlite").write(7)
-    other = checkout.snakemake("preregister", *study)
-    assert other.returncode == 0, other.stderr[-3000:]
+    checkout.make("preregister", *study)
     records = read_records(folder.glob("*.json"))
     assert [one["digest"] for one in records[:-1]] == [first["digest"]]
     assert [one["answers_stored"] for one in records] == [0, 7]
@@ -119,11 +109,10 @@ def test_a_study_on_real_data_is_priced_as_its_plan(checkout: Checkout) -> None:
     overlay: dict[str, Any] = {
         "study": {"models": ["gpt-4o-mini"]},
         "field": {"models": {"Gemini": None}},
-        "power": {"simulations": 20, "sizes": [10, 100], "field_cost_usd": 4.0, "replicates": [2]},
+        "power": {**FEW_SIMULATIONS, "sizes": [10, 100], "field_cost_usd": 4.0, "replicates": [2]},
     }
     study = ("--configfile", "studies/paper.yaml", str(checkout.study("power", overlay)))
-    done = checkout.snakemake("power", "plan", *study, env=NO_NETWORK)
-    assert done.returncode == 0, done.stderr[-3000:]
+    checkout.make("power", "plan", *study, env=NO_NETWORK)
     assert not (checkout.root / "resources/downloads").exists()
     plan = (checkout.root / "results/power/plan.csv").read_text(encoding="utf-8")
     planned = {

@@ -10,15 +10,10 @@ from fieldwork import tables
 from fieldwork.records.metrics import ExactEstimate, Shift, VarianceShare
 from fieldwork.records.parsing import Answer
 from servers.provider import Chat, Fault, ModelSpec, serve_provider
-from workflow.conftest import TINY, Checkout
+from workflow.conftest import TINY, Checkout, from_yaml, loopback_model
 
 pytestmark = pytest.mark.workflow
 
-QUESTIONS = {
-    "format": "mmlu",
-    "dataset": "sample_mmlu",
-    "item_ids": ["sample_medicine-000", "sample_medicine-001"],
-}
 TABLES = ("exact_estimates", "shifts", "variance", "claims")
 
 
@@ -30,36 +25,28 @@ def server() -> Iterator[Chat]:
 
 
 def study(server: Chat, **model: Any) -> dict[str, Any]:
-    entry = {
-        "provider": "openai",
-        "label": "GPT",
-        "model": "gpt-loop",
-        "base_url": server.base_url,
-        "api_key_env": None,
-    }
-    return {
-        **TINY,
-        "study": {
-            "models": ["loop"],
-            "conditions": ["offline", "offline_again", "profile"],
-            "tasks": ["probe"],
-            "probabilities": "instead",
-        },
-        "models": {"loop": {**entry, "top_logprobs": 5, **model}},
-        "conditions": {"profile": {"replicates": 2}},
-        "tasks": {"probe": {"runs": 6, "sources": [QUESTIONS]}},
-    }
+    about = {"label": "GPT", "api_key_env": None, "top_logprobs": 5, **model}
+    own = from_yaml(
+        """
+        study: {models: [loop], conditions: [offline, offline_again, profile], tasks: [probe],
+          probabilities: instead}
+        models: {loop: $loop}
+        conditions: {profile: {replicates: 2}}
+        tasks: {probe: {runs: 6, sources: [{format: mmlu, dataset: sample_mmlu,
+          item_ids: [sample_medicine-000, sample_medicine-001]}]}}
+        """,
+        loop=loopback_model(server.base_url, "gpt-loop", **about),
+    )
+    return {**TINY, **own}
 
 
 def test_one_call_a_context_says_what_repeats_would(checkout: Checkout, server: Chat) -> None:
     file = str(checkout.study("probabilities", study(server)))
     folder = checkout.results("probabilities")
-    plan = checkout.snakemake("plan", "--configfile", file)
-    assert plan.returncode == 0, plan.stderr[-3000:]
+    checkout.make("plan", study=file)
     page = (folder / "plan.html").read_text()
     targets = [f"results/probabilities/metrics/{name}.parquet" for name in TABLES]
-    run = checkout.snakemake(*targets, "results/probabilities/plan.csv", "--configfile", file)
-    assert run.returncode == 0, run.stderr[-3000:]
+    checkout.make(*targets, "results/probabilities/plan.csv", study=file)
     answers = tables.read_rows(str(folder / "answers/answers.parquet"), Answer)
     n_items = len({answer.item_id for answer in answers})
     calls = {
@@ -88,8 +75,7 @@ def test_one_call_a_context_says_what_repeats_would(checkout: Checkout, server: 
 
 def test_a_model_that_states_none_is_refused(checkout: Checkout, server: Chat) -> None:
     file = str(checkout.study("silent", study(server, top_logprobs=0)))
-    run = checkout.snakemake("plan", "--dry-run", "--configfile", file)
-    assert run.returncode != 0
+    run = checkout.fail("plan", "--dry-run", study=file)
     assert "study.probabilities: instead needs answers with the probabilities" in run.stderr
     assert "models.loop.top_logprobs" in run.stderr
 
@@ -97,8 +83,7 @@ def test_a_model_that_states_none_is_refused(checkout: Checkout, server: Chat) -
 def test_a_server_that_stops_stating_them_mixes_nothing(checkout: Checkout, server: Chat) -> None:
     server.faults.append(Fault(choice={"logprobs": None}, times=4))
     file = str(checkout.study("silenced", study(server)))
-    run = checkout.snakemake("results/silenced/metrics/shifts.parquet", "--configfile", file)
-    assert run.returncode == 0, run.stderr[-3000:]
+    checkout.make("results/silenced/metrics/shifts.parquet", study=file)
     folder = checkout.results("silenced")
     answers = tables.read_rows(str(folder / "answers/answers.parquet"), Answer)
     silent = [answer for answer in answers if answer.option_probabilities is None]

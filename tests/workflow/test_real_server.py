@@ -12,7 +12,7 @@ import duckdb
 import pytest
 
 from servers.llama import WINDOW, LlamaServer, serve_llama
-from workflow.conftest import ONCE, REPOSITORY, Checkout
+from workflow.conftest import ONCE, REPOSITORY, Checkout, from_yaml
 
 pytestmark = pytest.mark.workflow
 
@@ -28,27 +28,19 @@ def llama() -> Iterator[LlamaServer]:
 
 
 def real_study(server: LlamaServer, **history: Any) -> dict[str, Any]:
-    return {
-        "study": {
-            "name": "real",
-            "models": ["llama_cpp"],
-            "conditions": ["offline", "history"],
-            "tasks": ["probe"],
-        },
-        "models": {
-            "llama_cpp": {
-                "model": "smollm2",
-                "base_url": server.base_url,
-                "concurrency": 2,
-                "timeout_s": 60,
-            }
-        },
-        "conditions": {"history": {**ONCE["history"], **history}},
-        "tasks": {"probe": {"runs": 2, "max_tokens": 8}},
-        # the model is too small to keep to one letter
-        "generation": {"attempts": 2, "max_unreadable": 1},
-        "metrics": {"permutations": 99},
-    }
+    # the model is too small to keep to one letter
+    return from_yaml(
+        """
+        study: {name: real, models: [llama_cpp], conditions: [offline, history], tasks: [probe]}
+        models: {llama_cpp: {model: smollm2, base_url: $url, concurrency: 2, timeout_s: 60}}
+        conditions: {history: $history}
+        tasks: {probe: {runs: 2, max_tokens: 8}}
+        generation: {attempts: 2, max_unreadable: 1}
+        metrics: {permutations: 99}
+        """,
+        url=server.base_url,
+        history={**ONCE["history"], **history},
+    )
 
 
 def n_stored(folder: Checkout) -> int:
@@ -86,8 +78,7 @@ def test_a_server_killed_in_the_middle_costs_no_answer(
     assert "Traceback" not in failed.stderr
     assert "run again" in failed.stderr
     llama.start()
-    finished = folder.snakemake(*arguments)
-    assert finished.returncode == 0, finished.stderr[-3000:]
+    folder.make(*arguments)
     assert n_stored(folder) == N_REQUESTS
     responses = f"'{folder.directory}/results/real/responses/llama_cpp/*/*.parquet'"
     rows = duckdb.sql(
@@ -106,8 +97,7 @@ def test_a_context_over_the_window_is_counted_with_the_way_out(
 ) -> None:
     """Twenty conversations do not fit; each such request fails by itself, and blank calls do not."""
     study = folder.study("real", real_study(llama, conversations=20, pool="corpus"))
-    failed = folder.snakemake(COST, "--keep-going", "--configfile", GATEWAYS, str(study))
-    assert failed.returncode != 0
+    failed = folder.fail(COST, "--keep-going", "--configfile", GATEWAYS, str(study))
     assert f"exceeds the available context size ({WINDOW} tokens)" in failed.stderr
     assert "lower conditions.*.token_budget" in failed.stderr
     assert n_stored(folder) == N_REQUESTS // 2

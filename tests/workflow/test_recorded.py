@@ -6,7 +6,6 @@ import random
 import re
 import shutil
 from pathlib import Path
-from typing import Any
 
 import duckdb
 import pyreadstat
@@ -15,46 +14,30 @@ import pytest
 from fieldwork.metrics.claims.registration_records import read_records
 from fieldwork.provenance import file_digest
 from fieldwork.pseudonyms import PUBLIC_KEY, user_key, user_pseudonym
-from workflow.conftest import REPOSITORY, Checkout
+from workflow.conftest import REPOSITORY, Checkout, from_yaml
 
 pytestmark = pytest.mark.workflow
 
 USERS = [f"user {n}" for n in range(6)]
-STUDY: dict[str, Any] = {
-    "study": {"models": ["gpt", "llama"], "conditions": ["blank", "people"], "tasks": ["survey"]},
-    "recordings": {
-        "old": {
-            "format": "table",
-            "path": "answers.csv",
-            "columns": {
-                "item": "id",
-                "question": "text",
-                "gold": "right",
-                "answer": "reply",
-                "user": "who",
-                "replicate": "run",
-                "model": "model",
-            },
-            "blank_users": ["nobody"],
-        }
-    },
-    "models": {
-        name: {"provider": "recorded", "label": label, "recording": "old", "recorded_as": label}
-        for name, label in (("gpt", "GPT 4"), ("llama", "Llama 3"))
-    },
-    "conditions": {
-        "blank": {"context": "none", "label": "No user", "temperature": 1},
-        "people": {"context": "recorded", "label": "People"},
-    },
-    "tasks": {
-        "survey": {
-            "sources": [{"format": "recording", "dataset": "old", "kind": "choice"}],
-            "runs": 6,
-            "max_tokens": 5,
-        }
-    },
-    "metrics": {"baseline": "blank", "permutations": 99},
-}
+STUDY = from_yaml("""
+study: {models: [gpt, llama], conditions: [blank, people], tasks: [survey]}
+recordings:
+  old:
+    format: table
+    path: answers.csv
+    columns: {item: id, question: text, gold: right, answer: reply, user: who, replicate: run,
+      model: model}
+    blank_users: [nobody]
+models:
+  gpt: {provider: recorded, label: GPT 4, recording: old, recorded_as: GPT 4}
+  llama: {provider: recorded, label: Llama 3, recording: old, recorded_as: Llama 3}
+conditions:
+  blank: {context: none, label: No user, temperature: 1}
+  people: {context: recorded, label: People}
+tasks:
+  survey: {sources: [{format: recording, dataset: old, kind: choice}], runs: 6, max_tokens: 5}
+metrics: {baseline: blank, permutations: 99}
+""")
 
 
 def write_answers(path: Path) -> int:
@@ -81,8 +64,7 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> tuple[Checkout, tuple[
     checkout = Checkout(REPOSITORY, folder)
     n = write_answers(folder / "answers.csv")
     arguments = ("--configfile", str(checkout.study("old", STUDY)))
-    ran = checkout.snakemake("all", "export", *arguments)
-    assert ran.returncode == 0, ran.stderr[-4000:]
+    checkout.make("all", "export", *arguments)
     return checkout, arguments, n
 
 
@@ -108,8 +90,7 @@ def test_the_plan_says_that_nothing_is_sent(
     finished: tuple[Checkout, tuple[str, ...], int],
 ) -> None:
     checkout, arguments, _ = finished
-    planned = checkout.snakemake("plan", *arguments)
-    assert planned.returncode == 0, planned.stderr[-2000:]
+    checkout.make("plan", *arguments)
     page = (checkout.directory / "results/old/plan.html").read_text()
     assert "gpt is recorded: nothing is sent." in page
     assert "Nothing is sent, so nothing is spent." in page
@@ -153,8 +134,7 @@ def test_recorded_answers_are_preregistered_and_the_record_binds(
     folder = tmp_path / "copy"
     shutil.copytree(checkout.directory, folder)
     own, arguments = Checkout(REPOSITORY, folder), ("--configfile", str(folder / "old.yaml"))
-    written = own.snakemake("preregister", *arguments)
-    assert written.returncode == 0, written.stderr[-3000:]
+    own.make("preregister", *arguments)
     (path,) = (folder / "resources/preregistration/old").glob("*.json")
     page = path.with_suffix(".md").read_text(encoding="utf-8")
     assert "Every selected model is recorded, so there is no study of another size" in page
@@ -166,15 +146,13 @@ def test_recorded_answers_are_preregistered_and_the_record_binds(
     template.parent.mkdir(parents=True)
     shutil.copy(REPOSITORY / "resources/templates/profile.txt", template)
     template.write_text(f"{template.read_text(encoding='utf-8')} Else.", encoding="utf-8")
-    findings = own.snakemake("results/old/findings.md", *arguments)
-    assert findings.returncode == 0, findings.stderr[-3000:]
+    own.make("results/old/findings.md", *arguments)
     text = (folder / "results/old/findings.md").read_text(encoding="utf-8")
     assert f"after {n} answers, those of gpt, llama recorded elsewhere" in text
     assert f"(digest {record['digest']}). Files changed since: profiles.template.\n" in text
     content = path.read_text(encoding="utf-8")
     path.write_text(content.replace("profiles.template", "profiles.other", 1), encoding="utf-8")
-    refused = own.snakemake("results/old/findings.md", *arguments)
-    assert refused.returncode != 0
+    refused = own.fail("results/old/findings.md", *arguments)
     assert "this preregistration was edited after it was written" in refused.stdout + refused.stderr
 
 
@@ -184,10 +162,7 @@ def test_a_file_that_matches_nothing_is_one_sentence(tmp_path: Path) -> None:
     changes = {**STUDY, "models": {**STUDY["models"]}}
     changes["models"]["gpt"] = {**STUDY["models"]["gpt"], "recorded_as": "GPT 5"}
     path = checkout.study("old", changes)
-    ran = checkout.snakemake(
-        "results/old/responses/gpt/survey/blank.parquet", "--configfile", str(path)
-    )
-    assert ran.returncode != 0
+    ran = checkout.fail("results/old/responses/gpt/survey/blank.parquet", study=path)
     assert (
         "models.gpt.recorded_as: recordings.old has no answer of 'GPT 5'; its models are GPT 4, Llama 3"
         in ran.stdout + ran.stderr
@@ -201,12 +176,7 @@ def test_the_table_and_the_study_of_the_page_run_as_they_are_printed(folder: Che
     (folder.directory / "resources/recorded").mkdir(parents=True)
     (folder.directory / "resources/recorded/answers.csv").write_text(table, encoding="utf-8")
     (folder.directory / "old.yaml").write_text(study, encoding="utf-8")
-    done = folder.snakemake(
-        "results/old_answers/answers/answers.parquet",
-        "--configfile",
-        str(folder.directory / "old.yaml"),
-    )
-    assert done.returncode == 0, done.stderr
+    folder.make("results/old_answers/answers/answers.parquet", study=folder.directory / "old.yaml")
     path = folder.results("old_answers") / "answers/answers.parquet"
     rows = duckdb.sql(
         f"SELECT item_id, condition, letter FROM '{path}' ORDER BY item_id, condition"

@@ -10,7 +10,7 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from workflow.conftest import Checkout, answers_only, planned_rules
+from workflow.conftest import Checkout, answers_only
 
 pytestmark = pytest.mark.workflow
 
@@ -26,9 +26,7 @@ OF_TABLES = {
 
 
 def plan(checkout: Checkout) -> set[str]:
-    dry_run = checkout.snakemake("-n", "all")
-    assert dry_run.returncode == 0, dry_run.stderr[-2000:]
-    return planned_rules(dry_run.stdout + dry_run.stderr) - {"all"}
+    return checkout.plan("all") - {"all"}
 
 
 def ledger_rows(checkout: Checkout) -> int:
@@ -91,8 +89,7 @@ def test_changing_a_library_function_reruns_exactly_its_stages(
 def test_a_table_that_came_out_the_same_starts_nothing(finished: Checkout) -> None:
     path = finished.root / LIBRARY / "metrics/rarefaction.py"
     path.write_text(path.read_text() + "\n\ndef unused() -> int:\n    return 1\n")
-    made = finished.snakemake("results/quickstart/metrics/rarefaction.parquet")
-    assert made.returncode == 0, made.stderr[-2000:]
+    finished.make("results/quickstart/metrics/rarefaction.parquet")
     assert plan(finished) == set()
 
 
@@ -100,19 +97,16 @@ def test_with_a_job_a_table_a_change_makes_its_table_alone(finished: Checkout) -
     overlay = finished.study("quickstart", {"metrics": {"one_job": False}})
     targets = [f"results/quickstart/metrics/{name}.csv" for name in ("shifts", "rarefaction")]
     command = (*targets, "--configfile", str(overlay))
-    made = finished.snakemake(*command)
-    assert made.returncode == 0, made.stderr[-2000:]
+    finished.make(*command)
     path = finished.root / LIBRARY / "metrics/shifts.py"
     path.write_text(path.read_text() + "\n\ndef unused() -> int:\n    return 1\n")
-    dry_run = finished.snakemake("-n", *command)
-    assert planned_rules(dry_run.stdout + dry_run.stderr) == {"measure_shifts"}
+    assert finished.plan(*command) == {"measure_shifts"}
 
 
 def test_a_changed_module_is_named(finished: Checkout) -> None:
     path = finished.root / LIBRARY / "estimates/means.py"
     path.write_text(path.read_text() + "\n\ndef unused() -> int:\n    return 1\n")
-    planned = finished.snakemake("-n", "results/quickstart/metrics/estimates/lists.parquet")
-    assert planned.returncode == 0, planned.stderr[-2000:]
+    planned = finished.make("-n", "results/quickstart/metrics/estimates/lists.parquet")
     (reason,) = re.findall(
         r"Params have changed since last execution: .*", planned.stderr + planned.stdout
     )[:1]
@@ -131,8 +125,7 @@ def answers_by_request(checkout: Checkout) -> dict[tuple[object, ...], str]:
 
 def test_a_change_that_needs_other_puppets_is_made_in_one_run(finished: Checkout) -> None:
     overlay = finished.study("quickstart", {"conditions": {"history": {"out_of": 2}}})
-    dry_run = finished.snakemake("-n", "all", "--configfile", str(overlay))
-    planned = planned_rules(dry_run.stdout + dry_run.stderr)
+    planned = finished.plan("all", study=overlay)
     assert {"build_contexts", "ask_local_model", "write_findings"} <= planned
     # the provenance says what the new results were made with; what there is was counted before
     assert "record_provenance" in planned
@@ -153,8 +146,7 @@ def test_changing_one_prompt_asks_that_prompt_and_nothing_else(finished: Checkou
         writer = csv.DictWriter(handle, rows[0])
         writer.writeheader()
         writer.writerows(rows)
-    again = finished.snakemake(*answers_only("quickstart"))
-    assert again.returncode == 0, again.stderr[-3000:]
+    finished.make(*answers_only("quickstart"))
     after = answers_by_request(finished)
     assert after.keys() == before.keys()
     moved = {request for request in after if after[request] != before[request]}
@@ -183,8 +175,7 @@ def test_a_persons_correction_reads_again_and_asks_nothing(finished: Checkout) -
     assert {"parse_answers", "canonicalise_answers", "measure_answers"} <= rules
     assert not rules & {"plan_all_requests", "ask_local_model", "build_contexts", "embed_corpus"}
     answers = ledger_rows(finished)
-    run = finished.snakemake("results/quickstart/metrics/item_shares.parquet")
-    assert run.returncode == 0, run.stderr[-2000:]
+    finished.make("results/quickstart/metrics/item_shares.parquet")
     assert ledger_rows(finished) == answers
     names = duckdb.sql(
         f"SELECT DISTINCT items, correction FROM '{finished.results()}/answers/answers.parquet' "
@@ -202,6 +193,5 @@ def test_deleting_all_results_asks_nothing_again(finished: Checkout) -> None:
     before = ledger_rows(finished)
     for path in (finished.root / "results/quickstart/responses").rglob("*.parquet"):
         path.unlink()
-    again = finished.snakemake(*answers_only("quickstart"))
-    assert again.returncode == 0, again.stderr[-3000:]
+    finished.make(*answers_only("quickstart"))
     assert ledger_rows(finished) == before

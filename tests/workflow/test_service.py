@@ -8,11 +8,10 @@ from typing import Any
 import pytest
 
 from servers.provider import Chat, ModelSpec, serve_provider
-from workflow.conftest import ONCE, Checkout, planned_rules, rows_of
+from workflow.conftest import KEY, KEYS, Checkout, from_yaml, loopback_model, prices_of, rows_of
 
 pytestmark = pytest.mark.workflow
 
-KEY = "secret-of-this-test-0123456789"
 PRICES = {
     "gpt-loop": {"input": 2.0, "cached": 0.5, "cache_write": 2.0, "output": 8.0},
     "gemini-loop": {"input": 0.2, "cached": 0.05, "cache_write": 0.2, "output": 0.8},
@@ -42,29 +41,22 @@ def server() -> Iterator[Chat]:
         yield running
 
 
-def overlay(server: Chat) -> dict[str, Any]:
-    key = {"api_key_env": "LOOPBACK_API_KEY"}
-    return {
-        "study": {
-            "models": ["gpt", "gemini", "embedded"],
-            "conditions": ["offline", "history"],
-            "tasks": ["probe"],
-        },
-        "models": {
-            "gpt": {"provider": "openai", "label": "GPT", "model": "gpt-loop", **key}
-            | {"base_url": server.base_url, "first_token_sample": SAMPLE},
-            "gemini": {"provider": "gemini", "label": "Gemini", "model": "gemini-loop", **key}
-            | {"base_url": server.gemini_url},
-        },
-        "conditions": {"history": ONCE["history"]},
-        "tasks": {"probe": {"runs": RUNS}},
-        "metrics": {"permutations": 99},
-        "generation": {"max_unreadable": 1},
-        "prices": {
-            name: {**price, "as_of": "2026-11-01", "source": "the test"}
-            for name, price in PRICES.items()
-        },
-    }
+def overlay(server: Chat, sample: int = SAMPLE) -> dict[str, Any]:
+    return from_yaml(
+        """
+        study: {models: [gpt, gemini, embedded], conditions: [offline, history], tasks: [probe]}
+        models: {gpt: $gpt, gemini: $gemini}
+        conditions: {history: {replicates: 1}}
+        tasks: {probe: {runs: $runs}}
+        metrics: {permutations: 99}
+        generation: {max_unreadable: 1}
+        prices: $prices
+        """,
+        gpt=loopback_model(server.base_url, "gpt-loop", first_token_sample=sample),
+        gemini=loopback_model(server.gemini_url, "gemini-loop", "gemini"),
+        runs=RUNS,
+        prices=prices_of(PRICES),
+    )
 
 
 def test_a_study_says_how_long_answers_take_and_what_they_cost(
@@ -72,10 +64,7 @@ def test_a_study_says_how_long_answers_take_and_what_they_cost(
 ) -> None:
     path = checkout.study("service", overlay(server))
     targets = [f"results/service/{output}" for output in OUTPUTS]
-    finished = checkout.snakemake(
-        *targets, "--configfile", str(path), env={"LOOPBACK_API_KEY": KEY}
-    )
-    assert finished.returncode == 0, finished.stderr[-3000:]
+    checkout.make(*targets, study=path, env=KEYS)
     service = "FROM 'RESULTS/service/metrics/service.parquet'"
     shortest = rows_of(
         checkout,
@@ -137,14 +126,10 @@ def test_a_study_says_how_long_answers_take_and_what_they_cost(
     assert "\nWaiting: 95 % of answers come within " in findings
     # a larger sample asks for what it adds, and for nothing of the study
     n_asked = len(server.requests)
-    larger = overlay(server)
-    larger["models"]["gpt"]["first_token_sample"] = 2 * SAMPLE
-    path = checkout.study("service", larger)
+    path = checkout.study("service", overlay(server, 2 * SAMPLE))
     table = "results/service/first_tokens/gpt/probe/offline.parquet"
-    dry_run = checkout.snakemake("-n", table, "--configfile", str(path))
-    assert planned_rules(dry_run.stdout + dry_run.stderr) == {"sample_first_tokens"}
-    again = checkout.snakemake(table, "--configfile", str(path), env={"LOOPBACK_API_KEY": KEY})
-    assert again.returncode == 0, again.stderr[-3000:]
+    assert checkout.plan(table, study=path) == {"sample_first_tokens"}
+    checkout.make(table, study=path, env=KEYS)
     new = [request for request in server.requests[n_asked:] if request.method == "POST"]
     assert all(request.body.get("stream") for request in new)
     assert len(new) == SAMPLE

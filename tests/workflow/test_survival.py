@@ -1,6 +1,5 @@
 """A key that servers repeat in their errors is in no file and no word of a study, failed or not."""
 
-import secrets
 from collections.abc import Mapping
 from contextlib import ExitStack
 from itertools import zip_longest
@@ -10,12 +9,10 @@ import pytest
 
 from servers.faults import google_error, openai_error
 from servers.provider import FOREVER, Chat, Fault, ModelSpec, serve_provider
-from workflow.conftest import Checkout
+from workflow.conftest import KEY, KEYS, Checkout, from_yaml, loopback_model
 
 pytestmark = pytest.mark.workflow
 
-# drawn, so that no copy of this file holds it, compiled or not
-KEY = f"secret-{secrets.token_hex(16)}"
 TARGET = "results/keys/answers/answers.parquet"
 ECHO = f"Incorrect API key provided: {KEY}"
 ARMS = {"openai_live": "4o", "gemini_live": "gemini", "openai_batch": "4o"}
@@ -26,21 +23,19 @@ def key_study(chats: Mapping[str, Chat]) -> Mapping[str, Any]:
     models = {}
     for name, chat in chats.items():
         api, _, dispatch = name.partition("_")
-        models[name] = {
-            "provider": api,
-            "label": name,
-            "model": "any-x",
-            "base_url": chat.base_url if api == "openai" else chat.gemini_url,
-            "api_key_env": "LOOPBACK_API_KEY",
-            "dispatch": dispatch,
-            "batch": {"poll_s": 0.1, "listing_lag_s": 0.1},
-        }
-    return {
-        "study": {"models": [*models], "conditions": ["offline"], "tasks": ["probe"]},
-        "models": models,
-        "tasks": {"probe": {"runs": 2}},
-        "generation": {"attempts": 2, "max_unreadable": 1},
-    }
+        url = chat.base_url if api == "openai" else chat.gemini_url
+        batch = {"poll_s": 0.1, "listing_lag_s": 0.1}
+        models[name] = loopback_model(url, "any-x", api, label=name, dispatch=dispatch, batch=batch)
+    return from_yaml(
+        """
+        study: {models: $names, conditions: [offline], tasks: [probe]}
+        models: $models
+        tasks: {probe: {runs: 2}}
+        generation: {attempts: 2, max_unreadable: 1}
+        """,
+        names=[*models],
+        models=models,
+    )
 
 
 def echoes(name: str) -> list[list[Fault]]:
@@ -73,7 +68,7 @@ def test_a_key_that_errors_repeat_is_written_nowhere(checkout: Checkout) -> None
             failing = [name for name, days in zip(ARMS, faults, strict=True) if days]
             for chat, days in zip(chats.values(), faults, strict=True):
                 chat.faults[:] = days
-            run = checkout.snakemake(TARGET, *arguments, env={"LOOPBACK_API_KEY": KEY})
+            run = checkout.snakemake(TARGET, *arguments, env=KEYS)
             assert (run.returncode == 0) == (not failing), run.stderr[-3000:]
             # each names its own server
             repeated = {line for line in run.stderr.splitlines() if line.startswith("ERROR: ")}

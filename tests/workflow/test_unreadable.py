@@ -15,7 +15,14 @@ import duckdb
 import pytest
 
 from servers.provider import Chat, Fault, ModelSpec, serve_provider
-from workflow.conftest import ONCE, Checkout, clean_environment
+from workflow.conftest import (
+    ONCE,
+    Checkout,
+    clean_environment,
+    from_yaml,
+    loopback_model,
+    prices_of,
+)
 
 pytestmark = pytest.mark.workflow
 
@@ -42,29 +49,22 @@ def chat(texts: list[str]) -> Iterator[Chat]:
 
 
 def study(folder: Checkout, chat: Chat, runs: int = RUNS, **generation: Any) -> tuple[str, str]:
-    served = {
-        "provider": "openai",
-        "label": "GPT",
-        "model": "gpt-loop",
-        "base_url": chat.base_url,
-        "api_key_env": None,
-        "concurrency": 4,
-    }
-    price = {"input": 1.0, "output": 4.0, "as_of": "2026-11-01", "source": "the test"}
-    overlay = {
-        "study": {
-            "name": "unreadable",
-            "models": ["gpt"],
-            "conditions": ["offline"],
-            "tasks": ["probe"],
-        },
-        "models": {"gpt": served},
-        "conditions": ONCE,
-        "tasks": {"probe": {"runs": runs}},
-        "metrics": {"permutations": 99},
-        "prices": {"gpt-loop": price},
-        "generation": generation,
-    }
+    overlay = from_yaml(
+        """
+        study: {name: unreadable, models: [gpt], conditions: [offline], tasks: [probe]}
+        models: {gpt: $gpt}
+        conditions: $once
+        tasks: {probe: {runs: $runs}}
+        metrics: {permutations: 99}
+        prices: $prices
+        generation: $generation
+        """,
+        gpt=loopback_model(chat.base_url, "gpt-loop", label="GPT", api_key_env=None, concurrency=4),
+        once=ONCE,
+        runs=runs,
+        prices=prices_of({"gpt-loop": {"input": 1.0, "output": 4.0}}),
+        generation=generation,
+    )
     return ("--configfile", str(folder.study("unreadable", overlay)))
 
 
@@ -78,15 +78,13 @@ def n_asked(chat: Chat) -> int:
 
 def test_answers_that_cannot_be_read_are_no_result(folder: Checkout, chat: Chat) -> None:
     for _ in range(2):
-        failed = folder.snakemake(FINDINGS, *study(folder, chat))
-        assert failed.returncode != 0
+        failed = folder.fail(FINDINGS, *study(folder, chat))
         (error,) = errors(failed)
         assert re.match(r"ERROR: gpt, probe, offline: 1\d\d of 1\d\d answers cannot be read", error)
         assert error.count("“It depends on many things") == 3
         assert "generation.max_unreadable" in error
         assert 100 <= n_asked(chat) <= 104
-    accepted = folder.snakemake(FINDINGS, *study(folder, chat, max_unreadable=1))
-    assert accepted.returncode == 0, accepted.stderr[-3000:]
+    folder.make(FINDINGS, *study(folder, chat, max_unreadable=1))
     assert n_asked(chat) == N
     text = (folder.directory / FINDINGS).read_text()
     warning = f"**Warning:** Without a user, probe: of {N} answers {N} (100 %) cannot be read, so"
@@ -95,8 +93,7 @@ def test_answers_that_cannot_be_read_are_no_result(folder: Checkout, chat: Chat)
     assert "- **Doubt:** 1 warning below." in head
     assert "|0.0 (" not in text
     assert f"|no test: none of {RUNS} runs is complete and has an answer that can be read|" in text
-    again = folder.snakemake(FINDINGS, *study(folder, chat))
-    assert again.returncode != 0, "a study that was accepted is refused again by the old setting"
+    folder.fail(FINDINGS, *study(folder, chat))
     assert n_asked(chat) == N
 
 
@@ -106,8 +103,7 @@ def test_what_answers_lack_is_said_and_marked(
     texts.append("B")
     lacking = {"reply": {"model": "", "usage": [1]}, "choice": {"finish_reason": "length"}}
     chat.faults.append(Fault(**lacking, times=5))
-    finished = folder.snakemake(RESPONSES, *study(folder, chat, runs=3))
-    assert finished.returncode == 0, finished.stderr[-3000:]
+    finished = folder.make(RESPONSES, *study(folder, chat, runs=3))
     for phrase in (
         "answers are cut off",
         "replies do not name the model",

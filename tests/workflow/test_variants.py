@@ -4,39 +4,32 @@ What is drawn and said of them is in the golden study `practice`.
 """
 
 import shutil
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from workflow.conftest import REPOSITORY, Checkout, copy_project, rows_of
+from workflow.conftest import REPOSITORY, Checkout, copy_project, from_yaml, rows_of
 
 pytestmark = pytest.mark.workflow
 
 LANGUAGES = REPOSITORY.parent / "shared/data/crosslingual/mmlu_medical_8languages_o1mini.parquet"
 
-TASKS: Mapping[str, Any] = {
-    "mmlu_lite": {"runs": 3},
-    "typos": {"of": "mmlu_lite", "put": {"typos": 0.3}},
-    "chat": {"of": "typos", "put": {"casual": True}},
-    "recommendations": {"runs": 3},
-    "typed_lists": {"of": "recommendations", "put": {"typos": 0.2}, "runs": 2},
-    "hired": {"sources": [{"format": "items", "dataset": "hiring"}], "runs": 2, "max_tokens": 5},
-    "women": {"of": "hired", "put": {"names": "Black women"}},
-    "men": {"of": "hired", "put": {"names": "White men"}},
-}
-STUDY: Mapping[str, Any] = {
-    "study": {
-        "models": ["embedded"],
-        "conditions": ["offline", "history"],
-        "tasks": [name for name in TASKS if name != "hired"],
-    },
-    "tasks": TASKS,
-    "datasets": {"hiring": {"path": "hiring.csv"}},
-    "metrics": {"permutations": 99},
-    "filters": {"min_user_turns": 1},
-}
+STUDY = from_yaml("""
+study: {models: [embedded], conditions: [offline, history],
+  tasks: [mmlu_lite, typos, chat, recommendations, typed_lists, women, men]}
+tasks:
+  mmlu_lite: {runs: 3}
+  typos: {of: mmlu_lite, put: {typos: 0.3}}
+  chat: {of: typos, put: {casual: true}}
+  recommendations: {runs: 3}
+  typed_lists: {of: recommendations, put: {typos: 0.2}, runs: 2}
+  hired: {sources: [{format: items, dataset: hiring}], runs: 2, max_tokens: 5}
+  women: {of: hired, put: {names: Black women}}
+  men: {of: hired, put: {names: White men}}
+datasets: {hiring: {path: hiring.csv}}
+metrics: {permutations: 99}
+filters: {min_user_turns: 1}
+""")
 
 
 @pytest.fixture(scope="module")
@@ -50,8 +43,7 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> Checkout:
     )
     path = checkout.study("variants", STUDY)
     tables = [f"results/variants/metrics/{name}.parquet" for name in ("robustness", "group_gaps")]
-    ran = checkout.snakemake(*tables, "--configfile", str(path))
-    assert ran.returncode == 0, ran.stderr[-4000:]
+    checkout.make(*tables, study=path)
     return checkout
 
 
@@ -133,8 +125,7 @@ def test_what_cannot_be_done_is_one_sentence(finished: Checkout) -> None:
         "tasks": {"bad": {"of": "probe", "put": {"scaffold": "instruction"}}},
     }
     path = finished.study("bad", study)
-    ran = finished.snakemake("results/bad/tasks/bad.parquet", "--configfile", str(path))
-    assert ran.returncode != 0
+    finished.fail("results/bad/tasks/bad.parquet", study=path)
     log = (finished.root / "logs/bad/prepare_task/bad.log").read_text(encoding="utf-8")
     assert "they are put so already" in log
     assert "Traceback" not in log
@@ -147,10 +138,7 @@ def test_languages_give_the_published_scores(tmp_path: Path) -> None:
     (tmp_path / "resources/recorded").mkdir(parents=True)
     shutil.copy(LANGUAGES, tmp_path / "resources/recorded")
     study = str(REPOSITORY / "studies/recorded_languages.yaml")
-    ran = checkout.snakemake(
-        "results/recorded_languages/metrics/robustness.parquet", "--configfile", study
-    )
-    assert ran.returncode == 0, ran.stderr[-3000:]
+    checkout.make("results/recorded_languages/metrics/robustness.parquet", study=study)
     rows = rows_of(
         Checkout(tmp_path, tmp_path),
         """

@@ -57,16 +57,26 @@ def correlate_ranks(first: Values, second: Values) -> RankCorrelation:
     33:239-251 (tau-b). Values closer than rounding are ties.
     """
     x, y = (_round(values) for values in (first, second))
+    tau_b, pairs = _tau_of_pairs(x, y)
+    rho = None if tau_b is None else float(_rho(x[None, :], y[None, :])[0])
+    return RankCorrelation(rho, tau_b, pairs)
+
+
+def kendall_tau_b(first: Values, second: Values) -> float | None:
+    """The tau-b of `correlate_ranks` alone, which takes a fifth of the time."""
+    return _tau_of_pairs(_round(first), _round(second))[0]
+
+
+def _tau_of_pairs(x: Floats, y: Floats) -> tuple[float | None, PairCounts]:
     x_signs, y_signs = _signs(x), _signs(y)
-    product = np.triu(x_signs * y_signs, k=1)
+    product = x_signs * y_signs
     total = len(x) * (len(x) - 1) // 2
-    discordant, concordant = int((product < 0).sum()), int((product > 0).sum())
-    pairs = PairCounts(discordant, total - discordant - concordant, total)
+    # each pair stands there twice; pairs in the same order less those in opposite order
+    n_tied = total - int(np.count_nonzero(product)) // 2
+    excess = int(product.sum()) // 2
+    pairs = PairCounts((total - n_tied - excess) // 2, n_tied, total)
     bound = math.sqrt(float(_count_without_ties(x_signs)) * float(_count_without_ties(y_signs)))
-    if not bound > 0:
-        return RankCorrelation(None, None, pairs)
-    rho = float(_rho(x[None, :], y[None, :])[0])
-    return RankCorrelation(rho, (concordant - discordant) / bound, pairs)
+    return excess / bound if bound > 0 else None, pairs
 
 
 def discordant_pairs(first: Values, second: Values) -> list[tuple[int, int]]:
@@ -94,7 +104,7 @@ def _signs(values: Floats) -> Indices:
 
 
 def _count_without_ties(signs: Indices) -> int:
-    return int(np.abs(signs).sum()) // 2
+    return int(np.count_nonzero(signs)) // 2
 
 
 def _rho(x: Floats, y: Floats) -> Floats:
@@ -190,9 +200,12 @@ def _sign_sums(x: Indices, y: Indices, orders: Indices) -> Indices:
     """Concordant less discordant pairs, for each order of the second side."""
     flat, n = y.ravel(), len(x)
     sums = np.zeros(len(orders), dtype=np.int64)
+    # column by column, each in one piece of memory
+    places = np.ascontiguousarray(orders.T)
+    starts = places * n
     for i, j in itertools.combinations(range(n), 2):
         if x[i, j]:
-            sums += x[i, j] * flat[orders[:, i] * n + orders[:, j]]
+            sums += x[i, j] * flat[starts[i] + places[j]]
     return sums
 
 

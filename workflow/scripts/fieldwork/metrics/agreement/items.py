@@ -26,7 +26,7 @@ from fieldwork.records.metrics import Comparison
 from fieldwork.statistics.arrays import Counts, Floats
 from fieldwork.statistics.intervals import BoundedValue, Interval, difference_interval
 from fieldwork.statistics.permutation import random_p_value, require_permutations
-from fieldwork.statistics.rank_correlation import correlate_ranks, descending_ranks
+from fieldwork.statistics.rank_correlation import correlate_ranks, descending_ranks, kendall_tau_b
 from fieldwork.statistics.seeds import generator
 from fieldwork.statistics.user_intervals import RAREST_USERS, too_few_users
 
@@ -216,14 +216,14 @@ def _option_orders(
     indicator = indicator_of([*field.options, *predictor.options])
     n, size, total = len(field.options), len(indicator), indicator.sum(axis=0)
 
-    def correlate(first: Counts) -> Any:
+    def shares(first: Counts) -> tuple[Floats, Floats]:
         counts = first.sum(axis=0)
-        return correlate_ranks(counts / n, (total - counts) / (size - n))
+        return counts / n, (total - counts) / (size - n)
 
     random = generator(seed, "options", *names)
-    taus = [correlate(indicator[random.permutation(size)[:n]]).tau_b for _ in range(N_PERMUTATIONS)]
-    taus = [tau for tau in taus if tau is not None]
-    correlation = correlate(indicator[:n])
+    draws = (indicator[random.permutation(size)[:n]] for _ in range(N_PERMUTATIONS))
+    taus = [tau for draw in draws if (tau := kendall_tau_b(*shares(draw))) is not None]
+    correlation = correlate_ranks(*shares(indicator[:n]))
     return {
         "option_tau_b": correlation.tau_b,
         "option_tau_expected": float(np.mean(taus)) if taus else None,
