@@ -8,7 +8,7 @@ Intervals and tests of lists that were tried and are not used stand at the end.
 import dataclasses
 from collections.abc import Iterator, Sequence
 from itertools import product
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -123,7 +123,8 @@ class Answers(NamedTuple):
                 c: side.numbers(numbers, random).mean(axis=1).ravel() / LARGEST for c in columns
             }
             n_items = side.levels.shape[1]
-            return frame.assign(run=0, n_items=n_items, n_stated=n_items, is_counted=True, **runs)
+            counts: dict[str, Any] = {"n_items": n_items, "n_stated": n_items, "unlisted_share": 0.0}
+            return frame.assign(run=0, is_counted=True, **counts, **runs)
         for column in columns:
             frame[column] = side.numbers(numbers, random).ravel()
         return frame.assign(kind=self.kind, is_truncated=False)

@@ -133,7 +133,7 @@ def power_of(
         asked_again=repeated,
         nests={},
         settings=power | dict(source.supposed),
-        rules=rules._asdict() | {"primary": [entry._asdict() for entry in rules.primary]},
+        rules=rules._asdict() | {"primary": [entry.model_dump() for entry in rules.primary]},
         n_permutations=n_permutations,
         seed=1,
         rarest_users=RAREST,

@@ -33,11 +33,21 @@ def test_results_have_every_declared_measure_and_no_other(name: str) -> None:
     assert simulated == questions()[name].names.keys()
 
 
+@pytest.mark.parametrize("name", question_names())
+def test_a_declared_question_is_simulated(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(VALIDITY))
+    monkeypatch.syspath_prepend(str(VALIDITY.parent))
+    first = next(importlib.import_module("declared").simulations(name))
+    estimators = {outcome.estimator.partition(",")[0] for outcome in first.outcomes(2, 5)}
+    assert estimators <= questions()[name].names.keys()
+    assert estimators
+
+
 def test_a_piece_of_a_run_keeps_what_is_there(tmp_path: Path) -> None:
-    options = ("--sets", "3", "--parts", "share_who", "--seconds", "0.01")
+    options = ("--sets", "3", "--parts", "share_who", "--seconds", "0.2")
     assert simulate(tmp_path, *options).startswith("1 of ")
     before = (tmp_path / "results.csv").read_text(encoding="utf-8")
-    simulate(tmp_path, *options, "--first", "1")
+    simulate(tmp_path, *options, "--first", "40")
     after = (tmp_path / "results.csv").read_text(encoding="utf-8")
     assert after.startswith(before)
     assert len(after) > len(before)
