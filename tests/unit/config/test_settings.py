@@ -89,6 +89,7 @@ def test_shipped_studies_are_valid_and_whoever_is_asked_can_be_asked_with_a_memo
         ("conditions/c", HISTORY | {"conversations": 5, "out_of": 4}, "is to bring 5; raise it"),
         ("conditions/c", RAG | {"pool": "corpus", "out_of": 4}, "from the pool corpus is not drawn"),
         ("arms", {"figure": "fig4"}, "arms.figure: fig4 is the name of another figure"),
+        ("arms", {"figure": "robustness"}, "arms.figure: robustness is the name of another figure"),
         ("arms", {"figure": "a", "conditions": ["x"]}, "arms.conditions: 'x' is not in study.conditions"),
         ("arms", COUNTED | {"conditions": ["profile"]}, "'profile' has no number of conversations"),
         ("models/m", OPENAI | {"extra_body": {"max_tokens": 5}}, "extra_body.max_tokens: take it out"),
