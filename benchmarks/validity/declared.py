@@ -123,7 +123,11 @@ class Answers(NamedTuple):
                 c: side.numbers(numbers, random).mean(axis=1).ravel() / LARGEST for c in columns
             }
             n_items = side.levels.shape[1]
-            counts: dict[str, Any] = {"n_items": n_items, "n_stated": n_items, "unlisted_share": 0.0}
+            counts: dict[str, Any] = {
+                "n_items": n_items,
+                "n_stated": n_items,
+                "unlisted_share": 0.0,
+            }
             return frame.assign(run=0, is_counted=True, **counts, **runs)
         for column in columns:
             frame[column] = side.numbers(numbers, random).ravel()

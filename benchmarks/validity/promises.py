@@ -10,6 +10,7 @@ than an effect and one correlation, which pilots measure.
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
+from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -52,6 +53,7 @@ from fieldwork.metrics.shifts import measure_shifts
 from fieldwork.metrics.variance import measure_variance
 from fieldwork.records.claims import Claim
 from fieldwork.records.estimates import Estimate
+from fieldwork.sections.power import PowerSection
 from fieldwork.sections.study import PrimaryEntry
 
 USERS = ("history", "rag", "profile")
@@ -105,14 +107,18 @@ def power_of(
     is_by_probabilities: bool = False,
 ) -> float:
     """What `snakemake power` promises of the effect, or of one of several effects by its place."""
+    effects = dict.fromkeys(("shares", "who", "entropy", "scores", "values"), ()) | dict(
+        source.effects
+    )
+    effects["shares"] = [SimpleNamespace(**change) for change in effects["shares"]]
     power = {
         "simulations": PROMISED_FROM,
         "sizes": [n_users],
         "replicates": [2],
         "prompts": None,
-        "effects": dict.fromkeys(("shares", "who", "entropy", "scores", "values"), ())
-        | dict(source.effects),
-        "lists": {"named": LISTED, "options": OPTIONS, "exponent": EXPONENT},
+        # effects of which there are none are not simulated
+        "effects": SimpleNamespace(**effects),
+        "lists": SimpleNamespace(named=LISTED, options=OPTIONS, exponent=EXPONENT),
         "answer_share": HALF,
         "scale_points": POINTS,
         "settled_items": 0.0,
@@ -132,8 +138,8 @@ def power_of(
         score_task="main",
         asked_again=repeated,
         nests={},
-        settings=power | dict(source.supposed),
-        rules=rules._asdict() | {"primary": [entry.model_dump() for entry in rules.primary]},
+        settings=PowerSection.model_construct(**power | dict(source.supposed)),
+        rules=rules,
         n_permutations=n_permutations,
         seed=1,
         rarest_users=RAREST,

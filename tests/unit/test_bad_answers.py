@@ -19,6 +19,7 @@ from matplotlib.figure import Figure
 from matplotlib.text import Text
 
 from fieldwork import measures, tables
+from fieldwork.arguments import typed_value
 from fieldwork.config.drawn import FIGURES, figure_module
 from fieldwork.config.metric_steps import METRIC_STEPS
 from fieldwork.estimates.quantity import ChanceSettings
@@ -243,7 +244,7 @@ class Run:
             [*metrics, *self.estimates()],
             [],
             **out("claims"),
-            rules=ClaimRules.of_study(CLAIM_RULES),
+            rules=typed_value(CLAIM_RULES, ClaimRules),
         )
 
     def estimates(self) -> list[str]:

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from fieldwork import tables
+from fieldwork.arguments import typed_value
 from fieldwork.config.drawn import FIGURES
 from fieldwork.config.metric_steps import METRIC_STEPS
 from fieldwork.measures import question_names
@@ -234,7 +235,7 @@ class Study:
         measure_claims.main(
             [self._file(name) for name in names],
             [self._table("responses", *arm) for arm in self._arms()],
-            rules=ClaimRules.of_study(RULES),
+            rules=typed_value(RULES, ClaimRules),
             **self._metric("claims"),
         )
 

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from fieldwork.arguments import typed_value
 from fieldwork.conditions import WHO_ASKS
 from fieldwork.config.drawn import figure_drawing
 from fieldwork.config.encoding import encoder_choice, precision_record
@@ -12,6 +13,7 @@ from fieldwork.config.outline import outline_settings, question_of
 from fieldwork.config.plan_inputs import plan_settings, plan_tables, power_settings, small_sources
 from fieldwork.config.report import report_entry
 from fieldwork.config.settings import arms_of
+from fieldwork.config.study import Study
 from fieldwork.figures.settings import FigureSettings
 from fieldwork.generation.planning.tables import PlanInputs
 from fieldwork.generation.rows import GenerationArm
@@ -113,20 +115,25 @@ def test_small_sources_are_counted_with_their_reading_and_filters() -> None:
     assert [*sources["questions"]] == ["recommendations_lite"]
 
 
+def _design(planned: Study) -> PlannedStudy:
+    design: PlannedStudy = typed_value(power_settings(planned), PlannedStudy)
+    return design
+
+
 def test_power_compares_conditions_with_the_baseline_also_where_it_is_not_selected() -> None:
     tasks = ["recommendations", "probe", "mmlu_lite"]
     own = study(study={"conditions": ["history"], "tasks": tasks})
-    design = PlannedStudy(**power_settings(own))
+    design = _design(own)
     assert design.conditions == {"history": "SP-History"}
     assert (design.baseline, design.n_comparisons) == ("offline", 1)
     assert design.score_task == "mmlu_lite"
     # conditions without a user are compared too
-    assert PlannedStudy(**power_settings(study())).n_comparisons == 5
+    assert _design(study()).n_comparisons == 5
     assert design.runs == {"recommendations": 40, "probe": 40, "mmlu_lite": 10}
-    assert design.rules["users"] == ["history"]
+    assert design.rules.users == ["history"]
     assert (design.asked_again, design.nests) == (["history"], {})
     asked_once = study(conditions={"history": {"replicates": 1}}, field_kit={"repeats": 2})
-    assert PlannedStudy(**power_settings(asked_once)).asked_again == ["rag", "profile", "field"]
+    assert _design(asked_once).asked_again == ["rag", "profile", "field"]
 
 
 def test_contexts_are_those_of_conditions_with_a_user() -> None:

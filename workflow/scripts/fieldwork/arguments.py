@@ -55,7 +55,7 @@ def _value(name: str, hint: Any, job: Any) -> Any:
     ((kind, value),) = homes.items()
     if kind in ("input", "output"):
         return _files(value, hint)
-    return _of_type(value, hint)
+    return typed_value(value, hint)
 
 
 def _files(value: Any, hint: Any) -> str | list[str]:
@@ -73,11 +73,11 @@ def _holds_sections(hint: Any) -> bool:
     return hasattr(hint, "model_fields") or any(map(_holds_sections, typing.get_args(hint)))
 
 
-def _of_type(value: Any, hint: Any) -> Any:
-    """A value of a rule as the type that a script names; numbers in named tuples stay as they are."""
+def typed_value(value: Any, hint: Any) -> Any:
+    """A param of a rule as the type that a script names; numbers in named tuples stay as they are."""
     if hasattr(hint, "_fields"):
         hints = typing.get_type_hints(hint)
-        return hint(**{name: _of_type(part, hints[name]) for name, part in value.items()})
+        return hint(**{name: typed_value(part, hints[name]) for name, part in value.items()})
     if not _holds_sections(hint):
         return value
     # few scripts take sections, and none else waits for what builds them

@@ -24,7 +24,7 @@ def main(
     inputs: list[str],
     outputs: dict[str, str],
     study: dict[str, Any],
-    design: dict[str, Any],
+    design: PlannedStudy,
     answer_times: dict[str, int],
     parsed_times: dict[str, int],
 ) -> None:
@@ -34,7 +34,7 @@ def main(
     answers = pd.concat(frames) if frames else None
     pilot = {} if answers is None else measure_likeness(answers)
     shares = {} if answers is None else measure_share_who(answers)
-    planned_study = with_tasks(PlannedStudy(**design), [*study["tasks"]], arms, pilot, shares)
+    planned_study = with_tasks(design, [*study["tasks"]], arms, pilot, shares)
     curves = simulate_effects(planned_study)
     advice = [*advice_rows(curves, planned_study, arms)]
     tables.write_table(outputs["power"], power_rows(curves, planned_study, arms), PowerRow)

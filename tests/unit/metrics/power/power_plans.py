@@ -1,8 +1,10 @@
 """Supposed effects and planned studies, written shortly, and a plan as the script makes it."""
 
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
+from fieldwork.metrics.claims.families import ClaimRules
 from fieldwork.metrics.claims.keys import ClaimKey
 from fieldwork.metrics.power.effects import Effect
 from fieldwork.metrics.power.page import render
@@ -11,13 +13,15 @@ from fieldwork.metrics.power.study import PlannedStudy, PlannedTask
 from fieldwork.metrics.power.table import advice_rows, power_rows, with_tasks
 from fieldwork.records.power import PowerAdvice, PowerRow
 from fieldwork.records.tasks import ItemKind
+from fieldwork.sections.power import PowerSection
+from fieldwork.sections.study import PrimaryEntry
 
-RULES: dict[str, Any] = {
-    "primary": [{"measure": name} for name in ("share_who", "entropy_bits", "score")],
-    "users": ["history"],
-    "controls": [],
-    "margins": {"share_who": 0.05, "entropy_bits": 0.25, "score": 0.02, "share": 0.1},
-}
+RULES = ClaimRules(
+    [PrimaryEntry(measure=name) for name in ("share_who", "entropy_bits", "score")],
+    ["history"],
+    [],
+    {"share_who": 0.05, "entropy_bits": 0.25, "score": 0.02, "share": 0.1},
+)
 POWER: dict[str, Any] = {
     **{"target": 0.8, "simulations": 40, "sizes": [12, 6], "replicates": [3, 2], "prompts": None},
     "effects": {
@@ -33,8 +37,10 @@ POWER: dict[str, Any] = {
 }
 
 
-def planned_study(tasks: Mapping[str, PlannedTask], **more: Any) -> PlannedStudy:
-    """A study of one model and condition that asks each user twice."""
+def planned_study(
+    tasks: Mapping[str, PlannedTask], power: Mapping[str, Any] = MappingProxyType({}), **more: Any
+) -> PlannedStudy:
+    """A study of one model and condition that asks each user twice; `power` are further settings."""
     runs = dict.fromkeys(tasks, 12)
     plain: dict[str, Any] = {
         **{
@@ -44,10 +50,21 @@ def planned_study(tasks: Mapping[str, PlannedTask], **more: Any) -> PlannedStudy
             "runs": runs,
         },
         **{"baseline": "offline", "n_comparisons": 3, "score_task": None, "nests": {}, "seed": 1},
-        **{"asked_again": ["history"], "settings": POWER, "rules": RULES, "n_permutations": 199},
+        **{
+            "asked_again": ["history"],
+            "settings": PowerSection(**POWER | dict(power)),
+            "rules": RULES,
+            "n_permutations": 199,
+        },
         **{"rarest_users": 0.05, "tasks": tasks},
     }
     return PlannedStudy(**plain | more)
+
+
+def with_power(study: PlannedStudy, **changes: Any) -> PlannedStudy:
+    """The study with other settings of `power`."""
+    settings = study.settings.model_dump() | changes
+    return study._replace(settings=PowerSection(**settings))
 
 
 def place(

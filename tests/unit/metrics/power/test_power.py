@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from power_plans import POWER, planned_study, score_difference, share_change, value_difference
+from power_plans import planned_study, score_difference, share_change, value_difference
 from scipy.special import betaln, gammaln
 from scipy.stats import binom, fisher_exact, nct
 from scipy.stats import t as student
@@ -25,8 +25,8 @@ ALONE = Family("primary", 0)
 
 
 def settings(*sizes: int, simulations: int = 2000) -> PlannedStudy:
-    power = POWER | {"sizes": sizes, "simulations": simulations}
-    return planned_study({}, settings=power, n_permutations=1999, seed=7)
+    power = {"sizes": [*sizes], "simulations": simulations}
+    return planned_study({}, power, n_permutations=1999, seed=7)
 
 
 def curve(scenario: Scenario, plan: PlannedStudy, family: Family = ALONE) -> list[PowerEstimate]:

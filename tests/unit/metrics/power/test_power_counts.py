@@ -122,7 +122,7 @@ def study_of(tasks: Sequence[str], rules: ClaimRules) -> PlannedStudy:
         {task: TASKS[task] for task in tasks},
         models=dict.fromkeys(MODELS, ""),
         conditions=dict.fromkeys(USERS, ""),
-        rules=rules._asdict() | {"primary": [entry.model_dump() for entry in rules.primary]},
+        rules=rules,
         asked_again=REPEATED,
         nests=NESTS,
     )

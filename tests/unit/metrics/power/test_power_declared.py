@@ -10,6 +10,7 @@ from power_plans import POWER, RULES, FakeArms, plan_power, planned_study
 from fieldwork import measures
 from fieldwork.estimates.declaration import Measure, ReaderQuestion
 from fieldwork.metrics.claims.measures import MEASURES
+from fieldwork.sections.study import PrimaryEntry
 
 MODELS = {"paid": "Paid", "free": "free"}
 
@@ -47,14 +48,14 @@ def declared(monkeypatch: pytest.MonkeyPatch) -> Mapping[str, Measure]:
 
 @pytest.mark.usefixtures("declared")
 def test_a_declared_measure_has_power_without_a_word_about_it() -> None:
-    settings = POWER | {
+    power_settings = {
         "simulations": 50,
         "sizes": [8, 40],
         "effects": POWER["effects"] | {"entropy": [0.0, 0.15]},
     }
-    rules = RULES | {"primary": [{"measure": "firsts"}, {"measure": "lengths"}]}
+    rules = RULES._replace(primary=[PrimaryEntry(measure=name) for name in ("firsts", "lengths")])
     planned = planned_study(
-        {}, models=MODELS, runs={"t": 12}, settings=settings, rules=rules, rarest_users=0.3
+        {}, power_settings, models=MODELS, runs={"t": 12}, rules=rules, rarest_users=0.3
     )
     power = plan_power(planned, ["t"], FakeArms())
     powers = {

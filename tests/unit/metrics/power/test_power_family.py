@@ -16,11 +16,12 @@ from fieldwork.metrics.power.family import (
 )
 from fieldwork.metrics.power.outcomes import SimulatedTest
 from fieldwork.metrics.power.study import PlannedStudy, PlannedTask
+from fieldwork.sections.study import PrimaryEntry
 from fieldwork.statistics.fisher import Margins, fisher_p
 from unit.metrics.findings.finding_rows import comparison_row, shift_row, variance_row
 
 TASKS = {"lists": PlannedTask({"list": 2}), "letters": PlannedTask({"choice": 5}, 5)}
-DEFAULT = RULES["primary"]
+DEFAULT = [entry.model_dump() for entry in RULES.primary]
 WHO = {"measure": "share_who"}
 WHO_OF_LISTS = [WHO | {"tasks": ["lists"]}]
 CARS = {"measure": "option_share", "tasks": ["lists"], "items": ["cars"], "options": ["Fiat"]}
@@ -34,7 +35,9 @@ def planned(*primary: dict[str, Any], **more: Any) -> PlannedStudy:
         models={"m": "m", "n": "n"},
         conditions=dict.fromkeys(CONDITIONS, ""),
         asked_again=CONDITIONS,
-        rules=RULES | {"primary": primary, "users": CONDITIONS},
+        rules=RULES._replace(
+            primary=[PrimaryEntry(**entry) for entry in primary], users=CONDITIONS
+        ),
     )
     return study._replace(**more)
 
@@ -84,7 +87,7 @@ def count(p_value: float | None, family: Family, **more: Any) -> tuple[int, int 
 
 @pytest.mark.parametrize("p_value", [0.0, 0.004, 0.04, 0.06])
 def test_an_effect_alone_is_claimed_as_in_claims(p_value: float) -> None:
-    (claim,) = measure_claims({"variance": [variance_row(p_value)]}, planned(*DEFAULT).claim_rules)
+    (claim,) = measure_claims({"variance": [variance_row(p_value)]}, planned(*DEFAULT).rules)
     is_claimed = claim.verdict == "differs"
     assert count(p_value, Family("primary", 0)) == (40 * is_claimed, 1)
 
@@ -95,7 +98,7 @@ def test_companions_are_corrected_with_it() -> None:
     assert 0.0025 < p_value < 0.025
     counts = {"n_named": 2, "n_named_baseline": 10, "n_answers": 12, "n_baseline": 12}
     rows = [shift_row(p_value, answer=answer, **counts) for answer in "AB"]
-    own, _ = measure_claims({"shifts": rows}, planned(*DEFAULT).claim_rules)
+    own, _ = measure_claims({"shifts": rows}, planned(*DEFAULT).rules)
     assert own.p_corrected == pytest.approx(2 * p_value)
     twin = ((p_value, margins),)
     alone = Family("option_share", 0)
@@ -106,7 +109,7 @@ def test_companions_are_corrected_with_it() -> None:
 
 def test_a_test_that_could_not_have_been_claimed_is_not() -> None:
     few = [comparison_row(0.34, n_permutations=2)]
-    (claim,) = measure_claims({"comparisons": few}, planned(*DEFAULT).claim_rules)
+    (claim,) = measure_claims({"comparisons": few}, planned(*DEFAULT).rules)
     assert claim.verdict == "cannot be shown"
     assert count(0.01, Family("distance", 0), support=0.34) == (0, 1)
     assert count(None, Family("distance", 0)) == (0, 1)

@@ -6,7 +6,14 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from power_plans import FakeArms, plan_power, planned_study, score_difference, share_change
+from power_plans import (
+    FakeArms,
+    plan_power,
+    planned_study,
+    score_difference,
+    share_change,
+    with_power,
+)
 
 from fieldwork.metrics.comparisons import measure_comparisons
 from fieldwork.metrics.power.effects import (
@@ -130,7 +137,7 @@ def test_variety_of_stated_letters_is_seen_where_it_is_and_hardly_ever_else(
 
 def test_a_study_by_probabilities_asks_choices_once_and_says_what_it_supposes() -> None:
     study = planned_study({}, runs={"t": 12}, is_by_probabilities=True)
-    study = study._replace(settings={**study.settings, "share_who": None})
+    study = with_power(study, share_who=None)
     planned = plan_power(study, ["t"], FakeArms("choice", graded=4))
     assert {row.replicates for row in planned.advice} == {1}
     sources = {row.source for row in planned.advice if row.measure == "distance"}
@@ -141,7 +148,7 @@ def test_a_study_by_probabilities_asks_choices_once_and_says_what_it_supposes() 
     cautious = "50 % of the variance of letters lies between users (cautious, as no answers"
     assert cautious in " ".join(planned.page.split())
     assert "permutation" not in planned.page
-    stated = study._replace(settings={**study.settings, "share_who": 0.1})
+    stated = with_power(study, share_who=0.1)
     page = " ".join(plan_power(stated, ["t"], FakeArms("choice")).page.split())
     assert "10 % of the variance of letters lies between users (`power.share_who`)" in page
 

@@ -14,6 +14,7 @@ from power_plans import (
     score_difference,
     share_change,
     value_difference,
+    with_power,
 )
 
 from fieldwork.metrics.power.effects import Effect, LetterSource, Scenario, ValueSource
@@ -24,6 +25,7 @@ from fieldwork.metrics.power.simulation import PowerCurve, find_smallest_size, s
 from fieldwork.metrics.power.study import PlannedStudy, PlannedTask
 from fieldwork.metrics.power.table import advice_rows, power_rows
 from fieldwork.records.power import PowerAdvice
+from fieldwork.sections.study import PrimaryEntry
 
 OUTLINE = planned_study(
     {"small": PlannedTask({"list": 2}), "large": PlannedTask({"choice": 5}, 5)},
@@ -33,7 +35,7 @@ OUTLINE = planned_study(
 
 
 def simulate_curves(study: PlannedStudy = OUTLINE, **more: Any) -> list[PowerCurve]:
-    return simulate_effects(study._replace(settings=study.settings | more))
+    return simulate_effects(with_power(study, **more))
 
 
 def test_every_effect_is_simulated_for_every_task_and_another_moves_no_number() -> None:
@@ -78,7 +80,7 @@ def test_likeness_is_the_configs_a_pilots_or_cautious(
     setting: float | None, pilot: Any, expected: tuple[float, str]
 ) -> None:
     study = OUTLINE._replace(pilot=pilot)
-    curves = simulate_curves(study, likeness=setting, simulations=2, sizes=[6])
+    curves = simulate_curves(study, likeness=setting, simulations=20, sizes=[6])
     found = {c.scenario.measure: c.scenario for c in curves if c.scenario.task == "small"}
     for measure, scenario in found.items():
         is_over_prompts = measure in ("share_who", "entropy_bits")
@@ -131,7 +133,7 @@ PLANNED = planned_study(
     {"t": PlannedTask({"list": 4})},
     models={"paid": "Paid", "free": "free"},
     score_task="t",
-    settings=POWER | {"simulations": 100},
+    power={"simulations": 100},
 )
 LETTERS = LetterSource(0.5)
 SHARES = curves_of(Scenario("option_share", share_change(0.9, 0.2), LETTERS, 4), 0.4, 0.6, 1.0)
@@ -143,7 +145,7 @@ SCORES = curves_of(SCORE, 0.1, 0.2, 0.3)
 
 
 def test_power_rows_price_every_size_and_participants_as_the_config_says() -> None:
-    dear = PLANNED._replace(settings=PLANNED.settings | {"field_cost_usd": 5.0})
+    dear = with_power(PLANNED, field_cost_usd=5.0)
     rows, dear_rows = (
         {
             (r.measure, r.model, r.condition, r.n_users): r
@@ -173,7 +175,7 @@ def test_advice_has_the_size_and_its_price() -> None:
 
 
 def page(curves: list[PowerCurve], **more: Any) -> str:
-    design = PLANNED._replace(settings=PLANNED.settings | more)
+    design = with_power(PLANNED, **more)
     advice: list[PowerAdvice] = list(advice_rows(curves, design, FakePrices()))
     return render(advice, design)
 
@@ -259,6 +261,6 @@ def test_a_study_without_users_says_what_a_plan_needs() -> None:
     ],
 )
 def test_the_page_says_what_it_leaves_out(measure: str, words: str) -> None:
-    planned = PLANNED._replace(rules=RULES | {"primary": [{"measure": measure}]})
+    planned = PLANNED._replace(rules=RULES._replace(primary=[PrimaryEntry(measure=measure)]))
     power = plan_power(planned, ["t"], FakeArms())
     assert words in power.page.replace("\n", " ")

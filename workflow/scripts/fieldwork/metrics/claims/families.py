@@ -8,7 +8,7 @@ in the family, Benjamini and Hochberg's the expected share of false claims among
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from fieldwork.metrics.claims.keys import ClaimKey
 from fieldwork.metrics.claims.measures import MEASURES
@@ -53,13 +53,6 @@ class ClaimRules(NamedTuple):
     controls: Sequence[str]
     margins: Mapping[str, float]
     later_waves: Sequence[str] = ()
-
-    @classmethod
-    def of_study(cls, settings: Mapping[str, Any]) -> "ClaimRules":
-        """The rules as the config has them: entries of `primary` are mappings."""
-        return cls(
-            **{**settings, "primary": [PrimaryEntry(**entry) for entry in settings["primary"]]}
-        )
 
 
 def _includes(entry: PrimaryEntry, key: ClaimKey) -> bool:

@@ -92,7 +92,7 @@ def effect_family(place: ClaimKey, study: PlannedStudy) -> Family:
         place: the arm; with the detail `scale` the effect is in the mean of several scales.
     """
     study, arm_of_place = _with_condition_of(place, study), place._replace(detail=None)
-    rules, is_together = study.claim_rules, place.detail is not None
+    rules, is_together = study.rules, place.detail is not None
     of_place = _keys(arm_of_place, study, with_names=True)
     if place.measure == "value":
         of_place = [key for key in of_place if (key.item_id is None) == is_together]
@@ -117,23 +117,23 @@ def effect_family(place: ClaimKey, study: PlannedStudy) -> Family:
 
 def _with_condition_of(place: ClaimKey, study: PlannedStudy) -> PlannedStudy:
     """The study where the effect's own test can be made."""
-    users, asked_again = dict.fromkeys(study.rules["users"]), {*study.asked_again}
+    users, asked_again = dict.fromkeys(study.rules.users), {*study.asked_again}
     if place.condition == FIELD:
         users[FIELD] = None
     if place.measure == "share_who":
         asked_again.add(place.condition)
-    return study._replace(rules={**study.rules, "users": [*users]}, asked_again=asked_again)
+    return study._replace(rules=study.rules._replace(users=[*users]), asked_again=asked_again)
 
 
 def _arms(task: str, study: PlannedStudy) -> Iterator[ClaimKey]:
     rules = study.rules
-    conditions = [*study.conditions, *([FIELD] if FIELD in rules["users"] else [])]
+    conditions = [*study.conditions, *([FIELD] if FIELD in rules.users else [])]
     return (
         ClaimKey(measure, model, task, condition, None, None)
         for measure in counted_measures()
         for model in study.models
         for condition in conditions
-        if condition not in rules.get("later_waves", ())
+        if condition not in rules.later_waves
     )
 
 
@@ -185,7 +185,7 @@ def _has_test(arm: ClaimKey, study: PlannedStudy) -> bool:
         return questions.n_graded > 0
     if arm.measure == "novelty":
         # what is new is set beside the baseline asked again
-        return questions.count(["choice"]) > 0 and bool(study.rules["controls"])
+        return questions.count(["choice"]) > 0 and bool(study.rules.controls)
     return questions.count(declared_questions()[arm.measure].kinds) > 0
 
 
@@ -193,7 +193,7 @@ def _names(arm: ClaimKey, study: PlannedStudy, limit: str) -> list[str | None]:
     """Items or options that `study.primary` names for a measure of a task."""
     entries = (
         entry
-        for entry in study.claim_rules.primary
+        for entry in study.rules.primary
         if entry.measure == arm.measure and (entry.tasks is None or arm.task in entry.tasks)
     )
     return [*dict.fromkeys(name for entry in entries for name in getattr(entry, limit) or ())]

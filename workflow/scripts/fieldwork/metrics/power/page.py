@@ -70,8 +70,8 @@ def render(advice: Sequence[PowerAdvice], study: PlannedStudy) -> str:
     )
     head = _HEAD.format(
         study=literal(study.name),
-        simulations=study.settings["simulations"],
-        target=_percent(study.settings["target"]),
+        simulations=study.settings.simulations,
+        target=_percent(study.settings.target),
         level=_percent(LEVEL),
         ceiling=_percent(POWER_CEILING),
     )
@@ -122,7 +122,7 @@ _NO_USERS = (
 
 def _silence(study: PlannedStudy) -> Iterator[str]:
     """Primary measures that the page cannot speak of, and those that it does not count."""
-    measures = dict.fromkeys(entry["measure"] for entry in study.rules["primary"])
+    measures = dict.fromkeys(entry.measure for entry in study.rules.primary)
     counted_set, power_set = {*counted_measures()}, {*SIMULATIONS, *declared_questions()}
     counted_names = [f"`{name}`" for name in measures if name in counted_set - power_set]
     if counted_names:
@@ -138,8 +138,8 @@ def _silence(study: PlannedStudy) -> Iterator[str]:
 
 def _is_read(row: PowerAdvice, study: PlannedStudy) -> bool:
     """Participants are on the page where the study has or prices them; the tables always have them."""
-    has_field = FIELD in study.rules["users"]
-    has_price = study.settings["field_cost_usd"] is not None
+    has_field = FIELD in study.rules.users
+    has_price = study.settings.field_cost_usd is not None
     return row.condition != FIELD or has_field or has_price
 
 

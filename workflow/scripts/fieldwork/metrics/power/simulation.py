@@ -55,7 +55,7 @@ class PowerCurve(NamedTuple):
 def simulate_effects(study: PlannedStudy) -> list[PowerCurve]:
     """Every effect of the config's section `power`, in the order of tasks and measures."""
     curves, scenarios = [], [*study.scenarios()]
-    n_sizes = len(scenarios) * len(study.settings["sizes"])
+    n_sizes = len(scenarios) * len(study.settings.sizes)
     with Progress("Power", n_sizes, "sizes") as progress:
         for scenario in scenarios:
             arms_of_families = effect_families(scenario, study)
@@ -91,7 +91,7 @@ def power_curve(
     simulate = None if reason else simulation_of(scenario)
     if simulate is None:
         reason = f"no such source: {reason or 'even the most different users would not do'}"
-    for n in sorted(study.settings["sizes"]):
+    for n in sorted(study.settings.sizes):
         if simulate is None or reason:
             yield {family: PowerEstimate(n, reason=reason) for family in families}
             continue

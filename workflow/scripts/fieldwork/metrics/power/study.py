@@ -5,7 +5,7 @@ measure that `fieldwork/measures` declares and the page may claim is there by it
 """
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from fieldwork import measures
 from fieldwork.estimates.declaration import ReaderQuestion
@@ -23,6 +23,7 @@ from fieldwork.metrics.power.effects import (
 from fieldwork.metrics.power.likeness import NO_PILOT, Likeness, TaskLikeness, supposed_likeness
 from fieldwork.metrics.power.outcomes import SimulatedStudies
 from fieldwork.records.tasks import OPTION_KINDS, VALUE_KINDS, ItemKind
+from fieldwork.sections.power import PowerSection
 from fieldwork.statistics.families import LEVEL
 from fieldwork.statistics.permutation import permutations_to_resolve
 from fieldwork.statistics.seeds import generator
@@ -85,7 +86,7 @@ class PlannedStudy(NamedTuple):
         asked_again: conditions in which a user answers a prompt more than once, real users too.
         nests: conditions with the same users, by the one whose users they are.
         settings: section `power` of the config.
-        rules: what the study says of its claims, as `ClaimRules` reads it.
+        rules: what the study says of its claims.
         rarest_users: share of users of the rarest kind that intervals cover.
         pilot: how alike a user's answers to two prompts are, where that was measured.
         is_by_probabilities: whether probabilities of letters stand in the place of asking again.
@@ -101,8 +102,8 @@ class PlannedStudy(NamedTuple):
     score_task: str | None
     asked_again: Collection[str]
     nests: Mapping[str, Sequence[str]]
-    settings: Mapping[str, Any]
-    rules: Mapping[str, Any]
+    settings: PowerSection
+    rules: ClaimRules
     n_permutations: int
     seed: int
     rarest_users: float
@@ -112,19 +113,15 @@ class PlannedStudy(NamedTuple):
     share_who: Mapping[str, float] = {}
 
     @property
-    def claim_rules(self) -> ClaimRules:
-        """What the study says of its claims."""
-        return ClaimRules.of_study(self.rules)
-
-    @property
     def lists(self) -> ListSource:
         """How lists are supposed to be answered."""
-        return ListSource(*(self.settings["lists"][k] for k in ("named", "options", "exponent")))
+        lists = self.settings.lists
+        return ListSource(lists.named, lists.options, lists.exponent)
 
     @property
     def letters(self) -> LetterSource:
         """How letters are supposed to be answered."""
-        return LetterSource(float(self.settings["answer_share"]))
+        return LetterSource(self.settings.answer_share)
 
     def source(self, task: str) -> AnswerSource:
         """Of a task's answers that are options: that of most of its prompts."""
@@ -140,9 +137,9 @@ class PlannedStudy(NamedTuple):
 
     def supposed_share(self, task: str) -> SupposedShare:
         """What of the variance of stated letters is supposed to lie between users."""
-        setting: float | None = self.settings["share_who"]
+        setting = self.settings.share_who
         if setting is not None:
-            return SupposedShare(float(setting), "`power.share_who`")
+            return SupposedShare(setting, "`power.share_who`")
         if task in self.share_who:
             return SupposedShare(self.share_who[task], "as stored answers show")
         return SupposedShare(CAUTIOUS_SHARE, "cautious, as no answers of users are stored")
@@ -161,13 +158,13 @@ class PlannedStudy(NamedTuple):
 
     def n_settled(self, n_items: int) -> int:
         """Prompts that everybody answers alike; one is always open."""
-        share = float(self.settings["settled_items"])
+        share = self.settings.settled_items
         return max(0, min(round(share * n_items), n_items - 1))
 
     def n_open(self, task: str) -> int:
         """Prompts whose options and distances are tested, and whose answers differ."""
         n_options = self.tasks[task].count(OPTION_KINDS)
-        n_tested = self.settings["prompts"] or n_options if n_options else 0
+        n_tested = self.settings.prompts or n_options if n_options else 0
         return n_tested - self.n_settled(n_tested)
 
     def sizes(self, task: str, n_users: int) -> Mapping[str, int]:
@@ -185,12 +182,12 @@ class PlannedStudy(NamedTuple):
         n_arms = len(self.models) * self.n_comparisons
         return SimulatedStudies(
             n_users,
-            self.settings["simulations"],
+            self.settings.simulations,
             self.n_permutations,
             permutations_to_resolve(n_arms * n_tests, LEVEL),
             self.rarest_users,
             generator(self.seed, "power", *scenario.seed_names, str(n_users)),
-            len(self.rules["controls"]),
+            len(self.rules.controls),
         )
 
     def scenarios(self) -> Iterator[Scenario]:
@@ -202,33 +199,33 @@ class PlannedStudy(NamedTuple):
         for task, questions in self.tasks.items():
             yield from self._effects_on_options(task, questions)
             yield from self._effects_on_values(task, questions)
-            for size in self.settings["effects"]["scores"] if task == score_task else ():
-                sd_users, sd_reruns = (float(self.settings[f"sd_{n}"]) for n in ("users", "reruns"))
-                effect = Effect("scores", float(size), sd_users=sd_users, sd_reruns=sd_reruns)
+            for size in self.settings.effects.scores if task == score_task else ():
+                sd_users, sd_reruns = self.settings.sd_users, self.settings.sd_reruns
+                effect = Effect("scores", size, sd_users=sd_users, sd_reruns=sd_reruns)
                 yield self._scenario(task, "score", effect, self.choices(task), questions.n_graded)
 
     def _effects_on_options(self, task: str, questions: PlannedTask) -> Iterator[Scenario]:
-        effects, n_options = self.settings["effects"], questions.count(OPTION_KINDS)
-        for change in effects["shares"] if n_options else ():
-            effect = Effect("shares", float(change["condition"]), float(change["baseline"]))
+        effects, n_options = self.settings.effects, questions.count(OPTION_KINDS)
+        for change in effects.shares if n_options else ():
+            effect = Effect("shares", change.condition, change.baseline)
             for measure in ("option_share", "distance"):
                 yield self._scenario(task, measure, effect, self.source(task), n_options)
         # who asks in the commonest kind of question; what is no list is one of two answers
         for kind, n in [*questions.by_kind.items()][:1]:
             source = self.lists if kind == "list" else self.letters
-            for share in map(float, effects["who"]):
+            for share in effects.who:
                 one = self._scenario(task, "share_who", Effect("who", share), source, n, kind)
                 if self.is_by_probabilities and kind == "choice":
                     # one call says what more of them would be drawn from
                     yield one._replace(source=ProbabilitySource(share), likeness=0.0, basis="")
                     continue
-                for replicates in sorted(self.settings["replicates"]):
+                for replicates in sorted(self.settings.replicates):
                     yield one._replace(replicates=replicates)
         for name, question in declared_questions().items():
             n = questions.count(question.kinds)
             if n and question.names[name].of == "options":
                 of_question = self.declared_source(task, question)
-                for bits in map(float, effects["entropy"]):
+                for bits in effects.entropy:
                     yield self._scenario(
                         task, name, Effect("entropy", bits), of_question, n, "list"
                     )
@@ -236,13 +233,13 @@ class PlannedStudy(NamedTuple):
     def _effects_on_values(self, task: str, questions: PlannedTask) -> Iterator[Scenario]:
         """In one question of the commoner kind, in all scales together, and of declared numbers."""
         n_scales, n_values = questions.count(["scale"]), questions.count(VALUE_KINDS)
-        points = ValueSource(int(self.settings["scale_points"]))
+        points = ValueSource(self.settings.scale_points)
         numbers = {
             name: questions.count(question.kinds)
             for name, question in declared_questions().items()
             if question.names[name].of != "options"
         }
-        for size in map(float, self.settings["effects"]["values"]):
+        for size in self.settings.effects.values:
             if n_values:
                 source = points if 2 * n_scales >= n_values else ValueSource(0)
                 one = self._scenario(task, "value", Effect("values", size), source, n_values)
@@ -272,14 +269,14 @@ class PlannedStudy(NamedTuple):
         """
         likeness = Likeness(0.0, basis="")
         if kind:
-            likeness = supposed_likeness(self.settings["likeness"], self.pilot, task, kind)
+            likeness = supposed_likeness(self.settings.likeness, self.pilot, task, kind)
         return Scenario(
             measure=measure,
             effect=effect,
             source=source,
             n_items=n_items,
             n_settled=self.n_settled(n_items),
-            odd_users=float(self.settings["odd_users"]),
+            odd_users=self.settings.odd_users,
             likeness=likeness.value,
             task=task,
             basis=likeness.basis,

@@ -104,7 +104,7 @@ def advice_rows(
     curves: Sequence[PowerCurve], study: PlannedStudy, prices: StudyArms
 ) -> Iterator[PowerAdvice]:
     """One row for each curve, model and condition, in this order."""
-    target = study.settings["target"]
+    target = study.settings.target
     for curve, columns in _arms(curves):
         size = find_smallest_size(curve.estimates, target)
         cost: dict[str, Any] = {}
@@ -163,7 +163,7 @@ def _comparison_cost(
     model, condition, replicates = columns["model"], columns["condition"], scenario.replicates
     if condition == FIELD:
         n_calls = n_users * study.tasks[scenario.task].count() * replicates
-        unit_usd = study.settings["field_cost_usd"]
+        unit_usd = study.settings.field_cost_usd
         has_no_price = "no cost of participants: power.field_cost_usd is not set"
         cost: dict[str, Any] = {
             "n_calls": n_calls,
