@@ -61,7 +61,7 @@ def test_the_quickstart_has_its_power_simulated(checkout: Checkout) -> None:
     # what the study is about is one family; real users are not, unless they are named
     assert {(row["measure"], row["family"]) for row in rows if row["condition"] == "history"} == {
         *((measure, "primary") for measure in ("share_who", "entropy_bits", "score")),
-        *((measure, measure) for measure in ("option_share", "distance")),
+        *((measure, measure) for measure in ("option_share", "distance", "letter_entropy")),
     }
     assert {row["family"] for row in rows if row["condition"] == "field"} == {
         f"real_users_{row['measure']}" for row in rows

@@ -66,7 +66,9 @@ def test_one_call_a_context_says_what_repeats_would(checkout: Checkout, server: 
     assert {row.p_value for row in shifts if row.condition == "offline_again"} == {1.0}
     assert all(row.is_stated for row in shifts)
     exact = tables.read_rows(str(folder / "metrics/exact_estimates.parquet"), ExactEstimate)
-    assert {row.measure for row in exact} == {"distance", "novelty", "score", "share_who"}
+    assert {row.measure for row in exact} == {
+        *("distance", "entropy", "novelty", "score", "share_who")
+    }
     with (folder / "metrics/claims.csv").open() as claims:
         scores = [row for row in csv.DictReader(claims) if row["measure"] == "score"]
     assert scores

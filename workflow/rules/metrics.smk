@@ -78,7 +78,7 @@ rule measure_exactly:
     conda:
         "../envs/fieldwork.yaml"
     params:
-        *code("metrics/measure_exactly"),
+        *code("metrics/measure_exactly", "fieldwork/measures/letters"),
         rarest_users=config["metrics"]["rarest_users"],
         baseline=study.baseline,
         seed=config["study"]["seed"],

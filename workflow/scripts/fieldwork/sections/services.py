@@ -12,7 +12,7 @@ from fieldwork.sections.base import (
     HeaderValue,
     VariableName,
 )
-from fieldwork.sections.models import ModelEntry
+from fieldwork.sections.model_entry import ModelEntry
 
 KeyVariable = Annotated[
     VariableName | None,
