@@ -25,7 +25,7 @@ from fieldwork.generation.providers.base import Exchange, Sampling
 from fieldwork.generation.providers.local_chat import ChatSettings, LocalChat
 from fieldwork.records.puppets import Message
 
-PATIENCE_S = 60.0
+PATIENCE_S = 300.0
 NAMES = ["Bob", "Bob Cut", "Zoë", "日本"]
 ITEMS = [item_of("list", choices=NAMES), item_of("choice", "choice", ["Mars", "Jupiter"])]
 
