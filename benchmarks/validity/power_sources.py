@@ -16,6 +16,14 @@ The second argument is users and answers of each.
 """
 
 
+class Supposition(NamedTuple):
+    """What the config of `power` says of answers."""
+
+    name: str
+    effects: Mapping[str, Any]
+    supposed: Mapping[str, Any]
+
+
 class Source(NamedTuple):
     """Answers of the effect's task, and what the config of `power` says of them."""
 

@@ -28,6 +28,7 @@ from power_sources import (
     OPTIONS,
     Liking,
     Source,
+    Supposition,
     liked_letters,
     liked_lists,
     moved_letter,
@@ -97,7 +98,7 @@ def is_claimed(
 def power_of(
     measure: str,
     n_users: int,
-    source: Source,
+    source: Source | Supposition,
     tasks: Mapping[str, PlannedTask],
     *,
     rules: ClaimRules = RULES,
@@ -153,6 +154,15 @@ def power_of(
         and ("m", USERS[0]) in curve.arms
     ]
     return powers[place]
+
+
+def is_effect(measure: str, claim: Claim) -> bool:
+    """Whether a claim is of the effect's test."""
+    is_place = (claim.measure, claim.task) == (measure, "main")
+    is_option = measure != "option_share" or claim.detail in ("o0000", "A")
+    return (
+        is_place and claim.condition == USERS[0] and claim.item_id in (None, "00000") and is_option
+    )
 
 
 class Promise(NamedTuple):
@@ -213,17 +223,6 @@ class Promise(NamedTuple):
             tables.append(measure_score_spreads(runs, **settings, rarest_users=RAREST))
         return by_table(*tables, estimates)
 
-    def is_effect(self, claim: Claim) -> bool:
-        """Whether a claim is of the effect's test."""
-        is_place = (claim.measure, claim.task) == (self.measure, "main")
-        is_option = self.measure != "option_share" or claim.detail in ("o0000", "A")
-        return (
-            is_place
-            and claim.condition == USERS[0]
-            and claim.item_id in (None, "00000")
-            and is_option
-        )
-
     def power(self, source: Source) -> float:
         """What `snakemake power` says of such a study."""
         n = source.n_items
@@ -242,7 +241,7 @@ def _reach(promise: Promise, sets: Sets) -> Lines:
         is_claimed(
             promise.tables(promise.study(source, sets.random), sets.seed + number),
             RULES,
-            promise.is_effect,
+            partial(is_effect, promise.measure),
         )
         for number in range(sets.n)
     ]

@@ -5,20 +5,21 @@ own twice. The first condition has an effect: in all prompts, or for single lett
 """
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 from exact import stated_answers
 from populations import LETTERS, Floats, by_table, choice_items, score_estimates
-from power_sources import EXPONENT, Source
+from power_sources import EXPONENT, Supposition
 from promises import (
     PERMUTATIONS,
     RAREST,
     RULES,
     USERS,
-    Promise,
     is_claimed,
+    is_effect,
     lines_of,
     power_of,
 )
@@ -52,7 +53,7 @@ class StatedPromise(NamedTuple):
     after: Floats
 
     @property
-    def source(self) -> Source:
+    def source(self) -> Supposition:
         """What the config of `power` says of such answers."""
         rise = float(entropy_bits(self.after) - entropy_bits(self.before))
         gain = float(self.after[0] - self.before[0])
@@ -61,10 +62,7 @@ class StatedPromise(NamedTuple):
         spread = float(self.after[0] * (1 - self.after[0])) * self.share_who / self.n_items
         supposed = {"share_who": self.share_who, "sd_users": spread**0.5}
         name = f"{self.n_items} letters, share_who {self.share_who:g}, {self._change()}"
-        return Source(
-            name, self.n_items, False, _not_drawn,
-            effects.get(self.measure, {"shares": [change]}), supposed,
-        )  # fmt: skip
+        return Supposition(name, effects.get(self.measure, {"shares": [change]}), supposed)
 
     def _change(self) -> str:
         if self.measure == "letter_entropy":
@@ -105,15 +103,11 @@ class StatedPromise(NamedTuple):
         )
 
 
-def _not_drawn(*_: object) -> Any:
-    raise NotImplementedError("probabilities are stated, and no letters drawn")
-
-
 def _reach(promise: StatedPromise, sets: Sets) -> Lines:
     source = promise.source
-    is_effect = Promise(promise.measure, lambda: source, promise.n_users).is_effect
+    is_of_effect = partial(is_effect, promise.measure)
     claims = [
-        is_claimed(promise.tables(promise.study(sets.random), sets.seed + n), RULES, is_effect)
+        is_claimed(promise.tables(promise.study(sets.random), sets.seed + n), RULES, is_of_effect)
         for n in range(sets.n)
     ]
     tasks = {"main": PlannedTask({"choice": promise.n_items}, promise.n_items)}

@@ -99,9 +99,9 @@ def _is_baseline(row: Estimate | Rank | ExactEstimate, study: StudyEvidence) -> 
 
 
 def _spread(row: Estimate, study: StudyEvidence) -> ScoreSpread | None:
-    readings = (row.measure, score_reading(row.condition))
-    spreads = [row for row in study.rows_beside(ScoreSpread, row) if row.metric in readings]
-    return next((row for row in spreads if row.metric == EXPECTED_SCORE), next(iter(spreads), None))
+    """Of the score itself, or of its reading where not all runs state probabilities."""
+    spreads = {spread.metric: spread for spread in study.rows_beside(ScoreSpread, row)}
+    return spreads.get(row.measure) or spreads.get(score_reading(row.condition))
 
 
 def _spread_beside(row: Estimate, study: StudyEvidence) -> ScoreSpread | None:
