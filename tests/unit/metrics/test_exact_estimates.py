@@ -137,6 +137,10 @@ def test_scores_to_expect_spread_by_users_alone() -> None:
     assert (rows["history"].p_value or 1) < 0.05
     alike = answers_of(np.repeat(base, N_USERS, axis=0)) + baseline
     assert (spreads(alike)["history"].sd, spreads(alike)["history"].p_value) == (0, 1)
+    # what a server computes otherwise in its last digits is no spread
+    noise = np.linspace(-1e-6, 1e-6, N_USERS)[:, None, None] * np.array([1.0, -1.0])
+    noisy = answers_of(np.repeat(base, N_USERS, axis=0) + noise) + baseline
+    assert spreads(noisy)["history"].p_value == 1
     silent = [dataclasses.replace(users[0], option_probabilities=None), *users[1:]]
     assert spreads(silent + baseline).keys() == {"offline"}
 

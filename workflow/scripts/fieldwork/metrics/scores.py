@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from fieldwork.estimates.answer_sets import ROUNDING
 from fieldwork.estimates.quantity import Quantity
 from fieldwork.metrics.accuracy import (
     NOTHING,
@@ -112,9 +113,13 @@ def _sd(scores: Sequence[float]) -> float | None:
 
 
 def _spread_test(scores: Sequence[float], offline: Sequence[float], splits: UnitSplits) -> float:
-    """One-sided: distances from the side's median, dealt anew (Brown and Forsythe 1974)."""
+    """One-sided: distances from the side's median, dealt anew (Brown and Forsythe 1974).
+
+    Distances that rounding may have made are none.
+    """
     sides = [np.array(side) for side in (scores, offline)]
     distances = np.concatenate([np.abs(side - np.median(side)) for side in sides])
+    distances[distances <= ROUNDING] = 0
     means = [(side @ distances) / side.sum(axis=1) for side in (splits.first, ~splits.first)]
     return p_value_of_first(means[0] - means[1])
 
